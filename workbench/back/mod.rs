@@ -1,0 +1,231 @@
+//! Back ends: IR (or the user's text) to something that runs. Both have the same roles under the same file names:
+//! `lower`/`emit` make code, `intrinsics` names functions, `launch` runs, and hand back one [`Outcome`].
+//!
+//! The types here are the boundary between a back end and `runtime`: plain bits, already checked against the kernel's
+//! parameters.
+
+pub mod cpu;
+pub mod cuda;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::source::Span;
+
+/// Grid or block extents (x, y, z).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dim3 {
+    /// Fastest running.
+    pub x: u32,
+    /// Second.
+    pub y: u32,
+    /// Slowest.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// Extents, 1 where a dimension is not used.
+    pub fn new(x: u32, y: u32, z: u32) -> Self {
+        Dim3 { x, y, z }
+    }
+
+    /// The product of the extents (at most 2^31 * 65535 * 65535 for a legal grid, which fits).
+    pub fn count(self) -> u64 {
+        u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
+    }
+
+    /// (x, y, z) of a linear index, x running fastest.
+    pub fn unflatten(self, linear: u64) -> [u32; 3] {
+        let (x, y) = (u64::from(self.x.max(1)), u64::from(self.y.max(1)));
+        [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {}, {})", self.x, self.y, self.z)
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Dim3 { x, y: 1, z: 1 }
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Dim3 { x, y, z: 1 }
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Dim3 { x, y, z }
+    }
+}
+
+/// One argument as bits.
+#[derive(Debug, Clone, Copy)]
+pub enum RawArg {
+    /// A scalar, zero-extended (signed ones sign-extended) to 64 bits; floats by their bits.
+    Scalar(u64),
+    /// Host memory. The lender keeps it alive and unmoved until the launch returns.
+    Buffer {
+        /// First byte; aligned to the parameter's element type.
+        ptr: *mut u8,
+        /// Size in bytes.
+        bytes: usize,
+        /// Whether the kernel may write it; otherwise a write is a fault.
+        writable: bool,
+    },
+    /// A null pointer.
+    Null,
+}
+
+/// Asked on the launching thread every few milliseconds; `true` stops the launch with [`FaultKind::Interrupted`].
+pub trait Interrupt: Sync {
+    /// Whether the user wants it to stop.
+    fn interrupted(&self) -> bool;
+}
+
+/// How to launch.
+#[derive(Clone, Copy)]
+pub struct LaunchConfig<'a> {
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads of a block.
+    pub block: Dim3,
+    /// Bytes of dynamic shared memory.
+    pub shared_mem: u32,
+    /// Fault after this long.
+    pub timeout: Option<Duration>,
+    /// Polled while running.
+    pub interrupt: Option<&'a dyn Interrupt>,
+    /// Runs the blocks in order on the calling thread.
+    pub serial: bool,
+}
+
+impl LaunchConfig<'_> {
+    /// A grid of blocks, nothing else set.
+    pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        LaunchConfig {
+            grid: grid.into(),
+            block: block.into(),
+            shared_mem: 0,
+            timeout: None,
+            interrupt: None,
+            serial: false,
+        }
+    }
+}
+
+/// What a launch did wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// A read outside its buffer.
+    OutOfBoundsRead,
+    /// A write outside its buffer.
+    OutOfBoundsWrite,
+    /// An access through a null pointer.
+    NullPointer,
+    /// An access at an address that is not a multiple of its size.
+    Misaligned,
+    /// A write to memory that is read-only (a const argument, a literal).
+    ReadOnlyWrite,
+    /// An access through a pointer that points into no live allocation.
+    DanglingPointer,
+    /// Integer division or remainder by zero.
+    DivisionByZero,
+    /// `MIN / -1` or `MIN % -1`.
+    DivisionOverflow,
+    /// The thread's stack ran out: recursion without end, or too deep.
+    StackOverflow,
+    /// `assert` failed.
+    Assert,
+    /// `__trap()`.
+    Trap,
+    /// `timeout=` passed.
+    Timeout,
+    /// The user interrupted.
+    Interrupted,
+    /// A fault the GPU's driver reported.
+    Device,
+}
+
+impl FaultKind {
+    /// Every kind.
+    pub const ALL: [FaultKind; 14] = [
+        FaultKind::OutOfBoundsRead,
+        FaultKind::OutOfBoundsWrite,
+        FaultKind::NullPointer,
+        FaultKind::Misaligned,
+        FaultKind::ReadOnlyWrite,
+        FaultKind::DanglingPointer,
+        FaultKind::DivisionByZero,
+        FaultKind::DivisionOverflow,
+        FaultKind::StackOverflow,
+        FaultKind::Assert,
+        FaultKind::Trap,
+        FaultKind::Timeout,
+        FaultKind::Interrupted,
+        FaultKind::Device,
+    ];
+
+    /// The kind in words, as `KernelFault.kind` gives it: `out-of-bounds write`.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::OutOfBoundsRead => "out-of-bounds read",
+            FaultKind::OutOfBoundsWrite => "out-of-bounds write",
+            FaultKind::NullPointer => "null pointer",
+            FaultKind::Misaligned => "misaligned access",
+            FaultKind::ReadOnlyWrite => "write to read-only memory",
+            FaultKind::DanglingPointer => "dangling pointer",
+            FaultKind::DivisionByZero => "division by zero",
+            FaultKind::DivisionOverflow => "division overflow",
+            FaultKind::StackOverflow => "stack overflow",
+            FaultKind::Assert => "assertion failed",
+            FaultKind::Trap => "trap",
+            FaultKind::Timeout => "timeout",
+            FaultKind::Interrupted => "interrupted",
+            FaultKind::Device => "device error",
+        }
+    }
+}
+
+/// The fault a launch ended in: the lowest faulting block's, its first faulting thread's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawFault {
+    /// What.
+    pub kind: FaultKind,
+    /// The place in the user's text.
+    pub span: Span,
+    /// Block index (x, y, z).
+    pub block: [u32; 3],
+    /// Thread index (x, y, z).
+    pub thread: [u32; 3],
+    /// One sentence: buffer by its parameter's name, index, size, operands.
+    pub detail: String,
+}
+
+/// One line (or part of one) that a thread printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrintfRecord {
+    /// Block index (x, y, z).
+    pub block: [u32; 3],
+    /// Thread index (x, y, z).
+    pub thread: [u32; 3],
+    /// The formatted text.
+    pub text: String,
+}
+
+/// What a launch ended in.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// printf records in (block, thread, time) order, those before a fault included.
+    pub output: Vec<PrintfRecord>,
+    /// How many records were dropped past the bound.
+    pub dropped: u64,
+    /// What went wrong, if anything.
+    pub fault: Option<RawFault>,
+}

@@ -1,0 +1,4 @@
+//! Tokens.
+
+/// A token.
+pub struct Token {}

@@ -1,0 +1,703 @@
+//! The intermediate representation: the language between the front end and the back ends. This page is its specification.
+//!
+//! # Shape
+//! A [`Module`] holds functions, constant data and printf formats. A [`Function`] holds *values* (each defined once),
+//! *locals* (mutable registers), *slots* (per-thread memory) and a body of structured statements. There is no goto.
+//! [`print`] writes all of it as text; handles print as `v0`, `l0`, `s0`, `f0`, `b0`, `g0`, `p0`.
+//!
+//! # Types
+//! [`Type::Scalar`] carries signedness; `Bool` is one byte holding 0 or 1 in memory. [`Type::Ptr`] is opaque: the access
+//! says what it reads. A pointer value is a pair (address, buffer): arithmetic keeps the buffer, every access is checked
+//! against it. Structs and vectors exist only in the front end; here they are slots and accesses at byte offsets.
+//!
+//! # Evaluation
+//! Statements run in order. `Let(v, op)` evaluates `op` at that point and binds `v`, which is visible in the statements
+//! that follow in the same block and in blocks nested in those; never outside. A value is defined exactly once.
+//! A [`Local`] holds the value last `Set` and the poison pattern before that (no undefined behaviour, no guarantee).
+//! Ops have no side effects except that `Load` reads memory and may fault, and integer `Div`/`Rem` may fault.
+//!
+//! # Arithmetic
+//! - Integers wrap. `Div`/`Rem` fault on a zero divisor and on `MIN / -1`. Shift amounts are taken as unsigned and at
+//!   or past the width give 0 (`Shr` of signed: the sign), as PTX's do.
+//! - Floats are IEEE, one rounding an operation, no contraction (`Fma` is explicit).
+//! - `Convert`: integer to integer truncates or extends by the *source's* signedness; float to integer truncates,
+//!   saturates at the target's range and maps NaN to 0 (PTX `cvt`); anything to `Bool` is `!= 0`.
+//! - `Compare` of floats is ordered, except `Ne`, which is true for NaN. Pointers compare by address.
+//! - `Unary::Not` on `Bool` is logical.
+//!
+//! # Control flow
+//! `Loop` runs `body` then `step`, for ever; `Continue` goes to `step`, `Break` leaves. `Break` may also leave an
+//! enclosing `Switch` or `Scope`. `step` holds no `Continue` of its own loop. A `Switch` runs the case that matches
+//! (else the default, else nothing), and falls into the next case when `falls_through` is set and its body runs to its end.
+//! Labels are unique in a function. `Return` leaves the function; the value is present exactly when the function has a result.
+//!
+//! # Memory
+//! Slots start every thread as one fixed poison pattern ([`POISON`]). Accesses are aligned to their size; a misaligned,
+//! null or out-of-bounds access is a fault. `volatile` accesses are neither merged nor moved.
+//!
+//! # Calls
+//! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
+
+pub mod entities;
+pub mod format;
+pub mod math;
+pub mod print;
+
+pub use entities::{Format, FuncId, Global, Label, Local, Slot, Value};
+pub use math::MathFn;
+
+use crate::source::Span;
+
+/// Byte that uninitialised slots, locals and shared memory are filled with (also every output before a check).
+pub const POISON: u8 = 0xCB;
+
+/// A scalar type; integers carry their signedness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scalar {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Signed, 8 bits.
+    I8,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Signed, 16 bits.
+    I16,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Signed, 32 bits.
+    I32,
+    /// Unsigned, 32 bits.
+    U32,
+    /// Signed, 64 bits.
+    I64,
+    /// Unsigned, 64 bits.
+    U64,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+impl Scalar {
+    /// Size in bytes, which is also the alignment.
+    pub fn size(self) -> u32 {
+        match self {
+            Scalar::Bool | Scalar::I8 | Scalar::U8 => 1,
+            Scalar::I16 | Scalar::U16 => 2,
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
+        }
+    }
+
+    /// Width in bits.
+    pub fn bits(self) -> u32 {
+        self.size() * 8
+    }
+
+    /// `F32` or `F64`.
+    pub fn is_float(self) -> bool {
+        matches!(self, Scalar::F32 | Scalar::F64)
+    }
+
+    /// An integer type; `Bool` is none.
+    pub fn is_int(self) -> bool {
+        !self.is_float() && self != Scalar::Bool
+    }
+
+    /// A signed integer type.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
+    }
+
+    /// The name in the textual IR: `i32`, `u8`, `f64`, `bool`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::Bool => "bool",
+            Scalar::I8 => "i8",
+            Scalar::U8 => "u8",
+            Scalar::I16 => "i16",
+            Scalar::U16 => "u16",
+            Scalar::I32 => "i32",
+            Scalar::U32 => "u32",
+            Scalar::I64 => "i64",
+            Scalar::U64 => "u64",
+            Scalar::F32 => "f32",
+            Scalar::F64 => "f64",
+        }
+    }
+
+    /// The CUDA C++ spelling: `int`, `unsigned char`, `long long`.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Scalar::Bool => "bool",
+            Scalar::I8 => "signed char",
+            Scalar::U8 => "unsigned char",
+            Scalar::I16 => "short",
+            Scalar::U16 => "unsigned short",
+            Scalar::I32 => "int",
+            Scalar::U32 => "unsigned int",
+            Scalar::I64 => "long long",
+            Scalar::U64 => "unsigned long long",
+            Scalar::F32 => "float",
+            Scalar::F64 => "double",
+        }
+    }
+}
+
+/// The type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A number or a truth value.
+    Scalar(Scalar),
+    /// An opaque pointer with its buffer.
+    Ptr,
+}
+
+impl Type {
+    /// Size in the memory a kernel's text can see.
+    pub fn size(self) -> u32 {
+        match self {
+            Type::Scalar(s) => s.size(),
+            Type::Ptr => 8,
+        }
+    }
+
+    /// The scalar, if it is one.
+    pub fn scalar(self) -> Option<Scalar> {
+        match self {
+            Type::Scalar(s) => Some(s),
+            Type::Ptr => None,
+        }
+    }
+}
+
+impl From<Scalar> for Type {
+    fn from(s: Scalar) -> Self {
+        Type::Scalar(s)
+    }
+}
+
+/// A constant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Const {
+    /// A truth value.
+    Bool(bool),
+    /// An integer of the scalar type: its bits, sign- or zero-extended to 64 by the type's signedness.
+    Int(Scalar, i64),
+    /// A binary32 number.
+    F32(f32),
+    /// A binary64 number.
+    F64(f64),
+    /// The null pointer.
+    Null,
+}
+
+impl Const {
+    /// The type of the constant.
+    pub fn ty(self) -> Type {
+        match self {
+            Const::Bool(_) => Type::Scalar(Scalar::Bool),
+            Const::Int(s, _) => Type::Scalar(s),
+            Const::F32(_) => Type::Scalar(Scalar::F32),
+            Const::F64(_) => Type::Scalar(Scalar::F64),
+            Const::Null => Type::Ptr,
+        }
+    }
+}
+
+/// Built-in variables of a thread; each is a `u32`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// `threadIdx` of a dimension (0 = x, 1 = y, 2 = z).
+    ThreadIdx(u8),
+    /// `blockIdx`.
+    BlockIdx(u8),
+    /// `blockDim`.
+    BlockDim(u8),
+    /// `gridDim`.
+    GridDim(u8),
+}
+
+/// One operand in, one result of the same type out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Arithmetic negation: integers and floats.
+    Neg,
+    /// Complement of integers; logical on `Bool`.
+    Not,
+}
+
+/// Two operands of one type (`Shl`, `Shr`: the amount is any integer type), result of the left's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient, truncated for integers.
+    Div,
+    /// Integer remainder, with the dividend's sign.
+    Rem,
+    /// Bitwise and; also on `Bool`.
+    And,
+    /// Bitwise or; also on `Bool`.
+    Or,
+    /// Bitwise exclusive or; also on `Bool`.
+    Xor,
+    /// Left shift.
+    Shl,
+    /// Right shift, arithmetic for signed types.
+    Shr,
+    /// The smaller, integers only (floats: [`MathFn::Fmin`]).
+    Min,
+    /// The larger, integers only.
+    Max,
+    /// High half of the full product, 32- or 64-bit integers.
+    MulHi,
+}
+
+/// A comparison; the result is `Bool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    /// Equal.
+    Eq,
+    /// Not equal (true for NaN).
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+/// Integer bit functions, on 32- or 64-bit integers; the counting ones give `i32`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BitFn {
+    /// Leading zeros (`__clz`): the width for 0.
+    Clz,
+    /// Set bits (`__popc`).
+    Popc,
+    /// One plus the index of the lowest set bit, 0 for 0 (`__ffs`).
+    Ffs,
+    /// Bits in reverse order (`__brev`); same type.
+    Brev,
+}
+
+/// The unit of pointer arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stride {
+    /// Elements of a scalar type.
+    Elem(Scalar),
+    /// A size in bytes (arrays of arrays, structs, pointers).
+    Bytes(u32),
+}
+
+impl Stride {
+    /// The unit in bytes.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Stride::Elem(s) => s.size(),
+            Stride::Bytes(b) => b,
+        }
+    }
+}
+
+/// A computation without side effects; see the module page for what each means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Op {
+    /// A constant.
+    Const(Const),
+    /// The function's parameter of that index.
+    Param(u32),
+    /// What a local holds now.
+    Get(Local),
+    /// The address of a slot.
+    SlotAddr(Slot),
+    /// The address of module data (string literals, constant tables); read-only.
+    GlobalAddr(Global),
+    /// A built-in variable.
+    Builtin(Builtin),
+    /// See [`UnaryOp`].
+    Unary(UnaryOp, Value),
+    /// See [`BinaryOp`].
+    Binary(BinaryOp, Value, Value),
+    /// See [`CompareOp`].
+    Compare(CompareOp, Value, Value),
+    /// To the type of the value being defined, by value.
+    Convert(Scalar, Value),
+    /// To a scalar of the same width, by bits.
+    Bitcast(Scalar, Value),
+    /// `cond ? a : b`, both evaluated.
+    Select(Value, Value, Value),
+    /// A math function on floats of one type.
+    Math(MathFn, Vec<Value>),
+    /// A bit function.
+    Bit(BitFn, Value),
+    /// `ptr + index * stride`; the index is `i64`.
+    PtrAdd {
+        /// The pointer moved.
+        ptr: Value,
+        /// How far, in units of `stride`; `i64`.
+        index: Value,
+        /// The unit.
+        stride: Stride,
+    },
+    /// `(a - b) / stride` as `i64`.
+    PtrDiff(Value, Value, Stride),
+    /// The address as `u64`.
+    PtrToInt(Value),
+    /// A pointer from a `u64`; its buffer is looked up among all live allocations.
+    IntToPtr(Value),
+    /// Reads memory.
+    Load {
+        /// Where.
+        ptr: Value,
+        /// What.
+        ty: Type,
+        /// Neither merged nor moved.
+        volatile: bool,
+    },
+}
+
+/// A sequence of statements, their spans beside them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Block {
+    /// The statements, in order.
+    pub stmts: Vec<Stmt>,
+    /// For each statement the place it came from.
+    pub spans: Vec<Span>,
+}
+
+impl Block {
+    /// Appends a statement.
+    pub fn push(&mut self, stmt: Stmt, span: Span) {
+        self.stmts.push(stmt);
+        self.spans.push(span);
+    }
+
+    /// Statements with their spans.
+    pub fn iter(&self) -> impl Iterator<Item = (&Stmt, Span)> {
+        self.stmts.iter().zip(self.spans.iter().copied())
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.stmts.is_empty()
+    }
+}
+
+/// One case of a `Switch`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// The values that select it, as the switch value's type extended to 64 bits.
+    pub values: Vec<i64>,
+    /// Whether it is (also) the default.
+    pub default: bool,
+    /// What it runs.
+    pub body: Block,
+    /// Whether running to the end of `body` enters the next case.
+    pub falls_through: bool,
+}
+
+/// Which threads a synchronisation joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// `__syncthreads()`.
+    Block,
+    /// `__syncwarp()`.
+    Warp,
+}
+
+/// A statement; see the module page for what each means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stmt {
+    /// Evaluates an op and binds it.
+    Let(Value, Op),
+    /// Changes a local.
+    Set(Local, Value),
+    /// Writes memory; the value's type is what is written.
+    Store {
+        /// Where.
+        ptr: Value,
+        /// What.
+        value: Value,
+        /// Neither merged nor moved.
+        volatile: bool,
+    },
+    /// Runs one of two blocks.
+    If {
+        /// A `Bool`.
+        cond: Value,
+        /// When true.
+        then: Block,
+        /// When false.
+        els: Block,
+    },
+    /// Runs `body`, then `step`, for ever.
+    Loop {
+        /// What `Break` and `Continue` name.
+        label: Label,
+        /// The part `Continue` leaves.
+        body: Block,
+        /// The part `Continue` enters.
+        step: Block,
+    },
+    /// Runs the case that matches.
+    Switch {
+        /// What `Break` names.
+        label: Label,
+        /// An integer.
+        value: Value,
+        /// In text order, at most one default.
+        cases: Vec<Case>,
+    },
+    /// A block that `Break` can leave.
+    Scope {
+        /// What `Break` names.
+        label: Label,
+        /// What it runs.
+        body: Block,
+    },
+    /// Leaves the construct.
+    Break(Label),
+    /// Goes to the loop's `step`.
+    Continue(Label),
+    /// Leaves the function.
+    Return(Option<Value>),
+    /// Calls a function of the module.
+    Call {
+        /// Bound to the result, when there is one and it is used.
+        result: Option<Value>,
+        /// The function called.
+        func: FuncId,
+        /// One value per parameter.
+        args: Vec<Value>,
+    },
+    /// Records a line of output.
+    Printf {
+        /// Bound to printf's result (`i32`), when used.
+        result: Option<Value>,
+        /// The format.
+        format: Format,
+        /// Promoted arguments: `i32 u32 i64 u64 f64` or pointers (`%s`: a pointer into a global; `%p`).
+        args: Vec<Value>,
+    },
+    /// Faults unless `cond` holds.
+    Assert {
+        /// A `Bool`.
+        cond: Value,
+        /// The text of the condition, as the user wrote it.
+        message: String,
+    },
+    /// Faults (`__trap`).
+    Trap,
+    /// Joins the threads of a block or warp.
+    Barrier(Scope),
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// The expression it came from.
+    pub span: Span,
+}
+
+/// What a local is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalData {
+    /// The user's name, or empty.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// What a slot is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlotData {
+    /// The user's name, or empty.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u32,
+    /// Alignment in bytes, a power of two up to 16.
+    pub align: u32,
+    /// The scalar its elements are, when all are the same (for printing and widening).
+    pub elem: Option<Scalar>,
+}
+
+/// What a parameter is; what a launch may bind to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Param {
+    /// The user's name; `arg0` and so on where there is none.
+    pub name: String,
+    /// Scalar or pointer.
+    pub ty: ParamType,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The declared type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ParamType {
+    /// By value.
+    Scalar(Scalar),
+    /// A pointer: what it points at (`None`: `void`), and whether the pointee is const.
+    Ptr {
+        /// The element type; `None` for `void*` and pointers to pointers.
+        elem: Option<Scalar>,
+        /// Whether the pointee is const: the kernel only reads it.
+        is_const: bool,
+    },
+}
+
+impl ParamType {
+    /// The type of the value the parameter is.
+    pub fn ty(self) -> Type {
+        match self {
+            ParamType::Scalar(s) => Type::Scalar(s),
+            ParamType::Ptr { .. } => Type::Ptr,
+        }
+    }
+}
+
+/// Where a function runs and who may call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FuncKind {
+    /// `__global__`: launched.
+    Kernel,
+    /// `__device__` (or `__host__ __device__`): called by kernels.
+    Device,
+    /// A host function of scalars: called from the notebook, runs as one thread.
+    Host,
+}
+
+/// A function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// The user's name.
+    pub name: String,
+    /// Kernel, device or host.
+    pub kind: FuncKind,
+    /// Parameters, in order.
+    pub params: Vec<Param>,
+    /// The result, if not void.
+    pub ret: Option<Type>,
+    /// Every value, indexed by [`Value`].
+    pub values: Vec<ValueData>,
+    /// Every local, indexed by [`Local`].
+    pub locals: Vec<LocalData>,
+    /// Every slot, indexed by [`Slot`].
+    pub slots: Vec<SlotData>,
+    /// How many labels have been handed out.
+    pub labels: u32,
+    /// What it runs.
+    pub body: Block,
+    /// The declaration.
+    pub span: Span,
+    /// `__launch_bounds__`'s first argument: the most threads a block may have.
+    pub max_threads: Option<u32>,
+}
+
+impl Function {
+    /// An empty function.
+    pub fn new(name: impl Into<String>, kind: FuncKind, span: Span) -> Self {
+        Function {
+            name: name.into(),
+            kind,
+            params: Vec::new(),
+            ret: None,
+            values: Vec::new(),
+            locals: Vec::new(),
+            slots: Vec::new(),
+            labels: 0,
+            body: Block::default(),
+            span,
+            max_threads: None,
+        }
+    }
+
+    /// A new value of type `ty`.
+    pub fn new_value(&mut self, ty: Type, span: Span) -> Value {
+        self.values.push(ValueData { ty, span });
+        Value::new(self.values.len() - 1)
+    }
+
+    /// A new local of type `ty`.
+    pub fn new_local(&mut self, name: impl Into<String>, ty: Type) -> Local {
+        self.locals.push(LocalData { name: name.into(), ty });
+        Local::new(self.locals.len() - 1)
+    }
+
+    /// A new slot.
+    pub fn new_slot(&mut self, data: SlotData) -> Slot {
+        self.slots.push(data);
+        Slot::new(self.slots.len() - 1)
+    }
+
+    /// A new label.
+    pub fn new_label(&mut self) -> Label {
+        self.labels += 1;
+        Label::new(self.labels as usize - 1)
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, v: Value) -> Type {
+        self.values[v.index()].ty
+    }
+}
+
+/// Read-only data of a module: string literals and constant tables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GlobalData {
+    /// The user's name, or empty for a literal.
+    pub name: String,
+    /// The bytes; a string literal includes its closing NUL.
+    pub bytes: Vec<u8>,
+    /// Alignment in bytes, a power of two up to 16.
+    pub align: u32,
+    /// The scalar its elements are, when all are the same.
+    pub elem: Option<Scalar>,
+}
+
+/// A printf format: the literal's bytes after escapes, without the closing NUL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormatData {
+    /// The bytes.
+    pub text: String,
+    /// The literal.
+    pub span: Span,
+}
+
+/// Everything one source text became.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Module {
+    /// Functions, callees and kernels alike, indexed by [`FuncId`].
+    pub functions: Vec<Function>,
+    /// Read-only data, indexed by [`Global`].
+    pub globals: Vec<GlobalData>,
+    /// printf formats, indexed by [`Format`].
+    pub formats: Vec<FormatData>,
+}
+
+impl Module {
+    /// The function of a handle.
+    pub fn func(&self, id: FuncId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    /// The function of a name.
+    pub fn find(&self, name: &str) -> Option<FuncId> {
+        self.functions.iter().position(|f| f.name == name).map(FuncId::new)
+    }
+
+    /// The kernels, in text order.
+    pub fn kernels(&self) -> impl Iterator<Item = (FuncId, &Function)> {
+        self.functions.iter().enumerate().filter(|(_, f)| f.kind == FuncKind::Kernel).map(|(i, f)| (FuncId::new(i), f))
+    }
+}

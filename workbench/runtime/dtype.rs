@@ -1,0 +1,123 @@
+//! Element types of arrays.
+
+use std::fmt;
+
+use crate::ir::Scalar;
+
+/// The element type of an array, by NumPy's and torch's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DType {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Signed, 8 bits.
+    Int8,
+    /// Unsigned, 8 bits.
+    UInt8,
+    /// Signed, 16 bits.
+    Int16,
+    /// Unsigned, 16 bits.
+    UInt16,
+    /// Signed, 32 bits.
+    Int32,
+    /// Unsigned, 32 bits.
+    UInt32,
+    /// Signed, 64 bits.
+    Int64,
+    /// Unsigned, 64 bits.
+    UInt64,
+    /// IEEE binary32.
+    Float32,
+    /// IEEE binary64.
+    Float64,
+}
+
+impl DType {
+    /// Every element type.
+    pub const ALL: [DType; 11] = [
+        DType::Bool,
+        DType::Int8,
+        DType::UInt8,
+        DType::Int16,
+        DType::UInt16,
+        DType::Int32,
+        DType::UInt32,
+        DType::Int64,
+        DType::UInt64,
+        DType::Float32,
+        DType::Float64,
+    ];
+
+    /// NumPy's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DType::Bool => "bool",
+            DType::Int8 => "int8",
+            DType::UInt8 => "uint8",
+            DType::Int16 => "int16",
+            DType::UInt16 => "uint16",
+            DType::Int32 => "int32",
+            DType::UInt32 => "uint32",
+            DType::Int64 => "int64",
+            DType::UInt64 => "uint64",
+            DType::Float32 => "float32",
+            DType::Float64 => "float64",
+        }
+    }
+
+    /// The type of a NumPy name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|d| d.name() == name)
+    }
+
+    /// Size of an element in bytes.
+    pub fn size(self) -> usize {
+        Scalar::from(self).size() as usize
+    }
+
+    /// `Float32` or `Float64`.
+    pub fn is_float(self) -> bool {
+        matches!(self, DType::Float32 | DType::Float64)
+    }
+}
+
+impl From<DType> for Scalar {
+    fn from(d: DType) -> Scalar {
+        match d {
+            DType::Bool => Scalar::Bool,
+            DType::Int8 => Scalar::I8,
+            DType::UInt8 => Scalar::U8,
+            DType::Int16 => Scalar::I16,
+            DType::UInt16 => Scalar::U16,
+            DType::Int32 => Scalar::I32,
+            DType::UInt32 => Scalar::U32,
+            DType::Int64 => Scalar::I64,
+            DType::UInt64 => Scalar::U64,
+            DType::Float32 => Scalar::F32,
+            DType::Float64 => Scalar::F64,
+        }
+    }
+}
+
+impl From<Scalar> for DType {
+    fn from(s: Scalar) -> DType {
+        match s {
+            Scalar::Bool => DType::Bool,
+            Scalar::I8 => DType::Int8,
+            Scalar::U8 => DType::UInt8,
+            Scalar::I16 => DType::Int16,
+            Scalar::U16 => DType::UInt16,
+            Scalar::I32 => DType::Int32,
+            Scalar::U32 => DType::UInt32,
+            Scalar::I64 => DType::Int64,
+            Scalar::U64 => DType::UInt64,
+            Scalar::F32 => DType::Float32,
+            Scalar::F64 => DType::Float64,
+        }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

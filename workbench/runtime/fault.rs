@@ -1,0 +1,81 @@
+//! What can go wrong, as one type per stage and one [`Error`] over them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::back::{FaultKind, PrintfRecord};
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceMap, Span};
+
+/// One wrong thing a launch did: the lowest faulting block's, its lowest thread's.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// The kernel launched.
+    pub kernel: String,
+    /// The place in the user's text.
+    pub span: Span,
+    /// Block index (x, y, z).
+    pub block: [u32; 3],
+    /// Thread index (x, y, z).
+    pub thread: [u32; 3],
+    /// One sentence: buffer, index, size, operands.
+    pub detail: String,
+    /// printf records written before the fault, with the number dropped.
+    pub output: Vec<PrintfRecord>,
+    /// How many printf records were dropped.
+    pub dropped: u64,
+    /// The texts `span` points into.
+    pub sources: Arc<SourceMap>,
+}
+
+/// Everything a call of Workbench can end in, one variant an exception of the Python package.
+#[derive(Debug, Clone)]
+pub enum Error {
+    /// The text does not compile (`CompileError`).
+    Compile {
+        /// Errors and warnings, in text order.
+        diagnostics: Vec<Diagnostic>,
+        /// The texts they point into.
+        sources: Arc<SourceMap>,
+    },
+    /// A launch did something wrong (`KernelFault`; `Timeout` and `Interrupted` have exceptions of their own).
+    Fault(Box<Fault>),
+    /// An argument does not fit (`ArgumentError`): one sentence that names parameter, what came, what was wanted.
+    Argument(String),
+    /// No driver, no GPU, no NVRTC (`DeviceUnavailable`): what is missing, how to get it.
+    DeviceUnavailable(String),
+    /// A user's callable failed (its message), a file could not be written, and the like.
+    Other(String),
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An `Argument` error.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Error::Argument(message.into())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::render::fault(self))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Compile { diagnostics, sources } => {
+                f.write_str(&crate::diagnostic::text::render(diagnostics, sources))
+            }
+            Error::Fault(fault) => fault.fmt(f),
+            Error::Argument(m) | Error::DeviceUnavailable(m) | Error::Other(m) => f.write_str(m),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,14 @@
+//! Running kernels: data types, arguments, launches, faults, the compiled [`Program`].
+
+pub mod dtype;
+pub mod fault;
+pub mod program;
+pub mod render;
+pub mod tensor;
+
+pub use dtype::DType;
+pub use fault::{Error, Fault, Result};
+pub use program::{Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report};
+pub use tensor::Tensor;
+
+pub use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, PrintfRecord};
