@@ -1,0 +1,310 @@
+//! Python objects as kernel arguments: arrays by dtype, scalars by the C signature. Nothing is cast in silence.
+
+use pyo3::exceptions::PyOverflowError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use workbench::ir::{Const, Param, ParamType, Scalar};
+use workbench::runtime::{Arg, BufferArg, DType};
+
+use crate::errors::argument;
+use crate::ndarray::View;
+
+/// The arguments of one launch, with whatever must stay alive until it returns.
+#[derive(Default)]
+pub struct Bundle<'py> {
+    /// In parameter order.
+    pub args: Vec<Arg>,
+    /// Arrays converted or copied on the way in.
+    keep: Vec<Bound<'py, PyAny>>,
+}
+
+/// A parameter as C writes it: `const float* x`.
+pub fn c_param(param: &Param) -> String {
+    format!("{} {}", c_type(param.ty), param.name)
+}
+
+/// A parameter's type as C writes it.
+pub fn c_type(ty: ParamType) -> String {
+    match ty {
+        ParamType::Scalar(s) => s.c_name().to_owned(),
+        ParamType::Ptr { elem, is_const } => {
+            format!("{}{}*", if is_const { "const " } else { "" }, elem.map_or("void", Scalar::c_name))
+        }
+    }
+}
+
+/// A function as C declares it: `void saxpy(float a, const float* x)`.
+pub fn c_signature(ret: Option<&str>, name: &str, params: &[Param]) -> String {
+    let list: Vec<String> = params.iter().map(c_param).collect();
+    format!("{} {name}({})", ret.unwrap_or("void"), list.join(", "))
+}
+
+/// Binds positional arguments to parameters.
+///
+/// # Errors
+/// `ArgumentError` naming the parameter, what came and what was wanted.
+pub fn bind<'py>(
+    py: Python<'py>,
+    function: &str,
+    params: &[Param],
+    given: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Bundle<'py>> {
+    if given.len() != params.len() {
+        return Err(argument(
+            py,
+            format!(
+                "`{function}` takes {} argument{}, got {}: `{}`",
+                params.len(),
+                if params.len() == 1 { "" } else { "s" },
+                given.len(),
+                c_signature(None, function, params)
+            ),
+        ));
+    }
+    let mut bundle = Bundle { args: Vec::with_capacity(params.len()), keep: Vec::new() };
+    for (param, object) in params.iter().zip(given) {
+        let arg = match param.ty {
+            ParamType::Scalar(s) => Arg::Scalar(scalar(py, &object, s, &param.name)?),
+            ParamType::Ptr { elem, is_const } => {
+                let arg = pointer(&mut bundle.keep, &object, param, elem, is_const)?;
+                // The tuple of the call keeps the object itself alive, but an iterator may have made it.
+                bundle.keep.push(object);
+                arg
+            }
+        };
+        bundle.args.push(arg);
+    }
+    Ok(bundle)
+}
+
+fn pointer<'py>(
+    keep: &mut Vec<Bound<'py, PyAny>>,
+    object: &Bound<'py, PyAny>,
+    param: &Param,
+    elem: Option<Scalar>,
+    is_const: bool,
+) -> PyResult<Arg> {
+    let py = object.py();
+    if object.is_none() {
+        return Ok(Arg::Null);
+    }
+    let converted;
+    let view = match View::of(object) {
+        Some(view) => view,
+        None => {
+            converted = interop(py)?.call_method1("as_array", (object, !is_const, &param.name, c_type(param.ty)))?;
+            keep.push(converted.clone());
+            View::of(&converted)
+                .ok_or_else(|| argument(py, format!("parameter `{}` cannot take this object", param.name)))?
+        }
+    };
+    let dtype = check_dtype(&view, elem.map(DType::from), param)?;
+    if !is_const {
+        let problem = if !view.is_writeable() {
+            Some(("read-only", "copy it first"))
+        } else if !view.is_contiguous() {
+            Some(("not contiguous", "pass np.ascontiguousarray(x) and copy the result back"))
+        } else if !view.is_aligned() {
+            Some(("not aligned to its element type", "copy it first"))
+        } else {
+            None
+        };
+        if let Some((what, help)) = problem {
+            return Err(argument(
+                py,
+                format!(
+                    "parameter `{}` (`{}`) may be written, but the array is {what}; {}",
+                    param.name,
+                    c_type(param.ty),
+                    help.replace("(x)", &format!("({})", param.name))
+                ),
+            ));
+        }
+    }
+    if view.is_contiguous() && view.is_aligned() {
+        return Ok(buffer(&view, dtype, !is_const));
+    }
+    let copy = contiguous(view.object())?;
+    let view = View::of(&copy).ok_or_else(|| argument(py, "NumPy made no array of an array"))?;
+    let arg = buffer(&view, dtype, false);
+    keep.push(copy.clone());
+    Ok(arg)
+}
+
+/// The array as an argument.
+pub fn buffer(view: &View<'_, '_>, dtype: DType, writable: bool) -> Arg {
+    Arg::Buffer(BufferArg { ptr: view.data(), bytes: view.len() * dtype.size(), dtype, writable })
+}
+
+/// A contiguous, aligned copy.
+pub fn contiguous<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    object.call_method1("copy", ("C",))
+}
+
+/// The element type, when it is the one wanted.
+fn check_dtype(view: &View<'_, '_>, wanted: Option<DType>, param: &Param) -> PyResult<DType> {
+    let came = view.dtype();
+    match (came, wanted) {
+        (Some(dtype), None) => Ok(dtype),
+        (Some(dtype), Some(wanted)) if dtype == wanted => Ok(dtype),
+        _ => {
+            let help = wanted.map_or_else(
+                || "; its elements are nothing C can point at".to_owned(),
+                |w| format!(" wants {w}, try {}.astype({})", param.name, numpy_name(w)),
+            );
+            let text = format!(
+                "parameter `{}` (`{}`) got an array of {}{}",
+                param.name,
+                c_type(param.ty),
+                view.dtype_name(),
+                if wanted.is_some() { format!(", but{help}") } else { help }
+            );
+            Err(argument(view.object().py(), text))
+        }
+    }
+}
+
+/// How a user writes a dtype: `np.float32`.
+pub fn numpy_name(dtype: DType) -> String {
+    if dtype == DType::Bool { "np.bool_".to_owned() } else { format!("np.{}", dtype.name()) }
+}
+
+/// The helper module for objects that are not NumPy arrays.
+pub fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    MODULE.get_or_try_init(py, || Ok(py.import("workbench._interop")?.into_any().unbind())).map(|m| m.bind(py))
+}
+
+/// A Python or NumPy scalar as a C one.
+///
+/// # Errors
+/// `ArgumentError` when the kind or the range does not fit.
+pub fn scalar(py: Python<'_>, object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyResult<Const> {
+    match ty {
+        Scalar::F32 | Scalar::F64 => {
+            let value = float(object).ok_or_else(|| wrong_kind(object, ty, name, ""))??;
+            if ty == Scalar::F64 {
+                return Ok(Const::F64(value));
+            }
+            let narrow = value as f32;
+            if narrow.is_infinite() && value.is_finite() {
+                return Err(out_of_range(object, ty, name));
+            }
+            Ok(Const::F32(narrow))
+        }
+        Scalar::Bool => match integer(object).ok_or_else(|| wrong_kind(object, ty, name, "; try bool(x)"))?? {
+            Some(value @ (0 | 1)) => Ok(Const::Bool(value == 1)),
+            _ => Err(out_of_range(object, ty, name)),
+        },
+        _ => {
+            let help = if object.is_instance_of::<PyFloat>() { "; try int(x)" } else { "" };
+            let value = integer(object).ok_or_else(|| wrong_kind(object, ty, name, help))??;
+            let fits = value.filter(|&v| in_range(v, ty));
+            // Int holds the bits extended by the type's own signedness.
+            fits.map(|v| Const::Int(ty, v as i64)).ok_or_else(|| argument_range(py, object, ty, name))
+        }
+    }
+}
+
+fn argument_range(_py: Python<'_>, object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyErr {
+    out_of_range(object, ty, name)
+}
+
+/// Whether an integer is one of the type's.
+pub fn in_range(value: i128, ty: Scalar) -> bool {
+    let bits = ty.bits();
+    if ty.is_signed() {
+        value >= -(1i128 << (bits - 1)) && value < (1i128 << (bits - 1))
+    } else {
+        value >= 0 && value < (1i128 << bits)
+    }
+}
+
+/// The value of an integer-like object: `None` when it is none, `Some(Ok(None))` when it exceeds 64 bits.
+pub fn integer(object: &Bound<'_, PyAny>) -> Option<PyResult<Option<i128>>> {
+    if object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyString>() {
+        return None;
+    }
+    let indexed;
+    let int = if object.is_instance_of::<PyInt>() {
+        object
+    } else if is_bool(object) {
+        return Some(object.is_truthy().map(|b| Some(i128::from(b))));
+    } else {
+        // NumPy integers and 0-d integer arrays.
+        // SAFETY: a live object; a new reference or null with an exception set.
+        match unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr())) } {
+            Ok(value) => {
+                indexed = value;
+                &indexed
+            }
+            Err(_) => return None,
+        }
+    };
+    let narrow = int.extract::<i64>().map(i128::from);
+    Some(match narrow.or_else(|_| int.extract::<u64>().map(i128::from)) {
+        Ok(value) => Ok(Some(value)),
+        Err(err) if err.is_instance_of::<PyOverflowError>(int.py()) => Ok(None),
+        Err(err) => Err(err),
+    })
+}
+
+/// The value of a real-number-like object.
+fn float(object: &Bound<'_, PyAny>) -> Option<PyResult<f64>> {
+    if let Ok(value) = object.cast::<PyFloat>() {
+        return Some(Ok(value.value()));
+    }
+    if object.is_instance_of::<PyInt>() || is_bool(object) {
+        let value = object.extract::<f64>();
+        return Some(value.map_err(|_| argument(object.py(), format!("{object} is too large for a floating-point value"))));
+    }
+    // NumPy reals and 0-d arrays of them; complex numbers, text and arrays are none.
+    let kind: String = object.getattr("dtype").ok()?.getattr("kind").ok()?.extract().ok()?;
+    let scalar = object.getattr("ndim").and_then(|d| d.extract::<usize>()).unwrap_or(1) == 0;
+    (scalar && matches!(kind.as_str(), "f" | "i" | "u" | "b")).then(|| object.call_method0("__float__")?.extract())
+}
+
+fn is_bool(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyBool>()
+        || object.get_type().name().is_ok_and(|n| n == "bool_" || n == "bool")
+            && object.hasattr("dtype").unwrap_or(false)
+}
+
+fn wrong_kind(object: &Bound<'_, PyAny>, ty: Scalar, name: &str, help: &str) -> PyErr {
+    let came = match View::of(object) {
+        Some(view) => format!("an array of {} with shape {:?}", view.dtype_name(), view.shape()),
+        None => {
+            let ty = object.get_type().name().map_or_else(|_| "object".to_owned(), |n| n.to_string());
+            let text = object.repr().map_or_else(|_| String::new(), |r| short(&r.to_string()));
+            format!("{ty} {text}")
+        }
+    };
+    argument(object.py(), format!("parameter `{name}` is `{}`, got {came}{}", ty.c_name(), help.replace("(x)", &format!("({name})"))))
+}
+
+fn out_of_range(object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyErr {
+    let text = object.repr().map_or_else(|_| "this value".to_owned(), |r| short(&r.to_string()));
+    argument(object.py(), format!("parameter `{name}` is `{}`, which cannot hold {text}", ty.c_name()))
+}
+
+/// At most 60 characters of a text.
+fn short(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_owned();
+    }
+    text.chars().take(57).chain("...".chars()).collect()
+}
+
+/// A constant as a Python object.
+pub fn to_python<'py>(py: Python<'py>, value: Const) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Const::Bool(b) => PyBool::new(py, b).to_owned().into_any(),
+        Const::Int(Scalar::U64, v) => (v as u64).into_pyobject(py)?.into_any(),
+        Const::Int(_, v) => v.into_pyobject(py)?.into_any(),
+        Const::F32(v) => PyFloat::new(py, f64::from(v)).into_any(),
+        Const::F64(v) => PyFloat::new(py, v).into_any(),
+        Const::Null => py.None().into_bound(py),
+    })
+}
