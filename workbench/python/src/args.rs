@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use workbench::ir::{Const, Param, ParamType, Scalar};
+use workbench::runtime::program::param_type;
 use workbench::runtime::{Arg, BufferArg, DType};
 
 use crate::errors::argument;
@@ -20,24 +21,9 @@ pub struct Bundle<'py> {
     keep: Vec<Bound<'py, PyAny>>,
 }
 
-/// A parameter as C writes it: `const float* x`.
-pub fn c_param(param: &Param) -> String {
-    format!("{} {}", c_type(param.ty), param.name)
-}
-
-/// A parameter's type as C writes it.
-pub fn c_type(ty: ParamType) -> String {
-    match ty {
-        ParamType::Scalar(s) => s.c_name().to_owned(),
-        ParamType::Ptr { elem, is_const } => {
-            format!("{}{}*", if is_const { "const " } else { "" }, elem.map_or("void", Scalar::c_name))
-        }
-    }
-}
-
-/// A function as C declares it: `void saxpy(float a, const float* x)`.
-pub fn c_signature(ret: Option<&str>, name: &str, params: &[Param]) -> String {
-    let list: Vec<String> = params.iter().map(c_param).collect();
+/// A function as C++ declares it: `void saxpy(float a, const float* x)`.
+pub fn signature(ret: Option<&str>, name: &str, params: &[Param]) -> String {
+    let list: Vec<String> = params.iter().map(|p| format!("{} {}", param_type(p.ty), p.name)).collect();
     format!("{} {name}({})", ret.unwrap_or("void"), list.join(", "))
 }
 
@@ -59,14 +45,14 @@ pub fn bind<'py>(
                 params.len(),
                 if params.len() == 1 { "" } else { "s" },
                 given.len(),
-                c_signature(None, function, params)
+                signature(None, function, params)
             ),
         ));
     }
     let mut bundle = Bundle { args: Vec::with_capacity(params.len()), keep: Vec::new() };
     for (param, object) in params.iter().zip(given) {
         let arg = match param.ty {
-            ParamType::Scalar(s) => Arg::Scalar(scalar(py, &object, s, &param.name)?),
+            ParamType::Scalar(s) => Arg::Scalar(scalar(&object, s, &param.name)?),
             ParamType::Ptr { elem, is_const } => {
                 let arg = pointer(&mut bundle.keep, &object, param, elem, is_const)?;
                 // The tuple of the call keeps the object itself alive, but an iterator may have made it.
@@ -94,7 +80,7 @@ fn pointer<'py>(
     let view = match View::of(object) {
         Some(view) => view,
         None => {
-            converted = interop(py)?.call_method1("as_array", (object, !is_const, &param.name, c_type(param.ty)))?;
+            converted = interop(py)?.call_method1("as_array", (object, !is_const, &param.name, param_type(param.ty)))?;
             keep.push(converted.clone());
             View::of(&converted)
                 .ok_or_else(|| argument(py, format!("parameter `{}` cannot take this object", param.name)))?
@@ -117,7 +103,7 @@ fn pointer<'py>(
                 format!(
                     "parameter `{}` (`{}`) may be written, but the array is {what}; {}",
                     param.name,
-                    c_type(param.ty),
+                    param_type(param.ty),
                     help.replace("(x)", &format!("({})", param.name))
                 ),
             ));
@@ -157,7 +143,7 @@ fn check_dtype(view: &View<'_, '_>, wanted: Option<DType>, param: &Param) -> PyR
             let text = format!(
                 "parameter `{}` (`{}`) got an array of {}{}",
                 param.name,
-                c_type(param.ty),
+                param_type(param.ty),
                 view.dtype_name(),
                 if wanted.is_some() { format!(", but{help}") } else { help }
             );
@@ -181,7 +167,7 @@ pub fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 ///
 /// # Errors
 /// `ArgumentError` when the kind or the range does not fit.
-pub fn scalar(py: Python<'_>, object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyResult<Const> {
+pub fn scalar(object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyResult<Const> {
     match ty {
         Scalar::F32 | Scalar::F64 => {
             let value = float(object).ok_or_else(|| wrong_kind(object, ty, name, ""))??;
@@ -203,13 +189,9 @@ pub fn scalar(py: Python<'_>, object: &Bound<'_, PyAny>, ty: Scalar, name: &str)
             let value = integer(object).ok_or_else(|| wrong_kind(object, ty, name, help))??;
             let fits = value.filter(|&v| in_range(v, ty));
             // Int holds the bits extended by the type's own signedness.
-            fits.map(|v| Const::Int(ty, v as i64)).ok_or_else(|| argument_range(py, object, ty, name))
+            fits.map(|v| Const::Int(ty, v as i64)).ok_or_else(|| out_of_range(object, ty, name))
         }
     }
-}
-
-fn argument_range(_py: Python<'_>, object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyErr {
-    out_of_range(object, ty, name)
 }
 
 /// Whether an integer is one of the type's.

@@ -1,1 +1,26 @@
-//! x
+//! The native half of the Python package `workbench`: compiling, launching, operators; all that must be quick.
+//!
+//! The other half, `py/workbench`, is glue in Python: exceptions, magics, displays, elementwise kernels.
+
+mod args;
+mod errors;
+mod interrupt;
+mod kernel;
+mod module;
+mod ndarray;
+mod output;
+
+use pyo3::prelude::*;
+
+/// The native half of `workbench`.
+#[pymodule]
+fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add_class::<module::Module>()?;
+    m.add_class::<kernel::Kernel>()?;
+    m.add_class::<kernel::Launcher>()?;
+    m.add_class::<kernel::HostFunction>()?;
+    m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
+    m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,165 @@
+"""`wb.compile`: options spelled out, headers found, NVIDIA's wheels looked up; the native half does the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Sequence
+
+from . import _workbench
+from ._workbench import Module
+from .errors import make_argument_error
+
+__all__ = ["compile", "devices"]
+
+# Options that say how fast or how verbosely to compile, or that permit less exact arithmetic: the CPU's exact result
+# satisfies them all.
+_HARMLESS = re.compile(
+    r"""-O\w* | -g | -G | -w | -W.* | -std=(c|gnu)\+\+(11|14|17|20) | --std=(c|gnu)\+\+(11|14|17|20) | -lineinfo
+    | --generate-line-info | --use_fast_math | -use_fast_math | --?(fmad|prec-div|prec-sqrt)=(true|false)
+    | --?maxrregcount=\d+ | --expt-(relaxed-constexpr|extended-lambda) | --extended-lambda | --?gencode=.* | --?arch=.*
+    | --gpu-architecture=.* | -Xptxas=.* | --ptxas-options=.* | -Xcompiler=.* | -fPIC | -march=.* | -mtune=.* | -pthread
+    | -fopenmp | --threads=?\d* | -diag-suppress=?.* | --restrict | -restrict | -v | --verbose | -lcu.*""",
+    re.VERBOSE,
+)
+_WITH_VALUE = {"-gencode", "--gencode", "-arch", "-Xptxas", "--ptxas-options", "-Xcompiler", "-diag-suppress", "-std"}
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_FMAD = re.compile(r"--?fmad=(true|false)")
+
+
+def compile(
+    source: str,
+    device: str = "cpu",
+    *,
+    name: str | None = None,
+    defines: Mapping[str, object] | None = None,
+    headers: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    arch: str | None = None,
+) -> Module:
+    """Compiles CUDA C++ and returns its kernels and host functions as attributes of one object.
+
+    `device` is "cpu" or "cuda"; `name` is what messages call the text; `defines` maps macro names to replacements
+    (`{"N": 4}`; function-like ones as `{"F(x)": "x + 1"}`); `headers` maps names of `#include` to their text; `options`
+    are the compiler's (`-DN=4`, `-Idir`, `--use_fast_math`); `arch` is the GPU's, such as "sm_90", and needs no GPU.
+    The same text with the same options is compiled once.
+
+    Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured, and
+    DeviceUnavailable where NVRTC is missing.
+
+    >>> import numpy as np, workbench as wb
+    >>> m = wb.compile('''
+    ... __global__ void saxpy(float a, const float* x, float* y, int n) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     if (i < n) y[i] = a * x[i] + y[i];
+    ... }''')
+    >>> x, y = np.arange(4, dtype=np.float32), np.ones(4, np.float32)
+    >>> m.saxpy[1, 32](2.0, x, y, 4)
+    >>> y
+    array([1., 3., 5., 7.], dtype=float32)
+    """
+    if not isinstance(source, str):
+        raise make_argument_error(f"source is a str, got {type(source).__name__}")
+    pairs = [(str(key), _macro(value)) for key, value in (defines or {}).items()]
+    parsed = parse_options(options, device)
+    found = dict(headers or {})
+    collect_headers(source, parsed.include_dirs, found)
+    if device == "cuda":
+        _find_nvidia()
+    return _workbench.compile_source(
+        source, device, name or "", pairs + parsed.defines, found, parsed.rest, arch or parsed.arch, parsed.fmad
+    )
+
+
+def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module:
+    """Compiles what a pickled module held."""
+    if state["device"] == "cuda":
+        _find_nvidia()
+    module = _workbench.compile_source(
+        source,
+        state["device"],
+        state["name"],
+        state["defines"],
+        state["headers"],
+        state["options"],
+        state["arch"],
+        state["fmad"],
+    )
+    return module if timeout is None else module.with_timeout(timeout)
+
+
+class Options:
+    """A list of compiler options, taken apart."""
+
+    def __init__(self) -> None:
+        self.defines: list[tuple[str, str]] = []
+        self.include_dirs: list[Path] = []
+        self.rest: list[str] = []
+        self.arch: str | None = None
+        self.fmad: bool | None = None
+
+
+def parse_options(options: Iterable[str], device: str) -> Options:
+    """Takes options apart; one that would change the meaning on this device and cannot be honoured is an error."""
+    if isinstance(options, str):
+        raise make_argument_error(f'options is a list of str, got the str {options!r}; try ["{options}"]')
+    parsed = Options()
+    items = iter(options)
+    for item in items:
+        if not isinstance(item, str):
+            raise make_argument_error(f"options is a list of str, got {item!r} in it")
+        if item.startswith(("-D", "-I", "-U", "-isystem")):
+            flag = "-isystem" if item.startswith("-isystem") else item[:2]
+            value = item[len(flag) :].strip() or next(items, "")
+            if flag == "-U":
+                parsed.defines = [pair for pair in parsed.defines if pair[0] != value]
+            elif flag == "-D":
+                key, equals, text = value.partition("=")
+                parsed.defines.append((key, text if equals else "1"))
+            else:
+                parsed.include_dirs.append(Path(value))
+            continue
+        if item in _WITH_VALUE:
+            item = f"{item}={next(items, '')}"
+        fmad = _FMAD.fullmatch(item)
+        if fmad:
+            parsed.fmad = fmad[1] == "true"
+        elif device == "cuda":
+            parsed.rest.append(item)
+        elif not _HARMLESS.fullmatch(item):
+            raise make_argument_error(f"option `{item}` is not known to the CPU and may change what the text means")
+    return parsed
+
+
+def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) -> None:
+    """Adds to `found` the files under `dirs` that the text includes, and those that these include."""
+    texts = [source, *found.values()]
+    while texts and dirs:
+        for name in _INCLUDE.findall(texts.pop()):
+            if name in found:
+                continue
+            for folder in dirs:
+                path = folder / name
+                if path.is_file():
+                    found[name] = path.read_text(encoding="utf-8", errors="replace")
+                    texts.append(found[name])
+                    break
+
+
+def _macro(value: object) -> str:
+    if value is None or value is True:
+        return "1"
+    if value is False:
+        return "0"
+    return str(value)
+
+
+def nvidia_folders() -> list[str]:
+    """Folders of NVIDIA's wheels (`nvidia-cuda-nvrtc`, `nvidia-cuda-runtime`) in this environment."""
+    try:
+        spec = importlib.util.find_spec("nvidia")
+    except (ImportError, ValueError):
+        return []
+    return [os.fspath(p) for p in spec.submodule_search_locations or ()] if spec else []

@@ -1,0 +1,49 @@
+"""Objects that are not NumPy arrays, as NumPy arrays that share their memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import make_argument_error
+
+_NUMPY_2 = int(np.__version__.split(".")[0]) >= 2
+
+
+def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
+    """A NumPy array over the memory of `obj`, for the parameter `name` of type `wanted`.
+
+    What is only read may be a copy where the object can hand out nothing else; what is written never is.
+    """
+    what = f"parameter `{name}` (`{wanted}`)"
+    kind = type(obj).__name__
+    device = getattr(obj, "device", None)
+    if getattr(device, "type", "cpu") not in ("cpu", None) or hasattr(obj, "__cuda_array_interface__"):
+        raise make_argument_error(f"{what} got a {kind} on {device}; host arrays are wanted, try copying it to the CPU")
+    if getattr(obj, "requires_grad", False):
+        raise make_argument_error(f"{what} got a {kind} that requires grad; try {name}.detach()")
+    if isinstance(obj, (bool, int, float, complex, str, np.generic)):
+        raise make_argument_error(f"{what} got the {kind} {obj!r}; an array is wanted, try np.array([{obj!r}])")
+    if isinstance(obj, (list, tuple)):
+        raise make_argument_error(f"{what} got a {kind}; an array is wanted, try np.array({name}, dtype=...)")
+    try:
+        if hasattr(obj, "__array_interface__") or hasattr(obj, "__array__") or _has_buffer(obj):
+            array = np.asarray(obj, copy=False) if write and _NUMPY_2 else np.asarray(obj)
+        elif hasattr(obj, "__dlpack__"):
+            array = np.from_dlpack(obj)
+        else:
+            raise make_argument_error(f"{what} got a {kind}, which is no array (no DLPack, array interface or buffer)")
+    except (BufferError, RuntimeError, ValueError, TypeError) as error:
+        if error.__class__.__module__.startswith("workbench"):
+            raise
+        raise make_argument_error(f"{what} got a {kind} that gives no array: {error}") from error
+    return array
+
+
+def _has_buffer(obj: Any) -> bool:
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,365 @@
+"""`wb.elementwise`: one line of C++ as an operator over broadcast arrays, in the order CuPy's ElementwiseKernel takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping
+
+import numpy as np
+
+from ._compile import compile as compile_source
+from .errors import make_argument_error
+
+__all__ = ["Elementwise", "elementwise"]
+
+# NumPy's names and the C++ types of the same layout.
+_C_TYPES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "float32": "float",
+    "float64": "double",
+}
+_ALIASES = {"bool_": "bool", "float": "float64", "int": "int64", "double": "float64"}
+_PARAM = re.compile(r"\s*(?P<raw>raw\s+)?(?:const\s+)?(?P<type>[A-Za-z_]\w*)\s+(?P<name>[A-Za-z_]\w*)\s*")
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter: `raw T x` has raw=True, type "T", name "x"."""
+
+    name: str
+    type: str
+    raw: bool
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether the type is a single letter, resolved at each call."""
+        return len(self.type) == 1
+
+
+def _parse(text: str, what: str) -> list[Param]:
+    params: list[Param] = []
+    for part in filter(str.strip, text.split(",")):
+        match = _PARAM.fullmatch(part)
+        if match is None:
+            raise make_argument_error(f"{what}: `{part.strip()}` is no parameter; write a type and a name, as in `T x`")
+        kind = _ALIASES.get(match["type"], match["type"])
+        if len(kind) > 1 and kind not in _C_TYPES:
+            raise make_argument_error(
+                f"{what}: `{match['type']}` is no type; write one of {', '.join(_C_TYPES)}, or one letter for any of them"
+            )
+        params.append(Param(match["name"], kind, bool(match["raw"])))
+    return params
+
+
+class Elementwise:
+    """An operator made of one expression; `wb.elementwise` makes it.
+
+    Call it with arrays or scalars, one for each input, and if you like one array for each output. Inputs broadcast as in
+    NumPy; one-letter types are resolved at each call, and a new combination compiles a kernel of its own.
+
+    >>> import numpy as np, workbench as wb
+    >>> double = wb.elementwise("T x", "T y", "y = x + x", name="double")
+    >>> double(np.arange(3))
+    array([0, 2, 4])
+    """
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        *,
+        preamble: str = "",
+        reference: Callable[..., Any] | None = None,
+    ) -> None:
+        self.inputs, self.outputs = _parse(in_params, "in_params"), _parse(out_params, "out_params")
+        self.operation, self.name, self.preamble, self.reference = operation, name, preamble, reference
+        if not name.isidentifier():
+            raise make_argument_error(f"name is {name!r}; it must be an identifier")
+        if not self.outputs:
+            raise make_argument_error("out_params is empty; an elementwise operator has at least one output")
+        names = [p.name for p in [*self.inputs, *self.outputs]]
+        if len(set(names)) < len(names) or "i" in names:
+            raise make_argument_error("parameters need different names, other than `i`, which is the index")
+        self.__name__ = name
+        self.__doc__ = f"{in_params} -> {out_params}: {operation}"
+        self._backward: tuple[Callable[..., Any], Callable[..., Any] | None] | None = None
+        self._variants: dict[tuple[Any, ...], Any] = {}
+
+    @property
+    def __text_signature__(self) -> str:
+        return f"({', '.join(p.name for p in self.inputs)})"
+
+    def __repr__(self) -> str:
+        return f"<elementwise {self.name}: {self.__doc__}>"
+
+    def __reduce__(self) -> Any:
+        ins = ", ".join(f"{'raw ' if p.raw else ''}{p.type} {p.name}" for p in self.inputs)
+        outs = ", ".join(f"{'raw ' if p.raw else ''}{p.type} {p.name}" for p in self.outputs)
+        return _rebuild, (ins, outs, self.operation, self.name, self.preamble, self.reference, self._backward)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The outputs: fresh arrays, or those passed behind the inputs. Several come as a tuple."""
+        values = self._positional(args, kwargs)
+        ins, outs = values[: len(self.inputs)], values[len(self.inputs) :]
+        if not outs:
+            op, arrays = self._prepare(ins)
+            return op(*arrays)
+        return self._into(ins, outs)
+
+    def _positional(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        names = [p.name for p in [*self.inputs, *self.outputs]]
+        values = list(args)
+        for name in names[len(values) :]:
+            if name in kwargs:
+                values.append(kwargs[name])
+        if len(values) != len(args) + len(kwargs) or len(values) not in (len(self.inputs), len(names)):
+            raise make_argument_error(
+                f"`{self.name}` takes {len(self.inputs)} inputs ({', '.join(p.name for p in self.inputs)}), "
+                f"or these and its {len(self.outputs)} outputs; got {len(args) + len(kwargs)}"
+            )
+        return values
+
+    def _into(self, ins: list[Any], outs: list[Any]) -> Any:
+        for param, out in zip(self.outputs, outs):
+            if not isinstance(out, np.ndarray) or not out.flags.writeable:
+                raise make_argument_error(f"output `{param.name}` of `{self.name}` must be a writable NumPy array")
+        op, arrays = self._prepare(ins, outs)
+        shape = self._shape(arrays, outs)
+        for param, out in zip(self.outputs, outs):
+            if not param.raw and out.shape != shape:
+                raise make_argument_error(
+                    f"output `{param.name}` of `{self.name}` has shape {out.shape}; the inputs broadcast to {shape}"
+                )
+        targets = [out if out.flags.c_contiguous and out.flags.aligned else out.copy() for out in outs]
+        size = int(np.prod(shape, dtype=np.int64))
+        if size:
+            kernel = op.module[self.name]
+            kernel.launch(-(-size // _BLOCK), _BLOCK, [*arrays, *targets, size])
+        for out, target in zip(outs, targets):
+            if out is not target:
+                out[...] = target
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def _shape(self, arrays: list[Any], outs: list[Any]) -> tuple[int, ...]:
+        shapes = [a.shape for p, a in zip(self.inputs, arrays) if not p.raw and isinstance(a, np.ndarray)]
+        if not shapes:
+            shapes = [o.shape for p, o in zip(self.outputs, outs) if not p.raw][:1]
+        return tuple(np.broadcast_shapes(*shapes))
+
+    def _resolve(self, ins: list[Any], outs: list[Any]) -> dict[str, str]:
+        """NumPy's name of every type variable."""
+        types: dict[str, str] = {}
+        owner: dict[str, str] = {}
+        params = [*zip(self.inputs, ins), *zip(self.outputs, outs)]
+        # Arrays decide; a Python scalar only where no array does.
+        for arrays_first in (True, False):
+            for param, value in params:
+                is_array = isinstance(value, (np.ndarray, np.generic))
+                if not param.is_variable or is_array != arrays_first or (param.type in types and not arrays_first):
+                    continue
+                dtype = np.asarray(value).dtype
+                if dtype.name not in _C_TYPES:
+                    raise make_argument_error(f"parameter `{param.name}` of `{self.name}` got {dtype}, which no kernel takes")
+                if types.setdefault(param.type, dtype.name) != dtype.name:
+                    wanted = types[param.type]
+                    raise make_argument_error(
+                        f"parameter `{param.name}` of `{self.name}` got {dtype.name}, but `{param.type}` is {wanted} by "
+                        f"`{owner[param.type]}`; try {param.name}.astype(np.{wanted})"
+                    )
+                owner.setdefault(param.type, param.name)
+        for param in [*self.inputs, *self.outputs]:
+            if param.is_variable and param.type not in types:
+                raise make_argument_error(
+                    f"the type `{param.type}` of `{param.name}` follows from no input; name a type, or pass the output"
+                )
+        return types
+
+    def _prepare(self, ins: list[Any], outs: list[Any] | None = None) -> tuple[Any, list[Any]]:
+        """The operator for these types, and its arguments: broadcast, contiguous arrays and scalars."""
+        ins = [value if isinstance(value, (bool, int, float, np.ndarray)) else np.asarray(value) for value in ins]
+        types = self._resolve(ins, outs or [])
+        scalar = [not p.raw and not (isinstance(v, np.ndarray) and v.ndim > 0) for p, v in zip(self.inputs, ins)]
+        if all(s or p.raw for s, p in zip(scalar, self.inputs)) and not outs:
+            # Nothing gives an extent: a 0-d result, as NumPy's functions of scalars have.
+            for index, param in enumerate(self.inputs):
+                if not param.raw:
+                    scalar[index] = False
+                    ins[index] = np.asarray(ins[index], dtype=types.get(param.type, param.type))
+                    break
+            else:
+                raise make_argument_error(f"`{self.name}` has raw inputs only: pass the outputs, whose size is the size")
+        arrays = list(ins)
+        spread = [k for k, p in enumerate(self.inputs) if not p.raw and not scalar[k]]
+        try:
+            for k, array in zip(spread, np.broadcast_arrays(*(ins[k] for k in spread))):
+                arrays[k] = array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
+        except ValueError as error:
+            raise make_argument_error(f"inputs of `{self.name}` do not broadcast: {error}") from None
+        if outs and spread:
+            shape = np.broadcast_shapes(*(arrays[k].shape for k in spread), outs[0].shape)
+            for k in spread:
+                if arrays[k].shape != shape:
+                    arrays[k] = np.ascontiguousarray(np.broadcast_to(arrays[k], shape))
+        for k, param in enumerate(self.inputs):
+            wanted = types.get(param.type, param.type)
+            if scalar[k] and isinstance(arrays[k], np.ndarray):
+                arrays[k] = arrays[k][()]
+            elif not scalar[k] and arrays[k].dtype.name != wanted:
+                raise make_argument_error(
+                    f"parameter `{param.name}` of `{self.name}` got an array of {arrays[k].dtype.name}, but wants "
+                    f"{wanted}, try {param.name}.astype(np.{wanted})"
+                )
+        key = (tuple(sorted(types.items())), tuple(scalar))
+        if key not in self._variants:
+            self._variants[key] = self._compile(types, scalar)
+        return self._variants[key], arrays
+
+    def _compile(self, types: dict[str, str], scalar: list[bool]) -> Any:
+        from .operators import op, spec_like
+
+        def c_type(param: Param) -> str:
+            return _C_TYPES[types.get(param.type, param.type)]
+
+        taken = {p.name for p in [*self.inputs, *self.outputs]}
+        size = next(name for name in ("n", "size", "numel", "N", "num_elements") if name not in taken)
+        declared, reads, macros, undo = [], [], [], []
+        for param, by_value in zip(self.inputs, scalar):
+            if by_value:
+                declared.append(f"{c_type(param)} {param.name}")
+            elif param.raw:
+                declared.append(f"const {c_type(param)}* {param.name}")
+            else:
+                declared.append(f"const {c_type(param)}* {param.name}_")
+                reads.append(f"const {c_type(param)} {param.name} = {param.name}_[i];")
+        for param in self.outputs:
+            if param.raw:
+                declared.append(f"{c_type(param)}* {param.name}")
+            else:
+                declared.append(f"{c_type(param)}* {param.name}_")
+                # A macro, so that what the operation leaves alone stays as it was.
+                macros.append(f"#define {param.name} {param.name}_[i]")
+                undo.append(f"#undef {param.name}")
+        letters = [f"#define {letter} {_C_TYPES[kind]}" for letter, kind in sorted(types.items())]
+        source = "\n".join(
+            [
+                '#include "preamble"',
+                *letters,
+                f"__global__ void {self.name}({', '.join(declared)}, long long {size}) {{",
+                "long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;",
+                f"if (i < {size}) {{",
+                *reads,
+                *macros,
+                '#include "operation"',
+                ";",
+                *undo,
+                "}",
+                "}",
+                "",
+            ]
+        )
+        operation = self.operation.replace("_ind.size()", size) + "\n"
+        # As headers, so that a message names the line of the operation itself.
+        headers = {"operation": operation, "preamble": self.preamble + "\n"}
+        module = compile_source(source, name=self.name, headers=headers)
+        args = []
+        for param, by_value in zip(self.inputs, scalar):
+            kind = types.get(param.type, param.type)
+            word = "bool" if kind == "bool" else "float" if kind.startswith("float") else "int"
+            name = param.name if by_value or param.raw else f"{param.name}_"
+            args.append(f"{word if by_value else 'Tensor'} {name}")
+        suffix = "_".join([*(kind for _, kind in sorted(types.items())), *("s" if s else "v" for s in scalar)])
+        results = ", ".join("Tensor" for _ in self.outputs)
+        results = f"({results})" if len(self.outputs) > 1 else results
+        lead = next(k for k, p in enumerate(self.inputs) if not p.raw and not scalar[k])
+        dtypes = [types.get(p.type, p.type) for p in self.outputs]
+
+        def shape(*specs: Any) -> Any:
+            made = tuple(spec_like(specs[lead], dtype=dtype) for dtype in dtypes)
+            return made if len(made) > 1 else made[0]
+
+        variant = op(
+            f"elementwise::{self.name}__{suffix}({', '.join(args)}) -> {results}",
+            module,
+            kernel=self.name,
+            shape=shape,
+            block=_BLOCK,
+            reference=self.reference,
+        )
+        if self._backward is not None:
+            variant.register_autograd(self._backward[0], setup_context=self._backward[1])
+        return variant
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
+        """The gradient: `backward(ctx, *grads)` gives one per input, None where an input is a scalar."""
+        self._backward = (backward, setup_context)
+        for variant in self._variants.values():
+            variant.register_autograd(backward, setup_context=setup_context)
+        return backward
+
+    def vjp(self, *args: Any) -> Any:
+        """The output and its pullback, by the registered gradient."""
+        op, arrays = self._prepare(list(args))
+        return op.vjp(*arrays)
+
+    def check(self, *args: Any, reference: Callable[..., Any] | None = None, **options: Any) -> Any:
+        """A CheckReport against `reference`; see `Op.check`."""
+        op, arrays = self._prepare(list(args))
+        return op.check(*arrays, reference=reference or self.reference, **options)
+
+    def gradcheck(self, *args: Any, **options: Any) -> Any:
+        """A gradient check; see `Op.gradcheck`."""
+        op, arrays = self._prepare(list(args))
+        return op.gradcheck(*arrays, **options)
+
+    def bench(self, *args: Any, **options: Any) -> Any:
+        """A BenchReport; see `Op.bench`."""
+        op, arrays = self._prepare(list(args)) if args else (self, [])
+        from .benchmark import bench_callable
+
+        return bench_callable(self.name, op, arrays, self.reference, **options)
+
+
+def _rebuild(ins: str, outs: str, text: str, name: str, preamble: str, reference: Any, backward: Any) -> Elementwise:
+    made = Elementwise(ins, outs, text, name, preamble=preamble, reference=reference)
+    if backward is not None:
+        made.register_autograd(backward[0], setup_context=backward[1])
+    return made
+
+
+def elementwise(
+    in_params: str,
+    out_params: str,
+    operation: str,
+    name: str = "kernel",
+    *,
+    preamble: str = "",
+    reference: Callable[..., Any] | None = None,
+) -> Elementwise:
+    """An operator from one expression over the elements, in CuPy's order of arguments.
+
+    `in_params` and `out_params` are lists such as "float32 x, T y, raw T table": NumPy's type names, or one letter for a
+    type resolved at each call. In `operation`, `i` is the flat index, `n` the size, `raw` parameters are indexed by hand.
+    Inputs broadcast and may be scalars; outputs are fresh, or passed behind the inputs.
+
+    Raises ArgumentError for types that disagree, CompileError (at the first call) for an operation that does not compile.
+
+    >>> import numpy as np, workbench as wb
+    >>> f = wb.elementwise("T a, T b, T c", "T out", "out = a * b + c", name="muladd")
+    >>> f(np.arange(3, dtype=np.float32), np.float32(2), 1.0)
+    array([1., 3., 5.], dtype=float32)
+    """
+    return Elementwise(in_params, out_params, operation, name, preamble=preamble, reference=reference)

@@ -1,0 +1,232 @@
+"""What can go wrong, as exceptions that draw themselves.
+
+`CompileError` says what is wrong with a text, `KernelFault` and `KernelTimeout` what a launch did, `ArgumentError` which
+argument does not fit, `DeviceUnavailable` what is missing. The native half raises them through the `make_*` functions.
+"""
+
+from __future__ import annotations
+
+import html as _html
+from dataclasses import dataclass, field
+from typing import Any, Iterable
+
+__all__ = [
+    "ArgumentError",
+    "CompileError",
+    "DeviceUnavailable",
+    "Diagnostic",
+    "KernelFault",
+    "KernelTimeout",
+    "last_error",
+]
+
+_last: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message about a place in a text.
+
+    `line` and `column` count from 1, `end` is the (line, column) behind the last character; all three are None for a
+    message about no place. `code` is stable, `help` says what to write instead, `text` is the line itself.
+
+    >>> import workbench as wb
+    >>> try:
+    ...     wb.compile("__global__ void k(int* x) { x[0] = y; }")
+    ... except wb.CompileError as e:
+    ...     d = e.diagnostics[0]
+    >>> d.code, d.severity, d.line
+    ('WB0301', 'error', 1)
+    """
+
+    code: str
+    severity: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    end: tuple[int, int] | None = None
+    help: str | None = None
+    label: str = ""
+    file: str | None = None
+    text: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}: " if self.line is not None else ""
+        return f"{place}{self.severity}[{self.code}]: {self.message}"
+
+
+class _Drawn:
+    """How an exception of ours shows itself: its rendered text, without Python's frames, which say nothing about it."""
+
+    rendered: str
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self.rendered}"]
+
+    def _repr_html_(self) -> str:
+        name, text = _html.escape(type(self).__name__), _html.escape(self.rendered)
+        return f'<pre class="workbench-error"><b>{name}</b>\n{text}</pre>'
+
+
+class CompileError(_Drawn, SyntaxError):
+    """A text does not compile; `.diagnostics` lists every message, `str()` renders them with the line and a caret.
+
+    >>> import workbench as wb
+    >>> try:
+    ...     wb.compile("__global__ void k(int* x) { x[0] = ; }")
+    ... except wb.CompileError as e:
+    ...     print(e.lineno, len(e.diagnostics))
+    1 1
+    """
+
+    def __init__(self, rendered: str, diagnostics: Iterable[Diagnostic] = ()) -> None:
+        self.rendered = rendered
+        self.diagnostics = tuple(diagnostics)
+        errors = [d for d in self.diagnostics if d.severity == "error"]
+        super().__init__(rendered)
+        if errors:
+            first = errors[0]
+            more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            help = f"; {first.help}" if first.help else ""
+            self.msg = f"{first.message}{help}{more}"
+            self.filename = first.file
+            self.lineno = first.line
+            self.offset = first.column
+            self.text = first.text
+            if first.end is not None and first.end[0] == first.line:
+                self.end_lineno, self.end_offset = first.end
+
+    def __str__(self) -> str:
+        return self.rendered
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.rendered, self.diagnostics)
+
+
+class _Fault(_Drawn):
+    """What `KernelFault` and `KernelTimeout` carry."""
+
+    def _set(self, rendered: str, fields: dict[str, Any]) -> None:
+        self.rendered = rendered
+        self.kind: str = fields.get("kind", "")
+        self.kernel: str = fields.get("kernel", "")
+        self.line: int | None = fields.get("line")
+        self.column: int | None = fields.get("column")
+        self.block: tuple[int, int, int] = fields.get("block", (0, 0, 0))
+        self.thread: tuple[int, int, int] = fields.get("thread", (0, 0, 0))
+        self.detail: str = fields.get("detail", "")
+
+    def __str__(self) -> str:
+        return self.rendered
+
+    def __reduce__(self) -> Any:
+        names = ("kind", "kernel", "line", "column", "block", "thread", "detail")
+        return type(self), (self.rendered, {name: getattr(self, name) for name in names})
+
+
+class KernelFault(_Fault, RuntimeError):
+    """A launch did something wrong: `.kind .kernel .line .column .block .thread .detail` say what and where.
+
+    Arrays written in place may be partly written; all others are as before, and outputs are not handed out.
+
+    >>> import numpy as np, workbench as wb
+    >>> m = wb.compile("__global__ void k(int* x) { x[threadIdx.x] = 1; }")
+    >>> try:
+    ...     m.k[1, 4](np.zeros(3, np.int32))
+    ... except wb.KernelFault as e:
+    ...     print(e.kind, e.kernel, e.line, e.thread)
+    out-of-bounds write k 1 (3, 0, 0)
+    """
+
+    def __init__(self, rendered: str, fields: dict[str, Any] | None = None) -> None:
+        super().__init__(rendered)
+        self._set(rendered, fields or {})
+
+
+class KernelTimeout(_Fault, TimeoutError):
+    """A launch took longer than its `timeout=`; carries what `KernelFault` carries.
+
+    >>> import workbench as wb
+    >>> m = wb.compile("__global__ void spin(volatile int* x) { while (x[0] == 0) {} }")
+    >>> import numpy as np
+    >>> try:
+    ...     m.spin.launch(1, 1, (np.zeros(1, np.int32),), timeout=0.05)
+    ... except wb.KernelTimeout as e:
+    ...     print(e.kind, e.kernel)
+    timeout spin
+    """
+
+    def __init__(self, rendered: str, fields: dict[str, Any] | None = None) -> None:
+        super().__init__(rendered)
+        self._set(rendered, fields or {})
+
+
+class ArgumentError(TypeError, ValueError):
+    """An argument does not fit: the message names the parameter, what came and what was wanted.
+
+    >>> import numpy as np, workbench as wb
+    >>> m = wb.compile("__global__ void k(float* x) { x[0] = 1; }")
+    >>> try:
+    ...     m.k[1, 1](np.zeros(1))
+    ... except wb.ArgumentError as e:
+    ...     print(str(e).endswith("try x.astype(np.float32)"))
+    True
+    """
+
+
+class DeviceUnavailable(RuntimeError):
+    """No driver, no GPU or no NVRTC: the message says what is missing and how to get it.
+
+    >>> import workbench as wb
+    >>> issubclass(wb.DeviceUnavailable, RuntimeError)
+    True
+    """
+
+
+def last_error() -> BaseException | None:
+    """The exception that Workbench raised last in this process; None if there was none.
+
+    >>> import workbench as wb
+    >>> try:
+    ...     wb.compile("oops")
+    ... except wb.CompileError as e:
+    ...     wb.last_error() is e
+    True
+    """
+    return _last
+
+
+def _remember(error: BaseException) -> BaseException:
+    global _last
+    _last = error
+    return error
+
+
+def make_diagnostics(items: Iterable[dict[str, Any]]) -> list[Diagnostic]:
+    """Diagnostics of the native half's dicts."""
+    return [Diagnostic(**item) for item in items]
+
+
+def make_compile_error(rendered: str, items: Iterable[dict[str, Any]]) -> BaseException:
+    """A `CompileError` of the native half's parts."""
+    return _remember(CompileError(rendered, make_diagnostics(items)))
+
+
+def make_fault(rendered: str, fields: dict[str, Any]) -> BaseException:
+    """A `KernelFault` of the native half's parts."""
+    return _remember(KernelFault(rendered, fields))
+
+
+def make_timeout(rendered: str, fields: dict[str, Any]) -> BaseException:
+    """A `KernelTimeout` of the native half's parts."""
+    return _remember(KernelTimeout(rendered, fields))
+
+
+def make_argument_error(message: str) -> BaseException:
+    """An `ArgumentError` of a message."""
+    return _remember(ArgumentError(message))
+
+
+def make_device_unavailable(message: str) -> BaseException:
+    """A `DeviceUnavailable` of a message."""
+    return _remember(DeviceUnavailable(message))

@@ -1,0 +1,105 @@
+"""`wb.load_inline`: torch's inline extensions, without a compiler, for sources of kernels and scalar host functions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Iterable, Mapping, Sequence
+
+from . import _workbench
+from ._compile import collect_headers, parse_options
+from .errors import make_argument_error
+
+__all__ = ["load_inline"]
+
+# Libraries that every program here has, or that a CPU launch does not need.
+_KNOWN_LIBRARIES = re.compile(r"-l(cudart|cudart_static|cuda|m|stdc\+\+|c|pthread|dl|rt|nvrtc)|-L.*|-Wl,.*")
+
+
+def load_inline(
+    name: str,
+    cpp_sources: str | Sequence[str],
+    cuda_sources: str | Sequence[str] | None = None,
+    functions: str | Sequence[str] | Mapping[str, str] | None = None,
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: str | Sequence[str] | None = None,
+    build_directory: str | None = None,
+    verbose: bool = False,
+    with_cuda: bool | None = None,
+    is_python_module: bool = True,
+    with_pytorch_error_handling: bool = True,
+    keep_intermediates: bool = True,
+    use_pch: bool = False,
+    *,
+    no_implicit_headers: bool = False,
+    sycl_sources: str | Sequence[str] | None = None,
+    extra_sycl_cflags: Sequence[str] | None = None,
+    with_sycl: bool | None = None,
+) -> ModuleType:
+    """Compiles C++ and CUDA sources given as text, as `torch.utils.cpp_extension.load_inline` does.
+
+    `functions` names what the module offers, kernels (launched as `m.k[grid, block](...)`) or host functions of scalars;
+    None offers everything. Flags are honoured (`-D`, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an
+    error. Nothing is written to `build_directory`. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
+
+    Raises CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
+
+    >>> import workbench as wb
+    >>> m = wb.load_inline(name="ext", cpp_sources="int add_one(int x) { return x + STEP; }",
+    ...                    functions=["add_one"], extra_cflags=["-O3", "-DSTEP=1"])
+    >>> m.add_one(3)
+    4
+    """
+    if not isinstance(name, str) or not name:
+        raise make_argument_error(f"name is a str, got {name!r}")
+    if sycl_sources or with_sycl or extra_sycl_cflags:
+        raise make_argument_error("SYCL sources cannot be honoured; write them as CUDA")
+    if not is_python_module:
+        raise make_argument_error("is_python_module=False cannot be honoured: torch is not loaded into; use wb.op")
+    for flag in extra_ldflags or ():
+        if not _KNOWN_LIBRARIES.fullmatch(flag):
+            raise make_argument_error(f"linker flag `{flag}` cannot be honoured: nothing is linked; put the code in the source")
+    cpp, cuda = _join(cpp_sources), _join(cuda_sources)
+    cflags, cuda_cflags = list(extra_cflags or ()), list(extra_cuda_cflags or ())
+    if _defines(cflags) != _defines(cuda_cflags) and cpp.strip() and cuda.strip() and cflags and cuda_cflags:
+        raise make_argument_error(
+            "extra_cflags and extra_cuda_cflags define different macros, but both sources are one text here; "
+            "give both the same -D flags"
+        )
+    parsed = parse_options([*cflags, *(f for f in cuda_cflags if f not in cflags)], "cpu")
+    paths = [extra_include_paths] if isinstance(extra_include_paths, str) else list(extra_include_paths or ())
+    headers = {"main.cpp": cpp, "cuda.cu": cuda}
+    collect_headers("", [*parsed.include_dirs, *map(Path, paths)], headers)
+    # As two headers, so that a message names the line of the source that was given.
+    source = '#include "main.cpp"\n#include "cuda.cu"\n'
+    compiled = _workbench.compile_source(source, "cpu", name, parsed.defines, headers, [], None, None)
+    if verbose:
+        for warning in compiled.warnings:
+            print(warning)
+    module = ModuleType(name, f"kernels and host functions of the inline extension `{name}`")
+    module.__dict__["__workbench__"] = compiled
+    for wanted in _names(functions, compiled):
+        try:
+            module.__dict__[wanted] = compiled[wanted]
+        except KeyError as error:
+            raise make_argument_error(f"functions: {error.args[0]}") from None
+    return module
+
+
+def _join(sources: str | Sequence[str] | None) -> str:
+    if sources is None:
+        return ""
+    return sources if isinstance(sources, str) else "\n".join(sources)
+
+
+def _defines(flags: Iterable[str]) -> list[tuple[str, str]]:
+    return sorted(parse_options([f for f in flags if f.startswith("-D")], "cpu").defines)
+
+
+def _names(functions: str | Sequence[str] | Mapping[str, str] | None, compiled: Any) -> list[str]:
+    if functions is None:
+        return [*compiled.kernels, *compiled.host_functions]
+    return [functions] if isinstance(functions, str) else list(functions)

@@ -1,0 +1,275 @@
+"""`%load_ext workbench`: kernels as cells, checks and timings as one line."""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import difflib
+import re
+import shlex
+import time
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+
+from ._compile import compile as compile_source
+from .errors import CompileError
+from .operators import op as make_op
+
+__all__ = ["WorkbenchMagics", "load_ipython_extension", "parse_sizes", "unload_ipython_extension"]
+
+_DECLARED = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(")
+_SIZE = re.compile(r"(\d+)([kKmMgG]?)")
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Options of a magic: a mistake is a usage error of the cell, never an exit."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {message}")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise UsageError(message or self.format_help())
+
+
+def _kernel_parser() -> _Parser:
+    parser = _Parser(prog="%%kernel", add_help=False, allow_abbrev=False)
+    parser.add_argument("--op", metavar="SCHEMA", help="register an operator: torch's schema grammar")
+    parser.add_argument("--shape", help='the shape signature, such as "x[*] -> out[*]"')
+    parser.add_argument("--threads", metavar="E", help="threads of a launch: an expression over dims")
+    parser.add_argument("--block", type=int, help="threads of a block")
+    parser.add_argument("--kernel", metavar="K", help="which kernel the operator runs")
+    parser.add_argument("--reference", metavar="EXPR", help="what the operator is checked against")
+    parser.add_argument("--timeout", type=float, metavar="S", help="seconds after which a launch is stopped")
+    parser.add_argument("--name", metavar="M", help="land one module of this name instead of every kernel")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("-D", dest="defines", action="append", default=[], metavar="N=V", help="define a macro")
+    return parser
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Sizes as `1k:1M` (doubling), `1k:1M:4` (times 4) or `1000,5000`; k, M and G are powers of 1024.
+
+    >>> parse_sizes("1k:8k")
+    [1024, 2048, 4096, 8192]
+    """
+
+    def number(word: str) -> int:
+        match = _SIZE.fullmatch(word.strip())
+        if match is None:
+            raise UsageError(f"`{word}` is no size; write one such as 4096, 64k or 1M")
+        return int(match[1]) * _UNITS[match[2].lower()]
+
+    if ":" not in text:
+        return [number(word) for word in text.split(",")]
+    parts = text.split(":")
+    if len(parts) > 3:
+        raise UsageError(f"`{text}` is no range of sizes; write first:last or first:last:factor")
+    first, last, factor = number(parts[0]), number(parts[1]), number(parts[2]) if len(parts) == 3 else 2
+    if first < 1 or last < first or factor < 2:
+        raise UsageError(f"`{text}` is an empty range of sizes")
+    sizes = [first]
+    while sizes[-1] * factor <= last:
+        sizes.append(sizes[-1] * factor)
+    return sizes
+
+
+@dataclass
+class _Version:
+    """One text a name stood for."""
+
+    when: float
+    text: str
+
+
+@magics_class
+class WorkbenchMagics(Magics):
+    """`%%kernel`, `%kernel_check`, `%kernel_bench` and `%kernel_history`."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._made: dict[str, Any] = {}
+        self._history: dict[str, list[_Version]] = {}
+        self._cells = 0
+
+    @cell_magic
+    def kernel(self, line: str, cell: str) -> None:
+        """Compiles the cell as CUDA C++ and lands its kernels in the namespace.
+
+        %%kernel [--op SCHEMA] [--shape S] [--threads E] [--block B] [--kernel K] [--reference EXPR]
+                 [--timeout SECONDS] [--name M] [-D N=V] [--device cuda]
+
+        Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and is called like a
+        function. A cell that does not compile leaves what the last one made.
+        """
+        args = _kernel_parser().parse_args(_split(line))
+        defines = dict(_define(text) for text in args.defines)
+        reference = self._eval(args.reference, "--reference") if args.reference else None
+        self._cells += 1
+        # The magic's own line is line 1 of what the user sees.
+        text = "\n" + cell
+        try:
+            module = compile_source(text, args.device, name=self._cell_name(), defines=defines)
+            if args.timeout is not None:
+                module = module.with_timeout(args.timeout)
+            landed = self._contents(module, args)
+            if args.op is not None:
+                operator = make_op(
+                    args.op,
+                    module,
+                    kernel=args.kernel,
+                    shape=args.shape,
+                    threads=args.threads,
+                    block=args.block,
+                    reference=reference,
+                )
+                landed[operator.name.split("::")[-1]] = operator
+        except CompileError:
+            self._leave_old(cell, args)
+            raise
+        for warning in module.warnings:
+            print(warning)
+        self._land(landed, cell)
+
+    def _contents(self, module: Any, args: argparse.Namespace) -> dict[str, Any]:
+        if args.name is not None:
+            if not args.name.isidentifier():
+                raise UsageError(f"%%kernel: --name {args.name} is no identifier")
+            return {args.name: module}
+        names = [*module.kernels, *_uncalled(module)]
+        return {name: module[name] for name in names}
+
+    def _land(self, landed: dict[str, Any], cell: str) -> None:
+        space = self.shell.user_ns
+        hidden = []
+        for name in landed:
+            foreign = name in space and space[name] is not self._made.get(name)
+            if foreign:
+                hidden.append(f"the variable `{name}`")
+            elif name not in self._made and hasattr(builtins, name):
+                hidden.append(f"the builtin `{name}`")
+        if hidden:
+            print(f"%%kernel: this cell now hides {', '.join(hidden)}; `--name m` lands one module `m` instead")
+        for name, value in landed.items():
+            space[name] = self._made[name] = value
+            versions = self._history.setdefault(name, [])
+            if not versions or versions[-1].text != cell:
+                versions.append(_Version(time.time(), cell))
+
+    def _leave_old(self, cell: str, args: argparse.Namespace) -> None:
+        names = set(_DECLARED.findall(cell)) | {args.name}
+        if args.op is not None:
+            names.add(args.op.split("(")[0].split("::")[-1].strip())
+        for name in names:
+            old = self._made.get(name)
+            if old is not None and self.shell.user_ns.get(name) is old and hasattr(old, "_mark_stale"):
+                old._mark_stale(f"`{name}` is the version before the last edit, which did not compile")
+
+    def _cell_name(self) -> str:
+        count = getattr(self.shell, "execution_count", self._cells)
+        return f"cell {count}"
+
+    def _eval(self, expression: str, what: str) -> Any:
+        try:
+            return eval(expression, self.shell.user_global_ns, self.shell.user_ns)
+        except Exception as error:
+            raise UsageError(f"{what} {expression}: {type(error).__name__}: {error}") from error
+
+    @line_magic
+    def kernel_check(self, line: str) -> Any:
+        """%kernel_check OP ARG... [--reference EXPR] [--rtol R] [--atol A]: checks an operator against its reference."""
+        parser = _Parser(prog="%kernel_check", add_help=False, allow_abbrev=False)
+        parser.add_argument("op")
+        parser.add_argument("args", nargs="*")
+        parser.add_argument("--reference")
+        parser.add_argument("--rtol", type=float)
+        parser.add_argument("--atol", type=float)
+        given = parser.parse_args(_split(line))
+        operator = self._operator(given.op, "%kernel_check")
+        options: dict[str, Any] = {k: getattr(given, k) for k in ("rtol", "atol") if getattr(given, k) is not None}
+        if given.reference:
+            options["reference"] = self._eval(given.reference, "--reference")
+        return operator.check(*(self._eval(text, "%kernel_check") for text in given.args), **options)
+
+    @line_magic
+    def kernel_bench(self, line: str) -> Any:
+        """%kernel_bench OP [NAME=EXPR...] [--sizes 1k:1M] [--make EXPR]: times an operator, and others, over sizes."""
+        parser = _Parser(prog="%kernel_bench", add_help=False, allow_abbrev=False)
+        parser.add_argument("op")
+        parser.add_argument("others", nargs="*")
+        parser.add_argument("--sizes", default="1k:1M")
+        parser.add_argument("--make")
+        given = parser.parse_args(_split(line))
+        operator = self._operator(given.op, "%kernel_bench")
+        others = {}
+        for text in given.others:
+            name, equals, expression = text.partition("=")
+            if not equals:
+                raise UsageError(f"%kernel_bench: `{text}` names no contestant; write name=expression")
+            others[name] = self._eval(expression, name)
+        options = {"make_args": self._eval(given.make, "--make")} if given.make else {}
+        return operator.bench(sizes=parse_sizes(given.sizes), others=others, **options)
+
+    @line_magic
+    def kernel_history(self, line: str) -> None:
+        """%kernel_history NAME: every text the name stood for in this session, as differences."""
+        name = line.strip()
+        versions = self._history.get(name)
+        if not versions:
+            raise UsageError(f"%kernel_history: no cell has made `{name}`")
+        before: list[str] = []
+        for number, version in enumerate(versions, 1):
+            when = time.strftime("%H:%M:%S", time.localtime(version.when))
+            print(f"--- {name}, version {number} of {len(versions)}, {when}")
+            lines = version.text.rstrip("\n").split("\n")
+            if number == 1:
+                print("\n".join(lines))
+            else:
+                diff = difflib.unified_diff(before, lines, lineterm="", n=1)
+                print("\n".join(list(diff)[2:]))
+            before = lines
+
+    def _operator(self, name: str, magic: str) -> Any:
+        operator = self._eval(name, magic)
+        if not hasattr(operator, "check"):
+            raise UsageError(f"{magic}: `{name}` is no operator; make it one with `%%kernel --op SCHEMA`")
+        return operator
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"%%kernel: {error} in `{line.strip()}`") from None
+
+
+def _define(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    return name, value if equals else "1"
+
+
+def _uncalled(module: Any) -> list[str]:
+    """Host functions that no other function of the text calls."""
+    called = set(re.findall(r"\bcall (\w+)", module.ir()))
+    return [name for name in module.host_functions if name not in called]
+
+
+def _show_compile_error(shell: Any, etype: Any, value: Any, tb: Any, tb_offset: Any = None) -> None:
+    # IPython draws every SyntaxError as Python's own, with one line of text; ours renders all of its messages.
+    shell._showtraceback(etype, value, value._render_traceback_())
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Registers the magics; `%load_ext workbench` calls it."""
+    shell.register_magics(WorkbenchMagics)
+    if not shell.custom_exceptions:
+        shell.set_custom_exc((CompileError,), _show_compile_error)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Takes the drawing of errors back; `%unload_ext workbench` calls it."""
+    if shell.custom_exceptions == (CompileError,):
+        shell.set_custom_exc((), None)

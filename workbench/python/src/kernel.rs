@@ -1,0 +1,380 @@
+//! Kernels: `m.saxpy[grid, block](...)` and `m.saxpy.launch(...)`.
+
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use workbench::back::Dim3;
+use workbench::runtime::{self, Device, LaunchConfig};
+
+use crate::args;
+use crate::errors::{self, argument};
+use crate::interrupt::Poll;
+use crate::module::Module;
+use crate::output;
+
+/// A launch of fewer threads keeps the GIL: it ends sooner than letting go and taking back would take, and if it does
+/// not, [`Poll`] lets the others run.
+const KEEP_GIL_BELOW: u64 = 4096;
+
+/// A kernel of a compiled text.
+#[pyclass(module = "workbench", frozen)]
+pub struct Kernel {
+    pub kernel: runtime::Kernel,
+    /// Seconds, for launches that name none.
+    pub timeout: Option<f64>,
+}
+
+/// A kernel with its grid and block chosen; call it with the kernel's arguments.
+#[pyclass(module = "workbench", frozen)]
+pub struct Launcher {
+    kernel: Py<Kernel>,
+    shape: Shape,
+}
+
+/// Extents of a launch and its dynamic shared memory.
+#[derive(Clone, Copy)]
+struct Shape {
+    grid: Dim3,
+    block: Dim3,
+    shared_mem: u32,
+}
+
+#[pymethods]
+impl Kernel {
+    /// The kernel's name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.kernel.name()
+    }
+
+    /// The parameters' names, in order.
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.kernel.params().iter().map(|p| p.name.as_str()))
+    }
+
+    /// The declaration as C++ writes it.
+    #[getter]
+    fn signature(&self) -> String {
+        self.kernel.signature()
+    }
+
+    /// The text the kernel was compiled from.
+    #[getter]
+    fn source(&self) -> &str {
+        self.kernel.program().text()
+    }
+
+    /// The module the kernel belongs to.
+    #[getter]
+    fn module(&self) -> Module {
+        Module { program: self.kernel.program().clone(), timeout: self.timeout }
+    }
+
+    #[getter]
+    fn __name__(&self) -> &str {
+        self.kernel.name()
+    }
+
+    #[getter]
+    fn __text_signature__(&self) -> String {
+        let names: Vec<&str> = self.kernel.params().iter().map(|p| p.name.as_str()).collect();
+        format!("({})", names.join(", "))
+    }
+
+    fn __getitem__(slf: Py<Self>, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Launcher> {
+        let shape = Shape::of_index(slf.get().kernel.name(), index)?;
+        check_stream(py, index.cast::<PyTuple>().ok().and_then(|t| t.get_item(3).ok()).as_ref())?;
+        Ok(Launcher { kernel: slf, shape })
+    }
+
+    /// Runs the kernel and waits for it.
+    ///
+    /// `grid` and `block` are ints or up to three of them; `args` holds one value per parameter: arrays whose dtype is
+    /// the pointer's, scalars, or None for a null pointer. Arrays for pointers that are not const are written in place.
+    /// `timeout` is in seconds.
+    ///
+    /// Raises ArgumentError, KernelFault, KernelTimeout or KeyboardInterrupt.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> m = wb.compile("__global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x; }")
+    /// >>> x = np.zeros(4, np.int32)
+    /// >>> m.fill.launch(1, 4, (x,), timeout=5.0)
+    /// >>> x
+    /// array([0, 1, 2, 3], dtype=int32)
+    #[pyo3(signature = (grid, block, args, shared_mem=0, stream=None, timeout=None))]
+    #[expect(clippy::too_many_arguments, reason = "the published signature")]
+    fn launch(
+        &self,
+        py: Python<'_>,
+        grid: &Bound<'_, PyAny>,
+        block: &Bound<'_, PyAny>,
+        args: &Bound<'_, PyAny>,
+        shared_mem: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+        timeout: Option<f64>,
+    ) -> PyResult<()> {
+        check_stream(py, stream)?;
+        let name = self.kernel.name();
+        let shape = Shape {
+            grid: dim3(name, "grid", grid)?,
+            block: dim3(name, "block", block)?,
+            shared_mem: shared(py, name, shared_mem)?,
+        };
+        let args = py.get_type::<PyTuple>().call1((args,))?.cast_into::<PyTuple>()?;
+        self.run(py, &shape, &args, timeout.or(self.timeout))
+    }
+
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        let name = self.kernel.name();
+        Err(argument(py, format!("`{name}` is a kernel: choose a grid and a block first, as in {name}[grid, block](...)")))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<kernel {}>", self.kernel.signature())
+    }
+
+    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let module = Bound::new(py, slf.get().module())?;
+        let getter = py.import("operator")?.getattr("getitem")?;
+        Ok((getter, (module, slf.get().kernel.name())).into_pyobject(py)?.into_any())
+    }
+}
+
+impl Kernel {
+    fn run(&self, py: Python<'_>, shape: &Shape, given: &Bound<'_, PyTuple>, timeout: Option<f64>) -> PyResult<()> {
+        let bundle = args::bind(py, self.kernel.name(), self.kernel.params(), given.iter())?;
+        let poll = Poll::new();
+        let mut config = LaunchConfig::new(shape.grid, shape.block);
+        config.shared_mem = shape.shared_mem;
+        config.timeout = seconds(py, timeout)?;
+        config.interrupt = Some(&poll);
+        let threads = shape.grid.count().saturating_mul(shape.block.count());
+        let on_cpu = self.kernel.program().options().device == Device::Cpu;
+        let result = if on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none() {
+            self.kernel.launch(&config, &bundle.args)
+        } else {
+            let lent = Lent(&bundle.args);
+            let kernel = &self.kernel;
+            py.detach(|| kernel.launch(&config, lent.get()))
+        };
+        drop(bundle);
+        finish(py, result, poll)
+    }
+}
+
+/// Arguments on their way past the GIL: the arrays they point into are kept alive by the caller.
+pub struct Lent<'a>(pub &'a [runtime::Arg]);
+
+// SAFETY: `Arg` holds plain addresses and numbers; their memory outlives the launch, which blocks the lender.
+unsafe impl Send for Lent<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Lent<'_> {}
+
+impl<'a> Lent<'a> {
+    /// The arguments.
+    pub fn get(&self) -> &'a [runtime::Arg] {
+        self.0
+    }
+}
+
+/// Shows what a launch printed, and raises what it ended in.
+pub fn finish(py: Python<'_>, result: runtime::Result<runtime::Report>, poll: Poll) -> PyResult<()> {
+    match result {
+        Ok(report) => output::write(py, &report.output, report.dropped),
+        Err(error) => Err(failed(py, error, poll)),
+    }
+}
+
+/// Shows what a launch printed before it failed; the exception to raise.
+pub fn failed(py: Python<'_>, error: runtime::Error, poll: Poll) -> PyErr {
+    if let runtime::Error::Fault(fault) = &error
+        && let Err(err) = output::write(py, &fault.output, fault.dropped)
+    {
+        return err;
+    }
+    poll.into_raised().unwrap_or_else(|| errors::to_py(py, error))
+}
+
+/// A timeout in seconds, checked.
+pub fn seconds(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration>> {
+    let Some(value) = timeout else { return Ok(None) };
+    if value.is_nan() || value <= 0.0 {
+        return Err(argument(py, format!("timeout is {value} s; it must be more than 0")));
+    }
+    // What is too long for a Duration never passes.
+    Ok(Duration::try_from_secs_f64(value).ok())
+}
+
+#[pymethods]
+impl Launcher {
+    /// Runs the kernel with these arguments and waits for it.
+    #[pyo3(signature = (*args))]
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let kernel = self.kernel.get();
+        kernel.run(py, &self.shape, args, kernel.timeout)
+    }
+
+    /// The kernel.
+    #[getter]
+    fn kernel(&self, py: Python<'_>) -> Py<Kernel> {
+        self.kernel.clone_ref(py)
+    }
+
+    fn __repr__(&self) -> String {
+        let Shape { grid, block, .. } = self.shape;
+        format!("<launch of {} on grid {grid} x block {block}>", self.kernel.get().kernel.name())
+    }
+}
+
+impl Shape {
+    /// `[grid, block]`, `[grid, block, shared]` or `[grid, block, shared, stream]`.
+    fn of_index(name: &str, index: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = index.py();
+        let Ok(parts) = index.cast::<PyTuple>() else {
+            return Err(argument(py, format!("`{name}[...]` wants grid and block, as in {name}[grid, block]")));
+        };
+        if !(2..=4).contains(&parts.len()) {
+            return Err(argument(
+                py,
+                format!("`{name}[...]` wants grid, block, shared bytes and stream, got {} of them", parts.len()),
+            ));
+        }
+        let shared_mem = match parts.get_item(2) {
+            Ok(bytes) => match bytes.extract::<i64>() {
+                Ok(bytes) => shared(py, name, bytes)?,
+                Err(_) => return Err(argument(py, format!("`{name}`: shared memory is a number of bytes"))),
+            },
+            Err(_) => 0,
+        };
+        Ok(Shape {
+            grid: dim3(name, "grid", &parts.get_item(0)?)?,
+            block: dim3(name, "block", &parts.get_item(1)?)?,
+            shared_mem,
+        })
+    }
+}
+
+fn shared(py: Python<'_>, name: &str, bytes: i64) -> PyResult<u32> {
+    u32::try_from(bytes).map_err(|_| argument(py, format!("`{name}`: {bytes} bytes of shared memory are out of range")))
+}
+
+fn check_stream(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    match stream {
+        Some(stream) if !stream.is_none() => {
+            Err(argument(py, "stream must be None: host arrays are launched synchronously, without a stream"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An int or up to three as extents.
+fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
+    let py = object.py();
+    let one = |object: &Bound<'_, PyAny>| -> PyResult<u32> {
+        let value = match args::integer(object) {
+            Some(value) => value?,
+            None => return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", object.repr()?))),
+        };
+        match value.map(u32::try_from) {
+            Some(Ok(value)) if value > 0 => Ok(value),
+            _ => Err(argument(py, format!("`{name}`: {what} {} is out of range; extents are 1 or more", object.repr()?))),
+        }
+    };
+    let sequence: Vec<Bound<'_, PyAny>> = if let Ok(tuple) = object.cast::<PyTuple>() {
+        tuple.iter().collect()
+    } else if let Ok(list) = object.cast::<pyo3::types::PyList>() {
+        list.iter().collect()
+    } else {
+        return Ok(Dim3::new(one(object)?, 1, 1));
+    };
+    if sequence.is_empty() || sequence.len() > 3 {
+        return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", sequence.len())));
+    }
+    let mut extents = [1u32; 3];
+    for (extent, object) in extents.iter_mut().zip(&sequence) {
+        *extent = one(object)?;
+    }
+    Ok(Dim3::new(extents[0], extents[1], extents[2]))
+}
+
+/// A host function of scalars; call it like any function.
+#[pyclass(module = "workbench", frozen)]
+pub struct HostFunction {
+    pub program: runtime::Program,
+    pub name: String,
+}
+
+#[pymethods]
+impl HostFunction {
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.name
+    }
+
+    /// The declaration as C++ writes it, the result left out.
+    #[getter]
+    fn signature(&self, py: Python<'_>) -> PyResult<String> {
+        let params = self.program.host_params(&self.name).map_err(|e| errors::to_py(py, e))?;
+        let ret = self.program.module().functions.iter().find(|f| f.name == self.name).and_then(|f| f.ret);
+        let ret = ret.and_then(workbench::ir::Type::scalar).map(workbench::ir::Scalar::c_name);
+        Ok(args::signature(ret, &self.name, params))
+    }
+
+    #[getter]
+    fn __text_signature__(&self, py: Python<'_>) -> PyResult<String> {
+        let params = self.program.host_params(&self.name).map_err(|e| errors::to_py(py, e))?;
+        let names: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
+        Ok(format!("({})", names.join(", ")))
+    }
+
+    /// Calls the function with Python scalars; its result is a Python scalar, or None for void.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let params = self.program.host_params(&self.name).map_err(|e| errors::to_py(py, e))?;
+        let mut given: Vec<Bound<'py, PyAny>> = args.iter().collect();
+        let mut left = kwargs.map_or(0, |k| k.len());
+        for param in params.iter().skip(given.len()) {
+            let Some(value) = kwargs.map(|k| k.get_item(&param.name)).transpose()?.flatten() else { break };
+            given.push(value);
+            left -= 1;
+        }
+        if left > 0 || given.len() != params.len() {
+            let text = args::signature(None, &self.name, params);
+            return Err(argument(py, format!("`{}` takes {} arguments: `{text}`", self.name, params.len())));
+        }
+        let mut consts = Vec::with_capacity(given.len());
+        for (param, object) in params.iter().zip(&given) {
+            let workbench::ir::ParamType::Scalar(ty) = param.ty else {
+                return Err(argument(py, format!("`{}`: a host function of pointers cannot be called from Python", self.name)));
+            };
+            consts.push(args::scalar(object, ty, &param.name)?);
+        }
+        let poll = Poll::new();
+        match self.program.call_host(&self.name, &consts, Some(&poll)) {
+            Ok((value, report)) => {
+                output::write(py, &report.output, report.dropped)?;
+                value.map_or_else(|| Ok(py.None().into_bound(py)), |v| args::to_python(py, v))
+            }
+            Err(error) => Err(failed(py, error, poll)),
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<host function {}>", self.signature(py)?))
+    }
+
+    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let module = Bound::new(py, Module { program: slf.get().program.clone(), timeout: None })?;
+        let getter = py.import("operator")?.getattr("getitem")?;
+        Ok((getter, (module, slf.get().name.as_str())).into_pyobject(py)?.into_any())
+    }
+}

@@ -1,0 +1,259 @@
+//! Compiled texts as Python modules of kernels, and the cache that gives the same text the same code.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::exceptions::{PyAttributeError, PyKeyError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use workbench::front;
+use workbench::runtime::{CompileOptions, Device, Program};
+
+use crate::errors::{self, argument};
+use crate::kernel::{HostFunction, Kernel};
+
+/// How many compiled texts are kept; the one unused for longest goes first.
+const CACHE_SIZE: usize = 256;
+
+/// A compiled text: its kernels and host functions are attributes, `m["name"]` works as well.
+#[pyclass(module = "workbench", frozen)]
+pub struct Module {
+    pub program: Program,
+    /// Seconds, for launches that name none.
+    pub timeout: Option<f64>,
+}
+
+impl Module {
+    fn find<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.program.kernel_names().iter().any(|n| n == name) {
+            let kernel = self.program.kernel(name).map_err(|e| errors::to_py(py, e))?;
+            return Ok(Some(Bound::new(py, Kernel { kernel, timeout: self.timeout })?.into_any()));
+        }
+        if self.program.host_functions().iter().any(|n| n == name) {
+            let function = HostFunction { program: self.program.clone(), name: name.to_owned() };
+            return Ok(Some(Bound::new(py, function)?.into_any()));
+        }
+        Ok(None)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names = self.program.kernel_names();
+        names.extend(self.program.host_functions());
+        names
+    }
+
+    fn missing(&self, name: &str) -> String {
+        let names: Vec<String> = self.names().iter().map(|n| format!("`{n}`")).collect();
+        let have = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        format!("no kernel or host function `{name}`; the text has {have}")
+    }
+}
+
+#[pymethods]
+impl Module {
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.find(py, name)?.ok_or_else(|| PyAttributeError::new_err(self.missing(name)))
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.find(py, name)?.ok_or_else(|| PyKeyError::new_err(self.missing(name)))
+    }
+
+    fn __dir__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let names = slf.py().get_type::<Self>().dir()?;
+        for name in slf.get().names() {
+            names.append(name)?;
+        }
+        Ok(names)
+    }
+
+    /// Names of the kernels, in text order.
+    #[getter]
+    fn kernels(&self) -> Vec<String> {
+        self.program.kernel_names()
+    }
+
+    /// Names of the host functions, in text order.
+    #[getter]
+    fn host_functions(&self) -> Vec<String> {
+        self.program.host_functions()
+    }
+
+    /// The text as given.
+    #[getter]
+    fn source(&self) -> &str {
+        self.program.text()
+    }
+
+    /// Where it runs: "cpu" or "cuda".
+    #[getter]
+    fn device(&self) -> &'static str {
+        device_name(self.program.options().device)
+    }
+
+    /// Warnings of the compilation, as `Diagnostic` objects.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let list = errors::diagnostics(py, self.program.warnings(), self.program.sources())?;
+        py.import("workbench.errors")?.call_method1("make_diagnostics", (list,))
+    }
+
+    /// The intermediate representation, as text.
+    ///
+    /// >>> import workbench as wb
+    /// >>> "store" in wb.compile("__global__ void k(int* x) { *x = 1; }").ir()
+    /// True
+    fn ir(&self) -> String {
+        self.program.ir()
+    }
+
+    /// What runs, as text: machine code of this CPU, or PTX.
+    ///
+    /// >>> import workbench as wb
+    /// >>> len(wb.compile("__global__ void k(int* x) { *x = 1; }").asm()) > 0
+    /// True
+    fn asm(&self) -> String {
+        self.program.asm()
+    }
+
+    /// The PTX of a text compiled with `device="cuda"`; ArgumentError for the CPU.
+    fn ptx(&self, py: Python<'_>) -> PyResult<String> {
+        self.program.ptx().map(str::to_owned).map_err(|e| errors::to_py(py, e))
+    }
+
+    /// The machine code for the GPU (an ELF file) of a text compiled with `device="cuda"`; ArgumentError for the CPU.
+    fn cubin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.program.cubin().map(|bytes| PyBytes::new(py, bytes)).map_err(|e| errors::to_py(py, e))
+    }
+
+    /// The GPU architecture compiled for, such as "sm_90"; ArgumentError for the CPU.
+    #[getter]
+    fn arch(&self, py: Python<'_>) -> PyResult<String> {
+        self.program.arch().map(str::to_owned).map_err(|e| errors::to_py(py, e))
+    }
+
+    /// The same code, its launches faulting after `seconds` unless they say otherwise (None: never).
+    #[pyo3(signature = (seconds))]
+    fn with_timeout(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<Module> {
+        crate::kernel::seconds(py, seconds)?;
+        Ok(Module { program: self.program.clone(), timeout: seconds })
+    }
+
+    fn __repr__(&self) -> String {
+        let name = &self.program.options().name;
+        let name = if name.is_empty() { "<kernel>" } else { name };
+        format!("<workbench module {name} on {}: {}>", self.device(), self.names().join(", "))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let options = self.program.options();
+        let state = PyDict::new(py);
+        state.set_item("device", self.device())?;
+        state.set_item("name", &options.name)?;
+        state.set_item("defines", options.front.defines.clone())?;
+        state.set_item("headers", options.front.headers.clone())?;
+        state.set_item("options", options.nvrtc_options.clone())?;
+        state.set_item("arch", options.arch.clone())?;
+        state.set_item("fmad", options.fmad)?;
+        let rebuild = py.import("workbench._compile")?.getattr("rebuild")?;
+        Ok((rebuild, (self.program.text(), state, self.timeout)).into_pyobject(py)?.into_any())
+    }
+}
+
+fn device_name(device: Device) -> &'static str {
+    match device {
+        Device::Cpu => "cpu",
+        Device::Cuda => "cuda",
+    }
+}
+
+/// Everything a compilation depends on.
+#[derive(PartialEq, Eq, Hash, Clone)]
+struct Key {
+    text: String,
+    name: String,
+    cuda: bool,
+    defines: Vec<(String, String)>,
+    headers: Vec<(String, String)>,
+    options: Vec<String>,
+    arch: Option<String>,
+    fmad: Option<bool>,
+}
+
+/// Compiled texts with the time they were last used.
+#[derive(Default)]
+struct Cache {
+    entries: HashMap<Key, (u64, Program)>,
+    clock: u64,
+}
+
+impl Cache {
+    fn get(&mut self, key: &Key) -> Option<Program> {
+        self.clock += 1;
+        let (used, program) = self.entries.get_mut(key)?;
+        *used = self.clock;
+        Some(program.clone())
+    }
+
+    fn insert(&mut self, key: Key, program: Program) {
+        if self.entries.len() >= CACHE_SIZE
+            && let Some(oldest) = self.entries.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| k.clone())
+        {
+            self.entries.remove(&oldest);
+        }
+        self.clock += 1;
+        self.entries.insert(key, (self.clock, program));
+    }
+}
+
+static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
+
+fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
+    f(CACHE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
+}
+
+/// Compiles a text; `workbench.compile` is the public door. Everything is spelled out already.
+#[pyfunction]
+#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad))]
+#[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+pub fn compile_source(
+    py: Python<'_>,
+    source: String,
+    device: &str,
+    name: String,
+    defines: Vec<(String, String)>,
+    headers: BTreeMap<String, String>,
+    options: Vec<String>,
+    arch: Option<String>,
+    fmad: Option<bool>,
+) -> PyResult<Module> {
+    let cuda = match device {
+        "cpu" => false,
+        "cuda" => true,
+        _ => return Err(argument(py, format!("device is {device:?}; it must be \"cpu\" or \"cuda\""))),
+    };
+    let key = Key {
+        text: source,
+        name,
+        cuda,
+        defines,
+        headers: headers.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+        options,
+        arch,
+        fmad,
+    };
+    if let Some(program) = with_cache(|c| c.get(&key)) {
+        return Ok(Module { program, timeout: None });
+    }
+    let compile = CompileOptions {
+        name: key.name.clone(),
+        front: front::Options { defines: key.defines.clone(), headers },
+        device: if cuda { Device::Cuda } else { Device::Cpu },
+        arch: key.arch.clone(),
+        nvrtc_options: key.options.clone(),
+        fmad: key.fmad,
+    };
+    let program = py.detach(|| Program::compile(&key.text, &compile)).map_err(|e| errors::to_py(py, e))?;
+    with_cache(|c| c.insert(key, program.clone()));
+    Ok(Module { program, timeout: None })
+}
