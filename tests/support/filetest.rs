@@ -244,7 +244,7 @@ impl Launch {
         }
         let config =
             LaunchConfig { timeout: self.timeout, serial: self.serial, ..LaunchConfig::new(self.grid, self.block) };
-        Ok((kernel.launch(&config, &args), arrays))
+        Ok((kernel.launch_raw(&config, &args), arrays))
     }
 }
 
