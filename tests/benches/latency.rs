@@ -32,7 +32,7 @@ fn long_text(n: usize) -> String {
 fn text_to_result(c: &mut Criterion) {
     let x = Array1::from_elem(8, 1.5f32);
     let mut group = c.benchmark_group("text to first result");
-    let mut y = Array1::zeros(8);
+    let mut y = Array1::<f32>::zeros(8);
     // A comment that differs each time: nothing can be cached.
     let mut count = 0u64;
     group.bench_function("three lines", |b| {
@@ -74,7 +74,7 @@ fn launch_by_size(c: &mut Criterion) {
     let mut group = c.benchmark_group("launch of one thread by array size");
     for n in [8usize, 1 << 20, 1 << 24] {
         let x = Array1::from_elem(n, 1.5f32);
-        let mut y = Array1::zeros(n);
+        let mut y = Array1::<f32>::zeros(n);
         group.bench_function(BenchmarkId::from_parameter(n), |b| {
             b.iter(|| kernel.launch(1, 1).arg(&x).arg(&mut y).arg(2.0f32).arg(1i32).run().expect("runs"));
         });
