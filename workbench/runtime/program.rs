@@ -72,6 +72,25 @@ pub struct Report {
     pub dropped: u64,
 }
 
+impl Report {
+    /// All output joined, with a line that says how much was dropped.
+    pub fn text(&self) -> String {
+        output_text(&self.output, self.dropped)
+    }
+}
+
+/// printf records joined, with a line that says how many were dropped.
+pub fn output_text(output: &[PrintfRecord], dropped: u64) -> String {
+    let mut text: String = output.iter().map(|r| r.text.as_str()).collect();
+    if dropped > 0 {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("[{dropped} more printf calls were dropped]\n"));
+    }
+    text
+}
+
 /// CUDA's limits on a launch (CUDA C++ Programming Guide, "Features and Technical Specifications").
 pub mod limits {
     /// Most threads of a block.
@@ -349,7 +368,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::Argument`] for arguments or extents that do not fit, [`Error::Fault`] when the kernel does something
     /// wrong, [`Error::DeviceUnavailable`] where there is no GPU for a GPU program.
-    pub fn launch(&self, config: &LaunchConfig<'_>, args: &[Arg]) -> Result<Report> {
+    pub fn launch_raw(&self, config: &LaunchConfig<'_>, args: &[Arg]) -> Result<Report> {
         let func = self.function();
         check_extents(func, config)?;
         let raw = bind(&func.name, &func.params, args)?;
