@@ -12,6 +12,7 @@ use crate::errors::{self, argument};
 use crate::interrupt::Poll;
 use crate::module::Module;
 use crate::output;
+use crate::stale::Stale;
 
 /// A launch of fewer threads keeps the GIL: it ends sooner than letting go and taking back would take, and if it does
 /// not, [`Poll`] lets the others run.
@@ -23,6 +24,8 @@ pub struct Kernel {
     pub kernel: runtime::Kernel,
     /// Seconds, for launches that name none.
     pub timeout: Option<f64>,
+    /// Said once, at the next call.
+    pub stale: Stale,
 }
 
 /// A kernel with its grid and block chosen; call it with the kernel's arguments.
@@ -62,7 +65,7 @@ impl Kernel {
 
     /// The text the kernel was compiled from.
     #[getter]
-    fn source(&self) -> &str {
+    fn text(&self) -> &str {
         self.kernel.program().text()
     }
 
@@ -126,7 +129,12 @@ impl Kernel {
         self.run(py, &shape, &args, timeout.or(self.timeout))
     }
 
-    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+    fn _mark_stale(&self, why: String) {
+        self.stale.mark(why);
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let name = self.kernel.name();
         Err(argument(py, format!("`{name}` is a kernel: choose a grid and a block first, as in {name}[grid, block](...)")))
     }
@@ -145,6 +153,7 @@ impl Kernel {
 
 impl Kernel {
     fn run(&self, py: Python<'_>, shape: &Shape, given: &Bound<'_, PyTuple>, timeout: Option<f64>) -> PyResult<()> {
+        self.stale.warn(py)?;
         let bundle = args::bind(py, self.kernel.name(), self.kernel.params(), given.iter())?;
         let poll = Poll::new();
         let mut config = LaunchConfig::new(shape.grid, shape.block);
@@ -154,11 +163,11 @@ impl Kernel {
         let threads = shape.grid.count().saturating_mul(shape.block.count());
         let on_cpu = self.kernel.program().options().device == Device::Cpu;
         let result = if on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none() {
-            self.kernel.launch(&config, &bundle.args)
+            self.kernel.launch_raw(&config, &bundle.args)
         } else {
             let lent = Lent(&bundle.args);
             let kernel = &self.kernel;
-            py.detach(|| kernel.launch(&config, lent.get()))
+            py.detach(|| kernel.launch_raw(&config, lent.get()))
         };
         drop(bundle);
         finish(py, result, poll)
@@ -305,6 +314,8 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
 pub struct HostFunction {
     pub program: runtime::Program,
     pub name: String,
+    /// Said once, at the next call.
+    pub stale: Stale,
 }
 
 #[pymethods]
@@ -338,6 +349,7 @@ impl HostFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        self.stale.warn(py)?;
         let params = self.program.host_params(&self.name).map_err(|e| errors::to_py(py, e))?;
         let mut given: Vec<Bound<'py, PyAny>> = args.iter().collect();
         let mut left = kwargs.map_or(0, |k| k.len());
@@ -365,6 +377,10 @@ impl HostFunction {
             }
             Err(error) => Err(failed(py, error, poll)),
         }
+    }
+
+    fn _mark_stale(&self, why: String) {
+        self.stale.mark(why);
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

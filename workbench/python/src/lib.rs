@@ -9,6 +9,7 @@ mod kernel;
 mod module;
 mod ndarray;
 mod output;
+mod stale;
 
 use pyo3::prelude::*;
 

@@ -11,6 +11,7 @@ use workbench::runtime::{CompileOptions, Device, Program};
 
 use crate::errors::{self, argument};
 use crate::kernel::{HostFunction, Kernel};
+use crate::stale::Stale;
 
 /// How many compiled texts are kept; the one unused for longest goes first.
 const CACHE_SIZE: usize = 256;
@@ -27,10 +28,10 @@ impl Module {
     fn find<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.program.kernel_names().iter().any(|n| n == name) {
             let kernel = self.program.kernel(name).map_err(|e| errors::to_py(py, e))?;
-            return Ok(Some(Bound::new(py, Kernel { kernel, timeout: self.timeout })?.into_any()));
+            return Ok(Some(Bound::new(py, Kernel { kernel, timeout: self.timeout, stale: Stale::default() })?.into_any()));
         }
         if self.program.host_functions().iter().any(|n| n == name) {
-            let function = HostFunction { program: self.program.clone(), name: name.to_owned() };
+            let function = HostFunction { program: self.program.clone(), name: name.to_owned(), stale: Stale::default() };
             return Ok(Some(Bound::new(py, function)?.into_any()));
         }
         Ok(None)
@@ -81,7 +82,7 @@ impl Module {
 
     /// The text as given.
     #[getter]
-    fn source(&self) -> &str {
+    fn text(&self) -> &str {
         self.program.text()
     }
 

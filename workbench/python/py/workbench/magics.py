@@ -170,7 +170,7 @@ class WorkbenchMagics(Magics):
 
     def _cell_name(self) -> str:
         count = getattr(self.shell, "execution_count", self._cells)
-        return f"cell {count}"
+        return f"In[{count}]"
 
     def _eval(self, expression: str, what: str) -> Any:
         try:

@@ -1,0 +1,56 @@
+"""The GPU's side: PTX and CUBIN need NVRTC and no GPU; a launch without one says what is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import SAXPY
+
+import workbench as wb
+
+
+def compiled(source: str, **options) -> wb.Module:
+    """The text compiled for the GPU, or a skip where NVRTC is missing."""
+    try:
+        return wb.compile(source, device="cuda", **options)
+    except wb.DeviceUnavailable as error:
+        assert "nvidia-cuda-nvrtc" in str(error)
+        pytest.skip(str(error))
+
+
+def has_gpu() -> bool:
+    return any(name.startswith("cuda") for name in wb.devices())
+
+
+def test_ptx_and_cubin_come_without_a_gpu():
+    m = compiled(SAXPY, arch="sm_90")
+    assert m.device == "cuda" and m.arch == "sm_90"
+    assert ".target sm_90" in m.ptx() and "saxpy" in m.ptx() and m.asm() == m.ptx()
+    assert m.cubin()[:4] == b"\x7fELF"
+    assert m.saxpy.signature == "void saxpy(float a, const float* x, float* y, int n)"
+
+
+def test_nvrtcs_messages_name_the_line():
+    with pytest.raises(wb.CompileError) as caught:
+        compiled("__global__ void k(int* x) {\n    x[0] = nowhere;\n}")
+    assert caught.value.diagnostics[0].line == 2
+
+
+def test_a_launch_without_a_gpu_says_what_is_missing():
+    if has_gpu():
+        pytest.skip("there is a GPU")
+    x = np.ones(3, np.float32)
+    with pytest.raises(wb.DeviceUnavailable):
+        compiled(SAXPY).saxpy[1, 32](1.0, x, x.copy(), 3)
+
+
+def test_a_launch_gives_what_the_cpu_gives(capsys):
+    if not has_gpu():
+        pytest.skip("there is no GPU")
+    source = SAXPY.replace("if (i < n)", 'if (i == 1) printf("hello from %d\\n", i);\n    if (i < n)')
+    x, y = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32)
+    on_cpu = y.copy()
+    compiled(source).saxpy[4, 256](2.0, x, y, 1000)
+    wb.compile(source).saxpy[4, 256](2.0, x, on_cpu, 1000)
+    assert (y == on_cpu).all()
+    assert capsys.readouterr().out == "hello from 1\n" * 2

@@ -1,0 +1,51 @@
+"""Every public object has a docstring with an example, and the examples run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import workbench as wb
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("name", wb.__all__)
+def test_public_objects_explain_themselves(name):
+    thing = getattr(wb, name)
+    if name == "__version__":
+        return
+    assert thing.__doc__ and len(thing.__doc__.strip()) > 40
+    if callable(thing):
+        assert ">>>" in thing.__doc__, f"{name} has no example"
+
+
+def modules():
+    for info in pkgutil.iter_modules(wb.__path__):
+        if info.name != "magics" and not info.name.startswith("_workbench"):
+            yield f"workbench.{info.name}"
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_of_modules_run(name):
+    result = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", wb.__all__)
+def test_examples_of_the_native_half_run(name):
+    thing = getattr(wb, name)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    if getattr(thing, "__module__", "") != "workbench" and not isinstance(thing, type):
+        return
+    examples = [(name, thing.__doc__)]
+    if isinstance(thing, type):
+        examples += [(f"{name}.{key}", value.__doc__) for key, value in vars(thing).items() if not key.startswith("_")]
+    for label, text in examples:
+        if text and ">>>" in text:
+            test = doctest.DocTestParser().get_doctest(text, {"__name__": "doc"}, label, None, 0)
+            runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0

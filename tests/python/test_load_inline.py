@@ -1,0 +1,79 @@
+"""`wb.load_inline`: torch's signature for kernels and scalar host functions."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+
+import numpy as np
+import pytest
+from conftest import SAXPY
+
+import workbench as wb
+
+
+def test_functions_become_attributes_of_a_module():
+    m = wb.load_inline(
+        name="ext", cpp_sources="int twice(int x);", cuda_sources=[SAXPY, "int twice(int x) { return 2 * x; }"], functions=["saxpy", "twice"]
+    )
+    assert isinstance(m, ModuleType) and m.__name__ == "ext"
+    assert m.twice(4) == 8
+    x, y = np.ones(3, np.float32), np.zeros(3, np.float32)
+    m.saxpy[1, 32](2.0, x, y, 3)
+    assert (y == 2).all()
+
+
+def test_functions_may_be_one_name_a_dict_or_nothing():
+    source = "int f(int x) { return x; }\nint g(int x) { return -x; }"
+    assert wb.load_inline("e", source, functions="f").f(1) == 1
+    assert wb.load_inline("e", source, functions={"g": "negates"}).g(1) == -1
+    m = wb.load_inline("e", source)
+    assert m.f(2) == 2 and m.g(2) == -2
+    assert not hasattr(wb.load_inline("e", source, functions=["f"]), "g")
+    with pytest.raises(wb.ArgumentError, match="`h`"):
+        wb.load_inline("e", source, functions=["h"])
+
+
+def test_flags_are_honoured_or_refused(tmp_path):
+    (tmp_path / "step.h").write_text("#define STEP 5\n")
+    m = wb.load_inline(
+        "e",
+        '#include "step.h"\nint f(int x) { return x + STEP + MORE; }',
+        extra_cflags=["-O3", "-DMORE=1"],
+        extra_cuda_cflags=["--use_fast_math"],
+        extra_include_paths=[str(tmp_path)],
+        extra_ldflags=["-lcudart"],
+        build_directory=str(tmp_path / "nothing"),
+        with_cuda=True,
+    )
+    assert m.f(1) == 7 and not (tmp_path / "nothing").exists()
+    refused = [
+        {"extra_ldflags": ["-lcublas"]},
+        {"extra_cflags": ["-funsigned-char"]},
+        {"is_python_module": False},
+        {"sycl_sources": "x"},
+    ]
+    for options in refused:
+        with pytest.raises(wb.ArgumentError):
+            wb.load_inline("e", "int f(int x) { return x; }", **options)
+
+
+def test_a_message_names_the_source_that_was_given():
+    with pytest.raises(wb.CompileError) as caught:
+        wb.load_inline("e", "int f(int x);", "\n__global__ void k(int* x) {\n    x[0] = nowhere;\n}")
+    first = caught.value.diagnostics[0]
+    assert (first.file, first.line, first.column) == ("cuda.cu", 3, 12)
+
+
+def test_tensors_in_host_code_end_in_a_diagnostic():
+    source = "#include <torch/extension.h>\ntorch::Tensor f(torch::Tensor x) { return x; }"
+    with pytest.raises(wb.CompileError) as caught:
+        wb.load_inline("e", source, functions=["f"])
+    assert any(d.line == 2 for d in caught.value.diagnostics)
+
+
+def test_the_signature_is_torchs():
+    names = list(inspect.signature(wb.load_inline).parameters)
+    assert names[:7] == ["name", "cpp_sources", "cuda_sources", "functions", "extra_cflags", "extra_cuda_cflags", "extra_ldflags"]
+    torch = pytest.importorskip("torch.utils.cpp_extension")
+    assert set(inspect.signature(torch.load_inline).parameters) <= set(names)

@@ -1,0 +1,155 @@
+"""`%%kernel` and its companions, in a real IPython shell."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
+
+SCALE = "__global__ void scale(float* x, float f, int n) {\n    int i = threadIdx.x;\n    if (i < n) x[i] = f * x[i];\n}\n"
+RELU = "__global__ void relu(const float* x, float* y, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = fmaxf(x[i], 0.0f);\n}\n"
+RELU_OP = '--op "lab::relu(Tensor x) -> Tensor" --shape "x[*] -> y[*]"'
+
+
+@pytest.fixture
+def shell():
+    shell = interactiveshell.InteractiveShell()
+    shell.run_line_magic("load_ext", "workbench")
+    shell.user_ns["np"] = np
+    return shell
+
+
+def kernel(shell, line, cell):
+    return shell.run_cell_magic("kernel", line, cell)
+
+
+def test_kernels_land_in_the_namespace(shell):
+    kernel(shell, "", SCALE)
+    x = np.ones(3, np.float32)
+    shell.user_ns["scale"][1, 32](x, 2.0, 3)
+    assert (x == 2).all()
+
+
+def test_device_helpers_do_not_land_and_uncalled_host_functions_do(shell):
+    kernel(
+        shell,
+        "",
+        "__device__ int dev(int x) { return x; }\nint inner(int x) { return x + 1; }\n"
+        "int outer(int x) { return inner(x); }\n__global__ void k(int* x) { x[0] = dev(1); }",
+    )
+    assert {"k", "outer"} <= set(shell.user_ns) and not {"dev", "inner"} & set(shell.user_ns)
+
+
+def test_options_are_honoured(shell):
+    kernel(shell, "-D N=4 -D M", "__global__ void k(int* x) { x[0] = N + M; }")
+    x = np.zeros(1, np.int32)
+    shell.user_ns["k"][1, 1](x)
+    assert x[0] == 5
+    kernel(shell, "--timeout 0.05", "__global__ void spin(volatile int* x) { while (x[0] == 0) { } }")
+    with pytest.raises(wb.KernelTimeout):
+        shell.user_ns["spin"][1, 1](np.zeros(1, np.int32))
+    kernel(shell, "--name m", SCALE)
+    assert shell.user_ns["m"].scale.name == "scale" and shell.user_ns["m"].text.strip() == SCALE.strip()
+
+
+def test_what_is_hidden_is_said_in_one_line(shell, capsys):
+    shell.user_ns["mine"] = 3
+    kernel(shell, "", "__global__ void sum(int* x) { x[0] = 1; }\n__global__ void mine(int* x) { x[0] = 1; }")
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1 and "builtin `sum`" in out and "variable `mine`" in out
+    kernel(shell, "", "__global__ void sum(int* x) { x[0] = 2; }\n__global__ void mine(int* x) { x[0] = 2; }")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_cell_that_does_not_compile_leaves_the_old_version_and_warns_once(shell):
+    kernel(shell, "", SCALE)
+    old = shell.user_ns["scale"]
+    with pytest.raises(wb.CompileError) as caught:
+        kernel(shell, "", SCALE.replace("f * x[i]", "g * x[i]"))
+    # Line 1 is the magic's own.
+    assert caught.value.lineno == 4
+    assert shell.user_ns["scale"] is old
+    x = np.ones(3, np.float32)
+    with pytest.warns(UserWarning, match="`scale`.*did not compile"):
+        old[1, 32](x, 2.0, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        old[1, 32](x, 2.0, 3)
+    assert (x == 4).all()
+
+
+def test_an_operator_lands_and_is_checked_and_timed(shell):
+    kernel(shell, f'{RELU_OP} --reference "lambda x: np.maximum(x, 0)"', RELU)
+    relu = shell.user_ns["relu"]
+    x = shell.user_ns["x"] = np.linspace(-1, 1, 100, dtype=np.float32)
+    assert (relu(x) == np.maximum(x, 0)).all() and wb.ops.lab.relu is not None
+    assert shell.run_line_magic("kernel_check", "relu x").passed
+    assert not shell.run_line_magic("kernel_check", "relu x --reference np.abs").passed
+    shell.user_ns["f"] = lambda x: np.maximum(x, 0)
+    report = shell.run_line_magic("kernel_bench", "relu numpy=f --sizes 1k:4k")
+    assert {row["name"] for row in report.rows} == {"relu", "numpy"}
+    assert sorted({row["size"] for row in report.rows}) == [1024, 2048, 4096]
+
+
+def test_an_edited_operator_runs_the_new_text_through_old_handles(shell):
+    kernel(shell, RELU_OP, RELU)
+    old = shell.user_ns["relu"]
+    kernel(shell, RELU_OP, RELU.replace("0.0f", "0.5f"))
+    assert old(np.zeros(3, np.float32)).tolist() == [0.5] * 3
+
+
+def test_history_shows_every_version(shell, capsys):
+    kernel(shell, "", SCALE)
+    kernel(shell, "", SCALE.replace("f * x[i]", "f + x[i]"))
+    capsys.readouterr()
+    shell.run_line_magic("kernel_history", "scale")
+    out = capsys.readouterr().out
+    assert "version 2 of 2" in out and "-    if (i < n) x[i] = f * x[i];" in out and "+    if (i < n) x[i] = f + x[i];" in out
+
+
+@pytest.mark.parametrize(
+    ("magic", "line"),
+    [
+        ("kernel_history", "nothing"),
+        ("kernel_check", ""),
+        ("kernel_check", "np"),
+        ("kernel_bench", "nothing_at_all"),
+    ],
+)
+def test_mistakes_in_a_line_are_usage_errors(shell, magic, line):
+    from IPython.core.error import UsageError
+
+    with pytest.raises(UsageError):
+        shell.run_line_magic(magic, line)
+    with pytest.raises(UsageError):
+        kernel(shell, "--nonsense", SCALE)
+    with pytest.raises(UsageError):
+        kernel(shell, '--op "unclosed', SCALE)
+
+
+def test_errors_are_drawn_without_pythons_frames(shell, capsys):
+    result = shell.run_cell('wb = __import__("workbench"); wb.compile("__global__ void k(int* x) {\\n  x[0] = y;\\n}")')
+    assert isinstance(result.error_in_exec, wb.CompileError)
+    out = capsys.readouterr().out
+    assert "x[0] = y;" in out and "^" in out and "site-packages" not in out and "_compile.py" not in out
+    result = shell.run_cell('wb.compile("__global__ void k(int* x) { x[9] = 1; }").k[1, 1](np.zeros(3, np.int32))')
+    assert isinstance(result.error_in_exec, wb.KernelFault)
+    out = capsys.readouterr().out
+    assert "out-of-bounds write" in out and len(out.splitlines()) < 15
+
+
+def test_sizes_are_read_as_people_write_them():
+    from IPython.core.error import UsageError
+
+    from workbench.magics import parse_sizes
+
+    assert parse_sizes("1k:1M:4") == [1024 * 4**k for k in range(6)]
+    assert parse_sizes("10,2k") == [10, 2048]
+    for bad in ["", "x", "4:2", "1:8:1", "0:4", "1:2:3:4"]:
+        with pytest.raises(UsageError):
+            parse_sizes(bad)
