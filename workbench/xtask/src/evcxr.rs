@@ -34,7 +34,7 @@ impl Kernel {
             let _ = std::fs::remove_dir_all(kernel.dir.join("build"));
         }
         write(&kernel.config().join("init.evcxr"), INIT)?;
-        let spec = kernel_spec(&kernel.binary(), &kernel.config());
+        let spec = kernel_spec(&kernel.binary());
         write(&kernel.jupyter().join("kernels/rust/kernel.json"), &spec)?;
         Ok(kernel)
     }
@@ -60,18 +60,20 @@ impl Kernel {
 
     /// What Jupyter must have in its environment to find the kernel.
     pub fn env(&self) -> Vec<(&'static str, String)> {
-        vec![("JUPYTER_PATH", self.jupyter().display().to_string())]
+        // The kernel rewrites its own kernel.json when it first starts, so its configuration travels in the environment.
+        vec![
+            ("JUPYTER_PATH", self.jupyter().display().to_string()),
+            ("EVCXR_CONFIG_DIR", self.config().display().to_string()),
+        ]
     }
 }
 
-/// Jupyter's kernel description. Paths are escaped as JSON strings.
-fn kernel_spec(binary: &Path, config: &Path) -> String {
-    let quote = |p: &Path| format!("\"{}\"", p.display().to_string().replace('\\', "\\\\").replace('"', "\\\""));
+/// Jupyter's kernel description. The path is escaped as a JSON string.
+fn kernel_spec(binary: &Path) -> String {
+    let binary = binary.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
     format!(
-        "{{\n  \"argv\": [{}, \"--control_file\", \"{{connection_file}}\"],\n  \"display_name\": \"Rust\",\n  \
-         \"language\": \"rust\",\n  \"interrupt_mode\": \"message\",\n  \"env\": {{ \"EVCXR_CONFIG_DIR\": {} }}\n}}\n",
-        quote(binary),
-        quote(config)
+        "{{\n  \"argv\": [\"{binary}\", \"--control_file\", \"{{connection_file}}\"],\n  \"display_name\": \"Rust\",\n  \
+         \"language\": \"rust\",\n  \"interrupt_mode\": \"message\"\n}}\n"
     )
 }
 
