@@ -3,6 +3,7 @@
 //! The other half, `py/workbench`, is glue in Python: exceptions, magics, displays, elementwise kernels.
 
 mod args;
+mod devices;
 mod errors;
 mod interrupt;
 mod kernel;
@@ -23,5 +24,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<kernel::HostFunction>()?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
+    m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;
+    m.add_function(wrap_pyfunction!(devices::cuda_devices, m)?)?;
     Ok(())
 }

@@ -163,3 +163,35 @@ def nvidia_folders() -> list[str]:
     except (ImportError, ValueError):
         return []
     return [os.fspath(p) for p in spec.submodule_search_locations or ()] if spec else []
+
+
+def _find_nvidia() -> None:
+    for folder in nvidia_folders():
+        _workbench.add_search_path(folder)
+
+
+class Device(str):
+    """A name such as "cpu" or "cuda:0", with `.description` and, for a GPU, its `.arch`."""
+
+    description: str
+    arch: str | None
+
+    def __new__(cls, name: str, description: str, arch: str | None = None) -> Device:
+        made = super().__new__(cls, name)
+        made.description, made.arch = description, arch
+        return made
+
+
+def devices() -> list[Device]:
+    """Where kernels can run: "cpu", and "cuda:0" and so on where there is a driver and a GPU.
+
+    Each is a str with `.description` and `.arch`. No GPU is no error.
+
+    >>> import workbench as wb
+    >>> wb.devices()[0]
+    'cpu'
+    """
+    found = [Device("cpu", f"this process, {os.cpu_count()} processors, checked accesses")]
+    for index, (name, arch) in enumerate(_workbench.cuda_devices()):
+        found.append(Device(f"cuda:{index}", name, arch))
+    return found

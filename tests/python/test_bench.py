@@ -1,0 +1,82 @@
+"""Timing: rows, pictures, files; and Triton's do_bench."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+SIZES = [256, 1024]
+
+
+def make(n):
+    return np.ones(n, np.float32), np.ones(n, np.float32)
+
+
+def quick(**options):
+    return wb.bench({"numpy": np.add, "twice": lambda a, b: (a + b, a + b)}, sizes=SIZES, make_args=make, **options)
+
+
+def test_every_contestant_has_a_row_for_every_size():
+    report = quick()
+    assert {(row["name"], row["size"]) for row in report.rows} == {(n, s) for n in ("numpy", "twice") for s in SIZES}
+    for row in report.rows:
+        assert 0 < row["low"] <= row["median"] <= row["high"] and row["samples"] > 1
+
+
+def test_the_report_draws_itself_and_saves(tmp_path):
+    report = quick()
+    bundle = report._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"} and "<svg" in bundle["text/html"]
+    assert "numpy" in bundle["text/plain"]
+    assert "<svg" in str(report.plot()) or "<svg" in report.plot()._repr_html_()
+    report.save(tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())
+    report.save(tmp_path / "r.svg")
+    assert "<svg" in (tmp_path / "r.svg").read_text()
+    with pytest.raises(wb.ArgumentError):
+        report.save(tmp_path / "r.xyz")
+
+
+def test_an_operator_times_itself(muladd):
+    report = muladd.bench(sizes=SIZES, make_args=lambda n: (*make(n), 1.0))
+    assert {row["name"] for row in report.rows} == {"muladd", "reference"}
+    report = muladd.bench(sizes=SIZES, others={"numpy": lambda a, b, c: a * b + c})
+    assert "numpy" in {row["name"] for row in report.rows}
+
+
+def test_an_error_of_a_contestant_is_raised_as_it_is():
+    def fails(a, b):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        wb.bench({"fails": fails}, sizes=[4], make_args=make)
+    with pytest.raises(wb.ArgumentError):
+        wb.bench({}, sizes=[4], make_args=make)
+    with pytest.raises(wb.ArgumentError):
+        wb.bench({"numpy": np.add}, sizes=[], make_args=make)
+
+
+def test_do_bench_has_tritons_signature_and_results():
+    parameters = inspect.signature(wb.do_bench).parameters
+    assert [(p.name, p.default) for p in parameters.values()][1:] == [
+        ("warmup", 25),
+        ("rep", 100),
+        ("grad_to_none", None),
+        ("quantiles", None),
+        ("return_mode", "mean"),
+    ]
+    ms = wb.do_bench(lambda: time.sleep(0.002), warmup=2, rep=20)
+    assert 1.9 < ms < 20
+    low, mid = wb.do_bench(lambda: time.sleep(0.001), warmup=1, rep=10, quantiles=[0.2, 0.5])
+    assert 0.9 < low <= mid
+    assert isinstance(wb.do_bench(lambda: None, warmup=1, rep=2, return_mode="all"), list)
+    for mode in ("min", "max", "median"):
+        assert wb.do_bench(lambda: None, warmup=1, rep=2, return_mode=mode) >= 0
+    with pytest.raises(wb.ArgumentError):
+        wb.do_bench(lambda: None, return_mode="best")

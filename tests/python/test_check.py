@@ -1,0 +1,87 @@
+"""`check`: what passes, what fails, and what the report says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import MULADD
+
+import workbench as wb
+
+
+def off_by(text: str, reference=lambda a, b, c: a * b + c) -> wb.Op:
+    """muladd with a slip."""
+    return wb.op("test::slip(Tensor a, Tensor b, float c) -> Tensor", text, shape="a[n], b[n] -> out[n]", reference=reference)
+
+
+def test_a_right_operator_passes(muladd, rng):
+    a, b = (rng.standard_normal(1000).astype(np.float32) for _ in range(2))
+    report = muladd.check(a, b, 2.0)
+    assert report and report.passed and report.max_abs < 1e-5 and len(report.mismatches) == 0
+    assert report.raise_if_failed() is None or report.raise_if_failed() is report
+
+
+def test_a_wrong_operator_fails_with_the_first_mismatches(rng):
+    op = off_by(MULADD.replace("a[i] * b[i] + c", "a[i] * b[i] + (i == 300 ? c + 1 : c)"))
+    a, b = (rng.standard_normal(1000).astype(np.float32) for _ in range(2))
+    report = op.check(a, b, 2.0)
+    assert not report and not report.passed
+    assert abs(report.max_abs - 1) < 1e-5 and report.max_rel > 0 and report.max_ulp > 100
+    first = report.mismatches[0]
+    assert tuple(np.atleast_1d(first.index)) == (300,) and abs(first.got - first.want - 1) < 1e-5
+    assert first.block == (1, 0, 0) and first.thread == (44, 0, 0)
+    with pytest.raises(AssertionError, match="300"):
+        report.raise_if_failed()
+
+
+def test_what_is_never_written_is_found():
+    op = off_by(MULADD.replace("if (i < n)", "if (i < n - 1)"))
+    a = np.zeros(100, np.float32)
+    report = op.check(a, a, 0.0)
+    assert not report and np.atleast_1d(report.mismatches[0].index).tolist() == [99]
+
+
+def test_nan_and_infinity_count_as_in_torch_testing():
+    a = np.array([np.nan, np.inf, -np.inf, 1], np.float32)
+    one = np.ones(4, np.float32)
+    op = off_by(MULADD)
+    assert not op.check(a, one, 0.0)
+    assert op.check(a, one, 0.0, equal_nan=True)
+    assert not op.check(np.array([np.inf], np.float32), np.ones(1, np.float32), 0.0, reference=lambda a, b, c: -a)
+
+
+def test_tolerances_are_torchs_by_dtype_and_may_be_given(muladd):
+    a, one = np.ones(4, np.float32), np.ones(4, np.float32)
+    assert not muladd.check(a, one, 0.0, reference=lambda a, b, c: a * 1.001)
+    assert muladd.check(a, one, 0.0, reference=lambda a, b, c: a * 1.001, rtol=1e-2, atol=0.0)
+
+
+def test_check_takes_any_two_callables(rng):
+    x = rng.standard_normal((5, 7)).astype(np.float32)
+    assert wb.check(lambda x: x * 2, lambda x: x + x, x)
+    report = wb.check(lambda x: x * 2, lambda x: x * 3, x)
+    assert not report and len(report.mismatches) > 0
+    assert not wb.check(lambda x: x[:3], lambda x: x, x)
+    assert wb.check(lambda x: (x, x), lambda x: (x, x), x)
+
+
+def test_without_a_reference_it_says_how_to_give_one(muladd):
+    op = off_by(MULADD, reference=None)
+    a = np.ones(3, np.float32)
+    with pytest.raises(wb.ArgumentError, match="reference"):
+        op.check(a, a, 1.0)
+    assert op.check(a, a, 1.0, reference=lambda a, b, c: a * b + c)
+
+
+def test_the_report_draws_itself(rng):
+    op = off_by(MULADD.replace("+ c", "+ c + 0.01f * (i % 7 == 0)"))
+    a = rng.standard_normal(1000).astype(np.float32)
+    bundle = op.check(a, a, 1.0)._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert "fail" in bundle["text/plain"].lower() and bundle["text/html"].count("<svg") >= 2
+
+
+def test_inputs_are_left_alone(muladd):
+    a, b = np.arange(5, dtype=np.float32), np.ones(5, np.float32)
+    muladd.check(a, b, 1.0)
+    assert (a == np.arange(5)).all() and (b == 1).all()

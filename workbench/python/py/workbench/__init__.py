@@ -1,0 +1,64 @@
+"""Workbench: write a CUDA kernel in a notebook cell; call it, check it, time it, see it.
+
+>>> import numpy as np, workbench as wb
+>>> m = wb.compile("__global__ void twice(int* x) { x[threadIdx.x] *= 2; }")
+>>> x = np.arange(4, dtype=np.int32)
+>>> m.twice[1, 4](x)
+>>> x
+array([0, 2, 4, 6], dtype=int32)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _docs
+from ._compile import compile, devices
+from ._workbench import HostFunction, Kernel, Launcher, Module, __version__, interrupt
+from .elementwise import elementwise
+from .errors import (
+    ArgumentError,
+    CompileError,
+    DeviceUnavailable,
+    Diagnostic,
+    KernelFault,
+    KernelTimeout,
+    last_error,
+)
+from .extension import load_inline
+
+_docs.install()
+
+__all__ = [
+    "ArgumentError",
+    "CompileError",
+    "DeviceUnavailable",
+    "Diagnostic",
+    "HostFunction",
+    "Kernel",
+    "KernelFault",
+    "KernelTimeout",
+    "Launcher",
+    "Module",
+    "__version__",
+    "compile",
+    "devices",
+    "elementwise",
+    "interrupt",
+    "last_error",
+    "load_inline",
+]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Registers `%%kernel` and its companions; `%load_ext workbench` calls it."""
+    from .magics import load_ipython_extension as load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Undoes what `load_ipython_extension` did, the magics' names aside."""
+    from .magics import unload_ipython_extension as unload
+
+    unload(shell)

@@ -1,0 +1,76 @@
+"""Docstrings of the native classes: the class explains itself, and each kernel shows its own C++ signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _workbench
+
+_MODULE = """A compiled text: its kernels and host functions are attributes, and `m["name"]` works as well.
+
+`m.ir()` and `m.asm()` show what became of it; `m.ptx()` and `m.cubin()` for the GPU. It pickles by its text.
+
+>>> import workbench as wb
+>>> m = wb.compile("__global__ void k(int* x) { x[0] = 1; } int twice(int x) { return 2 * x; }")
+>>> m.kernels, m.host_functions, m.twice(4)
+(['k'], ['twice'], 8)
+"""
+
+_KERNEL = """A kernel: `k[grid, block](...)` or `k[grid, block, shared_bytes](...)` runs it over arrays and waits.
+
+`grid` and `block` are ints or up to three of them. An array's dtype is the pointer's; arrays for pointers that are not const
+are written in place and must be writable and contiguous. Scalars convert by the C signature. None is a null pointer.
+
+Raises ArgumentError, KernelFault, KernelTimeout, and KeyboardInterrupt within 100 ms of the stop button.
+
+>>> import numpy as np, workbench as wb
+>>> k = wb.compile("__global__ void k(const float* x, float* y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }").k
+>>> x = np.arange(3, dtype=np.float32); y = np.empty_like(x)
+>>> k[1, 3](x, y)
+>>> y
+array([0., 2., 4.], dtype=float32)
+>>> k
+<kernel void k(const float* x, float* y)>
+"""
+
+_LAUNCHER = """A kernel with its grid and block chosen; call it with one value per parameter.
+
+Raises what the kernel's own launch raises.
+
+>>> import numpy as np, workbench as wb
+>>> fill = wb.compile("__global__ void fill(int* x, int v) { x[blockIdx.x] = v; }").fill
+>>> on_three = fill[3, 1]
+>>> x = np.zeros(3, np.int32)
+>>> on_three(x, 7)
+>>> x
+array([7, 7, 7], dtype=int32)
+"""
+
+_HOST = """A host function of scalars; call it like any function. Its result is a Python scalar, or None for void.
+
+Raises ArgumentError for a scalar that does not fit, KernelFault for what the function does wrong.
+
+>>> import workbench as wb
+>>> wb.compile("double half(int x) { return x / 2.0; }").half(3)
+1.5
+"""
+
+
+class _Doc:
+    """The docstring of a class, and of each instance its own."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, instance: Any, owner: type | None = None) -> str:
+        if instance is None:
+            return self.text
+        return f"{instance.signature}\n\n{self.text}"
+
+
+def install() -> None:
+    """Sets the docstrings."""
+    _workbench.Module.__doc__ = _MODULE
+    _workbench.Launcher.__doc__ = _LAUNCHER
+    _workbench.Kernel.__doc__ = _Doc(_KERNEL)  # type: ignore[assignment]
+    _workbench.HostFunction.__doc__ = _Doc(_HOST)  # type: ignore[assignment]
