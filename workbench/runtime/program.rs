@@ -116,7 +116,7 @@ struct Inner {
 
 enum Code {
     Cpu(back::cpu::Code),
-    Cuda(back::cuda::Code),
+    Cuda(Box<back::cuda::Code>),
 }
 
 /// A compiled text. Cloning shares it; the machine code lives as long as any handle or running launch.
@@ -147,7 +147,7 @@ impl Program {
             },
             Device::Cuda => {
                 let (module, code, warnings) = cuda_code(text, name, options, &mut sources, module, &diags)?;
-                (module, Code::Cuda(code), warnings)
+                (module, Code::Cuda(Box::new(code)), warnings)
             }
         };
         Ok(Program(Arc::new(Inner {
@@ -212,6 +212,11 @@ impl Program {
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         match self.0.module.kernels().find(|(_, f)| f.name == name) {
             Some((id, _)) => Ok(Kernel { program: self.clone(), id }),
+            None if let Code::Cuda(code) = &self.0.code
+                && let Some(why) = code.unlaunchable(name) =>
+            {
+                Err(Error::argument(why))
+            }
             None => Err(Error::argument(format!(
                 "there is no kernel `{name}` in {}; it has {}",
                 self.0.sources.file(crate::source::FileId(0)).map_or("the text", |f| f.name.as_str()),
