@@ -89,6 +89,8 @@ class _Version:
 class WorkbenchMagics(Magics):
     """`%%kernel`, `%kernel_check`, `%kernel_bench` and `%kernel_history`."""
 
+    shell: Any
+
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self._made: dict[str, Any] = {}
