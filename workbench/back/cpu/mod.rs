@@ -181,7 +181,8 @@ fn plan(module: &Module) -> Result<Plan> {
 fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
     let slots: u64 = func.slots.iter().map(|s| u64::from(s.size)).sum();
     if slots > stack::MAX_SLOTS {
-        let message = format!("the local arrays of `{}` take {slots} bytes of a thread's {}", func.name, stack::MAX_SLOTS);
+        let message =
+            format!("the local arrays of `{}` take {slots} bytes of a thread's {}", func.name, stack::MAX_SLOTS);
         let help = "pass an array from outside, or make them smaller";
         return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
     }

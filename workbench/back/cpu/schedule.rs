@@ -112,7 +112,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Runs `entry`; gives the result of a host function as bits.
-pub fn run(image: &Image, entry: &Entry, descs: &[BufferDesc], args: &[u64], config: &LaunchConfig<'_>) -> (u64, Outcome) {
+pub fn run(
+    image: &Image,
+    entry: &Entry,
+    descs: &[BufferDesc],
+    args: &[u64],
+    config: &LaunchConfig<'_>,
+) -> (u64, Outcome) {
     let (blocks, threads) = (config.grid.count(), config.block.count());
     if blocks == 0 || threads == 0 {
         return (0, Outcome::default());

@@ -6,7 +6,9 @@ use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, Signature, type
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::Variable;
 
-use super::{FuncLower, LocalVar, ParamVal, Ptr, Result, SlotVal, Val, constant, device_signature, scalar_type, trusted};
+use super::{
+    FuncLower, LocalVar, ParamVal, Ptr, Result, SlotVal, Val, constant, device_signature, scalar_type, trusted,
+};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SIZES, SlotFrame};
 use crate::back::cpu::faults::{Named, SiteKind};

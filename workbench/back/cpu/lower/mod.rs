@@ -72,7 +72,10 @@ enum LocalVar {
     Scalar(Variable),
     /// The offset from the start of one allocation.
     Known(Root, Variable),
-    Dynamic { addr: Variable, desc: Variable },
+    Dynamic {
+        addr: Variable,
+        desc: Variable,
+    },
 }
 
 /// A parameter as the body sees it.
@@ -154,7 +157,11 @@ pub(super) fn function(
     out.name = UserFuncName::user(NAMESPACE_MODULE, number);
     out.signature = if kernel { entry::entry_signature(m.isa) } else { device_signature(m.isa, func) };
     let mut lower = FuncLower::new(m, id, out, scratch)?;
-    if kernel { lower.kernel()? } else { lower.device()? }
+    if kernel {
+        lower.kernel()?
+    } else {
+        lower.device()?
+    }
     lower.b.seal_all_blocks();
     lower.b.finalize(lower.m.isa.frontend_config());
     Ok(())

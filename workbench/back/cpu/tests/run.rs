@@ -38,12 +38,8 @@ fn saxpy_equals_rust_at_every_size() {
     for n in [0usize, 1, 2, 31, 33, 255, 256, 257, 1000, 4097, 300_001] {
         let (x, mut y) = (random(n), random(n).into_iter().rev().collect::<Vec<_>>());
         let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
-        let args = [
-            RawArg::Scalar(n as u64),
-            RawArg::Scalar(u64::from(2.5f32.to_bits())),
-            read_only(&x),
-            buffer(&mut y),
-        ];
+        let args =
+            [RawArg::Scalar(n as u64), RawArg::Scalar(u64::from(2.5f32.to_bits())), read_only(&x), buffer(&mut y)];
         for serial in [true, false] {
             let before = y.clone();
             let config = LaunchConfig { serial, ..LaunchConfig::new(n.div_ceil(128).max(1) as u32, 128) };
@@ -259,9 +255,12 @@ fn switch_falls_through_and_breaks() {
     let zero = b.i32(0);
     b.stmt(Stmt::Set(x, zero));
     let mut cases = Vec::new();
-    for (values, default, put, falls_through) in
-        [(vec![0], false, Some(1), false), (vec![1], false, Some(2), true), (vec![-3], false, None, false), (vec![], true, Some(100), false)]
-    {
+    for (values, default, put, falls_through) in [
+        (vec![0], false, Some(1), false),
+        (vec![1], false, Some(2), true),
+        (vec![-3], false, None, false),
+        (vec![], true, Some(100), false),
+    ] {
         b.open();
         let v = match put {
             Some(n) => b.i32(n),
@@ -284,7 +283,14 @@ fn switch_falls_through_and_breaks() {
     let code = compile(vec![b.done()]);
     let mut out = vec![0i32; 8];
     assert_eq!(launch(&code, 1, 8, &[buffer(&mut out)]).fault, None);
-    let expected: Vec<i32> = (-4..4).map(|k| match k { 0 => 1, 1 => 12, -3 => 10, _ => 100 }).collect();
+    let expected: Vec<i32> = (-4..4)
+        .map(|k| match k {
+            0 => 1,
+            1 => 12,
+            -3 => 10,
+            _ => 100,
+        })
+        .collect();
     assert_eq!(out, expected);
 }
 
