@@ -14,7 +14,8 @@ fn errors(text: &str) -> Vec<(String, String)> {
             .iter()
             .filter(|d| d.is_error())
             .map(|d| {
-                let place = sources.line_column(d.span).map_or("none".to_owned(), |p| format!("{}:{}", p.line, p.column));
+                let place =
+                    sources.line_column(d.span).map_or("none".to_owned(), |p| format!("{}:{}", p.line, p.column));
                 (d.code.id().to_owned(), place)
             })
             .collect(),
@@ -168,7 +169,8 @@ fn an_endless_loop_interrupted_from_another_thread() {
 
 #[test]
 fn wrong_arguments_name_parameter_and_types() {
-    let program = wb::compile("__global__ void f(const float* a, float* out, int n) { out[0] = a[0] * n; }").expect("compiles");
+    let program =
+        wb::compile("__global__ void f(const float* a, float* out, int n) { out[0] = a[0] * n; }").expect("compiles");
     let f = program.kernel("f").expect("is there");
     let (a, mut out) = (array![1.0f64], array![0.0f32]);
     let message = |r: Result<Report>| match r {
@@ -214,11 +216,85 @@ fn several_unrelated_errors_are_all_reported() {
 fn random_text_never_ends_the_process() {
     // Pieces of the language in random order: most do not compile, none may panic, hang or overflow the stack.
     let pieces = [
-        "__global__ ", "void ", "f", "(", ")", "{", "}", "[", "]", "int ", "float* ", "x", "n", "=", "+", "-", "*", "/", "%", "<", ">",
-        "<<<", ">>>", ";", ",", "if ", "else ", "for ", "while ", "do ", "switch ", "case ", "default", ":", "?", "return ", "break;",
-        "continue;", "1", "2.5f", "\"s\"", "'c'", "#define A B\n", "#if 1\n", "#endif\n", "#else\n", "A", "threadIdx.x", "->", "::",
-        "const ", "sizeof", "&", "&&", "|", "!", "~", "struct ", "template ", "typedef ", "printf(", "\\\n", "/*", "*/", "//", "\n", "\"",
-        "static_cast<int>(", "__shared__ ", "enum ", "using ", "namespace ", "operator", "0x", "1e", ".", "...", "##", "#",
+        "__global__ ",
+        "void ",
+        "f",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "int ",
+        "float* ",
+        "x",
+        "n",
+        "=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "<",
+        ">",
+        "<<<",
+        ">>>",
+        ";",
+        ",",
+        "if ",
+        "else ",
+        "for ",
+        "while ",
+        "do ",
+        "switch ",
+        "case ",
+        "default",
+        ":",
+        "?",
+        "return ",
+        "break;",
+        "continue;",
+        "1",
+        "2.5f",
+        "\"s\"",
+        "'c'",
+        "#define A B\n",
+        "#if 1\n",
+        "#endif\n",
+        "#else\n",
+        "A",
+        "threadIdx.x",
+        "->",
+        "::",
+        "const ",
+        "sizeof",
+        "&",
+        "&&",
+        "|",
+        "!",
+        "~",
+        "struct ",
+        "template ",
+        "typedef ",
+        "printf(",
+        "\\\n",
+        "/*",
+        "*/",
+        "//",
+        "\n",
+        "\"",
+        "static_cast<int>(",
+        "__shared__ ",
+        "enum ",
+        "using ",
+        "namespace ",
+        "operator",
+        "0x",
+        "1e",
+        ".",
+        "...",
+        "##",
+        "#",
     ];
     let mut state = 0x2545_F491_4F6C_DD1Du64;
     let mut next = move || {

@@ -285,7 +285,11 @@ impl Program {
     /// What runs, as text: machine code of this CPU, or PTX.
     pub fn asm(&self) -> String {
         match &self.0.code {
-            Code::Cpu(code) => code.asm(),
+            Code::Cpu(code) => {
+                let mut prepared = self.0.module.clone();
+                pass::prepare_for_cpu(&mut prepared);
+                code.asm(&prepared, None)
+            }
             Code::Cuda(code) => code.ptx().to_owned(),
         }
     }
