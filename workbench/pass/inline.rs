@@ -174,7 +174,7 @@ impl Inliner<'_> {
     fn wants(&self, id: FuncId, depth: usize) -> bool {
         let facts = &self.facts[id.index()];
         let fits = facts.size <= CALLEE_LIMIT && self.size + facts.size <= CALLER_LIMIT && facts.size <= *self.budget;
-        !facts.recursive && depth + facts.depth + 1 <= MAX_NESTING && (fits || facts.barrier)
+        !facts.recursive && depth + facts.depth < MAX_NESTING && (fits || facts.barrier)
     }
 
     fn paste(&mut self, out: &mut Block, result: Option<Value>, id: FuncId, args: &[Value], span: Span) {

@@ -3,9 +3,9 @@
 //! # Lattice
 //! Of each value and local, from what is best to know to nothing:
 //!
-//! - [`Shape::Uniform`]: the same for all threads of the block that evaluate it.
-//! - [`Shape::Affine`]: `base + stride * threadIdx.x`, the base uniform. For pointers the stride is in bytes.
-//! - [`Shape::Varying`]: anything.
+//! - `Uniform`: the same for all threads of the block that evaluate it.
+//! - `Affine`: `base + stride * threadIdx.x`, the base uniform. For pointers the stride is in bytes.
+//! - `Varying`: anything.
 //!
 //! Uniform is affine of stride 0; two different strides join to `Varying`. An affine value is *exact* when the equation
 //! holds in whole numbers; else it holds modulo two to the width of its type, and widening it gives `Varying`. Exactness is

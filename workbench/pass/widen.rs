@@ -205,10 +205,8 @@ impl Widener<'_> {
         match op {
             Op::Const(Const::F32(x)) => *op = Op::Const(Const::F64(f64::from(*x))),
             Op::Convert(to, _) => *to = scalar(*to),
-            Op::Bitcast(to, a) => {
-                if *to == Scalar::F32 || self.func.ty(*a) == Type::Scalar(Scalar::F32) {
-                    return Err("the bits of a `float` are taken as an integer, or the other way round");
-                }
+            Op::Bitcast(to, a) if *to == Scalar::F32 || self.func.ty(*a) == Type::Scalar(Scalar::F32) => {
+                return Err("the bits of a `float` are taken as an integer, or the other way round");
             }
             Op::Load { ptr, ty, .. } => {
                 self.access(*ptr, *ty)?;
