@@ -638,7 +638,7 @@ fn a_float_kernel_widens() {
 
 #[test]
 fn punning_refuses_to_widen() {
-    let refuse = |wanted: &str, fill: &dyn Fn(&mut Builder, &[Value])| {
+    let refuse = |wanted: &str, fill: &dyn Fn(&mut Builder, &[Value]) -> Value| {
         let any = ParamType::Ptr { elem: None, is_const: false };
         let params = [("x", pointer(Scalar::F32)), ("i", pointer(Scalar::I32)), ("v", any), N];
         let (mut b, p) = Builder::new(FuncKind::Kernel, &params);
@@ -650,11 +650,11 @@ fn punning_refuses_to_widen() {
     };
     refuse("bits of a `float`", &|b, p| {
         let read = b.load(p[0], Scalar::F32);
-        b.op(I32, Op::Bitcast(Scalar::I32, read));
+        b.op(I32, Op::Bitcast(Scalar::I32, read))
     });
-    refuse("accessed as another type", &|b, p| drop(b.load(p[0], I32)));
-    refuse("memory of another type is accessed as `float`", &|b, p| drop(b.load(p[1], Scalar::F32)));
-    refuse("it cannot be told", &|b, p| drop(b.load(p[2], Scalar::F32)));
-    refuse("taken as an integer", &|b, p| drop(b.op(Scalar::U64, Op::PtrToInt(p[0]))));
-    refuse("whole `float`s", &|b, p| drop(b.at(p[0], p[3], Scalar::U8)));
+    refuse("accessed as another type", &|b, p| b.load(p[0], I32));
+    refuse("memory of another type is accessed as `float`", &|b, p| b.load(p[1], Scalar::F32));
+    refuse("it cannot be told", &|b, p| b.load(p[2], Scalar::F32));
+    refuse("taken as an integer", &|b, p| b.op(Scalar::U64, Op::PtrToInt(p[0])));
+    refuse("whole `float`s", &|b, p| b.at(p[0], p[3], Scalar::U8));
 }
