@@ -98,7 +98,7 @@ fn check_memory(errors: &mut Errors, what: &str, size: usize, align: u32, elem: 
     if !align.is_power_of_two() || align > 16 {
         errors.push(span, format!("{what} is aligned to {align}"));
     }
-    if let Some(elem) = elem.filter(|e| size % e.size() as usize != 0) {
+    if let Some(elem) = elem.filter(|e| !size.is_multiple_of(e.size() as usize)) {
         errors.push(span, format!("{what} holds {size} bytes, no whole number of {elem}"));
     }
 }
