@@ -177,9 +177,7 @@ unsafe fn access(launch: &Launch<'_>, write: bool, ty: Type, root: SiteRoot, a: 
             (launch.descs.get(i as usize).copied().unwrap_or(super::context::NULL_DESC), a as i64)
         }
         SiteRoot::Slot(i) => (table(DescKind::Slot, i, launch.image.slots.get(i as usize)), a as i64),
-        SiteRoot::Global(i) => {
-            (table(DescKind::Global, i, launch.image.globals.names.get(i as usize)), a as i64)
-        }
+        SiteRoot::Global(i) => (table(DescKind::Global, i, launch.image.globals.names.get(i as usize)), a as i64),
         SiteRoot::Null => (super::context::NULL_DESC, a as i64),
         SiteRoot::Offset => (passed(), a as i64),
         SiteRoot::Address => {

@@ -63,7 +63,9 @@ fn write(word: Word) {
     #[cfg(target_arch = "x86_64")]
     {
         // SAFETY: the word is the default or one that was read, so no reserved bit is set; masked exceptions stay masked.
-        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly, preserves_flags))
+        };
     }
     #[cfg(target_arch = "aarch64")]
     {

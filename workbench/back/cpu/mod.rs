@@ -5,6 +5,7 @@
 //! in generated code, which leaves through a status and never through a signal: [`faults`] says what happened, [`tick`]
 //! stops what runs too long, [`output`] keeps what is printed.
 
+mod affine;
 mod analysis;
 mod context;
 mod faults;
@@ -72,6 +73,8 @@ struct Entry {
     params: Vec<ParamInfo>,
     /// Whether a call gives a result.
     returns: bool,
+    /// Operations of one thread, loops left out.
+    straight: u64,
     /// Operations of one thread, estimated.
     estimate: u64,
     /// Whether the estimate is a guess.
@@ -181,7 +184,8 @@ fn plan(module: &Module) -> Result<Plan> {
 fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
     let slots: u64 = func.slots.iter().map(|s| u64::from(s.size)).sum();
     if slots > stack::MAX_SLOTS {
-        let message = format!("the local arrays of `{}` take {slots} bytes of a thread's {}", func.name, stack::MAX_SLOTS);
+        let message =
+            format!("the local arrays of `{}` take {slots} bytes of a thread's {}", func.name, stack::MAX_SLOTS);
         let help = "pass an array from outside, or make them smaller";
         return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
     }
@@ -298,6 +302,7 @@ impl Entry {
             span: func.span,
             params: params.collect(),
             returns: func.ret.is_some(),
+            straight: info.straight,
             estimate: info.estimate,
             has_loops: func.labels > 0 || !info.calls.is_empty(),
         }

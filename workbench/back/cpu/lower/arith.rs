@@ -91,7 +91,14 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    fn divide(&mut self, op: BinaryOp, scalar: Scalar, x: clif::Value, y: clif::Value, span: Span) -> Result<clif::Value> {
+    fn divide(
+        &mut self,
+        op: BinaryOp,
+        scalar: Scalar,
+        x: clif::Value,
+        y: clif::Value,
+        span: Span,
+    ) -> Result<clif::Value> {
         if scalar == Scalar::Bool {
             return Err(self.bad(span, "division of truth values"));
         }
@@ -224,7 +231,8 @@ impl FuncLower<'_, '_> {
             };
         }
         let wide = self.b.ins().fcvt_to_sint_sat(types::I32, x);
-        let (least, most) = if to.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        let (least, most) =
+            if to.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
         let (least, most) = (self.int(types::I32, least), self.int(types::I32, most));
         let wide = self.b.ins().smax(wide, least);
         let wide = self.b.ins().smin(wide, most);

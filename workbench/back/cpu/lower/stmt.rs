@@ -21,7 +21,8 @@ impl FuncLower<'_, '_> {
         if self.depth > MAX_NESTING {
             let message = format!("blocks in `{}` are nested more than {MAX_NESTING} deep", self.func.name);
             return Err(Box::new(
-                Diagnostic::error(Code::NestingLimit, self.func.span, message).help("move the inner part to a function"),
+                Diagnostic::error(Code::NestingLimit, self.func.span, message)
+                    .help("move the inner part to a function"),
             ));
         }
         let mut reached = true;
@@ -283,7 +284,11 @@ impl FuncLower<'_, '_> {
                     let (addr, desc) = self.pair(ptr)?;
                     given.extend([addr, desc]);
                 }
-                _ => return Err(self.bad(span, format_args!("{arg} does not fit `{}` of `{}`", param.name, target.name))),
+                _ => {
+                    return Err(
+                        self.bad(span, format_args!("{arg} does not fit `{}` of `{}`", param.name, target.name))
+                    );
+                }
             }
         }
         self.store_budget();

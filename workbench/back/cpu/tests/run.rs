@@ -38,12 +38,8 @@ fn saxpy_equals_rust_at_every_size() {
     for n in [0usize, 1, 2, 31, 33, 255, 256, 257, 1000, 4097, 300_001] {
         let (x, mut y) = (random(n), random(n).into_iter().rev().collect::<Vec<_>>());
         let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
-        let args = [
-            RawArg::Scalar(n as u64),
-            RawArg::Scalar(u64::from(2.5f32.to_bits())),
-            read_only(&x),
-            buffer(&mut y),
-        ];
+        let args =
+            [RawArg::Scalar(n as u64), RawArg::Scalar(u64::from(2.5f32.to_bits())), read_only(&x), buffer(&mut y)];
         for serial in [true, false] {
             let before = y.clone();
             let config = LaunchConfig { serial, ..LaunchConfig::new(n.div_ceil(128).max(1) as u32, 128) };
@@ -259,9 +255,12 @@ fn switch_falls_through_and_breaks() {
     let zero = b.i32(0);
     b.stmt(Stmt::Set(x, zero));
     let mut cases = Vec::new();
-    for (values, default, put, falls_through) in
-        [(vec![0], false, Some(1), false), (vec![1], false, Some(2), true), (vec![-3], false, None, false), (vec![], true, Some(100), false)]
-    {
+    for (values, default, put, falls_through) in [
+        (vec![0], false, Some(1), false),
+        (vec![1], false, Some(2), true),
+        (vec![-3], false, None, false),
+        (vec![], true, Some(100), false),
+    ] {
         b.open();
         let v = match put {
             Some(n) => b.i32(n),
@@ -284,7 +283,14 @@ fn switch_falls_through_and_breaks() {
     let code = compile(vec![b.done()]);
     let mut out = vec![0i32; 8];
     assert_eq!(launch(&code, 1, 8, &[buffer(&mut out)]).fault, None);
-    let expected: Vec<i32> = (-4..4).map(|k| match k { 0 => 1, 1 => 12, -3 => 10, _ => 100 }).collect();
+    let expected: Vec<i32> = (-4..4)
+        .map(|k| match k {
+            0 => 1,
+            1 => 12,
+            -3 => 10,
+            _ => 100,
+        })
+        .collect();
     assert_eq!(out, expected);
 }
 
@@ -377,4 +383,57 @@ fn a_small_stack_of_the_caller_does_not_matter() {
     let run = move || code.call(FuncId::new(1), &[RawArg::Scalar(15)], &LaunchConfig::new(1, 1)).0;
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(run).expect("a thread");
     assert_eq!(thread.join().ok().flatten(), Some(-610i64 as u64));
+}
+
+#[test]
+#[ignore = "a measurement, not a check"]
+fn measure_compile_and_launch() {
+    let module = module(vec![saxpy()]);
+    drop(compile_module(&module));
+    let mut times: Vec<Duration> = (0..500)
+        .map(|_| {
+            let start = Instant::now();
+            let code = compile_module(&module);
+            let took = start.elapsed();
+            drop(code);
+            took
+        })
+        .collect();
+    times.sort();
+    println!("compile: {:?} median, {:?} p90", times[250], times[450]);
+    let code = compile_module(&module);
+    println!("{}", code.asm(&module, None));
+    for n in [8usize, 1 << 12, 1 << 16, 1 << 20, 1 << 24] {
+        let (x, mut y) = (vec![1f32; n], vec![2f32; n]);
+        let args =
+            [RawArg::Scalar(n as u64), RawArg::Scalar(u64::from(0.5f32.to_bits())), read_only(&x), buffer(&mut y)];
+        for serial in [true, false] {
+            let mut times: Vec<Duration> = (0..31)
+                .map(|_| {
+                    let start = Instant::now();
+                    let config = LaunchConfig { serial, ..LaunchConfig::new(n.div_ceil(256) as u32, 256) };
+                    assert_eq!(code.launch(FuncId::new(0), &args, &config).fault, None);
+                    start.elapsed()
+                })
+                .collect();
+            times.sort();
+            let ns = times[15].as_nanos() as f64;
+            println!(
+                "n={n} serial={serial}: {:?}, {:.2} ns/element, {:.1} GB/s",
+                times[15],
+                ns / n as f64,
+                12.0 * n as f64 / ns
+            );
+        }
+        let mut times: Vec<Duration> = (0..31)
+            .map(|_| {
+                let start = Instant::now();
+                y.iter_mut().zip(&x).for_each(|(y, x)| *y += 0.5 * x);
+                std::hint::black_box(&mut y);
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        println!("   rust loop: {:?}", times[15]);
+    }
 }
