@@ -54,6 +54,9 @@ use crate::source::Span;
 /// Byte that uninitialised slots, locals and shared memory are filled with (also every output before a check).
 pub const POISON: u8 = 0xCB;
 
+/// How deeply constructs (`If`, `Loop`, `Switch`, `Scope`) may nest: what recursion over a body costs in stack.
+pub const MAX_NESTING: usize = 1000;
+
 /// A scalar type; integers carry their signedness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scalar {

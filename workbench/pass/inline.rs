@@ -11,9 +11,8 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Block, FuncId, FuncKind, Function, Label, Local, Module, Op, Slot, Stmt, Value};
+use crate::ir::{Block, FuncId, FuncKind, Function, Label, Local, MAX_NESTING, Module, Op, Slot, Stmt, Value};
 use crate::source::Span;
-use crate::valid::MAX_NESTING;
 
 /// The largest callee, in statements, that is inlined.
 const CALLEE_LIMIT: usize = 2_000;

@@ -44,8 +44,7 @@ use crate::ir::format::{self, ArgKind};
 use crate::ir::{FuncKind, Function, Module, Scalar};
 use crate::source::Span;
 
-/// How deeply constructs (`If`, `Loop`, `Switch`, `Scope`) may nest: what recursion over a body costs in stack.
-pub const MAX_NESTING: usize = 1000;
+pub use crate::ir::MAX_NESTING;
 
 /// How many violations are reported; one defect of the front end often makes many.
 const MAX_REPORTED: usize = 20;
