@@ -42,6 +42,9 @@ pub mod entities;
 pub mod format;
 pub mod math;
 pub mod print;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod visit;
 
 pub use entities::{Format, FuncId, Global, Label, Local, Slot, Value};
 pub use math::MathFn;
