@@ -16,25 +16,17 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// An instrumented module.
-#[derive(Debug, Clone)]
-pub struct Tracked {
-    /// The module; handles of functions are as before.
-    pub module: Module,
-    /// The parameters tracked, by index; the `k`th has its writers in parameter `first + k`.
-    pub params: Vec<usize>,
-    /// The index of the first added parameter: how many the kernel had.
-    pub first: usize,
-}
-
 /// The thread that a record of the writer array stands for: (block, thread), by linear index; `None` for nobody.
 pub fn writer(record: u64, threads_per_block: u64) -> Option<(u64, u64)> {
     let linear = record.checked_sub(1)?;
     Some((linear.checked_div(threads_per_block)?, linear.checked_rem(threads_per_block)?))
 }
 
-/// The module with `kernel` recording its writers, its device functions inlined so that their stores are seen.
-pub fn track_writers(module: &Module, kernel: FuncId) -> Tracked {
+/// The module with `kernel` recording its writers, its device functions inlined so that their stores are seen; and which
+/// parameters are tracked, by index: the `k`th has its writers in the `k`th parameter added.
+///
+/// Handles of functions stay the same.
+pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
     let mut module = module.clone();
     inline::run(&mut module);
     let func = &mut module.functions[kernel.index()];
@@ -71,7 +63,7 @@ pub fn track_writers(module: &Module, kernel: FuncId) -> Tracked {
         out.spans.extend(body.spans);
         func.body = out;
     }
-    Tracked { module, params, first }
+    (module, params)
 }
 
 struct Tracker {
