@@ -407,8 +407,8 @@ impl Kernel {
     /// # Errors
     /// None in practice: the instrumented kernel is valid when the kernel is.
     pub fn with_writers(&self) -> Result<(Kernel, Vec<usize>)> {
-        let tracked = pass::instrument::track_writers(&self.program.0.module, self.id);
-        Ok((self.program.derive(tracked.module)?.kernel(self.name())?, tracked.params))
+        let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
+        Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
     }
 }
 
