@@ -4,6 +4,7 @@
 //! first poll says that waking a thread (about 12 µs) pays. A helper that comes too late finds the launch closed and goes
 //! away, so a launch never waits for a thread that has not begun, and may be made from anywhere, a pool thread included.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -204,7 +205,9 @@ impl Launch<'_> {
 
     /// Asks whether to stop, on the launching thread.
     pub fn ask(&self) -> bool {
-        let stop = self.interrupt.is_some_and(Interrupt::interrupted);
+        // Generated code may be what called: nothing can unwind through it, so a callback that panics stops the launch.
+        let asked = |i: &dyn Interrupt| std::panic::catch_unwind(AssertUnwindSafe(|| i.interrupted())).unwrap_or(true);
+        let stop = self.interrupt.is_some_and(asked);
         if stop {
             self.stop.set(Stop::Interrupted);
         }

@@ -377,6 +377,7 @@ fn the_code_can_be_read() {
     let code = compile_module(&module);
     let all = code.asm(&module, None);
     assert!(all.contains("; indices") && all.contains("; linear") && all.contains("ret"), "{all}");
+    assert!(all.contains(" function 1,") && all.contains(" fault,"), "{all}");
     assert!(!code.asm(&module, Some(FuncId::new(1))).contains("; indices"));
 }
 
