@@ -18,3 +18,22 @@ pub mod plot;
 pub mod runtime;
 pub mod source;
 pub mod valid;
+
+/// Compiles a text for the CPU, under the name `<kernel>` in messages.
+///
+/// # Errors
+/// [`runtime::Error::Compile`] with every diagnostic; it renders itself.
+pub fn compile(text: &str) -> runtime::Result<runtime::Program> {
+    runtime::Program::compile(text, &runtime::CompileOptions::default())
+}
+
+pub use runtime::Error;
+
+/// What a notebook or a small program wants in scope.
+pub mod prelude {
+    pub use crate as wb;
+    pub use crate::runtime::{
+        CompileOptions, Device, Dim3, Error, Fault, Interrupt, Kernel, NULL, Program, Report, Result,
+    };
+    pub use ndarray::{self, Array, Array1, Array2, ArrayD, array};
+}

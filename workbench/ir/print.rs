@@ -1,1 +1,489 @@
-//! The textual IR.
+//! The textual IR: what [`Display`](fmt::Display) of a [`Module`] or [`Function`] writes.
+//!
+//! ```text
+//! kernel f0 saxpy(n: i32, a: f32, x: ptr const f32, y: ptr f32) {
+//!   local l0 i: i32
+//!   v0: i32 = param 0
+//!   v1: u32 = thread_idx.x
+//!   v2: bool = lt v1, v0
+//!   if v2 {
+//!     v3: ptr = ptr_add v4, v5 * f32
+//!     v6: f32 = load v3
+//!     store v3, v7
+//!   }
+//! }
+//! ```
+//! The type of a result stands left of the `=`; the op does not repeat it. A constant carries its type (`1.5f32`, `-1i32`)
+//! and reads back to the same bits: floats by their shortest decimal form, NaNs by their bits (`nan(0x7fc00000)f32`).
+
+use std::fmt::{self, Write};
+
+use super::{
+    BinaryOp, BitFn, Block, Builtin, CompareOp, Const, FuncId, FuncKind, Function, GlobalData, MathFn, Module, Op,
+    Param, ParamType, Scalar, Scope, Stmt, Stride, Type, UnaryOp, Value,
+};
+
+/// The most elements of a table that are written out.
+const SHOWN_ELEMENTS: usize = 64;
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Scalar(s) => s.fmt(f),
+            Type::Ptr => f.write_str("ptr"),
+        }
+    }
+}
+
+impl fmt::Display for ParamType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamType::Scalar(s) => s.fmt(f),
+            ParamType::Ptr { elem, is_const } => {
+                let elem = elem.map_or("void", Scalar::name);
+                write!(f, "ptr {}{elem}", if *is_const { "const " } else { "" })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Const {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Const::Bool(b) => write!(f, "{b}"),
+            Const::Int(s, i) if s == Scalar::U64 => write!(f, "{}{s}", i as u64),
+            Const::Int(s, i) => write!(f, "{i}{s}"),
+            Const::F32(x) if x.is_nan() => write!(f, "nan({:#010x})f32", x.to_bits()),
+            Const::F32(x) => write!(f, "{x:?}f32"),
+            Const::F64(x) if x.is_nan() => write!(f, "nan({:#018x})f64", x.to_bits()),
+            Const::F64(x) => write!(f, "{x:?}f64"),
+            Const::Null => f.write_str("null"),
+        }
+    }
+}
+
+impl fmt::Display for Builtin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, dim) = match self {
+            Builtin::ThreadIdx(d) => ("thread_idx", d),
+            Builtin::BlockIdx(d) => ("block_idx", d),
+            Builtin::BlockDim(d) => ("block_dim", d),
+            Builtin::GridDim(d) => ("grid_dim", d),
+        };
+        match dim {
+            0 => write!(f, "{name}.x"),
+            1 => write!(f, "{name}.y"),
+            2 => write!(f, "{name}.z"),
+            d => write!(f, "{name}.{d}"),
+        }
+    }
+}
+
+impl fmt::Display for UnaryOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            UnaryOp::Neg => "neg",
+            UnaryOp::Not => "not",
+        })
+    }
+}
+
+impl fmt::Display for BinaryOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BinaryOp::Add => "add",
+            BinaryOp::Sub => "sub",
+            BinaryOp::Mul => "mul",
+            BinaryOp::Div => "div",
+            BinaryOp::Rem => "rem",
+            BinaryOp::And => "and",
+            BinaryOp::Or => "or",
+            BinaryOp::Xor => "xor",
+            BinaryOp::Shl => "shl",
+            BinaryOp::Shr => "shr",
+            BinaryOp::Min => "min",
+            BinaryOp::Max => "max",
+            BinaryOp::MulHi => "mul_hi",
+        })
+    }
+}
+
+impl fmt::Display for CompareOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CompareOp::Eq => "eq",
+            CompareOp::Ne => "ne",
+            CompareOp::Lt => "lt",
+            CompareOp::Le => "le",
+            CompareOp::Gt => "gt",
+            CompareOp::Ge => "ge",
+        })
+    }
+}
+
+impl fmt::Display for BitFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BitFn::Clz => "clz",
+            BitFn::Popc => "popc",
+            BitFn::Ffs => "ffs",
+            BitFn::Brev => "brev",
+        })
+    }
+}
+
+impl fmt::Display for MathFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MathFn::FrexpExp => "frexp_exp",
+            MathFn::FrexpMant => "frexp_mant",
+            other => other.name(),
+        })
+    }
+}
+
+impl fmt::Display for Stride {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stride::Elem(s) => s.fmt(f),
+            Stride::Bytes(b) => write!(f, "{b} bytes"),
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Const(c) => c.fmt(f),
+            Op::Param(i) => write!(f, "param {i}"),
+            Op::Get(l) => write!(f, "get {l}"),
+            Op::SlotAddr(s) => write!(f, "addr {s}"),
+            Op::GlobalAddr(g) => write!(f, "addr {g}"),
+            Op::Builtin(b) => b.fmt(f),
+            Op::Unary(op, v) => write!(f, "{op} {v}"),
+            Op::Binary(op, a, b) => write!(f, "{op} {a}, {b}"),
+            Op::Compare(op, a, b) => write!(f, "{op} {a}, {b}"),
+            Op::Convert(_, v) => write!(f, "convert {v}"),
+            Op::Bitcast(_, v) => write!(f, "bitcast {v}"),
+            Op::Select(c, a, b) => write!(f, "select {c}, {a}, {b}"),
+            Op::Math(func, args) => write!(f, "{func} {}", list(args)),
+            Op::Bit(func, v) => write!(f, "{func} {v}"),
+            Op::PtrAdd { ptr, index, stride } => write!(f, "ptr_add {ptr}, {index} * {stride}"),
+            Op::PtrDiff(a, b, stride) => write!(f, "ptr_diff {a}, {b} / {stride}"),
+            Op::PtrToInt(v) => write!(f, "ptr_to_int {v}"),
+            Op::IntToPtr(v) => write!(f, "int_to_ptr {v}"),
+            Op::Load { ptr, ty: _, volatile } => write!(f, "load{} {ptr}", volatile_word(*volatile)),
+        }
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        function(f, self, None)
+    }
+}
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, data) in self.globals.iter().enumerate() {
+            global(f, i, data)?;
+        }
+        for (i, data) in self.formats.iter().enumerate() {
+            writeln!(f, "format p{i} = {:?}", data.text)?;
+        }
+        let mut gap = !self.globals.is_empty() || !self.formats.is_empty();
+        for (i, func) in self.functions.iter().enumerate() {
+            if std::mem::replace(&mut gap, true) {
+                writeln!(f)?;
+            }
+            function(f, func, Some(FuncId::new(i)))?;
+        }
+        Ok(())
+    }
+}
+
+fn list(values: &[Value]) -> String {
+    values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn volatile_word(volatile: bool) -> &'static str {
+    if volatile { " volatile" } else { "" }
+}
+
+fn named(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" {name}") }
+}
+
+fn global(f: &mut fmt::Formatter<'_>, index: usize, data: &GlobalData) -> fmt::Result {
+    write!(f, "global g{index}{}: {} bytes, align {}", named(&data.name), data.bytes.len(), data.align)?;
+    let Some(elem) = data.elem.filter(|e| e.size() > 1) else {
+        return writeln!(f, " = \"{}\"", data.bytes.escape_ascii());
+    };
+    let elements = data.bytes.chunks_exact(elem.size() as usize);
+    let hidden = elements.len().saturating_sub(SHOWN_ELEMENTS);
+    let shown: Vec<String> = elements.take(SHOWN_ELEMENTS).map(|bytes| element(elem, bytes)).collect();
+    write!(f, " = {elem} [{}", shown.join(", "))?;
+    if hidden > 0 {
+        write!(f, ", and {hidden} more")?;
+    }
+    writeln!(f, "]")
+}
+
+/// An element of a table; `bytes` is as long as the scalar is wide.
+fn element(elem: Scalar, bytes: &[u8]) -> String {
+    let mut raw = [0; 8];
+    raw[..bytes.len()].copy_from_slice(bytes);
+    let bits = u64::from_le_bytes(raw);
+    match elem {
+        Scalar::Bool | Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => bits.to_string(),
+        Scalar::I8 => (bits as i8).to_string(),
+        Scalar::I16 => (bits as i16).to_string(),
+        Scalar::I32 => (bits as i32).to_string(),
+        Scalar::I64 => (bits as i64).to_string(),
+        Scalar::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+        Scalar::F64 => format!("{:?}", f64::from_bits(bits)),
+    }
+}
+
+fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>) -> fmt::Result {
+    let kind = match func.kind {
+        FuncKind::Kernel => "kernel",
+        FuncKind::Device => "device",
+        FuncKind::Host => "host",
+    };
+    let id = id.map_or(String::new(), |id| format!(" {id}"));
+    let params: Vec<String> = func.params.iter().map(|Param { name, ty, .. }| format!("{name}: {ty}")).collect();
+    write!(f, "{kind}{id} {}({})", func.name, params.join(", "))?;
+    if let Some(ret) = func.ret {
+        write!(f, " -> {ret}")?;
+    }
+    if let Some(max) = func.max_threads {
+        write!(f, " max_threads {max}")?;
+    }
+    writeln!(f, " {{")?;
+    for (i, local) in func.locals.iter().enumerate() {
+        writeln!(f, "  local l{i}{}: {}", named(&local.name), local.ty)?;
+    }
+    for (i, slot) in func.slots.iter().enumerate() {
+        write!(f, "  slot s{i}{}: {} bytes, align {}", named(&slot.name), slot.size, slot.align)?;
+        match slot.elem {
+            Some(elem) => writeln!(f, ", {elem}")?,
+            None => writeln!(f)?,
+        }
+    }
+    Printer { f, func, indent: 1 }.block(&func.body)?;
+    writeln!(f, "}}")
+}
+
+struct Printer<'a, 'b> {
+    f: &'a mut fmt::Formatter<'b>,
+    func: &'a Function,
+    indent: usize,
+}
+
+impl Printer<'_, '_> {
+    fn line(&mut self, text: fmt::Arguments<'_>) -> fmt::Result {
+        write!(self.f, "{:width$}", "", width = self.indent * 2)?;
+        self.f.write_fmt(text)?;
+        self.f.write_char('\n')
+    }
+
+    fn block(&mut self, block: &Block) -> fmt::Result {
+        block.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn nested(&mut self, block: &Block) -> fmt::Result {
+        self.indent += 1;
+        self.block(block)?;
+        self.indent -= 1;
+        Ok(())
+    }
+
+    /// `v3: i32 = `; a handle that is out of range prints without its type.
+    fn binding(&self, v: Value) -> String {
+        match self.func.values.get(v.index()) {
+            Some(data) => format!("{v}: {} = ", data.ty),
+            None => format!("{v}: ? = "),
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> fmt::Result {
+        match stmt {
+            Stmt::Let(v, op) => {
+                let binding = self.binding(*v);
+                self.line(format_args!("{binding}{op}"))
+            }
+            Stmt::Set(l, v) => self.line(format_args!("{l} = {v}")),
+            Stmt::Store { ptr, value, volatile } => {
+                self.line(format_args!("store{} {ptr}, {value}", volatile_word(*volatile)))
+            }
+            Stmt::If { cond, then, els } => {
+                self.line(format_args!("if {cond} {{"))?;
+                self.nested(then)?;
+                if !els.is_empty() {
+                    self.line(format_args!("}} else {{"))?;
+                    self.nested(els)?;
+                }
+                self.line(format_args!("}}"))
+            }
+            Stmt::Loop { label, body, step } => {
+                self.line(format_args!("{label}: loop {{"))?;
+                self.nested(body)?;
+                if !step.is_empty() {
+                    self.line(format_args!("}} step {{"))?;
+                    self.nested(step)?;
+                }
+                self.line(format_args!("}}"))
+            }
+            Stmt::Switch { label, value, cases } => {
+                self.line(format_args!("{label}: switch {value} {{"))?;
+                self.indent += 1;
+                for case in cases {
+                    let mut names: Vec<String> = case.values.iter().map(|v| format!("case {v}")).collect();
+                    if case.default {
+                        names.push("default".to_owned());
+                    }
+                    self.line(format_args!("{} {{", names.join(", ")))?;
+                    self.nested(&case.body)?;
+                    self.line(format_args!("}}{}", if case.falls_through { " falls through" } else { "" }))?;
+                }
+                self.indent -= 1;
+                self.line(format_args!("}}"))
+            }
+            Stmt::Scope { label, body } => {
+                self.line(format_args!("{label}: scope {{"))?;
+                self.nested(body)?;
+                self.line(format_args!("}}"))
+            }
+            Stmt::Break(label) => self.line(format_args!("break {label}")),
+            Stmt::Continue(label) => self.line(format_args!("continue {label}")),
+            Stmt::Return(None) => self.line(format_args!("return")),
+            Stmt::Return(Some(v)) => self.line(format_args!("return {v}")),
+            Stmt::Call { result, func, args } => {
+                let binding = result.map_or(String::new(), |v| self.binding(v));
+                self.line(format_args!("{binding}call {func}({})", list(args)))
+            }
+            Stmt::Printf { result, format, args } => {
+                let binding = result.map_or(String::new(), |v| self.binding(v));
+                self.line(format_args!("{binding}printf {format}({})", list(args)))
+            }
+            Stmt::Assert { cond, message } => self.line(format_args!("assert {cond}, {message:?}")),
+            Stmt::Trap => self.line(format_args!("trap")),
+            Stmt::Barrier(Scope::Block) => self.line(format_args!("barrier block")),
+            Stmt::Barrier(Scope::Warp) => self.line(format_args!("barrier warp")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::*;
+    use crate::source::Span;
+
+    fn constant(c: Const) -> String {
+        c.to_string()
+    }
+
+    #[test]
+    fn constants_carry_their_type_and_read_back() {
+        assert_eq!(constant(Const::F32(0.1)), "0.1f32");
+        assert_eq!(constant(Const::F64(-0.0)), "-0.0f64");
+        assert_eq!(constant(Const::F32(1e30)), "1e30f32");
+        assert_eq!(constant(Const::F64(f64::INFINITY)), "inff64");
+        assert_eq!(constant(Const::F32(f32::from_bits(0x7fc0_0001))), "nan(0x7fc00001)f32");
+        assert_eq!(constant(Const::Int(Scalar::U64, -1)), "18446744073709551615u64");
+        assert_eq!(constant(Const::Int(Scalar::I8, -1)), "-1i8");
+    }
+
+    #[test]
+    fn a_module_prints_in_full() {
+        let span = Span::NONE;
+        let mut func = Function::new("k", FuncKind::Kernel, span);
+        func.max_threads = Some(256);
+        func.params = vec![
+            Param { name: "n".into(), ty: ParamType::Scalar(Scalar::I32), span },
+            Param { name: "x".into(), ty: ParamType::Ptr { elem: Some(Scalar::F32), is_const: true }, span },
+        ];
+        let local = func.new_local("i", Type::Scalar(Scalar::I32));
+        func.new_slot(SlotData { name: "tmp".into(), size: 16, align: 4, elem: Some(Scalar::F32) });
+        let (n, x) = (func.new_value(Scalar::I32.into(), span), func.new_value(Type::Ptr, span));
+        let (cond, read) = (func.new_value(Scalar::Bool.into(), span), func.new_value(Scalar::F32.into(), span));
+        let (outer, pick) = (func.new_label(), func.new_label());
+        let block = |stmts: Vec<Stmt>| Block { spans: vec![span; stmts.len()], stmts };
+        func.body = block(vec![
+            Stmt::Let(n, Op::Param(0)),
+            Stmt::Let(x, Op::Param(1)),
+            Stmt::Set(local, n),
+            Stmt::Loop {
+                label: outer,
+                body: block(vec![
+                    Stmt::Let(cond, Op::Compare(CompareOp::Lt, n, n)),
+                    Stmt::If { cond, then: block(vec![Stmt::Break(outer)]), els: block(vec![Stmt::Continue(outer)]) },
+                    Stmt::Let(read, Op::Load { ptr: x, ty: Scalar::F32.into(), volatile: true }),
+                ]),
+                step: block(vec![Stmt::Printf { result: None, format: Format::new(0), args: vec![n] }]),
+            },
+            Stmt::Switch {
+                label: pick,
+                value: n,
+                cases: vec![
+                    Case { values: vec![1, 2], default: false, body: block(vec![Stmt::Trap]), falls_through: true },
+                    Case { values: vec![], default: true, body: block(vec![]), falls_through: false },
+                ],
+            },
+            Stmt::Assert { cond: n, message: "n > \"0\"".into() },
+            Stmt::Return(None),
+        ]);
+        let table: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let module = Module {
+            functions: vec![func],
+            globals: vec![
+                GlobalData { name: String::new(), bytes: b"hi\n\0".to_vec(), align: 1, elem: Some(Scalar::I8) },
+                GlobalData { name: "table".into(), bytes: table, align: 4, elem: Some(Scalar::F32) },
+            ],
+            formats: vec![FormatData { text: "n is %d\n".into(), span }],
+        };
+        expect![[r#"
+            global g0: 4 bytes, align 1 = "hi\n\x00"
+            global g1 table: 8 bytes, align 4 = f32 [1.5, -2.0]
+            format p0 = "n is %d\n"
+
+            kernel f0 k(n: i32, x: ptr const f32) max_threads 256 {
+              local l0 i: i32
+              slot s0 tmp: 16 bytes, align 4, f32
+              v0: i32 = param 0
+              v1: ptr = param 1
+              l0 = v0
+              b0: loop {
+                v2: bool = lt v0, v0
+                if v2 {
+                  break b0
+                } else {
+                  continue b0
+                }
+                v3: f32 = load volatile v1
+              } step {
+                printf p0(v0)
+              }
+              b1: switch v0 {
+                case 1, case 2 {
+                  trap
+                } falls through
+                default {
+                }
+              }
+              assert v0, "n > \"0\""
+              return
+            }
+        "#]]
+        .assert_eq(&module.to_string());
+    }
+}

@@ -1,11 +1,13 @@
 //! Running kernels: data types, arguments, launches, faults, the compiled [`Program`].
 
+pub mod builder;
 pub mod dtype;
 pub mod fault;
 pub mod program;
 pub mod render;
 pub mod tensor;
 
+pub use builder::{Element, IntoArg, Launch, NULL};
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use program::{Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report};

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::{DType, Error, Fault, Result};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
-use crate::front;
-use crate::ir::{self, Const, FuncId, FuncKind, ParamType, Scalar};
+use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
 use crate::source::SourceMap;
+use crate::{front, pass, valid};
 
 /// Where a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,6 +34,9 @@ pub struct CompileOptions {
     pub arch: Option<String>,
     /// Further options for NVRTC, such as `--use_fast_math`.
     pub nvrtc_options: Vec<String>,
+    /// Whether NVRTC may contract a multiplication and an addition into one rounding; `None` keeps its default. The CPU
+    /// never contracts.
+    pub fmad: Option<bool>,
 }
 
 /// A host array lent to a launch. The lender keeps the memory alive and unmoved until the launch returns.
@@ -67,6 +72,25 @@ pub struct Report {
     pub dropped: u64,
 }
 
+impl Report {
+    /// All output joined, with a line that says how much was dropped.
+    pub fn text(&self) -> String {
+        output_text(&self.output, self.dropped)
+    }
+}
+
+/// printf records joined, with a line that says how many were dropped.
+pub fn output_text(output: &[PrintfRecord], dropped: u64) -> String {
+    let mut text: String = output.iter().map(|r| r.text.as_str()).collect();
+    if dropped > 0 {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("[{dropped} more printf calls were dropped]\n"));
+    }
+    text
+}
+
 /// CUDA's limits on a launch (CUDA C++ Programming Guide, "Features and Technical Specifications").
 pub mod limits {
     /// Most threads of a block.
@@ -92,7 +116,7 @@ struct Inner {
 
 enum Code {
     Cpu(back::cpu::Code),
-    Cuda(back::cuda::Code),
+    Cuda(Box<back::cuda::Code>),
 }
 
 /// A compiled text. Cloning shares it; the machine code lives as long as any handle or running launch.
@@ -104,4 +128,472 @@ pub struct Program(Arc<Inner>);
 pub struct Kernel {
     program: Program,
     id: FuncId,
+}
+
+impl Program {
+    /// Compiles a text.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] with every diagnostic when the text is wrong; [`Error::DeviceUnavailable`] when
+    /// [`Device::Cuda`] is asked for and NVRTC cannot be found.
+    pub fn compile(text: &str, options: &CompileOptions) -> Result<Program> {
+        let name = if options.name.is_empty() { "<kernel>" } else { &options.name };
+        let mut sources = SourceMap::new();
+        let (module, diags) = front::compile(&mut sources, name, text, &options.front);
+        let (module, code, warnings) = match options.device {
+            Device::Cpu => match cpu_code(&module, diags) {
+                Ok((code, warnings)) => (module, Code::Cpu(code), warnings),
+                Err(diagnostics) => return Err(Error::Compile { diagnostics, sources: Arc::new(sources) }),
+            },
+            Device::Cuda => {
+                let (module, code, warnings) = cuda_code(text, name, options, &mut sources, module, &diags)?;
+                (module, Code::Cuda(Box::new(code)), warnings)
+            }
+        };
+        Ok(Program(Arc::new(Inner {
+            text: text.to_owned(),
+            options: options.clone(),
+            sources: Arc::new(sources),
+            module,
+            warnings,
+            code,
+        })))
+    }
+
+    /// A program for the CPU of a module made from this one's.
+    fn derive(&self, module: ir::Module) -> Result<Program> {
+        match cpu_code(&module, Vec::new()) {
+            Ok((code, warnings)) => Ok(Program(Arc::new(Inner {
+                text: self.0.text.clone(),
+                options: self.0.options.clone(),
+                sources: self.0.sources.clone(),
+                module,
+                warnings,
+                code: Code::Cpu(code),
+            }))),
+            Err(diagnostics) => Err(Error::Compile { diagnostics, sources: self.0.sources.clone() }),
+        }
+    }
+
+    /// The text as given.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The options it was compiled with.
+    pub fn options(&self) -> &CompileOptions {
+        &self.0.options
+    }
+
+    /// The text and every header it included.
+    pub fn sources(&self) -> &Arc<SourceMap> {
+        &self.0.sources
+    }
+
+    /// Warnings of the compilation.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.0.warnings
+    }
+
+    /// The kernels' names, in text order.
+    pub fn kernel_names(&self) -> Vec<String> {
+        self.0.module.kernels().map(|(_, f)| f.name.clone()).collect()
+    }
+
+    /// The host functions' names, in text order.
+    pub fn host_functions(&self) -> Vec<String> {
+        self.0.module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.name.clone()).collect()
+    }
+
+    /// A kernel by name.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the kernels there are.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        match self.0.module.kernels().find(|(_, f)| f.name == name) {
+            Some((id, _)) => Ok(Kernel { program: self.clone(), id }),
+            None if let Code::Cuda(code) = &self.0.code
+                && let Some(why) = code.unlaunchable(name) =>
+            {
+                Err(Error::argument(why))
+            }
+            None => Err(Error::argument(format!(
+                "there is no kernel `{name}` in {}; it has {}",
+                self.0.sources.file(crate::source::FileId(0)).map_or("the text", |f| f.name.as_str()),
+                list(&self.kernel_names()),
+            ))),
+        }
+    }
+
+    fn host(&self, name: &str) -> Result<(FuncId, &ir::Function)> {
+        let functions = &self.0.module.functions;
+        match functions.iter().position(|f| f.kind == FuncKind::Host && f.name == name) {
+            Some(i) => Ok((FuncId::new(i), &functions[i])),
+            None => Err(Error::argument(format!(
+                "there is no host function `{name}`; the text has {}",
+                list(&self.host_functions())
+            ))),
+        }
+    }
+
+    /// The parameters of a host function.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when there is none of that name.
+    pub fn host_params(&self, name: &str) -> Result<&[Param]> {
+        Ok(&self.host(name)?.1.params)
+    }
+
+    /// Calls a host function of scalars; `args` are of its parameters' types.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a wrong count or type, [`Error::Fault`] when it does something wrong.
+    pub fn call_host(
+        &self,
+        name: &str,
+        args: &[Const],
+        interrupt: Option<&dyn back::Interrupt>,
+    ) -> Result<(Option<Const>, Report)> {
+        let (id, func) = self.host(name)?;
+        let args: Vec<Arg> = args.iter().copied().map(Arg::Scalar).collect();
+        let raw = bind(&func.name, &func.params, &args)?;
+        let Code::Cpu(code) = &self.0.code else {
+            return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
+        };
+        let mut config = LaunchConfig::new(1, 1);
+        config.serial = true;
+        config.interrupt = interrupt;
+        let (bits, outcome) = code.call(id, &raw, &config);
+        let report = self.report(&func.name, outcome)?;
+        let value = match (bits, func.ret) {
+            (Some(bits), Some(ir::Type::Scalar(s))) => Some(scalar_from_bits(s, bits)),
+            _ => None,
+        };
+        Ok((value, report))
+    }
+
+    /// The IR as text.
+    pub fn ir(&self) -> String {
+        self.0.module.to_string()
+    }
+
+    /// The IR itself.
+    pub fn module(&self) -> &ir::Module {
+        &self.0.module
+    }
+
+    /// What runs, as text: machine code of this CPU, or PTX.
+    pub fn asm(&self) -> String {
+        match &self.0.code {
+            Code::Cpu(code) => {
+                let mut prepared = self.0.module.clone();
+                pass::prepare_for_cpu(&mut prepared);
+                code.asm(&prepared, None)
+            }
+            Code::Cuda(code) => code.ptx().to_owned(),
+        }
+    }
+
+    fn cuda(&self, what: &str) -> Result<&back::cuda::Code> {
+        match &self.0.code {
+            Code::Cuda(code) => Ok(code),
+            Code::Cpu(_) => Err(Error::argument(format!(
+                "a program compiled for the CPU has no {what}; compile it with device=\"cuda\""
+            ))),
+        }
+    }
+
+    /// The PTX of a program for the GPU.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a program for the CPU.
+    pub fn ptx(&self) -> Result<&str> {
+        Ok(self.cuda("PTX")?.ptx())
+    }
+
+    /// The CUBIN of a program for the GPU.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a program for the CPU.
+    pub fn cubin(&self) -> Result<&[u8]> {
+        Ok(self.cuda("CUBIN")?.cubin())
+    }
+
+    /// The GPU architecture compiled for, such as `sm_90`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a program for the CPU.
+    pub fn arch(&self) -> Result<&str> {
+        Ok(self.cuda("GPU architecture")?.arch())
+    }
+
+    fn report(&self, kernel: &str, outcome: Outcome) -> Result<Report> {
+        match outcome.fault {
+            None => Ok(Report { output: outcome.output, dropped: outcome.dropped }),
+            Some(raw) => Err(Error::Fault(Box::new(Fault {
+                kind: raw.kind,
+                kernel: kernel.to_owned(),
+                span: raw.span,
+                block: raw.block,
+                thread: raw.thread,
+                detail: raw.detail,
+                output: outcome.output,
+                dropped: outcome.dropped,
+                sources: self.0.sources.clone(),
+            }))),
+        }
+    }
+}
+
+impl Kernel {
+    /// The kernel's name.
+    pub fn name(&self) -> &str {
+        &self.function().name
+    }
+
+    /// Its parameters, in order.
+    pub fn params(&self) -> &[Param] {
+        &self.function().params
+    }
+
+    /// The program it belongs to.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Its IR.
+    pub fn function(&self) -> &ir::Function {
+        self.program.0.module.func(self.id)
+    }
+
+    /// Its declaration as C++: `void saxpy(float a, const float* x)`.
+    pub fn signature(&self) -> String {
+        let params: Vec<String> = self.params().iter().map(|p| format!("{} {}", param_type(p.ty), p.name)).collect();
+        format!("void {}({})", self.name(), params.join(", "))
+    }
+
+    /// Runs the kernel over its grid and waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for arguments or extents that do not fit, [`Error::Fault`] when the kernel does something
+    /// wrong, [`Error::DeviceUnavailable`] where there is no GPU for a GPU program.
+    pub fn launch_raw(&self, config: &LaunchConfig<'_>, args: &[Arg]) -> Result<Report> {
+        let func = self.function();
+        check_extents(func, config)?;
+        let raw = bind(&func.name, &func.params, args)?;
+        let outcome = match &self.program.0.code {
+            Code::Cpu(code) => code.launch(self.id, &raw, config),
+            Code::Cuda(code) => {
+                code.launch(&func.name, &func.params, &raw, config).map_err(Error::DeviceUnavailable)?
+            }
+        };
+        self.program.report(&func.name, outcome)
+    }
+
+    /// The kernel's float64 twin: every `float` of it a `double`, used by gradcheck only.
+    ///
+    /// # Errors
+    /// [`Error::Other`] naming the place where bits are punned, so that widening would change the meaning.
+    pub fn widened(&self) -> Result<Kernel> {
+        let module = pass::widen::widen(&self.program.0.module, self.id).map_err(|e| {
+            Error::Other(format!("{}: no float64 twin: {}", self.program.0.sources.place(e.span), e.reason))
+        })?;
+        self.program.derive(module)?.kernel(self.name())
+    }
+
+    /// The kernel with one more `unsigned long long*` parameter for every array it writes: it receives, for each
+    /// element, one plus the global index of the thread that wrote it. Also returns which parameters these follow.
+    ///
+    /// # Errors
+    /// None in practice: the instrumented kernel is valid when the kernel is.
+    pub fn with_writers(&self) -> Result<(Kernel, Vec<usize>)> {
+        let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
+        Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
+    }
+}
+
+/// `a`, `b` and `c`, or "none".
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        _ => names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn cpu_code(
+    module: &ir::Module,
+    mut diags: Vec<Diagnostic>,
+) -> std::result::Result<(back::cpu::Code, Vec<Diagnostic>), Vec<Diagnostic>> {
+    if diags.iter().any(Diagnostic::is_error) {
+        return Err(diags);
+    }
+    diags.extend(valid::validate(module));
+    if diags.iter().any(Diagnostic::is_error) {
+        return Err(diags);
+    }
+    let mut prepared = module.clone();
+    pass::prepare_for_cpu(&mut prepared);
+    match back::cpu::Code::compile(&prepared) {
+        Ok(code) => Ok((code, diags)),
+        Err(more) => {
+            diags.extend(more);
+            Err(diags)
+        }
+    }
+}
+
+/// Compiles for a GPU. Kernels the front end did not understand are still NVRTC's to judge; their parameters are then
+/// read off the declarations.
+fn cuda_code(
+    text: &str,
+    name: &str,
+    options: &CompileOptions,
+    sources: &mut SourceMap,
+    module: ir::Module,
+    diags: &[Diagnostic],
+) -> Result<(ir::Module, back::cuda::Code, Vec<Diagnostic>)> {
+    let module = if diags.iter().any(Diagnostic::is_error) { back::cuda::scan::declarations(text) } else { module };
+    let cuda_options = back::cuda::Options {
+        name: name.to_owned(),
+        arch: options.arch.clone(),
+        defines: options.front.defines.clone(),
+        headers: options.front.headers.clone(),
+        extra: options.nvrtc_options.clone(),
+        kernels: module.kernels().map(|(_, f)| f.name.clone()).collect(),
+        fmad: options.fmad,
+    };
+    match back::cuda::Code::compile(crate::source::FileId(0), text, sources, &cuda_options) {
+        Ok((code, warnings)) => Ok((module, code, warnings)),
+        Err(back::cuda::CompileFailure::Unavailable(message)) => Err(Error::DeviceUnavailable(message)),
+        Err(back::cuda::CompileFailure::Diagnostics(diagnostics)) => {
+            Err(Error::Compile { diagnostics, sources: Arc::new(sources.clone()) })
+        }
+    }
+}
+
+/// A parameter's type as C++.
+pub fn param_type(ty: ParamType) -> String {
+    match ty {
+        ParamType::Scalar(s) => s.c_name().to_owned(),
+        ParamType::Ptr { elem, is_const } => {
+            let elem = elem.map_or("void", Scalar::c_name);
+            if is_const { format!("const {elem}*") } else { format!("{elem}*") }
+        }
+    }
+}
+
+fn check_extents(func: &ir::Function, config: &LaunchConfig<'_>) -> Result<()> {
+    let name = &func.name;
+    let (grid, block) = (config.grid, config.block);
+    if grid.count() == 0 || block.count() == 0 {
+        return Err(Error::argument(format!("`{name}`: grid {grid} x block {block} holds no thread")));
+    }
+    if block.x > 1024 || block.y > 1024 || block.z > limits::BLOCK_Z || block.count() > limits::THREADS_PER_BLOCK {
+        return Err(Error::argument(format!(
+            "`{name}`: block {block} has {} threads; CUDA allows 1024 in all, at most (1024, 1024, 64)",
+            block.count()
+        )));
+    }
+    if let Some(max) = func.max_threads
+        && block.count() > u64::from(max)
+    {
+        return Err(Error::argument(format!(
+            "`{name}`: block {block} has {} threads; its `__launch_bounds__({max})` allows {max}",
+            block.count()
+        )));
+    }
+    if grid.x > limits::GRID_X || grid.y > limits::GRID_YZ || grid.z > limits::GRID_YZ {
+        return Err(Error::argument(format!(
+            "`{name}`: grid {grid} is larger than CUDA's limit (2147483647, 65535, 65535)"
+        )));
+    }
+    if config.shared_mem > limits::SHARED_MEMORY {
+        return Err(Error::argument(format!(
+            "`{name}`: {} bytes of shared memory; a block has at most {}",
+            config.shared_mem,
+            limits::SHARED_MEMORY
+        )));
+    }
+    Ok(())
+}
+
+type RawArgs = SmallVec<[RawArg; 12]>;
+
+/// Checks arguments against parameters and turns them into bits.
+fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
+    if args.len() != params.len() {
+        return Err(Error::argument(format!(
+            "`{name}` takes {} arguments ({}), {} given",
+            params.len(),
+            params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", "),
+            args.len()
+        )));
+    }
+    params.iter().zip(args).map(|(param, arg)| bind_one(name, param, arg)).collect()
+}
+
+fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
+    let wanted = || format!("`{name}`: argument `{}` ({})", param.name, param_type(param.ty));
+    match (param.ty, *arg) {
+        (ParamType::Scalar(s), Arg::Scalar(c)) if c.ty() == ir::Type::Scalar(s) => Ok(RawArg::Scalar(bits(c))),
+        (ParamType::Scalar(_), Arg::Scalar(c)) => {
+            let came = c.ty().scalar().map_or("a pointer", Scalar::c_name);
+            Err(Error::argument(format!("{} got a scalar of type {came}", wanted())))
+        }
+        (ParamType::Scalar(_), Arg::Buffer(b)) => {
+            Err(Error::argument(format!("{} got an array of {}; a number is wanted", wanted(), b.dtype)))
+        }
+        (ParamType::Scalar(_), Arg::Null) => Err(Error::argument(format!("{} got None", wanted()))),
+        (ParamType::Ptr { .. }, Arg::Scalar(_)) => {
+            Err(Error::argument(format!("{} got a number; an array is wanted", wanted())))
+        }
+        (ParamType::Ptr { .. }, Arg::Null) => Ok(RawArg::Null),
+        (ParamType::Ptr { elem, is_const }, Arg::Buffer(b)) => {
+            if let Some(elem) = elem {
+                let want = DType::from(elem);
+                if b.dtype != want {
+                    return Err(Error::argument(format!(
+                        "{} got an array of {}; try x.astype(np.{})",
+                        wanted(),
+                        b.dtype,
+                        if want == DType::Bool { "bool_" } else { want.name() }
+                    )));
+                }
+                if !(b.ptr as usize).is_multiple_of(want.size()) && b.bytes > 0 {
+                    return Err(Error::argument(format!(
+                        "{} got an array whose memory is not aligned to {} bytes; pass a copy",
+                        wanted(),
+                        want.size()
+                    )));
+                }
+            }
+            Ok(RawArg::Buffer { ptr: b.ptr, bytes: b.bytes, writable: b.writable && !is_const })
+        }
+    }
+}
+
+/// A constant's bits, extended to 64 as [`RawArg::Scalar`] wants them.
+fn bits(c: Const) -> u64 {
+    match c {
+        Const::Bool(b) => u64::from(b),
+        Const::Int(_, i) => i as u64,
+        Const::F32(x) => u64::from(x.to_bits()),
+        Const::F64(x) => x.to_bits(),
+        Const::Null => 0,
+    }
+}
+
+fn scalar_from_bits(s: Scalar, bits: u64) -> Const {
+    match s {
+        Scalar::Bool => Const::Bool(bits & 0xff != 0),
+        Scalar::F32 => Const::F32(f32::from_bits(bits as u32)),
+        Scalar::F64 => Const::F64(f64::from_bits(bits)),
+        Scalar::I8 => Const::Int(s, i64::from(bits as i8)),
+        Scalar::U8 => Const::Int(s, i64::from(bits as u8)),
+        Scalar::I16 => Const::Int(s, i64::from(bits as i16)),
+        Scalar::U16 => Const::Int(s, i64::from(bits as u16)),
+        Scalar::I32 => Const::Int(s, i64::from(bits as i32)),
+        Scalar::U32 => Const::Int(s, i64::from(bits as u32)),
+        Scalar::I64 | Scalar::U64 => Const::Int(s, bits as i64),
+    }
 }

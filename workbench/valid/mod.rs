@@ -1,1 +1,124 @@
-//! See ARCHITECTURE.md.
+//! The validator: after it, passes and back ends index, match and recurse without a second look, and never panic.
+//!
+//! # Rules
+//! Of a module:
+//!  1. A global is aligned to a power of two up to 16, and is a whole number of its elements.
+//!  2. A format follows the grammar of [`crate::ir::format`].
+//!
+//! Of a function:
+//!  3. A kernel has no result.
+//!  4. A slot is aligned to a power of two up to 16, and is a whole number of its elements.
+//!  5. A block has one span a statement.
+//!  6. Constructs nest at most [`MAX_NESTING`] deep.
+//!  7. A function with a result never runs to its end. (An `If` on a constant counts as the side it takes.)
+//!
+//! Of handles:
+//!  8. Every value, local, slot, global, function, format and label named exists.
+//!  9. A value is defined at most once.
+//! 10. A value is used only after its definition, in the same block or in blocks nested in that.
+//! 11. A label is defined by one construct.
+//! 12. `Break` names a construct around it, `Continue` a loop around it, and not from that loop's own `step`.
+//!
+//! Of types:
+//! 13. A constant is in the form [`crate::ir::Const`] gives: an integer type, bits extended by its signedness.
+//! 14. A parameter op names a parameter, and has its type; a built-in variable has dimension 0, 1 or 2 and type `u32`.
+//! 15. Operands and results have the types the op's documentation gives. (The table is [`types`].)
+//! 16. `Set` gives a local a value of its type.
+//! 17. Pointers of `Load` and `Store` are pointers; a load's result is what it reads.
+//! 18. Conditions of `If`, `Assert` and `Select` are `Bool`.
+//! 19. A switch is over an integer; its case values fit that type and differ; at most one case is the default.
+//! 20. `Return` has a value exactly when the function has a result, of that type.
+//!
+//! Of calls:
+//! 21. A call has one argument a parameter, of its type, and binds a result of the function's type, or none.
+//! 22. A kernel is never called, a host function only by host functions. A host function holds no barrier.
+//! 23. A printf has a promoted argument for every conversion and `*` of its format, of its class: integer (of 32 or 64
+//!     bits; the conversion cuts it to its length), `f64`, or pointer. Its result is an `i32`.
+
+mod calls;
+mod structure;
+mod types;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::ir::format::{self, ArgKind};
+use crate::ir::{FuncKind, Function, Module, Scalar};
+use crate::source::Span;
+
+pub use crate::ir::MAX_NESTING;
+
+/// How many violations are reported; one defect of the front end often makes many.
+const MAX_REPORTED: usize = 20;
+
+/// Everything about a module that breaks a rule; empty for a valid one.
+///
+/// Each is an error of [`Code::BadIr`] at the statement; but nesting, which a user's text can cause, is one of
+/// [`Code::NestingLimit`].
+pub fn validate(module: &Module) -> Vec<Diagnostic> {
+    let mut errors = Errors::default();
+    for (i, global) in module.globals.iter().enumerate() {
+        let what = format!("global g{i}");
+        check_memory(&mut errors, &what, global.bytes.len(), global.align, global.elem, Span::NONE);
+    }
+    let mut formats = Vec::with_capacity(module.formats.len());
+    for (i, data) in module.formats.iter().enumerate() {
+        match format::parse(&data.text) {
+            Ok(pieces) => formats.push(Some(format::arg_kinds(&pieces))),
+            Err(e) => {
+                formats.push(None);
+                errors.push(data.span, format!("format p{i} is malformed: {}", e.message));
+            }
+        }
+    }
+    for func in &module.functions {
+        check_function(&mut errors, module, &formats, func);
+    }
+    errors.diags
+}
+
+fn check_function(errors: &mut Errors, module: &Module, formats: &[Option<Vec<ArgKind>>], func: &Function) {
+    if func.kind == FuncKind::Kernel && func.ret.is_some() {
+        errors.push(func.span, format!("kernel `{}` has a result", func.name));
+    }
+    for (i, slot) in func.slots.iter().enumerate() {
+        let what = format!("slot s{i} of `{}`", func.name);
+        check_memory(errors, &what, slot.size as usize, slot.align, slot.elem, func.span);
+    }
+    let deep = structure::too_deep(&func.body);
+    if let Some(span) = deep {
+        let message = format!("statements of `{}` are nested more than {MAX_NESTING} deep", func.name);
+        let help = "move the inner ones into a `__device__` function";
+        errors.add(Diagnostic::error(Code::NestingLimit, span, message).help(help));
+        return;
+    }
+    structure::Checker::new(errors, module, formats, func).run();
+}
+
+fn check_memory(errors: &mut Errors, what: &str, size: usize, align: u32, elem: Option<Scalar>, span: Span) {
+    if !align.is_power_of_two() || align > 16 {
+        errors.push(span, format!("{what} is aligned to {align}"));
+    }
+    if let Some(elem) = elem.filter(|e| !size.is_multiple_of(e.size() as usize)) {
+        errors.push(span, format!("{what} holds {size} bytes, no whole number of {elem}"));
+    }
+}
+
+/// Collects violations up to the bound.
+#[derive(Default)]
+struct Errors {
+    diags: Vec<Diagnostic>,
+}
+
+impl Errors {
+    fn push(&mut self, span: Span, message: String) {
+        self.add(Diagnostic::error(Code::BadIr, span, message));
+    }
+
+    fn add(&mut self, diag: Diagnostic) {
+        if self.diags.len() < MAX_REPORTED {
+            self.diags.push(diag);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,28 +1,334 @@
 //! IR to machine code of this CPU, and its execution.
+//!
+//! [`lower`] turns functions into CLIF after a look at the whole of each ([`analysis`]); [`jit`] makes executable memory of
+//! it; [`schedule`] runs ranges of blocks on the caller's thread and the pool's. Every access, division and call is checked
+//! in generated code, which leaves through a status and never through a signal: [`faults`] says what happened, [`tick`]
+//! stops what runs too long, [`output`] keeps what is printed.
 
-use super::{LaunchConfig, Outcome, RawArg};
-use crate::diagnostic::Diagnostic;
-use crate::ir::{FuncId, Module};
+mod affine;
+mod analysis;
+mod context;
+mod faults;
+mod float_env;
+mod intrinsics;
+mod isa;
+mod jit;
+mod lower;
+mod memory;
+mod output;
+mod pool;
+mod schedule;
+mod special;
+mod stack;
+mod tick;
 
-/// Machine code of one module; its memory is freed when the last holder lets go.
-pub struct Code {}
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use cranelift_codegen::Context;
+use cranelift_frontend::FunctionBuilderContext;
+
+use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
+use crate::diagnostic::{self, Diagnostic};
+use crate::ir::format::Piece;
+use crate::ir::{FuncId, FuncKind, Function, Module, ParamType, Scalar, format};
+use crate::source::Span;
+use analysis::FuncInfo;
+use context::BufferDesc;
+use faults::{Named, Site};
+use jit::{Assembler, CodeMemory, JitError};
+use lower::Lowering;
+use memory::Globals;
+
+/// Most statements of all functions of a module together.
+const MAX_STMTS: usize = 500_000;
+
+/// Machine code of one module. Clones share it; its memory is freed when the last holder lets go, and a running launch is
+/// a holder.
+#[derive(Clone)]
+pub struct Code(Arc<Image>);
+
+/// What a module became.
+struct Image {
+    /// Kept for the addresses in `entries`.
+    _memory: CodeMemory,
+    /// For each function the way in, where there is one.
+    entries: Vec<Option<Entry>>,
+    sites: Vec<Site>,
+    slots: Vec<Named>,
+    globals: Globals,
+    formats: Vec<Vec<Piece>>,
+    /// Bytes of stack a thread has to have left.
+    stack_need: usize,
+}
+
+/// A function that can be launched.
+struct Entry {
+    address: usize,
+    name: String,
+    span: Span,
+    params: Vec<ParamInfo>,
+    /// Whether a call gives a result.
+    returns: bool,
+    /// Operations of one thread, loops left out.
+    straight: u64,
+    /// Operations of one thread, estimated.
+    estimate: u64,
+    /// Whether the estimate is a guess.
+    has_loops: bool,
+}
+
+/// What messages and launches want to know of a parameter.
+struct ParamInfo {
+    name: String,
+    is_ptr: bool,
+    elem: Option<Scalar>,
+}
+
+/// What is compiled, in order: functions that others may call, then entry points of host functions.
+struct Plan {
+    infos: Vec<Option<FuncInfo>>,
+    numbers: Vec<Option<u32>>,
+    order: Vec<FuncId>,
+    hosts: Vec<FuncId>,
+    makes_pointers: bool,
+}
+
+type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 impl Code {
-    /// Compiles every kernel and host function of a valid module.
+    /// Compiles every kernel and host function of a valid module, and what they call.
     ///
     /// # Errors
-    /// A limit on code size or stack, as diagnostics.
-    pub fn compile(_module: &Module) -> Result<Code, Vec<Diagnostic>> {
-        Ok(Code {})
+    /// Constructs the CPU does not run yet, a limit on code size or stack, as diagnostics.
+    pub fn compile(module: &Module) -> std::result::Result<Code, Vec<Diagnostic>> {
+        build(module).map(|image| Code(Arc::new(image))).map_err(|diag| vec![*diag])
     }
 
     /// Runs a kernel over its grid, or a host function as one thread.
-    pub fn launch(&self, _func: FuncId, _args: &[RawArg], _config: &LaunchConfig<'_>) -> Outcome {
-        Outcome::default()
+    pub fn launch(&self, func: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Outcome {
+        self.call(func, args, config).1
     }
 
-    /// The machine code of a function, as text.
-    pub fn asm(&self) -> String {
-        String::new()
+    /// As [`Code::launch`], with the result of a host function: its bits, integers extended to 64 by their signedness.
+    /// A function without a result, or one that faulted, gives none.
+    pub fn call(&self, func: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> (Option<u64>, Outcome) {
+        let image = &*self.0;
+        let Some(entry) = image.entries.get(func.index()).and_then(Option::as_ref) else {
+            return (None, misuse(Span::NONE, format!("{func} cannot be launched")));
+        };
+        if args.len() != entry.params.len() {
+            let detail = format!("`{}` takes {} arguments, not {}", entry.name, entry.params.len(), args.len());
+            return (None, misuse(entry.span, detail));
+        }
+        if let Some((param, _)) =
+            entry.params.iter().zip(args).find(|(p, a)| p.is_ptr == matches!(a, RawArg::Scalar(_)))
+        {
+            let wanted = if param.is_ptr { "an array" } else { "a number" };
+            return (None, misuse(entry.span, format!("`{}` of `{}` is {wanted}", param.name, entry.name)));
+        }
+        let descs: Vec<BufferDesc> = args.iter().enumerate().map(|(i, arg)| memory::describe_arg(i, arg)).collect();
+        let words: Vec<u64> = args
+            .iter()
+            .zip(&descs)
+            .map(|(arg, desc)| match arg {
+                RawArg::Scalar(bits) => *bits,
+                RawArg::Buffer { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,
+            })
+            .collect();
+        let (bits, outcome) = schedule::run(image, entry, &descs, &words, config);
+        ((entry.returns && outcome.fault.is_none()).then_some(bits), outcome)
     }
+
+    /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.
+    /// Made anew at each call.
+    pub fn asm(&self, module: &Module, func: Option<FuncId>) -> String {
+        disassemble(module, func).unwrap_or_else(|diag| format!("; {}\n", diag.message))
+    }
+}
+
+/// A launch that does not fit the code; `runtime` checks arguments before it comes here.
+fn misuse(span: Span, detail: String) -> Outcome {
+    let fault = RawFault { kind: FaultKind::Device, span, block: [0; 3], thread: [0; 3], detail };
+    Outcome { fault: Some(fault), ..Outcome::default() }
+}
+
+fn plan(module: &Module) -> Result<Plan> {
+    let mut infos: Vec<Option<FuncInfo>> = module.functions.iter().map(|_| None).collect();
+    let mut numbers = vec![None; infos.len()];
+    let mut order = Vec::new();
+    let mut stmts = 0;
+    let start = module.functions.iter().enumerate().filter(|(_, f)| f.kind != FuncKind::Device);
+    let mut work: Vec<FuncId> = start.map(|(i, _)| FuncId::new(i)).collect();
+    work.reverse();
+    while let Some(id) = work.pop() {
+        let (Some(func), Some(info)) = (module.functions.get(id.index()), infos.get_mut(id.index())) else { continue };
+        if info.is_some() {
+            continue;
+        }
+        check_limits(func, &mut stmts)?;
+        let found = FuncInfo::new(module, func);
+        work.extend(found.calls.iter().rev());
+        *info = Some(found);
+        numbers[id.index()] = Some(order.len() as u32);
+        order.push(id);
+    }
+    let hosts = order.iter().copied().filter(|id| module.func(*id).kind == FuncKind::Host).collect();
+    let makes_pointers = infos.iter().flatten().any(|i| i.makes_pointers);
+    Ok(Plan { infos, numbers, order, hosts, makes_pointers })
+}
+
+fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
+    let slots: u64 = func.slots.iter().map(|s| u64::from(s.size)).sum();
+    if slots > stack::MAX_SLOTS {
+        let message =
+            format!("the local arrays of `{}` take {slots} bytes of a thread's {}", func.name, stack::MAX_SLOTS);
+        let help = "pass an array from outside, or make them smaller";
+        return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
+    }
+    analysis::walk(&func.body, |_, _, _| *stmts += 1);
+    if *stmts > MAX_STMTS {
+        return Err(too_large(func));
+    }
+    Ok(())
+}
+
+fn too_large(func: &Function) -> Box<Diagnostic> {
+    let message = format!("`{}` is too large to compile", func.name);
+    let help = "unroll less, or split the kernel in two";
+    Box::new(Diagnostic::error(diagnostic::Code::CodeLimit, func.span, message).help(help))
+}
+
+fn internal(span: Span, message: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(diagnostic::Code::BadIr, span, message))
+}
+
+thread_local! {
+    /// Allocations that a compilation can reuse.
+    static SCRATCH: RefCell<Option<(Context, FunctionBuilderContext)>> = const { RefCell::new(None) };
+}
+
+/// Lowers and compiles everything in the plan, and hands `each` the functions' text where the assembler makes it.
+fn compile_all(
+    plan: &Plan,
+    lowering: &mut Lowering<'_>,
+    assembler: &mut Assembler<'_>,
+    mut each: impl FnMut(FuncId, Option<String>),
+) -> Result<()> {
+    let (mut ctx, mut builder) = SCRATCH.take().unwrap_or_else(|| (Context::new(), FunctionBuilderContext::new()));
+    let addresses = intrinsics::addresses();
+    let all = plan.order.iter().map(|id| (*id, false)).chain(plan.hosts.iter().map(|id| (*id, true)));
+    for (number, (id, is_thunk)) in all.enumerate() {
+        let (number, func) = (number as u32, lowering.module.func(id));
+        ctx.clear();
+        // After an error the scratch is in the middle of a function; it is dropped, not kept.
+        if is_thunk {
+            lower::thunk(lowering, id, number, &mut ctx.func, &mut builder)?;
+        } else {
+            lower::function(lowering, id, number, &mut ctx.func, &mut builder)?;
+        }
+        let text = assembler.add(&mut ctx, addresses).map_err(|e| match e {
+            JitError::TooLarge => too_large(func),
+            JitError::Other(what) => internal(func.span, format!("no code for `{}`: {what}", func.name)),
+        })?;
+        each(id, text);
+    }
+    SCRATCH.set(Some((ctx, builder)));
+    Ok(())
+}
+
+fn build(module: &Module) -> Result<Image> {
+    let isa = isa::host().map_err(|e| internal(Span::NONE, e.to_owned()))?;
+    let plan = plan(module)?;
+    let globals = Globals::new(module);
+    let mut lowering = Lowering {
+        module,
+        isa: isa.as_ref(),
+        infos: &plan.infos,
+        numbers: &plan.numbers,
+        globals: &globals,
+        makes_pointers: plan.makes_pointers,
+        sites: Vec::new(),
+        slots: Vec::new(),
+    };
+    let mut assembler = Assembler::new(isa.as_ref());
+    compile_all(&plan, &mut lowering, &mut assembler, |_, _| {})?;
+    let (sites, slots) = (lowering.sites, lowering.slots);
+    let frame = assembler.largest_frame();
+    if frame > stack::MAX_FRAME {
+        return Err(too_large(module.func(plan.order[0])));
+    }
+    let calls = plan.infos.iter().flatten().any(|i| !i.calls.is_empty()) || !plan.hosts.is_empty();
+    let stack_need = stack::MARGIN + frame + if calls { stack::CALLS } else { 0 };
+    let system = |e| match e {
+        JitError::TooLarge => internal(Span::NONE, "too much code".to_owned()),
+        JitError::Other(what) => internal(Span::NONE, what),
+    };
+    let memory = assembler.finish().map_err(system)?;
+    let mut entries: Vec<Option<Entry>> = module.functions.iter().map(|_| None).collect();
+    for (number, id) in plan.order.iter().enumerate() {
+        let func = module.func(*id);
+        let number = match func.kind {
+            FuncKind::Kernel => Some(number),
+            FuncKind::Host => plan.hosts.iter().position(|h| h == id).map(|i| plan.order.len() + i),
+            FuncKind::Device => None,
+        };
+        if let (Some(address), Some(info)) = (number.and_then(|n| memory.address(n)), &plan.infos[id.index()]) {
+            entries[id.index()] = Some(Entry::new(func, info, address));
+        }
+    }
+    let mut formats = Vec::with_capacity(module.formats.len());
+    for data in &module.formats {
+        formats.push(format::parse(&data.text).map_err(|e| internal(data.span, e.message))?);
+    }
+    Ok(Image { _memory: memory, entries, sites, slots, globals, formats, stack_need })
+}
+
+impl Entry {
+    fn new(func: &Function, info: &FuncInfo, address: usize) -> Self {
+        let params = func.params.iter().map(|p| {
+            let (is_ptr, elem) = match p.ty {
+                ParamType::Ptr { elem, .. } => (true, elem),
+                ParamType::Scalar(s) => (false, Some(s)),
+            };
+            ParamInfo { name: p.name.clone(), is_ptr, elem }
+        });
+        Entry {
+            address,
+            name: func.name.clone(),
+            span: func.span,
+            params: params.collect(),
+            returns: func.ret.is_some(),
+            straight: info.straight,
+            estimate: info.estimate,
+            has_loops: func.labels > 0 || !info.calls.is_empty(),
+        }
+    }
+}
+
+fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
+    let isa = isa::host().map_err(|e| internal(Span::NONE, e.to_owned()))?;
+    let plan = plan(module)?;
+    let globals = Globals::new(module);
+    let mut lowering = Lowering {
+        module,
+        isa: isa.as_ref(),
+        infos: &plan.infos,
+        numbers: &plan.numbers,
+        globals: &globals,
+        makes_pointers: plan.makes_pointers,
+        sites: Vec::new(),
+        slots: Vec::new(),
+    };
+    let mut text = String::new();
+    let mut assembler = Assembler::new(isa.as_ref()).with_disasm();
+    compile_all(&plan, &mut lowering, &mut assembler, |id, asm| {
+        if wanted.is_none_or(|w| w == id) {
+            text.push_str(&format!("; {}\n{}\n", module.func(id).name, asm.unwrap_or_default()));
+        }
+    })?;
+    Ok(text)
 }

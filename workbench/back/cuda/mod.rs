@@ -1,4 +1,282 @@
 //! The user's text to PTX and CUBIN through NVRTC, and its execution on an NVIDIA GPU.
+//!
+//! The text itself is what NVRTC compiles: `emit` blanks its host part in place and puts a prelude before it, `log_map`
+//! brings messages back to the user's lines. Nothing links against CUDA: `nvrtc` and `driver` look it up when asked, so a
+//! machine without a GPU compiles, and one without NVRTC says what is missing.
+
+mod driver;
+mod emit;
+mod intrinsics;
+mod launch;
+mod lex;
+mod log_map;
+mod nvrtc;
+mod record;
+pub mod scan;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+pub use driver::DeviceInfo;
+pub use scan::Signature;
+pub use search::add_search_path;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{FileId, SourceMap, Span};
+use log_map::Files;
+use nvrtc::Nvrtc;
+
+/// How to compile.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What messages call the text.
+    pub name: String,
+    /// `sm_90` for machine code, `compute_90` for PTX alone; `None`: the device at hand, else `sm_90`.
+    pub arch: Option<String>,
+    /// Macros: name (with parameters) and replacement.
+    pub defines: Vec<(String, String)>,
+    /// The user's headers by the name they are included as.
+    pub headers: BTreeMap<String, String>,
+    /// Further options for NVRTC, as it spells them.
+    pub extra: Vec<String>,
+    /// The kernels, where the front end knows them; otherwise the text is scanned for them.
+    pub kernels: Vec<String>,
+    /// Whether `a * b + c` may become one operation with one rounding; `None`: NVRTC's default, which is yes.
+    pub fmad: Option<bool>,
+}
+
+/// Why there is no code.
+#[derive(Debug, Clone)]
+pub enum CompileFailure {
+    /// The text is wrong.
+    Diagnostics(Vec<Diagnostic>),
+    /// Something is missing: one sentence on what, and how to get it.
+    Unavailable(String),
+}
 
 /// A compiled text for the GPU.
-pub struct Code {}
+pub struct Code {
+    arch: String,
+    ptx: String,
+    cubin: Vec<u8>,
+    /// Mangled names by the user's names, with and without namespaces.
+    lowered: BTreeMap<String, String>,
+    signatures: Vec<Signature>,
+    files: Files,
+    /// The texts as compiled, for places in faults.
+    sources: SourceMap,
+    whole: Span,
+    loaded: Mutex<Option<driver::Module>>,
+}
+
+/// The GPUs of this machine; none where there is no driver.
+pub fn devices() -> Vec<DeviceInfo> {
+    driver::devices()
+}
+
+/// Whether kernels can be compiled and run here.
+///
+/// # Errors
+/// One sentence on what is missing and how to get it.
+pub fn availability() -> Result<(), String> {
+    Nvrtc::get()?;
+    driver::availability()
+}
+
+/// The version of NVRTC that is found, (major, minor).
+///
+/// # Errors
+/// One sentence on what is missing and how to get it.
+pub fn nvrtc_version() -> Result<(i32, i32), String> {
+    Nvrtc::get().map(|nvrtc| nvrtc.version)
+}
+
+impl Code {
+    /// Compiles a text of `sources`; headers that are not there yet are added. Also gives NVRTC's warnings.
+    ///
+    /// # Errors
+    /// What NVRTC says about the text, or what is missing to compile it.
+    pub fn compile(
+        file: FileId,
+        text: &str,
+        sources: &mut SourceMap,
+        options: &Options,
+    ) -> Result<(Code, Vec<Diagnostic>), CompileFailure> {
+        let unavailable = CompileFailure::Unavailable;
+        let nvrtc = Nvrtc::get().map_err(unavailable)?;
+        let arch = architecture(nvrtc, options.arch.as_deref()).map_err(unavailable)?;
+        let whole = Span::new(file, 0, text.lines().next().map_or(0, |l| l.len() as u32));
+        let files = known_files(file, sources, options);
+
+        let words = emit::words(text, &options.headers, &options.defines);
+        let device = emit::device_part(text, &words, &options.headers);
+        let program = emit::program(&options.name, &device, &options.defines);
+        let headers: Vec<(String, String)> = options
+            .headers
+            .iter()
+            .map(|(name, text)| (name.clone(), emit::device_part(text, &words, &options.headers)))
+            .collect();
+
+        let signatures = scan::kernels(text, file, &words);
+        let mut names = expressions(&signatures, &options.kernels);
+        let flags = flags(nvrtc, &arch, options);
+        let compile = |names: &[String]| nvrtc.compile(&program, &options.name, &headers, names, &flags);
+        let mut result = compile(&names).map_err(unavailable)?;
+        if let Err(log) = &result
+            && let Some(failed) = log_map::failed_names(log)
+        {
+            // A kernel that only one branch of a conditional declares, or an overloaded one: compile without its name.
+            names.retain(|n| !failed.contains(n));
+            result = compile(&names).map_err(unavailable)?;
+        }
+        let (output, log) = match result {
+            Ok(done) => done,
+            Err(log) => {
+                return Err(CompileFailure::Diagnostics(log_map::diagnostics(&log, &files, sources, whole)));
+            }
+        };
+        let warnings = log_map::diagnostics(&log, &files, sources, whole);
+        let mut lowered = BTreeMap::new();
+        for (name, mangled) in output.lowered {
+            if let Some(short) = name.rsplit("::").next() {
+                lowered.entry(short.to_owned()).or_insert_with(|| mangled.clone());
+            }
+            lowered.insert(name, mangled);
+        }
+        let code = Code {
+            arch,
+            ptx: output.ptx,
+            cubin: output.cubin,
+            lowered,
+            signatures,
+            files,
+            sources: sources.clone(),
+            whole,
+            loaded: Mutex::new(None),
+        };
+        Ok((code, warnings))
+    }
+
+    /// The PTX text.
+    pub fn ptx(&self) -> &str {
+        &self.ptx
+    }
+
+    /// The machine code; empty for a virtual architecture.
+    pub fn cubin(&self) -> &[u8] {
+        &self.cubin
+    }
+
+    /// The architecture compiled for: `sm_90`.
+    pub fn arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// The kernels the text declares, by a lexical scan.
+    pub fn signatures(&self) -> &[Signature] {
+        &self.signatures
+    }
+
+    /// Why a kernel that the text declares cannot be launched: one sentence, or `None`.
+    pub fn unlaunchable(&self, kernel: &str) -> Option<String> {
+        let found = self.signatures.iter().find(|s| s.name == kernel || s.qualified == kernel)?;
+        if found.template {
+            return Some(format!(
+                "kernel `{kernel}` is a template; name an instance with `template __global__ void ...;` in the text"
+            ));
+        }
+        found.params.as_ref().err().cloned()
+    }
+
+    /// The mangled name of a kernel.
+    fn lowered(&self, kernel: &str) -> Option<&str> {
+        self.lowered.get(kernel).map(String::as_str)
+    }
+
+    /// Where a kernel is declared, else the first line of the text.
+    fn kernel_span(&self, kernel: &str) -> Span {
+        self.signatures.iter().find(|s| s.name == kernel || s.qualified == kernel).map_or(self.whole, |s| s.span)
+    }
+
+    /// The call of `assert` or `__trap` in a line, else the line.
+    fn line_span(&self, file: &str, line: u32) -> Option<Span> {
+        let span = self.files.line(&self.sources, file, line)?;
+        let text = self.sources.text(span);
+        let Some(at) = ["assert", "__trap"].iter().find_map(|call| text.find(call)) else { return Some(span) };
+        let tokens = lex::tokens(&text[at..]);
+        let close = lex::closing(&text[at..], &tokens, 1);
+        let len = tokens.get(close.saturating_sub(1)).map_or(text.len() - at, |t| t.end);
+        Some(Span::new(span.file, span.start + at as u32, span.start + (at + len) as u32))
+    }
+}
+
+/// The texts NVRTC's messages may name.
+fn known_files(file: FileId, sources: &mut SourceMap, options: &Options) -> Files {
+    let mut files = Files::default();
+    files.add(options.name.clone(), file);
+    let mut present: BTreeMap<String, FileId> = BTreeMap::new();
+    for id in (0..).map(FileId) {
+        let Some(source) = sources.file(id) else { break };
+        present.insert(source.name.clone(), id);
+    }
+    for (name, text) in &options.headers {
+        let id = present.get(name).copied().unwrap_or_else(|| sources.add(name.clone(), text.as_str()));
+        files.add(name.clone(), id);
+    }
+    files
+}
+
+/// What to compile for, checked against what NVRTC knows. A device newer than NVRTC gets PTX, which its driver compiles.
+fn architecture(nvrtc: &Nvrtc, asked: Option<&str>) -> Result<String, String> {
+    let arch = match asked {
+        Some(arch) => arch.to_owned(),
+        None => driver::devices().into_iter().next().map_or_else(|| "sm_90".to_owned(), |d| d.arch),
+    };
+    let number = arch.strip_prefix("sm_").or_else(|| arch.strip_prefix("compute_"));
+    // A suffix names features of one architecture (`sm_90a`) or family (`sm_100f`).
+    let number: Option<i32> = number.and_then(|n| n.trim_end_matches(['a', 'f']).parse().ok());
+    if number.is_some_and(|n| nvrtc.archs.contains(&n)) {
+        return Ok(arch);
+    }
+    let newest = nvrtc.archs.iter().copied().max().unwrap_or(0);
+    if asked.is_none() && number.is_some_and(|n| n > newest) {
+        return Ok(format!("compute_{newest}"));
+    }
+    let known: Vec<String> = nvrtc.archs.iter().map(|n| format!("sm_{n}")).collect();
+    let (major, minor) = nvrtc.version;
+    Err(format!("NVRTC {major}.{minor} does not compile for `{arch}`; it knows {}", known.join(", ")))
+}
+
+/// The name expressions to look up: what the front end found, else what the scan did; qualified where the scan knows how.
+fn expressions(signatures: &[Signature], kernels: &[String]) -> Vec<String> {
+    let qualified = |name: &String| {
+        signatures
+            .iter()
+            .find(|s| s.name == *name || s.qualified == *name)
+            .map_or_else(|| name.clone(), |s| s.qualified.clone())
+    };
+    let mut names: Vec<String> = if kernels.is_empty() {
+        signatures.iter().filter(|s| !s.template).map(|s| s.qualified.clone()).collect()
+    } else {
+        kernels.iter().map(qualified).collect()
+    };
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn flags(nvrtc: &Nvrtc, arch: &str, options: &Options) -> Vec<String> {
+    let mut flags = vec![format!("--gpu-architecture={arch}"), "--device-as-default-execution-space".to_owned()];
+    if !options.extra.iter().any(|o| o.starts_with("-std") || o.starts_with("--std")) {
+        flags.push("--std=c++17".to_owned());
+    }
+    if let Some(fmad) = options.fmad {
+        flags.push(format!("--fmad={fmad}"));
+    }
+    flags.extend(nvrtc.include.iter().map(|folder| format!("--include-path={folder}")));
+    flags.extend(options.extra.iter().cloned());
+    flags
+}

@@ -1,1 +1,59 @@
-fn main() {}
+//! `cargo xtask`: what a person runs. `lab` opens a notebook, `test` runs every test, `check` runs format and lints,
+//! `bench` measures.
+
+mod bench;
+mod evcxr;
+mod lab;
+mod python;
+mod step;
+mod test;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask <command>
+
+  lab      build, make a virtual environment, install, open notebooks/python/01-first-operator.ipynb
+             --execute      run the notebook headless instead; fails if a cell does
+             --no-browser   start the server and print its address
+             --rust         the Rust notebook; installs the pinned evcxr kernel once
+             --port N       the server's port
+  test     every test: Rust, file tests, Python, GPU compilation, notebooks executed
+             --only PART    one of: rust, python, notebooks, rust-notebook (may be repeated)
+  check    format and lints, as errors
+  bench    the table of latencies and throughputs, side by side
+
+Environment: PYTHON (the interpreter to use, 3.10 or newer), XDG_CACHE_HOME (where the evcxr kernel is kept).
+";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next();
+    let rest: Vec<String> = args.collect();
+    let result = match command.as_deref() {
+        Some("lab") => lab::run(&rest),
+        Some("test") => test::run(&rest),
+        Some("check") => test::check(&rest),
+        Some("bench") => bench::run(&rest),
+        Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            Ok(())
+        }
+        Some(other) => Err(format!("there is no `cargo xtask {other}`\n\n{HELP}")),
+        None => Err(HELP.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_owned()
+}

@@ -1,0 +1,314 @@
+//! The table of bad inputs: whatever a person types ends in the named error with a place in their text, and the next call works.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use workbench::prelude::*;
+use workbench::runtime::FaultKind;
+
+/// The codes and places of a text's errors.
+fn errors(text: &str) -> Vec<(String, String)> {
+    match wb::compile(text) {
+        Ok(_) => Vec::new(),
+        Err(Error::Compile { diagnostics, sources }) => diagnostics
+            .iter()
+            .filter(|d| d.is_error())
+            .map(|d| {
+                let place =
+                    sources.line_column(d.span).map_or("none".to_owned(), |p| format!("{}:{}", p.line, p.column));
+                (d.code.id().to_owned(), place)
+            })
+            .collect(),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn assert_error(text: &str, code: &str, place: &str) {
+    let found = errors(text);
+    assert!(
+        found.iter().any(|(c, p)| c == code && p == place),
+        "{code} at {place} is missing from {found:?} of:\n{}",
+        &text[..text.len().min(300)]
+    );
+    works();
+}
+
+/// A small kernel still compiles and runs.
+fn works() {
+    let program = wb::compile("__global__ void f(int* x) { x[threadIdx.x] = threadIdx.x; }").expect("compiles");
+    let mut x = array![7, 7, 7];
+    program.kernel("f").expect("is there").launch(1, 3).arg(&mut x).run().expect("runs");
+    assert_eq!(x, array![0, 1, 2]);
+}
+
+fn kernel(body: &str) -> String {
+    format!("__global__ void f(int* x, int n) {{\n{body}\n}}\n")
+}
+
+#[test]
+fn lexical_garbage() {
+    assert_error(&kernel("x[0] = 1 @ 2;"), "WB0001", "2:10");
+    assert_error("\u{1}\u{2}\u{7f}", "WB0001", "1:1");
+    assert_error(&kernel("x[0] = 'a;"), "WB0002", "2:8");
+    assert_error(&kernel("printf(\"no end);"), "WB0002", "2:8");
+    assert_error("__global__ void f() {} /* no end", "WB0002", "1:24");
+    assert_error(&kernel("x[0] = 12345678901234567890123;"), "WB0003", "2:8");
+    assert_error(&kernel("x[0] = 0x;"), "WB0003", "2:8");
+    assert_error(&kernel("x[0] = 1.0q;"), "WB0003", "2:8");
+}
+
+#[test]
+fn unbalanced_braces_at_the_end_of_the_text() {
+    assert_error("__global__ void f(int* x) {\n    if (x[0]) {\n        x[0] = 1;\n", "WB0202", "1:27");
+    assert_error("__global__ void f(int* x) {\n    x[0] = 1;\n}\n}\n", "WB0202", "4:1");
+}
+
+#[test]
+fn an_unknown_name_comes_with_the_nearest_known_one() {
+    let Err(error) = wb::compile(&kernel("int value = 1; x[0] = vlaue;")) else { panic!("it compiled") };
+    let text = error.to_string();
+    assert!(text.contains("`vlaue`") && text.contains("`value`"), "{text}");
+    works();
+}
+
+#[test]
+fn a_kernel_that_expands_without_end() {
+    // Each macro doubles the next one's text: 2^40 tokens if nothing stopped it.
+    let mut text = "#define A0 1\n".to_owned();
+    for i in 1..=40 {
+        text.push_str(&format!("#define A{i} A{} + A{}\n", i - 1, i - 1));
+    }
+    text.push_str(&kernel("x[0] = A40;"));
+    let start = Instant::now();
+    assert_error(&text, "WB0104", "43:8");
+    assert!(start.elapsed() < Duration::from_secs(10));
+    // A macro that names itself is not expanded again: it is an unknown name.
+    assert_error(&format!("#define X X + 1\n{}", kernel("x[0] = X;")), "WB0301", "3:8");
+}
+
+#[test]
+fn deeply_nested_expressions() {
+    let deep = format!("x[0] = {}1{};", "(".repeat(10_000), ")".repeat(10_000));
+    let found = errors(&kernel(&deep));
+    assert_eq!(found.iter().filter(|(c, _)| c == "WB0203").count(), 1, "{found:?}");
+    works();
+    for (open, close) in [("{", "}"), ("if (n) {", "}"), ("for (;;) {", "}"), ("while (n) { if (n) {", "}}")] {
+        let deep = format!("{}x[0] = 1;{}", open.repeat(5_000), close.repeat(5_000));
+        assert!(errors(&kernel(&deep)).iter().any(|(c, _)| c == "WB0203"));
+    }
+    for op in ["-", "!", "~", "*", "&", "++", "(int)", "sizeof "] {
+        assert!(!errors(&kernel(&format!("x[0] = {}n;", op.repeat(20_000)))).is_empty());
+    }
+    let chain = format!("x[0] = n{};", " + n".repeat(50_000));
+    let _ = errors(&kernel(&chain));
+    let ternary = format!("x[0] = {}1;", "n ? 2 : ".repeat(20_000));
+    let _ = errors(&kernel(&ternary));
+    let els = format!("{} x[0] = 1;", "if (n == 1) x[0] = 2; else ".repeat(20_000));
+    let _ = errors(&kernel(&els));
+    let index = format!("x[0] = {}0{};", "x[".repeat(10_000), "]".repeat(10_000));
+    let _ = errors(&kernel(&index));
+    let pointer = format!("int {}p;", "*".repeat(20_000));
+    let _ = errors(&kernel(&pointer));
+    let list = format!("int a[1] = {}1{};", "{".repeat(20_000), "}".repeat(20_000));
+    let _ = errors(&kernel(&list));
+    works();
+}
+
+#[test]
+fn a_text_of_a_megabyte() {
+    let mut body = String::new();
+    let mut i = 0;
+    while body.len() < 1_000_000 {
+        body.push_str(&format!("__device__ int f{i}(int a) {{ return a * {i} + {}; }}\n", i % 7));
+        i += 1;
+    }
+    body.push_str("__global__ void last(int* x) { x[0] = f3(10); }\n");
+    let program = wb::compile(&body).expect("compiles");
+    let mut x = array![0];
+    program.kernel("last").expect("is there").launch(1, 1).arg(&mut x).run().expect("runs");
+    assert_eq!(x[0], 33);
+    works();
+}
+
+#[test]
+fn a_million_lines_of_printf() {
+    let program =
+        wb::compile("__global__ void f() { printf(\"%d %d\\n\", blockIdx.x, threadIdx.x); }").expect("compiles");
+    let report = program.kernel("f").expect("is there").launch(1000, 1000).run().expect("runs");
+    assert_eq!(report.output.len() as u64 + report.dropped, 1_000_000);
+    assert!(report.dropped > 0 && !report.output.is_empty());
+    assert!(report.text().ends_with(&format!("[{} more printf calls were dropped]\n", report.dropped)));
+    works();
+}
+
+#[test]
+fn an_endless_loop_interrupted_from_another_thread() {
+    struct Flag(AtomicBool);
+    impl Interrupt for Flag {
+        fn interrupted(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+    let program = wb::compile("__global__ void spin(int* x) { while (true) { x[0] = x[0] + 1; } }").expect("compiles");
+    let flag = Flag(AtomicBool::new(false));
+    let mut x = array![0];
+    let started = Instant::now();
+    let result = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            flag.0.store(true, Ordering::Relaxed);
+        });
+        program.kernel("spin").expect("is there").launch(4, 64).arg(&mut x).interrupt(&flag).run()
+    });
+    let Err(Error::Fault(fault)) = result else { panic!("no fault") };
+    assert_eq!(fault.kind, FaultKind::Interrupted);
+    // The promise is 100 ms after the flag; a loaded machine gets more before this is called broken.
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    works();
+}
+
+#[test]
+fn wrong_arguments_name_parameter_and_types() {
+    let program =
+        wb::compile("__global__ void f(const float* a, float* out, int n) { out[0] = a[0] * n; }").expect("compiles");
+    let f = program.kernel("f").expect("is there");
+    let (a, mut out) = (array![1.0f64], array![0.0f32]);
+    let message = |r: Result<Report>| match r {
+        Err(Error::Argument(m)) => m,
+        other => panic!("{other:?}"),
+    };
+    let m = message(f.launch(1, 1).arg(&a).arg(&mut out).arg(1i32).run());
+    assert!(m.contains("`a`") && m.contains("float64") && m.contains("try x.astype(np.float32)"), "{m}");
+    let a = array![1.0f32];
+    let m = message(f.launch(1, 1).arg(&a).arg(&mut out).arg(1.5f32).run());
+    assert!(m.contains("`n`") && m.contains("int") && m.contains("float"), "{m}");
+    let m = message(f.launch(1, 1).arg(&a).arg(&mut out).run());
+    assert!(m.contains("takes 3 arguments"), "{m}");
+    let matrix = Array2::<f32>::zeros((4, 4));
+    let m = message(f.launch(1, 1).arg(&matrix.t().slice(ndarray::s![.., ..2])).arg(&mut out).arg(1i32).run());
+    assert!(m.contains("`a`") && m.contains("contiguous"), "{m}");
+    works();
+}
+
+#[test]
+fn a_shared_borrow_is_never_written() {
+    let program = wb::compile("__global__ void f(float* x) { x[0] = 5.0f; }").expect("compiles");
+    let x = array![1.0f32];
+    match program.kernel("f").expect("is there").launch(1, 1).arg(&x).run() {
+        Err(Error::Fault(fault)) => assert_eq!(fault.kind, FaultKind::ReadOnlyWrite),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(x[0], 1.0);
+    works();
+}
+
+#[test]
+fn several_unrelated_errors_are_all_reported() {
+    let text = "__global__ void a(float* x) { x[0] = one; }\n__global__ void b(float* x) { x = 3.5; }\n\
+                __global__ void c(float* x) { x[0] = 1.0f }\n__global__ int d(float* x) { return 1; }\n";
+    let found = errors(text);
+    for line in ["1:", "2:", "3:", "4:"] {
+        assert!(found.iter().any(|(_, p)| p.starts_with(line)), "line {line} is missing from {found:?}");
+    }
+}
+
+#[test]
+fn random_text_never_ends_the_process() {
+    // Pieces of the language in random order: most do not compile, none may panic, hang or overflow the stack.
+    let pieces = [
+        "__global__ ",
+        "void ",
+        "f",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "int ",
+        "float* ",
+        "x",
+        "n",
+        "=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "<",
+        ">",
+        "<<<",
+        ">>>",
+        ";",
+        ",",
+        "if ",
+        "else ",
+        "for ",
+        "while ",
+        "do ",
+        "switch ",
+        "case ",
+        "default",
+        ":",
+        "?",
+        "return ",
+        "break;",
+        "continue;",
+        "1",
+        "2.5f",
+        "\"s\"",
+        "'c'",
+        "#define A B\n",
+        "#if 1\n",
+        "#endif\n",
+        "#else\n",
+        "A",
+        "threadIdx.x",
+        "->",
+        "::",
+        "const ",
+        "sizeof",
+        "&",
+        "&&",
+        "|",
+        "!",
+        "~",
+        "struct ",
+        "template ",
+        "typedef ",
+        "printf(",
+        "\\\n",
+        "/*",
+        "*/",
+        "//",
+        "\n",
+        "\"",
+        "static_cast<int>(",
+        "__shared__ ",
+        "enum ",
+        "using ",
+        "namespace ",
+        "operator",
+        "0x",
+        "1e",
+        ".",
+        "...",
+        "##",
+        "#",
+    ];
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize
+    };
+    for round in 0..3000 {
+        let mut text = if round % 2 == 0 { "__global__ void f(float* x, int n) { ".to_owned() } else { String::new() };
+        for _ in 0..next() % 60 {
+            text.push_str(pieces[next() % pieces.len()]);
+        }
+        let _ = wb::compile(&text);
+    }
+    works();
+}

@@ -1,0 +1,361 @@
+//! One file test: reads the comments, compiles, launches, compares.
+
+use std::path::Path;
+use std::time::Duration;
+
+use workbench::diagnostic::{Diagnostic, Severity};
+use workbench::ir::{Param, Scalar};
+use workbench::runtime::{Arg, BufferArg, CompileOptions, Dim3, Error, LaunchConfig, Program, Report};
+use workbench::{diagnostic, front, source};
+
+use super::value::{self, Value};
+
+type Outcome = Result<(), String>;
+
+/// Runs the test in a file.
+pub fn run(path: &Path) -> Outcome {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let first = text.lines().next().unwrap_or("");
+    let mut words =
+        first.strip_prefix("// test ").ok_or("the first line must be `// test <command>`")?.split_whitespace();
+    let command = words.next().unwrap_or("");
+    let mut options = CompileOptions { name: "t.cu".to_owned(), ..CompileOptions::default() };
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("unknown option `{word}`"))?;
+        match key {
+            "define" => {
+                let (name, body) = value.split_once('=').unwrap_or((value, "1"));
+                options.front.defines.push((name.to_owned(), body.to_owned()));
+            }
+            _ => return Err(format!("unknown option `{word}`")),
+        }
+    }
+    for line in text.lines() {
+        if let Some((name, body)) = line.strip_prefix("// header ").and_then(|l| l.split_once(": ")) {
+            options.front.headers.insert(name.to_owned(), body.replace("\\n", "\n"));
+        }
+    }
+    match command {
+        "run" => run_launches(&text, &options),
+        "error" => run_errors(&text, &options),
+        "ir" => section(path, &text, "ir", &ir(&text, &options)?),
+        "render" => section(path, &text, "render", &render(&text, &options)?),
+        other => Err(format!("unknown command `{other}`")),
+    }
+}
+
+fn compile(text: &str, options: &CompileOptions) -> Result<Program, String> {
+    Program::compile(text, options).map_err(|e| format!("does not compile:\n{e}"))
+}
+
+fn ir(text: &str, options: &CompileOptions) -> Result<String, String> {
+    Ok(compile(text, options)?.ir())
+}
+
+fn render(text: &str, options: &CompileOptions) -> Result<String, String> {
+    match Program::compile(text, options) {
+        Err(e) => Ok(e.to_string()),
+        Ok(program) => {
+            let launch = text.lines().find_map(|l| l.strip_prefix("// run: ")).ok_or("nothing to render")?;
+            match Launch::parse(launch)?.execute(&program)?.0 {
+                Err(e) => Ok(e.to_string()),
+                Ok(_) => Err("the launch went well; nothing to render".to_owned()),
+            }
+        }
+    }
+}
+
+/// Compares a trailing section with what came, or rewrites it.
+fn section(path: &Path, text: &str, name: &str, actual: &str) -> Outcome {
+    let mark = format!("// {name}:\n");
+    let (head, tail) = match text.find(&mark) {
+        Some(at) => (&text[..at], &text[at + mark.len()..]),
+        None => (text, ""),
+    };
+    let mut wanted = String::new();
+    for line in actual.trim_end().lines() {
+        wanted.push_str(format!("// {line}").trim_end());
+        wanted.push('\n');
+    }
+    if tail == wanted {
+        return Ok(());
+    }
+    if std::env::var_os("WORKBENCH_BLESS").is_some() {
+        return std::fs::write(path, format!("{head}{mark}{wanted}")).map_err(|e| e.to_string());
+    }
+    Err(format!("the `{name}` section differs (WORKBENCH_BLESS=1 rewrites it):\n--- file\n{tail}\n--- now\n{wanted}"))
+}
+
+fn run_errors(text: &str, options: &CompileOptions) -> Outcome {
+    let mut sources = source::SourceMap::new();
+    let (module, mut diags) = front::compile(&mut sources, "t.cu", text, &options.front);
+    if !diags.iter().any(Diagnostic::is_error) {
+        diags.extend(workbench::valid::validate(&module));
+    }
+    let mut wanted = Vec::new();
+    for line in text.lines() {
+        for (word, severity) in [("// error ", Severity::Error), ("// warning ", Severity::Warning)] {
+            if let Some(rest) = line.strip_prefix(word) {
+                let mut parts = rest.splitn(3, ' ');
+                let (code, place) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+                wanted.push((severity, code.to_owned(), place.to_owned(), parts.next().unwrap_or("").to_owned()));
+            }
+        }
+    }
+    let mut left = diags.clone();
+    let mut problems = Vec::new();
+    for (severity, code, place, message) in wanted {
+        let found = left.iter().position(|d| {
+            let at = sources.line_column(d.span).map_or("none".to_owned(), |lc| format!("{}:{}", lc.line, lc.column));
+            d.severity == severity && d.code.id() == code && at == place && d.message.contains(&message)
+        });
+        match found {
+            Some(i) => {
+                left.remove(i);
+            }
+            None => problems.push(format!("missing: {severity:?} {code} {place} {message}")),
+        }
+    }
+    for d in &left {
+        problems.push(format!("unexpected: {:?} {} {} {}", d.severity, d.code, sources.place(d.span), d.message));
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{}\n{}", problems.join("\n"), diagnostic::text::render(&diags, &sources)))
+}
+
+fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
+    let program = compile(text, options)?;
+    let mut any = false;
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
+        let at = |e: String| format!("line {}: {e}", number + 1);
+        if let Some(rest) = line.strip_prefix("// call: ") {
+            any = true;
+            call(&program, rest).map_err(at)?;
+        }
+        let Some(rest) = line.strip_prefix("// run: ") else { continue };
+        any = true;
+        let mut expectations = Vec::new();
+        while let Some((_, next)) = lines.peek() {
+            let Some(body) = next.strip_prefix("//   ") else { break };
+            expectations.push(body.trim().to_owned());
+            lines.next();
+        }
+        let (result, arrays) = Launch::parse(rest).map_err(at)?.execute(&program).map_err(at)?;
+        expect(&program, result, &arrays, &expectations).map_err(at)?;
+    }
+    if any { Ok(()) } else { Err("a `run` test without `// run:` or `// call:`".to_owned()) }
+}
+
+fn call(program: &Program, text: &str) -> Outcome {
+    let (head, wanted) = text.rsplit_once("==").ok_or("a call needs `== result`")?;
+    let (name, rest) = head.split_once('(').ok_or("a call needs parentheses")?;
+    let inner = rest.trim().strip_suffix(')').ok_or("a call needs parentheses")?;
+    let params: Vec<Param> = program.host_params(name.trim()).map_err(|e| e.to_string())?.to_vec();
+    let words: Vec<&str> = inner.split(',').map(str::trim).filter(|w| !w.is_empty()).collect();
+    let args: Result<Vec<_>, _> =
+        words.iter().zip(&params).map(|(w, p)| value::number(value::element(p.ty), w)).collect();
+    let (result, _) = program.call_host(name.trim(), &args?, None).map_err(|e| e.to_string())?;
+    let result = result.ok_or("the function has no result")?;
+    let scalar = result.ty().scalar().unwrap_or(Scalar::U64);
+    let wanted = value::number(scalar, wanted.trim())?;
+    if value::bytes(result) == value::bytes(wanted) { Ok(()) } else { Err(format!("{result:?}, not {wanted:?}")) }
+}
+
+struct Launch {
+    kernel: String,
+    grid: Dim3,
+    block: Dim3,
+    args: Vec<(String, Value)>,
+    timeout: Option<Duration>,
+    serial: bool,
+}
+
+/// An array argument after the launch.
+struct Array {
+    name: String,
+    scalar: Scalar,
+    memory: Vec<u64>,
+    bytes: usize,
+}
+
+impl Array {
+    fn contents(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.memory)[..self.bytes]
+    }
+}
+
+impl Launch {
+    fn parse(text: &str) -> Result<Launch, String> {
+        let (kernel, rest) = text.split_once("<<<").ok_or("a launch needs `<<<`")?;
+        let (config, rest) = rest.split_once(">>>").ok_or("a launch needs `>>>`")?;
+        let extents = split_top(config);
+        let [grid, block] = extents.as_slice() else { return Err("grid and block, please".to_owned()) };
+        let close = rest.rfind(')').ok_or("a launch needs parentheses")?;
+        let inner = rest[..close].trim().strip_prefix('(').ok_or("a launch needs parentheses")?;
+        let args = split_top(inner)
+            .iter()
+            .map(|a| {
+                let (name, value) = a.split_once('=').ok_or_else(|| format!("`{a}`: write name = value"))?;
+                Ok((name.trim().to_owned(), value::parse(value)?))
+            })
+            .collect::<Result<_, String>>()?;
+        let mut launch = Launch {
+            kernel: kernel.trim().to_owned(),
+            grid: extent(grid)?,
+            block: extent(block)?,
+            args,
+            timeout: None,
+            serial: false,
+        };
+        for word in rest[close + 1..].split_whitespace() {
+            match word.split_once('=') {
+                Some(("timeout", t)) => {
+                    launch.timeout = Some(Duration::from_secs_f64(t.parse().map_err(|_| "bad timeout")?));
+                }
+                None if word == "serial" => launch.serial = true,
+                _ => return Err(format!("unknown launch option `{word}`")),
+            }
+        }
+        Ok(launch)
+    }
+
+    fn execute(&self, program: &Program) -> Result<(Result<Report, Error>, Vec<Array>), String> {
+        let kernel = program.kernel(&self.kernel).map_err(|e| e.to_string())?;
+        let mut arrays: Vec<Array> = Vec::new();
+        let mut args = Vec::new();
+        for (name, given) in &self.args {
+            let param = kernel.params().iter().find(|p| &p.name == name);
+            let scalar = param.map_or(Scalar::I32, |p| value::element(p.ty));
+            args.push(match given {
+                Value::Null => Arg::Null,
+                Value::Number(text) => Arg::Scalar(value::number(scalar, text)?),
+                _ => {
+                    let bytes = value::memory(given, scalar)?;
+                    let mut memory = vec![0u64; bytes.len().div_ceil(8).max(1)];
+                    bytemuck::cast_slice_mut::<u64, u8>(&mut memory)[..bytes.len()].copy_from_slice(&bytes);
+                    let ptr = memory.as_mut_ptr().cast();
+                    arrays.push(Array { name: name.clone(), scalar, memory, bytes: bytes.len() });
+                    Arg::Buffer(BufferArg { ptr, bytes: bytes.len(), dtype: scalar.into(), writable: true })
+                }
+            });
+        }
+        let config =
+            LaunchConfig { timeout: self.timeout, serial: self.serial, ..LaunchConfig::new(self.grid, self.block) };
+        Ok((kernel.launch_raw(&config, &args), arrays))
+    }
+}
+
+fn extent(text: &str) -> Result<Dim3, String> {
+    let text = text.trim();
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(text);
+    let parts: Result<Vec<u32>, _> = inner.split(',').map(|p| p.trim().parse()).collect();
+    match parts.map_err(|_| format!("bad extent `{text}`"))?.as_slice() {
+        [x] => Ok(Dim3::new(*x, 1, 1)),
+        [x, y] => Ok(Dim3::new(*x, *y, 1)),
+        [x, y, z] => Ok(Dim3::new(*x, *y, *z)),
+        _ => Err(format!("bad extent `{text}`")),
+    }
+}
+
+/// Splits at commas outside brackets.
+fn split_top(text: &str) -> Vec<String> {
+    let (mut depth, mut parts, mut current) = (0, Vec::new(), String::new());
+    for c in text.chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(std::mem::take(&mut current).trim().to_owned());
+                continue;
+            }
+            _ => {}
+        }
+        current.push(c);
+    }
+    if !current.trim().is_empty() {
+        parts.push(current.trim().to_owned());
+    }
+    parts
+}
+
+fn expect(program: &Program, result: Result<Report, Error>, arrays: &[Array], wanted: &[String]) -> Outcome {
+    let (output, dropped) = match &result {
+        Ok(report) => (report.output.as_slice(), report.dropped),
+        Err(Error::Fault(fault)) => (fault.output.as_slice(), fault.dropped),
+        Err(_) => (&[][..], 0),
+    };
+    let printed: String = output.iter().map(|r| r.text.as_str()).collect();
+    let mut failed_as_wanted = false;
+    for line in wanted {
+        if let Some(text) = line.strip_prefix("printf ") {
+            let text: String = serde_json::from_str(text).map_err(|e| format!("{text}: {e}"))?;
+            if printed != text {
+                return Err(format!("printed {printed:?}, not {text:?}"));
+            }
+        } else if let Some(count) = line.strip_prefix("dropped ") {
+            if count.trim() != dropped.to_string() {
+                return Err(format!("dropped {dropped}, not {count}"));
+            }
+        } else if let Some(text) = line.strip_prefix("argument error: ") {
+            match &result {
+                Err(Error::Argument(message)) if message.contains(text) => failed_as_wanted = true,
+                other => return Err(format!("not that argument error: {}", describe(other))),
+            }
+        } else if let Some(text) = line.strip_prefix("fault: ") {
+            check_fault(program, &result, text)?;
+            failed_as_wanted = true;
+        } else {
+            check_array(arrays, line)?;
+        }
+    }
+    if failed_as_wanted || result.is_ok() { Ok(()) } else { Err(describe(&result)) }
+}
+
+fn describe(result: &Result<Report, Error>) -> String {
+    match result {
+        Ok(_) => "the launch went well".to_owned(),
+        Err(e) => format!("the launch failed:\n{e}"),
+    }
+}
+
+fn check_fault(program: &Program, result: &Result<Report, Error>, text: &str) -> Outcome {
+    let Err(Error::Fault(fault)) = result else { return Err(format!("no fault: {}", describe(result))) };
+    let (head, detail) = text.split_once(": ").unwrap_or((text, ""));
+    let at =
+        program.sources().line_column(fault.span).map_or("none".to_owned(), |p| format!("{}:{}", p.line, p.column));
+    let triple = |t: [u32; 3]| format!("({},{},{})", t[0], t[1], t[2]);
+    let full = format!("{} at {at} block {} thread {}", fault.kind.name(), triple(fault.block), triple(fault.thread));
+    if !full.starts_with(head.trim()) || !fault.detail.contains(detail.trim()) {
+        return Err(format!("the fault is `{full}: {}`, not `{text}`", fault.detail));
+    }
+    Ok(())
+}
+
+fn check_array(arrays: &[Array], line: &str) -> Outcome {
+    let exact = line.contains("==");
+    let (name, rest) = line.split_once(if exact { "==" } else { "~" }).ok_or_else(|| format!("`{line}`?"))?;
+    let array = arrays.iter().find(|a| a.name == name.trim()).ok_or_else(|| format!("no array `{name}`"))?;
+    let (text, rtol) = match rest.split_once("rtol=") {
+        Some((t, r)) => (t, r.trim().parse::<f64>().map_err(|_| format!("bad tolerance in `{line}`"))?),
+        None => (rest, 0.0),
+    };
+    let wanted = value::memory(&value::parse(text)?, array.scalar)?;
+    let contents = array.contents();
+    let (got, want) = (value::doubles(contents, array.scalar), value::doubles(&wanted, array.scalar));
+    if got.len() != want.len() {
+        return Err(format!("`{}` has {} elements, not {}", array.name, got.len(), want.len()));
+    }
+    let size = array.scalar.size() as usize;
+    for i in 0..got.len() {
+        let bits = contents[i * size..(i + 1) * size] == wanted[i * size..(i + 1) * size];
+        let near = !exact && (got[i] - want[i]).abs() <= rtol * want[i].abs();
+        if !(bits || near || (got[i].is_nan() && want[i].is_nan())) {
+            let (got, want) = (value::show(contents, array.scalar), value::show(&wanted, array.scalar));
+            return Err(format!("`{}[{i}]` is {}, not {}\n  all: {got:?}", array.name, got[i], want[i]));
+        }
+    }
+    Ok(())
+}

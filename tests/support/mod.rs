@@ -1,0 +1,4 @@
+//! What the integration tests share.
+
+pub mod filetest;
+pub mod value;

@@ -1,0 +1,330 @@
+//! What lowering wants to know about a function before its first instruction: where pointers point, how far they are
+//! aligned, how much work a thread is, whom it calls. Flow-insensitive, linear in the function, no recursion.
+
+use std::collections::BTreeSet;
+
+use super::affine::{self, RowPlan};
+use crate::ir::{
+    Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Slot, Stmt, Type, Value,
+};
+
+/// The one allocation a pointer can point into, as far as it is known when compiling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Root {
+    /// Nothing was ever assigned.
+    Unset,
+    /// The null pointer constant.
+    Null,
+    /// The buffer of a parameter.
+    Param(u32),
+    /// A slot of the function.
+    Slot(Slot),
+    /// Module data.
+    Global(Global),
+    /// Any, known only when running.
+    Dynamic,
+}
+
+impl Root {
+    fn join(self, other: Root) -> Root {
+        match (self, other) {
+            (Root::Unset, r) | (r, Root::Unset) => r,
+            (a, b) if a == b => a,
+            _ => Root::Dynamic,
+        }
+    }
+
+    /// Whether it is a single allocation.
+    pub fn is_known(self) -> bool {
+        !matches!(self, Root::Unset | Root::Dynamic)
+    }
+}
+
+/// Largest alignment tracked: 16 bytes, as its logarithm.
+const MAX_ALIGN: u8 = 4;
+
+/// Rounds of the fixpoint over locals before what still changes is given up as unknown.
+const ROUNDS: usize = 8;
+
+/// How often a loop is taken to run, for the estimate that decides between one core and all.
+const ASSUMED_TRIPS: u64 = 8;
+
+/// Facts about one function.
+#[derive(Debug)]
+pub struct FuncInfo {
+    /// For each local the root of what is set to it.
+    pub local_root: Vec<Root>,
+    /// For each value, the logarithm of the alignment of the address it is (pointers only).
+    pub align: Vec<u8>,
+    /// Limits read from parameters' buffers: (parameter, write, log2 of the size).
+    pub limits: BTreeSet<(u32, bool, u32)>,
+    /// Functions called, with repetition removed.
+    pub calls: Vec<FuncId>,
+    /// Whether it makes pointers out of integers or loads them from memory.
+    pub makes_pointers: bool,
+    /// Work of one pass outside all loops, in operations.
+    pub straight: u64,
+    /// For each label that is a loop, the work of one iteration outside inner loops.
+    pub loops: Vec<u64>,
+    /// Work of one call, loops taken as running [`ASSUMED_TRIPS`] times.
+    pub estimate: u64,
+    /// How many statements it has.
+    pub stmts: usize,
+    /// What can be checked once for a row of threads; kernels only.
+    pub row: RowPlan,
+}
+
+/// Calls `f` on every statement in text order, with the loops it lies in: the innermost one's label and their number.
+pub fn walk<'f>(body: &'f Block, mut f: impl FnMut(&'f Stmt, Option<Label>, u32)) {
+    struct Frame<'f> {
+        rest: std::slice::Iter<'f, Stmt>,
+        inside: Option<Label>,
+        depth: u32,
+    }
+    let mut stack = vec![Frame { rest: body.stmts.iter(), inside: None, depth: 0 }];
+    while let Some(top) = stack.last_mut() {
+        let Some(stmt) = top.rest.next() else {
+            stack.pop();
+            continue;
+        };
+        let (inside, depth) = (top.inside, top.depth);
+        f(stmt, inside, depth);
+        let frame = |block: &'f Block, inside, depth| Frame { rest: block.stmts.iter(), inside, depth };
+        match stmt {
+            Stmt::If { then, els, .. } => {
+                stack.push(frame(els, inside, depth));
+                stack.push(frame(then, inside, depth));
+            }
+            Stmt::Loop { label, body, step } => {
+                stack.push(frame(step, Some(*label), depth + 1));
+                stack.push(frame(body, Some(*label), depth + 1));
+            }
+            Stmt::Switch { cases, .. } => {
+                stack.extend(cases.iter().rev().map(|case| frame(&case.body, inside, depth)));
+            }
+            Stmt::Scope { body, .. } => stack.push(frame(body, inside, depth)),
+            _ => {}
+        }
+    }
+}
+
+/// Work of a statement itself, in operations of about a third of a nanosecond.
+fn cost(stmt: &Stmt) -> u64 {
+    match stmt {
+        Stmt::Let(_, op) => match op {
+            Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::Builtin(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) => 0,
+            Op::Math(..) => 40,
+            Op::Binary(crate::ir::BinaryOp::Div | crate::ir::BinaryOp::Rem, ..) => 10,
+            Op::Load { .. } => 4,
+            Op::IntToPtr(_) => 20,
+            _ => 1,
+        },
+        Stmt::Store { .. } => 4,
+        Stmt::Call { .. } => 50,
+        Stmt::Printf { .. } => 2000,
+        _ => 1,
+    }
+}
+
+impl FuncInfo {
+    /// Looks at a function.
+    pub fn new(module: &Module, func: &Function) -> Self {
+        let mut info = FuncInfo {
+            local_root: vec![Root::Unset; func.locals.len()],
+            align: vec![MAX_ALIGN; func.values.len()],
+            limits: BTreeSet::new(),
+            calls: Vec::new(),
+            makes_pointers: false,
+            straight: 4,
+            loops: vec![4; func.labels as usize],
+            estimate: 4,
+            stmts: 0,
+            row: RowPlan::default(),
+        };
+        info.count(func);
+        let mut facts = Facts {
+            module,
+            func,
+            root: vec![Root::Unset; func.values.len()],
+            align: vec![MAX_ALIGN; func.values.len()],
+            local_root: vec![Root::Unset; func.locals.len()],
+            local_align: vec![MAX_ALIGN; func.locals.len()],
+            consts: vec![None; func.values.len()],
+        };
+        facts.solve();
+        for (ty, root) in func.locals.iter().map(|l| l.ty).zip(&mut facts.local_root) {
+            if ty == Type::Ptr && *root == Root::Unset {
+                *root = Root::Dynamic;
+            }
+        }
+        info.limits = facts.limits();
+        info.local_root = facts.local_root;
+        info.align = facts.align;
+        if func.kind == FuncKind::Kernel {
+            info.row = affine::plan(func, info.stmts);
+        }
+        info
+    }
+
+    /// Whether it keeps a budget: it loops or calls.
+    pub fn polls(&self) -> bool {
+        !self.calls.is_empty() || !self.loops.is_empty()
+    }
+
+    fn count(&mut self, func: &Function) {
+        let mut calls = BTreeSet::new();
+        walk(&func.body, |stmt, inside, depth| {
+            self.stmts += 1;
+            let cost = cost(stmt);
+            let per_iteration = match inside {
+                Some(label) => self.loops.get_mut(label.index()),
+                None => Some(&mut self.straight),
+            };
+            if let Some(work) = per_iteration {
+                *work = work.saturating_add(cost);
+            }
+            let weight = cost.saturating_mul(ASSUMED_TRIPS.saturating_pow(depth.min(6)));
+            self.estimate = self.estimate.saturating_add(weight);
+            match stmt {
+                Stmt::Call { func, .. } => {
+                    calls.insert(*func);
+                }
+                Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. }) => self.makes_pointers = true,
+                _ => {}
+            }
+        });
+        self.calls = calls.into_iter().collect();
+    }
+}
+
+struct Facts<'m> {
+    module: &'m Module,
+    func: &'m Function,
+    root: Vec<Root>,
+    align: Vec<u8>,
+    local_root: Vec<Root>,
+    local_align: Vec<u8>,
+    consts: Vec<Option<i64>>,
+}
+
+/// The logarithm of the largest power of two that divides `n`, up to the tracked one.
+fn divisor_log2(n: u64) -> u8 {
+    n.trailing_zeros().min(u32::from(MAX_ALIGN)) as u8
+}
+
+impl Facts<'_> {
+    fn solve(&mut self) {
+        for round in 0.. {
+            let changed = self.round();
+            if !changed {
+                break;
+            }
+            if round == ROUNDS {
+                // Too long a chain of copies: what is still unsettled is taken as unknown, which is always right.
+                self.local_root.fill(Root::Dynamic);
+                self.local_align.fill(0);
+                self.round();
+                break;
+            }
+        }
+    }
+
+    fn round(&mut self) -> bool {
+        let func = self.func;
+        let mut changed = false;
+        walk(&func.body, |stmt, _, _| match stmt {
+            Stmt::Let(v, op) => self.define(*v, op),
+            Stmt::Call { result: Some(v), .. } => self.put(*v, Root::Dynamic, 0),
+            Stmt::Set(l, v) => changed |= self.assign(*l, *v),
+            _ => {}
+        });
+        changed
+    }
+
+    fn assign(&mut self, local: Local, v: Value) -> bool {
+        let (root, align) = self.get(v);
+        let (Some(local_root), Some(local_align)) =
+            (self.local_root.get_mut(local.index()), self.local_align.get_mut(local.index()))
+        else {
+            return false;
+        };
+        let (new_root, new_align) = (local_root.join(root), align.min(*local_align));
+        let changed = new_root != *local_root || new_align != *local_align;
+        (*local_root, *local_align) = (new_root, new_align);
+        changed
+    }
+
+    fn get(&self, v: Value) -> (Root, u8) {
+        let root = self.root.get(v.index()).copied().unwrap_or(Root::Dynamic);
+        (root, self.align.get(v.index()).copied().unwrap_or(0))
+    }
+
+    fn put(&mut self, v: Value, root: Root, align: u8) {
+        if let (Some(r), Some(a)) = (self.root.get_mut(v.index()), self.align.get_mut(v.index())) {
+            (*r, *a) = (root, align);
+        }
+    }
+
+    fn define(&mut self, v: Value, op: &Op) {
+        let (root, align) = match op {
+            Op::Const(Const::Null) => (Root::Null, MAX_ALIGN),
+            Op::Const(Const::Int(_, i)) => {
+                if let Some(c) = self.consts.get_mut(v.index()) {
+                    *c = Some(*i);
+                }
+                return;
+            }
+            Op::Param(i) => match self.func.params.get(*i as usize).map(|p| p.ty) {
+                // A launch aligns what it binds to the element type; a caller in the kernel's text promises nothing.
+                Some(ParamType::Ptr { elem, .. }) if self.func.kind == FuncKind::Kernel => {
+                    (Root::Param(*i), elem.map_or(0, |s| divisor_log2(u64::from(s.size()))))
+                }
+                Some(ParamType::Ptr { .. }) => (Root::Param(*i), 0),
+                _ => return,
+            },
+            Op::SlotAddr(s) => {
+                (Root::Slot(*s), self.func.slots.get(s.index()).map_or(0, |d| divisor_log2(u64::from(d.align))))
+            }
+            Op::GlobalAddr(g) => {
+                (Root::Global(*g), self.module.globals.get(g.index()).map_or(0, |d| divisor_log2(u64::from(d.align))))
+            }
+            Op::Get(l) => match (self.local_root.get(l.index()), self.local_align.get(l.index())) {
+                (Some(root), Some(align)) => (*root, *align),
+                _ => return,
+            },
+            Op::PtrAdd { ptr, index, stride } => {
+                let (root, align) = self.get(*ptr);
+                let by = match self.consts.get(index.index()).copied().flatten() {
+                    Some(n) => n.unsigned_abs().wrapping_mul(u64::from(stride.bytes())),
+                    None => u64::from(stride.bytes()),
+                };
+                (root, align.min(divisor_log2(by)))
+            }
+            Op::Select(_, a, b) => {
+                let ((root_a, align_a), (root_b, align_b)) = (self.get(*a), self.get(*b));
+                (root_a.join(root_b), align_a.min(align_b))
+            }
+            Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. } => (Root::Dynamic, 0),
+            _ => return,
+        };
+        self.put(v, root, align);
+    }
+
+    fn limits(&self) -> BTreeSet<(u32, bool, u32)> {
+        let mut limits = BTreeSet::new();
+        walk(&self.func.body, |stmt, _, _| {
+            let (ptr, size, write) = match stmt {
+                Stmt::Let(_, Op::Load { ptr, ty, .. }) => (*ptr, ty.size(), false),
+                Stmt::Store { ptr, value, .. } => match self.func.values.get(value.index()) {
+                    Some(data) => (*ptr, data.ty.size(), true),
+                    None => return,
+                },
+                _ => return,
+            };
+            if let (Root::Param(i), _) = self.get(ptr) {
+                limits.insert((i, write, size.trailing_zeros()));
+            }
+        });
+        limits
+    }
+}

@@ -1,0 +1,162 @@
+//! What generated code and the Rust around it share: the layout of a worker's context and of buffer descriptors.
+//!
+//! Generated code reads and writes these structures by the offsets below; nothing else in the crate knows them.
+
+use std::mem::offset_of;
+
+use super::schedule::Launch;
+
+/// Access sizes a descriptor has limits for: 1, 2, 4 and 8 bytes, by their logarithm.
+pub const SIZES: usize = 4;
+
+/// What a descriptor describes; the upper half of [`BufferDesc::meta`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum DescKind {
+    /// No memory: the null pointer constant.
+    Null = 0,
+    /// No memory: an address that no live allocation holds.
+    Dangling = 1,
+    /// The buffer bound to the launched kernel's parameter of that index.
+    Param = 2,
+    /// A null pointer bound to the parameter of that index.
+    NullParam = 3,
+    /// A slot, by its index in the code's slot table.
+    Slot = 4,
+    /// Module data.
+    Global = 5,
+}
+
+/// A live allocation. An access of `1 << k` bytes at offset `off` is in bounds exactly when `off < read[k]` (or `write[k]`),
+/// compared unsigned, so that one comparison rejects negative offsets, too small buffers and read-only ones alike.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct BufferDesc {
+    /// Address of the first byte.
+    pub base: u64,
+    /// How many offsets a read may start at, by size.
+    pub read: [u64; SIZES],
+    /// How many offsets a write may start at, by size; all zero for read-only memory.
+    pub write: [u64; SIZES],
+    /// Size in bytes.
+    pub len: u64,
+    /// [`DescKind`] and its index.
+    pub meta: u64,
+}
+
+impl BufferDesc {
+    /// A descriptor of `len` bytes at `base`.
+    pub const fn new(base: u64, len: u64, writable: bool, meta: u64) -> Self {
+        let read = [Self::starts(len, 1), Self::starts(len, 2), Self::starts(len, 4), Self::starts(len, 8)];
+        BufferDesc { base, read, write: if writable { read } else { [0; SIZES] }, len, meta }
+    }
+
+    /// How many offsets an access of `size` bytes may start at in a buffer of `len` bytes.
+    pub const fn starts(len: u64, size: u64) -> u64 {
+        (len + 1).saturating_sub(size)
+    }
+
+    /// The word that says what a descriptor is.
+    pub const fn meta(kind: DescKind, index: u32) -> u64 {
+        (kind as u64) << 32 | index as u64
+    }
+
+    /// What it describes, with the index.
+    pub fn kind(&self) -> (DescKind, usize) {
+        let kind = match self.meta >> 32 {
+            0 => DescKind::Null,
+            2 => DescKind::Param,
+            3 => DescKind::NullParam,
+            4 => DescKind::Slot,
+            5 => DescKind::Global,
+            _ => DescKind::Dangling,
+        };
+        (kind, self.meta as u32 as usize)
+    }
+}
+
+/// The buffer of the null pointer: every access through it faults.
+pub static NULL_DESC: BufferDesc = BufferDesc::new(0, 0, false, BufferDesc::meta(DescKind::Null, 0));
+
+/// The buffer of an address in no live allocation: every access through it faults.
+pub static DANGLING_DESC: BufferDesc = BufferDesc::new(0, 0, false, BufferDesc::meta(DescKind::Dangling, 0));
+
+/// The slots of one activation, linked so that an address can be looked up among them.
+#[derive(Debug)]
+#[repr(C)]
+pub struct SlotFrame {
+    /// The caller's, or null.
+    pub prev: *const SlotFrame,
+    /// Descriptors of this activation.
+    pub descs: *const BufferDesc,
+    /// How many.
+    pub count: u64,
+}
+
+/// State of one worker during one launch. The first part belongs to generated code, the rest to Rust.
+#[repr(C)]
+pub struct WorkerCtx {
+    /// How much work is left until the next poll; see `tick`.
+    pub budget: i64,
+    /// The lowest stack address a function may use.
+    pub stack_limit: u64,
+    /// Slots of the activations now running, innermost first; kept only where the module makes pointers from integers.
+    pub frames: *const SlotFrame,
+    /// Linear index of the running block.
+    pub block_linear: u64,
+    /// Index of the running block.
+    pub block: [u32; 3],
+    /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called.
+    pub thread: [u32; 3],
+    /// `gridDim`.
+    pub grid: [u32; 3],
+    /// `blockDim`.
+    pub dims: [u32; 3],
+    /// A host function's result, as bits.
+    pub ret: u64,
+    /// The buffer of a returned pointer.
+    pub ret_desc: u64,
+    /// The launch this worker works for.
+    pub launch: *const Launch<'static>,
+    /// What only Rust touches.
+    pub worker: super::schedule::Worker,
+}
+
+/// A field of [`WorkerCtx`] that generated code uses, as its byte offset.
+pub struct Field;
+
+impl Field {
+    pub const BUDGET: i32 = offset_of!(WorkerCtx, budget) as i32;
+    pub const STACK_LIMIT: i32 = offset_of!(WorkerCtx, stack_limit) as i32;
+    pub const FRAMES: i32 = offset_of!(WorkerCtx, frames) as i32;
+    pub const BLOCK: i32 = offset_of!(WorkerCtx, block) as i32;
+    pub const THREAD: i32 = offset_of!(WorkerCtx, thread) as i32;
+    pub const GRID: i32 = offset_of!(WorkerCtx, grid) as i32;
+    pub const DIMS: i32 = offset_of!(WorkerCtx, dims) as i32;
+    pub const RET: i32 = offset_of!(WorkerCtx, ret) as i32;
+    pub const RET_DESC: i32 = offset_of!(WorkerCtx, ret_desc) as i32;
+}
+
+/// Byte offsets in [`BufferDesc`].
+pub struct DescField;
+
+impl DescField {
+    pub const BASE: i32 = offset_of!(BufferDesc, base) as i32;
+    pub const READ: i32 = offset_of!(BufferDesc, read) as i32;
+    pub const WRITE: i32 = offset_of!(BufferDesc, write) as i32;
+    pub const LEN: i32 = offset_of!(BufferDesc, len) as i32;
+    pub const META: i32 = offset_of!(BufferDesc, meta) as i32;
+    pub const SIZE: u32 = size_of::<BufferDesc>() as u32;
+
+    /// The limit of accesses of `1 << log2` bytes.
+    pub fn limit(write: bool, log2: u32) -> i32 {
+        (if write { Self::WRITE } else { Self::READ }) + 8 * log2 as i32
+    }
+}
+
+/// The machine code of an entry point: runs the row of threads that the context names, or a host function; 0 when all went
+/// well, 1 when the launch has to stop.
+///
+/// # Safety
+/// The context and the arguments are those the code was compiled for.
+pub type EntryFn = unsafe extern "C" fn(ctx: *mut WorkerCtx, args: *const u64) -> u32;

@@ -1,0 +1,244 @@
+//! Sites: the places of a kernel that can fault or call a helper, and the sentences made of what they leave behind.
+//!
+//! Generated code keeps only a site's number and two words of operands; everything else is said here, after the fact.
+
+use super::context::{BufferDesc, DescKind, WorkerCtx};
+use super::schedule::Launch;
+use crate::back::{FaultKind, RawFault};
+use crate::ir::{Scalar, Type};
+use crate::source::Span;
+
+/// A numbered place in generated code.
+#[derive(Debug)]
+pub struct Site {
+    /// Where in the user's text.
+    pub span: Span,
+    /// What can happen there.
+    pub kind: SiteKind,
+}
+
+/// What the two words of operands are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteRoot {
+    /// Word 0 is an offset into the buffer of the launched kernel's parameter.
+    KernelParam(u32),
+    /// Word 0 is an offset into a slot, by its index in the slot table.
+    Slot(u32),
+    /// Word 0 is an offset into module data.
+    Global(u32),
+    /// Word 0 is an address; the pointer is the null constant or made from it.
+    Null,
+    /// Word 0 is an offset into the buffer whose descriptor word 1 points at.
+    Offset,
+    /// Word 0 is an address, word 1 the descriptor of its buffer.
+    Address,
+}
+
+/// What can happen at a site.
+#[derive(Debug)]
+pub enum SiteKind {
+    /// A load or store.
+    Access {
+        /// Whether it writes.
+        write: bool,
+        /// What is read or written.
+        ty: Type,
+        /// What the operands are.
+        root: SiteRoot,
+    },
+    /// Integer division; the operands are dividend and divisor, extended to 64 bits.
+    Divide {
+        /// The type.
+        ty: Scalar,
+        /// Whether it is a remainder.
+        rem: bool,
+    },
+    /// `assert`, with the condition's text.
+    Assert(String),
+    /// `__trap()`.
+    Trap,
+    /// Entry of a function of that name.
+    Stack(String),
+    /// A loop, or the threads of a block: where a poll may stop the launch.
+    Poll,
+    /// `printf`.
+    Printf {
+        /// The format, by its index.
+        format: usize,
+        /// The promoted arguments.
+        args: Vec<Type>,
+        /// Whether the call stands in a host function, where `printf` gives the number of characters.
+        host: bool,
+    },
+}
+
+/// What messages call a slot or module data.
+#[derive(Debug)]
+pub struct Named {
+    /// The user's name, or empty.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// The element type, when there is one.
+    pub elem: Option<Scalar>,
+}
+
+/// Called by generated code at a fault, while the frames its operands may point into are still there.
+///
+/// # Safety
+/// `ctx` is the running worker's; `b` is a descriptor where the site says so.
+pub unsafe extern "C" fn fault(ctx: *mut WorkerCtx, site: u64, a: u64, b: u64) {
+    // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
+    let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
+    // SAFETY: as above.
+    ctx.worker.fault = Some(unsafe { describe(ctx, launch, site, a, b) });
+}
+
+/// # Safety
+/// `b` is a descriptor where the site says so.
+unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u64) -> RawFault {
+    let site = launch.image.sites.get(site as usize);
+    let span = site.map_or(launch.entry.span, |s| s.span);
+    let (kind, detail) = match site.map(|s| &s.kind) {
+        Some(SiteKind::Access { write, ty, root }) => {
+            // SAFETY: the caller's promise.
+            unsafe { access(launch, *write, *ty, *root, a, b) }
+        }
+        Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
+        Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
+        Some(SiteKind::Trap) => (FaultKind::Trap, "`__trap()` was called".to_owned()),
+        Some(SiteKind::Stack(name)) => {
+            (FaultKind::StackOverflow, format!("the call of `{name}` needs more stack than a thread has"))
+        }
+        Some(SiteKind::Poll | SiteKind::Printf { .. }) | None => (FaultKind::Trap, "the launch was stopped".to_owned()),
+    };
+    at(ctx, launch, kind, span, detail)
+}
+
+/// A fault of the thread that `ctx` is running.
+pub fn at(ctx: &WorkerCtx, launch: &Launch<'_>, kind: FaultKind, span: Span, detail: String) -> RawFault {
+    let block = launch.grid.unflatten(ctx.block_linear);
+    RawFault { kind, span, block, thread: ctx.thread, detail }
+}
+
+fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
+    let show = |bits: u64| if ty.is_signed() { (bits as i64).to_string() } else { bits.to_string() };
+    let op = if rem { '%' } else { '/' };
+    if b == 0 {
+        (FaultKind::DivisionByZero, format!("{} {op} 0", show(a)))
+    } else {
+        let what = format!("{} {op} {}, which does not fit in `{}`", show(a), show(b), ty.c_name());
+        (FaultKind::DivisionOverflow, what)
+    }
+}
+
+/// What a message says about the buffer of an access.
+struct Buffer<'a> {
+    desc: BufferDesc,
+    name: &'a str,
+    elem: Option<Scalar>,
+    /// "`c`", "the array", "a string literal".
+    noun: &'static str,
+}
+
+fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
+    let (kind, index) = desc.kind();
+    let unnamed = Buffer { desc, name: "", elem: None, noun: "the buffer" };
+    match kind {
+        DescKind::Param | DescKind::NullParam => match launch.entry.params.get(index) {
+            Some(p) => Buffer { name: &p.name, elem: p.elem, ..unnamed },
+            None => unnamed,
+        },
+        DescKind::Slot => match launch.image.slots.get(index) {
+            Some(s) => Buffer { name: &s.name, elem: s.elem, noun: "a local array", ..unnamed },
+            None => unnamed,
+        },
+        DescKind::Global => match launch.image.globals.names.get(index) {
+            Some(g) => Buffer { name: &g.name, elem: g.elem, noun: "a literal", ..unnamed },
+            None => unnamed,
+        },
+        DescKind::Null | DescKind::Dangling => unnamed,
+    }
+}
+
+/// # Safety
+/// `b` is a descriptor where `root` says so.
+unsafe fn access(launch: &Launch<'_>, write: bool, ty: Type, root: SiteRoot, a: u64, b: u64) -> (FaultKind, String) {
+    let table = |kind, index: u32, named: Option<&Named>| {
+        let len = named.map_or(0, |n| n.size);
+        BufferDesc::new(0, len, kind == DescKind::Slot, BufferDesc::meta(kind, index))
+    };
+    let passed = || {
+        // SAFETY: the caller's promise.
+        unsafe { (b as *const BufferDesc).as_ref() }.copied().unwrap_or(super::context::DANGLING_DESC)
+    };
+    let (desc, off) = match root {
+        SiteRoot::KernelParam(i) => {
+            (launch.descs.get(i as usize).copied().unwrap_or(super::context::NULL_DESC), a as i64)
+        }
+        SiteRoot::Slot(i) => (table(DescKind::Slot, i, launch.image.slots.get(i as usize)), a as i64),
+        SiteRoot::Global(i) => (table(DescKind::Global, i, launch.image.globals.names.get(i as usize)), a as i64),
+        SiteRoot::Null => (super::context::NULL_DESC, a as i64),
+        SiteRoot::Offset => (passed(), a as i64),
+        SiteRoot::Address => {
+            let desc = passed();
+            (desc, a.wrapping_sub(desc.base) as i64)
+        }
+    };
+    explain(&buffer(launch, desc), write, ty, off)
+}
+
+fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, String) {
+    let size = u64::from(ty.size());
+    let verb = if write { "writes" } else { "reads" };
+    let name = if buffer.name.is_empty() { buffer.noun.to_owned() } else { format!("`{}`", buffer.name) };
+    match buffer.desc.kind().0 {
+        DescKind::Null => return (FaultKind::NullPointer, format!("{verb} {} through a null pointer", bytes(size))),
+        DescKind::NullParam => {
+            let place = place(buffer.elem, off, size);
+            return (FaultKind::NullPointer, format!("{verb} {place} of {name}, which is a null pointer"));
+        }
+        DescKind::Dangling => {
+            let what = format!("{verb} {} at address {:#x}, which is in no live allocation", bytes(size), off as u64);
+            return (FaultKind::DanglingPointer, what);
+        }
+        DescKind::Param | DescKind::Slot | DescKind::Global => {}
+    }
+    let place = place(buffer.elem, off, size);
+    if off as u64 >= BufferDesc::starts(buffer.desc.len, size) {
+        let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
+        return (kind, format!("{verb} {place} of {name}, which has {}", extent(buffer, off, size)));
+    }
+    if write && buffer.desc.write == [0; super::context::SIZES] {
+        return (FaultKind::ReadOnlyWrite, format!("writes {place} of {name}, which is read-only"));
+    }
+    let address = buffer.desc.base.wrapping_add_signed(off);
+    let what = match ty {
+        Type::Scalar(s) => format!("`{}`", s.c_name()),
+        Type::Ptr => "pointer".to_owned(),
+    };
+    let detail = format!("{verb} a {what} at byte {off} of {name} (address {address:#x}), not a multiple of {size}");
+    (FaultKind::Misaligned, detail)
+}
+
+/// `index 5`, or `4 bytes at byte 6` where the access is no element of the buffer.
+fn place(elem: Option<Scalar>, off: i64, size: u64) -> String {
+    match elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0) {
+        Some(_) => format!("index {}", off / size as i64),
+        None => format!("{} at byte {off}", bytes(size)),
+    }
+}
+
+fn extent(buffer: &Buffer<'_>, off: i64, size: u64) -> String {
+    match buffer.elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0) {
+        Some(elem) => match buffer.desc.len / u64::from(elem.size()) {
+            1 => format!("1 element ({})", elem.c_name()),
+            n => format!("{n} elements ({})", elem.c_name()),
+        },
+        None => bytes(buffer.desc.len),
+    }
+}
+
+fn bytes(n: u64) -> String {
+    if n == 1 { "1 byte".to_owned() } else { format!("{n} bytes") }
+}

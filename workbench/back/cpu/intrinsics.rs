@@ -1,0 +1,255 @@
+//! Functions of this process that generated code calls: helpers of the run-time, and one table of math functions.
+//!
+//! What an instruction does (rounding, square root, `fma`, minimum) is lowered in place and only listed here for completeness.
+//! The rest is the C library's, `libm`'s, or of [`super::special`]; `float` forms that have no `float` original round the
+//! `double` one.
+
+use std::sync::OnceLock;
+
+use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::isa::CallConv;
+
+use super::{faults, memory, output, special, tick};
+use crate::ir::MathFn;
+
+/// A function of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostFn {
+    /// [`faults::fault`].
+    Fault,
+    /// [`tick::tick`].
+    Tick,
+    /// [`memory::lookup`].
+    Lookup,
+    /// [`output::printf`].
+    Printf,
+    /// [`memory::fill`].
+    Fill,
+    /// A math function, on `double`s or `float`s.
+    Math(MathFn, bool),
+}
+
+const HELPERS: u32 = 5;
+
+/// The number a function has in names and in [`addresses`].
+pub fn index(host: HostFn) -> u32 {
+    match host {
+        HostFn::Fault => 0,
+        HostFn::Tick => 1,
+        HostFn::Lookup => 2,
+        HostFn::Printf => 3,
+        HostFn::Fill => 4,
+        HostFn::Math(math, double) => HELPERS + 2 * math as u32 + u32::from(double),
+    }
+}
+
+/// What the function of a number is called.
+pub fn name(index: u32) -> String {
+    match index {
+        0 => "fault".to_owned(),
+        1 => "tick".to_owned(),
+        2 => "lookup".to_owned(),
+        3 => "printf".to_owned(),
+        4 => "fill".to_owned(),
+        n => match MathFn::ALL.get(((n - HELPERS) / 2) as usize) {
+            Some(math) => format!("{}{}", math.name(), if (n - HELPERS).is_multiple_of(2) { "f" } else { "" }),
+            None => format!("host{n}"),
+        },
+    }
+}
+
+/// The address of every function, by its number.
+pub fn addresses() -> &'static [usize] {
+    static ADDRESSES: OnceLock<Vec<usize>> = OnceLock::new();
+    ADDRESSES.get_or_init(|| {
+        let mut all = vec![
+            faults::fault as *const () as usize,
+            tick::tick as *const () as usize,
+            memory::lookup as *const () as usize,
+            output::printf as *const () as usize,
+            memory::fill as *const () as usize,
+        ];
+        for math in MathFn::ALL {
+            let (float, double) = math_addresses(*math);
+            all.extend([float, double]);
+        }
+        all
+    })
+}
+
+/// The signature of a function in CLIF.
+pub fn signature(host: HostFn, conv: CallConv) -> Signature {
+    let mut sig = Signature::new(conv);
+    let (params, ret) = match host {
+        HostFn::Fault => (vec![types::I64; 4], None),
+        HostFn::Tick | HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
+        HostFn::Printf => (vec![types::I64; 3], Some(types::I64)),
+        HostFn::Fill => (vec![types::I64; 2], None),
+        HostFn::Math(math, double) => {
+            let ty = if double { types::F64 } else { types::F32 };
+            (vec![ty; math.arity()], Some(ty))
+        }
+    };
+    sig.params.extend(params.into_iter().map(AbiParam::new));
+    sig.returns.extend(ret.map(AbiParam::new));
+    sig
+}
+
+/// Functions with C's calling convention: name of the `float` form, name of the `double` form, parameters, bodies.
+macro_rules! forms {
+    ($($float:ident $double:ident ($($arg:ident),*) $f32:expr, $f64:expr;)*) => {$(
+        pub(super) extern "C" fn $float($($arg: f32),*) -> f32 { $f32 }
+        pub(super) extern "C" fn $double($($arg: f64),*) -> f64 { $f64 }
+    )*};
+}
+
+/// As [`forms`], where the `float` form rounds the `double` one.
+macro_rules! rounded {
+    ($($float:ident $double:ident ($($arg:ident),*) $f64:expr;)*) => {$(
+        pub(super) extern "C" fn $float($($arg: f32),*) -> f32 { $double($(f64::from($arg)),*) as f32 }
+        pub(super) extern "C" fn $double($($arg: f64),*) -> f64 { $f64 }
+    )*};
+}
+
+forms! {
+    acos_f32 acos_f64 (x) x.acos(), x.acos();
+    asin_f32 asin_f64 (x) x.asin(), x.asin();
+    atan_f32 atan_f64 (x) x.atan(), x.atan();
+    atan2_f32 atan2_f64 (y, x) y.atan2(x), y.atan2(x);
+    cbrt_f32 cbrt_f64 (x) libm::cbrtf(x), libm::cbrt(x);
+    ceil_f32 ceil_f64 (x) x.ceil(), x.ceil();
+    copysign_f32 copysign_f64 (x, s) x.copysign(s), x.copysign(s);
+    cos_f32 cos_f64 (x) x.cos(), x.cos();
+    cosh_f32 cosh_f64 (x) x.cosh(), x.cosh();
+    exp_f32 exp_f64 (x) x.exp(), x.exp();
+    exp2_f32 exp2_f64 (x) x.exp2(), x.exp2();
+    expm1_f32 expm1_f64 (x) x.exp_m1(), x.exp_m1();
+    fabs_f32 fabs_f64 (x) x.abs(), x.abs();
+    fdim_f32 fdim_f64 (x, y) libm::fdimf(x, y), libm::fdim(x, y);
+    floor_f32 floor_f64 (x) x.floor(), x.floor();
+    fma_f32 fma_f64 (x, y, z) x.mul_add(y, z), x.mul_add(y, z);
+    fmax_f32 fmax_f64 (x, y) x.max(y), x.max(y);
+    fmin_f32 fmin_f64 (x, y) x.min(y), x.min(y);
+    fmod_f32 fmod_f64 (x, y) x % y, x % y;
+    hypot_f32 hypot_f64 (x, y) x.hypot(y), x.hypot(y);
+    log_f32 log_f64 (x) x.ln(), x.ln();
+    log10_f32 log10_f64 (x) x.log10(), x.log10();
+    log1p_f32 log1p_f64 (x) x.ln_1p(), x.ln_1p();
+    log2_f32 log2_f64 (x) x.log2(), x.log2();
+    nextafter_f32 nextafter_f64 (x, y) libm::nextafterf(x, y), libm::nextafter(x, y);
+    pow_f32 pow_f64 (x, y) x.powf(y), x.powf(y);
+    remainder_f32 remainder_f64 (x, y) libm::remainderf(x, y), libm::remainder(x, y);
+    rint_f32 rint_f64 (x) x.round_ties_even(), x.round_ties_even();
+    round_f32 round_f64 (x) x.round(), x.round();
+    sin_f32 sin_f64 (x) x.sin(), x.sin();
+    sinh_f32 sinh_f64 (x) x.sinh(), x.sinh();
+    sqrt_f32 sqrt_f64 (x) x.sqrt(), x.sqrt();
+    tan_f32 tan_f64 (x) x.tan(), x.tan();
+    tanh_f32 tanh_f64 (x) x.tanh(), x.tanh();
+    trunc_f32 trunc_f64 (x) x.trunc(), x.trunc();
+}
+
+rounded! {
+    acosh_f32 acosh_f64 (x) libm::acosh(x);
+    asinh_f32 asinh_f64 (x) libm::asinh(x);
+    atanh_f32 atanh_f64 (x) libm::atanh(x);
+    cospi_f32 cospi_f64 (x) special::cospi(x);
+    erf_f32 erf_f64 (x) libm::erf(x);
+    erfc_f32 erfc_f64 (x) libm::erfc(x);
+    erfcinv_f32 erfcinv_f64 (x) special::erfcinv(x);
+    erfcx_f32 erfcx_f64 (x) special::erfcx(x);
+    erfinv_f32 erfinv_f64 (x) special::erfinv(x);
+    exp10_f32 exp10_f64 (x) 10f64.powf(x);
+    frexp_exp_f32 frexp_exp_f64 (x) special::frexp(x).1;
+    frexp_mant_f32 frexp_mant_f64 (x) special::frexp(x).0;
+    j0_f32 j0_f64 (x) libm::j0(x);
+    j1_f32 j1_f64 (x) libm::j1(x);
+    jn_f32 jn_f64 (n, x) libm::jn(n as i32, x);
+    ldexp_f32 ldexp_f64 (x, n) libm::ldexp(x, n as i32);
+    lgamma_f32 lgamma_f64 (x) libm::lgamma(x);
+    logb_f32 logb_f64 (x) special::logb(x);
+    normcdf_f32 normcdf_f64 (x) special::normcdf(x);
+    normcdfinv_f32 normcdfinv_f64 (x) special::normcdfinv(x);
+    rcbrt_f32 rcbrt_f64 (x) special::rcbrt(x);
+    rhypot_f32 rhypot_f64 (x, y) special::rhypot(x, y);
+    rsqrt_f32 rsqrt_f64 (x) special::rsqrt(x);
+    sinpi_f32 sinpi_f64 (x) special::sinpi(x);
+    tgamma_f32 tgamma_f64 (x) libm::tgamma(x);
+    y0_f32 y0_f64 (x) libm::y0(x);
+    y1_f32 y1_f64 (x) libm::y1(x);
+    yn_f32 yn_f64 (n, x) libm::yn(n as i32, x);
+}
+
+macro_rules! table {
+    ($math:expr; $($variant:ident $float:ident $double:ident)*) => {
+        match $math { $(MathFn::$variant => ($float as *const () as usize, $double as *const () as usize),)* }
+    };
+}
+
+fn math_addresses(math: MathFn) -> (usize, usize) {
+    table! { math;
+        Acos acos_f32 acos_f64
+        Acosh acosh_f32 acosh_f64
+        Asin asin_f32 asin_f64
+        Asinh asinh_f32 asinh_f64
+        Atan atan_f32 atan_f64
+        Atan2 atan2_f32 atan2_f64
+        Atanh atanh_f32 atanh_f64
+        Cbrt cbrt_f32 cbrt_f64
+        Ceil ceil_f32 ceil_f64
+        Copysign copysign_f32 copysign_f64
+        Cos cos_f32 cos_f64
+        Cosh cosh_f32 cosh_f64
+        Cospi cospi_f32 cospi_f64
+        Erf erf_f32 erf_f64
+        Erfc erfc_f32 erfc_f64
+        Erfcinv erfcinv_f32 erfcinv_f64
+        Erfcx erfcx_f32 erfcx_f64
+        Erfinv erfinv_f32 erfinv_f64
+        Exp exp_f32 exp_f64
+        Exp10 exp10_f32 exp10_f64
+        Exp2 exp2_f32 exp2_f64
+        Expm1 expm1_f32 expm1_f64
+        Fabs fabs_f32 fabs_f64
+        Fdim fdim_f32 fdim_f64
+        Floor floor_f32 floor_f64
+        Fma fma_f32 fma_f64
+        Fmax fmax_f32 fmax_f64
+        Fmin fmin_f32 fmin_f64
+        Fmod fmod_f32 fmod_f64
+        FrexpExp frexp_exp_f32 frexp_exp_f64
+        FrexpMant frexp_mant_f32 frexp_mant_f64
+        Hypot hypot_f32 hypot_f64
+        J0 j0_f32 j0_f64
+        J1 j1_f32 j1_f64
+        Jn jn_f32 jn_f64
+        Ldexp ldexp_f32 ldexp_f64
+        Lgamma lgamma_f32 lgamma_f64
+        Log log_f32 log_f64
+        Log10 log10_f32 log10_f64
+        Log1p log1p_f32 log1p_f64
+        Log2 log2_f32 log2_f64
+        Logb logb_f32 logb_f64
+        Nextafter nextafter_f32 nextafter_f64
+        Normcdf normcdf_f32 normcdf_f64
+        Normcdfinv normcdfinv_f32 normcdfinv_f64
+        Pow pow_f32 pow_f64
+        Rcbrt rcbrt_f32 rcbrt_f64
+        Remainder remainder_f32 remainder_f64
+        Rhypot rhypot_f32 rhypot_f64
+        Rint rint_f32 rint_f64
+        Round round_f32 round_f64
+        Rsqrt rsqrt_f32 rsqrt_f64
+        Sin sin_f32 sin_f64
+        Sinh sinh_f32 sinh_f64
+        Sinpi sinpi_f32 sinpi_f64
+        Sqrt sqrt_f32 sqrt_f64
+        Tan tan_f32 tan_f64
+        Tanh tanh_f32 tanh_f64
+        Tgamma tgamma_f32 tgamma_f64
+        Trunc trunc_f32 trunc_f64
+        Y0 y0_f32 y0_f64
+        Y1 y1_f32 y1_f64
+        Yn yn_f32 yn_f64
+    }
+}

@@ -1,0 +1,34 @@
+//! The instruction set of this machine, looked up once in a process.
+
+use std::sync::OnceLock;
+
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+
+/// The code generator for this machine.
+///
+/// # Errors
+/// A sentence, on a machine Cranelift has no back end for.
+pub fn host() -> Result<&'static OwnedTargetIsa, &'static str> {
+    static ISA: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
+    ISA.get_or_init(build).as_ref().map_err(String::as_str)
+}
+
+fn build() -> Result<OwnedTargetIsa, String> {
+    let mut flags = settings::builder();
+    let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("is_pic", "false"),
+        // Every call target is an absolute address, wherever the code lands.
+        ("use_colocated_libcalls", "false"),
+        // Nothing unwinds through generated code: it returns a status.
+        ("unwind_info", "false"),
+        ("enable_probestack", "false"),
+        ("enable_verifier", verifier),
+    ] {
+        flags.set(name, value).map_err(|e| format!("code generator setting `{name}`: {e}"))?;
+    }
+    let builder = cranelift_native::builder().map_err(|e| format!("this processor has no code generator: {e}"))?;
+    builder.finish(settings::Flags::new(flags)).map_err(|e| format!("this processor has no code generator: {e}"))
+}

@@ -1,0 +1,218 @@
+//! From CLIF functions to executable memory: compiles, lays functions out one after another, patches absolute addresses.
+//!
+//! `cranelift-jit` is not used: one mapping for a whole module, freed on drop, and no symbol tables are both faster to set
+//! up and less code. Functions are declared not colocated, so that each reference is one absolute 8-byte address.
+
+use cranelift_codegen::binemit::Reloc;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::{ExternalName, Function, LibCall};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::{CodegenError, Context, FinalizedRelocTarget};
+use memmap2::{Mmap, MmapMut};
+
+use super::intrinsics;
+
+/// The namespace of names that are functions of the module being compiled.
+pub const NAMESPACE_MODULE: u32 = 0;
+/// The namespace of names that are functions of this crate.
+pub const NAMESPACE_HOST: u32 = 1;
+
+/// Why code could not be made.
+#[derive(Debug)]
+pub enum JitError {
+    /// A function is larger than the code generator's limits.
+    TooLarge,
+    /// Anything else, as one sentence.
+    Other(String),
+}
+
+/// Executable memory; freed on drop.
+pub struct CodeMemory {
+    map: Option<Mmap>,
+    starts: Vec<usize>,
+}
+
+impl CodeMemory {
+    /// The address of a function, by the number [`Assembler::add`] gave.
+    pub fn address(&self, index: usize) -> Option<usize> {
+        let start = *self.starts.get(index)?;
+        self.map.as_ref().map(|m| m.as_ptr() as usize + start)
+    }
+}
+
+enum Target {
+    /// A function of this assembler.
+    Module(u32),
+    /// An absolute address.
+    Address(usize),
+    /// A byte of this assembler.
+    Offset(usize),
+}
+
+struct Fixup {
+    at: usize,
+    target: Target,
+    addend: i64,
+}
+
+/// Collects compiled functions.
+pub struct Assembler<'a> {
+    isa: &'a dyn TargetIsa,
+    bytes: Vec<u8>,
+    starts: Vec<usize>,
+    fixups: Vec<Fixup>,
+    frame: u32,
+    disasm: bool,
+}
+
+impl<'a> Assembler<'a> {
+    /// An empty one.
+    pub fn new(isa: &'a dyn TargetIsa) -> Self {
+        Assembler { isa, bytes: Vec::new(), starts: Vec::new(), fixups: Vec::new(), frame: 0, disasm: false }
+    }
+
+    /// Makes [`Assembler::add`] return the machine code as text.
+    #[must_use]
+    pub fn with_disasm(mut self) -> Self {
+        self.disasm = true;
+        self
+    }
+
+    /// The largest stack frame of the functions added, in bytes.
+    pub fn largest_frame(&self) -> usize {
+        self.frame as usize
+    }
+
+    /// Compiles the function in `ctx` and appends it; functions are numbered in the order they are added, and a name of
+    /// [`NAMESPACE_MODULE`] is such a number. `hosts` are the addresses that names of [`NAMESPACE_HOST`] index.
+    ///
+    /// # Errors
+    /// The code generator's.
+    pub fn add(&mut self, ctx: &mut Context, hosts: &[usize]) -> Result<Option<String>, JitError> {
+        ctx.set_disasm(self.disasm);
+        // The error borrows the function it is about; only its text leaves this match.
+        match ctx.compile(self.isa, &mut ControlPlane::default()) {
+            Ok(_) => {}
+            Err(e) => {
+                return Err(match &e.inner {
+                    CodegenError::CodeTooLarge | CodegenError::ImplLimitExceeded => JitError::TooLarge,
+                    inner => JitError::Other(inner.to_string()),
+                });
+            }
+        }
+        let code = ctx.take_compiled_code().ok_or_else(|| JitError::Other("no code came back".to_owned()))?;
+        let align = (code.buffer.alignment as usize).max(self.isa.function_alignment().minimum as usize).max(16);
+        self.bytes.resize(self.bytes.len().next_multiple_of(align), 0);
+        let start = self.bytes.len();
+        self.starts.push(start);
+        self.bytes.extend_from_slice(code.buffer.data());
+        self.frame = self.frame.max(code.buffer.frame_layout().map_or(0, |f| f.frame_to_fp_offset));
+        for reloc in code.buffer.relocs() {
+            if reloc.kind != Reloc::Abs8 {
+                return Err(JitError::Other(format!("unexpected relocation {:?}", reloc.kind)));
+            }
+            let target = match &reloc.target {
+                FinalizedRelocTarget::ExternalName(name) => resolve(name, &ctx.func, hosts)?,
+                FinalizedRelocTarget::Func(offset) => Target::Offset(start + *offset as usize),
+            };
+            self.fixups.push(Fixup { at: start + reloc.offset as usize, target, addend: reloc.addend });
+        }
+        Ok(code.vcode.map(|text| name_callees(text, &ctx.func)))
+    }
+
+    /// Makes everything added executable.
+    ///
+    /// # Errors
+    /// When the system gives no executable memory.
+    pub fn finish(self) -> Result<CodeMemory, JitError> {
+        if self.bytes.is_empty() {
+            return Ok(CodeMemory { map: None, starts: self.starts });
+        }
+        let system = |e: std::io::Error| JitError::Other(format!("no executable memory: {e}"));
+        let mut map = MmapMut::map_anon(self.bytes.len()).map_err(system)?;
+        map[..self.bytes.len()].copy_from_slice(&self.bytes);
+        let base = map.as_ptr() as usize;
+        for fixup in &self.fixups {
+            let target = match fixup.target {
+                Target::Address(address) => address,
+                Target::Offset(offset) => base + offset,
+                Target::Module(index) => match self.starts.get(index as usize) {
+                    Some(start) => base + start,
+                    None => return Err(JitError::Other(format!("call of function {index}, which has no code"))),
+                },
+            };
+            let value = (target as u64).wrapping_add_signed(fixup.addend);
+            map[fixup.at..fixup.at + 8].copy_from_slice(&value.to_ne_bytes());
+        }
+        let map = map.make_exec().map_err(system)?;
+        flush_instruction_cache(&map);
+        Ok(CodeMemory { map: Some(map), starts: self.starts })
+    }
+}
+
+/// Machine code as text, with the names of the functions it calls in this process.
+fn name_callees(mut text: String, func: &Function) -> String {
+    for (reference, user) in func.params.user_named_funcs().iter() {
+        let name = match user.namespace {
+            NAMESPACE_HOST => intrinsics::name(user.index),
+            _ => format!("function {}", user.index),
+        };
+        text = text.replace(&format!("{reference}+0"), &name);
+    }
+    text
+}
+
+/// x86 keeps instruction fetches coherent with stores; other machines have to be told.
+fn flush_instruction_cache(map: &Mmap) {
+    #[cfg(target_arch = "aarch64")]
+    {
+        let (start, end) = (map.as_ptr() as usize, map.as_ptr() as usize + map.len());
+        // Cache lines are at least 16 bytes (the smallest CTR_EL0 can state).
+        // SAFETY: cache maintenance by address on memory mapped here.
+        unsafe {
+            for line in (start..end).step_by(16) {
+                std::arch::asm!("dc cvau, {0}", in(reg) line, options(nostack, preserves_flags));
+            }
+            std::arch::asm!("dsb ish", options(nostack, preserves_flags));
+            for line in (start..end).step_by(16) {
+                std::arch::asm!("ic ivau, {0}", in(reg) line, options(nostack, preserves_flags));
+            }
+            std::arch::asm!("dsb ish", "isb", options(nostack, preserves_flags));
+        }
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    let _ = map;
+}
+
+fn resolve(name: &ExternalName, func: &Function, hosts: &[usize]) -> Result<Target, JitError> {
+    let unknown = || JitError::Other(format!("reference to unknown `{name:?}`"));
+    match name {
+        ExternalName::User(reference) => {
+            let user = &func.params.user_named_funcs()[*reference];
+            match user.namespace {
+                NAMESPACE_MODULE => Ok(Target::Module(user.index)),
+                NAMESPACE_HOST => hosts.get(user.index as usize).map(|&a| Target::Address(a)).ok_or_else(unknown),
+                _ => Err(unknown()),
+            }
+        }
+        ExternalName::LibCall(call) => libcall(*call).map(Target::Address).ok_or_else(unknown),
+        _ => Err(unknown()),
+    }
+}
+
+/// What the code generator calls on processors that lack an instruction (rounding before SSE4.1, `fma`).
+fn libcall(call: LibCall) -> Option<usize> {
+    Some(match call {
+        LibCall::CeilF32 => intrinsics::ceil_f32 as *const () as usize,
+        LibCall::CeilF64 => intrinsics::ceil_f64 as *const () as usize,
+        LibCall::FloorF32 => intrinsics::floor_f32 as *const () as usize,
+        LibCall::FloorF64 => intrinsics::floor_f64 as *const () as usize,
+        LibCall::TruncF32 => intrinsics::trunc_f32 as *const () as usize,
+        LibCall::TruncF64 => intrinsics::trunc_f64 as *const () as usize,
+        LibCall::NearestF32 => intrinsics::rint_f32 as *const () as usize,
+        LibCall::NearestF64 => intrinsics::rint_f64 as *const () as usize,
+        LibCall::FmaF32 => intrinsics::fma_f32 as *const () as usize,
+        LibCall::FmaF64 => intrinsics::fma_f64 as *const () as usize,
+        _ => return None,
+    })
+}

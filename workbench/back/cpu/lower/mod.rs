@@ -1,0 +1,567 @@
+//! IR to CLIF, one function at a time.
+//!
+//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z). A device or host function becomes a function that gives (status, result). A fault calls a helper from a cold block and
+//! returns status 1; callers pass the status on.
+
+mod access;
+mod arith;
+mod entry;
+mod expr;
+mod row;
+mod stmt;
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::{
+    self as clif, AbiParam, ExtFuncData, ExternalName, FuncRef, InstBuilder, MemFlagsData, Signature, StackSlotData,
+    StackSlotKind, UserExternalName, UserFuncName, types,
+};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+
+use super::analysis::{FuncInfo, Root};
+use super::context::{DANGLING_DESC, Field, NULL_DESC};
+use super::faults::{Named, Site, SiteKind};
+use super::intrinsics::{self, HostFn};
+use super::jit::{NAMESPACE_HOST, NAMESPACE_MODULE};
+use super::memory::Globals;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::ir::{FuncId, FuncKind, Function, Label, Module, Scalar, Type, Value};
+use crate::source::Span;
+
+/// The result of lowering something.
+pub(super) type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// Deepest nesting of statements; the front end allows less.
+const MAX_NESTING: usize = 512;
+
+/// What all functions of a module share while they are lowered.
+pub(super) struct Lowering<'m> {
+    pub module: &'m Module,
+    pub isa: &'m dyn TargetIsa,
+    /// For each function that is reached, what analysis found.
+    pub infos: &'m [Option<FuncInfo>],
+    /// For each function its number among those compiled.
+    pub numbers: &'m [Option<u32>],
+    pub globals: &'m Globals,
+    /// Whether any reached function makes pointers out of integers, so that slots must be found by address.
+    pub makes_pointers: bool,
+    pub sites: Vec<Site>,
+    pub slots: Vec<Named>,
+}
+
+/// A pointer value: address and buffer.
+#[derive(Debug, Clone, Copy)]
+enum Ptr {
+    /// Into one allocation known when compiling, at an offset from its start.
+    Known { root: Root, off: clif::Value },
+    /// An address with the descriptor of its buffer.
+    Dynamic { addr: clif::Value, desc: clif::Value },
+}
+
+/// A value of the IR.
+#[derive(Debug, Clone, Copy)]
+enum Val {
+    Scalar(clif::Value),
+    Ptr(Ptr),
+}
+
+/// Where a local lives.
+#[derive(Debug, Clone, Copy)]
+enum LocalVar {
+    Scalar(Variable),
+    /// The offset from the start of one allocation.
+    Known(Root, Variable),
+    Dynamic {
+        addr: Variable,
+        desc: Variable,
+    },
+}
+
+/// A parameter as the body sees it.
+#[derive(Debug, Clone, Copy)]
+struct ParamVal {
+    val: Val,
+    /// The descriptor and the base address of a pointer parameter.
+    desc: clif::Value,
+    base: clif::Value,
+}
+
+/// A slot of the function: its memory, its descriptor's place, its index in the table of slots.
+#[derive(Debug, Clone, Copy)]
+struct SlotVal {
+    memory: clif::StackSlot,
+    desc_at: i32,
+    index: u32,
+    size: u32,
+}
+
+/// What `Break` and `Continue` go to.
+struct Target {
+    label: Label,
+    exit: clif::Block,
+    exit_used: bool,
+    step: Option<clif::Block>,
+    step_used: bool,
+}
+
+/// One function being lowered.
+struct FuncLower<'a, 'm> {
+    b: FunctionBuilder<'a>,
+    m: &'a mut Lowering<'m>,
+    func: &'m Function,
+    info: &'m FuncInfo,
+    id: FuncId,
+    ctx: clif::Value,
+    values: Vec<Option<Val>>,
+    locals: Vec<LocalVar>,
+    params: Vec<ParamVal>,
+    /// Limits of parameters' buffers, loaded once.
+    limits: HashMap<(u32, bool, u32), clif::Value>,
+    slots: Vec<SlotVal>,
+    /// The descriptors of all slots.
+    descs: Option<clif::StackSlot>,
+    /// The link of this activation's slots.
+    frame: Option<clif::StackSlot>,
+    printf_area: Option<clif::StackSlot>,
+    budget: Variable,
+    /// Whether the context holds the running thread's index by itself.
+    published: bool,
+    /// `threadIdx.x`, in kernels; all other indices are in the context.
+    thread: Option<clif::Value>,
+    /// Takes (site, a, b): reports the fault and leaves.
+    fault: clif::Block,
+    /// Leaves with status 1.
+    stop: clif::Block,
+    /// Where `return` of a kernel goes.
+    next_thread: Option<clif::Block>,
+    /// Whether this is the loop whose planned accesses are known to be in bounds.
+    good_row: bool,
+    labels: Vec<Target>,
+    refs: HashMap<(u32, u32), FuncRef>,
+    depth: usize,
+}
+
+/// Lowers the function numbered `number` into `out`.
+///
+/// # Errors
+/// What the back end cannot compile, or IR that breaks the validator's rules.
+pub(super) fn function(
+    m: &mut Lowering<'_>,
+    id: FuncId,
+    number: u32,
+    out: &mut clif::Function,
+    scratch: &mut FunctionBuilderContext,
+) -> Result<()> {
+    let func = m.module.func(id);
+    let kernel = func.kind == FuncKind::Kernel;
+    out.name = UserFuncName::user(NAMESPACE_MODULE, number);
+    out.signature = if kernel { entry::entry_signature(m.isa) } else { device_signature(m.isa, func) };
+    let mut lower = FuncLower::new(m, id, out, scratch)?;
+    if kernel {
+        lower.kernel()?
+    } else {
+        lower.device()?
+    }
+    lower.b.seal_all_blocks();
+    lower.b.finalize(lower.m.isa.frontend_config());
+    Ok(())
+}
+
+/// Lowers the entry point of a host function: loads the arguments, calls it, stores the result.
+///
+/// # Errors
+/// As [`function`].
+pub(super) fn thunk(
+    m: &mut Lowering<'_>,
+    id: FuncId,
+    number: u32,
+    out: &mut clif::Function,
+    scratch: &mut FunctionBuilderContext,
+) -> Result<()> {
+    out.name = UserFuncName::user(NAMESPACE_MODULE, number);
+    out.signature = entry::entry_signature(m.isa);
+    let mut lower = FuncLower::new(m, id, out, scratch)?;
+    lower.host_entry()?;
+    lower.b.seal_all_blocks();
+    lower.b.finalize(lower.m.isa.frontend_config());
+    Ok(())
+}
+
+/// The CLIF type of a scalar.
+fn scalar_type(s: Scalar) -> clif::Type {
+    match s {
+        Scalar::Bool | Scalar::I8 | Scalar::U8 => types::I8,
+        Scalar::I16 | Scalar::U16 => types::I16,
+        Scalar::I32 | Scalar::U32 => types::I32,
+        Scalar::I64 | Scalar::U64 => types::I64,
+        Scalar::F32 => types::F32,
+        Scalar::F64 => types::F64,
+    }
+}
+
+/// (ctx, parameters...) to (status, result); a pointer is two parameters, and a result's descriptor goes by the context.
+fn device_signature(isa: &dyn TargetIsa, func: &Function) -> Signature {
+    let mut sig = Signature::new(isa.default_call_conv());
+    sig.params.push(AbiParam::new(types::I64));
+    for param in &func.params {
+        match param.ty.ty() {
+            Type::Scalar(s) => sig.params.push(AbiParam::new(scalar_type(s))),
+            Type::Ptr => sig.params.extend([AbiParam::new(types::I64); 2]),
+        }
+    }
+    sig.returns.push(AbiParam::new(types::I32));
+    if let Some(ty) = func.ret {
+        sig.returns.push(AbiParam::new(ty.scalar().map_or(types::I64, scalar_type)));
+    }
+    sig
+}
+
+/// Flags of an access whose address is known to be good.
+fn trusted() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// Flags of a load of something that does not change while the function runs, and can be read at any time.
+fn constant() -> MemFlagsData {
+    MemFlagsData::trusted().with_readonly().with_can_move()
+}
+
+impl<'a, 'm> FuncLower<'a, 'm> {
+    fn new(
+        m: &'a mut Lowering<'m>,
+        id: FuncId,
+        out: &'a mut clif::Function,
+        scratch: &'a mut FunctionBuilderContext,
+    ) -> Result<Self> {
+        let func = m.module.func(id);
+        let bad = || bad_ir(func.span, format!("`{}` was never analysed", func.name));
+        let info = m.infos.get(id.index()).and_then(Option::as_ref).ok_or_else(bad)?;
+        let mut b = FunctionBuilder::new(out, scratch);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        b.seal_block(entry);
+        let ctx = b.block_params(entry)[0];
+        let budget = b.declare_var(types::I64);
+        let (fault, stop) = exits(&mut b);
+        Ok(FuncLower {
+            b,
+            m,
+            func,
+            info,
+            id,
+            ctx,
+            values: vec![None; func.values.len()],
+            locals: Vec::with_capacity(func.locals.len()),
+            params: Vec::with_capacity(func.params.len()),
+            limits: HashMap::new(),
+            slots: Vec::with_capacity(func.slots.len()),
+            descs: None,
+            frame: None,
+            printf_area: None,
+            budget,
+            published: false,
+            thread: None,
+            fault,
+            stop,
+            next_thread: None,
+            good_row: false,
+            labels: Vec::new(),
+            refs: HashMap::new(),
+            depth: 0,
+        })
+    }
+
+    fn bad(&self, span: Span, what: impl std::fmt::Display) -> Box<Diagnostic> {
+        bad_ir(if span.is_none() { self.func.span } else { span }, format!("in `{}`: {what}", self.func.name))
+    }
+
+    fn val(&self, v: Value) -> Result<Val> {
+        match self.values.get(v.index()) {
+            Some(Some(val)) => Ok(*val),
+            _ => Err(self.bad(Span::NONE, format_args!("{v} is used where it has no value"))),
+        }
+    }
+
+    fn scalar(&self, v: Value) -> Result<clif::Value> {
+        match self.val(v)? {
+            Val::Scalar(value) => Ok(value),
+            Val::Ptr(_) => Err(self.bad(Span::NONE, format_args!("{v} is a pointer where a number is wanted"))),
+        }
+    }
+
+    fn ptr(&self, v: Value) -> Result<Ptr> {
+        match self.val(v)? {
+            Val::Ptr(ptr) => Ok(ptr),
+            Val::Scalar(_) => Err(self.bad(Span::NONE, format_args!("{v} is a number where a pointer is wanted"))),
+        }
+    }
+
+    /// The scalar type of a value.
+    fn scalar_of(&self, v: Value) -> Result<Scalar> {
+        let ty = self.func.values.get(v.index()).and_then(|d| d.ty.scalar());
+        ty.ok_or_else(|| self.bad(Span::NONE, format_args!("{v} is a pointer where a number is wanted")))
+    }
+
+    fn define(&mut self, v: Value, val: Val) -> Result<()> {
+        match self.values.get_mut(v.index()) {
+            Some(place) => {
+                *place = Some(val);
+                Ok(())
+            }
+            None => Err(self.bad(Span::NONE, format_args!("{v} is not declared"))),
+        }
+    }
+
+    fn int(&mut self, ty: clif::Type, n: i64) -> clif::Value {
+        // An immediate holds the bits of its type, zero-extended.
+        let bits = ty.bits();
+        let n = if bits < 64 { n & ((1i64 << bits) - 1) } else { n };
+        self.b.ins().iconst(ty, n)
+    }
+
+    /// The integer a CLIF value is, where it is a constant; zero-extended from its type.
+    fn known_int(&self, v: clif::Value) -> Option<i64> {
+        let inst = self.b.func.dfg.value_def(v).inst()?;
+        match self.b.func.dfg.insts[inst] {
+            clif::InstructionData::UnaryImm { opcode: clif::Opcode::Iconst, imm } => Some(imm.bits()),
+            _ => None,
+        }
+    }
+
+    fn new_site(&mut self, span: Span, kind: SiteKind) -> i64 {
+        let span = if span.is_none() { self.func.span } else { span };
+        self.m.sites.push(Site { span, kind });
+        self.m.sites.len() as i64 - 1
+    }
+
+    /// Goes to the fault block with the operands when `bad` is not zero.
+    fn fault_if(&mut self, bad: clif::Value, site: i64, a: clif::Value, b: clif::Value) {
+        // A block of its own: constants on an edge would be made on the way that does not fault.
+        let (cold, ok) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(bad, cold, &[], ok, &[]);
+        self.b.switch_to_block(cold);
+        self.b.seal_block(cold);
+        let site = self.int(types::I64, site);
+        self.b.ins().jump(self.fault, &[site.into(), a.into(), b.into()]);
+        self.b.switch_to_block(ok);
+        self.b.seal_block(ok);
+    }
+
+    /// Goes to the fault block.
+    fn fault_always(&mut self, site: i64) {
+        let site = self.int(types::I64, site);
+        self.b.ins().jump(self.fault, &[site.into(), site.into(), site.into()]);
+    }
+
+    /// Leaves with status 1 when `status` is not zero.
+    fn stop_if(&mut self, status: clif::Value) {
+        let ok = self.b.create_block();
+        self.b.ins().brif(status, self.stop, &[], ok, &[]);
+        self.b.switch_to_block(ok);
+        self.b.seal_block(ok);
+    }
+
+    /// Fills the blocks that faults and stops go to.
+    fn finish_exits(&mut self) -> Result<()> {
+        self.b.switch_to_block(self.fault);
+        self.b.seal_block(self.fault);
+        let [site, a, b] = [0, 1, 2].map(|i| self.b.block_params(self.fault)[i]);
+        self.publish_thread();
+        self.call_host(HostFn::Fault, &[self.ctx, site, a, b])?;
+        self.b.ins().jump(self.stop, &[]);
+        self.b.switch_to_block(self.stop);
+        self.b.seal_block(self.stop);
+        let mut results = vec![self.int(types::I32, 1)];
+        let returns = self.b.func.signature.returns.clone();
+        for ret in returns.iter().skip(1) {
+            results.push(self.zero(ret.value_type));
+        }
+        self.b.ins().return_(&results);
+        Ok(())
+    }
+
+    fn zero(&mut self, ty: clif::Type) -> clif::Value {
+        match ty {
+            types::F32 => self.b.ins().f32const(0.0),
+            types::F64 => self.b.ins().f64const(0.0),
+            ty => self.b.ins().iconst(ty, 0),
+        }
+    }
+
+    /// Tells helpers which thread runs, where that is not kept up to date anyway.
+    fn publish_thread(&mut self) {
+        if let Some(thread) = self.thread
+            && !self.published
+        {
+            self.b.ins().store(trusted(), thread, self.ctx, Field::THREAD);
+        }
+    }
+
+    /// Takes `cost` off the budget and polls when it is used up.
+    fn poll(&mut self, cost: clif::Value, span: Span) -> Result<()> {
+        let budget = self.b.use_var(self.budget);
+        let left = self.b.ins().isub(budget, cost);
+        self.b.def_var(self.budget, left);
+        let zero = self.int(types::I64, 0);
+        let used_up = self.b.ins().icmp(clif::condcodes::IntCC::SignedLessThan, left, zero);
+        let (tick, go) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(tick);
+        self.b.ins().brif(used_up, tick, &[], go, &[]);
+        self.b.switch_to_block(tick);
+        self.b.seal_block(tick);
+        self.publish_thread();
+        let site = self.new_site(span, SiteKind::Poll);
+        let site = self.int(types::I64, site);
+        let results = self.call_host(HostFn::Tick, &[self.ctx, site])?;
+        let fresh = results[0];
+        self.b.def_var(self.budget, fresh);
+        let zero = self.int(types::I64, 0);
+        let stop = self.b.ins().icmp(clif::condcodes::IntCC::SignedLessThan, fresh, zero);
+        self.b.ins().brif(stop, self.stop, &[], go, &[]);
+        self.b.switch_to_block(go);
+        self.b.seal_block(go);
+        Ok(())
+    }
+
+    fn call_host(&mut self, host: HostFn, args: &[clif::Value]) -> Result<Vec<clif::Value>> {
+        let index = intrinsics::index(host);
+        let func = match self.refs.get(&(NAMESPACE_HOST, index)) {
+            Some(func) => *func,
+            None => {
+                let sig = intrinsics::signature(host, self.m.isa.default_call_conv());
+                self.import(NAMESPACE_HOST, index, sig)
+            }
+        };
+        Ok(self.call(func, args))
+    }
+
+    fn call(&mut self, func: FuncRef, args: &[clif::Value]) -> Vec<clif::Value> {
+        let inst = self.b.ins().call(func, args);
+        self.b.inst_results(inst).to_vec()
+    }
+
+    fn import(&mut self, namespace: u32, index: u32, sig: Signature) -> FuncRef {
+        let signature = self.b.import_signature(sig);
+        let name = self.b.func.declare_imported_user_function(UserExternalName::new(namespace, index));
+        let name = ExternalName::user(name);
+        let func = self.b.import_function(ExtFuncData { name, signature, colocated: false, patchable: false });
+        self.refs.insert((namespace, index), func);
+        func
+    }
+
+    /// The reference to a function of the module that is compiled to (status, result).
+    fn callee(&mut self, id: FuncId, span: Span) -> Result<FuncRef> {
+        let Some(func) = self.m.module.functions.get(id.index()) else {
+            return Err(self.bad(span, format_args!("call of {id}, which does not exist")));
+        };
+        let Some(number) = self.m.numbers.get(id.index()).copied().flatten() else {
+            return Err(self.bad(span, format_args!("call of `{}`, which has no code", func.name)));
+        };
+        if func.kind == FuncKind::Kernel {
+            return Err(self.bad(span, format_args!("call of the kernel `{}`", func.name)));
+        }
+        match self.refs.get(&(NAMESPACE_MODULE, number)) {
+            Some(func) => Ok(*func),
+            None => {
+                let sig = device_signature(self.m.isa, func);
+                Ok(self.import(NAMESPACE_MODULE, number, sig))
+            }
+        }
+    }
+
+    fn stack_slot(&mut self, size: u32, align: u32) -> clif::StackSlot {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, size, align.max(1).trailing_zeros() as u8);
+        self.b.create_sized_stack_slot(data)
+    }
+
+    /// Stores to a stack slot of this function.
+    fn stack_put(&mut self, value: clif::Value, slot: clif::StackSlot, at: i32) {
+        let start = self.b.ins().stack_addr(types::I64, slot, 0);
+        self.b.ins().store(trusted(), value, start, at);
+    }
+
+    /// Loads a word from a stack slot of this function.
+    fn stack_get(&mut self, slot: clif::StackSlot, at: i32) -> clif::Value {
+        let start = self.b.ins().stack_addr(types::I64, slot, 0);
+        self.b.ins().load(types::I64, trusted(), start, at)
+    }
+
+    /// The descriptor of an allocation, as a value.
+    fn desc_of(&mut self, root: Root) -> Result<clif::Value> {
+        match root {
+            Root::Param(i) => Ok(self.param(i)?.desc),
+            Root::Slot(s) => match (self.slots.get(s.index()).copied(), self.descs) {
+                (Some(slot), Some(descs)) => Ok(self.b.ins().stack_addr(types::I64, descs, slot.desc_at)),
+                _ => Err(self.bad(Span::NONE, format_args!("{s} is not declared"))),
+            },
+            Root::Global(g) => match self.m.globals.descs.get(g.index()) {
+                Some(desc) => Ok(self.int(types::I64, std::ptr::from_ref(desc) as i64)),
+                None => Err(self.bad(Span::NONE, format_args!("{g} is not declared"))),
+            },
+            Root::Null => Ok(self.int(types::I64, &raw const NULL_DESC as i64)),
+            Root::Unset | Root::Dynamic => Ok(self.int(types::I64, &raw const DANGLING_DESC as i64)),
+        }
+    }
+
+    /// The address of the first byte of an allocation, as a value.
+    fn base_of(&mut self, root: Root) -> Result<clif::Value> {
+        match root {
+            Root::Param(i) => Ok(self.param(i)?.base),
+            Root::Slot(s) => match self.slots.get(s.index()).copied() {
+                Some(slot) => Ok(self.b.ins().stack_addr(types::I64, slot.memory, 0)),
+                None => Err(self.bad(Span::NONE, format_args!("{s} is not declared"))),
+            },
+            Root::Global(g) => match self.m.globals.descs.get(g.index()).map(|d| d.base) {
+                Some(base) => Ok(self.int(types::I64, base as i64)),
+                None => Err(self.bad(Span::NONE, format_args!("{g} is not declared"))),
+            },
+            Root::Null | Root::Unset | Root::Dynamic => Ok(self.int(types::I64, 0)),
+        }
+    }
+
+    fn param(&self, index: u32) -> Result<ParamVal> {
+        let missing = || self.bad(Span::NONE, format_args!("parameter {index} does not exist"));
+        self.params.get(index as usize).copied().ok_or_else(missing)
+    }
+
+    /// The address a pointer holds.
+    fn address(&mut self, ptr: Ptr) -> Result<clif::Value> {
+        match ptr {
+            Ptr::Dynamic { addr, .. } => Ok(addr),
+            Ptr::Known { root, off } => {
+                let base = self.base_of(root)?;
+                Ok(match self.known_int(off) {
+                    Some(0) => base,
+                    _ => self.b.ins().iadd(base, off),
+                })
+            }
+        }
+    }
+
+    /// Address and descriptor of a pointer.
+    fn pair(&mut self, ptr: Ptr) -> Result<(clif::Value, clif::Value)> {
+        match ptr {
+            Ptr::Dynamic { addr, desc } => Ok((addr, desc)),
+            Ptr::Known { root, .. } => Ok((self.address(ptr)?, self.desc_of(root)?)),
+        }
+    }
+}
+
+/// The blocks that faults and stops go to.
+fn exits(b: &mut FunctionBuilder<'_>) -> (clif::Block, clif::Block) {
+    let (fault, stop) = (b.create_block(), b.create_block());
+    b.set_cold_block(fault);
+    b.set_cold_block(stop);
+    for _ in 0..3 {
+        b.append_block_param(fault, types::I64);
+    }
+    (fault, stop)
+}
+
+/// A diagnostic about IR that breaks a rule.
+fn bad_ir(span: Span, message: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(Code::BadIr, span, message))
+}

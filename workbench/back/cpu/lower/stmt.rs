@@ -1,0 +1,363 @@
+//! Statements. Lowering one says whether control runs past it; what follows a statement that does not is left out.
+
+use std::collections::HashSet;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+use cranelift_frontend::Switch;
+
+use super::{FuncLower, LocalVar, MAX_NESTING, Ptr, Result, Target, Val, scalar_type, trusted};
+use crate::back::cpu::context::Field;
+use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::intrinsics::HostFn;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::ir::{Block, Case, FuncId, FuncKind, Label, Local, Scalar, Stmt, Type, Value};
+use crate::source::Span;
+
+impl FuncLower<'_, '_> {
+    /// Lowers a block; `false` when control never reaches its end.
+    pub(super) fn lower_block(&mut self, block: &Block) -> Result<bool> {
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            let message = format!("blocks in `{}` are nested more than {MAX_NESTING} deep", self.func.name);
+            return Err(Box::new(
+                Diagnostic::error(Code::NestingLimit, self.func.span, message)
+                    .help("move the inner part to a function"),
+            ));
+        }
+        let mut reached = true;
+        for (stmt, span) in block.iter() {
+            if !self.lower_stmt(stmt, span)? {
+                reached = false;
+                break;
+            }
+        }
+        self.depth -= 1;
+        Ok(reached)
+    }
+
+    fn lower_stmt(&mut self, stmt: &Stmt, span: Span) -> Result<bool> {
+        match stmt {
+            Stmt::Let(v, op) => {
+                let val = self.op(*v, op, span)?;
+                self.define(*v, val)?;
+                Ok(true)
+            }
+            Stmt::Set(local, v) => self.set(*local, *v, span),
+            Stmt::Store { ptr, value, volatile } => {
+                self.store(*ptr, *value, *volatile, span)?;
+                Ok(true)
+            }
+            Stmt::If { cond, then, els } => self.lower_if(*cond, then, els),
+            Stmt::Loop { label, body, step } => self.lower_loop(*label, body, step, span),
+            Stmt::Switch { label, value, cases } => self.lower_switch(*label, *value, cases, span),
+            Stmt::Scope { label, body } => self.lower_scope(*label, body),
+            Stmt::Break(label) => {
+                let target = self.target(*label, span)?;
+                target.exit_used = true;
+                let exit = target.exit;
+                self.b.ins().jump(exit, &[]);
+                Ok(false)
+            }
+            Stmt::Continue(label) => {
+                let target = self.target(*label, span)?;
+                target.step_used = true;
+                let Some(step) = target.step else {
+                    return Err(self.bad(span, format_args!("`continue` of {label}, which is no loop")));
+                };
+                self.b.ins().jump(step, &[]);
+                Ok(false)
+            }
+            Stmt::Return(value) => self.lower_return(*value, span),
+            Stmt::Call { result, func, args } => self.lower_call(*result, *func, args, span),
+            Stmt::Printf { result, format, args } => self.lower_printf(*result, format.index(), args, span),
+            Stmt::Assert { cond, message } => {
+                let cond = self.scalar(*cond)?;
+                let site = self.new_site(span, SiteKind::Assert(message.clone()));
+                let zero = self.int(types::I8, 0);
+                let fails = self.b.ins().icmp(IntCC::Equal, cond, zero);
+                let nothing = self.int(types::I64, 0);
+                self.fault_if(fails, site, nothing, nothing);
+                Ok(true)
+            }
+            Stmt::Trap => {
+                let site = self.new_site(span, SiteKind::Trap);
+                self.fault_always(site);
+                Ok(false)
+            }
+            Stmt::Barrier(_) => Err(Box::new(
+                Diagnostic::error(Code::Unsupported, span, "barriers are not supported on the CPU yet")
+                    .help("split the kernel in two where its threads have to wait for each other"),
+            )),
+        }
+    }
+
+    fn set(&mut self, local: Local, v: Value, span: Span) -> Result<bool> {
+        let val = self.val(v)?;
+        match (self.locals.get(local.index()).copied(), val) {
+            (Some(LocalVar::Scalar(var)), Val::Scalar(value)) => self.b.def_var(var, value),
+            (Some(LocalVar::Known(root, var)), Val::Ptr(ptr)) => {
+                let off = match ptr {
+                    Ptr::Known { root: r, off } if r == root => off,
+                    _ => return Err(self.bad(span, format_args!("{local} holds pointers into two buffers"))),
+                };
+                self.b.def_var(var, off);
+            }
+            (Some(LocalVar::Dynamic { addr, desc }), Val::Ptr(ptr)) => {
+                let (a, d) = self.pair(ptr)?;
+                self.b.def_var(addr, a);
+                self.b.def_var(desc, d);
+            }
+            _ => return Err(self.bad(span, format_args!("{local} cannot hold {v}"))),
+        }
+        Ok(true)
+    }
+
+    /// What a local holds.
+    pub(super) fn get(&mut self, local: Local, span: Span) -> Result<Val> {
+        match self.locals.get(local.index()).copied() {
+            Some(LocalVar::Scalar(var)) => Ok(Val::Scalar(self.b.use_var(var))),
+            Some(LocalVar::Known(root, var)) => Ok(Val::Ptr(Ptr::Known { root, off: self.b.use_var(var) })),
+            Some(LocalVar::Dynamic { addr, desc }) => {
+                Ok(Val::Ptr(Ptr::Dynamic { addr: self.b.use_var(addr), desc: self.b.use_var(desc) }))
+            }
+            None => Err(self.bad(span, format_args!("{local} is not declared"))),
+        }
+    }
+
+    fn target(&mut self, label: Label, span: Span) -> Result<&mut Target> {
+        match self.labels.iter().rposition(|t| t.label == label) {
+            Some(i) => Ok(&mut self.labels[i]),
+            None => Err(self.bad(span, format_args!("{label} encloses nothing here"))),
+        }
+    }
+
+    fn push_target(&mut self, label: Label, exit: clif::Block, step: Option<clif::Block>) {
+        self.labels.push(Target { label, exit, exit_used: false, step, step_used: false });
+    }
+
+    fn pop_target(&mut self, span: Span) -> Result<Target> {
+        self.labels.pop().ok_or_else(|| self.bad(span, "labels do not nest"))
+    }
+
+    fn lower_if(&mut self, cond: Value, then: &Block, els: &Block) -> Result<bool> {
+        let cond = self.scalar(cond)?;
+        let (yes, after) = (self.b.create_block(), self.b.create_block());
+        let no = if els.is_empty() { after } else { self.b.create_block() };
+        self.b.ins().brif(cond, yes, &[], no, &[]);
+        let mut reached = els.is_empty();
+        self.b.switch_to_block(yes);
+        self.b.seal_block(yes);
+        if self.lower_block(then)? {
+            self.b.ins().jump(after, &[]);
+            reached = true;
+        }
+        if !els.is_empty() {
+            self.b.switch_to_block(no);
+            self.b.seal_block(no);
+            if self.lower_block(els)? {
+                self.b.ins().jump(after, &[]);
+                reached = true;
+            }
+        }
+        self.b.seal_block(after);
+        if reached {
+            self.b.switch_to_block(after);
+        }
+        Ok(reached)
+    }
+
+    fn lower_loop(&mut self, label: Label, body: &Block, step: &Block, span: Span) -> Result<bool> {
+        let [head, next, exit] = [(); 3].map(|()| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        self.push_target(label, exit, Some(next));
+        let falls = self.lower_block(body)?;
+        if falls {
+            self.b.ins().jump(next, &[]);
+        }
+        self.b.seal_block(next);
+        let continued = self.labels.last().is_some_and(|t| t.step_used);
+        if falls || continued {
+            self.b.switch_to_block(next);
+            if self.lower_block(step)? {
+                let work = self.info.loops.get(label.index()).copied().unwrap_or(1);
+                let work = self.int(types::I64, work.min(1 << 32) as i64);
+                self.poll(work, span)?;
+                self.b.ins().jump(head, &[]);
+            }
+        }
+        self.b.seal_block(head);
+        self.leave(exit, false, span)
+    }
+
+    fn lower_scope(&mut self, label: Label, body: &Block) -> Result<bool> {
+        let exit = self.b.create_block();
+        self.push_target(label, exit, None);
+        let falls = self.lower_block(body)?;
+        if falls {
+            self.b.ins().jump(exit, &[]);
+        }
+        self.leave(exit, falls, self.func.span)
+    }
+
+    /// Ends a construct: goes on in its exit if anything leads there.
+    fn leave(&mut self, exit: clif::Block, falls: bool, span: Span) -> Result<bool> {
+        let target = self.pop_target(span)?;
+        self.b.seal_block(exit);
+        let reached = falls || target.exit_used;
+        if reached {
+            self.b.switch_to_block(exit);
+        }
+        Ok(reached)
+    }
+
+    fn lower_switch(&mut self, label: Label, value: Value, cases: &[Case], span: Span) -> Result<bool> {
+        let scalar = self.scalar_of(value)?;
+        let value = self.scalar(value)?;
+        if scalar.is_float() {
+            return Err(self.bad(span, "`switch` on a float"));
+        }
+        let exit = self.b.create_block();
+        let blocks: Vec<_> = cases.iter().map(|_| self.b.create_block()).collect();
+        let mask = u128::from(u64::MAX >> (64 - scalar.bits()));
+        let mut switch = Switch::new();
+        let mut seen = HashSet::new();
+        let mut otherwise = exit;
+        for (case, block) in cases.iter().zip(&blocks) {
+            for v in &case.values {
+                let bits = *v as u64 as u128 & mask;
+                if !seen.insert(bits) {
+                    return Err(self.bad(span, format_args!("`case {v}` appears twice")));
+                }
+                switch.set_entry(bits, *block);
+            }
+            if case.default {
+                otherwise = *block;
+            }
+        }
+        switch.emit(&mut self.b, value, otherwise);
+        self.push_target(label, exit, None);
+        let mut falls_out = otherwise == exit;
+        let mut from_previous = false;
+        for (i, (case, block)) in cases.iter().zip(&blocks).enumerate() {
+            if from_previous {
+                self.b.ins().jump(*block, &[]);
+            }
+            self.b.switch_to_block(*block);
+            self.b.seal_block(*block);
+            let falls = self.lower_block(&case.body)?;
+            from_previous = falls && case.falls_through && i + 1 < cases.len();
+            if falls && !from_previous {
+                self.b.ins().jump(exit, &[]);
+                falls_out = true;
+            }
+        }
+        self.leave(exit, falls_out, span)
+    }
+
+    fn lower_return(&mut self, value: Option<Value>, span: Span) -> Result<bool> {
+        if let Some(next) = self.next_thread {
+            self.b.ins().jump(next, &[]);
+            return Ok(false);
+        }
+        let value = match (value, self.func.ret) {
+            (None, None) => None,
+            (Some(v), Some(_)) => Some(self.val(v)?),
+            _ => return Err(self.bad(span, "`return` does not fit the function's result")),
+        };
+        self.return_value(value)?;
+        Ok(false)
+    }
+
+    fn lower_call(&mut self, result: Option<Value>, func: FuncId, args: &[Value], span: Span) -> Result<bool> {
+        let callee = self.callee(func, span)?;
+        let target = self.m.module.func(func);
+        if target.params.len() != args.len() {
+            return Err(self.bad(span, format_args!("call of `{}` with {} arguments", target.name, args.len())));
+        }
+        let mut given = vec![self.ctx];
+        for (arg, param) in args.iter().zip(&target.params) {
+            match (self.val(*arg)?, param.ty.ty()) {
+                (Val::Scalar(value), Type::Scalar(_)) => given.push(value),
+                (Val::Ptr(ptr), Type::Ptr) => {
+                    let (addr, desc) = self.pair(ptr)?;
+                    given.extend([addr, desc]);
+                }
+                _ => {
+                    return Err(
+                        self.bad(span, format_args!("{arg} does not fit `{}` of `{}`", param.name, target.name))
+                    );
+                }
+            }
+        }
+        self.store_budget();
+        let results = self.call(callee, &given);
+        self.reload_budget();
+        self.stop_if(results[0]);
+        if let Some(v) = result {
+            let val = match (results.get(1).copied(), target.ret) {
+                (Some(addr), Some(Type::Ptr)) => {
+                    let desc = self.b.ins().load(types::I64, trusted(), self.ctx, Field::RET_DESC);
+                    Val::Ptr(Ptr::Dynamic { addr, desc })
+                }
+                (Some(value), Some(Type::Scalar(_))) => Val::Scalar(value),
+                _ => return Err(self.bad(span, format_args!("`{}` has no result", target.name))),
+            };
+            self.define(v, val)?;
+        }
+        Ok(true)
+    }
+
+    fn lower_printf(&mut self, result: Option<Value>, format: usize, args: &[Value], span: Span) -> Result<bool> {
+        if format >= self.m.module.formats.len() {
+            return Err(self.bad(span, "printf of a format that does not exist"));
+        }
+        let mut words = Vec::with_capacity(2 * args.len());
+        let mut types = Vec::with_capacity(args.len());
+        for arg in args {
+            match self.val(*arg)? {
+                Val::Scalar(value) => {
+                    let ty = Type::Scalar(self.scalar_of(*arg)?);
+                    words.push(self.widen(value, ty));
+                    types.push(ty);
+                }
+                Val::Ptr(ptr) => {
+                    let (addr, desc) = self.pair(ptr)?;
+                    words.extend([addr, desc]);
+                    types.push(Type::Ptr);
+                }
+            }
+        }
+        let size = 8 * words.len().max(1) as u32;
+        let area = match self.printf_area {
+            Some(area) => {
+                let slot = &mut self.b.func.sized_stack_slots[area];
+                slot.size = slot.size.max(size);
+                area
+            }
+            None => {
+                let area = self.stack_slot(size, 8);
+                self.printf_area = Some(area);
+                area
+            }
+        };
+        for (i, word) in words.into_iter().enumerate() {
+            self.stack_put(word, area, 8 * i as i32);
+        }
+        let host = self.func.kind == FuncKind::Host;
+        let site = self.new_site(span, SiteKind::Printf { format, args: types, host });
+        let site = self.int(types::I64, site);
+        let start = self.b.ins().stack_addr(types::I64, area, 0);
+        self.publish_thread();
+        let count = self.call_host(HostFn::Printf, &[self.ctx, site, start])?[0];
+        let zero = self.int(types::I64, 0);
+        let failed = self.b.ins().icmp(IntCC::SignedLessThan, count, zero);
+        self.stop_if(failed);
+        if let Some(v) = result {
+            let count = self.b.ins().ireduce(scalar_type(Scalar::I32), count);
+            self.define(v, Val::Scalar(count))?;
+        }
+        Ok(true)
+    }
+}

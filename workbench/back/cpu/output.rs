@@ -1,0 +1,152 @@
+//! What threads print: each worker keeps its own records, in the order they come, which is (block, thread, time) because
+//! blocks are claimed in ascending order. Both bounds are prefixes of that order, so that what is kept of a launch does
+//! not depend on which worker ran what.
+
+use super::context::{BufferDesc, DANGLING_DESC, WorkerCtx};
+use super::faults::{self, SiteKind};
+use crate::back::printf::{PrintfArg, format_record};
+use crate::back::{FaultKind, PrintfRecord};
+use crate::ir::format::{ArgKind, Piece, arg_kinds};
+use crate::ir::{Scalar, Type};
+
+/// Most records of a launch.
+pub const MAX_RECORDS: usize = 100_000;
+/// Most bytes of text of a launch.
+pub const MAX_BYTES: usize = 16 << 20;
+/// Most bytes of one `%s`.
+const MAX_STRING: u64 = 1 << 20;
+
+/// A worker's records, each with its block's linear index.
+#[derive(Default)]
+pub struct Output {
+    records: Vec<(u64, PrintfRecord)>,
+    bytes: usize,
+    dropped: u64,
+}
+
+impl Output {
+    /// Whether the bounds are reached; once they are, they stay so.
+    fn is_full(&self) -> bool {
+        self.dropped > 0 || self.records.len() >= MAX_RECORDS
+    }
+
+    fn push(&mut self, block: u64, record: PrintfRecord) {
+        if self.is_full() || self.bytes + record.text.len() > MAX_BYTES {
+            self.dropped += 1;
+        } else {
+            self.bytes += record.text.len();
+            self.records.push((block, record));
+        }
+    }
+
+    /// The records and how many were dropped.
+    pub fn take(&mut self) -> (Vec<(u64, PrintfRecord)>, u64) {
+        (std::mem::take(&mut self.records), std::mem::take(&mut self.dropped))
+    }
+}
+
+/// Puts the records of all workers in order, without those of blocks past `last`; with how many the bounds cut off.
+pub fn merge(mut records: Vec<(u64, PrintfRecord)>, last: u64) -> (Vec<PrintfRecord>, u64) {
+    records.retain(|(block, _)| *block <= last);
+    // Stable: a block's records come from one worker, already in order.
+    records.sort_by_key(|(block, _)| *block);
+    let mut bytes = 0;
+    let mut fits = |(_, record): &(u64, PrintfRecord)| {
+        bytes += record.text.len();
+        bytes <= MAX_BYTES
+    };
+    let kept = records.iter().take(MAX_RECORDS).take_while(|r| fits(r)).count();
+    let cut = (records.len() - kept) as u64;
+    records.truncate(kept);
+    (records.into_iter().map(|(_, record)| record).collect(), cut)
+}
+
+/// Called by generated code: formats and keeps a record. Gives printf's result, or -1 after a fault.
+///
+/// # Safety
+/// `ctx` is the running worker's; `words` holds the arguments of the site: one word each, two (address, descriptor) for a
+/// pointer.
+pub unsafe extern "C" fn printf(ctx: *mut WorkerCtx, site: u64, words: *const u64) -> i64 {
+    // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
+    let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
+    let Some(site) = launch.image.sites.get(site as usize) else { return 0 };
+    let SiteKind::Printf { format, args, host } = &site.kind else { return 0 };
+    let Some(pieces) = launch.image.formats.get(*format) else { return 0 };
+    if !*host && ctx.worker.output.is_full() {
+        ctx.worker.output.dropped += 1;
+        return args.len() as i64;
+    }
+    let count: usize = args.iter().map(|ty| if *ty == Type::Ptr { 2 } else { 1 }).sum();
+    // SAFETY: the caller's promise.
+    let words = unsafe { std::slice::from_raw_parts(words, count) };
+    // SAFETY: descriptors among the words are live, as those of any pointer in generated code.
+    let values = match unsafe { arguments(pieces, args, words) } {
+        Ok(values) => values,
+        Err((kind, detail)) => {
+            ctx.worker.fault = Some(faults::at(ctx, launch, kind, site.span, detail));
+            return -1;
+        }
+    };
+    let text = format_record(pieces, &values);
+    // CUDA's printf gives the number of arguments, C's the number of characters.
+    let result = if *host { text.len() as i64 } else { args.len() as i64 };
+    let record = PrintfRecord { block: launch.grid.unflatten(ctx.block_linear), thread: ctx.thread, text };
+    ctx.worker.output.push(ctx.block_linear, record);
+    result
+}
+
+type Misread = (FaultKind, String);
+
+/// # Safety
+/// The descriptors among the words are live.
+unsafe fn arguments(pieces: &[Piece], types: &[Type], words: &[u64]) -> Result<Vec<PrintfArg>, Misread> {
+    let kinds = arg_kinds(pieces);
+    let mut words = words.iter().copied();
+    let mut next = || words.next().unwrap_or(0);
+    let mut values = Vec::with_capacity(types.len());
+    for (i, ty) in types.iter().enumerate() {
+        let value = match ty {
+            Type::Scalar(Scalar::F64) => PrintfArg::Double(f64::from_bits(next())),
+            Type::Scalar(Scalar::F32) => PrintfArg::Double(f64::from(f32::from_bits(next() as u32))),
+            Type::Scalar(s) if s.is_signed() => PrintfArg::Int(next() as i64),
+            Type::Scalar(_) => PrintfArg::UInt(next()),
+            Type::Ptr => {
+                let (address, desc) = (next(), next());
+                if kinds.get(i) == Some(&ArgKind::Str) {
+                    // SAFETY: the caller's promise.
+                    let desc = unsafe { (desc as *const BufferDesc).as_ref() }.unwrap_or(&DANGLING_DESC);
+                    // SAFETY: as above: a live descriptor describes memory that can be read.
+                    unsafe { string(address, desc) }?
+                } else {
+                    PrintfArg::Pointer(address)
+                }
+            }
+        };
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// # Safety
+/// The memory the descriptor describes can be read.
+unsafe fn string(address: u64, desc: &BufferDesc) -> Result<PrintfArg, Misread> {
+    if address == 0 {
+        return Ok(PrintfArg::Str("(null)".to_owned()));
+    }
+    let off = address.wrapping_sub(desc.base);
+    if desc.len == 0 {
+        return Err((FaultKind::DanglingPointer, "`%s` of a pointer into no live allocation".to_owned()));
+    }
+    if off >= desc.len {
+        let detail = format!("`%s` starts at byte {} of a buffer of {} bytes", off as i64, desc.len);
+        return Err((FaultKind::OutOfBoundsRead, detail));
+    }
+    let available = desc.len - off;
+    // SAFETY: `available` bytes from `address` lie in the allocation.
+    let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, available.min(MAX_STRING) as usize) };
+    match bytes.iter().position(|&b| b == 0) {
+        Some(end) => Ok(PrintfArg::Str(String::from_utf8_lossy(&bytes[..end]).into_owned())),
+        None if available > MAX_STRING => Ok(PrintfArg::Str(String::from_utf8_lossy(bytes).into_owned())),
+        None => Err((FaultKind::OutOfBoundsRead, "`%s` of a string without a closing NUL".to_owned())),
+    }
+}

@@ -1,0 +1,64 @@
+//! The threads that help a launch: one pool for the process, made at first use, made anew in a forked child.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::stack;
+
+struct Pool {
+    process: u32,
+    threads: usize,
+    /// `None` where the system gives no threads: launches then run on their caller's.
+    pool: Option<rayon::ThreadPool>,
+}
+
+// A pointer rather than a lock: a lock held by another thread while the process forks would stay locked in the child.
+static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
+
+/// How many threads may work on a launch, the caller's included.
+pub fn width() -> usize {
+    static WIDTH: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *WIDTH.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Runs `job` on up to `count` threads of the pool; gives how many were asked.
+pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
+    let pool = current();
+    let Some(threads) = &pool.pool else { return 0 };
+    let count = count.min(pool.threads);
+    for _ in 0..count {
+        threads.spawn(job.clone());
+    }
+    count
+}
+
+fn current() -> &'static Pool {
+    let process = std::process::id();
+    let old = POOL.load(Ordering::Acquire);
+    // SAFETY: what was published is never freed.
+    if let Some(pool) = unsafe { old.as_ref() }
+        && pool.process == process
+    {
+        return pool;
+    }
+    // The helpers: the caller is one more. A pool left over from before a fork has no threads any more and is leaked,
+    // because dropping it would wait for them.
+    let threads = width().saturating_sub(1).max(1);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .stack_size(stack::POOL_THREAD)
+        .thread_name(|i| format!("workbench-{i}"))
+        .build()
+        .ok();
+    let new = Box::into_raw(Box::new(Pool { process, threads, pool }));
+    match POOL.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: published now, never freed.
+        Ok(_) => unsafe { &*new },
+        Err(winner) => {
+            // SAFETY: `new` was never published; `winner` was, by another thread of this process, and is never freed.
+            unsafe {
+                drop(Box::from_raw(new));
+                &*winner
+            }
+        }
+    }
+}

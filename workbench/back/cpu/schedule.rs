@@ -1,0 +1,383 @@
+//! Runs a launch: workers claim ranges of blocks in ascending order from one counter.
+//!
+//! The caller always works too. It calls helpers when the estimate of the work, the time its first blocks took, or its
+//! first poll says that waking a thread (about 12 µs) pays. A helper that comes too late finds the launch closed and goes
+//! away, so a launch never waits for a thread that has not begun, and may be made from anywhere, a pool thread included.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::context::{BufferDesc, EntryFn, WorkerCtx};
+use super::float_env::FloatEnv;
+use super::tick::{self, Stop};
+use super::{Entry, Image, pool, stack};
+use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
+
+/// Nanoseconds of an operation of the static estimate.
+const NS_PER_OP: f64 = 0.35;
+/// Work worth waking helpers for, in nanoseconds.
+const WORTH_HELP: f64 = 25_000.0;
+/// The time a first claim aims at.
+const FIRST_CLAIM: f64 = 5_000.0;
+/// The time later claims aim at: long against the counter's cost, short against a launch.
+const CLAIM: f64 = 100_000.0;
+/// How often the launching thread asks whether to stop.
+pub const INTERRUPT_EVERY: Duration = Duration::from_millis(5);
+
+/// One launch, shared by its workers.
+pub struct Launch<'a> {
+    /// The code.
+    pub image: &'a Image,
+    /// The kernel or host function.
+    pub entry: &'a Entry,
+    /// A descriptor for each parameter.
+    pub descs: &'a [BufferDesc],
+    /// A word for each parameter: a scalar's bits or the address of its descriptor.
+    pub args: &'a [u64],
+    /// `gridDim`.
+    pub grid: Dim3,
+    /// `blockDim`.
+    pub block: Dim3,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// When it has to stop.
+    pub deadline: Option<Instant>,
+    /// Asked on the launching thread.
+    pub interrupt: Option<&'a dyn Interrupt>,
+    blocks: u64,
+    /// Operations of a block, estimated.
+    block_ops: f64,
+    /// What a row of threads takes off the budget, besides its loops.
+    row_cost: i64,
+    parallel: bool,
+    next: AtomicU64,
+    /// Why everyone has to stop.
+    pub stop: tick::StopFlag,
+    /// The lowest block that faulted.
+    fault_block: AtomicU64,
+    helped: AtomicBool,
+    crew: Arc<Crew>,
+    finished: Mutex<Finished>,
+}
+
+/// What workers hand in.
+#[derive(Default)]
+struct Finished {
+    fault: Option<(u64, RawFault)>,
+    records: Vec<(u64, PrintfRecord)>,
+    dropped: u64,
+    result: u64,
+}
+
+/// Who works on a launch; outlives it in jobs that come too late.
+#[derive(Default)]
+struct Crew {
+    state: Mutex<CrewState>,
+    left: Condvar,
+}
+
+#[derive(Default)]
+struct CrewState {
+    closed: bool,
+    running: usize,
+}
+
+/// Who a worker is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// The launching thread: asks whether to stop, and calls helpers.
+    Caller,
+    /// A thread that stands in for the launching one: calls helpers.
+    Stand,
+    /// A thread of the pool.
+    #[default]
+    Helper,
+}
+
+/// What only Rust touches of a worker's context.
+#[derive(Default)]
+pub struct Worker {
+    /// What it may do besides running blocks.
+    pub role: Role,
+    /// When the interrupt was last asked.
+    pub asked: Option<Instant>,
+    /// What generated code or a helper found.
+    pub fault: Option<RawFault>,
+    /// What was printed.
+    pub output: super::output::Output,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these locks; if it did, the data would still be whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `entry`; gives the result of a host function as bits.
+pub fn run(
+    image: &Image,
+    entry: &Entry,
+    descs: &[BufferDesc],
+    args: &[u64],
+    config: &LaunchConfig<'_>,
+) -> (u64, Outcome) {
+    let (blocks, threads) = (config.grid.count(), config.block.count());
+    if blocks == 0 || threads == 0 {
+        return (0, Outcome::default());
+    }
+    let launch = Launch {
+        image,
+        entry,
+        descs,
+        args,
+        grid: config.grid,
+        block: config.block,
+        timeout: config.timeout,
+        deadline: config.timeout.and_then(|t| Instant::now().checked_add(t)),
+        interrupt: config.interrupt,
+        blocks,
+        block_ops: threads as f64 * entry.estimate as f64,
+        row_cost: (u64::from(config.block.x) * entry.straight.min(1 << 24)) as i64,
+        parallel: !config.serial && blocks > 1 && pool::width() > 1,
+        next: AtomicU64::new(0),
+        stop: tick::StopFlag::default(),
+        fault_block: AtomicU64::new(u64::MAX),
+        helped: AtomicBool::new(false),
+        crew: Arc::default(),
+        finished: Mutex::default(),
+    };
+    if launch.parallel && launch.block_ops * blocks as f64 * NS_PER_OP > WORTH_HELP {
+        launch.call_helpers();
+    }
+    if stack::remaining().is_some_and(|left| left >= image.stack_need) {
+        launch.work(Role::Caller);
+    } else {
+        launch.work_elsewhere();
+    }
+    launch.wait();
+    launch.outcome()
+}
+
+impl Launch<'_> {
+    /// Asks the pool for help, once.
+    pub fn call_helpers(&self) {
+        let left = self.blocks.saturating_sub(self.next.load(Ordering::Relaxed));
+        if !self.parallel || left == 0 || self.helped.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let helpers = left.min(pool::width() as u64 - 1) as usize;
+        let (launch, crew) = (std::ptr::from_ref(self) as usize, Arc::clone(&self.crew));
+        pool::spawn(helpers, move || {
+            {
+                let mut state = lock(&crew.state);
+                if state.closed {
+                    return;
+                }
+                state.running += 1;
+            }
+            // SAFETY: the launch is not closed, and `wait` lets it end only when nobody runs.
+            let launch = unsafe { &*(launch as *const Launch<'_>) };
+            launch.work(Role::Helper);
+            lock(&crew.state).running -= 1;
+            crew.left.notify_all();
+        });
+    }
+
+    /// Closes the launch and waits for the helpers that have begun, asking meanwhile whether to stop.
+    fn wait(&self) {
+        let mut state = lock(&self.crew.state);
+        state.closed = true;
+        while state.running > 0 {
+            if self.interrupt.is_none() {
+                state = self.crew.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let (guard, waited) =
+                self.crew.left.wait_timeout(state, INTERRUPT_EVERY).unwrap_or_else(PoisonError::into_inner);
+            drop(guard);
+            if waited.timed_out() {
+                self.ask();
+            }
+            state = lock(&self.crew.state);
+        }
+    }
+
+    /// Asks whether to stop, on the launching thread.
+    pub fn ask(&self) -> bool {
+        // Generated code may be what called: nothing can unwind through it, so a callback that panics stops the launch.
+        let asked = |i: &dyn Interrupt| std::panic::catch_unwind(AssertUnwindSafe(|| i.interrupted())).unwrap_or(true);
+        let stop = self.interrupt.is_some_and(asked);
+        if stop {
+            self.stop.set(Stop::Interrupted);
+        }
+        stop
+    }
+
+    /// Runs on a thread made for this launch, for a caller whose own stack is too small.
+    fn work_elsewhere(&self) {
+        let size = (self.image.stack_need + stack::MARGIN).max(stack::POOL_THREAD);
+        std::thread::scope(|scope| {
+            let builder = std::thread::Builder::new().name("workbench-launch".to_owned()).stack_size(size);
+            match builder.spawn_scoped(scope, || self.work(Role::Stand)) {
+                Ok(thread) => {
+                    // The thread unparks nobody; a launch this rare may end a poll late.
+                    let mut pause = Duration::from_micros(20);
+                    while !thread.is_finished() {
+                        std::thread::park_timeout(pause);
+                        pause = (pause * 2).min(INTERRUPT_EVERY);
+                        self.ask();
+                    }
+                }
+                Err(e) => {
+                    let detail = format!("no stack to run on: the system gave no thread ({e})");
+                    let fault = RawFault {
+                        kind: FaultKind::StackOverflow,
+                        span: self.entry.span,
+                        block: [0; 3],
+                        thread: [0; 3],
+                        detail,
+                    };
+                    lock(&self.finished).fault = Some((0, fault));
+                }
+            }
+        });
+    }
+
+    fn work(&self, role: Role) {
+        let float_env = FloatEnv::enter();
+        let mut ctx = WorkerCtx {
+            budget: tick::BUDGET,
+            stack_limit: stack::pointer().saturating_sub(stack::CALLS) as u64,
+            frames: std::ptr::null(),
+            block_linear: 0,
+            block: [0; 3],
+            thread: [0; 3],
+            grid: [self.grid.x, self.grid.y, self.grid.z],
+            dims: [self.block.x, self.block.y, self.block.z],
+            ret: 0,
+            ret_desc: 0,
+            launch: std::ptr::from_ref(self).cast(),
+            worker: Worker { role, ..Worker::default() },
+        };
+        // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
+        let code = unsafe { std::mem::transmute::<usize, EntryFn>(self.entry.address) };
+        let mut size = self.first_claim();
+        loop {
+            let begin = self.next.fetch_add(size, Ordering::Relaxed);
+            if begin >= self.blocks || begin > self.fault_block.load(Ordering::Relaxed) || self.stop.get().is_some() {
+                break;
+            }
+            let end = begin.saturating_add(size).min(self.blocks);
+            let start = (end < self.blocks).then(Instant::now);
+            // SAFETY: the code is that of this launch's entry point.
+            if !unsafe { self.run_blocks(code, &mut ctx, begin, end) } {
+                if let Some(fault) = ctx.worker.fault.take() {
+                    self.record(ctx.block_linear, fault);
+                }
+                break;
+            }
+            if let Some(start) = start {
+                let block_ns = (start.elapsed().as_nanos() as f64 / (end - begin) as f64).max(0.1);
+                size = self.next_claim(size, end, block_ns, role);
+            }
+        }
+        drop(float_env);
+        let mut finished = lock(&self.finished);
+        finished.result = ctx.ret;
+        let (records, dropped) = ctx.worker.output.take();
+        finished.dropped += dropped;
+        if finished.records.is_empty() {
+            finished.records = records;
+        } else {
+            finished.records.extend(records);
+        }
+    }
+
+    /// Runs blocks `begin..end`, row by row; `false` when it has to stop.
+    ///
+    /// # Safety
+    /// `code` is the machine code of this launch's entry point.
+    unsafe fn run_blocks(&self, code: EntryFn, ctx: &mut WorkerCtx, begin: u64, end: u64) -> bool {
+        ctx.block = self.grid.unflatten(begin);
+        for linear in begin..end {
+            ctx.block_linear = linear;
+            for z in 0..self.block.z {
+                for y in 0..self.block.y {
+                    ctx.thread = [0, y, z];
+                    ctx.budget -= self.row_cost;
+                    // SAFETY: the context is a worker's of this launch.
+                    if ctx.budget < 0 && unsafe { tick::tick(ctx, u64::MAX) } < 0 {
+                        return false;
+                    }
+                    // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its
+                    // buffers.
+                    if unsafe { code(ctx, self.args.as_ptr()) } != 0 {
+                        return false;
+                    }
+                }
+            }
+            let [x, y, z] = &mut ctx.block;
+            *x += 1;
+            if *x == self.grid.x {
+                (*x, *y) = (0, *y + 1);
+                if *y == self.grid.y {
+                    (*y, *z) = (0, *z + 1);
+                }
+            }
+        }
+        true
+    }
+
+    /// All blocks where nothing can be won by sharing, else a few microseconds' worth.
+    fn first_claim(&self) -> u64 {
+        if !self.parallel {
+            return self.blocks;
+        }
+        let block_ns = self.block_ops * NS_PER_OP;
+        if !self.entry.has_loops && block_ns * self.blocks as f64 <= WORTH_HELP {
+            return self.blocks;
+        }
+        let share = self.blocks / (2 * pool::width() as u64);
+        ((FIRST_CLAIM / block_ns) as u64).min(share).max(1)
+    }
+
+    fn next_claim(&self, last: u64, done: u64, block_ns: f64, role: Role) -> u64 {
+        let left = self.blocks - done;
+        if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
+            self.call_helpers();
+        }
+        // Large enough not to fight over the counter, small enough that all end together.
+        let share = left / (2 * pool::width() as u64);
+        ((CLAIM / block_ns) as u64).min(last.saturating_mul(8)).min(share).max(1)
+    }
+
+    fn record(&self, block: u64, fault: RawFault) {
+        let mut finished = lock(&self.finished);
+        if finished.fault.as_ref().is_none_or(|(lowest, _)| block < *lowest) {
+            finished.fault = Some((block, fault));
+            self.fault_block.fetch_min(block, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a lower block than `block` has faulted, so that `block` should not have started.
+    pub fn is_moot(&self, block: u64) -> bool {
+        self.fault_block.load(Ordering::Relaxed) < block
+    }
+
+    fn outcome(self) -> (u64, Outcome) {
+        let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut fault = finished.fault;
+        if fault.is_none() && self.stop.get() == Some(Stop::Interrupted) {
+            // Every block was done before anyone noticed; the user's wish is still not swallowed.
+            let kind = FaultKind::Interrupted;
+            let detail = "interrupted as the last block finished".to_owned();
+            let span = self.entry.span;
+            fault = Some((self.blocks - 1, RawFault { kind, span, block: [0; 3], thread: [0; 3], detail }));
+        }
+        let last = fault.as_ref().map_or(u64::MAX, |(block, _)| *block);
+        let (output, cut) = super::output::merge(finished.records, last);
+        let fault = fault.map(|(_, fault)| fault);
+        (finished.result, Outcome { output, dropped: finished.dropped + cut, fault })
+    }
+}

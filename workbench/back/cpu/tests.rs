@@ -1,0 +1,7 @@
+//! Kernels built by hand, run, and held against what Rust computes.
+
+mod arith;
+mod build;
+mod faults;
+mod math;
+mod run;

@@ -1,0 +1,389 @@
+//! The NVIDIA driver, looked up at run time, and this process's one context on device 0.
+//!
+//! A fault such as an illegal address breaks the context it happened in. The broken one is let go: when nothing else in
+//! the process holds it, the next launch gets a new one; when something does (torch, CuPy), the device is refused.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cudarc::driver::result::{self, DriverError, stream::StreamKind};
+use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute, CUresult};
+
+use super::record::{self, CAPACITY, HEADER};
+
+/// A GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// As the driver calls it.
+    pub name: String,
+    /// What to compile for: `sm_90`.
+    pub arch: String,
+    /// Its memory in bytes.
+    pub memory: usize,
+}
+
+/// Whether the driver's library can be loaded. Every call of cudarc comes after this: it panics where there is none.
+fn present() -> bool {
+    static PRESENT: OnceLock<()> = OnceLock::new();
+    if PRESENT.get().is_some() {
+        return true;
+    }
+    // SAFETY: loading the driver has no requirements.
+    let found = unsafe { sys::is_culib_present() };
+    if found {
+        PRESENT.get_or_init(|| ());
+    }
+    found
+}
+
+/// Starts the driver.
+///
+/// # Errors
+/// One sentence on what is missing and how to get it.
+fn start() -> Result<(), String> {
+    if !present() {
+        return Err("no NVIDIA driver (libcuda.so.1) was found on this machine; a launch on device=\"cuda\" needs an \
+                    NVIDIA GPU and its driver, device=\"cpu\" runs the same text here"
+            .to_owned());
+    }
+    result::init().map_err(|e| match e.0 {
+        CUresult::CUDA_ERROR_NO_DEVICE => {
+            "the NVIDIA driver found no GPU; check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or use device=\"cpu\""
+                .to_owned()
+        }
+        _ => format!("the NVIDIA driver did not start: {}", describe(e)),
+    })
+}
+
+/// The GPUs of this machine; none where there is no driver.
+pub(super) fn devices() -> Vec<DeviceInfo> {
+    if start().is_err() {
+        return Vec::new();
+    }
+    let count = result::device::get_count().unwrap_or(0);
+    (0..count).filter_map(|i| info(result::device::get(i).ok()?).ok()).collect()
+}
+
+/// Whether a kernel can run: a driver and a GPU.
+///
+/// # Errors
+/// One sentence on what is missing and how to get it.
+pub(super) fn availability() -> Result<(), String> {
+    start()?;
+    match result::device::get_count() {
+        Ok(0) => Err("the NVIDIA driver found no GPU; check `nvidia-smi` and CUDA_VISIBLE_DEVICES".to_owned()),
+        Ok(_) => Ok(()),
+        Err(e) => Err(format!("the NVIDIA driver does not list its GPUs: {}", describe(e))),
+    }
+}
+
+fn info(device: sys::CUdevice) -> Result<DeviceInfo, DriverError> {
+    // SAFETY: the device came from `device::get`.
+    unsafe {
+        let attribute = |a| result::device::get_attribute(device, a);
+        let major = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        Ok(DeviceInfo {
+            name: result::device::get_name(device)?,
+            arch: format!("sm_{major}{minor}"),
+            memory: result::device::total_mem(device)?,
+        })
+    }
+}
+
+/// An error by the driver's name and sentence: `CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)`.
+pub(super) fn describe(error: DriverError) -> String {
+    let text = error.error_string().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    if text.is_empty() { format!("{:?}", error.0) } else { format!("{:?} ({text})", error.0) }
+}
+
+/// Whether the context is broken after this error: every later call in it gives the same.
+pub(super) fn breaks_context(error: DriverError) -> bool {
+    matches!(
+        error.0,
+        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_ASSERT
+            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUresult::CUDA_ERROR_INVALID_PC
+            | CUresult::CUDA_ERROR_LAUNCH_FAILED
+            | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUresult::CUDA_ERROR_UNKNOWN
+    )
+}
+
+/// The log's memory: page-locked host memory that the GPU writes, so that it can be read while a kernel runs and after
+/// a fault.
+pub(super) struct LogMemory {
+    host: *mut u8,
+    /// What kernels know it as.
+    pub device: sys::CUdeviceptr,
+}
+
+impl LogMemory {
+    fn new() -> Result<Self, DriverError> {
+        let mut device = 0;
+        // SAFETY: a context is current; the allocation is freed by `free` or with the context.
+        unsafe {
+            let host = result::malloc_host(HEADER + CAPACITY, sys::CU_MEMHOSTALLOC_DEVICEMAP)?;
+            sys::cuMemHostGetDevicePointer_v2(&raw mut device, host, 0).result()?;
+            ptr::write_bytes(host.cast::<u8>(), 0, HEADER + CAPACITY);
+            let log = LogMemory { host: host.cast(), device };
+            log.reset();
+            Ok(log)
+        }
+    }
+
+    /// Reads what was written, and makes it ready for the next launch unless a kernel may still write.
+    pub fn take(&self, running: bool) -> record::Log {
+        // A copy first: the GPU may still write, and references to memory that changes are not allowed.
+        let mut header = vec![0u8; HEADER];
+        // SAFETY: the memory has HEADER + CAPACITY bytes and lives as long as the context, which the caller holds.
+        unsafe { ptr::copy_nonoverlapping(self.host, header.as_mut_ptr(), HEADER) };
+        let used = record::used(&header, CAPACITY);
+        let mut records = vec![0u8; used];
+        // SAFETY: as above; `used` is at most CAPACITY.
+        unsafe {
+            ptr::copy_nonoverlapping(self.host.add(HEADER), records.as_mut_ptr(), used);
+            if !running {
+                // Zeros behind the header, so that an old record is never taken for a new one.
+                ptr::write_bytes(self.host.add(HEADER), 0, used);
+                self.reset();
+            }
+        }
+        record::decode(&header, &records)
+    }
+
+    /// Writes a fresh header.
+    ///
+    /// # Safety
+    /// No kernel writes the log, and its context lives.
+    unsafe fn reset(&self) {
+        let fresh = record::fresh_header(CAPACITY);
+        // SAFETY: the memory begins with HEADER bytes.
+        unsafe { ptr::copy_nonoverlapping(fresh.as_ptr(), self.host, HEADER) };
+    }
+}
+
+/// This process's context.
+pub(super) struct Context {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    /// Our own stream: work of others in the context neither waits for ours nor holds it up.
+    pub stream: sys::CUstream,
+    pub log: LogMemory,
+    process: u32,
+}
+
+// SAFETY: driver handles may be used from any thread; the log is reached only through the state's lock.
+unsafe impl Send for Context {}
+
+/// A launch that was given up while its kernel ran on. What it uses stays allocated until it ends.
+pub(super) struct Abandoned {
+    pub kernel: String,
+    pub memory: Vec<sys::CUdeviceptr>,
+}
+
+/// What launches share, one at a time.
+#[derive(Default)]
+pub(super) struct State {
+    pub context: Option<Context>,
+    pub abandoned: Option<Abandoned>,
+    refused: Option<String>,
+    /// Counts contexts: a module belongs to the one it was loaded in.
+    pub generation: u64,
+    recovering: bool,
+}
+
+static STATE: Mutex<State> =
+    Mutex::new(State { context: None, abandoned: None, refused: None, generation: 0, recovering: false });
+
+/// Modules whose programs are gone, with their generations: unloading one waits for running kernels, so it is left to the
+/// next launch.
+static UNUSED: Mutex<Vec<(u64, usize)>> = Mutex::new(Vec::new());
+
+/// Hands a module over to be unloaded when it is safe.
+pub(super) fn discard(generation: u64, module: sys::CUmodule) {
+    UNUSED.lock().unwrap_or_else(PoisonError::into_inner).push((generation, module as usize));
+}
+
+/// The state, locked for one launch.
+pub(super) fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    /// The context, made if there is none, current on this thread and with no kernel of ours running.
+    ///
+    /// # Errors
+    /// One sentence on why no kernel can run.
+    pub fn ready(&mut self) -> Result<(), String> {
+        if let Some(reason) = &self.refused {
+            return Err(reason.clone());
+        }
+        if self.context.as_ref().is_some_and(|c| c.process != std::process::id()) {
+            return Err(
+                "CUDA cannot be used in a process forked after its first use; start workers with `spawn`".to_owned()
+            );
+        }
+        if self.context.is_none() {
+            start()?;
+            match Context::new() {
+                Ok(context) => {
+                    self.context = Some(context);
+                    self.recovering = false;
+                }
+                Err(e) if self.recovering => {
+                    let reason = format!(
+                        "the GPU is refused: an earlier fault broke its context, which other parts of this process hold too \
+                         ({}); restart the process to use it again",
+                        describe(e)
+                    );
+                    self.refused = Some(reason.clone());
+                    return Err(reason);
+                }
+                Err(e) => return Err(format!("no CUDA context could be made: {}", describe(e))),
+            }
+        }
+        let Some(context) = &self.context else { return Err("no CUDA context".to_owned()) };
+        // SAFETY: the context is retained until `lose` releases it.
+        unsafe { result::ctx::set_current(context.context) }
+            .map_err(|e| format!("the CUDA context: {}", describe(e)))?;
+        if let Some(abandoned) = &self.abandoned {
+            // SAFETY: the stream belongs to the current context.
+            match unsafe { sys::cuStreamQuery(context.stream) }.result() {
+                Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {
+                    return Err(format!(
+                        "the GPU is refused: kernel `{}`, given up earlier, is still running, and CUDA has no way to stop it; \
+                         restart the process to use the GPU again",
+                        abandoned.kernel
+                    ));
+                }
+                Err(_) => {
+                    self.lose();
+                    return self.ready();
+                }
+                Ok(()) => {
+                    for &memory in &abandoned.memory {
+                        // SAFETY: the kernel that used it has ended. A failure leaks, and shows in the next call.
+                        let _ = unsafe { result::free_sync(memory) };
+                    }
+                    context.log.take(false);
+                    self.abandoned = None;
+                }
+            }
+        }
+        self.unload_unused();
+        Ok(())
+    }
+
+    fn unload_unused(&self) {
+        for (generation, module) in UNUSED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            if generation == self.generation {
+                // SAFETY: the module was loaded in this context, its program is gone and no kernel runs.
+                let _ = unsafe { result::module::unload(module as sys::CUmodule) };
+            }
+        }
+    }
+
+    /// Lets go of a broken context with all that was allocated in it.
+    pub fn lose(&mut self) {
+        self.generation += 1;
+        self.abandoned = None;
+        self.recovering = true;
+        if let Some(context) = self.context.take() {
+            // SAFETY: nothing of ours uses the context after this. When others hold it too, it lives on, broken, and the
+            // log's memory with it.
+            unsafe {
+                let _ = result::ctx::set_current(ptr::null_mut());
+                let _ = result::primary_ctx::release(context.device);
+            }
+        }
+    }
+}
+
+impl Context {
+    fn new() -> Result<Self, DriverError> {
+        let device = result::device::get(0)?;
+        // SAFETY: the device came from `device::get`; a failure below releases what was retained.
+        unsafe {
+            let context = result::primary_ctx::retain(device)?;
+            let made = (|| {
+                result::ctx::set_current(context)?;
+                // A context that another library broke shows it here.
+                result::ctx::synchronize()?;
+                Ok((result::stream::create(StreamKind::NonBlocking)?, LogMemory::new()?))
+            })();
+            match made {
+                Ok((stream, log)) => Ok(Context { device, context, stream, log, process: std::process::id() }),
+                Err(e) => {
+                    let _ = result::ctx::set_current(ptr::null_mut());
+                    let _ = result::primary_ctx::release(device);
+                    Err(e)
+                }
+            }
+        }
+    }
+}
+
+/// Puts back, when dropped, the context that was current on this thread: torch and others have theirs.
+pub(super) struct Previous(sys::CUcontext);
+
+impl Previous {
+    /// Remembers the current context.
+    pub fn remember() -> Option<Self> {
+        present().then(|| Previous(result::ctx::get_current().ok().flatten().unwrap_or(ptr::null_mut())))
+    }
+}
+
+impl Drop for Previous {
+    fn drop(&mut self) {
+        // SAFETY: the context was current before; where it has been destroyed since, the driver refuses.
+        let _ = unsafe { result::ctx::set_current(self.0) };
+    }
+}
+
+/// A module loaded in a context.
+pub(super) struct Module {
+    pub generation: u64,
+    pub handle: sys::CUmodule,
+}
+
+// SAFETY: a handle, used under the state's lock.
+unsafe impl Send for Module {}
+
+impl Module {
+    /// Loads machine code, or PTX where there is none for this device. The context is current.
+    pub fn load(generation: u64, cubin: &[u8], ptx: &str) -> Result<Self, DriverError> {
+        let image = |bytes: &[u8]| {
+            // SAFETY: the bytes are what NVRTC made; the driver copies them. PTX ends in a NUL.
+            unsafe { result::module::load_data(bytes.as_ptr().cast::<c_void>()) }
+        };
+        let text = || image(&[ptx.as_bytes(), b"\0"].concat());
+        let handle = if cubin.is_empty() {
+            text()?
+        } else {
+            match image(cubin) {
+                // Machine code for another architecture: the driver compiles the PTX.
+                Err(e)
+                    if matches!(e.0, CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU | CUresult::CUDA_ERROR_INVALID_IMAGE) =>
+                {
+                    text()?
+                }
+                other => other?,
+            }
+        };
+        Ok(Module { generation, handle })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        discard(self.generation, self.handle);
+    }
+}

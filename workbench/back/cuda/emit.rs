@@ -1,0 +1,181 @@
+//! The device part of a text: the user's own lines, with what only a host compiler understands blanked in place, behind a
+//! prelude. Lines and byte columns stay, so that NVRTC's messages point where the user looks.
+
+use std::collections::BTreeMap;
+
+use super::intrinsics::{CONSTANTS, HOST_NAMESPACES, HOST_STD, HOST_TYPES, STD_NAMES, is_host_header};
+use super::lex::{self, Item, Kind, Macro, Shape, Token, Words};
+
+/// What NVRTC calls the prelude; no span stands for it.
+pub(super) const PRELUDE_NAME: &str = "<workbench prelude>";
+
+/// What NVRTC calls the macros of the options.
+const OPTIONS_NAME: &str = "<options>";
+
+/// The macros and words of a text with its headers and options.
+pub(super) fn words(text: &str, headers: &BTreeMap<String, String>, defines: &[(String, String)]) -> Words {
+    let mut macros: BTreeMap<String, Macro> = BTreeMap::new();
+    for (name, body) in defines {
+        lex::define(&format!("{name} {body}"), &mut macros);
+    }
+    for part in headers.values().map(String::as_str).chain([text]) {
+        lex::collect_macros(part, &lex::tokens(part), &mut macros);
+    }
+    Words::new(&macros)
+}
+
+/// The text with its host part blanked; `own_headers` are the ones the user supplies, which stay included.
+pub(super) fn device_part(text: &str, words: &Words, own_headers: &BTreeMap<String, String>) -> String {
+    let tokens = lex::tokens(text);
+    let mut out = text.as_bytes().to_vec();
+    for item in lex::items(text, &tokens, words) {
+        if !is_host(text, &tokens, &item, words) {
+            continue;
+        }
+        // Directives inside stay: what follows may need their macros, and conditionals must balance.
+        let inner = &tokens[item.range.clone()];
+        let Some((first, last)) = inner.first().zip(inner.last()) else { continue };
+        let mut from = first.start;
+        for directive in inner.iter().filter(|t| t.kind == Kind::Directive) {
+            blank(&mut out, from, directive.start);
+            from = directive.end;
+        }
+        blank(&mut out, from, last.end);
+    }
+    for token in tokens.iter().filter(|t| t.kind == Kind::Directive) {
+        if included(token.text(text)).is_some_and(|name| is_host_header(name) && !own_headers.contains_key(name)) {
+            blank(&mut out, token.start, token.end);
+        }
+    }
+    String::from_utf8(out).expect("every byte of a character is blanked or none is: tokens end at characters")
+}
+
+/// The header an `#include` names.
+fn included(line: &str) -> Option<&str> {
+    let rest = lex::directive(line, "include")?.trim_start();
+    let close = match rest.bytes().next()? {
+        b'<' => '>',
+        b'"' => '"',
+        _ => return None,
+    };
+    rest[1..].split_once(close).map(|(name, _)| name)
+}
+
+fn blank(out: &mut [u8], from: usize, to: usize) {
+    if from < to {
+        out[from..to].iter_mut().filter(|b| !matches!(b, b'\n' | b'\r')).for_each(|b| *b = b' ');
+    }
+}
+
+fn is_host(text: &str, tokens: &[Token], item: &Item, words: &Words) -> bool {
+    let header = &tokens[item.header.clone()];
+    let idents = || header.iter().filter(|t| t.kind == Kind::Ident).map(|t| t.text(text));
+    match item.shape {
+        Shape::Directive | Shape::Open(_) | Shape::Close => false,
+        Shape::MacroUse => idents().next().is_some_and(|name| words.is_host(name)),
+        // A constexpr function serves both sides (nvcc's relaxed constexpr).
+        Shape::Function => !idents().any(|name| words.is_device(name) || name == "constexpr"),
+        Shape::Other => !idents().any(|name| words.is_device(name)) && mentions_host(text, header),
+    }
+}
+
+/// Whether a declaration names something that only the host has.
+fn mentions_host(text: &str, tokens: &[Token]) -> bool {
+    let path =
+        |i: usize| tokens.get(i + 1).is_some_and(|t| t.is(b':')) && tokens.get(i + 2).is_some_and(|t| t.is(b':'));
+    let after = |i: usize| tokens.get(i + 3).map_or("", |t| t.text(text));
+    let using = tokens.first().is_some_and(|t| t.text(text) == "using");
+    tokens.iter().enumerate().filter(|(_, t)| t.kind == Kind::Ident).any(|(i, t)| {
+        let name = t.text(text);
+        HOST_TYPES.contains(&name)
+            || HOST_NAMESPACES.contains(&name) && (path(i) || using && tokens.get(i + 1).is_some_and(|t| t.is(b';')))
+            || name == "std" && path(i) && HOST_STD.contains(&after(i))
+    })
+}
+
+/// The whole text NVRTC gets: prelude, macros of the options, then the device part under the user's name for it.
+pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)]) -> String {
+    let mut out = format!("#line 1 \"{PRELUDE_NAME}\"\n");
+    // The user's own definitions come before ours, so that `NDEBUG` is seen; ours stand back where both exist.
+    out.push_str(&format!("#line 1 \"{OPTIONS_NAME}\"\n"));
+    for (name, body) in defines {
+        out.push_str(&format!("#define {} {}\n", one_line(name), one_line(body)));
+    }
+    out.push_str(&format!("#line 1 \"{PRELUDE_NAME}\"\n"));
+    for (name, value) in CONSTANTS {
+        out.push_str(&format!("#ifndef {name}\n#define {name} {value}\n#endif\n"));
+    }
+    out.push_str(include_str!("prelude.cuh"));
+    out.push_str("namespace std {\n");
+    for name in STD_NAMES {
+        out.push_str(&format!("using ::{name};\n"));
+    }
+    out.push_str("}\n");
+    out.push_str(&format!("#line 1 \"{}\"\n", quoted(name)));
+    out.push_str(device_part);
+    out.push('\n');
+    out
+}
+
+/// A macro's text on one line.
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+/// A name as it stands in a `#line`.
+fn quoted(name: &str) -> String {
+    one_line(name).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn emit(text: &str) -> String {
+        let headers = BTreeMap::new();
+        device_part(text, &words(text, &headers, &[]), &headers)
+    }
+
+    #[test]
+    fn host_code_is_blanked_and_every_place_kept() {
+        let text = "#include <torch/extension.h>\n#include \"mine.h\"\nusing namespace torch;\nnamespace k {\n\
+            __global__ void f(float* x) { x[0] = 1; }\nint host(int n) { /* é */ return n; } __device__ int d() { return 1; }\n}\n\
+            torch::Tensor run(torch::Tensor x) {\n#define N 4\n  f<<<1, N>>>(x.data_ptr<float>());\n  return x;\n}\n\
+            PYBIND11_MODULE(ext, m) { m.def(\"run\", &run); }\nstruct P { int a; };\nstatic std::vector<int> v;\n";
+        let out = emit(text);
+        assert_eq!(out.len(), text.len());
+        assert_eq!(out.lines().count(), text.lines().count());
+        let kept: Vec<&str> = out.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+        assert_eq!(
+            kept,
+            [
+                "#include \"mine.h\"",
+                "namespace k {",
+                "__global__ void f(float* x) { x[0] = 1; }",
+                "__device__ int d() { return 1; }",
+                "}",
+                "#define N 4",
+                "struct P { int a; };",
+            ]
+        );
+        assert_eq!(out.find("__device__ int d"), text.find("__device__ int d"));
+    }
+
+    #[test]
+    fn macros_that_stand_for_device_words_or_whole_kernels_are_followed() {
+        let text = "#define HD __host__ __device__\n#define INLINE HD inline\nINLINE float sq(float x) { return x * x; }\n\
+            #define KERNEL(name, op) __global__ void name(float* x) { x[0] = x[0] op 2; }\nKERNEL(add, +)\nKERNEL(mul, *)\n\
+            int main() { return 0; }\nconstexpr int two() { return 2; }\n";
+        let out = emit(text);
+        assert!(out.contains("sq(float x)") && out.contains("KERNEL(mul, *)") && out.contains("two()"));
+        assert!(!out.contains("main"));
+    }
+
+    #[test]
+    fn a_header_the_user_supplies_stays() {
+        let headers = BTreeMap::from([("math.h".to_owned(), String::new())]);
+        let text = "#include <math.h>\n#include <stdio.h>\n";
+        let out = device_part(text, &words(text, &headers, &[]), &headers);
+        assert!(out.contains("math.h") && !out.contains("stdio.h"));
+    }
+}

@@ -1,0 +1,362 @@
+//! Runs a kernel on device 0: arrays copied in, the kernel waited for, arrays copied out, its log read.
+
+use std::ffi::{CString, c_void};
+use std::time::{Duration, Instant};
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult};
+
+use super::driver::{self, Abandoned, Module, Previous, State};
+use super::{Code, record};
+use crate::back::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
+use crate::ir::{Param, ParamType};
+
+/// The pointer of the prelude to the log.
+const LOG_SYMBOL: &str = "__wb_log";
+
+/// Dynamic shared memory a kernel gets without asking for more (CUDA C++ Programming Guide, "Shared Memory").
+const SHARED_BY_DEFAULT: u32 = 48 << 10;
+
+/// A run of host memory that is copied to the device as one.
+struct Region {
+    start: usize,
+    end: usize,
+    /// Device address of `start`; 0 until allocated.
+    device: sys::CUdeviceptr,
+}
+
+/// What goes wrong on the way: the driver's word, and what was being done.
+struct Failure {
+    error: DriverError,
+    doing: String,
+}
+
+fn doing(what: impl Into<String>) -> impl FnOnce(DriverError) -> Failure {
+    move |error| Failure { error, doing: what.into() }
+}
+
+/// How waiting for a kernel ended.
+enum End {
+    Done,
+    GivenUp(FaultKind, String),
+}
+
+impl Code {
+    /// Runs a kernel and waits for it. Every pointer's array is copied in; those of non-const pointers are copied out when
+    /// nothing went wrong.
+    ///
+    /// # Errors
+    /// One sentence on why no kernel can run here. What the kernel does wrong is in the outcome.
+    pub fn launch(
+        &self,
+        kernel: &str,
+        params: &[Param],
+        args: &[RawArg],
+        config: &LaunchConfig<'_>,
+    ) -> Result<Outcome, String> {
+        let Some(lowered) = self.lowered(kernel) else {
+            return Err(match self.unlaunchable(kernel) {
+                Some(reason) => reason,
+                None => format!("the program compiled for the GPU has no kernel `{kernel}`"),
+            });
+        };
+        let _previous = Previous::remember();
+        let mut state = driver::state();
+        state.ready()?;
+        let mut memory = Vec::new();
+        let result = self.run(&mut state, kernel, lowered, params, args, config, &mut memory);
+        let outcome = match result {
+            Ok(outcome) => outcome,
+            Err(failure) => self.failed(&mut state, kernel, &failure),
+        };
+        if state.context.is_some() && state.abandoned.is_none() {
+            for device in memory {
+                // SAFETY: allocated by this launch, whose kernel has ended. A failure leaks and shows in the next call.
+                let _ = unsafe { result::free_sync(device) };
+            }
+        }
+        Ok(outcome)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the launch's own arguments, split from the locking around them")]
+    fn run(
+        &self,
+        state: &mut State,
+        kernel: &str,
+        lowered: &str,
+        params: &[Param],
+        args: &[RawArg],
+        config: &LaunchConfig<'_>,
+        memory: &mut Vec<sys::CUdeviceptr>,
+    ) -> Result<Outcome, Failure> {
+        let module = self.module(state).map_err(doing("loading the machine code"))?;
+        let Some(context) = &state.context else {
+            return Err(Failure {
+                error: DriverError(CUresult::CUDA_ERROR_INVALID_CONTEXT),
+                doing: "launching".to_owned(),
+            });
+        };
+        let stream = context.stream;
+        // SAFETY: the module is loaded in the current context and lives as long as `self` or the context.
+        let function =
+            unsafe { result::module::get_function(module, c_name(lowered)) }.map_err(doing("finding the kernel"))?;
+        if config.shared_mem > SHARED_BY_DEFAULT {
+            let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function is the module's.
+            unsafe { result::function::set_function_attribute(function, attribute, config.shared_mem as i32) }
+                .map_err(doing(format!("asking for {} bytes of dynamic shared memory", config.shared_mem)))?;
+        }
+        let mut regions = regions(args);
+        for region in &mut regions {
+            upload(region, stream, memory)?;
+        }
+        // SAFETY: the symbol is a pointer of the module; the copy is ordered before the kernel by the stream, and
+        // `log_pointer` is pageable, so it has been read when the call returns.
+        unsafe {
+            if let Ok((symbol, _)) = result::module::get_global(module, c_name(LOG_SYMBOL)) {
+                let log_pointer = [context.log.device];
+                result::memcpy_htod_async(symbol, &log_pointer, stream).map_err(doing("preparing the log"))?;
+            }
+        }
+        let mut words: Vec<u64> = args.iter().map(|arg| word(arg, &regions)).collect();
+        let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|w| std::ptr::from_mut(w).cast()).collect();
+        let (grid, block) = (config.grid, config.block);
+        // SAFETY: one pointer a parameter, each to at least as many bytes as the parameter has (little-endian scalars sit
+        // in the low bytes); the driver copies them before it returns.
+        unsafe {
+            result::launch_kernel(
+                function,
+                (grid.x, grid.y, grid.z),
+                (block.x, block.y, block.z),
+                config.shared_mem,
+                stream,
+                &mut pointers,
+            )
+        }
+        .map_err(doing(format!("launching grid {grid} of blocks {block}")))?;
+        match wait(stream, config).map_err(doing("running"))? {
+            End::Done => {}
+            End::GivenUp(kind, detail) => {
+                let log = context.log.take(true);
+                state.abandoned = Some(Abandoned { kernel: kernel.to_owned(), memory: std::mem::take(memory) });
+                return Ok(self.outcome(log, Some(self.fault_at_kernel(kernel, kind, detail))));
+            }
+        }
+        let log = context.log.take(false);
+        let fault = log.fault.as_ref().map(|f| self.reported(kernel, f));
+        if fault.is_none() {
+            download(params, args, &regions, stream)?;
+        }
+        Ok(self.outcome(log, fault))
+    }
+
+    /// The module, loaded once in each context.
+    fn module(&self, state: &State) -> Result<sys::CUmodule, DriverError> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match loaded.as_ref().filter(|m| m.generation == state.generation) {
+            Some(module) => Ok(module.handle),
+            None => {
+                let module = Module::load(state.generation, self.cubin(), self.ptx())?;
+                Ok(loaded.insert(module).handle)
+            }
+        }
+    }
+
+    fn outcome(&self, log: record::Log, fault: Option<RawFault>) -> Outcome {
+        Outcome { output: log.output, dropped: log.dropped, fault }
+    }
+
+    /// The outcome of a launch that the driver ended.
+    fn failed(&self, state: &mut State, kernel: &str, failure: &Failure) -> Outcome {
+        let broken = driver::breaks_context(failure.error);
+        // What was written before the fault is in host memory, whatever became of the context.
+        let log = match &state.context {
+            Some(context) => context.log.take(false),
+            None => record::Log::default(),
+        };
+        if broken {
+            state.lose();
+        }
+        let what = driver::describe(failure.error);
+        let detail = match failure.error.0 {
+            CUresult::CUDA_ERROR_ILLEGAL_ADDRESS => format!(
+                "a thread accessed memory outside every array: {what}; the GPU does not say which, device=\"cpu\" names the \
+                 line and the thread"
+            ),
+            CUresult::CUDA_ERROR_MISALIGNED_ADDRESS => format!(
+                "a thread accessed an address that is no multiple of the access's size: {what}; device=\"cpu\" names the line \
+                 and the thread"
+            ),
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => format!("the GPU has no room for {}: {what}", failure.doing),
+            CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => format!(
+                "{} needs more registers or shared memory than a multiprocessor has: {what}; launch smaller blocks",
+                failure.doing
+            ),
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => format!(
+                "the code compiled for {} by NVRTC is not for this GPU or newer than its driver: {what}; compile with its own \
+                 arch, update the driver, or install an NVRTC of its CUDA version",
+                self.arch()
+            ),
+            _ => format!("{} failed: {what}", failure.doing),
+        };
+        // A fault that a thread reported before the context broke says more.
+        let fault = match log.fault.as_ref() {
+            Some(reported) => self.reported(kernel, reported),
+            None => self.fault_at_kernel(kernel, FaultKind::Device, detail),
+        };
+        self.outcome(log, Some(fault))
+    }
+
+    fn fault_at_kernel(&self, kernel: &str, kind: FaultKind, detail: String) -> RawFault {
+        RawFault { kind, span: self.kernel_span(kernel), block: [0; 3], thread: [0; 3], detail }
+    }
+
+    fn reported(&self, kernel: &str, fault: &record::Reported) -> RawFault {
+        let span = self.line_span(&fault.file, fault.line).unwrap_or_else(|| self.kernel_span(kernel));
+        let (kind, detail) = match fault.kind {
+            record::ASSERT => (FaultKind::Assert, format!("`{}` does not hold", fault.text)),
+            _ => (FaultKind::Trap, "`__trap()` was called".to_owned()),
+        };
+        RawFault { kind, span, block: fault.block, thread: fault.thread, detail }
+    }
+}
+
+/// A symbol's name for the driver; one with a NUL names nothing.
+fn c_name(name: &str) -> CString {
+    CString::new(name).unwrap_or_default()
+}
+
+/// The memory of all buffer arguments, overlapping arrays joined: what aliases on the host aliases on the device.
+fn regions(args: &[RawArg]) -> Vec<Region> {
+    let mut spans: Vec<(usize, usize)> = args
+        .iter()
+        .filter_map(|arg| match *arg {
+            RawArg::Buffer { ptr, bytes, .. } => Some((ptr as usize, ptr as usize + bytes)),
+            RawArg::Scalar(_) | RawArg::Null => None,
+        })
+        .collect();
+    spans.sort_unstable();
+    let mut out: Vec<Region> = Vec::new();
+    for (start, end) in spans {
+        match out.last_mut() {
+            Some(last) if start < last.end || start == last.start => last.end = last.end.max(end),
+            _ => out.push(Region { start, end, device: 0 }),
+        }
+    }
+    out
+}
+
+/// The device's allocations are aligned to this; a region keeps its host address's remainder, and with it the alignment
+/// of every array in it.
+const ALIGNMENT: usize = 256;
+
+fn upload(region: &mut Region, stream: sys::CUstream, memory: &mut Vec<sys::CUdeviceptr>) -> Result<(), Failure> {
+    let (size, shift) = (region.end - region.start, region.start % ALIGNMENT);
+    // SAFETY: a context is current; the host memory is lent for the launch, pageable, and read before the call returns.
+    unsafe {
+        let base = result::malloc_sync((size + shift).max(1)).map_err(doing(format!("an array of {size} bytes")))?;
+        memory.push(base);
+        region.device = base + shift as u64;
+        if size > 0 {
+            let host = std::slice::from_raw_parts(region.start as *const u8, size);
+            result::memcpy_htod_async(region.device, host, stream).map_err(doing("copying an array to the GPU"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The 8 bytes a parameter is read from.
+fn word(arg: &RawArg, regions: &[Region]) -> u64 {
+    match *arg {
+        RawArg::Scalar(bits) => bits,
+        RawArg::Null => 0,
+        RawArg::Buffer { ptr, .. } => device_address(ptr as usize, regions),
+    }
+}
+
+fn device_address(host: usize, regions: &[Region]) -> u64 {
+    let index = regions.partition_point(|r| r.start <= host);
+    index.checked_sub(1).map_or(0, |i| regions[i].device + (host - regions[i].start) as u64)
+}
+
+fn download(params: &[Param], args: &[RawArg], regions: &[Region], stream: sys::CUstream) -> Result<(), Failure> {
+    for (param, arg) in params.iter().zip(args) {
+        let writes = matches!(param.ty, ParamType::Ptr { is_const: false, .. });
+        if let RawArg::Buffer { ptr, bytes, writable: true } = *arg
+            && writes
+            && bytes > 0
+        {
+            // SAFETY: the lender keeps `bytes` bytes at `ptr` alive and allows writing them; the region holds as many.
+            unsafe {
+                sys::cuMemcpyDtoHAsync_v2(ptr.cast(), device_address(ptr as usize, regions), bytes, stream)
+                    .result()
+                    .map_err(doing(format!("copying `{}` from the GPU", param.name)))?;
+            }
+        }
+    }
+    // SAFETY: the stream is ours. It ends before the lent memory goes back.
+    unsafe { result::stream::synchronize(stream) }.map_err(doing("copying from the GPU"))
+}
+
+/// Waits for the stream, at first without sleeping: most kernels take microseconds.
+fn wait(stream: sys::CUstream, config: &LaunchConfig<'_>) -> Result<End, DriverError> {
+    const AWAKE: Duration = Duration::from_micros(200);
+    const LONGEST_NAP: Duration = Duration::from_millis(2);
+    const BETWEEN_POLLS: Duration = Duration::from_millis(5);
+    let begun = Instant::now();
+    let mut polled = begun;
+    loop {
+        // SAFETY: the stream belongs to the current context.
+        match unsafe { sys::cuStreamQuery(stream) }.result() {
+            Ok(()) => return Ok(End::Done),
+            Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {}
+            Err(e) => return Err(e),
+        }
+        let elapsed = begun.elapsed();
+        let running_on = "it runs on, for CUDA cannot stop it, and the GPU is refused while it does";
+        if let Some(limit) = config.timeout.filter(|&t| elapsed >= t) {
+            let detail = format!("the kernel was still running after {:.3} s; {running_on}", limit.as_secs_f64());
+            return Ok(End::GivenUp(FaultKind::Timeout, detail));
+        }
+        if polled.elapsed() >= BETWEEN_POLLS {
+            polled = Instant::now();
+            if config.interrupt.is_some_and(|i| i.interrupted()) {
+                return Ok(End::GivenUp(FaultKind::Interrupted, format!("the launch was interrupted; {running_on}")));
+            }
+        }
+        if elapsed < AWAKE {
+            std::hint::spin_loop();
+        } else {
+            std::thread::sleep((elapsed / 8).min(LONGEST_NAP));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(start: usize, bytes: usize) -> RawArg {
+        RawArg::Buffer { ptr: start as *mut u8, bytes, writable: true }
+    }
+
+    #[test]
+    fn arrays_that_overlap_share_device_memory() {
+        let args = [
+            buffer(4096, 64),
+            RawArg::Scalar(1),
+            buffer(4128, 64),
+            buffer(8192, 16),
+            buffer(4096, 64),
+            buffer(8208, 0),
+        ];
+        let mut regions = regions(&args);
+        let ranges: Vec<(usize, usize)> = regions.iter().map(|r| (r.start, r.end)).collect();
+        assert_eq!(ranges, [(4096, 4192), (8192, 8208), (8208, 8208)]);
+        for (i, region) in regions.iter_mut().enumerate() {
+            region.device = 0x1_0000 * (i as u64 + 1);
+        }
+        let words: Vec<u64> = args.iter().map(|a| word(a, &regions)).collect();
+        assert_eq!(words, [0x1_0000, 1, 0x1_0020, 0x2_0000, 0x1_0000, 0x3_0000]);
+    }
+}

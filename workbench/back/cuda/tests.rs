@@ -1,0 +1,327 @@
+//! Texts through NVRTC, without a GPU. Where NVRTC cannot be found they say so and pass: the wheels in the environment that
+//! `cargo xtask` makes, or in an active one, or `WORKBENCH_NVRTC` make them run.
+
+use super::*;
+use crate::back::{Dim3, FaultKind, LaunchConfig, RawArg};
+use crate::diagnostic::Code as DiagCode;
+use crate::ir::ParamType;
+
+fn found() -> bool {
+    add_search_path(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".lab").join("venv"));
+    match nvrtc_version() {
+        Ok(_) => true,
+        Err(e) => {
+            eprintln!("skipped: {e}");
+            false
+        }
+    }
+}
+
+fn options() -> Options {
+    Options { name: "cell \"1\"".to_owned(), arch: Some("sm_90".to_owned()), ..Options::default() }
+}
+
+fn compile(text: &str, options: &Options) -> (SourceMap, Result<(Code, Vec<Diagnostic>), CompileFailure>) {
+    let mut sources = SourceMap::new();
+    let file = sources.add(options.name.clone(), text);
+    let result = Code::compile(file, text, &mut sources, options);
+    (sources, result)
+}
+
+fn code(text: &str, options: &Options) -> Code {
+    match compile(text, options).1 {
+        Ok((code, _)) => code,
+        Err(e) => panic!("{e:?}"),
+    }
+}
+
+fn errors(text: &str, options: &Options) -> Vec<(String, String)> {
+    let (sources, result) = compile(text, options);
+    match result {
+        Err(CompileFailure::Diagnostics(diags)) => diags
+            .iter()
+            .filter(|d| d.is_error())
+            .map(|d| (sources.place(d.span), sources.text(d.span).to_owned()))
+            .collect(),
+        Err(CompileFailure::Unavailable(e)) => panic!("{e}"),
+        Ok(_) => panic!("compiled"),
+    }
+}
+
+const EVERYTHING: &str = r#"
+#include <torch/extension.h>
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <math.h>
+#include <cstdint>
+#include <cuda_fp16.h>
+#include "mine.h"
+
+#define M_PI 3.14159265358979323846
+#define CHECK(x) TORCH_CHECK(x.is_cuda(), #x " must be on the GPU")
+
+__device__ float helper(float x) { return std::max(fmaxf(x, -INFINITY), FLT_MIN) * SCALE(2) + float(M_PI); }
+
+__global__ void saxpy(float a, const float* __restrict__ x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    assert(i >= 0 && n < INT_MAX);
+    if (i < n) y[i] = a * x[i] + helper(y[i]) + HALF * __half2float(__float2half(x[i]));
+    if (i == n) __trap();
+}
+
+namespace inner {
+__global__ void other(int64_t* out, size_t n) { out[0] = (int64_t)n + UINT64_MAX; }
+}
+
+torch::Tensor run(torch::Tensor x, torch::Tensor y) {
+    CHECK(x);
+    saxpy<<<(x.numel() + 255) / 256, 256>>>(2.0f, x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return y;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }
+"#;
+
+fn everything() -> Options {
+    Options {
+        headers: BTreeMap::from([(
+            "mine.h".to_owned(),
+            "#include <vector>\n#define HALF 0.5f\nvoid host();\n".to_owned(),
+        )]),
+        defines: vec![("SCALE(x)".to_owned(), "(x *\n 3)".to_owned())],
+        ..options()
+    }
+}
+
+#[test]
+fn an_unmodified_text_compiles_for_every_architecture() {
+    if !found() {
+        return;
+    }
+    for arch in ["sm_80", "sm_90", "sm_100"] {
+        let code = code(EVERYTHING, &Options { arch: Some(arch.to_owned()), ..everything() });
+        assert_eq!(code.arch(), arch);
+        assert!(code.ptx().contains(&format!(".target {arch}")), "{}", &code.ptx()[..300]);
+        assert_eq!(&code.cubin()[..4], b"\x7fELF");
+        assert_eq!(code.lowered("saxpy"), Some("_Z5saxpyfPKfPfi"));
+        assert_eq!(code.lowered("inner::other"), code.lowered("other"));
+        assert!(code.lowered("other").is_some());
+    }
+}
+
+#[test]
+fn a_virtual_architecture_gives_ptx_alone_and_an_unknown_one_is_refused() {
+    if !found() {
+        return;
+    }
+    let code = code("__global__ void k() {}", &Options { arch: Some("compute_90".to_owned()), ..options() });
+    assert!(code.cubin().is_empty() && code.ptx().contains(".entry"));
+    let (_, result) = compile("", &Options { arch: Some("sm_1".to_owned()), ..options() });
+    let Err(CompileFailure::Unavailable(message)) = result else { panic!("accepted") };
+    assert!(message.contains("does not compile for `sm_1`; it knows sm_"), "{message}");
+}
+
+#[test]
+fn messages_point_into_the_users_text() {
+    if !found() {
+        return;
+    }
+    let place = |line: u32, column: u32| format!("cell \"1\":{line}:{column}");
+    let text = "#include <torch/extension.h>\nvoid host() { launch(); }\n__global__ void k(float* x) {\n\t/* é */ x[0] = foo + 1;\n}\n";
+    // The text up to `foo` has nine characters: a tab, a comment with one character of two bytes, `x[0] = `.
+    assert_eq!(errors(text, &options()), [(place(4, 17), "foo".to_owned())]);
+
+    let text = "struct S { float f; };\n\n__global__ void k(S* s) {\n  printf(\"%d\", *s);\n}\n";
+    let found = errors(text, &options());
+    assert_eq!(found[0].0, place(4, 3), "{found:?}");
+
+    let text = "template <class T> __device__ T get(T t) {\n  return t.x;\n}\n__global__ void k(int* p) {\n  p[0] = get(1);\n}\n";
+    let (sources, result) = compile(text, &options());
+    let Err(CompileFailure::Diagnostics(diags)) = result else { panic!("compiled") };
+    assert_eq!(sources.place(diags[0].span), place(2, 10));
+    assert_eq!(sources.place(diags[0].related[0].0), place(5, 3));
+
+    let with_header = Options {
+        headers: BTreeMap::from([("h.h".to_owned(), "\n__device__ int f() { return nothing; }\n".to_owned())]),
+        ..options()
+    };
+    assert_eq!(
+        errors("#include \"h.h\"\n__global__ void k() {}", &with_header),
+        [("h.h:2:29".to_owned(), "nothing".to_owned())]
+    );
+    assert_eq!(errors("#include \"none.h\"\n", &options()), [(place(1, 1), "#include \"none.h\"".to_owned())]);
+    assert!(!errors("__global__ void k( {", &options()).is_empty());
+}
+
+#[test]
+fn warnings_are_handed_back() {
+    if !found() {
+        return;
+    }
+    let (sources, result) = compile("__global__ void k(int* p) {\n  int unused;\n  p[0] = 1;\n}", &options());
+    let Ok((_, warnings)) = result else { panic!("{result:?}", result = result.err()) };
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(warnings[0].code, DiagCode::NvrtcWarning);
+    assert_eq!(sources.text(warnings[0].span), "unused");
+}
+
+#[test]
+fn nothing_of_the_prelude_warns() {
+    if !found() {
+        return;
+    }
+    let (_, result) = compile(EVERYTHING, &everything());
+    let Ok((_, warnings)) = result else { panic!("{:?}", result.err()) };
+    assert_eq!(warnings, [], "the text redefines M_PI as it is");
+}
+
+#[test]
+fn printf_takes_every_type_c_does() {
+    if !found() {
+        return;
+    }
+    let text = r#"
+        enum Colour { RED, GREEN };
+        __global__ void k(float* p, const int* q, char* s, volatile float* v, unsigned char* u, bool flag) {
+            char c = 'x'; short h = 1; unsigned short uh = 2; long l = 3; unsigned long ul = 4;
+            size_t z = sizeof(int); int64_t i64 = -1; uint64_t u64 = 1; int8_t i8 = -1; uint8_t u8 = 1;
+            int r = printf("plain\n");
+            r += printf("%c %d %u %ld %lu %zu %lld %llu %hhd %hhu\n", c, h, uh, l, ul, z, (long long)i64, u64, i8, u8);
+            r += printf("%f %g %e %.3f %d %d", 1.0f, 2.0, p[0], (double)q[0], flag, RED);
+            r += printf("%s %10.3s %-*d|%.*s %p %p %p %%", "literal", s, 5, 3, 2, u, p, q, (void*)v);
+            r += std::printf("%d %p %p", true ? 1 : 0, nullptr, NULL);
+            const char* format = flag ? "a %d" : "b %d";
+            printf(format, threadIdx.x);
+            p[0] = r;
+        }"#;
+    let code = code(text, &options());
+    assert!(code.ptx().contains("__wb_log"));
+}
+
+#[test]
+fn assertions_are_off_under_ndebug_and_the_log_is_not_touched() {
+    if !found() {
+        return;
+    }
+    let text = "__global__ void k(int* p) { assert(p[0] == 12345); p[1] = 2; }";
+    let with = code(text, &options());
+    let without = code(text, &Options { defines: vec![("NDEBUG".to_owned(), "1".to_owned())], ..options() });
+    assert!(with.ptx().contains("12345") && !without.ptx().contains("12345"));
+    assert!(with.ptx().contains("exit;"));
+}
+
+#[test]
+fn fmad_is_nvrtcs_unless_said() {
+    if !found() {
+        return;
+    }
+    let text = "__global__ void k(float* p) { p[0] = p[1] * p[2] + p[3]; }";
+    let fused = |fmad| code(text, &Options { fmad, ..options() }).ptx().contains("fma.rn.f32");
+    assert!(fused(None) && fused(Some(true)) && !fused(Some(false)));
+}
+
+#[test]
+fn kernels_of_untaken_branches_templates_and_overloads_do_not_stop_the_others() {
+    if !found() {
+        return;
+    }
+    let text = "#if 0\n__global__ void absent(int) {}\n#endif\n__global__ void a(int) {}\n__global__ void twice(int) {}\n\
+                __global__ void twice(float) {}\ntemplate <class T> __global__ void t(T* x) {}\nstatic __global__ void quiet() {}\n\
+                __global__ void v(float4* x) {}\n";
+    let code = code(text, &options());
+    assert!(code.lowered("a").is_some() && code.lowered("quiet").is_some() && code.lowered("absent").is_none());
+    assert!(code.unlaunchable("t").unwrap().contains("template"));
+    assert!(code.unlaunchable("v").unwrap().contains("`float4* x`"));
+    assert_eq!(code.unlaunchable("a"), None);
+    let module = scan::declarations(text);
+    let names: Vec<&str> = module.kernels().map(|(_, f)| f.name.as_str()).collect();
+    assert_eq!(names, ["absent", "a", "twice", "quiet"]);
+    assert!(matches!(module.functions[1].params[0].ty, ParamType::Scalar(_)));
+}
+
+#[test]
+fn deep_nesting_and_long_texts_come_back() {
+    if !found() {
+        return;
+    }
+    let deep = format!("__global__ void k(int* p) {{ p[0] = {}1{}; }}", "(".repeat(10_000), ")".repeat(10_000));
+    let _ = compile(&deep, &options());
+    let text = "__global__ void k(int* p) { p[0] = '\0'; }";
+    let (_, result) = compile(text, &options());
+    assert!(matches!(result, Err(CompileFailure::Unavailable(_) | CompileFailure::Diagnostics(_))));
+}
+
+#[test]
+fn faults_find_the_assert_in_its_line() {
+    if !found() {
+        return;
+    }
+    let code = code("__global__ void k(int n) {\n  if (n) assert(n < (3)); n = 1;\n}", &options());
+    let span = code.line_span("cell \"1\"", 2).unwrap();
+    assert_eq!(code.sources.text(span), "assert(n < (3))");
+    assert_eq!(code.sources.text(code.kernel_span("k")), "k");
+}
+
+#[test]
+fn without_a_driver_a_launch_says_what_is_missing() {
+    if !found() || !devices().is_empty() {
+        return;
+    }
+    let code = code("__global__ void k(int n) {}", &options());
+    let message = code.launch("k", &[], &[RawArg::Scalar(1)], &LaunchConfig::new(1, 1)).unwrap_err();
+    assert!(message.contains("no NVIDIA driver (libcuda.so.1) was found") || message.contains("GPU"), "{message}");
+    assert!(availability().is_err());
+}
+
+/// What a kernel does on a GPU, where there is one: copies, printf in thread order, an assert and life after it.
+#[test]
+fn a_gpu_runs_kernels() {
+    if !found() || devices().is_empty() {
+        eprintln!("skipped: no GPU");
+        return;
+    }
+    let text = "__global__ void k(float a, const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  \
+                assert(n != 7);\n  if (i < n) y[i] = a * x[i];\n  if (i < 2) printf(\"%d of %s: %.1f\\n\", i, \"two\", y[i]);\n}\n\
+                __global__ void forever(volatile int* p) { while (p[0] == 0) {} }\n\
+                __global__ void wild(int* p) { p[1ull << 40] = 1; }";
+    let code = code(text, &Options { arch: None, ..options() });
+    let params = |name: &str| {
+        code.signatures()
+            .iter()
+            .find(|s| s.name == name)
+            .and_then(|s| s.params.clone().ok())
+            .expect("the text declares it")
+    };
+    let x: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+    let mut y = vec![0f32; 1000];
+    let mut launch = |n: u64| {
+        let args = [
+            RawArg::Scalar(u64::from(2f32.to_bits())),
+            RawArg::Buffer { ptr: x.as_ptr() as *mut u8, bytes: 4000, writable: false },
+            RawArg::Buffer { ptr: y.as_mut_ptr().cast(), bytes: 4000, writable: true },
+            RawArg::Scalar(n),
+        ];
+        code.launch("k", &params("k"), &args, &LaunchConfig::new(Dim3::new(8, 1, 1), 128u32)).unwrap()
+    };
+    let expect_lines = ["0 of two: 0.0\n", "1 of two: 2.0\n"];
+    let outcome = launch(1000);
+    assert_eq!(outcome.fault, None);
+    assert_eq!(outcome.output.iter().map(|r| r.text.as_str()).collect::<Vec<_>>(), expect_lines);
+    let fault = launch(7).fault.expect("the assert fails");
+    assert_eq!((fault.kind, fault.block, fault.thread), (FaultKind::Assert, [0; 3], [0; 3]));
+    assert_eq!(code.sources.text(fault.span), "assert(n != 7)");
+    assert_eq!(launch(1000).fault, None, "the context lives on");
+
+    let mut word = [0i32];
+    let args = [RawArg::Buffer { ptr: word.as_mut_ptr().cast(), bytes: 4, writable: true }];
+    let outcome = code.launch("wild", &params("wild"), &args, &LaunchConfig::new(1, 1)).unwrap();
+    assert_eq!(outcome.fault.map(|f| f.kind), Some(FaultKind::Device));
+    assert_eq!(launch(1000).fault, None, "a new context replaces a broken one");
+    assert!(y.iter().enumerate().all(|(i, &v)| v == 2.0 * i as f32));
+
+    // Last: the kernel never ends, and the device is refused from then on.
+    let config = LaunchConfig { timeout: Some(std::time::Duration::from_millis(200)), ..LaunchConfig::new(1, 1) };
+    let outcome = code.launch("forever", &params("forever"), &args, &config).unwrap();
+    assert_eq!(outcome.fault.map(|f| f.kind), Some(FaultKind::Timeout));
+    assert!(code.launch("forever", &params("forever"), &args, &config).unwrap_err().contains("still running"));
+}

@@ -1,0 +1,192 @@
+//! Launches from Rust: `kernel.launch(grid, block).arg(2.0f32).arg(&x).arg(&mut y).run()`.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use ndarray::{ArrayBase, Data, DataMut, Dimension};
+
+use super::{Arg, BufferArg, DType, Dim3, Error, Interrupt, Kernel, LaunchConfig, Report, Result};
+use crate::ir::{Const, Scalar};
+
+/// An element type of Rust arrays.
+pub trait Element: Copy + Send + Sync + 'static {
+    /// The element type's name here.
+    const DTYPE: DType;
+    /// The value as a constant.
+    fn constant(self) -> Const;
+}
+
+macro_rules! elements {
+    ($($ty:ty => $dtype:ident, |$x:ident| $constant:expr;)*) => {$(
+        impl Element for $ty {
+            const DTYPE: DType = DType::$dtype;
+            fn constant(self) -> Const {
+                let $x = self;
+                $constant
+            }
+        }
+
+        impl<'a> IntoArg<'a> for $ty {
+            fn into_arg(self) -> std::result::Result<Arg, String> {
+                Ok(Arg::Scalar(self.constant()))
+            }
+        }
+    )*};
+}
+
+elements! {
+    bool => Bool, |x| Const::Bool(x);
+    i8 => Int8, |x| Const::Int(Scalar::I8, i64::from(x));
+    u8 => UInt8, |x| Const::Int(Scalar::U8, i64::from(x));
+    i16 => Int16, |x| Const::Int(Scalar::I16, i64::from(x));
+    u16 => UInt16, |x| Const::Int(Scalar::U16, i64::from(x));
+    i32 => Int32, |x| Const::Int(Scalar::I32, i64::from(x));
+    u32 => UInt32, |x| Const::Int(Scalar::U32, i64::from(x));
+    i64 => Int64, |x| Const::Int(Scalar::I64, x);
+    u64 => UInt64, |x| Const::Int(Scalar::U64, x as i64);
+    f32 => Float32, |x| Const::F32(x);
+    f64 => Float64, |x| Const::F64(x);
+}
+
+/// What may be an argument of a launch: Rust scalars, ndarray arrays and views of any dimension, slices. A shared borrow is read
+/// only: a kernel that writes through it faults. `None::<f32>`-like nulls are [`NULL`].
+pub trait IntoArg<'a> {
+    /// The argument, or why it cannot be one.
+    ///
+    /// # Errors
+    /// One sentence, for an array that is not contiguous.
+    fn into_arg(self) -> std::result::Result<Arg, String>;
+}
+
+/// A null pointer as an argument.
+#[derive(Debug, Clone, Copy)]
+pub struct Null;
+
+/// A null pointer as an argument.
+pub const NULL: Null = Null;
+
+impl IntoArg<'_> for Null {
+    fn into_arg(self) -> std::result::Result<Arg, String> {
+        Ok(Arg::Null)
+    }
+}
+
+fn buffer<T: Element>(ptr: *const T, len: usize, writable: bool) -> Arg {
+    Arg::Buffer(BufferArg { ptr: ptr.cast_mut().cast(), bytes: len * size_of::<T>(), dtype: T::DTYPE, writable })
+}
+
+impl<'a, T: Element> IntoArg<'a> for &'a [T] {
+    fn into_arg(self) -> std::result::Result<Arg, String> {
+        Ok(buffer(self.as_ptr(), self.len(), false))
+    }
+}
+
+impl<'a, T: Element> IntoArg<'a> for &'a mut [T] {
+    fn into_arg(self) -> std::result::Result<Arg, String> {
+        Ok(buffer(self.as_mut_ptr(), self.len(), true))
+    }
+}
+
+impl<'a, T: Element> IntoArg<'a> for &'a Vec<T> {
+    fn into_arg(self) -> std::result::Result<Arg, String> {
+        self.as_slice().into_arg()
+    }
+}
+
+impl<'a, T: Element> IntoArg<'a> for &'a mut Vec<T> {
+    fn into_arg(self) -> std::result::Result<Arg, String> {
+        self.as_mut_slice().into_arg()
+    }
+}
+
+impl<'a, T: Element, S: Data<Elem = T>, D: Dimension> IntoArg<'a> for &'a ArrayBase<S, D> {
+    fn into_arg(self) -> std::result::Result<Arg, String> {
+        match self.as_slice() {
+            Some(s) => Ok(buffer(s.as_ptr(), s.len(), false)),
+            None => Err("the array is not contiguous in row-major order; try .as_standard_layout()".to_owned()),
+        }
+    }
+}
+
+impl<'a, T: Element, S: DataMut<Elem = T>, D: Dimension> IntoArg<'a> for &'a mut ArrayBase<S, D> {
+    fn into_arg(self) -> std::result::Result<Arg, String> {
+        match self.as_slice_mut() {
+            Some(s) => Ok(buffer(s.as_mut_ptr(), s.len(), true)),
+            None => Err("the array is not contiguous in row-major order, so it cannot be written in place".to_owned()),
+        }
+    }
+}
+
+/// A launch being put together. Arrays stay borrowed until it has run.
+#[must_use = "a launch does nothing until `.run()`"]
+pub struct Launch<'a> {
+    kernel: Kernel,
+    config: LaunchConfig<'a>,
+    args: Vec<Arg>,
+    error: Option<Error>,
+    borrowed: PhantomData<&'a mut ()>,
+}
+
+impl Kernel {
+    /// Begins a launch of `grid` blocks of `block` threads each; extents are numbers or tuples of up to three.
+    pub fn launch<'a>(&self, grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Launch<'a> {
+        Launch {
+            kernel: self.clone(),
+            config: LaunchConfig::new(grid, block),
+            args: Vec::new(),
+            error: None,
+            borrowed: PhantomData,
+        }
+    }
+}
+
+impl<'a> Launch<'a> {
+    /// The next argument, in the order of the kernel's parameters.
+    pub fn arg(mut self, arg: impl IntoArg<'a>) -> Self {
+        match arg.into_arg() {
+            Ok(arg) => self.args.push(arg),
+            Err(why) => {
+                let name = self.kernel.params().get(self.args.len()).map_or("?", |p| p.name.as_str());
+                self.error
+                    .get_or_insert(Error::argument(format!("`{}`: argument `{name}`: {why}", self.kernel.name())));
+                self.args.push(Arg::Null);
+            }
+        }
+        self
+    }
+
+    /// Faults with `FaultKind::Timeout` after this long.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.config.timeout = Some(timeout);
+        self
+    }
+
+    /// Bytes of dynamic shared memory.
+    pub fn shared_mem(mut self, bytes: u32) -> Self {
+        self.config.shared_mem = bytes;
+        self
+    }
+
+    /// Polled every few milliseconds while it runs; `true` stops the launch.
+    pub fn interrupt(mut self, interrupt: &'a dyn Interrupt) -> Self {
+        self.config.interrupt = Some(interrupt);
+        self
+    }
+
+    /// Runs the blocks in order on the calling thread.
+    pub fn serial(mut self) -> Self {
+        self.config.serial = true;
+        self
+    }
+
+    /// Runs it and waits.
+    ///
+    /// # Errors
+    /// As [`Kernel::launch_raw`].
+    pub fn run(self) -> Result<Report> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.kernel.launch_raw(&self.config, &self.args),
+        }
+    }
+}

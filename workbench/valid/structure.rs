@@ -1,0 +1,310 @@
+//! Scopes, labels and statements: rules 5 to 12 and 16 to 20, by one walk over the body.
+
+use std::collections::HashSet;
+
+use super::{Errors, MAX_NESTING, types};
+use crate::ir::format::ArgKind;
+use crate::ir::{Block, Case, Const, Function, Label, Module, Op, Scalar, Stmt, Type, Value};
+use crate::source::Span;
+
+/// Where nesting passes the limit, if it does. Walks with a stack of its own, so any depth is safe.
+pub(super) fn too_deep(body: &Block) -> Option<Span> {
+    let mut pending = vec![(body, 0)];
+    while let Some((block, depth)) = pending.pop() {
+        for (i, stmt) in block.stmts.iter().enumerate() {
+            if depth >= MAX_NESTING && !stmt.blocks().is_empty() {
+                return Some(block.spans.get(i).copied().unwrap_or_default());
+            }
+            pending.extend(stmt.blocks().into_iter().map(|inner| (inner, depth + 1)));
+        }
+    }
+    None
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Defined {
+    No,
+    InScope,
+    OutOfScope,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Construct {
+    Unseen,
+    /// `Break` may name it.
+    Plain,
+    LoopBody,
+    LoopStep,
+    Closed,
+}
+
+#[derive(Clone, Copy)]
+struct LabelState {
+    construct: Construct,
+    /// Whether a reachable `Break` names it.
+    left: bool,
+}
+
+/// The walk over one function.
+pub(super) struct Checker<'a> {
+    pub(super) errors: &'a mut Errors,
+    pub(super) module: &'a Module,
+    pub(super) formats: &'a [Option<Vec<ArgKind>>],
+    pub(super) func: &'a Function,
+    defined: Vec<Defined>,
+    /// Values of the open blocks, innermost last.
+    in_scope: Vec<Value>,
+    /// What is known of a `Bool` constant.
+    truth: Vec<Option<bool>>,
+    labels: Vec<LabelState>,
+    /// The statement at hand.
+    pub(super) span: Span,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(
+        errors: &'a mut Errors,
+        module: &'a Module,
+        formats: &'a [Option<Vec<ArgKind>>],
+        func: &'a Function,
+    ) -> Self {
+        Checker {
+            errors,
+            module,
+            formats,
+            func,
+            defined: vec![Defined::No; func.values.len()],
+            in_scope: Vec::new(),
+            truth: vec![None; func.values.len()],
+            labels: vec![LabelState { construct: Construct::Unseen, left: false }; func.labels as usize],
+            span: func.span,
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        let ends = self.block(&self.func.body, true);
+        if ends && self.func.ret.is_some() {
+            self.span = self.func.span;
+            self.error(format!("`{}` has a result and can run to its end", self.func.name));
+        }
+    }
+
+    pub(super) fn error(&mut self, message: String) {
+        self.errors.push(self.span, message);
+    }
+
+    /// Checks a block that is or is not reached; whether its end is.
+    fn block(&mut self, block: &Block, mut reachable: bool) -> bool {
+        if block.stmts.len() != block.spans.len() {
+            self.error(format!("a block has {} statements and {} spans", block.stmts.len(), block.spans.len()));
+        }
+        let outer = self.in_scope.len();
+        for (i, stmt) in block.stmts.iter().enumerate() {
+            self.span = block.spans.get(i).copied().unwrap_or_default();
+            reachable = self.stmt(stmt, reachable);
+        }
+        for v in self.in_scope.drain(outer..) {
+            self.defined[v.index()] = Defined::OutOfScope;
+        }
+        reachable
+    }
+
+    /// Checks a statement that is or is not reached; whether its end is.
+    fn stmt(&mut self, stmt: &Stmt, reachable: bool) -> bool {
+        match stmt {
+            Stmt::Let(v, op) => {
+                self.let_op(*v, op);
+                reachable
+            }
+            Stmt::Set(local, v) => {
+                let ty = self.use_value(*v);
+                match self.func.locals.get(local.index()) {
+                    None => self.error(format!("local {local} does not exist")),
+                    Some(data) if ty.is_some_and(|ty| ty != data.ty) => {
+                        self.error(format!("local {local} of type {} is set to {v}", data.ty));
+                    }
+                    Some(_) => {}
+                }
+                reachable
+            }
+            Stmt::Store { ptr, value, .. } => {
+                self.expect(*ptr, Type::Ptr, "the pointer of a store");
+                self.use_value(*value);
+                reachable
+            }
+            Stmt::If { cond, then, els } => {
+                self.expect(*cond, Scalar::Bool.into(), "the condition of an `if`");
+                let known = self.truth.get(cond.index()).copied().flatten();
+                let then_ends = self.block(then, reachable && known != Some(false));
+                let els_ends = self.block(els, reachable && known != Some(true));
+                then_ends || els_ends
+            }
+            Stmt::Loop { label, body, step } => {
+                self.open(*label, Construct::LoopBody);
+                self.block(body, reachable);
+                self.set_construct(*label, Construct::LoopStep);
+                self.block(step, reachable);
+                self.close(*label)
+            }
+            Stmt::Switch { label, value, cases } => {
+                self.switch_values(*value, cases);
+                self.open(*label, Construct::Plain);
+                let mut ends = reachable && !cases.iter().any(|c| c.default);
+                for (i, case) in cases.iter().enumerate() {
+                    let case_ends = self.block(&case.body, reachable);
+                    ends |= case_ends && (!case.falls_through || i + 1 == cases.len());
+                }
+                self.close(*label) || ends
+            }
+            Stmt::Scope { label, body } => {
+                self.open(*label, Construct::Plain);
+                let ends = self.block(body, reachable);
+                self.close(*label) || ends
+            }
+            Stmt::Break(label) => {
+                match self.construct(*label) {
+                    Some(Construct::Plain | Construct::LoopBody | Construct::LoopStep) => {
+                        self.labels[label.index()].left |= reachable;
+                    }
+                    _ => self.error(format!("`break {label}` is in no construct of that label")),
+                }
+                false
+            }
+            Stmt::Continue(label) => {
+                match self.construct(*label) {
+                    Some(Construct::LoopBody) => {}
+                    Some(Construct::LoopStep) => self.error(format!("`continue {label}` is in the step of its loop")),
+                    _ => self.error(format!("`continue {label}` is in no loop of that label")),
+                }
+                false
+            }
+            Stmt::Return(value) => {
+                let ty = value.map(|v| self.use_value(v));
+                match (ty, self.func.ret) {
+                    (None, None) | (Some(None), Some(_)) => {}
+                    (Some(Some(ty)), Some(ret)) if ty == ret => {}
+                    (Some(Some(ty)), Some(ret)) => self.error(format!("`return` of {ty}, the result is {ret}")),
+                    (None, Some(_)) => self.error("`return` without a value in a function with a result".to_owned()),
+                    (Some(_), None) => self.error("`return` with a value in a function without a result".to_owned()),
+                }
+                false
+            }
+            Stmt::Call { result, func, args } => {
+                self.call(*result, *func, args);
+                reachable
+            }
+            Stmt::Printf { result, format, args } => {
+                self.printf(*result, *format, args);
+                reachable
+            }
+            Stmt::Assert { cond, .. } => {
+                self.expect(*cond, Scalar::Bool.into(), "the condition of an `assert`");
+                reachable
+            }
+            Stmt::Trap => false,
+            Stmt::Barrier(_) => {
+                self.barrier();
+                reachable
+            }
+        }
+    }
+
+    fn let_op(&mut self, v: Value, op: &Op) {
+        let mut known = true;
+        op.for_each_value(|o| known &= self.use_value(o).is_some());
+        // An operand already reported says nothing about the op.
+        if known
+            && let Some(data) = self.func.values.get(v.index())
+            && let Err(message) = types::check(self.module, self.func, op, data.ty)
+        {
+            self.error(format!("{v} = {op}: {message}"));
+        }
+        self.define(v);
+        if let (Op::Const(Const::Bool(b)), Some(slot)) = (op, self.truth.get_mut(v.index())) {
+            *slot = Some(*b);
+        }
+    }
+
+    fn switch_values(&mut self, value: Value, cases: &[Case]) {
+        let ty = self.use_value(value);
+        let scalar = ty.and_then(Type::scalar).filter(|s| s.is_int());
+        if ty.is_some() && scalar.is_none() {
+            self.error(format!("a switch over {value}, which is no integer"));
+        }
+        let mut seen = HashSet::new();
+        for &v in cases.iter().flat_map(|c| &c.values) {
+            if !seen.insert(v) {
+                self.error(format!("case {v} appears twice"));
+            }
+            if scalar.is_some_and(|s| !types::is_extended(s, v)) {
+                self.error(format!("case {v} does not fit the switch's type"));
+            }
+        }
+        if cases.iter().filter(|c| c.default).count() > 1 {
+            self.error("a switch has two defaults".to_owned());
+        }
+    }
+
+    /// Binds a value here.
+    pub(super) fn define(&mut self, v: Value) {
+        match self.defined.get(v.index()) {
+            None => self.error(format!("value {v} does not exist")),
+            Some(Defined::No) => {
+                self.defined[v.index()] = Defined::InScope;
+                self.in_scope.push(v);
+            }
+            Some(_) => self.error(format!("value {v} is defined twice")),
+        }
+    }
+
+    /// The type of a value that may be used here; reports one that may not.
+    pub(super) fn use_value(&mut self, v: Value) -> Option<Type> {
+        match self.defined.get(v.index()) {
+            Some(Defined::InScope) => Some(self.func.ty(v)),
+            None => {
+                self.error(format!("value {v} does not exist"));
+                None
+            }
+            Some(Defined::No) => {
+                self.error(format!("value {v} is used before its definition"));
+                None
+            }
+            Some(Defined::OutOfScope) => {
+                self.error(format!("value {v} is used outside the block that defines it"));
+                None
+            }
+        }
+    }
+
+    /// Uses a value as something of type `ty`.
+    pub(super) fn expect(&mut self, v: Value, ty: Type, what: &str) {
+        if let Some(found) = self.use_value(v).filter(|&found| found != ty) {
+            self.error(format!("{what} is {v} of type {found}, not {ty}"));
+        }
+    }
+
+    fn construct(&self, label: Label) -> Option<Construct> {
+        self.labels.get(label.index()).map(|l| l.construct)
+    }
+
+    fn set_construct(&mut self, label: Label, construct: Construct) {
+        if let Some(state) = self.labels.get_mut(label.index()) {
+            state.construct = construct;
+        }
+    }
+
+    fn open(&mut self, label: Label, construct: Construct) {
+        match self.construct(label) {
+            None => self.error(format!("label {label} does not exist")),
+            Some(Construct::Unseen) => {}
+            Some(_) => self.error(format!("label {label} is defined twice")),
+        }
+        self.set_construct(label, construct);
+    }
+
+    /// Leaves a construct; whether some `Break` left it too.
+    fn close(&mut self, label: Label) -> bool {
+        self.set_construct(label, Construct::Closed);
+        self.labels.get(label.index()).is_none_or(|l| l.left)
+    }
+}

@@ -1,0 +1,56 @@
+//! `cargo xtask lab`: from a clone to an open notebook.
+
+use std::process::Command;
+
+use crate::evcxr::Kernel;
+use crate::python::Environment;
+use crate::{root, step};
+
+const PYTHON_NOTEBOOK: &str = "notebooks/python/01-first-operator.ipynb";
+const RUST_NOTEBOOK: &str = "notebooks/rust/01-first-operator.ipynb";
+
+/// Runs the command.
+pub fn run(args: &[String]) -> Result<(), String> {
+    let (mut execute, mut browser, mut rust, mut port) = (false, true, false, None);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--execute" => execute = true,
+            "--no-browser" => browser = false,
+            "--rust" => rust = true,
+            "--port" => {
+                let value = args.next().ok_or("--port takes a number")?;
+                port = Some(value.parse::<u16>().map_err(|_| format!("--port {value}: not a port"))?);
+            }
+            other => return Err(format!("cargo xtask lab has no option `{other}`; see cargo xtask help")),
+        }
+    }
+    let env = Environment::prepare(false)?;
+    let kernel = if rust { Some(Kernel::prepare()?) } else { None };
+    if let Some(kernel) = &kernel {
+        kernel.warm(&env)?;
+    }
+    let notebook = root().join(if rust { RUST_NOTEBOOK } else { PYTHON_NOTEBOOK });
+    if execute {
+        let vars = kernel.as_ref().map(Kernel::env).unwrap_or_default();
+        return env.execute(&notebook, rust.then_some("rust"), &vars);
+    }
+    let mut command = Command::new(env.bin("jupyter"));
+    command.arg("lab").arg(&notebook).current_dir(root());
+    if let Some(kernel) = &kernel {
+        command.envs(kernel.env());
+    }
+    if !browser {
+        command.arg("--no-browser");
+    }
+    if let Some(port) = port {
+        command.arg(format!("--port={port}"));
+    }
+    // JupyterLab refuses to run as root (containers) unless told to.
+    if step::read(Command::new("id").arg("-u")).is_ok_and(|uid| uid == "0") {
+        command.arg("--allow-root");
+    }
+    println!("==> JupyterLab: its address stands below; stop it with Ctrl-C");
+    let status = command.status().map_err(|e| format!("jupyter lab: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("jupyter lab ended with {status}")) }
+}

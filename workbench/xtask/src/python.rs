@@ -1,0 +1,121 @@
+//! The Python side: an interpreter, a virtual environment under `.lab/`, the wheel built and installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{root, step};
+
+/// A virtual environment with the package installed.
+pub struct Environment {
+    dir: PathBuf,
+}
+
+/// What goes into the environment beside the package; one list, so that `lab` and `test` agree.
+const PACKAGES: &[&str] = &["numpy>=1.24", "ipykernel", "nbclient", "nbformat", "maturin>=1.7,<2", "jupyterlab>=4"];
+
+/// What only the tests need: pytest, and NVRTC with its headers, which compiles for a GPU without one.
+const TEST_PACKAGES: &[&str] =
+    &["pytest>=8", "nvidia-cuda-nvrtc>=13", "nvidia-cuda-runtime>=13", "cloudpickle", "matplotlib"];
+
+impl Environment {
+    /// The environment, made or brought up to date; `tests` adds what only the tests need.
+    pub fn prepare(tests: bool) -> Result<Self, String> {
+        let dir = root().join(".lab").join("venv");
+        let env = Environment { dir };
+        if !env.python().exists() {
+            let python = interpreter()?;
+            step::show(
+                "make a virtual environment in .lab/venv",
+                Command::new(python).args(["-m", "venv"]).arg(&env.dir),
+            )?;
+        }
+        let mut wanted: Vec<&str> = PACKAGES.to_vec();
+        if tests {
+            wanted.extend(TEST_PACKAGES);
+        }
+        let mark = env.dir.join("workbench-packages.txt");
+        let want = wanted.join("\n");
+        let have = std::fs::read_to_string(&mark).unwrap_or_default();
+        if !wanted.iter().all(|w| have.lines().any(|h| h == *w)) {
+            step::show(
+                "install Python packages (JupyterLab, NumPy, maturin)",
+                Command::new(env.python())
+                    .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                    .args(&wanted),
+            )?;
+            std::fs::write(&mark, want).map_err(|e| format!("{}: {e}", mark.display()))?;
+        }
+        env.install()?;
+        Ok(env)
+    }
+
+    /// Builds the wheel and installs it.
+    fn install(&self) -> Result<(), String> {
+        let dist = root().join(".lab").join("dist");
+        let _ = std::fs::remove_dir_all(&dist);
+        step::show(
+            "build the workbench wheel (the first time compiles the code generator: some minutes)",
+            Command::new(self.bin("maturin"))
+                .args(["build", "--release", "--out"])
+                .arg(&dist)
+                .arg("--interpreter")
+                .arg(self.python())
+                .current_dir(root().join("workbench/python")),
+        )?;
+        let wheel = std::fs::read_dir(&dist)
+            .map_err(|e| format!("{}: {e}", dist.display()))?
+            .filter_map(|e| e.ok().map(|e| e.path()))
+            .find(|p| p.extension().is_some_and(|x| x == "whl"))
+            .ok_or_else(|| format!("no wheel in {}", dist.display()))?;
+        step::show(
+            "install the wheel",
+            Command::new(self.python())
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                .args(["--force-reinstall", "--no-deps"])
+                .arg(wheel),
+        )
+    }
+
+    /// The environment's interpreter.
+    pub fn python(&self) -> PathBuf {
+        self.bin("python")
+    }
+
+    /// A program of the environment.
+    pub fn bin(&self, name: &str) -> PathBuf {
+        if cfg!(windows) {
+            self.dir.join("Scripts").join(format!("{name}.exe"))
+        } else {
+            self.dir.join("bin").join(name)
+        }
+    }
+
+    /// Executes a notebook headless, cell by cell; fails when a cell does or when any output holds a Rust panic.
+    pub fn execute(&self, notebook: &Path, kernel: Option<&str>, env: &[(&str, String)]) -> Result<(), String> {
+        let out = root().join(".lab").join("executed");
+        let mut command = Command::new(self.python());
+        command.arg(root().join("workbench/xtask/execute.py")).arg(notebook).arg("--out").arg(out);
+        if let Some(kernel) = kernel {
+            command.args(["--kernel", kernel]);
+        }
+        command.envs(env.iter().map(|(k, v)| (k, v.as_str()))).current_dir(root());
+        let name = notebook.strip_prefix(root()).unwrap_or(notebook).display().to_string();
+        step::show(&format!("execute {name}"), &mut command)
+    }
+}
+
+/// The first interpreter of version 3.10 or newer.
+fn interpreter() -> Result<String, String> {
+    let named = std::env::var("PYTHON").ok();
+    let candidates = match &named {
+        Some(p) => vec![p.as_str()],
+        None => vec!["python3", "python", "python3.13", "python3.12", "python3.11", "python3.10"],
+    };
+    for candidate in &candidates {
+        let test = "import sys; print(sys.version_info >= (3, 10))";
+        if step::read(Command::new(candidate).args(["-c", test])).is_ok_and(|out| out == "True") {
+            return Ok((*candidate).to_owned());
+        }
+    }
+    Err(format!("Python 3.10 or newer is needed; tried {} (set PYTHON to name one)", candidates.join(", ")))
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask test` and `cargo xtask check`: every test, every lint, and a table of what ran.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::evcxr::Kernel;
+use crate::python::Environment;
+use crate::{root, step};
+
+const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook"];
+
+/// Runs every part asked for and prints what ran; the first failure does not stop the rest.
+pub fn run(args: &[String]) -> Result<(), String> {
+    let mut only = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--only" => {
+                let part = args.next().ok_or("--only takes a part")?;
+                if !PARTS.contains(&part.as_str()) {
+                    return Err(format!("there is no part `{part}`; there are {}", PARTS.join(", ")));
+                }
+                only.push(part.clone());
+            }
+            other => return Err(format!("cargo xtask test has no option `{other}`; see cargo xtask help")),
+        }
+    }
+    let wanted = |part: &str| only.is_empty() || only.iter().any(|o| o == part);
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut failed = Vec::new();
+    let mut part = |name: &str, what: &mut dyn FnMut() -> Result<String, String>| {
+        if !wanted(name) {
+            rows.push((name.to_owned(), "not asked for (--only)".to_owned()));
+            return;
+        }
+        let start = Instant::now();
+        let row = match what() {
+            Ok(note) => format!("passed in {:.0} s; {note}", start.elapsed().as_secs_f64()),
+            Err(message) => {
+                failed.push(format!("{name}: {message}"));
+                format!("FAILED after {:.0} s", start.elapsed().as_secs_f64())
+            }
+        };
+        rows.push((name.to_owned(), row));
+    };
+
+    part("rust", &mut || {
+        let cargo =
+            |title: &str, args: &[&str]| step::show(title, Command::new("cargo").args(args).current_dir(root()));
+        cargo("Rust tests: units, file tests, properties, bad input, tidy", &["test", "--workspace", "--all-targets"])?;
+        cargo("Rust documentation tests", &["test", "--workspace", "--doc"])?;
+        for example in examples()? {
+            cargo(&format!("example {example}"), &["run", "--quiet", "--example", &example])?;
+        }
+        Ok("units, file tests, examples".to_owned())
+    });
+    let mut env = None;
+    part("python", &mut || {
+        let environment = Environment::prepare(true)?;
+        step::show(
+            "Python tests",
+            Command::new(environment.python()).args(["-m", "pytest", "-q", "tests/python"]).current_dir(root()),
+        )?;
+        let gpu = step::read(
+            Command::new(environment.python())
+                .args(["-c", "import workbench as wb; print(any(d['kind'] == 'cuda' for d in wb.devices()))"]),
+        )?;
+        env = Some(environment);
+        Ok(if gpu == "True" {
+            "GPU: compiled and run".to_owned()
+        } else {
+            "GPU: every kernel compiled by NVRTC; running them skipped, because there is no GPU".to_owned()
+        })
+    });
+    part("notebooks", &mut || {
+        let environment = match env.take() {
+            Some(environment) => environment,
+            None => Environment::prepare(true)?,
+        };
+        let notebooks = notebooks("notebooks/python")?;
+        for notebook in &notebooks {
+            environment.execute(notebook, None, &[])?;
+        }
+        env = Some(environment);
+        Ok(format!("{} executed", notebooks.len()))
+    });
+    part("rust-notebook", &mut || {
+        let environment = match env.take() {
+            Some(environment) => environment,
+            None => Environment::prepare(true)?,
+        };
+        let kernel = Kernel::prepare()?;
+        kernel.warm(&environment)?;
+        let notebooks = notebooks("notebooks/rust")?;
+        for notebook in &notebooks {
+            environment.execute(notebook, Some("rust"), &kernel.env())?;
+        }
+        Ok(format!("{} executed", notebooks.len()))
+    });
+
+    println!("\nparts:");
+    for (name, row) in &rows {
+        println!("  {name:<14} {row}");
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("\n{}", failed.join("\n"))) }
+}
+
+/// Format and lints, as errors.
+pub fn check(args: &[String]) -> Result<(), String> {
+    if let Some(arg) = args.first() {
+        return Err(format!("cargo xtask check has no option `{arg}`"));
+    }
+    let cargo = |title: &str, args: &[&str]| step::show(title, Command::new("cargo").args(args).current_dir(root()));
+    cargo("format", &["fmt", "--all", "--check"])?;
+    cargo("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+}
+
+fn examples() -> Result<Vec<String>, String> {
+    let mut names: Vec<String> = files("examples", "rs")?
+        .iter()
+        .filter_map(|p| p.file_stem().map(|s| s.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn notebooks(dir: &str) -> Result<Vec<std::path::PathBuf>, String> {
+    let mut found = files(dir, "ipynb")?;
+    found.sort();
+    if found.is_empty() { Err(format!("no notebook in {dir}")) } else { Ok(found) }
+}
+
+fn files(dir: &str, extension: &str) -> Result<Vec<std::path::PathBuf>, String> {
+    let entries = std::fs::read_dir(root().join(dir)).map_err(|e| format!("{dir}: {e}"))?;
+    Ok(entries
+        .filter_map(|e| e.ok().map(|e| e.path()))
+        .filter(|p| p.extension().is_some_and(|x| x == extension))
+        .collect())
+}
