@@ -59,7 +59,7 @@ fn lexical_garbage() {
 
 #[test]
 fn unbalanced_braces_at_the_end_of_the_text() {
-    assert_error("__global__ void f(int* x) {\n    if (x[0]) {\n        x[0] = 1;\n", "WB0202", "2:15");
+    assert_error("__global__ void f(int* x) {\n    if (x[0]) {\n        x[0] = 1;\n", "WB0202", "1:27");
     assert_error("__global__ void f(int* x) {\n    x[0] = 1;\n}\n}\n", "WB0202", "4:1");
 }
 

@@ -4,6 +4,7 @@
 //! [`codes`], each with a paragraph that explains it.
 
 pub mod codes;
+pub mod excerpt;
 pub mod html;
 pub mod text;
 

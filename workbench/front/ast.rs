@@ -3,7 +3,7 @@
 //! Names are [`Symbol`]s of the session's [`Interner`]. Boxes, not arenas: trees are short-lived and small. Templates, structs
 //! and host statements join as further variants.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::source::Span;
@@ -52,6 +52,9 @@ pub struct Ident {
 pub struct TranslationUnit {
     /// Top-level declarations, in order.
     pub items: Vec<Item>,
+    /// Names whose declaration has been reported and left out (templates, structs, statements that do not parse). Later
+    /// stages stay silent about their uses.
+    pub skipped: HashSet<Symbol>,
 }
 
 /// A top-level declaration.
@@ -163,7 +166,8 @@ pub enum BaseType {
     Double,
     /// `auto`.
     Auto,
-    /// Any other name: a typedef, `size_t`, `uint8_t`, `float4`, an enum.
+    /// Any other name: a typedef, `size_t`, `uint8_t`, `float4`, an enum. `std::size_t` is `size_t`; other qualified names
+    /// and template arguments are kept in one spelling (`torch::Tensor`, `std::vector<int>`).
     Named(Symbol),
 }
 
@@ -479,7 +483,8 @@ pub enum ExprKind {
     Literal(Literal),
     /// Adjacent string literals joined, escapes resolved.
     Str(String),
-    /// A name; qualified ones (`std::max`, `E::A`) keep all their parts.
+    /// A name; qualified ones (`std::max`, `E::A`) keep all their parts, template arguments in one spelling with their part
+    /// (`numeric_limits<float>`). Namespaces that the text itself declares are left out.
     Name(Vec<Ident>),
     /// A unary operator.
     Unary(UnaryOp, Box<Expr>),

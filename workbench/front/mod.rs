@@ -4,10 +4,12 @@
 //! module could be made. The module is whole exactly when no diagnostic is an error.
 
 pub mod ast;
+pub mod builtins;
 pub mod lexer;
 pub mod lower;
 pub mod parser;
 pub mod preprocess;
+pub mod types;
 
 use std::collections::BTreeMap;
 

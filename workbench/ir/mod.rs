@@ -44,6 +44,7 @@ pub mod math;
 pub mod print;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod visit;
 
 pub use entities::{Format, FuncId, Global, Label, Local, Slot, Value};
 pub use math::MathFn;
@@ -52,6 +53,9 @@ use crate::source::Span;
 
 /// Byte that uninitialised slots, locals and shared memory are filled with (also every output before a check).
 pub const POISON: u8 = 0xCB;
+
+/// How deeply constructs (`If`, `Loop`, `Switch`, `Scope`) may nest: what recursion over a body costs in stack.
+pub const MAX_NESTING: usize = 1000;
 
 /// A scalar type; integers carry their signedness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,29 +1,54 @@
-//! Passes.
-pub mod widen {
-    //! The float64 twin.
-    use crate::{
-        ir::{FuncId, Module},
-        source::Span,
-    };
-    /// Why there is no twin.
-    pub struct WidenError {
-        /// Where.
-        pub span: Span,
-        /// Why.
-        pub reason: String,
-    }
-    /// Makes the twin.
-    pub fn widen(module: &Module, _kernel: FuncId) -> Result<Module, WidenError> {
-        Ok(module.clone())
+//! Passes: IR to IR, and what is known about it. All take valid IR (see [`crate::valid`]) and give valid IR.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`inline`] | device functions into their callers |
+//! | [`fold`] | constants, copies, branches, dead code |
+//! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
+//! | [`regions`] | a kernel cut at its barriers |
+//! | [`pointers`] | which memory a pointer comes from |
+//! | [`instrument`] | a kernel that records who wrote each element |
+//! | [`widen`] | the float64 twin of a float32 kernel |
+
+pub mod fold;
+pub mod inline;
+pub mod instrument;
+pub mod pointers;
+pub mod regions;
+pub mod uniformity;
+pub mod widen;
+
+use crate::ir::{FuncId, FuncKind, Module, Stmt};
+
+/// What the CPU back end wants done before it makes code: calls inlined, constants folded.
+pub fn prepare_for_cpu(module: &mut Module) {
+    inline::run(module);
+    for func in &mut module.functions {
+        fold::run(func);
     }
 }
-pub mod instrument {
-    //! Writer tracking.
-    use crate::ir::{FuncId, Module};
-    /// Adds writer parameters.
-    pub fn track_writers(module: &Module, _kernel: FuncId) -> (Module, Vec<usize>) {
-        (module.clone(), Vec::new())
-    }
+
+/// For each function, whether a kernel or host function is or reaches it by calls; no other needs code.
+pub fn reachable(module: &Module) -> Vec<bool> {
+    let roots = module.functions.iter().enumerate().filter(|(_, f)| f.kind != FuncKind::Device);
+    reachable_from(module, roots.map(|(i, _)| FuncId::new(i)).collect())
 }
-/// Prepares a module.
-pub fn prepare_for_cpu(_module: &mut crate::ir::Module) {}
+
+/// For each function, whether one of `roots` is or reaches it by calls.
+pub fn reachable_from(module: &Module, roots: Vec<FuncId>) -> Vec<bool> {
+    let mut seen = vec![false; module.functions.len()];
+    let mut pending = roots;
+    while let Some(id) = pending.pop() {
+        if !std::mem::replace(&mut seen[id.index()], true) {
+            module.func(id).body.for_each_stmt(&mut |stmt| {
+                if let Stmt::Call { func, .. } = stmt {
+                    pending.push(*func);
+                }
+            });
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests;

@@ -44,8 +44,7 @@ use crate::ir::format::{self, ArgKind};
 use crate::ir::{FuncKind, Function, Module, Scalar};
 use crate::source::Span;
 
-/// How deeply constructs (`If`, `Loop`, `Switch`, `Scope`) may nest: what recursion over a body costs in stack.
-pub const MAX_NESTING: usize = 1000;
+pub use crate::ir::MAX_NESTING;
 
 /// How many violations are reported; one defect of the front end often makes many.
 const MAX_REPORTED: usize = 20;
@@ -98,7 +97,7 @@ fn check_memory(errors: &mut Errors, what: &str, size: usize, align: u32, elem: 
     if !align.is_power_of_two() || align > 16 {
         errors.push(span, format!("{what} is aligned to {align}"));
     }
-    if let Some(elem) = elem.filter(|e| size % e.size() as usize != 0) {
+    if let Some(elem) = elem.filter(|e| !size.is_multiple_of(e.size() as usize)) {
         errors.push(span, format!("{what} holds {size} bytes, no whole number of {elem}"));
     }
 }

@@ -12,23 +12,13 @@ pub(super) fn too_deep(body: &Block) -> Option<Span> {
     let mut pending = vec![(body, 0)];
     while let Some((block, depth)) = pending.pop() {
         for (i, stmt) in block.stmts.iter().enumerate() {
-            if depth >= MAX_NESTING && !nested(stmt).is_empty() {
+            if depth >= MAX_NESTING && !stmt.blocks().is_empty() {
                 return Some(block.spans.get(i).copied().unwrap_or_default());
             }
-            pending.extend(nested(stmt).into_iter().map(|inner| (inner, depth + 1)));
+            pending.extend(stmt.blocks().into_iter().map(|inner| (inner, depth + 1)));
         }
     }
     None
-}
-
-fn nested(stmt: &Stmt) -> Vec<&Block> {
-    match stmt {
-        Stmt::If { then, els, .. } => vec![then, els],
-        Stmt::Loop { body, step, .. } => vec![body, step],
-        Stmt::Switch { cases, .. } => cases.iter().map(|c| &c.body).collect(),
-        Stmt::Scope { body, .. } => vec![body],
-        _ => Vec::new(),
-    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -220,10 +210,10 @@ impl<'a> Checker<'a> {
     }
 
     fn let_op(&mut self, v: Value, op: &Op) {
-        let operands = types::operands(op);
-        let known: Vec<Option<Type>> = operands.iter().map(|&o| self.use_value(o)).collect();
+        let mut known = true;
+        op.for_each_value(|o| known &= self.use_value(o).is_some());
         // An operand already reported says nothing about the op.
-        if known.iter().all(Option::is_some)
+        if known
             && let Some(data) = self.func.values.get(v.index())
             && let Err(message) = types::check(self.module, self.func, op, data.ty)
         {

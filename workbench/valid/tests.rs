@@ -10,7 +10,7 @@ fn broken(module: &Module, wanted: &str) {
 }
 
 /// A kernel `(i32 n, float* x)` that `fill` completes.
-fn kernel(fill: impl FnOnce(&mut Builder, Value, Value)) -> Module {
+fn kernel<R>(fill: impl FnOnce(&mut Builder, Value, Value) -> R) -> Module {
     let params = [("n", ParamType::Scalar(Scalar::I32)), ("x", pointer(Scalar::F32))];
     let (mut b, p) = Builder::new(FuncKind::Kernel, &params);
     fill(&mut b, p[0], p[1]);
@@ -87,8 +87,8 @@ fn rule_3_kernels_are_void() {
 #[test]
 fn rule_4_slots() {
     let slot = |size, align| SlotData { name: "s".into(), size, align, elem: Some(Scalar::F32) };
-    broken(&kernel(|b, _, _| drop(b.func.new_slot(slot(4, 0)))), "slot s0 of `test` is aligned to 0");
-    broken(&kernel(|b, _, _| drop(b.func.new_slot(slot(5, 4)))), "no whole number");
+    broken(&kernel(|b, _, _| b.func.new_slot(slot(4, 0))), "slot s0 of `test` is aligned to 0");
+    broken(&kernel(|b, _, _| b.func.new_slot(slot(5, 4))), "no whole number");
 }
 
 #[test]
@@ -138,10 +138,10 @@ fn rule_7_results_are_returned() {
 
 #[test]
 fn rule_8_handles_exist() {
-    broken(&kernel(|b, _, _| drop(b.op(I32, Op::Get(Local::new(7))))), "no such local");
+    broken(&kernel(|b, _, _| b.op(I32, Op::Get(Local::new(7)))), "no such local");
     broken(&kernel(|b, n, _| b.stmt(Stmt::Set(Local::new(7), n))), "local l7 does not exist");
-    broken(&kernel(|b, _, _| drop(b.op(Type::Ptr, Op::SlotAddr(Slot::new(7))))), "no such slot");
-    broken(&kernel(|b, _, _| drop(b.op(Type::Ptr, Op::GlobalAddr(Global::new(7))))), "no such global");
+    broken(&kernel(|b, _, _| b.op(Type::Ptr, Op::SlotAddr(Slot::new(7)))), "no such slot");
+    broken(&kernel(|b, _, _| b.op(Type::Ptr, Op::GlobalAddr(Global::new(7)))), "no such global");
     broken(&kernel(|b, _, _| b.stmt(Stmt::Return(Some(Value::new(99))))), "value v99 does not exist");
     broken(&kernel(|b, _, _| b.stmt(Stmt::Let(Value::new(99), Op::Param(0)))), "value v99 does not exist");
     let call = |b: &mut Builder, _, _| b.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![] });
@@ -219,23 +219,24 @@ fn rule_12_targets_of_jumps() {
 
 #[test]
 fn rule_13_constants() {
-    broken(&kernel(|b, _, _| drop(b.constant(Const::Int(Scalar::I8, 200)))), "200 is no i8");
-    broken(&kernel(|b, _, _| drop(b.constant(Const::Int(Scalar::U32, -1)))), "-1 is no u32");
-    broken(&kernel(|b, _, _| drop(b.constant(Const::Int(Scalar::F32, 0)))), "0 is no f32");
+    broken(&kernel(|b, _, _| b.constant(Const::Int(Scalar::I8, 200))), "200 is no i8");
+    broken(&kernel(|b, _, _| b.constant(Const::Int(Scalar::U32, -1))), "-1 is no u32");
+    broken(&kernel(|b, _, _| b.constant(Const::Int(Scalar::F32, 0))), "0 is no f32");
 }
 
 #[test]
 fn rule_14_parameters_and_builtins() {
-    broken(&kernel(|b, _, _| drop(b.op(I32, Op::Param(2)))), "no such parameter");
-    broken(&kernel(|b, _, _| drop(b.op(I32, Op::Param(1)))), "the result is i32, not ptr");
-    broken(&kernel(|b, _, _| drop(b.op(Scalar::U32, Op::Builtin(Builtin::GridDim(3))))), "no such dimension");
-    broken(&kernel(|b, _, _| drop(b.op(I32, Op::Builtin(Builtin::GridDim(0))))), "the result is i32, not u32");
+    broken(&kernel(|b, _, _| b.op(I32, Op::Param(2))), "no such parameter");
+    broken(&kernel(|b, _, _| b.op(I32, Op::Param(1))), "the result is i32, not ptr");
+    broken(&kernel(|b, _, _| b.op(Scalar::U32, Op::Builtin(Builtin::GridDim(3)))), "no such dimension");
+    broken(&kernel(|b, _, _| b.op(I32, Op::Builtin(Builtin::GridDim(0)))), "the result is i32, not u32");
 }
 
 #[test]
 fn rule_15_operands() {
     let f32 = Type::Scalar(Scalar::F32);
-    let ops: Vec<(fn(Value, Value, Value) -> Op, Type)> = vec![
+    type Make = fn(Value, Value, Value) -> Op;
+    let ops: Vec<(Make, Type)> = vec![
         (|_, x, _| Op::Unary(UnaryOp::Neg, x), Type::Ptr),
         (|_, _, f| Op::Unary(UnaryOp::Not, f), f32),
         (|n, _, f| Op::Binary(BinaryOp::Add, n, f), I32),
@@ -281,10 +282,10 @@ fn rule_16_locals() {
 
 #[test]
 fn rule_17_accesses() {
-    broken(&kernel(|b, n, _| drop(b.load(n, I32))), "the pointer is i32");
+    broken(&kernel(|b, n, _| b.load(n, I32)), "the pointer is i32");
     broken(&kernel(|b, n, _| b.store(n, n)), "the pointer of a store");
     broken(
-        &kernel(|b, _, x| drop(b.op(I32, Op::Load { ptr: x, ty: Type::Ptr, volatile: false }))),
+        &kernel(|b, _, x| b.op(I32, Op::Load { ptr: x, ty: Type::Ptr, volatile: false })),
         "the result is i32, not ptr",
     );
 }

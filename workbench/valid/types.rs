@@ -26,27 +26,8 @@ const BOOL: Type = Type::Scalar(Scalar::Bool);
 const I64: Type = Type::Scalar(Scalar::I64);
 const U64: Type = Type::Scalar(Scalar::U64);
 
-/// The values an op reads.
-pub(super) fn operands(op: &Op) -> Vec<Value> {
-    match op {
-        Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::Builtin(_) => Vec::new(),
-        Op::Unary(_, a)
-        | Op::Convert(_, a)
-        | Op::Bitcast(_, a)
-        | Op::Bit(_, a)
-        | Op::PtrToInt(a)
-        | Op::IntToPtr(a)
-        | Op::Load { ptr: a, .. } => vec![*a],
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::PtrDiff(a, b, _) | Op::PtrAdd { ptr: a, index: b, .. } => {
-            vec![*a, *b]
-        }
-        Op::Select(c, a, b) => vec![*c, *a, *b],
-        Op::Math(_, args) => args.clone(),
-    }
-}
-
 /// Whether the 64 bits are a value of the integer type, extended by its signedness.
-pub(super) fn is_extended(s: Scalar, bits: i64) -> bool {
+pub(crate) fn is_extended(s: Scalar, bits: i64) -> bool {
     let spare = 64 - s.bits();
     match s.is_signed() {
         true => bits << spare >> spare == bits,

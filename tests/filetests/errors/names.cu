@@ -5,7 +5,7 @@ __global__ void f(float* out, int count) {
     out[i] = sqrtff(2.0f) + cuont;
     undeclared(1);
 }
-// error WB0301 4:39 `threadIdx`
-// error WB0301 5:14 `sqrtf`
-// error WB0301 5:29 `count`
+// error WB0301 4:39 `threadidx`
+// error WB0301 5:14 `sqrtff`
+// error WB0301 5:29 `cuont`
 // error WB0301 6:5 `undeclared`

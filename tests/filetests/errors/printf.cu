@@ -9,7 +9,7 @@ __global__ void f(long long big, float x, const char* s, const char* format) {
     printf(format);
     printf("%d\n", 1, 2);
 }
-// error WB0309 4:12
+// error WB0309 4:5
 // error WB0309 5:20
 // error WB0309 6:20
 // error WB0309 7:20

@@ -14,5 +14,4 @@ __global__ void c(float* x) {
         x[0] = 2;
 // error WB0201 4:19 `;`
 // error WB0201 9:24 `)`
-// error WB0202 13:19
 // error WB0202 12:29

@@ -14,7 +14,7 @@ __global__ void f(float* x, double* d, const float* c, int n) {
     return 3;
 }
 __global__ int g() { return 1; }
-// error WB0303 5:15 `float*`
+// error WB0303 5:17 `float*`
 // error WB0303 6:9 `double*`
 // error WB0306 7:5 const
 // error WB0305 8:5 `two`
@@ -23,5 +23,5 @@ __global__ int g() { return 1; }
 // error WB0303 11:5
 // error WB0303 12:13
 // error WB0306 13:5
-// error WB0303 14:12
+// error WB0307 14:12
 // error WB0310 16:12

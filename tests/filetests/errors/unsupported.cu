@@ -24,8 +24,9 @@ end:
 }
 // error WB0401 3:1 template
 // error WB0401 6:1 struct
-// error WB0401 9:5 __shared__
+// error WB0401 9:22 shared memory
 // error WB0401 11:5 __syncthreads
 // error WB0401 16:12 __shfl_down_sync
 // error WB0401 17:5 atomicAdd
 // error WB0401 21:5 goto
+// error WB0401 22:1 labels

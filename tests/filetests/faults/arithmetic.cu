@@ -16,7 +16,7 @@ __global__ void long_quotient(const long long* a, long long* out) { out[0] = a[0
 // run: long_quotient<<<1, 1>>>(a = [-9223372036854775808, -1], out = [5])
 //   fault: division overflow at 6:78 block (0,0,0) thread (0,0,0)
 // run: unsigned_quotient<<<1, 1>>>(a = [4294967295, 0], out = [5])
-//   fault: division by zero at 5:87 block (0,0,0) thread (0,0,0)
+//   fault: division by zero at 5:88 block (0,0,0) thread (0,0,0)
 // run: unsigned_quotient<<<1, 1>>>(a = [2147483648, 4294967295], out = [5])
 //   out == [0]
 // run: quotient<<<1, 1>>>(a = [-7, 2], out = [5])

@@ -26,13 +26,13 @@ __global__ void fine(int* x) { x[threadIdx.x] = threadIdx.x; }
 //   fault: out-of-bounds write at 12:5 block (0,0,0) thread (0,0,0): index -1 of `x`
 //   x == [1, 2]
 // run: far<<<1, 1>>>(x = [1, 2], i = 1099511627776)
-//   fault: out-of-bounds write at 14:49 block (0,0,0) thread (0,0,0): index 1099511627776 of `x`
+//   fault: out-of-bounds write at 14:44 block (0,0,0) thread (0,0,0): index 1099511627776 of `x`
 // run: local_array<<<1, 1>>>(out = [9], i = 4)
 //   fault: out-of-bounds read at 17:14 block (0,0,0) thread (0,0,0): index 4 of `a`, which has 4 elements
 //   out == [9]
 // An empty array has no element at all.
 // run: fine<<<1, 1>>>(x = [])
-//   fault: out-of-bounds write at 19:30 block (0,0,0) thread (0,0,0): which has 0 elements
+//   fault: out-of-bounds write at 19:32 block (0,0,0) thread (0,0,0): which has 0 elements
 // And the next launch works.
 // run: fine<<<1, 3>>>(x = poison(3))
 //   x == [0, 1, 2]

@@ -11,7 +11,7 @@ __global__ void const_cast_write(const float* x) { ((float*)x)[0] = 2.0f; }
 // run: maybe<<<1, 1>>>(x = null, y = [3])
 //   y == [-1]
 // run: misaligned<<<1, 1>>>(bytes = iota(8), out = [3])
-//   fault: misaligned access at 5:68 block (0,0,0) thread (0,0,0)
+//   fault: misaligned access at 5:69 block (0,0,0) thread (0,0,0)
 // 4 + 5 * 256 + 6 * 65536 + 7 * 16777216, little-endian.
 // run: punned<<<1, 1>>>(bytes = iota(8), out = [3])
 //   out == [117835012]

@@ -42,4 +42,4 @@ __global__ void macros(int* out, int n) {
 }
 // run: macros<<<1, 1>>>(out = poison(8), n = 8)
 //   out == [9, 70, 6, 1, 10, 12, 56, -1]
-//   printf "a + b \"q\" 44\n"
+//   printf "a + b \"q\" 41\n"

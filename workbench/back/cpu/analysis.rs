@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Block, Const, FuncId, Function, Global, Label, Local, Module, Op, ParamType, Slot, Stmt, Type, Value};
+use super::affine::{self, RowPlan};
+use crate::ir::{
+    Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Slot, Stmt, Type, Value,
+};
 
 /// The one allocation a pointer can point into, as far as it is known when compiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,6 +70,8 @@ pub struct FuncInfo {
     pub estimate: u64,
     /// How many statements it has.
     pub stmts: usize,
+    /// What can be checked once for a row of threads; kernels only.
+    pub row: RowPlan,
 }
 
 /// Calls `f` on every statement in text order, with the loops it lies in: the innermost one's label and their number.
@@ -134,6 +139,7 @@ impl FuncInfo {
             loops: vec![4; func.labels as usize],
             estimate: 4,
             stmts: 0,
+            row: RowPlan::default(),
         };
         info.count(func);
         let mut facts = Facts {
@@ -154,7 +160,15 @@ impl FuncInfo {
         info.limits = facts.limits();
         info.local_root = facts.local_root;
         info.align = facts.align;
+        if func.kind == FuncKind::Kernel {
+            info.row = affine::plan(func, info.stmts);
+        }
         info
+    }
+
+    /// Whether it keeps a budget: it loops or calls.
+    pub fn polls(&self) -> bool {
+        !self.calls.is_empty() || !self.loops.is_empty()
     }
 
     fn count(&mut self, func: &Function) {
@@ -262,7 +276,7 @@ impl Facts<'_> {
             }
             Op::Param(i) => match self.func.params.get(*i as usize).map(|p| p.ty) {
                 // A launch aligns what it binds to the element type; a caller in the kernel's text promises nothing.
-                Some(ParamType::Ptr { elem, .. }) if self.func.kind == crate::ir::FuncKind::Kernel => {
+                Some(ParamType::Ptr { elem, .. }) if self.func.kind == FuncKind::Kernel => {
                     (Root::Param(*i), elem.map_or(0, |s| divisor_log2(u64::from(s.size()))))
                 }
                 Some(ParamType::Ptr { .. }) => (Root::Param(*i), 0),

@@ -104,9 +104,9 @@ pub struct WorkerCtx {
     pub frames: *const SlotFrame,
     /// Linear index of the running block.
     pub block_linear: u64,
-    /// Index of the running block; kept only for kernels that call functions.
+    /// Index of the running block.
     pub block: [u32; 3],
-    /// Index of the running thread; kept for kernels that call functions, else written before a helper is called.
+    /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called.
     pub thread: [u32; 3],
     /// `gridDim`.
     pub grid: [u32; 3],
@@ -129,7 +129,6 @@ impl Field {
     pub const BUDGET: i32 = offset_of!(WorkerCtx, budget) as i32;
     pub const STACK_LIMIT: i32 = offset_of!(WorkerCtx, stack_limit) as i32;
     pub const FRAMES: i32 = offset_of!(WorkerCtx, frames) as i32;
-    pub const BLOCK_LINEAR: i32 = offset_of!(WorkerCtx, block_linear) as i32;
     pub const BLOCK: i32 = offset_of!(WorkerCtx, block) as i32;
     pub const THREAD: i32 = offset_of!(WorkerCtx, thread) as i32;
     pub const GRID: i32 = offset_of!(WorkerCtx, grid) as i32;
@@ -155,8 +154,9 @@ impl DescField {
     }
 }
 
-/// The machine code of an entry point: runs blocks `begin..end`, 0 when all went well, 1 when the launch has to stop.
+/// The machine code of an entry point: runs the row of threads that the context names, or a host function; 0 when all went
+/// well, 1 when the launch has to stop.
 ///
 /// # Safety
 /// The context and the arguments are those the code was compiled for.
-pub type EntryFn = unsafe extern "C" fn(ctx: *mut WorkerCtx, args: *const u64, begin: u64, end: u64) -> u32;
+pub type EntryFn = unsafe extern "C" fn(ctx: *mut WorkerCtx, args: *const u64) -> u32;

@@ -52,7 +52,7 @@ pub fn name(index: u32) -> String {
         3 => "printf".to_owned(),
         4 => "fill".to_owned(),
         n => match MathFn::ALL.get(((n - HELPERS) / 2) as usize) {
-            Some(math) => format!("{}{}", math.name(), if (n - HELPERS) % 2 == 0 { "f" } else { "" }),
+            Some(math) => format!("{}{}", math.name(), if (n - HELPERS).is_multiple_of(2) { "f" } else { "" }),
             None => format!("host{n}"),
         },
     }

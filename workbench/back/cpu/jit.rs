@@ -117,7 +117,7 @@ impl<'a> Assembler<'a> {
             };
             self.fixups.push(Fixup { at: start + reloc.offset as usize, target, addend: reloc.addend });
         }
-        Ok(code.vcode)
+        Ok(code.vcode.map(|text| name_callees(text, &ctx.func)))
     }
 
     /// Makes everything added executable.
@@ -148,6 +148,18 @@ impl<'a> Assembler<'a> {
         flush_instruction_cache(&map);
         Ok(CodeMemory { map: Some(map), starts: self.starts })
     }
+}
+
+/// Machine code as text, with the names of the functions it calls in this process.
+fn name_callees(mut text: String, func: &Function) -> String {
+    for (reference, user) in func.params.user_named_funcs().iter() {
+        let name = match user.namespace {
+            NAMESPACE_HOST => intrinsics::name(user.index),
+            _ => format!("function {}", user.index),
+        };
+        text = text.replace(&format!("{reference}+0"), &name);
+    }
+    text
 }
 
 /// x86 keeps instruction fetches coherent with stores; other machines have to be told.

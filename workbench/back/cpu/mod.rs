@@ -5,6 +5,7 @@
 //! in generated code, which leaves through a status and never through a signal: [`faults`] says what happened, [`tick`]
 //! stops what runs too long, [`output`] keeps what is printed.
 
+mod affine;
 mod analysis;
 mod context;
 mod faults;
@@ -72,6 +73,8 @@ struct Entry {
     params: Vec<ParamInfo>,
     /// Whether a call gives a result.
     returns: bool,
+    /// Operations of one thread, loops left out.
+    straight: u64,
     /// Operations of one thread, estimated.
     estimate: u64,
     /// Whether the estimate is a guess.
@@ -299,6 +302,7 @@ impl Entry {
             span: func.span,
             params: params.collect(),
             returns: func.ret.is_some(),
+            straight: info.straight,
             estimate: info.estimate,
             has_loops: func.labels > 0 || !info.calls.is_empty(),
         }

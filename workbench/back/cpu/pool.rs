@@ -26,8 +26,7 @@ pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
     let Some(threads) = &pool.pool else { return 0 };
     let count = count.min(pool.threads);
     for _ in 0..count {
-        let job = job.clone();
-        threads.spawn(move || job());
+        threads.spawn(job.clone());
     }
     count
 }

@@ -4,6 +4,7 @@
 //! first poll says that waking a thread (about 12 µs) pays. A helper that comes too late finds the launch closed and goes
 //! away, so a launch never waits for a thread that has not begun, and may be made from anywhere, a pool thread included.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,6 +49,8 @@ pub struct Launch<'a> {
     blocks: u64,
     /// Operations of a block, estimated.
     block_ops: f64,
+    /// What a row of threads takes off the budget, besides its loops.
+    row_cost: i64,
     parallel: bool,
     next: AtomicU64,
     /// Why everyone has to stop.
@@ -135,6 +138,7 @@ pub fn run(
         interrupt: config.interrupt,
         blocks,
         block_ops: threads as f64 * entry.estimate as f64,
+        row_cost: (u64::from(config.block.x) * entry.straight.min(1 << 24)) as i64,
         parallel: !config.serial && blocks > 1 && pool::width() > 1,
         next: AtomicU64::new(0),
         stop: tick::StopFlag::default(),
@@ -201,7 +205,9 @@ impl Launch<'_> {
 
     /// Asks whether to stop, on the launching thread.
     pub fn ask(&self) -> bool {
-        let stop = self.interrupt.is_some_and(Interrupt::interrupted);
+        // Generated code may be what called: nothing can unwind through it, so a callback that panics stops the launch.
+        let asked = |i: &dyn Interrupt| std::panic::catch_unwind(AssertUnwindSafe(|| i.interrupted())).unwrap_or(true);
+        let stop = self.interrupt.is_some_and(asked);
         if stop {
             self.stop.set(Stop::Interrupted);
         }
@@ -264,9 +270,8 @@ impl Launch<'_> {
             }
             let end = begin.saturating_add(size).min(self.blocks);
             let start = (end < self.blocks).then(Instant::now);
-            // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its buffers.
-            let status = unsafe { code(&raw mut ctx, self.args.as_ptr(), begin, end) };
-            if status != 0 {
+            // SAFETY: the code is that of this launch's entry point.
+            if !unsafe { self.run_blocks(code, &mut ctx, begin, end) } {
                 if let Some(fault) = ctx.worker.fault.take() {
                     self.record(ctx.block_linear, fault);
                 }
@@ -287,6 +292,41 @@ impl Launch<'_> {
         } else {
             finished.records.extend(records);
         }
+    }
+
+    /// Runs blocks `begin..end`, row by row; `false` when it has to stop.
+    ///
+    /// # Safety
+    /// `code` is the machine code of this launch's entry point.
+    unsafe fn run_blocks(&self, code: EntryFn, ctx: &mut WorkerCtx, begin: u64, end: u64) -> bool {
+        ctx.block = self.grid.unflatten(begin);
+        for linear in begin..end {
+            ctx.block_linear = linear;
+            for z in 0..self.block.z {
+                for y in 0..self.block.y {
+                    ctx.thread = [0, y, z];
+                    ctx.budget -= self.row_cost;
+                    // SAFETY: the context is a worker's of this launch.
+                    if ctx.budget < 0 && unsafe { tick::tick(ctx, u64::MAX) } < 0 {
+                        return false;
+                    }
+                    // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its
+                    // buffers.
+                    if unsafe { code(ctx, self.args.as_ptr()) } != 0 {
+                        return false;
+                    }
+                }
+            }
+            let [x, y, z] = &mut ctx.block;
+            *x += 1;
+            if *x == self.grid.x {
+                (*x, *y) = (0, *y + 1);
+                if *y == self.grid.y {
+                    (*y, *z) = (0, *z + 1);
+                }
+            }
+        }
+        true
     }
 
     /// All blocks where nothing can be won by sharing, else a few microseconds' worth.

@@ -157,7 +157,8 @@ pub fn normcdf(x: f64) -> f64 {
 
 /// Inverse of the standard normal distribution function.
 pub fn normcdfinv(p: f64) -> f64 {
-    -SQRT_2 * erfcinv(2.0 * p)
+    // Subtracted from zero, so that one half gives a positive zero.
+    0.0 - SQRT_2 * erfcinv(2.0 * p)
 }
 
 /// Reciprocal cube root.

@@ -45,7 +45,8 @@ impl StopFlag {
     }
 }
 
-/// Called by generated code when its budget is used up: the next budget, or -1 to stop.
+/// Called by generated code when its budget is used up: the next budget, or -1 to stop. A `site` that
+/// does not exist stands for the kernel itself.
 ///
 /// # Safety
 /// `ctx` is the running worker's.
@@ -56,7 +57,10 @@ pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64) -> i64 {
         return -1;
     }
     poll(ctx, launch);
-    let Some(stop) = launch.stop.get() else { return BUDGET };
+    let Some(stop) = launch.stop.get() else {
+        ctx.budget = BUDGET;
+        return BUDGET;
+    };
     let span = launch.image.sites.get(site as usize).map_or(launch.entry.span, |s| s.span);
     let (kind, detail) = match (stop, launch.timeout) {
         (Stop::Timeout, Some(limit)) => (FaultKind::Timeout, format!("still running after {limit:?}")),

@@ -2,8 +2,7 @@
 //!
 //! An access at offset `off` of a buffer is allowed exactly when `off` is below the buffer's limit for that size and
 //! direction, compared unsigned. For a pointer into a known allocation the offset is what lowering carries anyway, so a
-//! check is one comparison with a value loaded once. This is also the place where checks of affine offsets could be
-//! hoisted out of the loop over threads.
+//! check is one comparison with a value loaded once; none where `row` has made it for all threads of the row.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
@@ -147,7 +146,8 @@ impl FuncLower<'_, '_> {
                 (addr, desc, Err((off, limit)))
             }
         };
-        if let Err((off_in, limit)) = in_bounds {
+        let in_good_row = self.good_row && self.info.row.covers(v, write, log2);
+        if let (Err((off_in, limit)), false) = (in_bounds, in_good_row) {
             let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, off_in, limit);
             self.fault_if(outside, site, off, b);
         }
@@ -168,7 +168,7 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    fn limit(&mut self, root: Root, write: bool, log2: u32) -> Result<clif::Value> {
+    pub(super) fn limit(&mut self, root: Root, write: bool, log2: u32) -> Result<clif::Value> {
         let len = match root {
             Root::Param(i) => {
                 if let Some(limit) = self.limits.get(&(i, write, log2)) {

@@ -1,10 +1,9 @@
-//! The frame around a body: parameters, slots, the loops over blocks and threads of a kernel, prologue and epilogue of a
+//! The frame around a body: parameters, slots, the loop over a row of threads of a kernel, prologue and epilogue of a
 //! device function, the entry point of a host function.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, Signature, types};
 use cranelift_codegen::isa::TargetIsa;
-use cranelift_frontend::Variable;
 
 use super::{
     FuncLower, LocalVar, ParamVal, Ptr, Result, SlotVal, Val, constant, device_signature, scalar_type, trusted,
@@ -25,7 +24,7 @@ const POISON_WORD: u64 = u64::from_ne_bytes([POISON; 8]);
 /// `EntryFn`'s signature.
 pub fn entry_signature(isa: &dyn TargetIsa) -> Signature {
     let mut sig = Signature::new(isa.default_call_conv());
-    sig.params.extend([AbiParam::new(types::I64); 4]);
+    sig.params.extend([AbiParam::new(types::I64); 2]);
     sig.returns.push(AbiParam::new(types::I32));
     sig
 }
@@ -195,71 +194,58 @@ impl FuncLower<'_, '_> {
         self.b.ins().load(types::I32, constant(), self.ctx, at)
     }
 
-    /// The body of a kernel between loops over blocks and threads.
+    /// The body of a kernel in a loop over the threads of a row. Rows and blocks are counted outside, so that the registers
+    /// are the body's: block and row indices are in the context.
     pub(super) fn kernel(&mut self) -> Result<()> {
         let entry = self.b.current_block().ok_or_else(|| self.bad(self.func.span, "no entry block"))?;
-        let [args, begin, end] = [1, 2, 3].map(|i| self.b.block_params(entry)[i]);
+        let args = self.b.block_params(entry)[1];
         self.load_params(args);
-        self.load_budget();
+        let polls = self.info.polls();
+        if polls {
+            self.load_budget();
+        }
         self.make_slots();
         self.declare_locals();
-        let grid = [0, 1].map(|i| self.ctx_u32(Field::GRID + 4 * i));
-        let dims = [0, 1, 2].map(|i| self.ctx_u32(Field::DIMS + 4 * i));
-        let row_cost = {
-            let width = self.b.ins().uextend(types::I64, dims[0]);
-            let work = self.int(types::I64, self.info.straight.min(1 << 32) as i64);
-            self.b.ins().imul(width, work)
-        };
-
-        let linear = self.b.declare_var(types::I64);
-        let block = [(); 3].map(|()| self.b.declare_var(types::I32));
-        let thread = [(); 3].map(|()| self.b.declare_var(types::I32));
-        self.b.def_var(linear, begin);
-        self.unflatten(begin, grid, block);
-
-        let [blocks, one_block, planes, rows, row, body, next, done] = [(); 8].map(|()| self.b.create_block());
-        self.b.ins().jump(blocks, &[]);
-
-        self.b.switch_to_block(blocks);
-        let index = self.b.use_var(linear);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, index, end);
-        self.b.ins().brif(more, one_block, &[], done, &[]);
-
-        self.b.switch_to_block(one_block);
-        self.b.seal_block(one_block);
-        self.b.ins().store(trusted(), index, self.ctx, Field::BLOCK_LINEAR);
-        let block_now = block.map(|var| self.b.use_var(var));
-        self.block = Some(block_now);
-        if !self.info.calls.is_empty() {
-            for (i, index) in block_now.into_iter().enumerate() {
-                self.b.ins().store(trusted(), index, self.ctx, Field::BLOCK + 4 * i as i32);
-            }
+        let width = self.ctx_u32(Field::DIMS);
+        let done = self.b.create_block();
+        if !self.info.row.is_empty() {
+            let good = self.row_is_good(&self.info.row, width)?;
+            let (fast, checked) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(good, fast, &[], checked, &[]);
+            self.b.switch_to_block(fast);
+            self.b.seal_block(fast);
+            self.good_row = true;
+            self.row(width, done)?;
+            self.b.switch_to_block(checked);
+            self.b.seal_block(checked);
+            self.good_row = false;
+            self.values.fill(None);
+            self.published = false;
+            (self.fault, self.stop) = super::exits(&mut self.b);
         }
-        let zero = self.int(types::I32, 0);
-        self.b.def_var(thread[2], zero);
-        self.b.ins().jump(planes, &[]);
+        self.row(width, done)?;
+        self.b.switch_to_block(done);
+        self.b.seal_block(done);
+        self.unlink_slots();
+        if polls {
+            self.store_budget();
+        }
+        let ok = self.int(types::I32, 0);
+        self.b.ins().return_(&[ok]);
+        Ok(())
+    }
 
-        self.b.switch_to_block(planes);
-        self.b.def_var(thread[1], zero);
-        self.b.ins().jump(rows, &[]);
+    /// The loop over the threads of a row; goes on in `done`.
+    fn row(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
+        let (body, next) = (self.b.create_block(), self.b.create_block());
+        let index = self.b.append_block_param(body, types::I32);
+        let first = self.int(types::I32, 0);
+        self.b.ins().jump(body, &[first.into()]);
 
-        self.b.switch_to_block(rows);
-        self.b.def_var(thread[0], zero);
-        self.thread = Some([zero, self.b.use_var(thread[1]), self.b.use_var(thread[2])]);
-        // A row of threads is taken off the budget at once; a stop here reports the row's first thread.
-        self.poll(row_cost, self.func.span)?;
-        self.b.ins().jump(row, &[]);
-
-        self.b.switch_to_block(row);
-        let thread_now = thread.map(|var| self.b.use_var(var));
-        self.thread = Some(thread_now);
-        self.b.ins().jump(body, &[]);
         self.b.switch_to_block(body);
-        self.b.seal_block(body);
+        self.thread = Some(index);
         if !self.info.calls.is_empty() {
-            for (i, index) in thread_now.into_iter().enumerate() {
-                self.b.ins().store(trusted(), index, self.ctx, Field::THREAD + 4 * i as i32);
-            }
+            self.publish_thread();
             self.published = true;
         }
         self.next_thread = Some(next);
@@ -271,75 +257,12 @@ impl FuncLower<'_, '_> {
 
         self.b.switch_to_block(next);
         self.b.seal_block(next);
-        let row_end = self.advance(thread[0], dims[0], row);
-        self.b.switch_to_block(row_end);
-        let plane_end = self.advance(thread[1], dims[1], rows);
-        self.b.switch_to_block(plane_end);
-        let block_end = self.advance(thread[2], dims[2], planes);
-        self.b.switch_to_block(block_end);
-        for head in [row, rows, planes] {
-            self.b.seal_block(head);
-        }
-        self.next_block(linear, block, grid);
-        self.b.ins().jump(blocks, &[]);
-        self.b.seal_block(blocks);
-
-        // Faults leave from inside the loops, where the thread's index is known.
-        self.finish_exits()?;
-        self.b.switch_to_block(done);
-        self.b.seal_block(done);
-        self.unlink_slots();
-        self.store_budget();
-        let ok = self.int(types::I32, 0);
-        self.b.ins().return_(&[ok]);
-        Ok(())
-    }
-
-    /// Splits a linear block index, x running fastest.
-    fn unflatten(&mut self, linear: clif::Value, grid: [clif::Value; 2], block: [Variable; 3]) {
-        let mut rest = linear;
-        for (var, extent) in block.into_iter().zip(grid) {
-            let extent = self.b.ins().uextend(types::I64, extent);
-            let index = self.b.ins().urem(rest, extent);
-            let index = self.b.ins().ireduce(types::I32, index);
-            self.b.def_var(var, index);
-            rest = self.b.ins().udiv(rest, extent);
-        }
-        let index = self.b.ins().ireduce(types::I32, rest);
-        self.b.def_var(block[2], index);
-    }
-
-    /// The next index of a loop: back to `head` while it is below `extent`. Gives the block that follows the loop.
-    fn advance(&mut self, var: Variable, extent: clif::Value, head: clif::Block) -> clif::Block {
-        let index = self.b.use_var(var);
         let one = self.int(types::I32, 1);
-        let index = self.b.ins().iadd(index, one);
-        self.b.def_var(var, index);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, index, extent);
-        let after = self.b.create_block();
-        self.b.ins().brif(more, head, &[], after, &[]);
-        self.b.seal_block(after);
-        after
-    }
-
-    fn next_block(&mut self, linear: Variable, block: [Variable; 3], grid: [clif::Value; 2]) {
-        let index = self.b.use_var(linear);
-        let one = self.int(types::I64, 1);
-        let index = self.b.ins().iadd(index, one);
-        self.b.def_var(linear, index);
-        let mut carry = self.int(types::I32, 1);
-        let zero = self.int(types::I32, 0);
-        for (var, extent) in block.into_iter().zip(grid) {
-            let index = self.b.use_var(var);
-            let sum = self.b.ins().iadd(index, carry);
-            let wraps = self.b.ins().icmp(IntCC::Equal, sum, extent);
-            let index = self.b.ins().select(wraps, zero, sum);
-            self.b.def_var(var, index);
-            carry = self.b.ins().uextend(types::I32, wraps);
-        }
-        let index = self.b.use_var(block[2]);
-        let index = self.b.ins().iadd(index, carry);
-        self.b.def_var(block[2], index);
+        let following = self.b.ins().iadd(index, one);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, following, width);
+        self.b.ins().brif(more, body, &[following.into()], done, &[]);
+        self.b.seal_block(body);
+        self.finish_exits()
     }
 
     /// A function that others call: checks the stack, polls, runs its body.

@@ -81,19 +81,19 @@ impl FuncLower<'_, '_> {
     }
 
     fn builtin(&mut self, builtin: Builtin, span: Span) -> Result<clif::Value> {
-        let (local, at, dim) = match builtin {
-            Builtin::ThreadIdx(d) => (self.thread, Field::THREAD, d),
-            Builtin::BlockIdx(d) => (self.block, Field::BLOCK, d),
-            Builtin::BlockDim(d) => (None, Field::DIMS, d),
-            Builtin::GridDim(d) => (None, Field::GRID, d),
+        let (at, dim) = match builtin {
+            Builtin::ThreadIdx(d) => (Field::THREAD, d),
+            Builtin::BlockIdx(d) => (Field::BLOCK, d),
+            Builtin::BlockDim(d) => (Field::DIMS, d),
+            Builtin::GridDim(d) => (Field::GRID, d),
         };
         if dim > 2 {
             return Err(self.bad(span, format_args!("dimension {dim} of a built-in variable")));
         }
-        Ok(match local {
-            Some(index) => index[usize::from(dim)],
-            None => self.ctx_u32(at + 4 * i32::from(dim)),
-        })
+        match (builtin, self.thread) {
+            (Builtin::ThreadIdx(0), Some(index)) => Ok(index),
+            _ => Ok(self.ctx_u32(at + 4 * i32::from(dim))),
+        }
     }
 
     fn math(&mut self, math: MathFn, args: &[Value], span: Span) -> Result<clif::Value> {

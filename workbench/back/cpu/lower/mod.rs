@@ -1,13 +1,13 @@
 //! IR to CLIF, one function at a time.
 //!
-//! A kernel becomes a function over a range of blocks: loops over blocks and threads (x innermost) around the body. A
-//! device or host function becomes a function that gives (status, result). A fault calls a helper from a cold block and
+//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z). A device or host function becomes a function that gives (status, result). A fault calls a helper from a cold block and
 //! returns status 1; callers pass the status on.
 
 mod access;
 mod arith;
 mod entry;
 mod expr;
+mod row;
 mod stmt;
 
 use std::collections::HashMap;
@@ -127,15 +127,16 @@ struct FuncLower<'a, 'm> {
     budget: Variable,
     /// Whether the context holds the running thread's index by itself.
     published: bool,
-    /// Thread and block index; in kernels only, else they are read from the context.
-    thread: Option<[clif::Value; 3]>,
-    block: Option<[clif::Value; 3]>,
+    /// `threadIdx.x`, in kernels; all other indices are in the context.
+    thread: Option<clif::Value>,
     /// Takes (site, a, b): reports the fault and leaves.
     fault: clif::Block,
     /// Leaves with status 1.
     stop: clif::Block,
     /// Where `return` of a kernel goes.
     next_thread: Option<clif::Block>,
+    /// Whether this is the loop whose planned accesses are known to be in bounds.
+    good_row: bool,
     labels: Vec<Target>,
     refs: HashMap<(u32, u32), FuncRef>,
     depth: usize,
@@ -243,12 +244,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         b.seal_block(entry);
         let ctx = b.block_params(entry)[0];
         let budget = b.declare_var(types::I64);
-        let (fault, stop) = (b.create_block(), b.create_block());
-        b.set_cold_block(fault);
-        b.set_cold_block(stop);
-        for _ in 0..3 {
-            b.append_block_param(fault, types::I64);
-        }
+        let (fault, stop) = exits(&mut b);
         Ok(FuncLower {
             b,
             m,
@@ -267,10 +263,10 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             budget,
             published: false,
             thread: None,
-            block: None,
             fault,
             stop,
             next_thread: None,
+            good_row: false,
             labels: Vec::new(),
             refs: HashMap::new(),
             depth: 0,
@@ -342,9 +338,14 @@ impl<'a, 'm> FuncLower<'a, 'm> {
 
     /// Goes to the fault block with the operands when `bad` is not zero.
     fn fault_if(&mut self, bad: clif::Value, site: i64, a: clif::Value, b: clif::Value) {
+        // A block of its own: constants on an edge would be made on the way that does not fault.
+        let (cold, ok) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(bad, cold, &[], ok, &[]);
+        self.b.switch_to_block(cold);
+        self.b.seal_block(cold);
         let site = self.int(types::I64, site);
-        let ok = self.b.create_block();
-        self.b.ins().brif(bad, self.fault, &[site.into(), a.into(), b.into()], ok, &[]);
+        self.b.ins().jump(self.fault, &[site.into(), a.into(), b.into()]);
         self.b.switch_to_block(ok);
         self.b.seal_block(ok);
     }
@@ -395,9 +396,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         if let Some(thread) = self.thread
             && !self.published
         {
-            for (i, index) in thread.into_iter().enumerate() {
-                self.b.ins().store(trusted(), index, self.ctx, Field::THREAD + 4 * i as i32);
-            }
+            self.b.ins().store(trusted(), thread, self.ctx, Field::THREAD);
         }
     }
 
@@ -549,6 +548,17 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             Ptr::Known { root, .. } => Ok((self.address(ptr)?, self.desc_of(root)?)),
         }
     }
+}
+
+/// The blocks that faults and stops go to.
+fn exits(b: &mut FunctionBuilder<'_>) -> (clif::Block, clif::Block) {
+    let (fault, stop) = (b.create_block(), b.create_block());
+    b.set_cold_block(fault);
+    b.set_cold_block(stop);
+    for _ in 0..3 {
+        b.append_block_param(fault, types::I64);
+    }
+    (fault, stop)
 }
 
 /// A diagnostic about IR that breaks a rule.

@@ -285,7 +285,9 @@ impl FuncLower<'_, '_> {
                     given.extend([addr, desc]);
                 }
                 _ => {
-                    return Err(self.bad(span, format_args!("{arg} does not fit `{}` of `{}`", param.name, target.name)));
+                    return Err(
+                        self.bad(span, format_args!("{arg} does not fit `{}` of `{}`", param.name, target.name))
+                    );
                 }
             }
         }

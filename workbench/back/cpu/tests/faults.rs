@@ -58,13 +58,12 @@ fn an_empty_buffer_has_no_elements() {
     let code = compile(vec![access(true, Scalar::I8)]);
     let fault = fault_of(launch(&code, 1, 1, &[buffer::<i8>(&mut []), shift(0)]));
     assert_eq!(fault.detail, "writes index 0 of `c`, which has 0 elements (signed char)");
-    let mut three = [0u8; 3];
+    let three = [0u8; 3];
     let code = compile(vec![access(true, Scalar::I32)]);
     let RawArg::Buffer { ptr, writable, .. } = buffer(&mut [0i32; 1]) else { return };
     // Three bytes hold no int.
     let arg = RawArg::Buffer { ptr, bytes: three.len(), writable };
     assert_eq!(fault_of(launch(&code, 1, 1, &[arg, shift(0)])).kind, FaultKind::OutOfBoundsWrite);
-    three[0] = 1;
 }
 
 #[test]
@@ -383,5 +382,57 @@ fn the_lowest_fault_is_reported_with_the_output_up_to_it() {
         assert_eq!(last, lowest);
         assert!(outcome.output.iter().enumerate().all(|(i, r)| r.text == i.to_string()));
         assert!(marks[..lowest as usize].iter().all(|m| *m == 1));
+    }
+}
+
+/// `out[index(threadIdx.x)] = threadIdx.x` in one row; the checks of such accesses are made once for the row.
+fn scatter(index: impl FnOnce(&mut Build, Value) -> Value) -> Function {
+    let mut b = Build::kernel("scatter");
+    let out = b.ptr("out", Scalar::U32);
+    let thread = b.builtin(Builtin::ThreadIdx(0));
+    let index = index(&mut b, thread);
+    // Through a local that is set once, as the front end has them.
+    let local = b.func.new_local("i", b.func.ty(index));
+    b.stmt(Stmt::Set(local, index));
+    let index = b.op(b.func.ty(index), Op::Get(local));
+    let at = b.at(out, index, Scalar::U32);
+    b.store(at, thread);
+    b.done()
+}
+
+#[test]
+fn checks_made_for_a_row_at_once_find_the_same_fault() {
+    let linear = |scale: i64, start: i64, s: Scalar| {
+        move |b: &mut Build, thread: Value| {
+            let (i, scale, start) = (b.convert(s, thread), b.int(s, scale), b.int(s, start));
+            let product = b.bin(BinaryOp::Mul, i, scale);
+            b.bin(BinaryOp::Add, product, start)
+        }
+    };
+    // Scale, start, type; the first thread of 8 that is out of bounds of 16 elements, and its index.
+    let two_to = |n: u32| 1i64 << n;
+    for (scale, start, s, wrong) in [
+        (2, 1, Scalar::I32, None),
+        (-2, 15, Scalar::I32, None),
+        (0, 3, Scalar::I64, None),
+        (1, 9, Scalar::I32, Some((7, 16))),
+        (-3, 15, Scalar::I64, Some((6, -3))),
+        // The last thread is back in bounds, by wrapping.
+        (two_to(30), 0, Scalar::I32, Some((1, two_to(30)))),
+        (two_to(30), 0, Scalar::U32, Some((1, two_to(30)))),
+        (1, two_to(32) - 4, Scalar::U32, Some((0, two_to(32) - 4))),
+        (1, -4, Scalar::I32, Some((0, -4))),
+        (two_to(60), 0, Scalar::I64, Some((1, two_to(60)))),
+    ] {
+        let code = compile(vec![scatter(linear(scale, start, s))]);
+        let mut out = vec![u32::MAX; 16];
+        let fault = launch(&code, 1, 8, &[buffer(&mut out)]).fault.map(|f| (i64::from(f.thread[0]), f.detail));
+        let wanted = wrong.map(|(thread, index)| {
+            (thread, format!("writes index {index} of `out`, which has 16 elements (unsigned int)"))
+        });
+        assert_eq!(fault, wanted, "{scale} {start} {s:?}");
+        for thread in 0..wrong.map_or(8, |(thread, _)| thread) {
+            assert_eq!(out[(scale * thread + start) as usize], if scale == 0 { 7 } else { thread as u32 });
+        }
     }
 }

@@ -1,0 +1,100 @@
+//! The start of a row: compares both ends of the accesses that [`affine`](crate::back::cpu::affine) found.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+
+use super::{FuncLower, Ptr, Result, Val};
+use crate::back::cpu::affine::RowPlan;
+use crate::ir::{Op, Value};
+use crate::source::Span;
+
+impl<'m> FuncLower<'_, 'm> {
+    /// Whether all planned accesses of the row are in bounds, as a value; `width` is the number of threads.
+    pub(super) fn row_is_good(&mut self, plan: &RowPlan, width: clif::Value) -> Result<clif::Value> {
+        let ops = self.ops();
+        // Everything is evaluated for the first thread; the last is `width - 1` steps away.
+        self.thread = Some(self.int(types::I32, 0));
+        let one = self.int(types::I32, 1);
+        let last = self.b.ins().isub(width, one);
+        let last = self.b.ins().uextend(types::I64, last);
+        let mut good = self.int(types::I8, 1);
+        for &(ptr, write, log2, step) in &plan.accesses {
+            let Val::Ptr(Ptr::Known { root, off }) = self.first(ptr, plan, &ops)? else {
+                return Err(self.bad(Span::NONE, format_args!("{ptr} is not what analysis took it for")));
+            };
+            let limit = self.limit(root, write, log2)?;
+            let end = self.end(off, last, step);
+            for off in [off, end] {
+                let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, off, limit);
+                good = self.b.ins().band(good, inside);
+            }
+        }
+        for &(v, step) in &plan.widened {
+            let scalar = self.scalar_of(v)?;
+            let Val::Scalar(start) = self.first(v, plan, &ops)? else {
+                return Err(self.bad(Span::NONE, format_args!("{v} is not what analysis took it for")));
+            };
+            let start = self.widen(start, scalar.into());
+            let end = self.end(start, last, step);
+            let narrow = self.b.ins().ireduce(types::I32, end);
+            let again = self.widen(narrow, scalar.into());
+            let same = self.b.ins().icmp(IntCC::Equal, end, again);
+            good = self.b.ins().band(good, same);
+        }
+        self.thread = None;
+        // What was evaluated here is the first thread's; the body defines its own.
+        self.values.fill(None);
+        Ok(good)
+    }
+
+    /// What `v` is for the first thread.
+    fn first(&mut self, v: Value, plan: &RowPlan, ops: &[Option<&'m Op>]) -> Result<Val> {
+        if let Some(Some(known)) = self.values.get(v.index()) {
+            return Ok(*known);
+        }
+        let unknown = || super::bad_ir(Span::NONE, format!("{v} is not what analysis took it for"));
+        let op = ops.get(v.index()).copied().flatten().ok_or_else(unknown)?;
+        let val = match op {
+            Op::Get(local) => {
+                let set = plan.forwarded.get(local.index()).copied().flatten().ok_or_else(unknown)?;
+                self.first(set, plan, ops)?
+            }
+            _ => {
+                let operands = match op {
+                    Op::Unary(_, a) | Op::Convert(_, a) => [Some(*a), None],
+                    Op::Binary(_, a, b) | Op::PtrAdd { ptr: a, index: b, .. } => [Some(*a), Some(*b)],
+                    _ => [None, None],
+                };
+                for operand in operands.into_iter().flatten() {
+                    self.first(operand, plan, ops)?;
+                }
+                self.op(v, op, Span::NONE)?
+            }
+        };
+        self.define(v, val)?;
+        Ok(val)
+    }
+
+    fn end(&mut self, start: clif::Value, last: clif::Value, step: i64) -> clif::Value {
+        if step == 0 {
+            return start;
+        }
+        let step = self.int(types::I64, step);
+        let by = self.b.ins().imul(last, step);
+        self.b.ins().iadd(start, by)
+    }
+
+    /// For each value the op that defines it.
+    fn ops(&self) -> Vec<Option<&'m Op>> {
+        let func = self.func;
+        let mut ops = vec![None; self.func.values.len()];
+        crate::back::cpu::analysis::walk(&func.body, |stmt, _, _| {
+            if let crate::ir::Stmt::Let(v, op) = stmt
+                && let Some(place) = ops.get_mut(v.index())
+            {
+                *place = Some(op);
+            }
+        });
+        ops
+    }
+}

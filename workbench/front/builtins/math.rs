@@ -1,0 +1,37 @@
+//! The math functions of [`MathFn`] by name: `sin` (overloaded by argument) and `sinf`.
+
+use crate::ir::MathFn;
+
+/// How the types of a math call are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `float` when every argument is `float`, else `double` ([cmath.syn]).
+    Overloaded,
+    /// The `f` form: everything is `float`.
+    Float,
+}
+
+/// Those whose C signature is not "floats of one type": the tables have them with their own types.
+fn is_plain(f: MathFn) -> bool {
+    !matches!(f, MathFn::FrexpExp | MathFn::FrexpMant | MathFn::Ldexp | MathFn::Jn | MathFn::Yn)
+}
+
+fn find(name: &str) -> Option<MathFn> {
+    if name == "nearbyint" {
+        return Some(MathFn::Rint);
+    }
+    MathFn::ALL.iter().copied().find(|&f| is_plain(f) && f.name() == name)
+}
+
+/// The math function of a name.
+pub fn math(name: &str) -> Option<(MathFn, Form)> {
+    if let Some(f) = find(name) {
+        return Some((f, Form::Overloaded));
+    }
+    find(name.strip_suffix('f')?).map(|f| (f, Form::Float))
+}
+
+/// The names of the overloaded forms.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    MathFn::ALL.iter().copied().filter(|&f| is_plain(f)).map(MathFn::name)
+}

@@ -1,0 +1,170 @@
+//! What CUDA C++ has without a declaration, as tables: functions ([`Sig`] records), constants, type names, and what is
+//! understood but not supported yet.
+//!
+//! One record says a function's name, types, effect and meaning; overloads are records of one name. The type checker
+//! chooses among them by C++'s rules, emission runs the record's [`Lower`].
+
+mod constants;
+mod conversions;
+mod floats;
+mod integer;
+mod math;
+mod memory;
+mod minmax;
+mod types;
+mod unsupported;
+
+use std::sync::LazyLock;
+
+pub use constants::constant;
+pub use math::{Form, math};
+pub use types::{NamedType, named_type};
+pub use unsupported::{Advice, unsupported, unsupported_namespace};
+
+use super::lower::Builder;
+use super::types::{Num, Ty};
+use crate::ir::Value;
+
+/// The type of a parameter or result of a builtin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum P {
+    /// No result.
+    Void,
+    /// A number.
+    Num(Num),
+    /// A pointer the builtin writes through.
+    Out(Num),
+    /// A pointer the builtin reads through.
+    In(Num),
+}
+
+impl P {
+    /// As a type of the text.
+    pub fn ty(self) -> Ty {
+        match self {
+            P::Void => Ty::void(),
+            P::Num(num) => num.into(),
+            P::Out(num) => Ty::from(num).pointer(),
+            P::In(num) => Ty::from(num).constant().pointer(),
+        }
+    }
+}
+
+/// What a builtin with pointer results computes: its own result, and one value for each [`P::Out`] in order.
+#[derive(Debug)]
+pub struct Outs {
+    /// The function's result.
+    pub result: Option<Value>,
+    /// What is written.
+    pub stores: Vec<Value>,
+}
+
+/// How a builtin becomes IR.
+#[derive(Debug, Clone, Copy)]
+pub enum Lower {
+    /// From the arguments, in order, to the result.
+    Value(fn(&mut Builder, &[Value]) -> Value),
+    /// From the arguments that are no pointers to result and outputs.
+    Outs(fn(&mut Builder, &[Value]) -> Outs),
+    /// Reads through its only argument.
+    Load,
+    /// Writes its second argument through its first.
+    Store,
+}
+
+/// One builtin function, or one overload of it.
+#[derive(Debug)]
+pub struct Sig {
+    /// The name, without `std::`.
+    pub name: &'static str,
+    /// The parameters.
+    pub params: &'static [P],
+    /// The result.
+    pub ret: P,
+    /// How it becomes IR.
+    pub lower: Lower,
+    /// What it computes.
+    pub doc: &'static str,
+}
+
+impl Sig {
+    /// The declaration as C++ writes it.
+    pub fn declaration(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(|p| p.ty().to_string()).collect();
+        format!("{} {}({})", self.ret.ty(), self.name, params.join(", "))
+    }
+
+    /// Whether only device code may call it: CUDA's intrinsics begin with two underscores.
+    pub fn device_only(&self) -> bool {
+        self.name.starts_with("__")
+    }
+}
+
+/// Rows of a table: `"name" (params) -> ret, lower, "doc";`
+macro_rules! sigs {
+    ($($name:literal ($($param:expr),*) -> $ret:expr, $lower:expr, $doc:literal;)*) => {
+        &[$(crate::front::builtins::Sig { name: $name, params: &[$($param),*], ret: $ret, lower: $lower, doc: $doc },)*]
+    };
+}
+use sigs;
+
+/// Short names for the tables.
+mod short {
+    use super::{Num, P};
+
+    pub const B: P = P::Num(Num::Bool);
+    pub const C: P = P::Num(Num::Char);
+    pub const SC: P = P::Num(Num::SChar);
+    pub const UC: P = P::Num(Num::UChar);
+    pub const S: P = P::Num(Num::Short);
+    pub const US: P = P::Num(Num::UShort);
+    pub const I: P = P::Num(Num::Int);
+    pub const U: P = P::Num(Num::UInt);
+    pub const L: P = P::Num(Num::Long);
+    pub const UL: P = P::Num(Num::ULong);
+    pub const LL: P = P::Num(Num::LongLong);
+    pub const ULL: P = P::Num(Num::ULongLong);
+    pub const F: P = P::Num(Num::Float);
+    pub const D: P = P::Num(Num::Double);
+    pub const STR: P = P::In(Num::Char);
+}
+
+/// All records, by name; overloads keep the order of their table.
+static SIGS: LazyLock<Vec<&'static Sig>> = LazyLock::new(|| {
+    let tables = [
+        floats::BASIC,
+        floats::INTRINSICS,
+        integer::TABLE,
+        conversions::TABLE,
+        minmax::MIN_MAX,
+        minmax::ABS,
+        minmax::STD,
+        memory::LOADS,
+        memory::STORES,
+    ];
+    let mut all: Vec<&'static Sig> = tables.into_iter().flatten().collect();
+    all.sort_by_key(|s| s.name);
+    all
+});
+
+/// The overloads of a name; empty when it is no builtin of the tables ([`math`] has the math functions).
+pub fn lookup(name: &str) -> &'static [&'static Sig] {
+    let all: &'static [&'static Sig] = &SIGS;
+    let start = all.partition_point(|s| s.name < name);
+    let len = all[start..].partition_point(|s| s.name == name);
+    &all[start..start + len]
+}
+
+/// Whether a name is a builtin function of any kind.
+pub fn is_function(name: &str) -> bool {
+    !lookup(name).is_empty() || math(name).is_some() || matches!(name, "printf" | "assert" | "__trap")
+}
+
+/// Every builtin name worth suggesting for a misspelled one.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let other = ["printf", "assert", "__trap", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
+    SIGS.iter().map(|s| s.name).chain(math::names()).chain(types::names()).chain(unsupported::names()).chain(other)
+}
+
+#[cfg(test)]
+mod tests;

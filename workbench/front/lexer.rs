@@ -1,4 +1,0 @@
-//! Tokens.
-
-/// A token.
-pub struct Token {}

@@ -1,0 +1,157 @@
+//! Explicit conversions: C casts, functional casts, `static_cast`, `reinterpret_cast`, `const_cast`.
+
+use super::Lowerer;
+use super::rank::{Arg, implicit};
+use super::tree::{Node, Typed};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{CastKind, Expr, TypeName};
+use crate::front::types::{Kind, Num, Ty};
+use crate::source::Span;
+
+impl Lowerer<'_> {
+    pub(super) fn cast_expr(&mut self, kind: CastKind, ty: &TypeName, operand: Option<&Expr>, span: Span) -> Typed {
+        let to = self.type_name(ty);
+        let Some(operand) = operand else { return self.zero(&to, span) };
+        let e = self.expr(operand);
+        self.explicit(kind, e, &to, span)
+    }
+
+    /// `T()`
+    fn zero(&mut self, to: &Ty, span: Span) -> Typed {
+        if to.is_error() {
+            return Typed::error(span);
+        }
+        if to.is_void() {
+            return Typed::value(Ty::void(), span, Node::Convert(Box::new(Typed::int(Num::Int, 0, span))));
+        }
+        let zero = Typed { null: true, ..Typed::int(Num::Int, 0, span) };
+        self.cast(zero, to)
+    }
+
+    /// A cast of a checked expression.
+    pub(super) fn explicit(&mut self, kind: CastKind, e: Typed, to: &Ty, span: Span) -> Typed {
+        if e.is_error() || to.is_error() {
+            return Typed::error(span);
+        }
+        if let Kind::Reference(target) = &to.kind {
+            return self.reference_cast(kind, e, target, span);
+        }
+        if to.is_void() {
+            return Typed::value(Ty::void(), span, Node::Convert(Box::new(e)));
+        }
+        if to.is_array() {
+            self.report(Diagnostic::error(
+                Code::TypeMismatch,
+                span,
+                format!("nothing can be cast to `{to}`, an array"),
+            ));
+            return Typed::error(span);
+        }
+        let arg = Arg::from(&e);
+        let e = self.operand(e);
+        if e.is_error() {
+            return Typed::error(span);
+        }
+        if !allowed(kind, &arg, &e.ty, to) {
+            let name = cast_name(kind);
+            let message = format!("{name} cannot turn `{}` into `{to}`", e.ty);
+            let mut diag =
+                Diagnostic::error(Code::TypeMismatch, span, message).related(e.span, format!("this is `{}`", e.ty));
+            diag.help = cast_help(kind, &e.ty, to);
+            self.report(diag);
+            return Typed::error(span);
+        }
+        let converted = self.cast(e, to);
+        Typed { span, null: false, ..converted }
+    }
+
+    /// `reinterpret_cast<T&>(place)`: the same place seen as another type.
+    fn reference_cast(&mut self, kind: CastKind, e: Typed, target: &Ty, span: Span) -> Typed {
+        if !e.lvalue {
+            let message = format!("a cast to `{target}&` needs a place in memory, and this is only a value");
+            self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+            return Typed::error(span);
+        }
+        let same = e.ty.unqualified() == target.unqualified();
+        if !same && matches!(kind, CastKind::Static | CastKind::Const) {
+            let message = format!("{} cannot turn `{}` into `{target}&`", cast_name(kind), e.ty);
+            self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("write `reinterpret_cast`"));
+            return Typed::error(span);
+        }
+        if same && e.ty == *target {
+            return Typed { span, ..e };
+        }
+        let ptr = Typed::value(target.clone().pointer(), span, Node::AddrOf(Box::new(e)));
+        Typed::place(target.clone(), span, Node::Deref(Box::new(ptr)))
+    }
+}
+
+fn cast_name(kind: CastKind) -> &'static str {
+    match kind {
+        CastKind::C | CastKind::Functional => "a cast",
+        CastKind::Static => "`static_cast`",
+        CastKind::Reinterpret => "`reinterpret_cast`",
+        CastKind::Const => "`const_cast`",
+    }
+}
+
+fn cast_help(kind: CastKind, from: &Ty, to: &Ty) -> Option<String> {
+    match (kind, &from.kind, &to.kind) {
+        (CastKind::Static, Kind::Pointer(_), Kind::Pointer(_)) => Some("write `reinterpret_cast`".to_owned()),
+        (CastKind::Reinterpret, Kind::Num(_), Kind::Num(_)) => {
+            Some("for the value write `static_cast`, for the bits `__float_as_int` and its kin".to_owned())
+        }
+        (_, Kind::Pointer(_), Kind::Num(_)) => {
+            Some("a pointer fits only `size_t` and other 64-bit integers".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn wide_integer(ty: &Ty) -> bool {
+    ty.arithmetic().is_some_and(|n| n.is_integral() && n.scalar().bits() == 64)
+}
+
+fn pointee_without_qualifiers(ty: &Ty) -> Option<Ty> {
+    ty.pointee().map(Ty::unqualified)
+}
+
+/// Whether a cast is allowed ([expr.static.cast], [expr.reinterpret.cast], [expr.const.cast], [expr.cast]).
+fn allowed(kind: CastKind, arg: &Arg, from: &Ty, to: &Ty) -> bool {
+    let number = |ty: &Ty| ty.num().is_some() || matches!(ty.kind, Kind::Enum(_));
+    let pointers = from.pointee().is_some() && to.pointee().is_some();
+    let static_ok = || {
+        implicit(arg, to).is_some()
+            || (number(from) && number(to))
+            || (from.pointee().is_some_and(Ty::is_void)
+                && to.pointee().is_some_and(|t| {
+                    let f = from.pointee();
+                    f.is_some_and(|f| (t.is_const || !f.is_const) && (t.is_volatile || !f.is_volatile))
+                }))
+    };
+    let keeps_const = || match (from.pointee(), to.pointee()) {
+        (Some(f), Some(t)) => t.innermost().is_const || !f.innermost().is_const,
+        _ => true,
+    };
+    let reinterpret_ok = || {
+        pointers
+            || (from.pointee().is_some() && wide_integer(to))
+            || (from.arithmetic().is_some_and(Num::is_integral) && to.pointee().is_some())
+            || (from.unqualified() == to.unqualified())
+    };
+    match kind {
+        CastKind::C | CastKind::Functional => static_ok() || reinterpret_ok(),
+        CastKind::Static => static_ok(),
+        CastKind::Reinterpret => reinterpret_ok() && keeps_const(),
+        CastKind::Const => {
+            pointee_without_qualifiers(from) == pointee_without_qualifiers(to) && from.kind_name() == to.kind_name()
+        }
+    }
+}
+
+impl Ty {
+    /// Which sort of type it is; `const_cast` changes nothing but qualifiers.
+    fn kind_name(&self) -> std::mem::Discriminant<Kind> {
+        std::mem::discriminant(&self.kind)
+    }
+}

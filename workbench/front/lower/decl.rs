@@ -1,0 +1,292 @@
+//! Variables of functions: where each lives, and how it gets its first value.
+
+use super::init::{Element, zero_const};
+use super::tree::{Node, Typed};
+use super::{Lowerer, Storage};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Declaration, Specifiers, VarDecl};
+use crate::front::types::{Kind, Ty};
+use crate::ir::{BinaryOp, Block, CompareOp, Const, Op, Scalar, SlotData, Stmt, Stride, Type, Value};
+use crate::source::Span;
+
+/// CUDA's local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+const MAX_LOCAL_MEMORY: u64 = 512 * 1024;
+
+/// Longest run of zeros written one by one; longer ones take a loop.
+const MAX_UNROLLED: u32 = 16;
+
+impl Lowerer<'_> {
+    /// A declaration statement.
+    pub(super) fn local_declaration(&mut self, decl: &Declaration) {
+        for var in &decl.vars {
+            self.local_variable(&decl.specs, var);
+        }
+    }
+
+    fn local_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
+        let refused = self.refuse_storage(specs, var);
+        let Some(ty) = self.declared_type(var).map(|ty| ty.qualified(specs.constexpr, false)) else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        if refused {
+            self.declare_var(var, ty, Storage::Nowhere, None);
+            return;
+        }
+        match &ty.kind {
+            Kind::Reference(target) => {
+                let storage = self.reference_variable(var, target);
+                self.declare_var(var, ty, storage, None);
+            }
+            Kind::Array(..) => self.array_variable(specs, var, ty),
+            _ => self.scalar_variable(specs, var, ty),
+        }
+    }
+
+    /// Reports storage classes that are not supported.
+    fn refuse_storage(&mut self, specs: &Specifiers, var: &VarDecl) -> bool {
+        let name = self.text(&var.name).to_owned();
+        let is_const = var.ty.is_const || specs.constexpr;
+        let (message, help) = if specs.shared {
+            let message = format!("shared memory is not supported yet (T2): `{name}`");
+            (message, "use a local array, or a buffer passed as a parameter")
+        } else if specs.is_static && !is_const {
+            let message = format!("`static` variables in functions are not supported yet: `{name}`");
+            (message, "keep the value in an array passed as a parameter")
+        } else if specs.is_extern || specs.constant || specs.device {
+            let message = format!("`{name}` cannot be declared like this inside a function");
+            (message, "move the declaration to namespace scope")
+        } else {
+            return false;
+        };
+        self.report(Diagnostic::error(Code::Unsupported, var.name.span, message).help(help));
+        true
+    }
+
+    fn reference_variable(&mut self, var: &VarDecl, target: &Ty) -> Storage {
+        let name = self.text(&var.name).to_owned();
+        let Some(init) = var.init.as_ref().and_then(super::global::only_expr) else {
+            let message = format!("reference `{name}` must be initialised");
+            self.report(Diagnostic::error(Code::BadInitializer, var.name.span, message));
+            return Storage::Nowhere;
+        };
+        let e = self.expr(init);
+        let address = self
+            .bind_reference(e, target, |from| format!("`{name}` is `{target}&`, which cannot refer to this `{from}`"));
+        if address.is_error() {
+            return Storage::Nowhere;
+        }
+        Storage::Reference(self.emit_value(&address))
+    }
+
+    fn scalar_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+        let name = self.text(&var.name).to_owned();
+        let symbol = var.name.name;
+        let value = self.scalar_init(var, &ty);
+        if var.init.is_some() && value.is_none() {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        }
+        if ty.is_const && var.init.is_none() {
+            let message = format!("`{name}` is const and has no value");
+            self.report(
+                Diagnostic::error(Code::BadInitializer, var.name.span, message)
+                    .help("initialise it, or take `const` away"),
+            );
+        }
+        let constant = value.as_ref().and_then(Typed::constant).filter(|_| ty.is_const && !ty.is_volatile);
+        if constant.is_some() {
+            self.declare_var(var, ty, Storage::Constant, constant);
+            return;
+        }
+        if let Some(value) = value.as_ref().filter(|_| specs.constexpr || specs.is_static) {
+            self.not_constant(value, &format!("the value of `{name}`"));
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        }
+        let Some(ir) = ty.ir() else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        let span = var.name.span;
+        let storage = if self.f.usage.is_taken(symbol) || ty.is_volatile {
+            let value = value.map(|v| self.emit_value(&v));
+            let slot = self.slot(name, ir.size(), ir.size(), ty.scalar(), span);
+            if let Some(value) = value {
+                let b = self.at(span);
+                let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
+                b.store(ptr, value, ty.is_volatile);
+            }
+            Storage::Slot(slot)
+        } else {
+            match value.map(|v| self.emit_value(&v)) {
+                Some(value) if !self.f.usage.is_assigned(symbol) => Storage::Value(value),
+                value => {
+                    let local = self.f.b.func.new_local(name, ir);
+                    if let Some(value) = value {
+                        self.at(span).push(Stmt::Set(local, value));
+                    }
+                    Storage::Local(local)
+                }
+            }
+        };
+        self.declare_var(var, ty, storage, None);
+    }
+
+    fn array_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+        let name = self.text(&var.name).to_owned();
+        let span = var.name.span;
+        let Some(init) = &var.init else {
+            let storage = match ty.size() {
+                Some(size) => Storage::Slot(self.slot(name, size, ty.align(), ty.innermost().scalar(), span)),
+                None => {
+                    let message = format!("`{name}` has neither a length nor a list to take it from");
+                    self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
+                    Storage::Nowhere
+                }
+            };
+            self.declare_var(var, ty, storage, None);
+            return;
+        };
+        let must = specs.constexpr || specs.is_static;
+        if (must || ty.innermost().is_const) && !ty.innermost().is_volatile {
+            let before = self.diags.len();
+            if let Some((ty, global)) = self.constant_table(var, ty.clone(), must) {
+                self.declare_var(var, ty, Storage::Global(global), None);
+                return;
+            }
+            if must || self.diags.len() > before {
+                self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+                return;
+            }
+        }
+        let Some((ty, elements)) = self.array_elements(&name, ty, init) else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        let Some(size) = ty.size() else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        let slot = self.slot(name, size, ty.align(), ty.innermost().scalar(), span);
+        let base = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+        self.fill_array(base, &ty, &elements, span);
+        self.declare_var(var, ty, Storage::Slot(slot), None);
+    }
+
+    /// Writes the elements given and zeros everywhere else, in memory order.
+    fn fill_array(&mut self, base: Value, ty: &Ty, elements: &[Element], span: Span) {
+        let elem = ty.innermost();
+        let Some(stride) = elem.stride() else { return };
+        let total = ty.size().unwrap_or(0) / stride.bytes().max(1);
+        let volatile = elem.is_volatile;
+        let mut next = 0;
+        for (at, e) in elements {
+            self.zeros(base, elem, stride, next..*at, span);
+            let value = self.emit_value(e);
+            let b = self.at(e.span);
+            let ptr = b.offset(base, i64::from(*at), stride);
+            b.store(ptr, value, volatile);
+            next = at + 1;
+        }
+        self.zeros(base, elem, stride, next..total, span);
+    }
+
+    fn zeros(&mut self, base: Value, elem: &Ty, stride: Stride, range: std::ops::Range<u32>, span: Span) {
+        let zero = zero_const(elem);
+        let volatile = elem.is_volatile;
+        let b = self.at(span);
+        if range.len() <= MAX_UNROLLED as usize {
+            for i in range {
+                let value = b.constant(zero);
+                let ptr = b.offset(base, i64::from(i), stride);
+                b.store(ptr, value, volatile);
+            }
+            return;
+        }
+        let counter = b.func.new_local("", Type::Scalar(Scalar::I64));
+        let (label, first) = (b.func.new_label(), b.int(Scalar::I64, i64::from(range.start)));
+        b.push(Stmt::Set(counter, first));
+        b.open();
+        let i = b.bind(Scalar::I64, Op::Get(counter));
+        let end = b.int(Scalar::I64, i64::from(range.end));
+        let more = b.compare(CompareOp::Lt, i, end);
+        b.open();
+        b.push(Stmt::Break(label));
+        let els = b.close();
+        b.push(Stmt::If { cond: more, then: Block::default(), els });
+        let value = b.constant(zero);
+        let ptr = b.bind(Type::Ptr, Op::PtrAdd { ptr: base, index: i, stride });
+        b.store(ptr, value, volatile);
+        let body = b.close();
+        b.open();
+        let i = b.bind(Scalar::I64, Op::Get(counter));
+        let one = b.int(Scalar::I64, 1);
+        let next = b.binary(BinaryOp::Add, i, one);
+        b.push(Stmt::Set(counter, next));
+        let step = b.close();
+        b.push(Stmt::Loop { label, body, step });
+    }
+
+    /// Memory of the thread, held against CUDA's limit.
+    pub(super) fn slot(
+        &mut self,
+        name: String,
+        size: u32,
+        align: u32,
+        elem: Option<Scalar>,
+        span: Span,
+    ) -> crate::ir::Slot {
+        self.f.stack += u64::from(size);
+        if self.f.stack > MAX_LOCAL_MEMORY && !self.f.stack_reported {
+            self.f.stack_reported = true;
+            let message = format!(
+                "the local variables of this function take {} bytes, and a thread has {MAX_LOCAL_MEMORY}",
+                self.f.stack
+            );
+            self.report(Diagnostic::error(Code::StackLimit, span, message).help("pass a buffer as a parameter"));
+        }
+        // A refused function keeps small slots, so that nothing behind it has to cope.
+        let size = if self.f.stack_reported { size.min(16) } else { size };
+        self.f.b.func.new_slot(SlotData { name, size, align: align.clamp(1, 16), elem })
+    }
+
+    /// A place that holds a value until the function returns.
+    pub(super) fn temporary(&mut self, value: &Typed) -> Value {
+        let v = self.emit_value(value);
+        let ir = self.f.b.ty(v);
+        let slot = self.slot(String::new(), ir.size(), ir.size(), value.ty.scalar(), value.span);
+        let b = self.at(value.span);
+        let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
+        b.store(ptr, v, false);
+        ptr
+    }
+
+    /// The data behind a constant whose address is taken.
+    pub(super) fn constant_address(&mut self, id: super::tree::VarId, span: Span) -> Value {
+        let var = self.var(id);
+        let (name, c, storage) = (self.interner.name(var.name).to_owned(), var.constant, var.storage);
+        let global = match (storage, c) {
+            (Storage::Global(global), _) => global,
+            (_, c) => {
+                let c = c.unwrap_or(Const::Null);
+                let mut bytes = Vec::new();
+                super::fold::bytes(c, &mut bytes);
+                let global = self.add_global(name, bytes, c.ty().scalar().unwrap_or(Scalar::U64));
+                self.vars[id.0 as usize].storage = Storage::Global(global);
+                global
+            }
+        };
+        self.at(span).bind(Type::Ptr, Op::GlobalAddr(global))
+    }
+}
+
+impl Typed {
+    /// Whether it is a variable.
+    pub(super) fn as_var(&self) -> Option<super::tree::VarId> {
+        match self.node {
+            Node::Var(id) => Some(id),
+            _ => None,
+        }
+    }
+}

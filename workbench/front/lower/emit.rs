@@ -1,0 +1,414 @@
+//! Typed expressions to IR: values, places, effects.
+//!
+//! Order of evaluation is C++17's: the right side of an assignment before its left, shifts and subscripts from left to
+//! right; arguments, which C++ leaves open, from left to right too.
+
+use super::tree::{Compound, Node, Typed, VarId};
+use super::{Lowerer, Storage};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::types::{Kind, Ty};
+use crate::ir::{BinaryOp, Block, CompareOp, Const, Local, Op, Scalar, Stmt, Stride, Type, UnaryOp, Value};
+use crate::source::Span;
+
+/// Most nodes of an operand that is computed whether it is needed or not, rather than under an `If`.
+const TRIVIAL: u32 = 8;
+
+/// Where something is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// A register.
+    Register(Local),
+    /// Memory.
+    Memory {
+        /// Its address.
+        ptr: Value,
+        /// Accesses are neither merged nor moved.
+        volatile: bool,
+    },
+}
+
+impl Lowerer<'_> {
+    /// Emits an expression that has a value.
+    pub(super) fn emit_value(&mut self, e: &Typed) -> Value {
+        let span = e.span;
+        match &e.node {
+            Node::Const(c) => self.at(span).constant(*c),
+            Node::Builtin(builtin) => self.at(span).bind(Scalar::U32, Op::Builtin(*builtin)),
+            Node::Load(place) => self.emit_load(place),
+            Node::Decay(place) => self.emit_address(place),
+            Node::AddrOf(place) => self.emit_address(place),
+            Node::Convert(inner) => {
+                let value = self.emit_value(inner);
+                self.emit_convert(value, &inner.ty, &e.ty, span)
+            }
+            Node::Unary(op, a) => {
+                let a = self.emit_value(a);
+                self.at(span).unary(*op, a)
+            }
+            Node::Binary(op, a, b) => {
+                let a = self.emit_value(a);
+                let b = self.emit_value(b);
+                self.at(span).binary(*op, a, b)
+            }
+            Node::Compare(op, a, b) => {
+                let a = self.emit_value(a);
+                let b = self.emit_value(b);
+                self.at(span).compare(*op, a, b)
+            }
+            Node::Logical(and, a, b) => self.emit_logical(*and, a, b, span),
+            Node::Conditional(parts) => self.emit_conditional(&parts[0], &parts[1], &parts[2], &e.ty, span),
+            Node::Comma(a, b) => {
+                self.effect(a);
+                self.emit_value(b)
+            }
+            Node::PtrAdd(ptr, index, down) => self.emit_ptr_add(ptr, index, *down, span),
+            Node::PtrDiff(a, b) => {
+                let stride = stride_of(&a.ty);
+                let a = self.emit_value(a);
+                let b = self.emit_value(b);
+                self.at(span).bind(Scalar::I64, Op::PtrDiff(a, b, stride))
+            }
+            Node::Step { place, down, prefix } => {
+                let (old, new, _) = self.emit_step(place, *down, span);
+                if *prefix { new } else { old }
+            }
+            Node::Assign(place, value) => self.emit_assign(place, value).0,
+            Node::Compound(compound) => self.emit_compound(compound, span).0,
+            Node::Call(..) | Node::Intrinsic(..) | Node::Math(..) | Node::Printf(..) => match self.emit_call(e, true) {
+                Some(value) => value,
+                None => self.no_value(span),
+            },
+            Node::Var(_) | Node::Str(_) | Node::Deref(_) | Node::Temporary(_) => self.emit_load(e),
+            Node::Assert(..) | Node::Trap | Node::Error => {
+                self.effect(e);
+                self.no_value(span)
+            }
+        }
+    }
+
+    /// Stands for the value of something of type `void`, which the checks let nobody use.
+    fn no_value(&mut self, span: Span) -> Value {
+        self.at(span).int(Scalar::I32, 0)
+    }
+
+    /// Emits an expression for what it does.
+    pub(super) fn effect(&mut self, e: &Typed) {
+        let span = e.span;
+        match &e.node {
+            Node::Const(_) | Node::Str(_) | Node::Builtin(_) | Node::Var(_) | Node::Error => {}
+            Node::Convert(a) | Node::Unary(_, a) | Node::Decay(a) | Node::AddrOf(a) | Node::Deref(a) => self.effect(a),
+            Node::Temporary(a) => self.effect(a),
+            Node::Load(place) if place.ty.is_volatile => {
+                self.emit_load(place);
+            }
+            Node::Load(place) => self.effect(place),
+            Node::Comma(a, b) => {
+                self.effect(a);
+                self.effect(b);
+            }
+            Node::Conditional(parts) => {
+                let [cond, a, b] = &**parts;
+                let cond = self.emit_value(cond);
+                self.f.b.open();
+                self.effect(a);
+                let then = self.f.b.close();
+                self.f.b.open();
+                self.effect(b);
+                let els = self.f.b.close();
+                self.at(span).push(Stmt::If { cond, then, els });
+            }
+            Node::Call(..) | Node::Intrinsic(..) | Node::Math(..) | Node::Printf(..) => {
+                self.emit_call(e, false);
+            }
+            Node::Assert(cond, message) => {
+                let cond = self.emit_value(cond);
+                self.at(span).push(Stmt::Assert { cond, message: message.clone() });
+            }
+            Node::Trap => self.at(span).push(Stmt::Trap),
+            _ => {
+                self.emit_value(e);
+            }
+        }
+    }
+
+    /// The value in a place.
+    fn emit_load(&mut self, place: &Typed) -> Value {
+        let span = place.span;
+        match &place.node {
+            // What was just written is the value; reading it back says nothing more.
+            Node::Assign(target, value) => return self.emit_assign(target, value).0,
+            Node::Compound(compound) => return self.emit_compound(compound, span).0,
+            Node::Step { place, down, prefix: true } => return self.emit_step(place, *down, span).1,
+            Node::Conditional(parts) => {
+                let [cond, a, b] = &**parts;
+                let load = |e: &Typed| Typed::value(e.ty.unqualified(), e.span, Node::Load(Box::new(e.clone())));
+                return self.emit_conditional(cond, &load(a), &load(b), &place.ty, span);
+            }
+            Node::Var(id) => {
+                let var = self.var(*id);
+                match (var.storage, var.constant) {
+                    (_, Some(c)) if !place.ty.is_volatile => return self.at(span).constant(c),
+                    (Storage::Value(value), _) => return value,
+                    (Storage::Local(local), _) => {
+                        let ty = place.ty.ir().unwrap_or(Type::Ptr);
+                        return self.at(span).bind(ty, Op::Get(local));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        let ptr = self.emit_address(place);
+        match place.ty.ir() {
+            Some(ty) => self.at(span).load(ptr, ty, place.ty.is_volatile),
+            None => ptr,
+        }
+    }
+
+    /// The address of a place in memory.
+    pub(super) fn emit_address(&mut self, place: &Typed) -> Value {
+        let span = place.span;
+        match &place.node {
+            Node::Var(id) => self.emit_var_address(*id, span),
+            Node::Str(text) => {
+                let global = self.add_string(text);
+                self.at(span).bind(Type::Ptr, Op::GlobalAddr(global))
+            }
+            Node::Deref(ptr) => self.emit_value(ptr),
+            Node::Temporary(value) => self.temporary(value),
+            Node::Conditional(parts) => {
+                let [cond, a, b] = &**parts;
+                let address =
+                    |e: &Typed| Typed::value(e.ty.clone().pointer(), e.span, Node::AddrOf(Box::new(e.clone())));
+                let ty = place.ty.clone().pointer();
+                self.emit_conditional(cond, &address(a), &address(b), &ty, span)
+            }
+            Node::Comma(a, b) => {
+                self.effect(a);
+                self.emit_address(b)
+            }
+            Node::Assign(target, value) => {
+                let written = self.emit_assign(target, value).1;
+                self.address_of_place(written, span)
+            }
+            Node::Compound(compound) => {
+                let written = self.emit_compound(compound, span).1;
+                self.address_of_place(written, span)
+            }
+            Node::Step { place, down, .. } => {
+                let written = self.emit_step(place, *down, span).2;
+                self.address_of_place(written, span)
+            }
+            Node::Load(inner) | Node::Convert(inner) => self.emit_address(inner),
+            _ => self.no_address(span),
+        }
+    }
+
+    fn address_of_place(&mut self, place: Place, span: Span) -> Value {
+        match place {
+            Place::Memory { ptr, .. } => ptr,
+            Place::Register(_) => self.no_address(span),
+        }
+    }
+
+    /// An address asked of something that the scan of the body did not expect to be asked.
+    fn no_address(&mut self, span: Span) -> Value {
+        let message = "a reference or address of this is not supported here";
+        self.report(
+            Diagnostic::error(Code::Unsupported, span, message)
+                .help("store it in a variable, and take the variable's address with `&`"),
+        );
+        self.at(span).constant(Const::Null)
+    }
+
+    fn emit_var_address(&mut self, id: VarId, span: Span) -> Value {
+        match self.var(id).storage {
+            Storage::Slot(slot) => self.at(span).bind(Type::Ptr, Op::SlotAddr(slot)),
+            Storage::Reference(ptr) => ptr,
+            Storage::Global(global) => self.at(span).bind(Type::Ptr, Op::GlobalAddr(global)),
+            Storage::Constant => self.constant_address(id, span),
+            Storage::Host => {
+                let message = "variables of the host are not supported yet in functions";
+                self.report(Diagnostic::error(Code::Unsupported, span, message).help("pass the value as a parameter"));
+                self.at(span).constant(Const::Null)
+            }
+            Storage::Value(_) | Storage::Local(_) | Storage::Nowhere => self.no_address(span),
+        }
+    }
+
+    /// Where an lvalue is written.
+    fn emit_place(&mut self, place: &Typed) -> Place {
+        if let Node::Var(id) = place.node
+            && let Storage::Local(local) = self.var(id).storage
+        {
+            return Place::Register(local);
+        }
+        // `(a = b) = c`, `++(++i)`: the place of the inner one.
+        let inner = match &place.node {
+            Node::Assign(target, value) => Some(self.emit_assign(target, value).1),
+            Node::Compound(compound) => Some(self.emit_compound(compound, place.span).1),
+            Node::Step { place: target, down, .. } => Some(self.emit_step(target, *down, place.span).2),
+            _ => None,
+        };
+        inner.unwrap_or_else(|| Place::Memory { ptr: self.emit_address(place), volatile: place.ty.is_volatile })
+    }
+
+    fn read(&mut self, place: Place, ty: &Ty, span: Span) -> Value {
+        let ir = ty.ir().unwrap_or(Type::Ptr);
+        match place {
+            Place::Register(local) => self.at(span).bind(ir, Op::Get(local)),
+            Place::Memory { ptr, volatile } => self.at(span).load(ptr, ir, volatile),
+        }
+    }
+
+    fn write(&mut self, place: Place, value: Value, span: Span) {
+        match place {
+            Place::Register(local) => self.at(span).push(Stmt::Set(local, value)),
+            Place::Memory { ptr, volatile } => self.at(span).store(ptr, value, volatile),
+        }
+    }
+
+    fn emit_assign(&mut self, place: &Typed, value: &Typed) -> (Value, Place) {
+        let value = self.emit_value(value);
+        let target = self.emit_place(place);
+        self.write(target, value, place.span);
+        (value, target)
+    }
+
+    fn emit_compound(&mut self, compound: &Compound, span: Span) -> (Value, Place) {
+        let Compound { place, value, op, common } = compound;
+        let right = self.emit_value(value);
+        let target = self.emit_place(place);
+        let old = self.read(target, &place.ty, place.span);
+        let new = if common.pointee().is_some() {
+            let b = self.at(span);
+            let index = if *op == BinaryOp::Sub { b.unary(UnaryOp::Neg, right) } else { right };
+            b.bind(Type::Ptr, Op::PtrAdd { ptr: old, index, stride: stride_of(common) })
+        } else {
+            let left = self.emit_convert(old, &place.ty, common, place.span);
+            let result = self.at(span).binary(*op, left, right);
+            self.emit_convert(result, common, &place.ty, span)
+        };
+        self.write(target, new, place.span);
+        (new, target)
+    }
+
+    /// The old value, the new one, and where it was written.
+    fn emit_step(&mut self, place: &Typed, down: bool, span: Span) -> (Value, Value, Place) {
+        let target = self.emit_place(place);
+        let old = self.read(target, &place.ty, place.span);
+        let b = self.at(span);
+        let new = match place.ty.scalar() {
+            None => b.offset(old, if down { -1 } else { 1 }, stride_of(&place.ty)),
+            Some(scalar) => {
+                let one = if scalar.is_float() { b.float(scalar, 1.0) } else { b.int(scalar, 1) };
+                b.binary(if down { BinaryOp::Sub } else { BinaryOp::Add }, old, one)
+            }
+        };
+        self.write(target, new, place.span);
+        (old, new, target)
+    }
+
+    fn emit_ptr_add(&mut self, ptr: &Typed, index: &Typed, down: bool, span: Span) -> Value {
+        let stride = stride_of(&ptr.ty);
+        let ptr = self.emit_value(ptr);
+        if let Some(n) = index.integer() {
+            let n = if down { n.wrapping_neg() } else { n };
+            return self.at(span).offset(ptr, n, stride);
+        }
+        let index = self.emit_value(index);
+        let b = self.at(span);
+        let index = if down { b.unary(UnaryOp::Neg, index) } else { index };
+        b.bind(Type::Ptr, Op::PtrAdd { ptr, index, stride })
+    }
+
+    /// A value of one type as another that it is known to convert to.
+    fn emit_convert(&mut self, value: Value, from: &Ty, to: &Ty, span: Span) -> Value {
+        let b = self.at(span);
+        match (b.ty(value), to.ir()) {
+            (Type::Scalar(_), Some(Type::Scalar(to))) => b.convert(to, value),
+            (Type::Ptr, Some(Type::Scalar(Scalar::Bool))) => {
+                let null = b.constant(Const::Null);
+                b.compare(CompareOp::Ne, value, null)
+            }
+            (Type::Ptr, Some(Type::Scalar(to))) => {
+                let address = b.bind(Scalar::U64, Op::PtrToInt(value));
+                b.convert(to, address)
+            }
+            (Type::Scalar(_), Some(Type::Ptr)) if !matches!(from.kind, Kind::Nullptr) => {
+                let address = b.convert(Scalar::U64, value);
+                b.bind(Type::Ptr, Op::IntToPtr(address))
+            }
+            _ => value,
+        }
+    }
+
+    /// Whether evaluating it needlessly costs little, cannot fault and changes nothing.
+    fn is_trivial(&self, e: &Typed, budget: &mut u32) -> bool {
+        if *budget == 0 {
+            return false;
+        }
+        *budget -= 1;
+        match &e.node {
+            Node::Const(_) | Node::Builtin(_) => true,
+            Node::Load(place) => place.as_var().is_some_and(|id| {
+                let storage = self.var(id).storage;
+                !place.ty.is_volatile
+                    && matches!(storage, Storage::Value(_) | Storage::Local(_) | Storage::Slot(_) | Storage::Constant)
+            }),
+            Node::Convert(a) | Node::Unary(_, a) => e.ty.scalar().is_some() && self.is_trivial(a, budget),
+            Node::Binary(op, a, b) => {
+                let faults =
+                    matches!(op, BinaryOp::Div | BinaryOp::Rem) && !e.ty.scalar().is_some_and(Scalar::is_float);
+                !faults && self.is_trivial(a, budget) && self.is_trivial(b, budget)
+            }
+            Node::Compare(_, a, b) | Node::Logical(_, a, b) => self.is_trivial(a, budget) && self.is_trivial(b, budget),
+            _ => false,
+        }
+    }
+
+    fn emit_logical(&mut self, and: bool, a: &Typed, b: &Typed, span: Span) -> Value {
+        let first = self.emit_value(a);
+        if self.is_trivial(b, &mut TRIVIAL.clone()) {
+            let second = self.emit_value(b);
+            let op = if and { BinaryOp::And } else { BinaryOp::Or };
+            return self.at(span).binary(op, first, second);
+        }
+        let result = self.at(span).func.new_local("", Type::Scalar(Scalar::Bool));
+        self.f.b.push(Stmt::Set(result, first));
+        self.f.b.open();
+        let second = self.emit_value(b);
+        self.at(span).push(Stmt::Set(result, second));
+        let more = self.f.b.close();
+        let (then, els) = if and { (more, Block::default()) } else { (Block::default(), more) };
+        let b = self.at(span);
+        b.push(Stmt::If { cond: first, then, els });
+        b.bind(Scalar::Bool, Op::Get(result))
+    }
+
+    fn emit_conditional(&mut self, cond: &Typed, a: &Typed, b: &Typed, ty: &Ty, span: Span) -> Value {
+        let cond = self.emit_value(cond);
+        if self.is_trivial(a, &mut TRIVIAL.clone()) && self.is_trivial(b, &mut TRIVIAL.clone()) {
+            let a = self.emit_value(a);
+            let b = self.emit_value(b);
+            return self.at(span).select(cond, a, b);
+        }
+        let Some(ir) = ty.ir() else { return self.no_value(span) };
+        let result = self.at(span).func.new_local("", ir);
+        let mut arm = |e: &Typed| {
+            self.f.b.open();
+            let value = self.emit_value(e);
+            self.at(span).push(Stmt::Set(result, value));
+            self.f.b.close()
+        };
+        let (then, els) = (arm(a), arm(b));
+        let b = self.at(span);
+        b.push(Stmt::If { cond, then, els });
+        b.bind(ir, Op::Get(result))
+    }
+}
+
+/// The unit of arithmetic on a pointer type; the checks have refused pointers without one.
+fn stride_of(ptr: &Ty) -> Stride {
+    ptr.pointee().and_then(Ty::stride).unwrap_or(Stride::Bytes(1))
+}

@@ -1,0 +1,95 @@
+//! Calls to IR: functions of the text, builtins by their records, `printf`.
+
+use super::tree::{Node, Typed};
+use super::{Lowerer, Storage};
+use crate::front::builtins::{Lower, P, Sig};
+use crate::ir::{Scalar, Stmt, Type, Value};
+use crate::source::Span;
+
+impl Lowerer<'_> {
+    /// Emits a call; its result when it has one and it is `wanted`.
+    pub(super) fn emit_call(&mut self, e: &Typed, wanted: bool) -> Option<Value> {
+        let span = e.span;
+        match &e.node {
+            Node::Call(index, args) => {
+                let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
+                // Checking the call has given the function its handle.
+                let func = self.func(*index).id?;
+                let ty = e.ty.ir().filter(|_| wanted);
+                let b = self.at(span);
+                let result = ty.map(|ty| b.func.new_value(ty, span));
+                b.push(Stmt::Call { result, func, args });
+                result
+            }
+            Node::Math(f, args) => {
+                let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
+                wanted.then(|| self.at(span).math(*f, &args))
+            }
+            Node::Intrinsic(sig, args) => self.emit_intrinsic(sig, args, span),
+            Node::Printf(format, args) => {
+                let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
+                let b = self.at(span);
+                let result = wanted.then(|| b.func.new_value(Type::Scalar(Scalar::I32), span));
+                b.push(Stmt::Printf { result, format: *format, args });
+                result
+            }
+            _ => None,
+        }
+    }
+
+    fn emit_intrinsic(&mut self, sig: &Sig, args: &[Typed], span: Span) -> Option<Value> {
+        match sig.lower {
+            Lower::Value(make) => {
+                let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
+                Some(make(self.at(span), &args))
+            }
+            Lower::Outs(make) => {
+                let mut inputs = Vec::new();
+                let mut outputs = Vec::new();
+                for (arg, param) in args.iter().zip(sig.params) {
+                    match param {
+                        P::Out(_) => outputs.push(self.emit_output(arg)),
+                        _ => inputs.push(self.emit_value(arg)),
+                    }
+                }
+                let b = self.at(span);
+                let outs = make(b, &inputs);
+                for (output, value) in outputs.into_iter().zip(outs.stores) {
+                    match output {
+                        Output::Local(local) => b.push(Stmt::Set(local, value)),
+                        Output::Memory(ptr) => b.store(ptr, value, false),
+                    }
+                }
+                outs.result
+            }
+            Lower::Load => {
+                let ptr = self.emit_value(args.first()?);
+                let ty = sig.ret.ty().ir()?;
+                Some(self.at(span).load(ptr, ty, false))
+            }
+            Lower::Store => {
+                let [ptr, value] = args else { return None };
+                let ptr = self.emit_value(ptr);
+                let value = self.emit_value(value);
+                self.at(span).store(ptr, value, false);
+                None
+            }
+        }
+    }
+
+    /// Where a builtin writes: `&x` of a variable in a register needs no memory.
+    fn emit_output(&mut self, arg: &Typed) -> Output {
+        if let Node::AddrOf(place) = &arg.node
+            && let Some(id) = place.as_var()
+            && let Storage::Local(local) = self.var(id).storage
+        {
+            return Output::Local(local);
+        }
+        Output::Memory(self.emit_value(arg))
+    }
+}
+
+enum Output {
+    Local(crate::ir::Local),
+    Memory(Value),
+}

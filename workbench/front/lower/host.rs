@@ -1,0 +1,125 @@
+//! Which host functions are beyond what is supported: all that handle tensors, launch kernels or use libraries.
+
+use super::Lowerer;
+use super::names::Decl;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{
+    BaseType, Declaration, Expr, ExprKind, FunctionDecl, Init, Stmt, StmtKind, TypeLayer, TypeName,
+};
+use crate::front::builtins;
+
+impl Lowerer<'_> {
+    /// Whether a host function is more than arithmetic on scalars.
+    pub(super) fn needs_host_code(&self, decl: &FunctionDecl) -> bool {
+        let types = decl.params.iter().map(|p| &p.ty).chain([&decl.ret]);
+        self.text(&decl.name) == "main"
+            || types.into_iter().any(|ty| self.is_foreign(ty) || !ty.layers.is_empty())
+            || decl.body.as_ref().is_some_and(|b| b.stmts.iter().any(|s| self.stmt_is_foreign(s)))
+    }
+
+    /// Reports a host function once, and stays silent about what is in it.
+    pub(super) fn refuse_host_function(&mut self, decl: &FunctionDecl) {
+        let name = self.text(&decl.name).to_owned();
+        let message = format!("host code with tensors, pointers or launches is not supported yet: `{name}`");
+        self.report(
+            Diagnostic::error(Code::Unsupported, decl.span, message)
+                .help("leave it out and launch the kernel from the notebook: `m.kernel[grid, block](...)`"),
+        );
+    }
+
+    /// A type that is no number.
+    fn is_foreign(&self, ty: &TypeName) -> bool {
+        let BaseType::Named(symbol) = &ty.base else { return false };
+        if let Some(decl) = self.scopes.lookup(*symbol) {
+            return !matches!(decl, Decl::Type(_));
+        }
+        let name = self.interner.name(*symbol);
+        let name = name.trim_start_matches("::").trim_start_matches("std::");
+        !matches!(builtins::named_type(name), Some(builtins::NamedType::Num(_)))
+            && (name.contains("::") || self.is_foreign_name(name) || builtins::named_type(name).is_some())
+    }
+
+    /// Names of libraries that only host code with tensors uses.
+    fn is_foreign_name(&self, name: &str) -> bool {
+        const EXACT: [&str; 10] = [
+            "torch",
+            "at",
+            "c10",
+            "dim3",
+            "Tensor",
+            "malloc",
+            "free",
+            "new",
+            "TORCH_CHECK",
+            "AT_DISPATCH_FLOATING_TYPES",
+        ];
+        EXACT.contains(&name) || name.starts_with("cuda") || name.starts_with("AT_DISPATCH")
+    }
+
+    fn stmt_is_foreign(&self, stmt: &Stmt) -> bool {
+        match &stmt.kind {
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => self.expr_is_foreign(e),
+            StmtKind::Declaration(decl) => self.declaration_is_foreign(decl),
+            StmtKind::Compound(block) => block.stmts.iter().any(|s| self.stmt_is_foreign(s)),
+            StmtKind::If { init, cond, then, els, .. } => {
+                self.expr_is_foreign(cond)
+                    || self.stmt_is_foreign(then)
+                    || [init, els].into_iter().flatten().any(|s| self.stmt_is_foreign(s))
+            }
+            StmtKind::While(e, s) | StmtKind::DoWhile(s, e) | StmtKind::Switch(e, s) | StmtKind::Case(e, s) => {
+                self.expr_is_foreign(e) || self.stmt_is_foreign(s)
+            }
+            StmtKind::Default(s) => self.stmt_is_foreign(s),
+            StmtKind::For { init, cond, step, body } => {
+                init.as_ref().is_some_and(|s| self.stmt_is_foreign(s))
+                    || [cond, step].into_iter().flatten().any(|e| self.expr_is_foreign(e))
+                    || self.stmt_is_foreign(body)
+            }
+            _ => false,
+        }
+    }
+
+    fn declaration_is_foreign(&self, decl: &Declaration) -> bool {
+        decl.vars.iter().any(|var| {
+            let reference = var.ty.layers.iter().any(|l| matches!(l, TypeLayer::Reference { rvalue: true }));
+            reference || self.is_foreign(&var.ty) || var.init.as_ref().is_some_and(|i| self.init_is_foreign(i))
+        })
+    }
+
+    fn init_is_foreign(&self, init: &Init) -> bool {
+        match init {
+            Init::Expr(e) => self.expr_is_foreign(e),
+            Init::List(items, _) => items.iter().any(|i| self.init_is_foreign(i)),
+        }
+    }
+
+    fn expr_is_foreign(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(parts) => {
+                let foreign = parts.first().is_some_and(|p| self.is_foreign_name(self.text(p)));
+                foreign && parts.first().is_some_and(|p| self.scopes.lookup(p.name).is_none())
+            }
+            ExprKind::Unary(_, a) | ExprKind::Paren(a) => self.expr_is_foreign(a),
+            ExprKind::Binary(..) => {
+                let mut at = e;
+                while let ExprKind::Binary(_, a, b, _) = &at.kind {
+                    if self.expr_is_foreign(b) {
+                        return true;
+                    }
+                    at = a;
+                }
+                self.expr_is_foreign(at)
+            }
+            ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => self.expr_is_foreign(a) || self.expr_is_foreign(b),
+            ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().any(|e| self.expr_is_foreign(e)),
+            ExprKind::Call(f, args) => {
+                let method = matches!(f.kind, ExprKind::Member { .. });
+                method || self.expr_is_foreign(f) || args.iter().any(|a| self.expr_is_foreign(a))
+            }
+            ExprKind::Cast { ty, operand, .. } => {
+                self.is_foreign(ty) || operand.as_ref().is_some_and(|e| self.expr_is_foreign(e))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Types as written to types.
+
+use super::Lowerer;
+use super::names::{Decl, nearest};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Alias, BaseType, EnumDecl, Expr, StaticAssert, Symbol, TypeLayer, TypeName};
+use crate::front::builtins::{self, NamedType};
+use crate::front::types::{EnumTy, Kind, Num, Ty};
+use crate::ir::{Const, Scalar};
+use crate::source::Span;
+
+/// The largest object, as CUDA's local memory bounds it many times over.
+const MAX_SIZE: u64 = 1 << 31;
+
+impl Lowerer<'_> {
+    /// The type of a name; an error type once reported. `auto` is an error here.
+    pub(super) fn type_name(&mut self, ty: &TypeName) -> Ty {
+        self.type_with_auto(ty, None)
+    }
+
+    /// The type of a name in which `auto` stands for a type.
+    pub(super) fn type_with_auto(&mut self, name: &TypeName, auto: Option<&Ty>) -> Ty {
+        let base: Ty = match &name.base {
+            BaseType::Void => Ty::void(),
+            BaseType::Bool => Num::Bool.into(),
+            BaseType::Char => Num::Char.into(),
+            BaseType::SChar => Num::SChar.into(),
+            BaseType::UChar => Num::UChar.into(),
+            BaseType::Short => Num::Short.into(),
+            BaseType::UShort => Num::UShort.into(),
+            BaseType::Int => Num::Int.into(),
+            BaseType::UInt => Num::UInt.into(),
+            BaseType::Long => Num::Long.into(),
+            BaseType::ULong => Num::ULong.into(),
+            BaseType::LongLong => Num::LongLong.into(),
+            BaseType::ULongLong => Num::ULongLong.into(),
+            BaseType::Float => Num::Float.into(),
+            BaseType::Double => Num::Double.into(),
+            BaseType::Auto => match auto {
+                Some(ty) => ty.clone(),
+                None => {
+                    let message = "`auto` needs an initialiser to take its type from";
+                    self.report(Diagnostic::error(Code::TypeMismatch, name.span, message).help("write the type"));
+                    Ty::error()
+                }
+            },
+            BaseType::Named(symbol) => self.named_type(*symbol, name.span),
+        };
+        let mut ty = base.qualified(name.is_const, name.is_volatile);
+        for layer in &name.layers {
+            ty = self.layer(ty, layer, name.span);
+        }
+        ty
+    }
+
+    fn named_type(&mut self, symbol: Symbol, span: Span) -> Ty {
+        match self.scopes.lookup(symbol) {
+            Some(Decl::Type(ty)) => return ty.clone(),
+            Some(_) => {
+                let message = format!("`{}` is not a type", self.interner.name(symbol));
+                let mut diag = Diagnostic::error(Code::TypeMismatch, span, message);
+                if let Some(place) = self.scopes.span(symbol) {
+                    diag = diag.related(place, "declared here");
+                }
+                self.report(diag);
+                return Ty::error();
+            }
+            None => {}
+        }
+        let full = self.interner.name(symbol).to_owned();
+        let name = full.trim_start_matches("::").trim_start_matches("std::");
+        if let Some((namespace, _)) = name.split_once("::")
+            && let Some(advice) = builtins::unsupported_namespace(namespace)
+        {
+            self.unsupported_name(advice, name.to_owned(), span);
+            return Ty::error();
+        }
+        match builtins::named_type(name) {
+            Some(NamedType::Num(num)) => num.into(),
+            Some(NamedType::Unsupported(advice)) => {
+                self.unsupported_name(advice, name.to_owned(), span);
+                Ty::error()
+            }
+            None => {
+                let interner = self.interner;
+                let known = self.scopes.symbols().map(|s| interner.name(s));
+                let words = ["float", "double", "int", "unsigned", "char", "short", "long", "bool", "void"];
+                let near = nearest(name, known).or_else(|| nearest(name, builtins::names().chain(words)));
+                let mut diag = Diagnostic::error(Code::UnknownName, span, format!("unknown type `{name}`"));
+                diag.help = near.map(|n| format!("did you mean `{n}`?"));
+                self.report(diag);
+                Ty::error()
+            }
+        }
+    }
+
+    fn layer(&mut self, ty: Ty, layer: &TypeLayer, span: Span) -> Ty {
+        if ty.is_error() {
+            return ty;
+        }
+        match layer {
+            TypeLayer::Pointer { is_const, is_volatile, .. } => {
+                if ty.is_reference() {
+                    self.report(Diagnostic::error(Code::TypeMismatch, span, "there are no pointers to references"));
+                    return Ty::error();
+                }
+                ty.pointer().qualified(*is_const, *is_volatile)
+            }
+            TypeLayer::Reference { rvalue: true } => {
+                let message = "rvalue references are not supported yet (T11)";
+                self.report(
+                    Diagnostic::error(Code::Unsupported, span, message).help("take a value or a `const` reference"),
+                );
+                Ty::error()
+            }
+            TypeLayer::Reference { rvalue: false } => {
+                if ty.is_void() {
+                    self.report(Diagnostic::error(Code::TypeMismatch, span, "there are no references to `void`"));
+                    return Ty::error();
+                }
+                ty.reference()
+            }
+            TypeLayer::Array(len) => self.array(ty, len.as_deref(), span),
+        }
+    }
+
+    fn array(&mut self, elem: Ty, len: Option<&Expr>, span: Span) -> Ty {
+        let complete = elem.size().is_some();
+        if !complete || elem.is_reference() {
+            let message = match elem.kind {
+                Kind::Array(..) => "only the first dimension of an array may be left open".to_owned(),
+                _ => format!("there are no arrays of `{elem}`"),
+            };
+            self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+            return Ty::error();
+        }
+        let Some(len) = len else { return elem.array(None) };
+        let Some(n) = self.constant_integer(len, "the length of an array") else { return Ty::error() };
+        if n <= 0 {
+            let message = format!("an array cannot have {n} elements");
+            self.report(Diagnostic::error(Code::TypeMismatch, len.span, message));
+            return Ty::error();
+        }
+        let bytes = u64::from(elem.size().unwrap_or(1)).checked_mul(n as u64);
+        match (bytes, u32::try_from(n)) {
+            (Some(bytes), Ok(n)) if bytes <= MAX_SIZE => elem.array(Some(n)),
+            _ => {
+                self.report(Diagnostic::error(
+                    Code::StackLimit,
+                    len.span,
+                    format!("an array of {n} elements is too large"),
+                ));
+                Ty::error()
+            }
+        }
+    }
+
+    /// `typedef T name;`, `using name = T;`
+    pub(super) fn alias(&mut self, alias: &Alias) {
+        let ty = self.type_name(&alias.ty);
+        if let Some(Decl::Type(old)) = self.scopes.lookup(alias.name.name)
+            && *old == ty
+        {
+            return;
+        }
+        self.declare(alias.name.name, Decl::Type(ty), alias.name.span);
+    }
+
+    /// Declares a name, reporting one that is taken.
+    pub(super) fn declare(&mut self, name: Symbol, decl: Decl, span: Span) {
+        if let Err(old) = self.scopes.declare(name, decl, span) {
+            let message = format!("`{}` is declared twice", self.interner.name(name));
+            self.report(Diagnostic::error(Code::Redefinition, span, message).related(old, "first declared here"));
+        }
+    }
+
+    /// `enum`
+    pub(super) fn enumeration(&mut self, decl: &EnumDecl) {
+        let written = decl.underlying.as_ref().map(|ty| (self.type_name(ty), ty.span));
+        let fixed = match written {
+            Some((ty, span)) => {
+                let num = ty.num().filter(|n| n.is_integral());
+                if num.is_none() && !ty.is_error() {
+                    let message = format!("an enum's underlying type must be an integer, not `{ty}`");
+                    self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+                }
+                num.or(Some(Num::Int))
+            }
+            None if decl.scoped => Some(Num::Int),
+            None => None,
+        };
+        // Constants see the ones before them, as plain integers until the enum is complete.
+        self.scopes.open();
+        let mut values: Vec<i64> = Vec::new();
+        let mut wide = Num::Int;
+        for (name, value) in &decl.constants {
+            let next = values.last().map_or(0, |v: &i64| v.wrapping_add(1));
+            let value = match value {
+                Some(e) => {
+                    let e = self.value(e);
+                    if let Some(num) = e.ty.num().filter(|n| n.scalar().bits() == 64) {
+                        wide = num;
+                    }
+                    self.as_constant_integer(&e, "the value of an enum constant").unwrap_or(next)
+                }
+                None => next,
+            };
+            let num = fixed.unwrap_or(if i32::try_from(value).is_ok() { Num::Int } else { Num::Long });
+            self.declare(name.name, Decl::Constant(num.into(), Const::Int(num.scalar(), value)), name.span);
+            values.push(value);
+        }
+        self.scopes.close();
+        let underlying = fixed.unwrap_or_else(|| {
+            if values.iter().all(|&v| i32::try_from(v).is_ok()) {
+                Num::Int
+            } else if values.iter().all(|&v| u32::try_from(v).is_ok()) {
+                Num::UInt
+            } else if wide == Num::ULongLong || wide == Num::ULong {
+                Num::ULong
+            } else {
+                Num::Long
+            }
+        });
+        let id = self.enums;
+        self.enums += 1;
+        let name = decl.name.map_or("enum", |n| self.interner.name(n.name)).to_owned();
+        let ty = Ty::new(Kind::Enum(EnumTy { id, name, underlying, scoped: decl.scoped }.into()));
+        if let Some(name) = decl.name {
+            self.declare(name.name, Decl::Type(ty.clone()), name.span);
+        }
+        for ((name, _), value) in decl.constants.iter().zip(values) {
+            let c = super::fold::convert(Const::Int(Scalar::I64, value), underlying.scalar());
+            self.enum_constants.push((id, name.name, c));
+            if !decl.scoped {
+                self.declare(name.name, Decl::Constant(ty.clone(), c), name.span);
+            }
+        }
+    }
+
+    /// The constant of an enum by name.
+    pub(super) fn enum_constant(&self, id: u32, name: Symbol) -> Option<Const> {
+        self.enum_constants.iter().find(|(e, n, _)| *e == id && *n == name).map(|&(_, _, c)| c)
+    }
+
+    /// The names of an enum's constants.
+    pub(super) fn enum_names(&self, id: u32) -> impl Iterator<Item = Symbol> {
+        self.enum_constants.iter().filter(move |(e, ..)| *e == id).map(|&(_, name, _)| name)
+    }
+
+    /// `static_assert`
+    pub(super) fn static_assert(&mut self, assertion: &StaticAssert) {
+        let cond = self.expr(&assertion.cond);
+        let cond = self.condition(cond);
+        match cond.constant() {
+            _ if cond.is_error() => {}
+            Some(Const::Bool(true)) => {}
+            Some(_) => {
+                let text = self.sources.text(assertion.cond.span);
+                let reason = assertion.message.clone().unwrap_or_else(|| format!("`{text}` is false"));
+                let message = format!("static assertion failed: {reason}");
+                self.report(Diagnostic::error(Code::UserError, assertion.span, message));
+            }
+            None => self.not_constant(&cond, "the condition of `static_assert`"),
+        }
+    }
+}

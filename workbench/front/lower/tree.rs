@@ -1,0 +1,175 @@
+//! The typed expression: every name resolved, every conversion written out, constants folded.
+//!
+//! It lives between the check of one statement's expressions and their emission. An expression is constant exactly
+//! when it is a [`Node::Const`], since building folds.
+
+use std::rc::Rc;
+
+use crate::front::builtins::Sig;
+use crate::front::types::{Kind, Num, Ty};
+use crate::ir::{self, BinaryOp, CompareOp, Const, MathFn, UnaryOp};
+use crate::source::Span;
+
+/// A variable of the text: an index into the lowerer's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VarId(pub u32);
+
+/// A function of the text: an index into the lowerer's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FuncIndex(pub u32);
+
+/// A typed expression.
+#[derive(Debug, Clone)]
+pub struct Typed {
+    /// Its type; never a reference.
+    pub ty: Ty,
+    /// Where it was written.
+    pub span: Span,
+    /// Whether it names a place in memory (or a register that stands for one).
+    pub lvalue: bool,
+    /// The literal `0` or `nullptr`: converts to any pointer.
+    pub null: bool,
+    /// What it is.
+    pub node: Node,
+}
+
+/// What a typed expression is.
+#[derive(Debug, Clone)]
+pub enum Node {
+    /// Already reported.
+    Error,
+    /// A number, truth value or null.
+    Const(Const),
+    /// A string literal: an lvalue array of `const char`.
+    Str(Rc<str>),
+    /// A variable.
+    Var(VarId),
+    /// A component of `threadIdx` and the like.
+    Builtin(ir::Builtin),
+    /// The value in a place.
+    Load(Box<Typed>),
+    /// The pointer to an array's first element.
+    Decay(Box<Typed>),
+    /// The value as this expression's type.
+    Convert(Box<Typed>),
+    /// Of the promoted operand.
+    Unary(UnaryOp, Box<Typed>),
+    /// Of operands of one type, shift amounts apart.
+    Binary(BinaryOp, Box<Typed>, Box<Typed>),
+    /// Of operands of one type.
+    Compare(CompareOp, Box<Typed>, Box<Typed>),
+    /// `&&` when set, else `||`; operands are `bool`.
+    Logical(bool, Box<Typed>, Box<Typed>),
+    /// `a ? b : c`, both of this type.
+    Conditional(Box<[Typed; 3]>),
+    /// The first for its effects, then the second.
+    Comma(Box<Typed>, Box<Typed>),
+    /// A pointer moved by a `long`, backwards when set.
+    PtrAdd(Box<Typed>, Box<Typed>, bool),
+    /// The distance of two pointers in elements.
+    PtrDiff(Box<Typed>, Box<Typed>),
+    /// The place a pointer points at.
+    Deref(Box<Typed>),
+    /// The address of a place.
+    AddrOf(Box<Typed>),
+    /// A place that holds a value for as long as the function runs, so that a reference can bind to it.
+    Temporary(Box<Typed>),
+    /// Writes a value, already of the place's type; the place is the result.
+    Assign(Box<Typed>, Box<Typed>),
+    /// Reads, computes in a common type, converts back, writes; the place is the result.
+    Compound(Box<Compound>),
+    /// `++` and `--`.
+    Step {
+        /// What changes.
+        place: Box<Typed>,
+        /// `--`.
+        down: bool,
+        /// The result is the new value's place.
+        prefix: bool,
+    },
+    /// A call of a function of the text; reference parameters take addresses.
+    Call(FuncIndex, Vec<Typed>),
+    /// A call of a builtin, by its chosen signature.
+    Intrinsic(&'static Sig, Vec<Typed>),
+    /// A math function.
+    Math(MathFn, Vec<Typed>),
+    /// `printf`, its arguments promoted.
+    Printf(ir::Format, Vec<Typed>),
+    /// `assert`, with its text.
+    Assert(Box<Typed>, String),
+    /// `__trap()`
+    Trap,
+}
+
+/// `place op= value`
+#[derive(Debug, Clone)]
+pub struct Compound {
+    /// What changes.
+    pub place: Typed,
+    /// The right side, of the common type (shifts: promoted; pointers: `long`).
+    pub value: Typed,
+    /// The operation.
+    pub op: BinaryOp,
+    /// The type it is done in; a pointer's own for pointers.
+    pub common: Ty,
+}
+
+impl Typed {
+    /// A value (not a place) of a type.
+    pub fn value(ty: impl Into<Ty>, span: Span, node: Node) -> Self {
+        Typed { ty: ty.into(), span, lvalue: false, null: false, node }
+    }
+
+    /// A place of a type.
+    pub fn place(ty: Ty, span: Span, node: Node) -> Self {
+        Typed { ty, span, lvalue: true, null: false, node }
+    }
+
+    /// Something already reported.
+    pub fn error(span: Span) -> Self {
+        Typed::value(Ty::error(), span, Node::Error)
+    }
+
+    /// A constant of an arithmetic type, brought into that type's range.
+    pub fn int(num: Num, value: i64, span: Span) -> Self {
+        let c = super::fold::convert(Const::Int(ir::Scalar::I64, value), num.scalar());
+        Typed::value(num, span, Node::Const(c))
+    }
+
+    /// A `bool` constant.
+    pub fn truth(value: bool, span: Span) -> Self {
+        Typed::value(Num::Bool, span, Node::Const(Const::Bool(value)))
+    }
+
+    /// Whether it was already reported.
+    pub fn is_error(&self) -> bool {
+        self.ty.is_error()
+    }
+
+    /// The constant it is.
+    pub fn constant(&self) -> Option<Const> {
+        match self.node {
+            Node::Const(c) => Some(c),
+            _ => None,
+        }
+    }
+
+    /// The integer (or truth value) it is.
+    pub fn integer(&self) -> Option<i64> {
+        match self.constant()? {
+            Const::Int(_, v) => Some(v),
+            Const::Bool(b) => Some(i64::from(b)),
+            _ => None,
+        }
+    }
+
+    /// Whether it does nothing but compute a value, so that throwing that away is probably a mistake.
+    pub fn is_idle(&self) -> bool {
+        match &self.node {
+            Node::Binary(..) | Node::Compare(..) | Node::Unary(..) | Node::PtrAdd(..) | Node::PtrDiff(..) => true,
+            Node::Var(_) | Node::Const(_) | Node::Builtin(_) | Node::Deref(_) => true,
+            Node::Load(a) | Node::Convert(a) if !matches!(self.ty.kind, Kind::Void) => a.is_idle(),
+            _ => false,
+        }
+    }
+}

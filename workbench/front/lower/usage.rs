@@ -1,0 +1,205 @@
+//! What happens to the names of a function, found before it is lowered: whose address is taken (they live in memory) and
+//! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
+
+use crate::front::ast::{
+    CastKind, Compound, Expr, ExprKind, Init, Stmt, StmtKind, Symbol, TypeLayer, TypeName, UnaryOp,
+};
+use std::collections::HashMap;
+
+/// How names are used in a function.
+#[derive(Default)]
+pub struct Usage {
+    flags: HashMap<Symbol, Flags>,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Flags {
+    taken: bool,
+    assigned: bool,
+}
+
+/// What the scan asks about a called name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callee {
+    /// Takes no references and keeps no addresses.
+    Plain,
+    /// Writes results through addresses, which it forgets: `sincosf(x, &s, &c)`.
+    Outputs,
+    /// Takes references.
+    References,
+}
+
+impl Usage {
+    /// Scans a body. `callee` tells about functions.
+    pub fn scan(body: &Compound, callee: &dyn Fn(Symbol) -> Callee) -> Self {
+        let mut scan = Scan { usage: Usage::default(), callee };
+        for stmt in &body.stmts {
+            scan.stmt(stmt);
+        }
+        scan.usage
+    }
+
+    /// Whether an address or reference of a name may exist.
+    pub fn is_taken(&self, name: Symbol) -> bool {
+        self.flags.get(&name).is_some_and(|f| f.taken)
+    }
+
+    /// Whether a name is assigned after its declaration.
+    pub fn is_assigned(&self, name: Symbol) -> bool {
+        self.flags.get(&name).is_some_and(|f| f.assigned)
+    }
+}
+
+struct Scan<'s> {
+    usage: Usage,
+    callee: &'s dyn Fn(Symbol) -> Callee,
+}
+
+impl Scan<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Empty | StmtKind::Break | StmtKind::Continue | StmtKind::Alias(_) | StmtKind::Enum(_) => {}
+            StmtKind::StaticAssert(_) | StmtKind::Return(None) => {}
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => self.expr(e),
+            StmtKind::Declaration(decl) => {
+                for var in &decl.vars {
+                    if let Some(init) = &var.init {
+                        self.init(init, is_reference(&var.ty));
+                    }
+                }
+            }
+            StmtKind::Compound(block) => block.stmts.iter().for_each(|s| self.stmt(s)),
+            StmtKind::If { init, cond, then, els, .. } => {
+                if let Some(init) = init {
+                    self.stmt(init);
+                }
+                self.expr(cond);
+                self.stmt(then);
+                if let Some(els) = els {
+                    self.stmt(els);
+                }
+            }
+            StmtKind::While(e, s) | StmtKind::DoWhile(s, e) | StmtKind::Switch(e, s) | StmtKind::Case(e, s) => {
+                self.expr(e);
+                self.stmt(s);
+            }
+            StmtKind::Default(s) => self.stmt(s),
+            StmtKind::For { init, cond, step, body } => {
+                if let Some(init) = init {
+                    self.stmt(init);
+                }
+                for e in [cond, step].into_iter().flatten() {
+                    self.expr(e);
+                }
+                self.stmt(body);
+            }
+        }
+    }
+
+    fn init(&mut self, init: &Init, reference: bool) {
+        match init {
+            Init::Expr(e) => {
+                if reference {
+                    self.mark(e, |f| f.taken = true);
+                }
+                self.expr(e);
+            }
+            Init::List(items, _) => items.iter().for_each(|i| self.init(i, reference)),
+        }
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        match &e.kind {
+            ExprKind::Literal(_) | ExprKind::Str(_) | ExprKind::Name(_) | ExprKind::Error => {}
+            ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) | ExprKind::AlignofType(_) => {}
+            ExprKind::Unary(op, a) => {
+                match op {
+                    UnaryOp::AddrOf => self.mark(a, |f| f.taken = true),
+                    UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec => self.assigned(a),
+                    _ => {}
+                }
+                self.expr(a);
+            }
+            ExprKind::Binary(..) => {
+                // A chain of operators leans left; walking it in a loop keeps the stack flat.
+                let mut at = e;
+                while let ExprKind::Binary(_, a, b, _) = &at.kind {
+                    self.expr(b);
+                    at = a;
+                }
+                self.expr(at);
+            }
+            ExprKind::Assign(_, a, b) => {
+                self.assigned(a);
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::Index(a, b) => [a, b].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::Call(f, args) => self.call(f, args),
+            ExprKind::Member { object, .. } => self.expr(object),
+            ExprKind::Cast { kind, ty, operand } => {
+                let Some(operand) = operand else { return };
+                if is_reference(ty) && *kind != CastKind::Functional {
+                    self.mark(operand, |f| (f.taken, f.assigned) = (true, true));
+                }
+                self.expr(operand);
+            }
+            ExprKind::Paren(a) => self.expr(a),
+        }
+    }
+
+    fn call(&mut self, f: &Expr, args: &[Expr]) {
+        let callee = match &f.kind {
+            ExprKind::Name(parts) => parts.last().map_or(Callee::Plain, |p| (self.callee)(p.name)),
+            _ => Callee::Plain,
+        };
+        for arg in args {
+            match (&arg.kind, callee) {
+                (ExprKind::Unary(UnaryOp::AddrOf, place), Callee::Outputs)
+                    if matches!(place.kind, ExprKind::Name(_)) =>
+                {
+                    self.assigned(place);
+                    continue;
+                }
+                (_, Callee::References) => self.mark(arg, |f| f.taken = true),
+                _ => {}
+            }
+            self.expr(arg);
+        }
+        self.expr(f);
+    }
+
+    fn assigned(&mut self, place: &Expr) {
+        self.mark(place, |f| f.assigned = true);
+        let mut inner = place;
+        while let ExprKind::Paren(a) = &inner.kind {
+            inner = a;
+        }
+        // `(c ? a : b) = x` chooses between addresses.
+        if matches!(inner.kind, ExprKind::Conditional(..)) {
+            self.mark(inner, |f| f.taken = true);
+        }
+    }
+
+    /// Applies a flag to the names that a place expression may stand for.
+    fn mark(&mut self, e: &Expr, flag: fn(&mut Flags)) {
+        match &e.kind {
+            ExprKind::Name(parts) => {
+                if let [name] = parts.as_slice() {
+                    flag(self.usage.flags.entry(name.name).or_default());
+                }
+            }
+            ExprKind::Paren(a) | ExprKind::Assign(_, a, _) => self.mark(a, flag),
+            ExprKind::Unary(UnaryOp::PreInc | UnaryOp::PreDec, a) => self.mark(a, flag),
+            ExprKind::Conditional(_, a, b) => [a, b].into_iter().for_each(|e| self.mark(e, flag)),
+            ExprKind::Binary(_, _, b, _) => self.mark(b, flag),
+            ExprKind::Cast { operand: Some(a), .. } => self.mark(a, flag),
+            _ => {}
+        }
+    }
+}
+
+fn is_reference(ty: &TypeName) -> bool {
+    matches!(ty.layers.last(), Some(TypeLayer::Reference { .. }))
+}

@@ -1,0 +1,461 @@
+//! Statements.
+
+use super::{PResult, Parser};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Compound, Declaration, Expr, ExprKind, Ident, Item, Stmt, StmtKind};
+use crate::front::lexer::{Keyword as K, TokenKind as T};
+use crate::source::Span;
+
+/// One `if` of an `else if` chain.
+struct Link {
+    init: Option<Box<Stmt>>,
+    cond: Expr,
+    then: Box<Stmt>,
+    is_constexpr: bool,
+    start: Span,
+}
+
+impl Parser<'_> {
+    /// compound-statement.
+    pub(super) fn compound(&mut self) -> PResult<Compound> {
+        self.enter()?;
+        let start = self.bump().span;
+        self.names.open();
+        let mut stmts = Vec::new();
+        loop {
+            match self.kind() {
+                T::RBrace => {
+                    self.bump();
+                    break;
+                }
+                T::Eof => break,
+                // A kernel cannot start inside a function: the missing brace has been reported.
+                T::Keyword(K::Global) if self.unbalanced => break,
+                _ => {
+                    let (start, mark) = (self.pos, self.names.mark());
+                    let span = self.peek().span;
+                    if self.block_item(&mut stmts).is_err() {
+                        self.skip_statement(start, mark);
+                        stmts.push(self.error_stmt(span));
+                    }
+                    if self.pos == start {
+                        self.bump();
+                    }
+                }
+            }
+        }
+        self.names.close();
+        self.leave();
+        Ok(Compound { stmts, span: self.since(start) })
+    }
+
+    /// A statement that has been reported: later stages see that something is missing.
+    fn error_stmt(&self, start: Span) -> Stmt {
+        let span = self.since(start);
+        Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Error, span }), span }
+    }
+
+    /// A statement or declaration of a block. Labels of `switch` keep only an ordinary statement to themselves.
+    fn block_item(&mut self, out: &mut Vec<Stmt>) -> PResult<()> {
+        if matches!(self.kind(), T::Keyword(K::Case | K::Default)) {
+            let stmt = self.switch_label(true)?;
+            out.push(stmt);
+            return Ok(());
+        }
+        if !self.starts_declaration(self.pos) {
+            let stmt = self.statement()?;
+            out.push(stmt);
+            return Ok(());
+        }
+        let start = self.peek().span;
+        let mut items = Vec::new();
+        self.declaration(&mut items)?;
+        let span = self.since(start);
+        if items.is_empty() {
+            // Reported and left out, or without effect.
+            out.push(Stmt { kind: StmtKind::Empty, span });
+        }
+        for item in items {
+            let kind = match item {
+                Item::Variables(declaration) => StmtKind::Declaration(declaration),
+                Item::Alias(alias) => StmtKind::Alias(alias),
+                Item::Enum(decl) => StmtKind::Enum(decl),
+                Item::StaticAssert(assertion) => StmtKind::StaticAssert(assertion),
+                Item::Function(func) => {
+                    let text = "functions declared inside functions are not supported";
+                    self.unsupported(func.span, text, "declare it before the function that calls it");
+                    self.unit.skipped.insert(func.name.name);
+                    continue;
+                }
+            };
+            out.push(Stmt { kind, span });
+        }
+        Ok(())
+    }
+
+    /// `case value:` or `default:` with what follows. In a block (`lone`) another label, a declaration or the block's end
+    /// follows as a statement of its own.
+    fn switch_label(&mut self, lone: bool) -> PResult<Stmt> {
+        let start = self.bump();
+        let value = if start.kind == T::Keyword(K::Case) {
+            let value = self.assignment_expr()?;
+            if self.at(T::Ellipsis) {
+                let span = self.peek().span;
+                let text = "ranges of cases are not supported";
+                return Err(self.unsupported(span, text, "write each value, or an `if`"));
+            }
+            Some(value)
+        } else {
+            None
+        };
+        self.expect(T::Colon)?;
+        let span = self.since(start.span);
+        let alone = lone
+            && (matches!(self.kind(), T::Keyword(K::Case | K::Default) | T::RBrace | T::Eof)
+                || self.starts_declaration(self.pos));
+        let body = Box::new(if alone { Stmt { kind: StmtKind::Empty, span } } else { self.nested(Self::statement)? });
+        let kind = match value {
+            Some(value) => StmtKind::Case(value, body),
+            None => StmtKind::Default(body),
+        };
+        Ok(Stmt { kind, span: self.since(start.span) })
+    }
+
+    /// Runs a production one level deeper.
+    pub(super) fn nested<R>(&mut self, production: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
+        self.enter()?;
+        let result = production(self);
+        self.leave();
+        result
+    }
+
+    /// A statement that is the body of another; a declaration gets a scope of its own.
+    fn body(&mut self) -> PResult<Box<Stmt>> {
+        if matches!(self.kind(), T::RBrace | T::Eof) {
+            return Err(self.expected("a statement"));
+        }
+        if !self.starts_declaration(self.pos) {
+            return Ok(Box::new(self.nested(Self::statement)?));
+        }
+        let start = self.peek().span;
+        let mut stmts = Vec::new();
+        self.names.open();
+        let result = self.nested(|p| p.block_item(&mut stmts));
+        self.names.close();
+        result?;
+        let span = self.since(start);
+        Ok(Box::new(Stmt { kind: StmtKind::Compound(Compound { stmts, span }), span }))
+    }
+
+    /// statement, declarations apart.
+    fn statement(&mut self) -> PResult<Stmt> {
+        let start = self.peek();
+        let kind = match start.kind {
+            T::LBrace => StmtKind::Compound(self.compound()?),
+            T::Semi => {
+                self.bump();
+                StmtKind::Empty
+            }
+            T::Keyword(word) => match word {
+                K::If => return self.if_statement(),
+                K::While => self.while_statement()?,
+                K::Do => self.do_statement()?,
+                K::For => self.for_statement()?,
+                K::Switch => self.switch_statement()?,
+                K::Case | K::Default => return self.switch_label(false),
+                K::Break => {
+                    self.bump();
+                    self.expect_semi("`break`")?;
+                    StmtKind::Break
+                }
+                K::Continue => {
+                    self.bump();
+                    self.expect_semi("`continue`")?;
+                    StmtKind::Continue
+                }
+                K::Return => self.return_statement()?,
+                K::Else => {
+                    let text = "`else` without an `if` before it";
+                    self.report(Diagnostic::error(Code::Syntax, start.span, text));
+                    self.bump();
+                    return self.nested(Self::statement);
+                }
+                K::Attribute => {
+                    self.bump();
+                    self.skip_brackets();
+                    return self.nested(Self::statement);
+                }
+                K::Goto | K::Try | K::Asm | K::Throw | K::Delete => {
+                    self.unsupported_statement(word);
+                    return Ok(self.error_stmt(start.span));
+                }
+                _ => self.expression_statement()?,
+            },
+            T::LBracket if self.kind_at(1) == T::LBracket => {
+                // `[[fallthrough]];` and hints.
+                self.skip_brackets();
+                return self.nested(Self::statement);
+            }
+            T::Ident if self.kind_at(1) == T::Colon => {
+                let text = "labels are not supported";
+                self.unsupported(start.span, text, "write a loop with `break` and `continue`, or a flag");
+                self.bump();
+                self.bump();
+                return Ok(self.error_stmt(start.span));
+            }
+            _ => self.expression_statement()?,
+        };
+        Ok(Stmt { kind, span: self.since(start.span) })
+    }
+
+    /// expression-statement.
+    fn expression_statement(&mut self) -> PResult<StmtKind> {
+        let expr = self.expression()?;
+        self.expect_semi("this statement")?;
+        Ok(StmtKind::Expr(expr))
+    }
+
+    /// `if`, its `else if` chain without recursion.
+    fn if_statement(&mut self) -> PResult<Stmt> {
+        let mut links = Vec::new();
+        let depth = self.depth;
+        let tail = self.if_chain(&mut links);
+        for _ in depth..self.depth {
+            self.names.close();
+        }
+        self.depth = depth;
+        let mut els = tail?.map(Box::new);
+        let end = self.prev();
+        while let Some(link) = links.pop() {
+            let Link { init, cond, then, is_constexpr, start } = link;
+            let kind = StmtKind::If { init, cond, then, els, is_constexpr };
+            els = Some(Box::new(Stmt { kind, span: start.to(end) }));
+        }
+        match els {
+            Some(stmt) => Ok(*stmt),
+            None => Err(self.expected("`if`")),
+        }
+    }
+
+    /// The links of a chain; the last `else`. Each link opens a level and a scope, which the caller closes.
+    fn if_chain(&mut self, links: &mut Vec<Link>) -> PResult<Option<Stmt>> {
+        loop {
+            let start = self.bump().span;
+            self.enter()?;
+            self.names.open();
+            let is_constexpr = self.eat_word(K::Constexpr);
+            let (init, cond) = self.condition()?;
+            let then = self.body()?;
+            links.push(Link { init, cond, then, is_constexpr, start });
+            if !self.eat_word(K::Else) {
+                return Ok(None);
+            }
+            if !self.at_word(K::If) {
+                return Ok(Some(*self.body()?));
+            }
+        }
+    }
+
+    /// `( [init;] condition )`: the declaration before the `;` or in the condition itself, and what is tested.
+    fn condition(&mut self) -> PResult<(Option<Box<Stmt>>, Expr)> {
+        let open = self.expect(T::LParen)?;
+        let mut init = None;
+        let mut cond = None;
+        if self.starts_declaration(self.pos) {
+            let (decl, name) = self.condition_declaration()?;
+            init = Some(Box::new(decl));
+            if !self.eat(T::Semi) {
+                cond = Some(Expr { span: name.span, kind: ExprKind::Name(vec![name]) });
+            }
+        } else {
+            let expr = if self.at(T::Semi) { None } else { Some(self.expression()?) };
+            if self.at(T::Semi) && self.bracket_end_is_ahead() {
+                self.bump();
+                init = expr.map(|e| Box::new(Stmt { span: e.span, kind: StmtKind::Expr(e) }));
+            } else {
+                cond = expr;
+            }
+        }
+        let cond = match cond {
+            Some(cond) => cond,
+            None if self.starts_declaration(self.pos) => {
+                let span = self.peek().span;
+                let text = "a declaration both before the condition and in it is not supported";
+                return Err(self.unsupported(span, text, "declare the first variable before the statement"));
+            }
+            None => self.expression()?,
+        };
+        self.expect_close(T::RParen, open)?;
+        Ok((init, cond))
+    }
+
+    /// Whether a `)` closes before the next `;` or brace: the `;` here then belongs to a condition.
+    fn bracket_end_is_ahead(&self) -> bool {
+        let mut depth = 0usize;
+        for index in self.pos + 1..self.tokens.len() {
+            match self.at_index(index).kind {
+                T::LParen => depth += 1,
+                T::RParen if depth == 0 => return true,
+                T::RParen => depth -= 1,
+                T::Semi | T::LBrace | T::RBrace | T::Eof => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// A declaration in a condition, and the last name it declares.
+    fn condition_declaration(&mut self) -> PResult<(Stmt, Ident)> {
+        let start = self.peek().span;
+        let specs = self.decl_specifiers()?;
+        let mut vars = Vec::new();
+        loop {
+            let declarator = self.declarator(true)?;
+            vars.push(self.variable(&specs, declarator)?);
+            if !self.eat(T::Comma) {
+                break;
+            }
+        }
+        let Some(name) = vars.last().map(|v| v.name) else { return Err(self.expected("a variable")) };
+        let span = self.since(start);
+        let kind = StmtKind::Declaration(Declaration { specs: specs.specs, vars, span });
+        Ok((Stmt { kind, span }, name))
+    }
+
+    /// `while ( cond ) body`
+    fn while_statement(&mut self) -> PResult<StmtKind> {
+        let start = self.bump().span;
+        self.names.open();
+        let head = self.condition();
+        let body = head.and_then(|head| Ok((head, self.body()?)));
+        self.names.close();
+        let ((init, cond), body) = body?;
+        if let Some(init) = init {
+            let text = "declarations in the condition of `while` are not supported";
+            self.unsupported(
+                start.to(init.span),
+                text,
+                "declare the variable before the loop and assign it in the condition",
+            );
+            return Ok(StmtKind::Expr(Expr { kind: ExprKind::Error, span: init.span }));
+        }
+        Ok(StmtKind::While(cond, body))
+    }
+
+    /// `do body while ( cond ) ;`
+    fn do_statement(&mut self) -> PResult<StmtKind> {
+        self.bump();
+        let body = self.body()?;
+        if !self.eat_word(K::While) {
+            return Err(self.expected("`while`"));
+        }
+        let open = self.expect(T::LParen)?;
+        let cond = self.expression()?;
+        self.expect_close(T::RParen, open)?;
+        self.expect_semi("the condition of `do`")?;
+        Ok(StmtKind::DoWhile(body, cond))
+    }
+
+    /// `for ( init ; cond ; step ) body`
+    fn for_statement(&mut self) -> PResult<StmtKind> {
+        let start = self.bump().span;
+        if self.is_range_for() {
+            let span = start.to(self.skip_brackets());
+            return Err(self.unsupported(span, "range-based `for` is not supported yet", "write a loop over an index"));
+        }
+        self.names.open();
+        let result = self.for_parts();
+        self.names.close();
+        result
+    }
+
+    fn for_parts(&mut self) -> PResult<StmtKind> {
+        let open = self.expect(T::LParen)?;
+        let mut init = None;
+        if self.starts_declaration(self.pos) {
+            let first = self.peek().span;
+            let mut stmts = Vec::new();
+            self.block_item(&mut stmts)?;
+            let span = self.since(first);
+            init = match stmts.len() {
+                1 => stmts.pop().map(Box::new),
+                _ => {
+                    return Err(self.report(Diagnostic::error(Code::Syntax, span, "one declaration is expected here")));
+                }
+            };
+        } else if !self.eat(T::Semi) {
+            let expr = self.expression()?;
+            init = Some(Box::new(Stmt { span: expr.span, kind: StmtKind::Expr(expr) }));
+            self.expect_head_semi()?;
+        }
+        let cond = if self.at(T::Semi) { None } else { Some(self.expression()?) };
+        self.expect_head_semi()?;
+        let step = if self.at(T::RParen) { None } else { Some(self.expression()?) };
+        self.expect_close(T::RParen, open)?;
+        let body = self.body()?;
+        Ok(StmtKind::For { init, cond, step, body })
+    }
+
+    /// A `;` in the head of `for`.
+    fn expect_head_semi(&mut self) -> PResult<()> {
+        if self.eat(T::Semi) {
+            return Ok(());
+        }
+        let found = self.found();
+        let span = self.peek().span;
+        let text = format!("`;` is expected here, not {found}");
+        let help = "the head of `for` is `for (init; condition; step)`";
+        Err(self.report(Diagnostic::error(Code::Syntax, span, text).help(help)))
+    }
+
+    /// Whether a `:` comes before the first `;` in the parentheses here.
+    fn is_range_for(&self) -> bool {
+        let mut depth = 0usize;
+        let mut questions = 0usize;
+        for index in self.pos..self.tokens.len() {
+            match self.at_index(index).kind {
+                T::LParen | T::LBracket => depth += 1,
+                T::RParen | T::RBracket => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return false;
+                    }
+                }
+                T::Question => questions += 1,
+                T::Colon if questions > 0 => questions -= 1,
+                T::Colon => return depth == 1,
+                T::Semi | T::LBrace | T::RBrace | T::Eof => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// `switch ( [init;] value ) body`
+    fn switch_statement(&mut self) -> PResult<StmtKind> {
+        let start = self.bump().span;
+        self.names.open();
+        let head = self.condition();
+        let body = head.and_then(|head| Ok((head, self.body()?)));
+        self.names.close();
+        let ((init, value), body) = body?;
+        let switch = StmtKind::Switch(value, body);
+        let Some(init) = init else { return Ok(switch) };
+        // A declaration before the value is one in a block around the statement.
+        let span = self.since(start);
+        Ok(StmtKind::Compound(Compound { stmts: vec![*init, Stmt { kind: switch, span }], span }))
+    }
+
+    /// `return [expr] ;`
+    fn return_statement(&mut self) -> PResult<StmtKind> {
+        self.bump();
+        if self.at(T::LBrace) {
+            let span = self.peek().span;
+            let text = "a braced list as a result is not supported yet";
+            return Err(self.unsupported(span, text, "return one value"));
+        }
+        let value = if matches!(self.kind(), T::Semi | T::RBrace) { None } else { Some(self.expression()?) };
+        self.expect_semi("`return`")?;
+        Ok(StmtKind::Return(value))
+    }
+}

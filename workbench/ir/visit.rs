@@ -1,0 +1,153 @@
+//! Walking IR: the values an op or statement reads, the value it binds, the blocks it holds.
+
+use super::{Block, Op, Stmt, Value};
+
+impl Op {
+    /// Calls `f` with every value the op reads, in order.
+    pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
+        match self {
+            Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::Builtin(_) => {}
+            Op::Unary(_, a)
+            | Op::Convert(_, a)
+            | Op::Bitcast(_, a)
+            | Op::Bit(_, a)
+            | Op::PtrToInt(a)
+            | Op::IntToPtr(a)
+            | Op::Load { ptr: a, .. } => f(*a),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::PtrDiff(a, b, _) | Op::PtrAdd { ptr: a, index: b, .. } => {
+                f(*a);
+                f(*b);
+            }
+            Op::Select(c, a, b) => {
+                f(*c);
+                f(*a);
+                f(*b);
+            }
+            Op::Math(_, args) => args.iter().copied().for_each(f),
+        }
+    }
+
+    /// Replaces every value the op reads.
+    pub fn map_values(&mut self, mut f: impl FnMut(Value) -> Value) {
+        let mut map = |v: &mut Value| *v = f(*v);
+        match self {
+            Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::Builtin(_) => {}
+            Op::Unary(_, a)
+            | Op::Convert(_, a)
+            | Op::Bitcast(_, a)
+            | Op::Bit(_, a)
+            | Op::PtrToInt(a)
+            | Op::IntToPtr(a)
+            | Op::Load { ptr: a, .. } => map(a),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::PtrDiff(a, b, _) | Op::PtrAdd { ptr: a, index: b, .. } => {
+                map(a);
+                map(b);
+            }
+            Op::Select(c, a, b) => {
+                map(c);
+                map(a);
+                map(b);
+            }
+            Op::Math(_, args) => args.iter_mut().for_each(map),
+        }
+    }
+}
+
+impl Stmt {
+    /// Calls `f` with every value the statement itself reads; nested blocks are left out.
+    pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
+        match self {
+            Stmt::Let(_, op) => op.for_each_value(f),
+            Stmt::Set(_, v) | Stmt::Return(Some(v)) => f(*v),
+            Stmt::Store { ptr, value, .. } => {
+                f(*ptr);
+                f(*value);
+            }
+            Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => f(*cond),
+            Stmt::Switch { value, .. } => f(*value),
+            Stmt::Call { args, .. } | Stmt::Printf { args, .. } => args.iter().copied().for_each(f),
+            Stmt::Loop { .. }
+            | Stmt::Scope { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return(None)
+            | Stmt::Trap
+            | Stmt::Barrier(_) => {}
+        }
+    }
+
+    /// Replaces every value the statement itself reads; nested blocks are left alone.
+    pub fn map_values(&mut self, mut f: impl FnMut(Value) -> Value) {
+        let mut map = |v: &mut Value| *v = f(*v);
+        match self {
+            Stmt::Let(_, op) => op.map_values(f),
+            Stmt::Set(_, v) | Stmt::Return(Some(v)) => map(v),
+            Stmt::Store { ptr, value, .. } => {
+                map(ptr);
+                map(value);
+            }
+            Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => map(cond),
+            Stmt::Switch { value, .. } => map(value),
+            Stmt::Call { args, .. } | Stmt::Printf { args, .. } => args.iter_mut().for_each(map),
+            Stmt::Loop { .. }
+            | Stmt::Scope { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return(None)
+            | Stmt::Trap
+            | Stmt::Barrier(_) => {}
+        }
+    }
+
+    /// The blocks the statement holds, in text order.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            Stmt::If { then, els, .. } => vec![then, els],
+            Stmt::Loop { body, step, .. } => vec![body, step],
+            Stmt::Switch { cases, .. } => cases.iter().map(|c| &c.body).collect(),
+            Stmt::Scope { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The blocks the statement holds, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match self {
+            Stmt::If { then, els, .. } => vec![then, els],
+            Stmt::Loop { body, step, .. } => vec![body, step],
+            Stmt::Switch { cases, .. } => cases.iter_mut().map(|c| &mut c.body).collect(),
+            Stmt::Scope { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether nothing after it in its block can run.
+    pub fn is_terminator(&self) -> bool {
+        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap)
+    }
+}
+
+impl Block {
+    /// Calls `f` with every statement, nested ones after the one that holds them.
+    pub fn for_each_stmt<'a>(&'a self, f: &mut impl FnMut(&'a Stmt)) {
+        for stmt in &self.stmts {
+            f(stmt);
+            for block in stmt.blocks() {
+                block.for_each_stmt(f);
+            }
+        }
+    }
+
+    /// How many statements it holds, nested ones included.
+    pub fn count(&self) -> usize {
+        let mut count = 0;
+        self.for_each_stmt(&mut |_| count += 1);
+        count
+    }
+
+    /// How deeply its statements nest: 0 without constructs.
+    pub fn depth(&self) -> usize {
+        let inner = |s: &Stmt| s.blocks().into_iter().map(|b| b.depth() + 1).max().unwrap_or(0);
+        self.stmts.iter().map(inner).max().unwrap_or(0)
+    }
+}

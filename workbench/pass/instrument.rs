@@ -1,0 +1,165 @@
+//! A kernel that also records which thread wrote each element: `check` names it beside a mismatch.
+//!
+//! For every parameter `p` that is a non-const pointer to elements, the instrumented kernel takes one more, `p.writer`,
+//! after the others and in their order: a pointer to as many `u64`s as `p` has elements. After every store through a
+//! pointer that comes from `p` and no other memory, the elements written get the thread's number plus one (0: nobody):
+//!
+//! `(linear block * threads per block + linear thread) + 1`, x running fastest in both.
+//!
+//! Stores whose memory cannot be told from the text (pointers loaded from memory, or from one of two parameters) are left
+//! alone. The last writer wins, as it does in `p` itself.
+
+use super::inline;
+use super::pointers::{self, Origin};
+use crate::ir::{
+    BinaryOp, Block, Builtin, Const, FuncId, Function, Module, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value,
+};
+use crate::source::Span;
+
+/// The thread that a record of the writer array stands for: (block, thread), by linear index; `None` for nobody.
+pub fn writer(record: u64, threads_per_block: u64) -> Option<(u64, u64)> {
+    let linear = record.checked_sub(1)?;
+    Some((linear.checked_div(threads_per_block)?, linear.checked_rem(threads_per_block)?))
+}
+
+/// The module with `kernel` recording its writers, its device functions inlined so that their stores are seen; and which
+/// parameters are tracked, by index: the `k`th has its writers in the `k`th parameter added.
+///
+/// Handles of functions stay the same.
+pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
+    let mut module = module.clone();
+    inline::run(&mut module);
+    let func = &mut module.functions[kernel.index()];
+    let first = func.params.len();
+    let mut params = Vec::new();
+    let mut elems = vec![None; first];
+    for (i, elem) in elems.iter_mut().enumerate() {
+        if let ParamType::Ptr { elem: Some(scalar), is_const: false } = func.params[i].ty {
+            *elem = Some((scalar, params.len()));
+            params.push(i);
+            let ty = ParamType::Ptr { elem: Some(Scalar::U64), is_const: false };
+            let name = format!("{}.writer", func.params[i].name);
+            func.params.push(Param { name, ty, span: func.params[i].span });
+        }
+    }
+    if !params.is_empty() {
+        let origins = pointers::origins(func, |op| match op {
+            Op::Param(i) => Origin::One(Some(*i)),
+            // Other memory is an origin too, so that a pointer to either is unknown.
+            _ => Origin::One(None),
+        });
+        let body = std::mem::take(&mut func.body);
+        let mut out = Block::default();
+        let mut add = Adder { func, out: &mut out, span: Span::NONE };
+        let id = add.thread_number();
+        let tracked: Vec<Tracker> = params
+            .iter()
+            .enumerate()
+            .map(|(k, &p)| Tracker { base: add.param(p), writers: add.param(first + k) })
+            .collect();
+        let mut walk = Walk { func, origins, elems, tracked, id };
+        let body = walk.block(body);
+        out.stmts.extend(body.stmts);
+        out.spans.extend(body.spans);
+        func.body = out;
+    }
+    (module, params)
+}
+
+struct Tracker {
+    base: Value,
+    writers: Value,
+}
+
+struct Walk<'a> {
+    func: &'a mut Function,
+    origins: Vec<Origin<Option<u32>>>,
+    elems: Vec<Option<(Scalar, usize)>>,
+    tracked: Vec<Tracker>,
+    id: Value,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: Block) -> Block {
+        let mut out = Block::default();
+        for (mut stmt, span) in block.stmts.into_iter().zip(block.spans) {
+            for inner in stmt.blocks_mut() {
+                *inner = self.block(std::mem::take(inner));
+            }
+            let store = if let Stmt::Store { ptr, value, .. } = stmt { Some((ptr, value)) } else { None };
+            out.push(stmt, span);
+            if let Some((ptr, value)) = store {
+                self.record(&mut out, ptr, value, span);
+            }
+        }
+        out
+    }
+
+    fn record(&mut self, out: &mut Block, ptr: Value, value: Value, span: Span) {
+        let Some(Some(param)) = self.origins[ptr.index()].one() else { return };
+        let Some((elem, k)) = self.elems[param as usize] else { return };
+        let size = self.func.ty(value).size();
+        let Tracker { base, writers } = self.tracked[k];
+        let mut add = Adder { func: self.func, out, span };
+        let index = add.op(Scalar::I64, Op::PtrDiff(ptr, base, Stride::Elem(elem)));
+        let mut at = add.op(Type::Ptr, Op::PtrAdd { ptr: writers, index, stride: Stride::Elem(Scalar::U64) });
+        add.out.push(Stmt::Store { ptr: at, value: self.id, volatile: false }, span);
+        // A store wider than an element writes several.
+        for _ in 1..size / elem.size() {
+            let one = add.op(Scalar::I64, Op::Const(Const::Int(Scalar::I64, 1)));
+            at = add.op(Type::Ptr, Op::PtrAdd { ptr: at, index: one, stride: Stride::Elem(Scalar::U64) });
+            add.out.push(Stmt::Store { ptr: at, value: self.id, volatile: false }, span);
+        }
+    }
+}
+
+/// Appends ops to a block.
+struct Adder<'a> {
+    func: &'a mut Function,
+    out: &'a mut Block,
+    span: Span,
+}
+
+impl Adder<'_> {
+    fn op(&mut self, ty: impl Into<Type>, op: Op) -> Value {
+        let v = self.func.new_value(ty.into(), self.span);
+        self.out.push(Stmt::Let(v, op), self.span);
+        v
+    }
+
+    fn param(&mut self, index: usize) -> Value {
+        self.op(Type::Ptr, Op::Param(index as u32))
+    }
+
+    fn builtin(&mut self, builtin: Builtin) -> Value {
+        let v = self.op(Scalar::U32, Op::Builtin(builtin));
+        self.op(Scalar::U64, Op::Convert(Scalar::U64, v))
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        self.op(Scalar::U64, Op::Binary(op, a, b))
+    }
+
+    /// `(z * extent y + y) * extent x + x`
+    fn linear(&mut self, index: fn(u8) -> Builtin, extent: fn(u8) -> Builtin) -> Value {
+        let mut sum = self.builtin(index(2));
+        for dim in [1, 0] {
+            let (extent, index) = (self.builtin(extent(dim)), self.builtin(index(dim)));
+            sum = self.binary(BinaryOp::Mul, sum, extent);
+            sum = self.binary(BinaryOp::Add, sum, index);
+        }
+        sum
+    }
+
+    fn thread_number(&mut self) -> Value {
+        let mut number = self.linear(Builtin::BlockIdx, Builtin::GridDim);
+        for dim in 0..3 {
+            let extent = self.builtin(Builtin::BlockDim(dim));
+            number = self.binary(BinaryOp::Mul, number, extent);
+        }
+        let thread = self.linear(Builtin::ThreadIdx, Builtin::BlockDim);
+        let one = self.op(Scalar::U64, Op::Const(Const::Int(Scalar::U64, 1)));
+        let number = self.binary(BinaryOp::Add, number, thread);
+        self.binary(BinaryOp::Add, number, one)
+    }
+}
