@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import threading
 import time
@@ -72,13 +73,25 @@ def test_odd_texts_never_end_the_process(saxpy, text):
 
 
 def test_a_source_of_a_megabyte_ends_quickly(saxpy):
-    for source in ["// " + "x" * (1 << 20), "__global__ void k(int* x) { " + "x[0] += 1; " * 90_000 + "}"]:
+    for source in ["// " + "x" * (1 << 20), "int x;\n" * (1 << 17), "__global__ void k(int* x) { x[0] = 1; }" + " " * (1 << 20)]:
         start = time.monotonic()
         try:
             wb.compile(source)
         except wb.CompileError as error:
             assert error.diagnostics
         assert time.monotonic() - start < 60
+    assert works(saxpy)
+
+
+def test_a_long_compilation_is_interrupted(saxpy):
+    source = "__global__ void k(int* x) { " + "x[0] += 1; " * 20_000 + "}"
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        wb.compile(source)
+    assert time.monotonic() - start < 1.5
+    timer.join()
     assert works(saxpy)
 
 

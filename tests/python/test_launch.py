@@ -92,7 +92,7 @@ def test_kernels_show_their_signature(saxpy):
     assert saxpy.signature == "void saxpy(float a, const float* x, float* y, int n)"
     assert saxpy.signature in repr(saxpy) and saxpy.signature in inspect.getdoc(saxpy)
     assert list(saxpy.params) == ["a", "x", "y", "n"]
-    assert str(inspect.signature(saxpy)) == "(a, x, y, n)"
+    assert str(inspect.signature(saxpy)) == "(a, x, y, n, /)"
     assert saxpy.__name__ == "saxpy" and saxpy.text == SAXPY
 
 

@@ -80,7 +80,8 @@ fn pointer<'py>(
     let view = match View::of(object) {
         Some(view) => view,
         None => {
-            converted = interop(py)?.call_method1("as_array", (object, !is_const, &param.name, param_type(param.ty)))?;
+            converted =
+                interop(py)?.call_method1("as_array", (object, !is_const, &param.name, param_type(param.ty)))?;
             keep.push(converted.clone());
             View::of(&converted)
                 .ok_or_else(|| argument(py, format!("parameter `{}` cannot take this object", param.name)))?
@@ -240,7 +241,9 @@ fn float(object: &Bound<'_, PyAny>) -> Option<PyResult<f64>> {
     }
     if object.is_instance_of::<PyInt>() || is_bool(object) {
         let value = object.extract::<f64>();
-        return Some(value.map_err(|_| argument(object.py(), format!("{object} is too large for a floating-point value"))));
+        return Some(
+            value.map_err(|_| argument(object.py(), format!("{object} is too large for a floating-point value"))),
+        );
     }
     // NumPy reals and 0-d arrays of them; complex numbers, text and arrays are none.
     let kind: String = object.getattr("dtype").ok()?.getattr("kind").ok()?.extract().ok()?;
@@ -263,7 +266,10 @@ fn wrong_kind(object: &Bound<'_, PyAny>, ty: Scalar, name: &str, help: &str) -> 
             format!("{ty} {text}")
         }
     };
-    argument(object.py(), format!("parameter `{name}` is `{}`, got {came}{}", ty.c_name(), help.replace("(x)", &format!("({name})"))))
+    argument(
+        object.py(),
+        format!("parameter `{name}` is `{}`, got {came}{}", ty.c_name(), help.replace("(x)", &format!("({name})"))),
+    )
 }
 
 fn out_of_range(object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyErr {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
 use workbench::diagnostic::{Diagnostic, Severity};
-use workbench::runtime::{Error, Fault, FaultKind};
+use workbench::runtime::{Error, Fault, FaultKind, render};
 use workbench::source::{SourceMap, Span};
 
 thread_local! {
@@ -25,13 +25,13 @@ fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 
 /// The Python exception of an error.
 pub fn to_py(py: Python<'_>, error: Error) -> PyErr {
-    let text = error.to_string();
+    let drawn = |error: &Error| (error.to_string(), render::error_html(error));
     let made = match error {
-        Error::Compile { diagnostics, sources } => compile_error(py, &text, &diagnostics, &sources),
-        Error::Fault(fault) => match fault.kind {
+        Error::Compile { ref diagnostics, ref sources } => compile_error(py, diagnostics, sources, drawn(&error)),
+        Error::Fault(ref fault) => match fault.kind {
             FaultKind::Interrupted => return PyKeyboardInterrupt::new_err("the launch was interrupted"),
-            FaultKind::Timeout => fault_error(py, "make_timeout", &text, &fault),
-            _ => fault_error(py, "make_fault", &text, &fault),
+            FaultKind::Timeout => fault_error(py, "make_timeout", fault, drawn(&error)),
+            _ => fault_error(py, "make_fault", fault, drawn(&error)),
         },
         Error::Argument(message) => one(py, "make_argument_error", &message),
         Error::DeviceUnavailable(message) => one(py, "make_device_unavailable", &message),
@@ -62,7 +62,7 @@ pub fn from_py(py: Python<'_>, err: PyErr) -> Error {
 fn take_pending(message: &str) -> Option<PyErr> {
     PENDING.with(|slot| {
         let (text, err) = slot.borrow_mut().take()?;
-        message.contains(&text).then_some(err)
+        (message == text || !text.is_empty() && message.contains(&text)).then_some(err)
     })
 }
 
@@ -70,7 +70,12 @@ fn one<'py>(py: Python<'py>, maker: &str, message: &str) -> PyResult<Bound<'py, 
     module(py)?.call_method1(maker, (message,))
 }
 
-fn fault_error<'py>(py: Python<'py>, maker: &str, text: &str, fault: &Fault) -> PyResult<Bound<'py, PyAny>> {
+fn fault_error<'py>(
+    py: Python<'py>,
+    maker: &str,
+    fault: &Fault,
+    (text, html): (String, String),
+) -> PyResult<Bound<'py, PyAny>> {
     let fields = PyDict::new(py);
     let place = fault.sources.line_column(fault.span);
     fields.set_item("kind", fault.kind.name())?;
@@ -80,16 +85,16 @@ fn fault_error<'py>(py: Python<'py>, maker: &str, text: &str, fault: &Fault) -> 
     fields.set_item("block", (fault.block[0], fault.block[1], fault.block[2]))?;
     fields.set_item("thread", (fault.thread[0], fault.thread[1], fault.thread[2]))?;
     fields.set_item("detail", &fault.detail)?;
-    module(py)?.call_method1(maker, (text, fields))
+    module(py)?.call_method1(maker, (text, fields, html))
 }
 
 fn compile_error<'py>(
     py: Python<'py>,
-    text: &str,
     diags: &[Diagnostic],
     sources: &SourceMap,
+    (text, html): (String, String),
 ) -> PyResult<Bound<'py, PyAny>> {
-    module(py)?.call_method1("make_compile_error", (text, diagnostics(py, diags, sources)?))
+    module(py)?.call_method1("make_compile_error", (text, diagnostics(py, diags, sources)?, html))
 }
 
 /// Diagnostics as a list of dicts, which `errors.py` makes objects of.

@@ -136,7 +136,10 @@ impl Kernel {
     #[pyo3(signature = (*_args))]
     fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let name = self.kernel.name();
-        Err(argument(py, format!("`{name}` is a kernel: choose a grid and a block first, as in {name}[grid, block](...)")))
+        Err(argument(
+            py,
+            format!("`{name}` is a kernel: choose a grid and a block first, as in {name}[grid, block](...)"),
+        ))
     }
 
     fn __repr__(&self) -> String {
@@ -285,11 +288,15 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
     let one = |object: &Bound<'_, PyAny>| -> PyResult<u32> {
         let value = match args::integer(object) {
             Some(value) => value?,
-            None => return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", object.repr()?))),
+            None => {
+                return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", object.repr()?)));
+            }
         };
         match value.map(u32::try_from) {
             Some(Ok(value)) if value > 0 => Ok(value),
-            _ => Err(argument(py, format!("`{name}`: {what} {} is out of range; extents are 1 or more", object.repr()?))),
+            _ => {
+                Err(argument(py, format!("`{name}`: {what} {} is out of range; extents are 1 or more", object.repr()?)))
+            }
         }
     };
     let sequence: Vec<Bound<'_, PyAny>> = if let Ok(tuple) = object.cast::<PyTuple>() {
@@ -334,6 +341,13 @@ impl HostFunction {
         Ok(args::signature(ret, &self.name, params))
     }
 
+    /// The parameters' names, in order.
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let params = self.program.host_params(&self.name).map_err(|e| errors::to_py(py, e))?;
+        PyTuple::new(py, params.iter().map(|p| p.name.as_str()))
+    }
+
     #[getter]
     fn __text_signature__(&self, py: Python<'_>) -> PyResult<String> {
         let params = self.program.host_params(&self.name).map_err(|e| errors::to_py(py, e))?;
@@ -365,7 +379,10 @@ impl HostFunction {
         let mut consts = Vec::with_capacity(given.len());
         for (param, object) in params.iter().zip(&given) {
             let workbench::ir::ParamType::Scalar(ty) = param.ty else {
-                return Err(argument(py, format!("`{}`: a host function of pointers cannot be called from Python", self.name)));
+                return Err(argument(
+                    py,
+                    format!("`{}`: a host function of pointers cannot be called from Python", self.name),
+                ));
             };
             consts.push(args::scalar(object, ty, &param.name)?);
         }

@@ -3,6 +3,7 @@
 //! The other half, `py/workbench`, is glue in Python: exceptions, magics, displays, elementwise kernels.
 
 mod args;
+mod bench;
 mod devices;
 mod errors;
 mod interrupt;
@@ -26,5 +27,9 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;
     m.add_function(wrap_pyfunction!(devices::cuda_devices, m)?)?;
+    m.add_class::<bench::BenchReport>()?;
+    m.add_class::<bench::Svg>()?;
+    m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
+    m.add_function(wrap_pyfunction!(bench::time_function, m)?)?;
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Compiled texts as Python modules of kernels, and the cache that gives the same text the same code.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
-use pyo3::exceptions::{PyAttributeError, PyKeyError};
+use pyo3::exceptions::{PyAttributeError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
@@ -28,10 +30,13 @@ impl Module {
     fn find<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.program.kernel_names().iter().any(|n| n == name) {
             let kernel = self.program.kernel(name).map_err(|e| errors::to_py(py, e))?;
-            return Ok(Some(Bound::new(py, Kernel { kernel, timeout: self.timeout, stale: Stale::default() })?.into_any()));
+            return Ok(Some(
+                Bound::new(py, Kernel { kernel, timeout: self.timeout, stale: Stale::default() })?.into_any(),
+            ));
         }
         if self.program.host_functions().iter().any(|n| n == name) {
-            let function = HostFunction { program: self.program.clone(), name: name.to_owned(), stale: Stale::default() };
+            let function =
+                HostFunction { program: self.program.clone(), name: name.to_owned(), stale: Stale::default() };
             return Ok(Some(Bound::new(py, function)?.into_any()));
         }
         Ok(None)
@@ -143,7 +148,9 @@ impl Module {
     fn __repr__(&self) -> String {
         let name = &self.program.options().name;
         let name = if name.is_empty() { "<kernel>" } else { name };
-        format!("<workbench module {name} on {}: {}>", self.device(), self.names().join(", "))
+        let names = self.names();
+        let names = if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
+        format!("<workbench module {name} on {}: {names}>", self.device())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -207,6 +214,35 @@ impl Cache {
     }
 }
 
+/// Texts from this length in bytes on may take long enough that a person wants to stop them.
+const LONG_TEXT: usize = 32 * 1024;
+
+/// Compiles on a thread of its own, so that this one can see an interrupt; the thread is then left to end by itself.
+fn compile_long(py: Python<'_>, text: String, options: CompileOptions) -> PyResult<Program> {
+    let (sender, receiver) = mpsc::channel();
+    thread::Builder::new()
+        .name("workbench-compile".to_owned())
+        // The front end's limits on nesting are made for a main thread's stack.
+        .stack_size(8 << 20)
+        .spawn(move || {
+            // Nobody waits for the result of a compilation that was interrupted.
+            let _ = sender.send(Program::compile(&text, &options));
+        })
+        .map_err(|e| PyRuntimeError::new_err(format!("no thread to compile on: {e}")))?;
+    let receiver = Mutex::new(receiver);
+    loop {
+        let got = py
+            .detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(Duration::from_millis(20)));
+        match got {
+            Ok(result) => return result.map_err(|e| errors::to_py(py, e)),
+            Err(mpsc::RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the compiler stopped without a result: a defect of Workbench"));
+            }
+        }
+    }
+}
+
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
 
 fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
@@ -254,7 +290,11 @@ pub fn compile_source(
         nvrtc_options: key.options.clone(),
         fmad: key.fmad,
     };
-    let program = py.detach(|| Program::compile(&key.text, &compile)).map_err(|e| errors::to_py(py, e))?;
+    let program = if key.text.len() < LONG_TEXT {
+        py.detach(|| Program::compile(&key.text, &compile)).map_err(|e| errors::to_py(py, e))?
+    } else {
+        compile_long(py, key.text.clone(), compile)?
+    };
     with_cache(|c| c.insert(key, program.clone()));
     Ok(Module { program, timeout: None })
 }

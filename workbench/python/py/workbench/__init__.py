@@ -14,7 +14,8 @@ from typing import Any
 
 from . import _docs
 from ._compile import compile, devices
-from ._workbench import HostFunction, Kernel, Launcher, Module, __version__, interrupt
+from ._workbench import BenchReport, HostFunction, Kernel, Launcher, Module, Svg, __version__, interrupt
+from .benchmark import bench, do_bench
 from .elementwise import elementwise
 from .errors import (
     ArgumentError,
@@ -31,6 +32,7 @@ _docs.install()
 
 __all__ = [
     "ArgumentError",
+    "BenchReport",
     "CompileError",
     "DeviceUnavailable",
     "Diagnostic",
@@ -40,9 +42,12 @@ __all__ = [
     "KernelTimeout",
     "Launcher",
     "Module",
+    "Svg",
     "__version__",
+    "bench",
     "compile",
     "devices",
+    "do_bench",
     "elementwise",
     "interrupt",
     "last_error",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import keyword
 from typing import Any
 
 from . import _workbench
@@ -56,6 +58,26 @@ Raises ArgumentError for a scalar that does not fit, KernelFault for what the fu
 """
 
 
+_BENCH = """What `wb.bench` found; shows itself in a notebook as a picture, verdicts and a table.
+
+`.rows` holds one dict per contestant and size, times in seconds per call; `.headlines` what the samples support; `.plot()`
+gives the picture and `.save(path)` writes `.json`, `.svg` or `.txt` (any other ending is an ArgumentError).
+
+>>> import workbench as wb
+>>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+>>> report.rows[0]["name"], report.rows[0]["size"]
+('sum', 10)
+"""
+
+_SVG = """A picture; shows itself in a notebook, and `str()` gives its SVG text.
+
+>>> import workbench as wb
+>>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+>>> str(report.plot()).startswith("<svg")
+True
+"""
+
+
 class _Doc:
     """The docstring of a class, and of each instance its own."""
 
@@ -68,9 +90,23 @@ class _Doc:
         return f"{instance.signature}\n\n{self.text}"
 
 
+class _Signature:
+    """The parameters of a kernel or host function, for `inspect` and for completion."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> inspect.Signature | None:
+        if instance is None:
+            return None
+        names = [name + "_" if keyword.iskeyword(name) else name for name in instance.params]
+        return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])
+
+
 def install() -> None:
     """Sets the docstrings."""
     _workbench.Module.__doc__ = _MODULE
     _workbench.Launcher.__doc__ = _LAUNCHER
     _workbench.Kernel.__doc__ = _Doc(_KERNEL)  # type: ignore[assignment]
     _workbench.HostFunction.__doc__ = _Doc(_HOST)  # type: ignore[assignment]
+    _workbench.BenchReport.__doc__ = _BENCH
+    _workbench.Svg.__doc__ = _SVG
+    for native in (_workbench.Kernel, _workbench.HostFunction):
+        setattr(native, "__signature__", _Signature())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from os import PathLike
+from typing import Any, Callable, Sequence
 
 from .errors import Diagnostic
 
@@ -62,6 +63,8 @@ class Launcher:
 
 class HostFunction:
     @property
+    def params(self) -> tuple[str, ...]: ...
+    @property
     def signature(self) -> str: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -78,3 +81,33 @@ def compile_source(
 def interrupt() -> None: ...
 def add_search_path(path: str) -> None: ...
 def cuda_devices() -> list[tuple[str, str]]: ...
+
+class Svg:
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str | None: ...
+
+class BenchReport:
+    @property
+    def rows(self) -> list[dict[str, Any]]: ...
+    @property
+    def headlines(self) -> list[str]: ...
+    def plot(self) -> Svg: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]: ...
+
+def sweep(
+    contestants: Sequence[tuple[str, Callable[..., Any]]],
+    sizes: Sequence[int],
+    make_args: Callable[[int], Any],
+    title: str,
+    flush: bool,
+    seconds_per_size: float,
+    max_seconds: float,
+) -> BenchReport: ...
+def time_function(
+    function: Callable[[], Any],
+    warmup: float,
+    rep: float,
+    quantiles: Sequence[float],
+    return_mode: str,
+) -> list[float]: ...

@@ -59,11 +59,14 @@ class _Drawn:
     """How an exception of ours shows itself: its rendered text, without Python's frames, which say nothing about it."""
 
     rendered: str
+    html: str = ""
 
     def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self.rendered}"]
 
     def _repr_html_(self) -> str:
+        if self.html:
+            return self.html
         name, text = _html.escape(type(self).__name__), _html.escape(self.rendered)
         return f'<pre class="workbench-error"><b>{name}</b>\n{text}</pre>'
 
@@ -79,8 +82,8 @@ class CompileError(_Drawn, SyntaxError):
     1 1
     """
 
-    def __init__(self, rendered: str, diagnostics: Iterable[Diagnostic] = ()) -> None:
-        self.rendered = rendered
+    def __init__(self, rendered: str, diagnostics: Iterable[Diagnostic] = (), html: str = "") -> None:
+        self.rendered, self.html = rendered, html
         self.diagnostics = tuple(diagnostics)
         errors = [d for d in self.diagnostics if d.severity == "error"]
         super().__init__(rendered)
@@ -100,14 +103,14 @@ class CompileError(_Drawn, SyntaxError):
         return self.rendered
 
     def __reduce__(self) -> Any:
-        return type(self), (self.rendered, self.diagnostics)
+        return type(self), (self.rendered, self.diagnostics, self.html)
 
 
 class _Fault(_Drawn):
     """What `KernelFault` and `KernelTimeout` carry."""
 
-    def _set(self, rendered: str, fields: dict[str, Any]) -> None:
-        self.rendered = rendered
+    def _set(self, rendered: str, fields: dict[str, Any], html: str) -> None:
+        self.rendered, self.html = rendered, html
         self.kind: str = fields.get("kind", "")
         self.kernel: str = fields.get("kernel", "")
         self.line: int | None = fields.get("line")
@@ -121,7 +124,7 @@ class _Fault(_Drawn):
 
     def __reduce__(self) -> Any:
         names = ("kind", "kernel", "line", "column", "block", "thread", "detail")
-        return type(self), (self.rendered, {name: getattr(self, name) for name in names})
+        return type(self), (self.rendered, {name: getattr(self, name) for name in names}, self.html)
 
 
 class KernelFault(_Fault, RuntimeError):
@@ -138,9 +141,9 @@ class KernelFault(_Fault, RuntimeError):
     out-of-bounds write k 1 (3, 0, 0)
     """
 
-    def __init__(self, rendered: str, fields: dict[str, Any] | None = None) -> None:
+    def __init__(self, rendered: str, fields: dict[str, Any] | None = None, html: str = "") -> None:
         super().__init__(rendered)
-        self._set(rendered, fields or {})
+        self._set(rendered, fields or {}, html)
 
 
 class KernelTimeout(_Fault, TimeoutError):
@@ -156,9 +159,9 @@ class KernelTimeout(_Fault, TimeoutError):
     timeout spin
     """
 
-    def __init__(self, rendered: str, fields: dict[str, Any] | None = None) -> None:
+    def __init__(self, rendered: str, fields: dict[str, Any] | None = None, html: str = "") -> None:
         super().__init__(rendered)
-        self._set(rendered, fields or {})
+        self._set(rendered, fields or {}, html)
 
 
 class ArgumentError(TypeError, ValueError):
@@ -207,19 +210,19 @@ def make_diagnostics(items: Iterable[dict[str, Any]]) -> list[Diagnostic]:
     return [Diagnostic(**item) for item in items]
 
 
-def make_compile_error(rendered: str, items: Iterable[dict[str, Any]]) -> BaseException:
+def make_compile_error(rendered: str, items: Iterable[dict[str, Any]], html: str) -> BaseException:
     """A `CompileError` of the native half's parts."""
-    return _remember(CompileError(rendered, make_diagnostics(items)))
+    return _remember(CompileError(rendered, make_diagnostics(items), html))
 
 
-def make_fault(rendered: str, fields: dict[str, Any]) -> BaseException:
+def make_fault(rendered: str, fields: dict[str, Any], html: str) -> BaseException:
     """A `KernelFault` of the native half's parts."""
-    return _remember(KernelFault(rendered, fields))
+    return _remember(KernelFault(rendered, fields, html))
 
 
-def make_timeout(rendered: str, fields: dict[str, Any]) -> BaseException:
+def make_timeout(rendered: str, fields: dict[str, Any], html: str) -> BaseException:
     """A `KernelTimeout` of the native half's parts."""
-    return _remember(KernelTimeout(rendered, fields))
+    return _remember(KernelTimeout(rendered, fields, html))
 
 
 def make_argument_error(message: str) -> BaseException:

@@ -1,0 +1,189 @@
+//! Timing: sweeps over sizes with Python callables as contestants, and Triton's `do_bench`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use workbench::bench::{self, BenchConfig, CachePolicy, Contestant, ReturnMode};
+use workbench::display::Show;
+use workbench::plot;
+
+use crate::errors;
+
+/// A mime bundle as a dict: plain text always, HTML where there is some.
+pub fn mime<'py>(py: Python<'py>, shown: &dyn Show) -> PyResult<Bound<'py, PyDict>> {
+    let bundle = shown.bundle();
+    let dict = PyDict::new(py);
+    dict.set_item("text/plain", bundle.plain)?;
+    if let Some(html) = bundle.html {
+        dict.set_item("text/html", html)?;
+    }
+    Ok(dict)
+}
+
+/// A picture, as SVG text.
+#[pyclass(module = "workbench", frozen)]
+pub struct Svg(pub plot::Svg);
+
+#[pymethods]
+impl Svg {
+    fn __str__(&self) -> &str {
+        self.0.as_str()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<picture of {} bytes of SVG>", self.0.as_str().len())
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let bundle = mime(py, &self.0)?;
+        Ok(bundle.get_item("text/html")?.map_or_else(|| py.None(), Bound::unbind))
+    }
+}
+
+/// What a sweep found.
+#[pyclass(module = "workbench", frozen)]
+pub struct BenchReport(pub bench::BenchReport);
+
+#[pymethods]
+impl BenchReport {
+    /// One dict per contestant and size: `name`, `size`, and in seconds per call `median`, `low` and `high` (the ends of
+    /// the median's interval), `mean`, `min`, `max`; `samples`, `batch`, and all `times`.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = PyList::empty(py);
+        for row in &self.0.rows {
+            let dict = PyDict::new(py);
+            dict.set_item("name", &row.name)?;
+            dict.set_item("size", row.size)?;
+            dict.set_item("median", row.median_s)?;
+            dict.set_item("low", row.ci_low)?;
+            dict.set_item("high", row.ci_high)?;
+            dict.set_item("mean", row.mean_s)?;
+            dict.set_item("min", row.min_s)?;
+            dict.set_item("max", row.max_s)?;
+            dict.set_item("samples", row.samples)?;
+            dict.set_item("batch", row.batch)?;
+            dict.set_item("times", row.times_s.clone())?;
+            rows.append(dict)?;
+        }
+        Ok(rows)
+    }
+
+    /// What the samples support, one sentence for each contestant after the first.
+    #[getter]
+    fn headlines(&self) -> Vec<String> {
+        self.0.headlines()
+    }
+
+    /// The picture: size against time, with bands for the intervals.
+    fn plot(&self) -> Svg {
+        Svg(self.0.plot())
+    }
+
+    /// Writes the report: data to a path ending in `.json`, the picture to `.svg`, the table to `.txt`.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.0.save(path).map_err(|e| errors::to_py(py, e))
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.to_string()
+    }
+
+    #[pyo3(signature = (include=None, exclude=None))]
+    fn _repr_mimebundle_<'py>(
+        &self,
+        py: Python<'py>,
+        include: Option<&Bound<'py, PyAny>>,
+        exclude: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        // IPython filters by itself; the protocol only allows doing it here.
+        let _ = (include, exclude);
+        mime(py, &self.0)
+    }
+}
+
+/// Times contestants over sizes; `workbench.bench` is the public door.
+#[pyfunction]
+#[pyo3(signature = (contestants, sizes, make_args, title, flush, seconds_per_size, max_seconds))]
+#[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+pub fn sweep(
+    py: Python<'_>,
+    contestants: Vec<(String, Py<PyAny>)>,
+    sizes: Vec<u64>,
+    make_args: Py<PyAny>,
+    title: String,
+    flush: bool,
+    seconds_per_size: f64,
+    max_seconds: f64,
+) -> PyResult<BenchReport> {
+    let duration = |what: &str, seconds: f64| {
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| errors::argument(py, format!("{what} is {seconds} s; it must be 0 or more")))
+    };
+    let config = BenchConfig {
+        target_time_per_size: duration("seconds_per_size", seconds_per_size)?,
+        max_total: duration("max_seconds", max_seconds)?,
+        cache: if flush { CachePolicy::Flush } else { CachePolicy::Warm },
+        ..BenchConfig::default()
+    };
+    let names: Vec<String> = contestants.iter().map(|(name, _)| name.clone()).collect();
+    // Contestants of a size share its arguments, so that none works on warmer memory than another.
+    let mut made: Option<(u64, Bound<'_, PyTuple>)> = None;
+    let make = |contestant: usize, size: u64| -> workbench::runtime::Result<Contestant<'_>> {
+        let args = match &made {
+            Some((n, args)) if *n == size => args.clone(),
+            _ => {
+                let args = arguments(py, make_args.bind(py), size).map_err(|e| errors::from_py(py, e))?;
+                made = Some((size, args.clone()));
+                args
+            }
+        };
+        let function = contestants[contestant].1.bind(py).clone();
+        Ok(Box::new(move || {
+            let result = function.call1(args.clone()).and_then(|_| py.check_signals());
+            result.map_err(|e| errors::from_py(py, e))
+        }))
+    };
+    match bench::sweep(&names, &sizes, make, &config) {
+        Ok(report) => Ok(BenchReport(report.with_title(title))),
+        Err(error) => Err(errors::to_py(py, error)),
+    }
+}
+
+/// What `make_args` gives, as the arguments of a call: a tuple as it is, anything else as the only one.
+fn arguments<'py>(py: Python<'py>, make_args: &Bound<'py, PyAny>, size: u64) -> PyResult<Bound<'py, PyTuple>> {
+    let made = make_args.call1((size,))?;
+    match made.cast_into::<PyTuple>() {
+        Ok(tuple) => Ok(tuple),
+        Err(other) => PyTuple::new(py, [other.into_inner()]),
+    }
+}
+
+/// Times of `fn` in milliseconds, summarised; `workbench.do_bench` is the public door.
+#[pyfunction]
+#[pyo3(signature = (function, warmup, rep, quantiles, return_mode))]
+pub fn time_function(
+    py: Python<'_>,
+    function: &Bound<'_, PyAny>,
+    warmup: f64,
+    rep: f64,
+    quantiles: Vec<f64>,
+    return_mode: &str,
+) -> PyResult<Vec<f64>> {
+    let run = || {
+        let result = function.call0().and_then(|_| py.check_signals());
+        result.map_err(|e| errors::from_py(py, e))
+    };
+    let measure = || {
+        let mode = ReturnMode::from_name(return_mode)?;
+        bench::summarize(&[], &quantiles, mode)?;
+        bench::summarize(&bench::do_bench(run, warmup, rep)?, &quantiles, mode)
+    };
+    measure().map_err(|e| errors::to_py(py, e))
+}
