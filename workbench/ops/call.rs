@@ -32,7 +32,8 @@ impl OwnedArg {
         if let OwnedArg::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
-    fn value(&mut self) -> ArgValue<'_> {
+    /// The argument lent to a call.
+    pub fn value(&mut self) -> ArgValue<'_> {
         match self {
             OwnedArg::Tensor(t) => ArgValue::Array(ArrayRef {
                 ptr: t.as_mut_ptr(),

@@ -12,6 +12,7 @@ mod plan;
 mod registry;
 pub mod schema;
 pub mod shape;
+mod writers;
 
 pub use builder::OpBuilder;
 pub use call::{IntoArgs, Outputs, OwnedArg, fill_defaults};
@@ -20,3 +21,4 @@ pub use plan::{ArgValue, ArrayRef, Plan, RunConfig, scalar};
 pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, SourceCode, Spec};
 pub use schema::Schema;
 pub use shape::{Shape, Signature};
+pub use writers::Written;

@@ -262,9 +262,15 @@ fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::
     Ok((grid.count() > 0).then_some((grid, block)))
 }
 
-type RawArgs = SmallVec<[Arg; 12]>;
+pub(crate) type RawArgs = SmallVec<[Arg; 12]>;
 
-fn raw_args(name: &str, run: &KernelRun, args: &[ArgValue<'_>], plan: &Plan, outputs: &[*mut u8]) -> Result<RawArgs> {
+pub(crate) fn raw_args(
+    name: &str,
+    run: &KernelRun,
+    args: &[ArgValue<'_>],
+    plan: &Plan,
+    outputs: &[*mut u8],
+) -> Result<RawArgs> {
     let bound = &run.bound;
     let mut raw = RawArgs::new();
     for (source, param) in bound.sources.iter().zip(bound.kernel.params()) {
