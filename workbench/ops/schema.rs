@@ -68,7 +68,14 @@ impl fmt::Display for Default {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Default::Int(v) => write!(f, "{v}"),
-            Default::Float(v) => write!(f, "{v:?}"),
+            // As Python's repr: an exponent has two digits at least.
+            Default::Float(v) => match format!("{v:?}").split_once('e') {
+                Some((mantissa, exponent)) => {
+                    let (sign, digits) = exponent.strip_prefix('-').map_or(("+", exponent), |d| ("-", d));
+                    write!(f, "{mantissa}e{sign}{digits:0>2}")
+                }
+                None => write!(f, "{v:?}"),
+            },
             Default::Bool(v) => f.write_str(if *v { "True" } else { "False" }),
             Default::Str(v) => write!(f, "\"{}\"", v.replace('\\', "\\\\").replace('"', "\\\"")),
             Default::None => f.write_str("None"),
