@@ -296,7 +296,12 @@ impl Definition {
 
     /// The names of the fresh outputs, where the schema or the signature names them.
     pub fn output_names(&self) -> Vec<Option<String>> {
-        fresh_outputs(&self.schema).into_iter().map(|n| n.map(str::to_owned)).collect()
+        let signed = |k: usize| self.signature.as_ref().and_then(|s| s.outputs.get(k)).map(|o| o.name.clone());
+        fresh_outputs(&self.schema)
+            .into_iter()
+            .enumerate()
+            .map(|(k, name)| name.map(str::to_owned).or_else(|| signed(k)))
+            .collect()
     }
 }
 
