@@ -32,8 +32,12 @@ pub use runtime::Error;
 /// What a notebook or a small program wants in scope.
 pub mod prelude {
     pub use crate as wb;
+    pub use crate::autograd::GradOptions;
+    pub use crate::bench::{BenchConfig, Contestant};
+    pub use crate::check::CheckOptions;
+    pub use crate::ops::{Op, OwnedArg};
     pub use crate::runtime::{
-        CompileOptions, Device, Dim3, Error, Fault, Interrupt, Kernel, NULL, Program, Report, Result,
+        CompileOptions, DType, Device, Dim3, Error, Fault, Interrupt, Kernel, NULL, Program, Report, Result, Tensor,
     };
     pub use ndarray::{self, Array, Array1, Array2, ArrayD, array};
 }

@@ -1,1 +1,7 @@
-//! See ARCHITECTURE.md.
+//! Gradients: registered ones, vector-Jacobian products through them, and their check by finite differences.
+
+pub mod gradcheck;
+pub mod vjp;
+
+pub use gradcheck::{GradOptions, GradReport, Worst, gradcheck};
+pub use vjp::Pullback;

@@ -1,1 +1,132 @@
-//! See ARCHITECTURE.md.
+//! Checks: an operator beside its reference, on poisoned outputs, with the threads that wrote what is wrong.
+
+pub mod compare;
+pub mod report;
+pub mod samples;
+
+pub use compare::{Comparison, Mismatch, Tolerance, Writer, compare, ulp_distance};
+pub use report::{CheckReport, OutputCheck};
+
+use crate::ops::binding::Source;
+use crate::ops::{IntoArgs, Op, OwnedArg};
+use crate::runtime::{Result, Tensor};
+
+/// What a check is told besides the arguments.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CheckOptions {
+    /// How far results may differ; `None`: torch's default for the result's type.
+    pub tolerance: Option<Tolerance>,
+    /// Whether NaN agrees with NaN.
+    pub equal_nan: bool,
+}
+
+/// Compares results with references, output by output.
+pub fn check_outputs(
+    name: &str,
+    actual: &[Tensor],
+    expected: &[Tensor],
+    names: &[String],
+    options: &CheckOptions,
+) -> CheckReport {
+    let mut outputs = Vec::new();
+    for (k, (a, e)) in actual.iter().zip(expected).enumerate() {
+        let comparison = compare(a, e, options.tolerance, options.equal_nan);
+        let (av, ev) = (a.to_f64_vec(), e.to_f64_vec());
+        let ulps = av.iter().zip(&ev).map(|(x, y)| ulp_distance(a.dtype(), *x, *y)).collect();
+        outputs.push(OutputCheck {
+            name: names.get(k).cloned().unwrap_or_else(|| format!("output {k}")),
+            comparison,
+            shape: a.shape().to_vec(),
+            dtype: a.dtype().name().to_owned(),
+            actual: av,
+            expected: ev,
+            ulps,
+        });
+    }
+    if actual.len() != expected.len() {
+        let mut comparison = compare(
+            &Tensor::zeros(crate::runtime::DType::Bool, &[0]),
+            &Tensor::zeros(crate::runtime::DType::Bool, &[0]),
+            None,
+            false,
+        );
+        comparison.passed = false;
+        comparison.incomparable =
+            Some(format!("there are {} results, and the reference gives {}", actual.len(), expected.len()));
+        outputs.push(OutputCheck {
+            name: "outputs".to_owned(),
+            comparison,
+            shape: vec![0],
+            dtype: "bool".to_owned(),
+            actual: Vec::new(),
+            expected: Vec::new(),
+            ulps: Vec::new(),
+        });
+    }
+    CheckReport { name: name.to_owned(), passed: outputs.iter().all(|o| o.comparison.passed), outputs }
+}
+
+impl Op {
+    /// Runs the operator on poisoned outputs and compares with a reference on the same arguments. Where elements differ, it runs once
+    /// more with the writing threads recorded, and the first mismatches say who wrote them.
+    ///
+    /// # Errors
+    /// As [`Op::call`], and whatever the reference returns.
+    pub fn check(
+        &self,
+        args: impl IntoArgs,
+        reference: impl FnOnce(&[OwnedArg]) -> Result<Vec<Tensor>>,
+        options: &CheckOptions,
+    ) -> Result<CheckReport> {
+        let args = args.into_args();
+        let expected = reference(&args)?;
+        let got = self.call(args.clone())?;
+        let definition = self.definition();
+        let names: Vec<String> = definition
+            .output_names()
+            .into_iter()
+            .enumerate()
+            .map(|(k, n)| n.unwrap_or_else(|| format!("output {k}")))
+            .collect();
+        let mut actual = got.tensors;
+        // What is written in place is a result too.
+        for (arg, after) in definition.schema.args.iter().zip(&got.args) {
+            if arg.mutated
+                && let Some(tensor) = after.tensor()
+            {
+                actual.push(tensor.clone());
+            }
+        }
+        let mut report = check_outputs(self.name(), &actual, &expected, &names, options);
+        if !report.passed {
+            self.name_writers(args, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// Fills in who wrote the first mismatches of a report on this operator with these arguments.
+    ///
+    /// # Errors
+    /// As [`Op::call`].
+    pub fn name_writers(&self, args: Vec<OwnedArg>, report: &mut CheckReport) -> Result<()> {
+        let fresh = self.definition().output_count();
+        let mut written_args = 0;
+        for written in self.writers(args)? {
+            let k = match written.source {
+                Source::Output(k) => k,
+                Source::Input(_, true) => {
+                    written_args += 1;
+                    fresh + written_args - 1
+                }
+                _ => continue,
+            };
+            let Some(output) = report.outputs.get_mut(k) else { continue };
+            let shape = output.shape.clone();
+            for mismatch in &mut output.comparison.first {
+                let linear = mismatch.index.iter().zip(&shape).fold(0, |at, (i, extent)| at * extent + i);
+                mismatch.writer = written.writer(linear).map(|(block, thread)| Writer { block, thread });
+            }
+        }
+        Ok(())
+    }
+}

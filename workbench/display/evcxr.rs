@@ -7,7 +7,9 @@
 use std::io::{self, Write};
 
 use super::{MimeBundle, Show};
+use crate::autograd::GradReport;
 use crate::bench::BenchReport;
+use crate::check::CheckReport;
 use crate::plot::Svg;
 use crate::runtime::{Error, Report};
 
@@ -53,7 +55,7 @@ macro_rules! evcxr_display {
     )+};
 }
 
-evcxr_display!(BenchReport, Svg, Error);
+evcxr_display!(BenchReport, CheckReport, GradReport, Svg, Error);
 
 impl Report {
     /// Prints what the kernel printed: evcxr calls it.

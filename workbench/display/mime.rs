@@ -64,15 +64,8 @@ impl Show for Svg {
 
 impl Show for Error {
     fn bundle(&self) -> MimeBundle {
-        let title = match self {
-            Error::Compile { .. } => "compile error",
-            Error::Fault(_) => "kernel fault",
-            Error::Argument(_) => "argument error",
-            Error::DeviceUnavailable(_) => "device unavailable",
-            Error::Other(_) => "error",
-        };
         let plain = self.to_string();
-        let html = card::message_card(title, &plain);
+        let html = crate::runtime::render::error_html(self);
         MimeBundle::text(plain).with_html(html)
     }
 }
@@ -80,14 +73,7 @@ impl Show for Error {
 /// What a launch printed.
 impl Show for Report {
     fn bundle(&self) -> MimeBundle {
-        let mut text: String = self.output.iter().map(|record| record.text.as_str()).collect();
-        if self.dropped > 0 {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            text.push_str(&format!("({} more records of printf dropped)\n", self.dropped));
-        }
-        MimeBundle::text(text)
+        MimeBundle::text(self.text())
     }
 }
 
@@ -117,7 +103,7 @@ mod tests {
     fn printed_text_says_what_was_dropped() {
         let record = |text: &str| PrintfRecord { block: [0; 3], thread: [0; 3], text: text.to_owned() };
         let report = Report { output: vec![record("a "), record("b")], dropped: 3 };
-        assert_eq!(report.bundle().plain, "a b\n(3 more records of printf dropped)\n");
+        assert_eq!(report.bundle().plain, "a b\n[3 more printf calls were dropped]\n");
         assert_eq!(Report::default().bundle().plain, "");
     }
 }

@@ -7,6 +7,7 @@ pub mod card;
 pub mod evcxr;
 pub mod html;
 pub mod mime;
+mod reports;
 
 pub use card::{bench_card, check_card, message_card};
 pub use html::Table;

@@ -14,6 +14,7 @@ mod minmax;
 mod types;
 mod unsupported;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 pub use constants::constant;
@@ -161,9 +162,18 @@ pub fn is_function(name: &str) -> bool {
 }
 
 /// Every builtin name worth suggesting for a misspelled one.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = Cow<'static, str>> {
     let other = ["printf", "assert", "__trap", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
-    SIGS.iter().map(|s| s.name).chain(math::names()).chain(types::names()).chain(unsupported::names()).chain(other)
+    let float_forms = math::names().map(|n| Cow::Owned(format!("{n}f")));
+    SIGS.iter()
+        .map(|s| s.name)
+        .chain(math::names())
+        .chain(types::names())
+        .chain(unsupported::names())
+        .chain(other)
+        .filter(|n| !n.contains(':'))
+        .map(Cow::Borrowed)
+        .chain(float_forms)
 }
 
 #[cfg(test)]

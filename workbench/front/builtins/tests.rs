@@ -36,5 +36,5 @@ fn supported_intrinsics_win_over_prefixes_of_unsupported_ones() {
     for name in ["__hadd", "__fadd_rn", "__int2float_rn"] {
         assert!(is_function(name), "{name}");
     }
-    assert_eq!(unsupported_type("float4").map(|a| a.tier), Some("T6"));
+    assert_eq!(unsupported("float4").map(|a| a.tier), Some("T6"));
 }

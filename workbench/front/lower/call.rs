@@ -2,7 +2,7 @@
 
 use super::convert::Use;
 use super::expr::bare;
-use super::names::{Decl, nearest};
+use super::names::Decl;
 use super::rank::{Arg, Choice, choose};
 use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side};
@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{CastKind, Expr, ExprKind, Ident};
 use crate::front::builtins::{self, Form, Sig};
 use crate::front::types::{Kind, Num, Ty};
-use crate::ir::{MathFn, Scalar};
+use crate::ir::MathFn;
 use crate::source::Span;
 
 impl Lowerer<'_> {
@@ -381,7 +381,7 @@ impl Lowerer<'_> {
         }
         let all_float = args.iter().all(|a| a.ty.num() == Some(Num::Float));
         let num = if form == Form::Float || all_float { Num::Float } else { Num::Double };
-        let args = args.into_iter().map(|a| self.to_num(a, num)).collect();
+        let args = args.into_iter().map(|a| self.number(a, num)).collect();
         Typed::value(num, span, Node::Math(f, args))
     }
 
@@ -405,10 +405,6 @@ impl Lowerer<'_> {
             let mut diag = Diagnostic::error(Code::ArgumentCount, span, message);
             if let [only] = builtins::lookup(name) {
                 diag = diag.help(format!("it is `{}`", only.declaration()));
-            } else if let Some(near) =
-                nearest(name, builtins::names().filter(|n| builtins::math(n).is_some_and(|(f, _)| f.arity() == got)))
-            {
-                diag = diag.help(format!("did you mean `{near}`?"));
             }
             self.report(diag);
         }
@@ -452,9 +448,4 @@ fn list(args: &[Arg]) -> String {
         0 => "no arguments".to_owned(),
         _ => types.join(", "),
     }
-}
-
-/// The scalar that `printf` and other variadic functions promote a type to.
-pub(super) fn promoted_scalar(num: Num) -> Scalar {
-    if num == Num::Float { Scalar::F64 } else { num.promoted().scalar() }
 }

@@ -28,6 +28,11 @@ impl Lowerer<'_> {
             return e;
         }
         let span = e.span;
+        if let Node::Conditional(parts) = e.node {
+            let [cond, a, b] = *parts;
+            let (a, b) = (self.rvalue(a), self.rvalue(b));
+            return Typed::value(e.ty.unqualified(), span, Node::Conditional(Box::new([cond, a, b])));
+        }
         if e.ty.is_array() {
             return Typed::value(e.ty.decayed(), span, Node::Decay(Box::new(e)));
         }
@@ -82,7 +87,7 @@ impl Lowerer<'_> {
     }
 
     /// Converts an arithmetic value to an arithmetic type.
-    pub(super) fn to_num(&mut self, e: Typed, num: Num) -> Typed {
+    pub(super) fn number(&mut self, e: Typed, num: Num) -> Typed {
         self.cast(e, &num.into())
     }
 

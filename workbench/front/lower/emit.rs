@@ -139,11 +139,6 @@ impl Lowerer<'_> {
             Node::Assign(target, value) => return self.emit_assign(target, value).0,
             Node::Compound(compound) => return self.emit_compound(compound, span).0,
             Node::Step { place, down, prefix: true } => return self.emit_step(place, *down, span).1,
-            Node::Conditional(parts) => {
-                let [cond, a, b] = &**parts;
-                let load = |e: &Typed| Typed::value(e.ty.unqualified(), e.span, Node::Load(Box::new(e.clone())));
-                return self.emit_conditional(cond, &load(a), &load(b), &place.ty, span);
-            }
             Node::Var(id) => {
                 let var = self.var(*id);
                 match (var.storage, var.constant) {
@@ -361,6 +356,9 @@ impl Lowerer<'_> {
                 let faults =
                     matches!(op, BinaryOp::Div | BinaryOp::Rem) && !e.ty.scalar().is_some_and(Scalar::is_float);
                 !faults && self.is_trivial(a, budget) && self.is_trivial(b, budget)
+            }
+            Node::Conditional(parts) if !e.lvalue => {
+                e.ty.ir().is_some() && parts.iter().all(|p| self.is_trivial(p, budget))
             }
             Node::Compare(_, a, b) | Node::Logical(_, a, b) => self.is_trivial(a, budget) && self.is_trivial(b, budget),
             _ => false,

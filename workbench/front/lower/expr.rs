@@ -2,7 +2,7 @@
 
 use super::names::{Decl, nearest};
 use super::tree::{Node, Typed};
-use super::{Lowerer, Side};
+use super::{Lowerer, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{self, Expr, ExprKind, Ident, IntSuffix, Literal};
 use crate::front::builtins::{self, Advice};
@@ -127,7 +127,11 @@ impl Lowerer<'_> {
         match self.scopes.lookup(ident.name) {
             Some(Decl::Var(id)) => {
                 let id = *id;
-                let (ty, host) = (self.var(id).ty.referred().clone(), self.var(id).is_host());
+                let var = self.var(id);
+                let (ty, host) = (var.ty.referred().clone(), var.is_host());
+                if matches!(var.storage, Storage::Nowhere) {
+                    return Typed::error(span);
+                }
                 if host && self.on_device() {
                     return self.host_variable(ident, span);
                 }
@@ -218,6 +222,9 @@ impl Lowerer<'_> {
 
     /// Reports a qualified name whose first part nothing declares.
     pub(super) fn unknown_namespace(&mut self, first: &Ident, span: Span) {
+        if self.unit.skipped.contains(&first.name) {
+            return;
+        }
         let name = self.text(first).to_owned();
         match builtins::unsupported_namespace(&name) {
             Some(advice) => self.unsupported_name(advice, name, span),
@@ -236,6 +243,9 @@ impl Lowerer<'_> {
 
     /// Reports a name that nothing declares, with the nearest known one.
     pub(super) fn unknown(&mut self, ident: &Ident, span: Span, what: &str) {
+        if self.unit.skipped.contains(&ident.name) {
+            return;
+        }
         let name = self.text(ident).to_owned();
         let mut diag = Diagnostic::error(Code::UnknownName, span, format!("unknown {what} `{name}`"));
         if let Some(place) = self.declared_later(ident.name) {
@@ -243,9 +253,12 @@ impl Lowerer<'_> {
                 .related(place, "declared only here")
                 .help(format!("move the declaration of `{name}` above its first use"));
         } else {
-            let scope: Vec<&str> = self.scopes.symbols().map(|s| self.interner.name(s)).collect();
-            let near = nearest(&name, scope.iter().copied()).or_else(|| nearest(&name, builtins::names()));
-            diag.help = near.map(|n| format!("did you mean `{n}`?"));
+            let interner = self.interner;
+            let known = self.scopes.symbols().map(|s| interner.name(s));
+            if let Some(near) = nearest(&name, known).or_else(|| nearest(&name, builtins::names())) {
+                diag.message = format!("{}; the nearest known one is `{near}`", diag.message);
+                diag = diag.help(format!("write `{near}`"));
+            }
         }
         self.report(diag);
     }

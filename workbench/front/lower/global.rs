@@ -94,7 +94,8 @@ impl Lowerer<'_> {
     /// A const array as data of the module, when all its values are known; its type with its length.
     pub(super) fn constant_table(&mut self, var: &VarDecl, ty: Ty, must: bool) -> Option<(Ty, Global)> {
         let init = var.init.as_ref()?;
-        let (ty, elements) = self.array_elements(&self.text(&var.name).to_owned(), ty, init)?;
+        let name = self.interner.name(var.name.name);
+        let (ty, elements) = self.array_elements(name, ty, init)?;
         let elem = ty.innermost().clone();
         let scalar = elem.scalar()?;
         if let Some((_, e)) = elements.iter().find(|(_, e)| e.constant().is_none()) {
@@ -121,8 +122,7 @@ impl Lowerer<'_> {
             let at = i as usize * scalar.size() as usize;
             data[at..at + bytes.len()].copy_from_slice(&bytes);
         }
-        let name = self.text(&var.name).to_owned();
-        Some((ty, self.add_global(name, data, scalar)))
+        Some((ty, self.add_global(name.to_owned(), data, scalar)))
     }
 
     /// Adds read-only data.

@@ -276,6 +276,13 @@ impl Lowerer<'_> {
             self.at(close).push(Stmt::Return(None));
             return;
         }
+        let inside = |d: &Diagnostic| {
+            d.is_error() && d.span.file == body.span.file && (body.span.start..body.span.end).contains(&d.span.start)
+        };
+        // What was refused in the body may well have been the `return`.
+        if self.diags.iter().any(inside) {
+            return;
+        }
         let message = format!(
             "`{}` returns `{}`, and its end can be reached without `return`",
             self.text(&decl.name),

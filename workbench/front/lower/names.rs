@@ -101,21 +101,22 @@ impl Scopes {
 }
 
 /// The candidate nearest to a misspelled name, if one is near enough to be meant.
-pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<String> {
+pub fn nearest<S: AsRef<str>>(name: &str, candidates: impl Iterator<Item = S>) -> Option<String> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
-    let mut best: Option<(usize, &str)> = None;
+    let mut best: Option<(usize, String)> = None;
     for candidate in candidates {
+        let candidate = candidate.as_ref();
         if candidate == name || candidate.len().abs_diff(name.len()) > limit {
             continue;
         }
         let near = distance(name, candidate);
         // One letter is near to every other one: only the case may differ.
         let short = name.chars().count() < 3 && !name.eq_ignore_ascii_case(candidate);
-        if near <= limit && !short && best.is_none_or(|(least, _)| near < least) {
-            best = Some((near, candidate));
+        if near <= limit && !short && best.as_ref().is_none_or(|(least, _)| near < *least) {
+            best = Some((near, candidate.to_owned()));
         }
     }
-    best.map(|(_, candidate)| candidate.to_owned())
+    best.map(|(_, candidate)| candidate)
 }
 
 /// Edit distance (insert, delete, replace, swap neighbours); a change of case alone counts nothing, so it wins.

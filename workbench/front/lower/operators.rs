@@ -69,7 +69,7 @@ fn integers_only(op: Op) -> bool {
 
 impl Lowerer<'_> {
     /// A binary operator on checked operands.
-    pub(super) fn binary(&mut self, op: Op, a: Typed, b: Typed, span: Span, sign_span: Span) -> Typed {
+    pub(super) fn binary(&mut self, op: Op, a: Typed, b: Typed, span: Span, sign: Span) -> Typed {
         match op {
             Op::Comma => {
                 let (a, b) = (a, self.rvalue(b));
@@ -90,23 +90,23 @@ impl Lowerer<'_> {
             return Typed::error(span);
         }
         if let Some(compare) = comparison(op) {
-            return self.comparison(op, compare, a, b, span, sign_span);
+            return self.comparison(op, compare, a, b, span, sign);
         }
         let both = (a.ty.arithmetic(), b.ty.arithmetic());
         match (both, arithmetic_op(op)) {
             ((Some(x), Some(y)), Some(ir)) => {
                 if integers_only(op) && (x.is_float() || y.is_float()) {
-                    return self.bad_operands(op, &a, &b, span, sign_span);
+                    return self.bad_operands(op, &a, &b, sign);
                 }
                 let (a, b) = if matches!(op, Op::Shl | Op::Shr) {
-                    (self.to_num(a, x.promoted()), self.to_num(b, y.promoted()))
+                    (self.number(a, x.promoted()), self.number(b, y.promoted()))
                 } else {
                     let common = x.usual(y);
-                    (self.to_num(a, common), self.to_num(b, common))
+                    (self.number(a, common), self.number(b, common))
                 };
                 self.arithmetic(ir, a, b, span)
             }
-            _ => self.pointer_arithmetic(op, a, b, span, sign_span),
+            _ => self.pointer_arithmetic(op, a, b, span, sign),
         }
     }
 
@@ -132,10 +132,10 @@ impl Lowerer<'_> {
         }
     }
 
-    fn comparison(&mut self, op: Op, ir: CompareOp, a: Typed, b: Typed, span: Span, sign_span: Span) -> Typed {
+    fn comparison(&mut self, op: Op, ir: CompareOp, a: Typed, b: Typed, span: Span, sign: Span) -> Typed {
         if let (Some(x), Some(y)) = (a.ty.arithmetic(), b.ty.arithmetic()) {
             let common = x.usual(y);
-            let (a, b) = (self.to_num(a, common), self.to_num(b, common));
+            let (a, b) = (self.number(a, common), self.number(b, common));
             return self.compare(ir, a, b, span);
         }
         if let (Kind::Enum(x), Kind::Enum(y)) = (&a.ty.kind, &b.ty.kind)
@@ -148,7 +148,7 @@ impl Lowerer<'_> {
                 let (a, b) = (self.cast(a, &ty), self.cast(b, &ty));
                 self.compare(ir, a, b, span)
             }
-            None => self.bad_operands(op, &a, &b, span, sign_span),
+            None => self.bad_operands(op, &a, &b, sign),
         }
     }
 
@@ -172,7 +172,7 @@ impl Lowerer<'_> {
         (fits(a) && fits(b)).then_some(merged)
     }
 
-    fn pointer_arithmetic(&mut self, op: Op, a: Typed, b: Typed, span: Span, sign_span: Span) -> Typed {
+    fn pointer_arithmetic(&mut self, op: Op, a: Typed, b: Typed, span: Span, sign: Span) -> Typed {
         let integral = |e: &Typed| e.ty.arithmetic().is_some_and(Num::is_integral);
         match (op, a.ty.pointee().is_some(), b.ty.pointee().is_some()) {
             (Op::Add | Op::Sub, true, false) if integral(&b) => self.pointer_add(a, b, op == Op::Sub, span),
@@ -180,14 +180,14 @@ impl Lowerer<'_> {
             (Op::Sub, true, true) => {
                 let same = a.ty.pointee().map(Ty::unqualified) == b.ty.pointee().map(Ty::unqualified);
                 if !same {
-                    return self.bad_operands(op, &a, &b, span, sign_span);
+                    return self.bad_operands(op, &a, &b, sign);
                 }
                 if !self.has_stride(&a, span) {
                     return Typed::error(span);
                 }
                 Typed::value(Num::Long, span, Node::PtrDiff(Box::new(a), Box::new(b)))
             }
-            _ => self.bad_operands(op, &a, &b, span, sign_span),
+            _ => self.bad_operands(op, &a, &b, sign),
         }
     }
 
@@ -196,7 +196,7 @@ impl Lowerer<'_> {
         if !self.has_stride(&ptr, span) {
             return Typed::error(span);
         }
-        let index = self.to_num(index, Num::Long);
+        let index = self.number(index, Num::Long);
         let ty = ptr.ty.clone();
         Typed::value(ty, span, Node::PtrAdd(Box::new(ptr), Box::new(index), down))
     }
@@ -211,13 +211,12 @@ impl Lowerer<'_> {
         known
     }
 
-    fn bad_operands(&mut self, op: Op, a: &Typed, b: &Typed, span: Span, sign_span: Span) -> Typed {
+    fn bad_operands(&mut self, op: Op, a: &Typed, b: &Typed, place: Span) -> Typed {
         let sign = sign(op);
         let message = format!("`{sign}` cannot take `{}` and `{}`", a.ty, b.ty);
-        let mut diag =
-            Diagnostic::error(Code::TypeMismatch, if sign_span.is_none() { span } else { sign_span }, message)
-                .related(a.span, format!("this is `{}`", a.ty))
-                .related(b.span, format!("this is `{}`", b.ty));
+        let mut diag = Diagnostic::error(Code::TypeMismatch, place, message)
+            .related(a.span, format!("this is `{}`", a.ty))
+            .related(b.span, format!("this is `{}`", b.ty));
         let float = |e: &Typed| e.ty.num().is_some_and(Num::is_float);
         if op == Op::Rem && (float(a) || float(b)) {
             diag = diag.help("use `fmodf` or `fmod` for floating point");
@@ -229,7 +228,7 @@ impl Lowerer<'_> {
             diag = diag.help("read what the pointer points at: `*p` or `p[i]`");
         }
         self.report(diag);
-        Typed::error(span)
+        Typed::error(place)
     }
 
     /// A unary operator on a checked operand.
@@ -258,7 +257,7 @@ impl Lowerer<'_> {
         };
         match a.ty.arithmetic() {
             Some(num) if op != Un::BitNot || num.is_integral() => {
-                let a = self.to_num(a, num.promoted());
+                let a = self.number(a, num.promoted());
                 match op {
                     Un::Plus => Typed { span, null: false, ..a },
                     Un::Minus => self.fold_unary(UnaryOp::Neg, a, span),
@@ -411,14 +410,14 @@ impl Lowerer<'_> {
                 if !self.has_stride(&place, span) {
                     return Typed::error(span);
                 }
-                (self.to_num(value, Num::Long), ty.unqualified())
+                (self.number(value, Num::Long), ty.unqualified())
             }
             (Some(x), Some(y)) if ty.num().is_some() && !(integers_only(op) && (x.is_float() || y.is_float())) => {
                 if matches!(op, Op::Shl | Op::Shr) {
-                    (self.to_num(value, y.promoted()), x.promoted().into())
+                    (self.number(value, y.promoted()), x.promoted().into())
                 } else {
                     let common = x.usual(y);
-                    (self.to_num(value, common), common.into())
+                    (self.number(value, common), common.into())
                 }
             }
             _ => {

@@ -104,7 +104,7 @@ impl Lowerer<'_> {
         };
         if fits {
             return match promoted {
-                Some(num) => self.to_num(arg, num),
+                Some(num) => self.number(arg, num),
                 None => arg,
             };
         }

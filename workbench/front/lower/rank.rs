@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(pick(set, &[arg(Num::Double)]), Choice::Best(2));
         assert_eq!(pick(set, &[arg(Num::UInt)]), Choice::Ambiguous(vec![0, 1, 2]));
         assert_eq!(pick(&set[..1], &[arg(Ty::int().pointer())]), Choice::None);
-        assert_eq!(pick(&[&set[2][..], &set[0][..]], &[arg(Num::Float)]), Choice::Best(0));
+        assert_eq!(pick(&[set[2], set[0]], &[arg(Num::Float)]), Choice::Best(0));
     }
 
     #[test]

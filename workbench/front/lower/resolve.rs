@@ -67,6 +67,9 @@ impl Lowerer<'_> {
             }
             None => {}
         }
+        if self.unit.skipped.contains(&symbol) {
+            return Ty::error();
+        }
         let full = self.interner.name(symbol).to_owned();
         let name = full.trim_start_matches("::").trim_start_matches("std::");
         if let Some((namespace, _)) = name.split_once("::")
@@ -85,9 +88,14 @@ impl Lowerer<'_> {
                 let interner = self.interner;
                 let known = self.scopes.symbols().map(|s| interner.name(s));
                 let words = ["float", "double", "int", "unsigned", "char", "short", "long", "bool", "void"];
-                let near = nearest(name, known).or_else(|| nearest(name, builtins::names().chain(words)));
+                let near = nearest(name, known)
+                    .or_else(|| nearest(name, builtins::names()))
+                    .or_else(|| nearest(name, words.iter()));
                 let mut diag = Diagnostic::error(Code::UnknownName, span, format!("unknown type `{name}`"));
-                diag.help = near.map(|n| format!("did you mean `{n}`?"));
+                if let Some(near) = near {
+                    diag.message = format!("{}; the nearest known one is `{near}`", diag.message);
+                    diag = diag.help(format!("write `{near}`"));
+                }
                 self.report(diag);
                 Ty::error()
             }

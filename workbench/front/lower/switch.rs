@@ -68,10 +68,10 @@ impl Lowerer<'_> {
             _ => None,
         };
         let num = num.unwrap_or(Num::Int);
-        let emitted = if value.is_error() || !(value.ty.scalar().is_some_and(|s| !s.is_float())) {
+        let emitted = if value.is_error() || value.ty.scalar().is_none_or(Scalar::is_float) {
             None
         } else {
-            let value = self.to_num(value, num);
+            let value = self.number(value, num);
             Some(self.emit_value(&value))
         };
         self.scopes.open();

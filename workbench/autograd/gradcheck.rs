@@ -1,0 +1,336 @@
+//! Registered gradients beside finite differences, column by column, as `torch.autograd.gradcheck` does it.
+//!
+//! For an output `y` and an input `x` the numerical Jacobian's column `j` is `(y(x + eps e_j) - y(x - eps e_j)) / (2 eps)`, the analytical one's row
+//! `i` the gradient for the output gradient `e_i`. Central differences are wrong by `O(eps^2)`, and by `|y| u / eps` for rounding with unit `u`: in
+//! float64 with `eps = 1e-6` both lie near 1e-10, far below `atol = 1e-5`; in float32 nothing smaller than `eps = 1e-2` is of use.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::ops::{IntoArgs, Op, OwnedArg, dispatch, fill_defaults};
+use crate::runtime::{DType, Error, Result, Tensor};
+
+/// What a gradient check is told.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct GradOptions {
+    /// Step of the finite differences.
+    pub eps: f64,
+    /// Absolute tolerance.
+    pub atol: f64,
+    /// Relative tolerance.
+    pub rtol: f64,
+}
+
+impl Default for GradOptions {
+    /// torch's defaults.
+    fn default() -> Self {
+        GradOptions { eps: 1e-6, atol: 1e-5, rtol: 1e-3 }
+    }
+}
+
+impl GradOptions {
+    /// What float32 allows.
+    pub fn float32() -> Self {
+        GradOptions { eps: 1e-2, atol: 1e-2, rtol: 1e-3 }
+    }
+}
+
+/// The element of a Jacobian that is furthest off.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Worst {
+    /// Which argument.
+    pub input: usize,
+    /// Which element of it.
+    pub input_index: Vec<usize>,
+    /// Which output.
+    pub output: usize,
+    /// Which element of it.
+    pub output_index: Vec<usize>,
+    /// By the registered gradient.
+    pub analytical: f64,
+    /// By finite differences.
+    pub numerical: f64,
+}
+
+/// What a gradient check found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GradReport {
+    /// What was checked.
+    pub name: String,
+    /// Whether every element agrees.
+    pub passed: bool,
+    /// `float64`, or `float32` with why.
+    pub precision: String,
+    /// Step and tolerances.
+    pub options: GradOptions,
+    /// Largest absolute error for each argument that is a float array.
+    pub max_error: Vec<(usize, f64)>,
+    /// The element that is furthest off.
+    pub worst: Option<Worst>,
+    /// How many elements of the Jacobians were compared.
+    pub compared: usize,
+}
+
+impl fmt::Display for GradReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.passed { "agrees with finite differences" } else { "DIFFERS from finite differences" };
+        writeln!(f, "the gradient of {} {verdict}", self.name)?;
+        writeln!(
+            f,
+            "  {}, eps {:.0e}, atol {:.0e}, rtol {:.0e}; {} elements of Jacobians compared",
+            self.precision, self.options.eps, self.options.atol, self.options.rtol, self.compared
+        )?;
+        for (input, error) in &self.max_error {
+            writeln!(f, "  argument {input}: largest error {error:.3e}")?;
+        }
+        if let Some(w) = self.worst.as_ref().filter(|_| !self.passed) {
+            writeln!(
+                f,
+                "  worst: d output {}{:?} / d argument {}{:?} is {:?} by backward and {:?} by differences",
+                w.output, w.output_index, w.input, w.input_index, w.analytical, w.numerical
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The forward pass: every argument in, every output out.
+pub type Forward<'a> = dyn FnMut(&[OwnedArg]) -> Result<Vec<Tensor>> + 'a;
+
+/// The backward pass: every argument and the outputs' gradients in, one gradient per argument out.
+pub type Backward<'a> = dyn FnMut(&[OwnedArg], &[Tensor]) -> Result<Vec<Option<Tensor>>> + 'a;
+
+/// Checks a gradient. Float arrays among `args` are what is differentiated; a missing gradient counts as zeros.
+///
+/// # Errors
+/// Whatever the passes return; [`Error::Argument`] for a gradient of the wrong shape or type, or when no argument is a float array.
+pub fn gradcheck(
+    name: &str,
+    forward: &mut Forward<'_>,
+    backward: &mut Backward<'_>,
+    args: &[OwnedArg],
+    options: GradOptions,
+) -> Result<GradReport> {
+    let mut report = GradReport {
+        name: name.to_owned(),
+        passed: true,
+        precision: "float64".to_owned(),
+        options,
+        max_error: Vec::new(),
+        worst: None,
+        compared: 0,
+    };
+    let inputs: Vec<usize> =
+        (0..args.len()).filter(|&i| args[i].tensor().is_some_and(|t| t.dtype().is_float())).collect();
+    if inputs.is_empty() {
+        return Err(Error::argument(format!(
+            "`{name}`: no argument is an array of floats, so there is no gradient to check"
+        )));
+    }
+    let base = forward(args)?;
+    let outputs: Vec<usize> = (0..base.len()).filter(|&k| base[k].dtype().is_float()).collect();
+    // Rows of the analytical Jacobians: one backward pass per output element.
+    let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); inputs.len()];
+    let mut places = Vec::new();
+    for &k in &outputs {
+        for element in 0..base[k].numel() {
+            let mut grads = Vec::new();
+            for (o, out) in base.iter().enumerate() {
+                let mut values = vec![0.0; out.numel()];
+                if o == k {
+                    values[element] = 1.0;
+                }
+                grads.push(Tensor::from_f64(out.dtype(), out.shape(), &values)?);
+            }
+            let made = backward(args, &grads)?;
+            for (slot, &i) in inputs.iter().enumerate() {
+                let Some(tensor) = args[i].tensor() else { continue };
+                rows[slot].push(match made.get(i).and_then(Option::as_ref) {
+                    None => vec![0.0; tensor.numel()],
+                    Some(grad) if grad.shape() == tensor.shape() && grad.dtype() == tensor.dtype() => grad.to_f64_vec(),
+                    Some(grad) => {
+                        return Err(Error::argument(format!(
+                            "`{name}`: the gradient of argument {i} is {} {:?}, and the argument {} {:?}",
+                            grad.dtype(),
+                            grad.shape(),
+                            tensor.dtype(),
+                            tensor.shape()
+                        )));
+                    }
+                });
+            }
+            places.push((k, element));
+        }
+    }
+    for (slot, &i) in inputs.iter().enumerate() {
+        let Some(tensor) = args[i].tensor() else { continue };
+        let values = tensor.to_f64_vec();
+        let mut largest = 0.0f64;
+        for j in 0..values.len() {
+            let mut shifted = |delta: f64| -> Result<(Vec<Tensor>, f64)> {
+                let mut moved = values.clone();
+                moved[j] += delta;
+                let at = Tensor::from_f64(tensor.dtype(), tensor.shape(), &moved)?;
+                // The step actually taken, after rounding to the element type.
+                let taken = at.to_f64_vec()[j];
+                let mut args = args.to_vec();
+                args[i] = OwnedArg::Tensor(at);
+                Ok((forward(&args)?, taken))
+            };
+            let ((up, high), (down, low)) = (shifted(options.eps)?, shifted(-options.eps)?);
+            let mut numerical = Vec::with_capacity(places.len());
+            for &k in &outputs {
+                let (up, down) = (up[k].to_f64_vec(), down[k].to_f64_vec());
+                numerical.extend(up.iter().zip(&down).map(|(u, d)| (u - d) / (high - low)));
+            }
+            for (row, &n) in numerical.iter().enumerate() {
+                let a = rows[slot][row][j];
+                let error = (a - n).abs();
+                report.compared += 1;
+                let fine = error <= options.atol + options.rtol * n.abs() || (a.is_nan() && n.is_nan());
+                report.passed &= fine;
+                if error > largest || error.is_nan() || report.worst.is_none() {
+                    let worse = report.worst.as_ref().is_none_or(|w| {
+                        let known = (w.analytical - w.numerical).abs();
+                        error > known || (error.is_nan() && !known.is_nan())
+                    });
+                    if worse {
+                        let (k, element) = places[row];
+                        report.worst = Some(Worst {
+                            input: i,
+                            input_index: unravel(j, tensor.shape()),
+                            output: k,
+                            output_index: unravel(element, base[k].shape()),
+                            analytical: a,
+                            numerical: n,
+                        });
+                    }
+                }
+                largest = if error.is_nan() { f64::NAN } else { largest.max(error) };
+            }
+        }
+        report.max_error.push((i, largest));
+    }
+    Ok(report)
+}
+
+fn unravel(mut linear: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (slot, extent) in index.iter_mut().zip(shape).rev() {
+        *slot = linear % extent.max(&1);
+        linear /= extent.max(&1);
+    }
+    index
+}
+
+/// Widens the float32 arrays among arguments to float64.
+///
+/// # Errors
+/// None in practice.
+pub fn widen_args(args: &[OwnedArg]) -> Result<Vec<OwnedArg>> {
+    args.iter()
+        .map(|arg| match arg.tensor() {
+            Some(t) if t.dtype() == DType::Float32 => Ok(OwnedArg::Tensor(t.cast(DType::Float64)?)),
+            _ => Ok(arg.clone()),
+        })
+        .collect()
+}
+
+/// Runs a check in float64, kernels replaced by their float64 twins; where a twin is refused (bits are punned) it runs in float32 with
+/// [`GradOptions::float32`], and the report says why.
+///
+/// # Errors
+/// As [`gradcheck`].
+pub fn gradcheck_wide(
+    name: &str,
+    forward: &mut Forward<'_>,
+    backward: &mut Backward<'_>,
+    args: &[OwnedArg],
+    options: GradOptions,
+) -> Result<GradReport> {
+    let wide = widen_args(args)?;
+    // One forward and one backward pass tell whether every kernel on the way has a twin.
+    let probe = dispatch::with_twins(|| -> Result<()> {
+        let outputs = forward(&wide)?;
+        let ones: Result<Vec<Tensor>> =
+            outputs.iter().map(|o| Tensor::from_f64(o.dtype(), o.shape(), &vec![1.0; o.numel()])).collect();
+        backward(&wide, &ones?).map(drop)
+    });
+    match probe {
+        Ok(()) => dispatch::with_twins(|| gradcheck(name, forward, backward, &wide, options)),
+        Err(Error::Other(why)) if why.contains("no float64 twin") => {
+            let mut report = gradcheck(name, forward, backward, args, GradOptions::float32())?;
+            report.precision = format!("float32 ({why})");
+            Ok(report)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl Op {
+    /// Checks the registered gradient against finite differences.
+    ///
+    /// # Errors
+    /// As [`gradcheck`]; [`Error::Argument`] when no gradient is registered.
+    pub fn gradcheck(&self, args: impl IntoArgs, options: GradOptions) -> Result<GradReport> {
+        let mut args = args.into_args();
+        fill_defaults(&self.definition().schema, &mut args)?;
+        let mut forward = |args: &[OwnedArg]| Ok(self.call(args)?.tensors);
+        let mut backward = |args: &[OwnedArg], grads: &[Tensor]| self.vjp(args)?.1.call(grads);
+        gradcheck_wide(self.name(), &mut forward, &mut backward, &args, options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(args: &[OwnedArg]) -> Result<Vec<Tensor>> {
+        let x = args[0].tensor().expect("an array");
+        let y: Vec<f64> = x.to_f64_vec().iter().map(|v| v * v).collect();
+        Ok(vec![Tensor::from_f64(x.dtype(), x.shape(), &y)?])
+    }
+
+    fn times(factor: f64) -> impl FnMut(&[OwnedArg], &[Tensor]) -> Result<Vec<Option<Tensor>>> {
+        move |args, grads| {
+            let x = args[0].tensor().expect("an array");
+            let g: Vec<f64> = x.to_f64_vec().iter().zip(grads[0].to_f64_vec()).map(|(v, g)| factor * v * g).collect();
+            Ok(vec![Some(Tensor::from_f64(x.dtype(), x.shape(), &g)?)])
+        }
+    }
+
+    fn input() -> Vec<OwnedArg> {
+        vec![OwnedArg::Tensor(Tensor::from_slice(&[2, 2], &[0.5f64, -1.5, 2.0, 3.0]).expect("2 x 2"))]
+    }
+
+    #[test]
+    fn a_right_gradient_passes() {
+        let report = gradcheck("sq", &mut square, &mut times(2.0), &input(), GradOptions::default()).expect("runs");
+        assert!(report.passed && report.compared == 16, "{report}");
+    }
+
+    #[test]
+    fn a_wrong_gradient_names_the_worst_element() {
+        let report = gradcheck("sq", &mut square, &mut times(2.01), &input(), GradOptions::default()).expect("runs");
+        assert!(!report.passed);
+        let worst = report.worst.expect("there is one");
+        // 2.01 x against 2 x is furthest off at x = 3, the last element, on the diagonal.
+        assert_eq!((worst.input_index, worst.output_index), (vec![1, 1], vec![1, 1]));
+        assert!((worst.analytical - 6.03).abs() < 1e-9 && (worst.numerical - 6.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_missing_gradient_counts_as_zeros() {
+        let mut none = |_: &[OwnedArg], _: &[Tensor]| Ok(vec![None]);
+        let report = gradcheck("sq", &mut square, &mut none, &input(), GradOptions::default()).expect("runs");
+        assert!(!report.passed);
+    }
+
+    #[test]
+    fn a_gradient_of_the_wrong_shape_is_an_error() {
+        let mut wrong = |_: &[OwnedArg], _: &[Tensor]| Ok(vec![Some(Tensor::zeros(DType::Float64, &[4]))]);
+        let error = gradcheck("sq", &mut square, &mut wrong, &input(), GradOptions::default()).expect_err("refused");
+        assert!(error.to_string().contains("[4]") && error.to_string().contains("[2, 2]"), "{error}");
+    }
+}

@@ -1,0 +1,110 @@
+//! What a check found, as text and as data.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::compare::{Comparison, Mismatch};
+
+/// One output beside its reference.
+#[derive(Debug, Clone, Serialize)]
+pub struct OutputCheck {
+    /// The output's name, or its number.
+    pub name: String,
+    /// The comparison.
+    pub comparison: Comparison,
+    /// The extents.
+    pub shape: Vec<usize>,
+    /// The element type.
+    pub dtype: String,
+    /// The elements, for pictures.
+    #[serde(skip)]
+    pub actual: Vec<f64>,
+    /// The reference's elements, for pictures.
+    #[serde(skip)]
+    pub expected: Vec<f64>,
+    /// ULP distances, for pictures.
+    #[serde(skip)]
+    pub ulps: Vec<f64>,
+}
+
+/// What [`crate::check::check`] found.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckReport {
+    /// What was checked.
+    pub name: String,
+    /// Whether every output agrees.
+    pub passed: bool,
+    /// One entry per output.
+    pub outputs: Vec<OutputCheck>,
+}
+
+impl CheckReport {
+    /// Largest absolute error of any output.
+    pub fn max_abs(&self) -> f64 {
+        self.outputs.iter().map(|o| o.comparison.max_abs).fold(0.0, f64::max)
+    }
+
+    /// Largest relative error of any output.
+    pub fn max_rel(&self) -> f64 {
+        self.outputs.iter().map(|o| o.comparison.max_rel).fold(0.0, f64::max)
+    }
+
+    /// Largest ULP distance of any output.
+    pub fn max_ulp(&self) -> f64 {
+        self.outputs.iter().map(|o| o.comparison.max_ulp).fold(0.0, f64::max)
+    }
+
+    /// How many elements do not agree.
+    pub fn mismatches(&self) -> usize {
+        self.outputs.iter().map(|o| o.comparison.mismatches).sum()
+    }
+}
+
+/// An index as Python writes it.
+pub fn index(index: &[usize]) -> String {
+    format!("[{}]", index.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
+}
+
+/// Who wrote an element, in words.
+pub fn writer(mismatch: &Mismatch) -> String {
+    match mismatch.writer {
+        Some(w) => {
+            let triple = |t: [u32; 3]| format!("({}, {}, {})", t[0], t[1], t[2]);
+            format!("block {} thread {}", triple(w.block), triple(w.thread))
+        }
+        None if mismatch.unwritten => "nobody: it still holds the poison".to_owned(),
+        None => "unknown".to_owned(),
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.passed { "agrees with its reference" } else { "DIFFERS from its reference" };
+        writeln!(f, "{} {verdict}", self.name)?;
+        for output in &self.outputs {
+            let c = &output.comparison;
+            if let Some(why) = &c.incomparable {
+                writeln!(f, "  {}: {why}", output.name)?;
+                continue;
+            }
+            writeln!(
+                f,
+                "  {}: {} of {} elements differ; max abs {:.3e}, max rel {:.3e}, max ULP {} (rtol {:.2e}, atol {:.2e})",
+                output.name, c.mismatches, c.total, c.max_abs, c.max_rel, c.max_ulp, c.tolerance.rtol, c.tolerance.atol
+            )?;
+            for m in &c.first {
+                writeln!(
+                    f,
+                    "    {:<12} {:>16?} instead of {:>16?}   abs {:.2e}   written by {}",
+                    index(&m.index),
+                    m.actual,
+                    m.expected,
+                    m.abs,
+                    writer(m)
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
