@@ -35,7 +35,7 @@ fn main() -> Result<()> {
             } else {
                 Box::new(move || {
                     y.zip_mut_with(&x, |y, &x| {
-                        *y = 0.5 * x * (1.0 + (0.797_884_56 * (x + 0.044_715 * x * x * x)).tanh());
+                        *y = 0.5 * x * (1.0 + (0.797_884_6 * (x + 0.044_715 * x * x * x)).tanh());
                     });
                     black_box(&y);
                     Ok(())

@@ -1,5 +1,7 @@
 //! Random programs give the same result, or end in the same fault, whether or not the passes have run over them.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use proptest::prelude::*;
 use workbench::back::cpu::Code;
 use workbench::back::{FaultKind, LaunchConfig, RawArg};

@@ -37,7 +37,8 @@ fn compare(name: &str, mut ours: impl FnMut(), mut native: impl FnMut()) {
         f();
         start.elapsed().as_secs_f64()
     };
-    (ours(), native());
+    ours();
+    native();
     let mut rounds: Vec<(f64, f64)> = (0..ROUNDS)
         .map(|r| {
             if r % 2 == 0 {
@@ -125,7 +126,7 @@ fn main() {
         || {
             z.par_chunks_mut(CHUNK).zip(rx.par_chunks(CHUNK)).for_each(|(o, x)| {
                 for (o, x) in o.iter_mut().zip(x) {
-                    *o = 1e-3 * x + *o;
+                    *o += 1e-3 * x;
                 }
             });
         },

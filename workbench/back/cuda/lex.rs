@@ -464,7 +464,7 @@ mod tests {
     fn namespace_scope_is_split_into_declarations() {
         let text = "namespace a { int f(int x) { return x; } } struct S { int g() { return 1; } };\n\
                     float y = sqrtf(2.f); template <class T, int N = (3 > 2)> T h(T t);\n#define X 1\nextern \"C\" { }";
-        let open = |s: &str| Shape::Open(s.to_owned());
+        let open = |s: &str| Open(s.to_owned());
         use Shape::*;
         assert_eq!(shapes(text), [open("a"), Function, Close, Other, Other, Function, Directive, open(""), Close]);
     }

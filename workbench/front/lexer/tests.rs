@@ -1,3 +1,4 @@
+//! Tests of the lexer.
 use super::literal::{character, number, string};
 use super::*;
 use crate::front::ast::{IntSuffix, Literal};

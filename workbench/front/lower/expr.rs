@@ -4,7 +4,7 @@ use super::names::{Decl, nearest};
 use super::tree::{Node, Typed};
 use super::{Lowerer, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{self, Expr, ExprKind, Ident, IntSuffix, Literal};
+use crate::front::ast::{Expr, ExprKind, Ident, IntSuffix, Literal};
 use crate::front::builtins::{self, Advice};
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::{Builtin, Const, Scalar};
@@ -451,6 +451,6 @@ fn literal_value(literal: Literal, span: Span) -> Typed {
 }
 
 /// Whether an expression is an assignment not put in parentheses of its own, as in `if (a = b)`.
-pub(super) fn is_bare_assignment(e: &ast::Expr) -> bool {
+pub(super) fn is_bare_assignment(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Assign(None, ..))
 }

@@ -1,3 +1,4 @@
+//! Tests of the parser.
 use super::*;
 use crate::front::Options;
 use crate::front::ast::*;

@@ -1,3 +1,4 @@
+//! Tests of the preprocess.
 use super::*;
 use crate::diagnostic::Severity;
 

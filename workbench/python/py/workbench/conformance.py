@@ -208,7 +208,7 @@ def _launch(module, config: tuple, args: tuple) -> tuple[list[np.ndarray], str]:
 
 def run(seed: int = 0, report: Callable[[str], None] = print) -> dict:
     """Runs every case; returns what happened as data (also what `--json` writes)."""
-    gpu = next(({"name": d.description, "arch": d.arch} for d in devices() if d.startswith("cuda")), None)
+    gpu = next((d for d in devices() if d.startswith("cuda")), None)
     rows = []
     for case in CASES:
         rng = np.random.default_rng(seed)

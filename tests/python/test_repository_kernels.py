@@ -1,0 +1,39 @@
+"""Every kernel of the repository compiles for a GPU as it stands, and the suite that holds CPU and GPU together runs from the package."""
+
+import pathlib
+import re
+
+import pytest
+
+import workbench as wb
+from workbench import conformance
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def texts():
+    """Kernels that ship, and file tests that run (those that must not compile are not for NVRTC either)."""
+    yield from sorted((ROOT / "kernels").rglob("*.cu"))
+    for path in sorted((ROOT / "tests" / "filetests").rglob("*.cu")):
+        if path.read_text().startswith("// test run"):
+            yield path
+
+
+@pytest.mark.parametrize("path", texts(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_compiles_for_a_gpu(path):
+    text = path.read_text()
+    defines = dict(pair.split("=", 1) for pair in re.findall(r"define=(\S+)", text.splitlines()[0]))
+    headers = {name: body.replace("\\n", "\n") for name, body in re.findall(r"^// header (\S+): (.*)$", text, re.M)}
+    module = wb.compile(text, device="cuda", arch="sm_90", defines=defines, headers=headers)
+    for kernel in re.findall(r"__global__\s+void\s+(?:__launch_bounds__\(\d+\)\s*)?(\w+)\s*\(", text):
+        assert re.search(rf"\.entry\s+\w*{kernel}", module.ptx()), kernel
+    # A CUBIN is an ELF file.
+    assert module.cubin()[:4] == b"\x7fELF"
+
+
+def test_the_conformance_suite_passes():
+    report = conformance.run(report=lambda line: None)
+    states = {row["case"]: row["status"] for row in report["cases"]}
+    # NVRTC is installed with the tests, so every case compiles; where there is a GPU every case also runs.
+    wanted = "compiled" if report["gpu"] is None else "passed"
+    assert {case: state for case, state in states.items() if state != wanted} == {}
