@@ -53,7 +53,7 @@ def test_an_unknown_name_comes_with_the_nearest_known_one():
     with pytest.raises(wb.CompileError) as caught:
         wb.compile("__global__ void k(float* x, int length) { x[0] = lenght + sqrft(2.0f); }")
     text = str(caught.value)
-    assert "`length`" in text and "`sqrtf`" in text
+    assert "`length`" in text and "`sqrt`" in text
 
 
 def test_an_unsupported_construct_says_what_to_write():

@@ -78,7 +78,7 @@ def test_the_report_draws_itself(rng):
     a = rng.standard_normal(1000).astype(np.float32)
     bundle = op.check(a, a, 1.0)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
-    assert "fail" in bundle["text/plain"].lower() and bundle["text/html"].count("<svg") >= 2
+    assert "differs" in bundle["text/plain"].lower() and bundle["text/html"].count("<svg") >= 2
 
 
 def test_inputs_are_left_alone(muladd):

@@ -29,7 +29,7 @@ def modules():
             yield f"workbench.{info.name}"
 
 
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", list(modules()))
 def test_examples_of_modules_run(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert result.failed == 0

@@ -235,7 +235,7 @@ pub fn integer(object: &Bound<'_, PyAny>) -> Option<PyResult<Option<i128>>> {
 }
 
 /// The value of a real-number-like object.
-fn float(object: &Bound<'_, PyAny>) -> Option<PyResult<f64>> {
+pub fn float(object: &Bound<'_, PyAny>) -> Option<PyResult<f64>> {
     if let Ok(value) = object.cast::<PyFloat>() {
         return Some(Ok(value.value()));
     }

@@ -4,14 +4,17 @@
 
 mod args;
 mod bench;
+mod check;
 mod devices;
 mod errors;
 mod interrupt;
 mod kernel;
 mod module;
 mod ndarray;
+mod op;
 mod output;
 mod stale;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -31,5 +34,12 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<bench::Svg>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(bench::time_function, m)?)?;
+    m.add_class::<op::NativeOp>()?;
+    m.add_class::<check::CheckReport>()?;
+    m.add_class::<check::GradReport>()?;
+    m.add_function(wrap_pyfunction!(op::schema_parts, m)?)?;
+    m.add_function(wrap_pyfunction!(check::check_op, m)?)?;
+    m.add_function(wrap_pyfunction!(check::check_results, m)?)?;
+    m.add_function(wrap_pyfunction!(check::gradcheck_op, m)?)?;
     Ok(())
 }

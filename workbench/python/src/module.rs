@@ -1,6 +1,6 @@
 //! Compiled texts as Python modules of kernels, and the cache that gives the same text the same code.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyAttributeError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
+use workbench::ir::{FuncKind, Stmt};
 use workbench::runtime::{CompileOptions, Device, Program};
 
 use crate::errors::{self, argument};
@@ -83,6 +84,24 @@ impl Module {
     #[getter]
     fn host_functions(&self) -> Vec<String> {
         self.program.host_functions()
+    }
+
+    /// Names of the host functions that no other function of the text calls, in text order.
+    #[getter]
+    fn entry_points(&self) -> Vec<String> {
+        let mut called = HashSet::new();
+        for function in &self.program.module().functions {
+            function.body.for_each_stmt(&mut |stmt| {
+                if let Stmt::Call { func, .. } = stmt {
+                    called.insert(func.index());
+                }
+            });
+        }
+        let functions = self.program.module().functions.iter().enumerate();
+        functions
+            .filter(|(i, f)| f.kind == FuncKind::Host && !called.contains(i))
+            .map(|(_, f)| f.name.clone())
+            .collect()
     }
 
     /// The text as given.

@@ -20,6 +20,11 @@ impl Stale {
         self.marked.store(true, Ordering::Release);
     }
 
+    /// Says nothing: the text is the current one again.
+    pub fn clear(&self) {
+        self.marked.store(false, Ordering::Release);
+    }
+
     /// Warns, the first time after [`Stale::mark`].
     pub fn warn(&self, py: Python<'_>) -> PyResult<()> {
         if !self.marked.load(Ordering::Relaxed) || !self.marked.swap(false, Ordering::AcqRel) {

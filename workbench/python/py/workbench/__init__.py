@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _docs
 from ._compile import compile, devices
-from ._workbench import BenchReport, HostFunction, Kernel, Launcher, Module, Svg, __version__, interrupt
+from ._workbench import BenchReport, CheckReport, GradReport, HostFunction, Kernel, Launcher, Module, Svg, __version__, interrupt
 from .benchmark import bench, do_bench
 from .elementwise import elementwise
 from .errors import (
@@ -27,31 +27,40 @@ from .errors import (
     last_error,
 )
 from .extension import load_inline
+from .operators import Op, Spec, check, empty_like, op, ops
 
 _docs.install()
 
 __all__ = [
     "ArgumentError",
     "BenchReport",
+    "CheckReport",
     "CompileError",
     "DeviceUnavailable",
     "Diagnostic",
+    "GradReport",
     "HostFunction",
     "Kernel",
     "KernelFault",
     "KernelTimeout",
     "Launcher",
     "Module",
+    "Op",
+    "Spec",
     "Svg",
     "__version__",
     "bench",
+    "check",
     "compile",
     "devices",
     "do_bench",
     "elementwise",
+    "empty_like",
     "interrupt",
     "last_error",
     "load_inline",
+    "op",
+    "ops",
 ]
 
 

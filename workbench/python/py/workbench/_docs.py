@@ -78,6 +78,33 @@ True
 """
 
 
+_CHECK = """What a check found; true when everything agrees. Shows itself in a notebook with a map of the differences.
+
+`.passed`, the largest errors `.max_abs .max_rel .max_ulp`, the number of mismatches `.count`, the first of them
+`.mismatches` (index, values, and the block and thread that wrote them); `.raise_if_failed()` raises an AssertionError.
+
+>>> import numpy as np, workbench as wb
+>>> report = wb.check(lambda x: x, lambda x: x + 1, np.zeros(3, np.float32))
+>>> report.passed, report.max_abs, report.mismatches[0].index
+(False, 1.0, (0,))
+"""
+
+_GRAD = """What a gradient check found; true when the gradient agrees with finite differences. Shows itself in a notebook.
+
+`.passed`, `.max_error` over all elements of the Jacobians, and `.precision`: "float64", or "float32" with why.
+
+>>> import numpy as np, workbench as wb
+>>> square = wb.op("doc::square(Tensor x) -> Tensor",
+...                "__global__ void square(const float* x, float* y, int n) "
+...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }")
+>>> backward = square.register_autograd(lambda ctx, grad: 2 * ctx.saved_tensors[0] * grad,
+...                                     setup_context=lambda ctx, inputs, output: ctx.save_for_backward(inputs[0]))
+>>> report = square.gradcheck(np.ones(4, np.float32))
+>>> report.passed, report.precision
+(True, 'float64')
+"""
+
+
 class _Doc:
     """The docstring of a class, and of each instance its own."""
 
@@ -108,5 +135,7 @@ def install() -> None:
     _workbench.HostFunction.__doc__ = _Doc(_HOST)  # type: ignore[assignment]
     _workbench.BenchReport.__doc__ = _BENCH
     _workbench.Svg.__doc__ = _SVG
+    _workbench.CheckReport.__doc__ = _CHECK
+    _workbench.GradReport.__doc__ = _GRAD
     for native in (_workbench.Kernel, _workbench.HostFunction):
         setattr(native, "__signature__", _Signature())

@@ -47,3 +47,38 @@ def _has_buffer(obj: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def as_tensor(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
+    """As `as_array`, for an operator's argument: a NumPy scalar is a 0-d array, where it is only read."""
+    if isinstance(obj, np.generic) and not write:
+        return np.asarray(obj)
+    return as_array(obj, write, name, wanted)
+
+
+def as_result(obj: Any, what: str) -> np.ndarray:
+    """What a reference or gradient gave, as a contiguous array of a type that can be compared."""
+    detach = getattr(obj, "detach", None)
+    try:
+        array = np.asarray(detach().cpu() if detach is not None else obj, order="C")
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise make_argument_error(f"{what} is no array: {error}") from error
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    if array.dtype == np.longdouble and array.dtype != np.float64:
+        return array.astype(np.float64)
+    if not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind not in "biuf":
+        raise make_argument_error(f"{what} is an array of {array.dtype}, which cannot be compared")
+    return array if array.flags.aligned else array.copy()
+
+
+def like(first: Any, array: np.ndarray) -> Any:
+    """A result as the kind of array that the first argument is, sharing memory; a NumPy array where that is unknown."""
+    module = type(first).__module__.partition(".")[0]
+    if module == "torch":
+        import torch
+
+        return torch.from_numpy(array)
+    return array

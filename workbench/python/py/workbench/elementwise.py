@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping
@@ -9,7 +10,11 @@ from typing import Any, Callable, Mapping
 import numpy as np
 
 from ._compile import compile as compile_source
+from .benchmark import bench_callable
 from .errors import make_argument_error
+from ._workbench import BenchReport, CheckReport, GradReport, Module
+from .autograd import Pullback
+from .operators import Op, _handles, op
 
 __all__ = ["Elementwise", "elementwise"]
 
@@ -30,6 +35,13 @@ _C_TYPES = {
 _ALIASES = {"bool_": "bool", "float": "float64", "int": "int64", "double": "float64"}
 _PARAM = re.compile(r"\s*(?P<raw>raw\s+)?(?:const\s+)?(?P<type>[A-Za-z_]\w*)\s+(?P<name>[A-Za-z_]\w*)\s*")
 _BLOCK = 256
+# What a variant depends on: the type of each variable, and which inputs are scalars.
+_Key = tuple[tuple[tuple[str, str], ...], tuple[bool, ...]]
+
+
+def _pointer(param: Param) -> str:
+    """What the kernel calls the array of a parameter: itself where it is indexed by hand."""
+    return param.name if param.raw else f"{param.name}_"
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,11 @@ class Elementwise:
         self.__name__ = name
         self.__doc__ = f"{in_params} -> {out_params}: {operation}"
         self._backward: tuple[Callable[..., Any], Callable[..., Any] | None] | None = None
-        self._variants: dict[tuple[Any, ...], Any] = {}
+        # Any name will do for the operator, `double` too.
+        self._kernel = f"elementwise_{name}"
+        self._modules: dict[_Key, Module] = {}
+        self._variants: dict[_Key, Op] = {}
+        _handles[f"elementwise::{name}"] = self
 
     @property
     def __text_signature__(self) -> str:
@@ -114,7 +130,7 @@ class Elementwise:
         values = self._positional(args, kwargs)
         ins, outs = values[: len(self.inputs)], values[len(self.inputs) :]
         if not outs:
-            op, arrays = self._prepare(ins)
+            op, arrays = self._variant(ins)
             return op(*arrays)
         return self._into(ins, outs)
 
@@ -135,7 +151,7 @@ class Elementwise:
         for param, out in zip(self.outputs, outs):
             if not isinstance(out, np.ndarray) or not out.flags.writeable:
                 raise make_argument_error(f"output `{param.name}` of `{self.name}` must be a writable NumPy array")
-        op, arrays = self._prepare(ins, outs)
+        module, _, arrays = self._prepare(ins, outs)
         shape = self._shape(arrays, outs)
         for param, out in zip(self.outputs, outs):
             if not param.raw and out.shape != shape:
@@ -145,8 +161,7 @@ class Elementwise:
         targets = [out if out.flags.c_contiguous and out.flags.aligned else out.copy() for out in outs]
         size = int(np.prod(shape, dtype=np.int64))
         if size:
-            kernel = op.module[self.name]
-            kernel.launch(-(-size // _BLOCK), _BLOCK, [*arrays, *targets, size])
+            module[self._kernel].launch(-(-size // _BLOCK), _BLOCK, [*arrays, *targets, size])
         for out, target in zip(outs, targets):
             if out is not target:
                 out[...] = target
@@ -186,8 +201,19 @@ class Elementwise:
                 )
         return types
 
-    def _prepare(self, ins: list[Any], outs: list[Any] | None = None) -> tuple[Any, list[Any]]:
-        """The operator for these types, and its arguments: broadcast, contiguous arrays and scalars."""
+    def _variant(self, ins: list[Any]) -> tuple[Op, list[Any]]:
+        """The operator for these types, and its arguments."""
+        module, key, arrays = self._prepare(ins)
+        if key not in self._variants:
+            self._variants[key] = self._define(module, dict(key[0]), key[1])
+        variant = self._variants[key]
+        # Two operators of the same text share their variants, but neither reference nor gradient.
+        variant.reference = self.reference
+        variant._backward, variant._setup = self._backward or (None, None)
+        return variant, arrays
+
+    def _prepare(self, ins: list[Any], outs: list[Any] | None = None) -> tuple[Module, _Key, list[Any]]:
+        """The text compiled for these types, and its arguments: broadcast, contiguous arrays and scalars."""
         ins = [value if isinstance(value, (bool, int, float, np.ndarray)) else np.asarray(value) for value in ins]
         types = self._resolve(ins, outs or [])
         scalar = [not p.raw and not (isinstance(v, np.ndarray) and v.ndim > 0) for p, v in zip(self.inputs, ins)]
@@ -208,7 +234,13 @@ class Elementwise:
         except ValueError as error:
             raise make_argument_error(f"inputs of `{self.name}` do not broadcast: {error}") from None
         if outs and spread:
-            shape = np.broadcast_shapes(*(arrays[k].shape for k in spread), outs[0].shape)
+            try:
+                shape = np.broadcast_shapes(*(arrays[k].shape for k in spread), outs[0].shape)
+            except ValueError:
+                raise make_argument_error(
+                    f"output `{self.outputs[0].name}` of `{self.name}` has shape {outs[0].shape}, which the inputs' "
+                    f"{np.broadcast_shapes(*(arrays[k].shape for k in spread))} does not broadcast to"
+                ) from None
             for k in spread:
                 if arrays[k].shape != shape:
                     arrays[k] = np.ascontiguousarray(np.broadcast_to(arrays[k], shape))
@@ -222,13 +254,11 @@ class Elementwise:
                     f"{wanted}, try {param.name}.astype(np.{wanted})"
                 )
         key = (tuple(sorted(types.items())), tuple(scalar))
-        if key not in self._variants:
-            self._variants[key] = self._compile(types, scalar)
-        return self._variants[key], arrays
+        if key not in self._modules:
+            self._modules[key] = self._compile(types, scalar)
+        return self._modules[key], key, arrays
 
-    def _compile(self, types: dict[str, str], scalar: list[bool]) -> Any:
-        from .operators import op, spec_like
-
+    def _compile(self, types: dict[str, str], scalar: list[bool]) -> Module:
         def c_type(param: Param) -> str:
             return _C_TYPES[types.get(param.type, param.type)]
 
@@ -241,22 +271,20 @@ class Elementwise:
             elif param.raw:
                 declared.append(f"const {c_type(param)}* {param.name}")
             else:
-                declared.append(f"const {c_type(param)}* {param.name}_")
-                reads.append(f"const {c_type(param)} {param.name} = {param.name}_[i];")
+                declared.append(f"const {c_type(param)}* {_pointer(param)}")
+                reads.append(f"const {c_type(param)} {param.name} = {_pointer(param)}[i];")
         for param in self.outputs:
-            if param.raw:
-                declared.append(f"{c_type(param)}* {param.name}")
-            else:
-                declared.append(f"{c_type(param)}* {param.name}_")
+            declared.append(f"{c_type(param)}* {_pointer(param)}")
+            if not param.raw:
                 # A macro, so that what the operation leaves alone stays as it was.
-                macros.append(f"#define {param.name} {param.name}_[i]")
+                macros.append(f"#define {param.name} {_pointer(param)}[i]")
                 undo.append(f"#undef {param.name}")
         letters = [f"#define {letter} {_C_TYPES[kind]}" for letter, kind in sorted(types.items())]
         source = "\n".join(
             [
                 '#include "preamble"',
                 *letters,
-                f"__global__ void {self.name}({', '.join(declared)}, long long {size}) {{",
+                f"__global__ void {self._kernel}({', '.join(declared)}, long long {size}) {{",
                 "long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;",
                 f"if (i < {size}) {{",
                 *reads,
@@ -272,33 +300,28 @@ class Elementwise:
         operation = self.operation.replace("_ind.size()", size) + "\n"
         # As headers, so that a message names the line of the operation itself.
         headers = {"operation": operation, "preamble": self.preamble + "\n"}
-        module = compile_source(source, name=self.name, headers=headers)
-        args = []
+        return compile_source(source, name=self.name, headers=headers)
+
+    def _define(self, module: Module, types: dict[str, str], scalar: tuple[bool, ...]) -> Op:
+        args, shaped = [], []
         for param, by_value in zip(self.inputs, scalar):
             kind = types.get(param.type, param.type)
             word = "bool" if kind == "bool" else "float" if kind.startswith("float") else "int"
-            name = param.name if by_value or param.raw else f"{param.name}_"
-            args.append(f"{word if by_value else 'Tensor'} {name}")
-        suffix = "_".join([*(kind for _, kind in sorted(types.items())), *("s" if s else "v" for s in scalar)])
+            args.append(f"{word} {param.name}" if by_value else f"Tensor {_pointer(param)}")
+            if not by_value and not param.raw:
+                shaped.append(f"{_pointer(param)}[*]")
+        # The text is part of the name: another operator of the same name must not take this one's place.
+        digest = hashlib.sha1(f"{module.text}\0{self.operation}\0{self.preamble}".encode()).hexdigest()[:12]
         results = ", ".join("Tensor" for _ in self.outputs)
         results = f"({results})" if len(self.outputs) > 1 else results
-        lead = next(k for k, p in enumerate(self.inputs) if not p.raw and not scalar[k])
-        dtypes = [types.get(p.type, p.type) for p in self.outputs]
-
-        def shape(*specs: Any) -> Any:
-            made = tuple(spec_like(specs[lead], dtype=dtype) for dtype in dtypes)
-            return made if len(made) > 1 else made[0]
-
         variant = op(
-            f"elementwise::{self.name}__{suffix}({', '.join(args)}) -> {results}",
+            f"elementwise::{self.name}_{digest}({', '.join(args)}) -> {results}",
             module,
-            kernel=self.name,
-            shape=shape,
+            kernel=self._kernel,
+            shape=f"{', '.join(shaped)} -> {', '.join(f'{_pointer(param)}[*]' for param in self.outputs)}",
             block=_BLOCK,
             reference=self.reference,
         )
-        if self._backward is not None:
-            variant.register_autograd(self._backward[0], setup_context=self._backward[1])
         return variant
 
     def register_autograd(
@@ -306,31 +329,26 @@ class Elementwise:
     ) -> Callable[..., Any]:
         """The gradient: `backward(ctx, *grads)` gives one per input, None where an input is a scalar."""
         self._backward = (backward, setup_context)
-        for variant in self._variants.values():
-            variant.register_autograd(backward, setup_context=setup_context)
         return backward
 
-    def vjp(self, *args: Any) -> Any:
+    def vjp(self, *args: Any) -> tuple[Any, Pullback]:
         """The output and its pullback, by the registered gradient."""
-        op, arrays = self._prepare(list(args))
+        op, arrays = self._variant(list(args))
         return op.vjp(*arrays)
 
-    def check(self, *args: Any, reference: Callable[..., Any] | None = None, **options: Any) -> Any:
-        """A CheckReport against `reference`; see `Op.check`."""
-        op, arrays = self._prepare(list(args))
-        return op.check(*arrays, reference=reference or self.reference, **options)
+    def check(self, *args: Any, **options: Any) -> CheckReport:
+        """A CheckReport against the reference; see `Op.check`."""
+        op, arrays = self._variant(list(args))
+        return op.check(*arrays, **options)
 
-    def gradcheck(self, *args: Any, **options: Any) -> Any:
+    def gradcheck(self, *args: Any, **options: Any) -> GradReport:
         """A gradient check; see `Op.gradcheck`."""
-        op, arrays = self._prepare(list(args))
+        op, arrays = self._variant(list(args))
         return op.gradcheck(*arrays, **options)
 
-    def bench(self, *args: Any, **options: Any) -> Any:
-        """A BenchReport; see `Op.bench`."""
-        op, arrays = self._prepare(list(args)) if args else (self, [])
-        from .benchmark import bench_callable
-
-        return bench_callable(self.name, op, arrays, self.reference, **options)
+    def bench(self, *args: Any, **options: Any) -> BenchReport:
+        """Times it on these arguments, or over sizes; see `Op.bench`."""
+        return bench_callable(self.name, self, args, self.reference, **options)
 
 
 def _rebuild(ins: str, outs: str, text: str, name: str, preamble: str, reference: Any, backward: Any) -> Elementwise:

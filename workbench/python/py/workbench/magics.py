@@ -141,7 +141,7 @@ class WorkbenchMagics(Magics):
             if not args.name.isidentifier():
                 raise UsageError(f"%%kernel: --name {args.name} is no identifier")
             return {args.name: module}
-        names = [*module.kernels, *_uncalled(module)]
+        names = [*module.kernels, *module.entry_points]
         return {name: module[name] for name in names}
 
     def _land(self, landed: dict[str, Any], cell: str) -> None:
@@ -251,12 +251,6 @@ def _split(line: str) -> list[str]:
 def _define(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     return name, value if equals else "1"
-
-
-def _uncalled(module: Any) -> list[str]:
-    """Host functions that no other function of the text calls."""
-    called = set(re.findall(r"\bcall (\w+)", module.ir()))
-    return [name for name in module.host_functions if name not in called]
 
 
 def _show_compile_error(shell: Any, etype: Any, value: Any, tb: Any, tb_offset: Any = None) -> None:

@@ -1,0 +1,522 @@
+"""Operators: `wb.op`, `wb.ops`, `wb.check`, and what an operator can do besides being called."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from . import _workbench
+from ._compile import compile as compile_source
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
+from .autograd import Context, Pullback, needs_grad
+from .errors import make_argument_error
+
+__all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
+
+_DTYPES = frozenset(
+    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split()
+)
+# Every handle by its name; registering a name again changes the handle there is.
+_handles: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, init=False)
+class Spec:
+    """The shape, dtype and device of an array that is not there: what a shape callable is given, and what it returns.
+
+    `dtype` is NumPy's name, one that a kernel parameter can have; ArgumentError for any other and for negative extents.
+
+    >>> import numpy as np, workbench as wb
+    >>> wb.Spec((2, 3), np.float32)
+    Spec(shape=(2, 3), dtype='float32', device='cpu')
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+
+    def __init__(self, shape: Sequence[int] | int, dtype: Any = "float32", device: str = "cpu") -> None:
+        if isinstance(shape, str):
+            raise make_argument_error(f"shape is a tuple of ints, got {shape!r}")
+        extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        if not all(isinstance(extent, (int, np.integer)) and extent >= 0 for extent in extents):
+            raise make_argument_error(f"shape is a tuple of ints from 0 on, got {shape!r}")
+        object.__setattr__(self, "shape", tuple(int(extent) for extent in extents))
+        object.__setattr__(self, "dtype", dtype_name(dtype))
+        object.__setattr__(self, "device", str(device))
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    size = numel
+
+
+def dtype_name(dtype: Any) -> str:
+    """NumPy's name of a dtype given by name, type or as torch's."""
+    text = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
+    if text not in _DTYPES:
+        try:
+            text = np.dtype(dtype).name
+        except TypeError:
+            pass
+    if text not in _DTYPES:
+        raise make_argument_error(f"dtype is {dtype!r}; it must be one of {', '.join(sorted(_DTYPES))}")
+    return text
+
+
+def spec_like(like: Any, shape: Sequence[int] | None = None, dtype: Any = None) -> Spec:
+    """A `Spec` as an array or another `Spec`, with other extents or another dtype where they are given."""
+    return Spec(
+        tuple(like.shape) if shape is None else shape,
+        dtype_name(like.dtype) if dtype is None else dtype,
+        like.device if isinstance(like, Spec) else "cpu",
+    )
+
+
+def empty_like(like: Any) -> Any:
+    """What has the shape and dtype of `like`: a `Spec` for a `Spec`, a new uninitialised array for an array.
+
+    Works in shape callables and fakes, with and without torch.
+
+    >>> import numpy as np, workbench as wb
+    >>> wb.empty_like(wb.Spec((2,), "int32"))
+    Spec(shape=(2,), dtype='int32', device='cpu')
+    >>> wb.empty_like(np.zeros(3)).shape
+    (3,)
+    """
+    if isinstance(like, Spec):
+        return like
+    new_empty = getattr(like, "new_empty", None)
+    return np.empty_like(like) if new_empty is None else new_empty(like.shape)
+
+
+def run_shape(function: Callable[..., Any], call: tuple[Any, ...], given: list[tuple[list[int], str]]) -> Any:
+    """Runs a shape callable on the arguments of a call, arrays as `Spec`s; the native half calls it."""
+    specs = iter([Spec(shape, dtype) for shape, dtype in given])
+    if call:
+        args = [next(specs) if _is_array(value) else value for value in call]
+    else:
+        args = list(specs)
+    made = function(*args)
+    several = made if isinstance(made, (tuple, list)) else (made,)
+    result = []
+    for spec in several:
+        if not hasattr(spec, "shape") or not hasattr(spec, "dtype"):
+            raise make_argument_error(
+                f"the shape callable gave {type(spec).__name__} {spec!r}; one wb.Spec per output is wanted"
+            )
+        result.append((list(spec.shape), dtype_name(spec.dtype)))
+    return result
+
+
+def _is_array(value: Any) -> bool:
+    return not isinstance(value, (bool, int, float, str)) and hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One element that does not agree: where, what came, what was wanted, how far off, and the thread that wrote it."""
+
+    output: str
+    index: tuple[int, ...]
+    got: float
+    want: float
+    abs: float
+    rel: float
+    ulp: float
+    block: tuple[int, int, int] | None = None
+    thread: tuple[int, int, int] | None = None
+    unwritten: bool = False
+
+
+class Op(NativeOp):
+    """An operator: call it like a function; it allocates its outputs and launches its kernel.
+
+    Arguments go by position or by name, as the schema has them. Arrays are NumPy's or anything that shares memory; their
+    dtypes are the kernel's pointers', non-contiguous ones are copied. Results are fresh. `wb.op` makes operators.
+
+    Raises ArgumentError for arguments that do not fit, KernelFault for what the kernel does wrong.
+
+    >>> import numpy as np, workbench as wb
+    >>> twice = wb.op("doc::twice(Tensor x) -> Tensor",
+    ...               "__global__ void twice(const float* x, float* y, int n) "
+    ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }",
+    ...               shape="x[n] -> y[n]", reference=lambda x: x + x)
+    >>> twice(np.arange(3, dtype=np.float32))
+    array([0., 2., 4.], dtype=float32)
+    >>> bool(twice.check(np.ones(100, np.float32)))
+    True
+    """
+
+    #: What it is checked against.
+    reference: Callable[..., Any] | None = None
+    #: The compiled text its kernel is in.
+    module: Module
+    _parts: dict[str, Any]
+    _backward: Callable[..., Any] | None = None
+    _setup: Callable[..., Any] | None = None
+    _kernels: list[Kernel]
+
+    @property
+    def __name__(self) -> str:
+        return self.name.split("::")[-1]
+
+    @property
+    def kernel(self) -> str | None:
+        """The name of its kernel, where one was said."""
+        name: str | None = self._parts["kernel"]
+        return name
+
+    def __repr__(self) -> str:
+        return f"<op {self.schema}>"
+
+    def __reduce__(self) -> Any:
+        state = {"reference": self.reference, "backward": self._backward, "setup": self._setup, "kernels": self._kernels}
+        return _rebuild, (self.schema, self.module, self._parts, state)
+
+    def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
+        """The shapes of the outputs, as a callable on `Spec`s; also as a decorator.
+
+        An operator with a shape signature needs none: there it is an ArgumentError.
+        """
+        if isinstance(self._parts["shape"], str):
+            raise make_argument_error(
+                f"`{self.name}` has the shape signature {self._parts['shape']!r}; leave out shape= to give a callable"
+            )
+        self._define(self.schema, self.module, {**self._parts, "shape": fake})
+        for kernel in self._kernels:
+            self._register_kernel(kernel)
+        return fake
+
+    def register_kernel(self, device: str, kernel: Any = None, /) -> Any:
+        """Adds a kernel for other dtypes or another device ("cpu", "cuda"), or replaces that of the same; also as a decorator.
+
+        `kernel` is a kernel of a module, `m.name`, compiled for that device.
+        """
+        if kernel is None:
+            return lambda k: self.register_kernel(device, k)
+        if device not in ("cpu", "cuda"):
+            raise make_argument_error(f"device is {device!r}; it must be \"cpu\" or \"cuda\"")
+        if not isinstance(kernel, Kernel):
+            raise make_argument_error(f"a kernel of a module is wanted, as m.name; got {type(kernel).__name__}")
+        if kernel.module.device != device:
+            raise make_argument_error(f"kernel `{kernel.name}` is compiled for {kernel.module.device}, not for {device}")
+        self._register_kernel(kernel)
+        self._kernels.append(kernel)
+        return kernel
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
+        """The gradient, as in torch.library: `backward(ctx, *grads)` gives one gradient per input, None where it is no array.
+
+        `setup_context(ctx, inputs, output)` runs after the forward pass; also as a decorator.
+        """
+        for function in (backward, setup_context):
+            if function is not None and not callable(function):
+                raise make_argument_error(f"a callable is wanted, got {type(function).__name__}")
+        self._backward, self._setup = backward, setup_context
+        return backward
+
+    def _gradient(self) -> Callable[..., Any]:
+        if self._backward is None:
+            raise make_argument_error(
+                f"`{self.name}` has no gradient; give it one with register_autograd(backward, setup_context=)"
+            )
+        return self._backward
+
+    def vjp(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+        """The output, and the map from its gradient to one gradient per input, by the registered gradient.
+
+        Raises ArgumentError where none is registered.
+        """
+        backward = self._gradient()
+        inputs = self._arguments(args, kwargs)
+        output = self(*args, **kwargs)
+        return output, self._pullback(backward, inputs, output)
+
+    def _pullback(self, backward: Callable[..., Any], inputs: tuple[Any, ...], output: Any) -> Pullback:
+        ctx = Context(tuple(needs_grad(value) for value in inputs))
+        if self._setup is not None:
+            count = self._positional
+            if count < len(inputs):
+                self._setup(
+                    ctx=ctx,
+                    inputs=inputs[:count],
+                    keyword_only_inputs=dict(zip(self.params[count:], inputs[count:])),
+                    output=output,
+                )
+            else:
+                self._setup(ctx, inputs, output)
+        return Pullback(self.name, ctx, backward, inputs)
+
+    def check(
+        self,
+        *args: Any,
+        reference: Callable[..., Any] | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        equal_nan: bool = False,
+        **kwargs: Any,
+    ) -> CheckReport:
+        """Compares a call, on poisoned outputs, with the reference: abs, rel and ULP errors, first mismatches and who wrote them.
+
+        Tolerances are torch's for the output's dtype unless both are given.
+        """
+        wanted = reference or self.reference
+        if wanted is None:
+            raise make_argument_error(
+                f"`{self.name}` has no reference; give one, as in op.check(..., reference=f) or wb.op(..., reference=f)"
+            )
+        inputs = self._arguments(args, kwargs)
+        return _workbench.check_op(self, inputs, wanted, rtol, atol, equal_nan, self.name)
+
+    def gradcheck(
+        self,
+        *args: Any,
+        eps: float = 1e-6,
+        atol: float = 1e-5,
+        rtol: float = 1e-3,
+        raise_exception: bool = True,
+        **kwargs: Any,
+    ) -> GradReport:
+        """Compares the registered gradient with finite differences, in float64: `float` kernels run as their double twins.
+
+        Raises RuntimeError where they disagree, unless `raise_exception` is False; `.precision` of the report says how
+        it was computed.
+        """
+        backward = self._gradient()
+        inputs = self._arguments(args, kwargs)
+
+        def pullback(*values: Any) -> Pullback:
+            count = self._positional
+            output = self(*values[:count], **dict(zip(self.params[count:], values[count:])))
+            return self._pullback(backward, values, output)
+
+        report = _workbench.gradcheck_op(self, inputs, pullback, eps, atol, rtol, self.name)
+        if raise_exception and not report:
+            raise RuntimeError(str(report))
+        return report
+
+    def bench(
+        self,
+        *args: Any,
+        sizes: Iterable[int] | None = None,
+        make_args: Callable[[int], Any] | None = None,
+        others: Mapping[str, Callable[..., Any]] | None = None,
+        **options: Any,
+    ) -> BenchReport:
+        """Times the operator against its reference or `others`: on these arguments, or over `sizes`.
+
+        Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest.
+        """
+        from .benchmark import bench_callable
+
+        if sizes is not None and make_args is None:
+            make_args = self._random_args
+        return bench_callable(
+            self.__name__, self, args, self.reference, sizes=sizes, make_args=make_args, others=others, **options
+        )
+
+    def _random_args(self, n: int) -> tuple[Any, ...]:
+        rng = np.random.default_rng(0)
+        made: list[Any] = []
+        for kind, dtype in self._kinds:
+            if dtype is None:
+                made.append(True if kind == "bool" else 1)
+            elif dtype.startswith("float"):
+                made.append(rng.standard_normal(n).astype(dtype))
+            else:
+                made.append(rng.integers(0, 2 if dtype == "bool" else 100, n).astype(dtype))
+        return tuple(made)
+
+    def _define(self, schema: str, module: Module, parts: dict[str, Any]) -> None:
+        self._redefine(*_native_arguments(schema, module, parts))
+        self.module, self._parts = module, parts
+
+
+def _native_arguments(schema: str, module: Module, parts: dict[str, Any]) -> tuple[Any, ...]:
+    _, names = _workbench.schema_parts(schema)
+    result = _result_type(tuple(str(name) for name in names)) if len(names) > 1 and all(names) else None
+    block = parts["block"]
+    if block is not None:
+        extents = (block,) if isinstance(block, int) else tuple(block)
+        if not 1 <= len(extents) <= 3 or not all(isinstance(e, int) and 1 <= e <= 1024 for e in extents):
+            raise make_argument_error(f"block is an int or up to three, from 1 to 1024; got {block!r}")
+        block = (*extents, 1, 1)[:3]
+    return (
+        schema,
+        module,
+        parts["kernel"],
+        parts["shape"],
+        _extents("threads", parts["threads"]),
+        block,
+        _extents("grid", parts["grid"]),
+        result,
+    )
+
+
+@lru_cache(maxsize=None)
+def _result_type(names: tuple[str, ...]) -> Callable[..., Any]:
+    make: Any = namedtuple
+    made: Any = make("Result", names)
+    # By its names, so that a worker process can send results back.
+    made.__reduce__ = lambda self: (_result, (names, tuple(self)))
+    return made  # type: ignore[no-any-return]
+
+
+def _result(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return _result_type(names)(*values)
+
+
+def _extents(what: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    several = value if isinstance(value, (tuple, list)) else (value,)
+    if not all(isinstance(part, (int, str)) for part in several):
+        raise make_argument_error(f"{what} is an expression over dims such as \"n, m\", or ints; got {value!r}")
+    return ", ".join(str(part) for part in several)
+
+
+def op(
+    schema: str,
+    source: str | Module,
+    kernel: str | None = None,
+    shape: str | Callable[..., Any] | None = None,
+    threads: str | int | Sequence[int | str] | None = None,
+    block: int | Sequence[int] | None = None,
+    grid: str | int | Sequence[int | str] | None = None,
+    reference: Callable[..., Any] | None = None,
+    name: str | None = None,
+) -> Op:
+    """Makes an operator of a kernel, or gives its name a new meaning, for every handle there is.
+
+    `schema` is torch's: "lab::muladd(Tensor a, Tensor b, float c) -> Tensor". `source` is CUDA C++ (messages call it
+    `name`) or a compiled module; `kernel` says which kernel where there are several. `shape` is a signature such as
+    "a[m,k], b[k,n] -> out[m,n]", or a callable on `Spec`s; without it outputs are like input 0. Kernel parameters are
+    bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. `threads` (or
+    `grid`) are expressions over dims; without them there is one thread per element of output 0. `reference` is what
+    `check` compares with.
+
+    Raises ArgumentError for a schema, shape or parameter that does not fit (with the binding made), CompileError for the
+    text.
+
+    >>> import numpy as np, workbench as wb
+    >>> muladd = wb.op("doc::muladd(Tensor a, Tensor b, float c) -> Tensor", '''
+    ... __global__ void muladd(const float* a, const float* b, float c, float* out, int n) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     if (i < n) out[i] = a[i] * b[i] + c;
+    ... }''', shape="a[n], b[n] -> out[n]")
+    >>> muladd(np.ones(3, np.float32), np.ones(3, np.float32), c=2.0)
+    array([3., 3., 3.], dtype=float32)
+    >>> wb.ops.doc.muladd is muladd
+    True
+    """
+    full_name, _ = _workbench.schema_parts(schema)
+    module = source if isinstance(source, Module) else compile_source(source, name=name or full_name)
+    if reference is not None and not callable(reference):
+        raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
+    parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid}
+    handle = _handles.get(full_name)
+    if isinstance(handle, Op):
+        handle._define(schema, module, parts)
+    else:
+        handle = Op(*_native_arguments(schema, module, parts))
+        handle.module, handle._parts = module, parts
+        _handles[full_name] = handle
+    handle.reference = reference
+    handle._backward, handle._setup, handle._kernels = None, None, []
+    return handle
+
+
+def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str, Any]) -> Op:
+    made = op(schema, module, **parts, reference=state["reference"])
+    for kernel in state["kernels"]:
+        made.register_kernel(kernel.module.device, kernel)
+    made._backward, made._setup = state["backward"], state["setup"]
+    return made
+
+
+class _Namespace:
+    """The operators of one namespace, as attributes."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        handle = _handles.get(f"{self._name}::{name}")
+        if handle is None:
+            known = ", ".join(dir(self)) or "nothing"
+            raise AttributeError(f"there is no operator `{self._name}::{name}`; the namespace has {known}")
+        return handle
+
+    def __dir__(self) -> list[str]:
+        lead = f"{self._name}::"
+        return sorted(name.removeprefix(lead) for name in _handles if name.startswith(lead))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dir(self))
+
+    def __repr__(self) -> str:
+        return f"<operators {self._name}: {', '.join(dir(self))}>"
+
+
+class _Ops:
+    """Every operator there is: `wb.ops.lab.muladd`.
+
+    >>> import workbench as wb
+    >>> hasattr(wb.ops.lab, "nothing_of_this_name")
+    False
+    """
+
+    def __getattr__(self, name: str) -> _Namespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Namespace(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({name.split("::")[0] for name in _handles})
+
+    def __repr__(self) -> str:
+        return f"<operators of {', '.join(dir(self)) or 'no namespace'}>"
+
+
+ops = _Ops()
+
+
+def check(
+    fn: Callable[..., Any],
+    reference: Callable[..., Any],
+    *args: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+) -> CheckReport:
+    """Compares `fn(*args)` with `reference(*args)`: abs, rel and ULP errors, first mismatches, pictures of both.
+
+    Results are arrays or tuples of them. Tolerances are torch's for the result's dtype unless both are given. The report
+    is true when everything agrees; `.raise_if_failed()` raises an AssertionError.
+
+    >>> import numpy as np, workbench as wb
+    >>> bool(wb.check(np.sqrt, lambda x: x ** 0.5, np.linspace(0, 1, 100)))
+    True
+    """
+    if isinstance(fn, Op):
+        return fn.check(*args, reference=reference, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+    def copies() -> list[Any]:
+        return [value.copy() if isinstance(value, np.ndarray) else value for value in args]
+
+    title = getattr(fn, "__name__", type(fn).__name__)
+    expected, actual = reference(*copies()), fn(*copies())
+    return _workbench.check_results(actual, expected, rtol, atol, equal_nan, title)

@@ -1,0 +1,294 @@
+//! Checks of operators and of callables, and gradient checks, with references and gradients in Python.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use workbench::autograd::{self, GradOptions, gradcheck::gradcheck_wide};
+use workbench::check::{self, CheckOptions, Tolerance, check_outputs};
+use workbench::ops::{OwnedArg, RunConfig};
+use workbench::runtime::Tensor;
+
+use crate::bench::mime;
+use crate::errors::{self, argument};
+use crate::interrupt::Poll;
+use crate::kernel::{failed, seconds};
+use crate::op::NativeOp;
+use crate::output;
+use crate::values::{self, Keep, carried};
+
+/// What a check found.
+#[pyclass(module = "workbench", frozen)]
+pub struct CheckReport(check::CheckReport);
+
+#[pymethods]
+impl CheckReport {
+    /// Whether every element agrees.
+    #[getter]
+    fn passed(&self) -> bool {
+        self.0.passed
+    }
+
+    /// Largest absolute error.
+    #[getter]
+    fn max_abs(&self) -> f64 {
+        self.0.max_abs()
+    }
+
+    /// Largest relative error.
+    #[getter]
+    fn max_rel(&self) -> f64 {
+        self.0.max_rel()
+    }
+
+    /// Largest distance in units in the last place.
+    #[getter]
+    fn max_ulp(&self) -> f64 {
+        self.0.max_ulp()
+    }
+
+    /// How many elements do not agree, of all outputs.
+    #[getter]
+    fn count(&self) -> usize {
+        self.0.mismatches()
+    }
+
+    /// The first mismatches, each with `output index got want abs rel ulp block thread unwritten`.
+    #[getter]
+    fn mismatches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let make = py.import("workbench.operators")?.getattr("Mismatch")?;
+        let list = PyList::empty(py);
+        for output in &self.0.outputs {
+            for m in &output.comparison.first {
+                let fields = PyDict::new(py);
+                fields.set_item("output", &output.name)?;
+                fields.set_item("index", PyTuple::new(py, &m.index)?)?;
+                fields.set_item("got", m.actual)?;
+                fields.set_item("want", m.expected)?;
+                fields.set_item("abs", m.abs)?;
+                fields.set_item("rel", m.rel)?;
+                fields.set_item("ulp", m.ulp)?;
+                fields.set_item("block", m.writer.map(|w| (w.block[0], w.block[1], w.block[2])))?;
+                fields.set_item("thread", m.writer.map(|w| (w.thread[0], w.thread[1], w.thread[2])))?;
+                fields.set_item("unwritten", m.unwritten)?;
+                list.append(make.call((), Some(&fields))?)?;
+            }
+        }
+        Ok(list)
+    }
+
+    /// Raises an AssertionError with the whole report, unless it passed.
+    fn raise_if_failed(&self) -> PyResult<()> {
+        if self.0.passed { Ok(()) } else { Err(pyo3::exceptions::PyAssertionError::new_err(self.0.to_string())) }
+    }
+
+    fn __bool__(&self) -> bool {
+        self.0.passed
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.to_string()
+    }
+
+    #[pyo3(signature = (include=None, exclude=None))]
+    fn _repr_mimebundle_<'py>(
+        &self,
+        py: Python<'py>,
+        include: Option<&Bound<'py, PyAny>>,
+        exclude: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let _ = (include, exclude);
+        mime(py, &self.0)
+    }
+}
+
+/// What a gradient check found.
+#[pyclass(module = "workbench", frozen)]
+pub struct GradReport(autograd::GradReport);
+
+#[pymethods]
+impl GradReport {
+    /// Whether every element of every Jacobian agrees.
+    #[getter]
+    fn passed(&self) -> bool {
+        self.0.passed
+    }
+
+    /// "float64", or "float32" with why.
+    #[getter]
+    fn precision(&self) -> &str {
+        &self.0.precision
+    }
+
+    /// Largest error over all elements.
+    #[getter]
+    fn max_error(&self) -> f64 {
+        self.0.max_error.iter().map(|(_, e)| *e).fold(0.0, f64::max)
+    }
+
+    fn __bool__(&self) -> bool {
+        self.0.passed
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.to_string()
+    }
+
+    #[pyo3(signature = (include=None, exclude=None))]
+    fn _repr_mimebundle_<'py>(
+        &self,
+        py: Python<'py>,
+        include: Option<&Bound<'py, PyAny>>,
+        exclude: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let _ = (include, exclude);
+        mime(py, &self.0)
+    }
+}
+
+/// Both tolerances or neither, as in `torch.testing`.
+fn options(py: Python<'_>, rtol: Option<f64>, atol: Option<f64>, equal_nan: bool) -> PyResult<CheckOptions> {
+    let tolerance = match (rtol, atol) {
+        (Some(rtol), Some(atol)) if rtol >= 0.0 && atol >= 0.0 => Some(Tolerance { rtol, atol }),
+        (None, None) => None,
+        (Some(_), Some(_)) => return Err(argument(py, "rtol and atol must be 0 or more")),
+        _ => return Err(argument(py, "give both rtol and atol, or neither")),
+    };
+    Ok(CheckOptions { tolerance, equal_nan })
+}
+
+impl NativeOp {
+    /// Copies of the arguments of a call.
+    fn owned(&self, args: &Bound<'_, PyTuple>) -> PyResult<Vec<OwnedArg>> {
+        let definition = self.op().definition();
+        let mut keep = Keep::new();
+        let mut owned = Vec::with_capacity(args.len());
+        for (arg, object) in definition.schema.args.iter().zip(args.iter()) {
+            owned.push(values::owned(&values::value(self.op().name(), arg, &object, &mut keep)?));
+        }
+        Ok(owned)
+    }
+
+    /// Calls the operator on owned arguments: poisoned outputs, interruptible.
+    fn call_owned(&self, py: Python<'_>, args: &[OwnedArg]) -> PyResult<workbench::ops::Outputs> {
+        let objects = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
+        let poll = Poll::new();
+        let config = RunConfig { timeout: seconds(py, self.timeout())?, interrupt: Some(&poll) };
+        let op = self.op();
+        let called = self.with_arguments(py, &objects, || py.detach(|| op.call_with(args, &config)))?;
+        match called {
+            Ok(outputs) => Ok(outputs),
+            Err(error) => Err(failed(py, error, poll)),
+        }
+    }
+}
+
+/// Checks an operator against a reference; `Op.check` is the public door. `args` are complete.
+#[pyfunction]
+#[pyo3(signature = (op, args, reference, rtol, atol, equal_nan, title))]
+#[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+pub fn check_op(
+    py: Python<'_>,
+    op: &Bound<'_, NativeOp>,
+    args: &Bound<'_, PyTuple>,
+    reference: &Bound<'_, PyAny>,
+    rtol: Option<f64>,
+    atol: Option<f64>,
+    equal_nan: bool,
+    title: String,
+) -> PyResult<CheckReport> {
+    let op = op.get();
+    let options = options(py, rtol, atol, equal_nan)?;
+    let owned = op.owned(args)?;
+    // The reference works on copies: what it does to them is its own affair.
+    let copies = owned.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
+    let expected = values::tensors(&reference.call1(PyTuple::new(py, copies)?)?, "the result of the reference")?;
+    let got = op.call_owned(py, &owned)?;
+    output::write(py, &got.report.output, got.report.dropped)?;
+    let definition = op.op().definition();
+    let mut names: Vec<String> = definition
+        .output_names()
+        .into_iter()
+        .enumerate()
+        .map(|(k, n)| n.unwrap_or_else(|| format!("output {k}")))
+        .collect();
+    let mut actual = got.tensors;
+    for (arg, after) in definition.schema.args.iter().zip(&got.args) {
+        if let (true, Some(tensor)) = (arg.mutated, after.tensor()) {
+            names.push(arg.name.clone());
+            actual.push(tensor.clone());
+        }
+    }
+    let mut report = check_outputs(&title, &actual, &expected, &names, &options);
+    if !report.passed {
+        let objects: Vec<_> = args.iter().collect();
+        let named = op.with_arguments(py, &objects, || op.op().name_writers(owned, &mut report))?;
+        named.map_err(|e| errors::to_py(py, e))?;
+    }
+    Ok(CheckReport(report))
+}
+
+/// Compares what two callables returned; `workbench.check` is the public door.
+#[pyfunction]
+#[pyo3(signature = (actual, expected, rtol, atol, equal_nan, title))]
+pub fn check_results(
+    py: Python<'_>,
+    actual: &Bound<'_, PyAny>,
+    expected: &Bound<'_, PyAny>,
+    rtol: Option<f64>,
+    atol: Option<f64>,
+    equal_nan: bool,
+    title: &str,
+) -> PyResult<CheckReport> {
+    let options = options(py, rtol, atol, equal_nan)?;
+    let actual = values::tensors(actual, "the result")?;
+    let expected = values::tensors(expected, "the result of the reference")?;
+    Ok(CheckReport(check_outputs(title, &actual, &expected, &[], &options)))
+}
+
+/// Checks a gradient by finite differences; `Op.gradcheck` is the public door. `pullback(*inputs)` gives the map from
+/// gradients of the outputs to gradients of the inputs.
+#[pyfunction]
+#[pyo3(signature = (op, args, pullback, eps, atol, rtol, title))]
+#[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+pub fn gradcheck_op(
+    py: Python<'_>,
+    op: &Bound<'_, NativeOp>,
+    args: &Bound<'_, PyTuple>,
+    pullback: &Bound<'_, PyAny>,
+    eps: f64,
+    atol: f64,
+    rtol: f64,
+    title: &str,
+) -> PyResult<GradReport> {
+    let op = op.get();
+    let owned = op.owned(args)?;
+    let mut forward = |args: &[OwnedArg]| {
+        carried(py, py.check_signals())?;
+        Ok(carried(py, op.call_owned(py, args))?.tensors)
+    };
+    let mut backward = |args: &[OwnedArg], grads: &[Tensor]| {
+        let run = || -> PyResult<Vec<Option<Tensor>>> {
+            py.check_signals()?;
+            let inputs = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
+            let grads = grads.iter().map(|g| values::to_numpy(py, g)).collect::<PyResult<Vec<_>>>()?;
+            let made = pullback.call1(PyTuple::new(py, inputs)?)?.call1(PyTuple::new(py, grads)?)?;
+            let made = made.cast_into::<PyTuple>().map_err(PyErr::from)?;
+            made.iter()
+                .map(|g| if g.is_none() { Ok(None) } else { values::tensor(&g, "a gradient").map(Some) })
+                .collect()
+        };
+        carried(py, run())
+    };
+    let options = GradOptions { eps, atol, rtol };
+    match gradcheck_wide(title, &mut forward, &mut backward, &owned, options) {
+        Ok(report) => Ok(GradReport(report)),
+        Err(error) => Err(errors::to_py(py, error)),
+    }
+}

@@ -1,0 +1,431 @@
+//! Operators: the call path (arguments by the schema, outputs allocated, one launch) and their definition.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+use workbench::ir::ParamType;
+use workbench::ops::schema::{Argument, Schema};
+use workbench::ops::{self, ArgValue, Definition, OpOptions, Plan, RunConfig, ShapeFn, ShapeRule, SourceCode, Spec};
+use workbench::runtime::{DType, Error, Report};
+
+use crate::args;
+use crate::errors::{self, argument};
+use crate::interrupt::Poll;
+use crate::kernel::{Kernel, failed, seconds};
+use crate::module::Module;
+use crate::ndarray;
+use crate::output;
+use crate::stale::Stale;
+use crate::values::{self, Keep, carried};
+
+/// A call that makes fewer elements keeps the GIL, as small launches do.
+const KEEP_GIL_BELOW: i64 = 4096;
+
+thread_local! {
+    /// The arguments of the calls under way, innermost last: what a shape callable is given.
+    static CALLS: RefCell<Vec<Py<PyTuple>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The native half of `workbench.Op`.
+#[pyclass(module = "workbench", subclass, frozen)]
+pub struct NativeOp {
+    op: ops::Op,
+    /// Bits of the timeout in seconds; 0 for none.
+    timeout: AtomicU64,
+    /// Whether a callable gives the shape.
+    callable: AtomicBool,
+    /// Makes a namedtuple of several named outputs.
+    result_type: Mutex<Option<Py<PyAny>>>,
+    stale: Stale,
+}
+
+/// Objects of a call in the schema's order.
+type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
+
+#[pymethods]
+impl NativeOp {
+    #[new]
+    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, result_type))]
+    #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+    fn new(
+        py: Python<'_>,
+        schema: &str,
+        module: &Module,
+        kernel: Option<String>,
+        shape: Option<&Bound<'_, PyAny>>,
+        threads: Option<String>,
+        block: Option<[u32; 3]>,
+        grid: Option<String>,
+        result_type: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let op = define(py, schema, module, kernel, shape, threads, block, grid)?;
+        let made = NativeOp {
+            op,
+            timeout: AtomicU64::new(0),
+            callable: AtomicBool::new(false),
+            result_type: Mutex::new(None),
+            stale: Stale::default(),
+        };
+        made.set(module, shape, result_type);
+        Ok(made)
+    }
+
+    /// Gives the name a new meaning.
+    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, result_type))]
+    #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+    fn _redefine(
+        &self,
+        py: Python<'_>,
+        schema: &str,
+        module: &Module,
+        kernel: Option<String>,
+        shape: Option<&Bound<'_, PyAny>>,
+        threads: Option<String>,
+        block: Option<[u32; 3]>,
+        grid: Option<String>,
+        result_type: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        define(py, schema, module, kernel, shape, threads, block, grid)?;
+        self.set(module, shape, result_type);
+        self.stale.clear();
+        Ok(())
+    }
+
+    /// Its qualified name, `ns::name`.
+    #[getter]
+    fn name(&self) -> &str {
+        self.op.name()
+    }
+
+    /// Its schema, in torch's grammar.
+    #[getter]
+    fn schema(&self) -> String {
+        self.op.definition().schema.to_string()
+    }
+
+    /// What each kernel parameter is given, as a table.
+    #[getter]
+    fn binding(&self) -> String {
+        self.op.binding()
+    }
+
+    /// How many arguments may be passed by position.
+    #[getter]
+    fn _positional(&self) -> usize {
+        self.op.definition().schema.args.iter().filter(|a| !a.keyword_only).count()
+    }
+
+    /// The names of the arguments, in order.
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.op.definition().schema.args.iter().map(|a| a.name.clone()))
+    }
+
+    /// For each argument its type, and for an array the dtype that the first kernel takes.
+    #[getter]
+    fn _kinds(&self) -> Vec<(String, Option<&'static str>)> {
+        let definition = self.op.definition();
+        let kernels = self.op.kernels();
+        let dtype = |name: &str| {
+            let param = kernels.first()?.params().iter().find(|p| p.name == name)?;
+            match param.ty {
+                ParamType::Ptr { elem: Some(elem), .. } => Some(DType::from(elem).name()),
+                _ => Some("float32"),
+            }
+        };
+        let one = |a: &Argument| (a.kind.to_string(), if a.is_tensor() { dtype(&a.name) } else { None });
+        definition.schema.args.iter().map(one).collect()
+    }
+
+    /// Calls the operator.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.stale.warn(py)?;
+        let definition = self.op.definition();
+        let objects = self.objects(py, &definition.schema, args, kwargs)?;
+        self.call(py, &definition, &objects)
+    }
+
+    /// Every argument of a call in the schema's order, defaults included.
+    #[pyo3(signature = (args, kwargs))]
+    fn _arguments<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let objects = self.objects(py, &self.op.definition().schema, args, Some(kwargs))?;
+        PyTuple::new(py, objects)
+    }
+
+    /// Adds a kernel, or replaces the one of the same types.
+    fn _register_kernel(&self, py: Python<'_>, kernel: &Kernel) -> PyResult<()> {
+        self.op.register_kernel(kernel.kernel.clone()).map_err(|e| errors::to_py(py, e))
+    }
+
+    fn _mark_stale(&self, why: String) {
+        self.stale.mark(why);
+    }
+}
+
+impl NativeOp {
+    fn set(&self, module: &Module, shape: Option<&Bound<'_, PyAny>>, result_type: Option<Py<PyAny>>) {
+        self.timeout.store(module.timeout.unwrap_or(0.0).to_bits(), Ordering::Relaxed);
+        self.callable.store(shape.is_some_and(|s| s.is_callable()), Ordering::Relaxed);
+        *self.result_type.lock().unwrap_or_else(PoisonError::into_inner) = result_type;
+    }
+
+    /// The operator itself.
+    pub fn op(&self) -> &ops::Op {
+        &self.op
+    }
+
+    /// The timeout of every call, in seconds.
+    pub fn timeout(&self) -> Option<f64> {
+        Some(f64::from_bits(self.timeout.load(Ordering::Relaxed))).filter(|t| *t > 0.0)
+    }
+
+    /// The objects of a call in the schema's order, defaults filled in.
+    fn objects<'py>(
+        &self,
+        py: Python<'py>,
+        schema: &Schema,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Objects<'py>> {
+        let name = self.op.name();
+        let mut objects: Objects<'py> = args.iter().collect();
+        let positional = schema.args.iter().take_while(|a| !a.keyword_only).count();
+        if objects.len() > positional {
+            return Err(argument(
+                py,
+                format!("`{name}` takes {positional} arguments by position, {} given: {schema}", objects.len()),
+            ));
+        }
+        let mut used = 0;
+        for arg in &schema.args[objects.len()..] {
+            match kwargs.map(|k| k.get_item(&arg.name)).transpose()?.flatten() {
+                Some(object) => {
+                    used += 1;
+                    objects.push(object);
+                }
+                None => objects.push(values::default(py, name, arg)?),
+            }
+        }
+        if let Some(kwargs) = kwargs
+            && kwargs.len() > used
+        {
+            for key in kwargs.keys() {
+                let key = key.to_string();
+                match schema.args.iter().position(|a| a.name == key) {
+                    None => return Err(argument(py, format!("`{name}` has no argument `{key}`: {schema}"))),
+                    Some(at) if at < args.len() => {
+                        return Err(argument(py, format!("`{name}`: argument `{key}` is given twice")));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(objects)
+    }
+
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        definition: &Definition,
+        objects: &Objects<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let schema = &definition.schema;
+        let mut keep = Keep::new();
+        let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
+        for (arg, object) in schema.args.iter().zip(objects) {
+            args.push(values::value(self.op.name(), arg, object, &mut keep)?);
+        }
+        let plan = self.with_arguments(py, objects, || self.op.plan(&args))?.map_err(|e| errors::to_py(py, e))?;
+        let mut outputs: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
+        let mut pointers: SmallVec<[*mut u8; 4]> = SmallVec::new();
+        for spec in &plan.outputs {
+            let mut shape: SmallVec<[usize; 6]> = SmallVec::new();
+            for &extent in &spec.shape {
+                shape.push(usize::try_from(extent).map_err(|_| {
+                    argument(py, format!("`{}`: an output would have the extent {extent}", self.op.name()))
+                })?);
+            }
+            let (array, data) = ndarray::empty(py, &shape, spec.dtype)?;
+            outputs.push(array);
+            pointers.push(data);
+        }
+        self.run(py, &plan, &args, &pointers)?;
+        self.results(py, schema, objects, outputs)
+    }
+
+    fn run(&self, py: Python<'_>, plan: &Plan, args: &[ArgValue<'_>], outputs: &[*mut u8]) -> PyResult<()> {
+        let poll = Poll::new();
+        let config = RunConfig { timeout: seconds(py, self.timeout())?, interrupt: Some(&poll) };
+        let count = |shape: &[i64]| shape.iter().product::<i64>();
+        let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
+        let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();
+        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && config.timeout.is_none();
+        let result = if small {
+            self.op.run(plan, args, outputs, &config)
+        } else {
+            let lent = Lent { plan, args, outputs };
+            let op = &self.op;
+            py.detach(|| lent.run(op, &config))
+        };
+        match result {
+            Ok(report) => output::write(py, &report.output, report.dropped),
+            Err(error) => Err(failed(py, error, poll)),
+        }
+    }
+
+    /// The results by the schema: fresh arrays, and written arguments where the schema returns them.
+    fn results<'py>(
+        &self,
+        py: Python<'py>,
+        schema: &Schema,
+        objects: &Objects<'py>,
+        outputs: SmallVec<[Bound<'py, PyAny>; 2]>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let first = schema.args.iter().zip(objects).find(|(a, o)| a.is_tensor() && !o.is_none()).map(|(_, o)| o);
+        let foreign = first.filter(|o| ndarray::View::of(o).is_none());
+        let mut fresh = outputs.into_iter();
+        let mut results: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
+        for ret in &schema.returns {
+            let written = ret.mutated.then(|| {
+                schema.args.iter().zip(objects).find(|(a, _)| a.mutated && a.alias == ret.alias).map(|(_, o)| o.clone())
+            });
+            match written.flatten().or_else(|| fresh.next()) {
+                Some(array) if !ret.mutated && foreign.is_some() => {
+                    results.push(args::interop(py)?.call_method1("like", (foreign, array))?);
+                }
+                Some(object) => results.push(object),
+                None => {}
+            }
+        }
+        if results.len() == 1 {
+            return Ok(results.remove(0));
+        }
+        if results.is_empty() {
+            return Ok(py.None().into_bound(py));
+        }
+        let tuple = PyTuple::new(py, results)?;
+        let made = self.result_type.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|t| t.clone_ref(py));
+        match made {
+            Some(ty) => ty.bind(py).call1(tuple),
+            None => Ok(tuple.into_any()),
+        }
+    }
+
+    /// Runs `f` with the arguments of this call known to a shape callable.
+    pub fn with_arguments<'py, R>(
+        &self,
+        py: Python<'py>,
+        objects: &[Bound<'py, PyAny>],
+        f: impl FnOnce() -> R,
+    ) -> PyResult<R> {
+        if !self.callable.load(Ordering::Relaxed) {
+            return Ok(f());
+        }
+        struct Pop;
+        impl Drop for Pop {
+            fn drop(&mut self) {
+                CALLS.with(|calls| calls.borrow_mut().pop());
+            }
+        }
+        let tuple = PyTuple::new(py, objects)?.unbind();
+        CALLS.with(|calls| calls.borrow_mut().push(tuple));
+        let _pop = Pop;
+        Ok(f())
+    }
+}
+
+/// A planned call on its way past the GIL.
+struct Lent<'a> {
+    plan: &'a Plan,
+    args: &'a [ArgValue<'a>],
+    outputs: &'a [*mut u8],
+}
+
+// SAFETY: plan and arguments are plain addresses and numbers; their memory outlives the launch, which blocks the lender.
+unsafe impl Send for Lent<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Lent<'_> {}
+
+impl Lent<'_> {
+    fn run(&self, op: &ops::Op, config: &RunConfig<'_>) -> workbench::runtime::Result<Report> {
+        op.run(self.plan, self.args, self.outputs, config)
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "what wb.op takes")]
+fn define(
+    py: Python<'_>,
+    schema: &str,
+    module: &Module,
+    kernel: Option<String>,
+    shape: Option<&Bound<'_, PyAny>>,
+    threads: Option<String>,
+    block: Option<[u32; 3]>,
+    grid: Option<String>,
+) -> PyResult<ops::Op> {
+    let mut options = OpOptions::new(SourceCode::Program(module.program.clone()));
+    options.kernel = kernel;
+    options.threads = threads;
+    options.block = block;
+    options.grid = grid;
+    options.shape = match shape {
+        None => ShapeRule::LikeFirst,
+        Some(shape) => match shape.extract::<String>() {
+            Ok(text) => ShapeRule::Signature(text),
+            Err(_) if shape.is_callable() => ShapeRule::Callable(shape_fn(shape.clone().unbind())),
+            Err(_) => {
+                return Err(argument(py, "shape is a signature such as \"a[n] -> out[n]\", or a callable"));
+            }
+        },
+    };
+    ops::Op::define(schema, options).map_err(|e| errors::to_py(py, e))
+}
+
+/// A shape callable: `operators.run_shape` gives it `Spec`s and takes its answer apart.
+fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
+    Arc::new(move |specs: &[Spec]| {
+        Python::attach(|py| {
+            let run = || -> PyResult<Vec<Spec>> {
+                let helper = py.import("workbench.operators")?.getattr("run_shape")?;
+                let call = CALLS.with(|calls| calls.borrow().last().map(|c| c.clone_ref(py)));
+                let call = match call {
+                    Some(call) => call.into_bound(py),
+                    None => PyTuple::empty(py),
+                };
+                let given: Vec<(Vec<i64>, &str)> = specs.iter().map(|s| (s.shape.to_vec(), s.dtype.name())).collect();
+                let made: Vec<(Vec<i64>, String)> = helper.call1((&callable, call, given))?.extract()?;
+                made.into_iter()
+                    .map(|(shape, dtype)| {
+                        let dtype = DType::from_name(&dtype)
+                            .ok_or_else(|| argument(py, format!("`{dtype}` is no element type of a kernel")))?;
+                        Ok(Spec { shape: shape.into_iter().collect(), dtype })
+                    })
+                    .collect()
+            };
+            carried(py, run())
+        })
+    })
+}
+
+/// The qualified name of a schema, checked.
+#[pyfunction]
+#[pyo3(signature = (schema))]
+pub fn schema_parts(py: Python<'_>, schema: &str) -> PyResult<(String, Vec<Option<String>>)> {
+    let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
+    Ok((parsed.qualified_name(), parsed.returns.into_iter().map(|r| r.name).collect()))
+}

@@ -1,0 +1,195 @@
+//! Python objects as arguments of operators, by the schema; and results on their way back.
+
+use numpy::npyffi::npy_intp;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+use smallvec::SmallVec;
+use workbench::ops::schema::{Argument, Default, Kind};
+use workbench::ops::{ArgValue, ArrayRef, OwnedArg};
+use workbench::runtime::{Error, Result, Tensor};
+
+use crate::args;
+use crate::errors::{argument, from_py};
+use crate::ndarray::{self, View};
+
+/// Objects that must outlive a call: copies of arrays that were not contiguous.
+pub type Keep<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
+
+/// The value of an object for a schema argument.
+///
+/// # Errors
+/// `ArgumentError` naming operator, argument, what came and what was wanted.
+pub fn value<'a, 'py: 'a>(
+    op: &str,
+    arg: &Argument,
+    object: &'a Bound<'py, PyAny>,
+    keep: &mut Keep<'py>,
+) -> PyResult<ArgValue<'a>> {
+    let kind = match &arg.kind {
+        Kind::Optional(_) if object.is_none() => return Ok(ArgValue::None),
+        Kind::Optional(inner) => inner,
+        kind => kind,
+    };
+    let wrong = || {
+        let came = object.get_type().name().map_or_else(|_| "object".to_owned(), |n| n.to_string());
+        argument(object.py(), format!("`{op}`: argument `{}` is `{}`, got {came}", arg.name, arg.kind))
+    };
+    match kind {
+        Kind::Tensor => array(op, arg, object, keep).map(ArgValue::Array),
+        Kind::Int => int(object).transpose()?.map(ArgValue::Int).ok_or_else(wrong),
+        Kind::Float => args::float(object).transpose()?.map(ArgValue::Float).ok_or_else(wrong),
+        Kind::Bool => match int(object).transpose()? {
+            Some(v @ (0 | 1)) => Ok(ArgValue::Bool(v == 1)),
+            _ => Err(wrong()),
+        },
+        Kind::Str => match object.cast::<PyString>() {
+            Ok(text) => Ok(ArgValue::Str(text.to_str()?)),
+            Err(_) => Err(wrong()),
+        },
+        Kind::Scalar if object.is_instance_of::<PyBool>() => Ok(ArgValue::Bool(object.is_truthy()?)),
+        Kind::Scalar => match int(object).transpose()? {
+            Some(v) => Ok(ArgValue::Int(v)),
+            None => args::float(object).transpose()?.map(ArgValue::Float).ok_or_else(wrong),
+        },
+        Kind::ScalarType | Kind::Other(_) | Kind::List(..) | Kind::Optional(_) => Err(argument(
+            object.py(),
+            format!("`{op}`: argument `{}` of type `{}` cannot be passed to a kernel", arg.name, arg.kind),
+        )),
+    }
+}
+
+/// An integer that fits 64 bits; `None` when the object is none.
+fn int(object: &Bound<'_, PyAny>) -> Option<PyResult<i64>> {
+    let value = args::integer(object)?;
+    Some(value.and_then(|v| {
+        v.and_then(|v| i64::try_from(v).ok())
+            .ok_or_else(|| argument(object.py(), format!("{object} does not fit 64 bits, signed")))
+    }))
+}
+
+fn array<'py>(op: &str, arg: &Argument, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> PyResult<ArrayRef> {
+    let py = object.py();
+    if let Some(view) = View::of(object) {
+        return reference(op, arg, &view, keep);
+    }
+    let what = if arg.mutated { "Tensor, written" } else { "Tensor" };
+    // A NumPy scalar is a 0-d array where it is only read.
+    let converted = args::interop(py)?.call_method1("as_tensor", (object, arg.mutated, &arg.name, what))?;
+    keep.push(converted.clone());
+    match View::of(&converted) {
+        Some(view) => reference(op, arg, &view, keep),
+        None => Err(argument(py, format!("`{op}`: argument `{}` is no array", arg.name))),
+    }
+}
+
+fn reference<'py>(op: &str, arg: &Argument, view: &View<'_, 'py>, keep: &mut Keep<'py>) -> PyResult<ArrayRef> {
+    let py = view.object().py();
+    let Some(dtype) = view.dtype() else {
+        let text = format!(
+            "`{op}`: argument `{}` is an array of {}, which no kernel parameter takes; try x.astype(np.float32)",
+            arg.name,
+            view.dtype_name()
+        );
+        return Err(argument(py, text));
+    };
+    let shape = view.shape().iter().map(|&d| d as i64).collect();
+    if view.is_contiguous() && view.is_aligned() {
+        return Ok(ArrayRef { ptr: view.data(), dtype, shape, writable: view.is_writeable() });
+    }
+    if arg.mutated {
+        return Err(argument(
+            py,
+            format!(
+                "`{op}`: argument `{}` is written, but the array is not contiguous; pass a contiguous one",
+                arg.name
+            ),
+        ));
+    }
+    let copy = args::contiguous(view.object())?;
+    let ptr = View::of(&copy).map(|v| v.data()).ok_or_else(|| argument(py, "NumPy made no array of an array"))?;
+    keep.push(copy);
+    Ok(ArrayRef { ptr, dtype, shape, writable: false })
+}
+
+/// A schema default as a Python object.
+pub fn default<'py>(py: Python<'py>, op: &str, arg: &Argument) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match &arg.default {
+        Some(Default::Int(v)) => PyInt::new(py, *v).into_any(),
+        Some(Default::Float(v)) => PyFloat::new(py, *v).into_any(),
+        Some(Default::Bool(v)) => PyBool::new(py, *v).to_owned().into_any(),
+        Some(Default::Str(v)) => PyString::new(py, v).into_any(),
+        Some(Default::None) => py.None().into_bound(py),
+        Some(Default::Other(v)) => {
+            return Err(argument(py, format!("`{op}`: give argument `{}`; its default `{v}` is no number", arg.name)));
+        }
+        None => return Err(argument(py, format!("`{op}`: argument `{}` is missing", arg.name))),
+    })
+}
+
+/// A copy that owns its array, for checks.
+pub fn owned(value: &ArgValue<'_>) -> OwnedArg {
+    match value {
+        ArgValue::Array(array) => {
+            let shape: Vec<usize> = array.shape.iter().map(|&d| d as usize).collect();
+            let mut tensor = Tensor::zeros(array.dtype, &shape);
+            // SAFETY: both hold as many bytes as shape and type say, and the tensor is fresh.
+            unsafe { std::ptr::copy_nonoverlapping(array.ptr, tensor.as_mut_ptr(), tensor.bytes()) };
+            OwnedArg::Tensor(tensor)
+        }
+        ArgValue::Int(v) => OwnedArg::Int(*v),
+        ArgValue::Float(v) => OwnedArg::Float(*v),
+        ArgValue::Bool(v) => OwnedArg::Bool(*v),
+        ArgValue::Str(v) => OwnedArg::Str((*v).to_owned()),
+        ArgValue::None => OwnedArg::None,
+    }
+}
+
+/// A tensor as a fresh NumPy array.
+pub fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    let (array, data) = ndarray::empty(py, tensor.shape(), tensor.dtype())?;
+    // SAFETY: the array was made for this shape and type.
+    unsafe { std::ptr::copy_nonoverlapping(tensor.as_ptr(), data, tensor.bytes()) };
+    Ok(array)
+}
+
+/// An owned argument as a Python object.
+pub fn to_python<'py>(py: Python<'py>, arg: &OwnedArg) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match arg {
+        OwnedArg::Tensor(tensor) => to_numpy(py, tensor)?,
+        OwnedArg::Int(v) => PyInt::new(py, *v).into_any(),
+        OwnedArg::Float(v) => PyFloat::new(py, *v).into_any(),
+        OwnedArg::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
+        OwnedArg::Str(v) => PyString::new(py, v).into_any(),
+        OwnedArg::None => py.None().into_bound(py),
+    })
+}
+
+/// A copy of what NumPy makes of an object.
+pub fn tensor(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Tensor> {
+    let py = object.py();
+    let array = args::interop(py)?.call_method1("as_result", (object, what))?;
+    let made = View::of(&array).and_then(|view| {
+        let shape: Vec<usize> = view.shape().iter().map(|&d: &npy_intp| d as usize).collect();
+        let mut tensor = Tensor::zeros(view.dtype()?, &shape);
+        // SAFETY: `as_result` gives a contiguous array; the tensor holds as many bytes and is fresh.
+        unsafe { std::ptr::copy_nonoverlapping(view.data(), tensor.as_mut_ptr(), tensor.bytes()) };
+        Some(tensor)
+    });
+    made.ok_or_else(|| argument(py, format!("{what} is no array that can be compared")))
+}
+
+/// What a callable returned, as tensors: each of a tuple or list, or the only one.
+pub fn tensors(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Tensor>> {
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        return tuple.iter().map(|o| tensor(&o, what)).collect();
+    }
+    if let Ok(list) = object.cast::<PyList>() {
+        return list.iter().map(|o| tensor(&o, what)).collect();
+    }
+    Ok(vec![tensor(object, what)?])
+}
+
+/// A result of Python code as a result of Rust's.
+pub fn carried<T>(py: Python<'_>, result: PyResult<T>) -> Result<T, Error> {
+    result.map_err(|e| from_py(py, e))
+}
