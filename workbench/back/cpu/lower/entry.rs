@@ -208,6 +208,23 @@ impl FuncLower<'_, '_> {
         self.declare_locals();
         let width = self.ctx_u32(Field::DIMS);
         let done = self.b.create_block();
+        if let Some(strided) = self.info.strided.as_deref() {
+            self.strided(strided, width, done)?;
+        }
+        self.rows(width, done)?;
+        self.b.switch_to_block(done);
+        self.b.seal_block(done);
+        self.unlink_slots();
+        if polls {
+            self.store_budget();
+        }
+        let ok = self.int(types::I32, 0);
+        self.b.ins().return_(&[ok]);
+        Ok(())
+    }
+
+    /// The body for all threads of a row, with and without the checks that the row's plan makes needless; goes on in `done`.
+    pub(super) fn rows(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
         if !self.info.row.is_empty() {
             let good = self.row_is_good(&self.info.row, width)?;
             let (fast, checked) = (self.b.create_block(), self.b.create_block());
@@ -219,20 +236,17 @@ impl FuncLower<'_, '_> {
             self.b.switch_to_block(checked);
             self.b.seal_block(checked);
             self.good_row = false;
-            self.values.fill(None);
-            self.published = false;
-            (self.fault, self.stop) = super::exits(&mut self.b);
+            self.start_over();
         }
-        self.row(width, done)?;
-        self.b.switch_to_block(done);
-        self.b.seal_block(done);
-        self.unlink_slots();
-        if polls {
-            self.store_budget();
-        }
-        let ok = self.int(types::I32, 0);
-        self.b.ins().return_(&[ok]);
-        Ok(())
+        self.row(width, done)
+    }
+
+    /// Forgets what belongs to the loop over threads just made, before another.
+    pub(super) fn start_over(&mut self) {
+        self.values.clear();
+        self.values.resize(self.func.values.len(), None);
+        self.published = false;
+        (self.fault, self.stop) = super::exits(&mut self.b);
     }
 
     /// The loop over the threads of a row; goes on in `done`.

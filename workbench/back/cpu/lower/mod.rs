@@ -9,6 +9,7 @@ mod entry;
 mod expr;
 mod row;
 mod stmt;
+mod stride;
 
 use std::collections::HashMap;
 
