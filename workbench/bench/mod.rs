@@ -1,1 +1,24 @@
-//! See ARCHITECTURE.md.
+//! Timing that can be believed: warm-up, many samples, contestants interleaved in rounds, medians with confidence
+//! intervals, and a verdict only where the interval supports one.
+//!
+//! - [`sweep`] times several contestants over several sizes and gives a [`BenchReport`].
+//! - [`do_bench`] times one function as Triton's `testing.do_bench` does.
+//! - [`stats`] holds the estimators, each with its source; [`units`] writes numbers for people.
+//!
+//! The method follows Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC 2015): report
+//! medians with distribution-free intervals, say how often and in what order was measured, and on what.
+
+pub mod machine;
+pub mod quick;
+pub mod report;
+pub mod sampling;
+pub mod stats;
+pub mod timer;
+pub mod units;
+
+pub use machine::Machine;
+pub use quick::{ReturnMode, do_bench, summarize};
+pub use report::{BenchReport, BenchRow, Policy};
+pub use sampling::{BenchConfig, CachePolicy, Contestant, sweep};
+pub use stats::{MedianInterval, Outcome, Verdict, median_interval, verdict};
+pub use timer::Timer;

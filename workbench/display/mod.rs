@@ -1,1 +1,13 @@
-//! See ARCHITECTURE.md.
+//! How results show themselves: as text, as HTML with pictures, in Python and in Rust notebooks.
+//!
+//! A result implements [`Show`]; [`MimeBundle`] is what a notebook gets. [`html`] holds what cards are made of and
+//! [`card`] the cards; [`evcxr`] prints bundles in the way the Rust kernel reads them.
+
+pub mod card;
+pub mod evcxr;
+pub mod html;
+pub mod mime;
+
+pub use card::{bench_card, check_card, message_card};
+pub use html::Table;
+pub use mime::{MimeBundle, Show};

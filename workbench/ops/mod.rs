@@ -1,1 +1,22 @@
-//! See ARCHITECTURE.md.
+//! Operators: a torch schema, an output shape, implementations per element type and device, under one name.
+//!
+//! A call has two halves, so that every front end allocates outputs its own way: [`Op::plan`] works out what comes back
+//! and how the kernel is launched, [`Op::run`] runs it on the caller's memory. [`Op::call`] does both for Rust.
+
+pub mod binding;
+mod builder;
+mod call;
+pub mod dispatch;
+mod gradient;
+mod plan;
+mod registry;
+pub mod schema;
+pub mod shape;
+
+pub use builder::OpBuilder;
+pub use call::{IntoArgs, Outputs, OwnedArg, fill_defaults};
+pub use gradient::{BackwardFn, Context, Gradient, SetupFn};
+pub use plan::{ArgValue, ArrayRef, Plan, RunConfig, scalar};
+pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, SourceCode, Spec};
+pub use schema::Schema;
+pub use shape::{Shape, Signature};

@@ -1,0 +1,380 @@
+//! What a sweep found: rows of numbers, verdicts, and how they were measured; shown as an aligned table.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::machine::Machine;
+use super::sampling::CachePolicy;
+use super::stats::{self, CONFIDENCE, Outcome, Verdict};
+use super::units;
+
+/// One contestant at one size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BenchRow {
+    /// The contestant.
+    pub name: String,
+    /// The size.
+    pub size: u64,
+    /// Median seconds per call.
+    pub median_s: f64,
+    /// Lower end of the median's interval.
+    pub ci_low: f64,
+    /// Upper end of the median's interval.
+    pub ci_high: f64,
+    /// The probability with which the interval holds the true median.
+    pub coverage: f64,
+    /// Arithmetic mean.
+    pub mean_s: f64,
+    /// Smallest sample.
+    pub min_s: f64,
+    /// Largest sample.
+    pub max_s: f64,
+    /// Scaled median absolute deviation.
+    pub mad_s: f64,
+    /// Samples further than 3.5 MADs from the median; they are part of every number here.
+    pub outliers: usize,
+    /// How many samples.
+    pub samples: usize,
+    /// Calls in a sample.
+    pub batch: u64,
+    /// Bytes a call moves, where known.
+    pub bytes: Option<u64>,
+    /// Every sample, seconds per call, by round.
+    pub times_s: Vec<f64>,
+}
+
+impl BenchRow {
+    /// The row of these samples.
+    pub fn from_samples(name: &str, size: u64, batch: u64, times_s: Vec<f64>) -> Self {
+        let interval = stats::median_interval(&times_s, CONFIDENCE);
+        let ascending = stats::sorted(&times_s);
+        BenchRow {
+            name: name.to_owned(),
+            size,
+            median_s: interval.median,
+            ci_low: interval.low,
+            ci_high: interval.high,
+            coverage: interval.coverage,
+            mean_s: stats::mean(&times_s),
+            min_s: stats::quantile(&ascending, 0.0),
+            max_s: stats::quantile(&ascending, 1.0),
+            mad_s: stats::mad(&times_s),
+            outliers: stats::outliers(&times_s),
+            samples: times_s.len(),
+            batch,
+            bytes: None,
+            times_s,
+        }
+    }
+
+    /// Bytes per second at the median, where the bytes are known.
+    pub fn rate(&self) -> Option<f64> {
+        self.bytes.map(|bytes| bytes as f64 / self.median_s).filter(|r| r.is_finite())
+    }
+}
+
+/// How a sweep was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Policy {
+    /// Level of every interval.
+    pub confidence: f64,
+    /// Taken off every sample.
+    pub timer_overhead_s: f64,
+    /// Calls were batched until a sample took this long.
+    pub min_sample_s: f64,
+    /// Unmeasured running before the samples.
+    pub warm_up_s: f64,
+    /// Time for sampling at each size.
+    pub target_time_per_size_s: f64,
+    /// Most samples of a contestant at a size.
+    pub max_rounds: usize,
+}
+
+/// A sweep of contestants over sizes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BenchReport {
+    /// What was timed, for the picture's title; may be empty.
+    pub title: String,
+    /// What a size counts, such as `n`.
+    pub size_name: String,
+    /// All rows, by size in the order measured, then by contestant.
+    pub rows: Vec<BenchRow>,
+    /// What it was measured on.
+    pub machine: Machine,
+    /// What caches held.
+    pub cache: CachePolicy,
+    /// How it was measured.
+    pub policy: Policy,
+    /// What a reader must know, such as sizes left out.
+    pub notes: Vec<String>,
+}
+
+/// How the first contestant fared against another over all sizes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Tally {
+    faster: usize,
+    slower: usize,
+    same: usize,
+    open: usize,
+}
+
+impl BenchReport {
+    /// Names the sweep.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Says how many bytes a call of a contestant moves at a size, so that throughput can be shown.
+    #[must_use]
+    pub fn with_bytes(mut self, bytes: impl Fn(&str, u64) -> Option<u64>) -> Self {
+        for row in &mut self.rows {
+            row.bytes = bytes(&row.name, row.size);
+        }
+        self
+    }
+
+    /// The contestants, in the order given.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in &self.rows {
+            if !names.contains(&row.name.as_str()) {
+                names.push(&row.name);
+            }
+        }
+        names
+    }
+
+    /// The sizes, in the order measured.
+    pub fn sizes(&self) -> Vec<u64> {
+        let mut sizes: Vec<u64> = Vec::new();
+        for row in &self.rows {
+            if !sizes.contains(&row.size) {
+                sizes.push(row.size);
+            }
+        }
+        sizes
+    }
+
+    /// The row of a contestant at a size.
+    pub fn row(&self, name: &str, size: u64) -> Option<&BenchRow> {
+        self.rows.iter().find(|r| r.size == size && r.name == name)
+    }
+
+    /// What the samples show about `a` against `b` at a size; `None` where either was not measured.
+    pub fn verdict(&self, a: &str, b: &str, size: u64) -> Option<Verdict> {
+        Some(stats::verdict(&self.row(a, size)?.times_s, &self.row(b, size)?.times_s))
+    }
+
+    /// One sentence for each contestant after the first: how the first fares against it, over all sizes.
+    pub fn headlines(&self) -> Vec<String> {
+        let names = self.names();
+        let Some((first, others)) = names.split_first() else { return Vec::new() };
+        others.iter().map(|other| self.headline(first, other)).collect()
+    }
+
+    fn headline(&self, first: &str, other: &str) -> String {
+        let verdicts: Vec<Verdict> = self.sizes().iter().filter_map(|&s| self.verdict(first, other, s)).collect();
+        if let [only] = verdicts.as_slice() {
+            return format!("{first} against {other}: {only}");
+        }
+        let mut tally = Tally::default();
+        for verdict in &verdicts {
+            match verdict.outcome {
+                Outcome::Faster => tally.faster += 1,
+                Outcome::Slower => tally.slower += 1,
+                Outcome::NoDifference => tally.same += 1,
+                Outcome::Undecided | Outcome::TooFew => tally.open += 1,
+            }
+        }
+        let parts = [
+            (tally.faster, "faster"),
+            (tally.same, "no difference shown"),
+            (tally.slower, "slower"),
+            (tally.open, "undecided"),
+        ];
+        let said: Vec<String> =
+            parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what} at {count}")).collect();
+        format!("{first} against {other}: {} of {} sizes", said.join(", "), verdicts.len())
+    }
+
+    /// One sentence on how the numbers came about.
+    pub fn method(&self) -> String {
+        let cache = match self.cache {
+            CachePolicy::Warm => "caches warm",
+            CachePolicy::Flush => "caches flushed before every sample",
+        };
+        let samples = self.rows.iter().map(|r| r.samples);
+        let samples = match (samples.clone().min(), samples.max()) {
+            (Some(low), Some(high)) if low != high => format!("{low} to {high} samples"),
+            (Some(low), _) => format!("{low} samples"),
+            _ => "no samples".to_owned(),
+        };
+        format!(
+            "medians with {:.0} % intervals, {samples} in interleaved rounds, {cache}, clock overhead of {} taken off",
+            self.policy.confidence * 100.0,
+            units::seconds(self.policy.timer_overhead_s),
+        )
+    }
+
+    /// The report as JSON text.
+    pub fn to_json(&self) -> crate::runtime::Result<String> {
+        serde_json::to_string_pretty(self)
+            .map_err(|e| crate::runtime::Error::Other(format!("not written as JSON: {e}")))
+    }
+
+    /// Column titles and cells of the table, verdicts against the first contestant; text as shown to people.
+    pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let names = self.names();
+        let several = names.len() > 1;
+        let with_rate = self.rows.iter().any(|r| r.bytes.is_some());
+        let mut head = vec![self.size_name.clone(), "name".to_owned(), "median".to_owned(), "interval".to_owned()];
+        if with_rate {
+            head.push("throughput".to_owned());
+        }
+        if several {
+            head.push(format!("against {}", names[0]));
+        }
+        let mut previous = None;
+        let mut cells = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            let size = if previous == Some(row.size) { String::new() } else { units::count(row.size) };
+            previous = Some(row.size);
+            let mut line = vec![
+                size,
+                row.name.clone(),
+                units::seconds(row.median_s),
+                units::seconds_range(row.ci_low, row.ci_high),
+            ];
+            if with_rate {
+                line.push(row.rate().map_or_else(|| units::MISSING.to_owned(), units::rate));
+            }
+            if several {
+                let verdict = (row.name != names[0]).then(|| self.verdict(&row.name, names[0], row.size)).flatten();
+                line.push(verdict.map(|v| v.to_string()).unwrap_or_default());
+            }
+            cells.push(line);
+        }
+        (head, cells)
+    }
+}
+
+/// Which columns of [`BenchReport::table`] hold numbers, and so are aligned to the right.
+pub fn is_numeric(title: &str, column: usize) -> bool {
+    column == 0 || matches!(title, "median" | "interval" | "throughput")
+}
+
+impl fmt::Display for BenchReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.title.is_empty() {
+            writeln!(f, "{}", self.title)?;
+        }
+        for headline in self.headlines() {
+            writeln!(f, "{headline}")?;
+        }
+        let (head, cells) = self.table();
+        let width = |column: usize| {
+            let all = cells.iter().map(|line| &line[column]).chain([&head[column]]);
+            all.map(|text| text.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..head.len()).map(width).collect();
+        for line in [&head].into_iter().chain(&cells) {
+            let mut text = String::new();
+            for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
+                text.push_str("  ");
+                if is_numeric(&head[column], column) {
+                    text.push_str(&format!("{cell:>width$}"));
+                } else {
+                    text.push_str(&format!("{cell:<width$}"));
+                }
+            }
+            writeln!(f, "{}", text.trim_end())?;
+        }
+        for note in &self.notes {
+            writeln!(f, "note: {note}")?;
+        }
+        writeln!(f, "{}", self.method())?;
+        write!(f, "{}", self.machine)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use expect_test::expect;
+
+    use super::super::stats::tests::Random;
+    use super::*;
+
+    /// A report with fixed numbers: two contestants over the sizes, `other` slower by 1.8 below 1 Mi and equal above.
+    pub(crate) fn sample_report(sizes: &[u64]) -> BenchReport {
+        let mut random = Random(1);
+        let mut times = |median: f64| (0..25).map(|_| median * (0.97 + 0.06 * random.uniform())).collect::<Vec<_>>();
+        let mut rows = Vec::new();
+        for &size in sizes {
+            let base = 1e-6 + size as f64 * 2.5e-10;
+            let factor = if size >= 1 << 20 { 1.0 } else { 1.8 };
+            rows.push(BenchRow::from_samples("mine", size, 32, times(base)));
+            rows.push(BenchRow::from_samples("numpy", size, 16, times(base * factor)));
+        }
+        BenchReport {
+            title: "muladd".into(),
+            size_name: "n".into(),
+            rows,
+            machine: Machine {
+                cpu: "Test CPU".into(),
+                cores: 4,
+                last_level_cache: Some(32 << 20),
+                platform: "linux x86_64".into(),
+                debug_build: false,
+            },
+            cache: CachePolicy::Warm,
+            policy: Policy {
+                confidence: 0.95,
+                timer_overhead_s: 21e-9,
+                min_sample_s: 50e-6,
+                warm_up_s: 0.01,
+                target_time_per_size_s: 0.2,
+                max_rounds: 200,
+            },
+            notes: vec![],
+        }
+    }
+
+    #[test]
+    fn the_table_is_aligned_and_says_how_it_was_measured() {
+        let report = sample_report(&[1024, 65_536, 1 << 20]).with_bytes(|_, n| Some(16 * n));
+        expect![[r#"
+            muladd
+            mine against numpy: faster at 2, no difference shown at 1 of 3 sizes
+                  n  name    median      interval  throughput  against mine
+               1 Ki  mine   1.26 µs  1.24–1.27 µs   13.0 GB/s
+                     numpy  2.25 µs  2.23–2.30 µs   7.29 GB/s  slower by 1.81x (1.78–1.82)
+              64 Ki  mine   17.4 µs  17.3–17.5 µs   60.2 GB/s
+                     numpy  31.5 µs  31.2–31.8 µs   33.3 GB/s  slower by 1.81x (1.78–1.83)
+               1 Mi  mine    264 µs    260–265 µs   63.5 GB/s
+                     numpy   263 µs    261–267 µs   63.8 GB/s  no difference shown (0.99–1.01)
+            medians with 95 % intervals, 25 samples in interleaved rounds, caches warm, clock overhead of 21.0 ns taken off
+            Test CPU, 4 cores, last-level cache 32 MiB, linux x86_64"#]].assert_eq(&report.to_string());
+    }
+
+    #[test]
+    fn empty_one_row_and_nan_reports_show_themselves() {
+        let mut report = sample_report(&[]);
+        assert!(report.to_string().contains("no samples"));
+        report.rows = vec![BenchRow::from_samples("only", 7, 1, vec![])];
+        assert!(report.to_string().contains("only"));
+        report.rows.push(BenchRow::from_samples("nan", 7, 1, vec![f64::NAN, f64::INFINITY]));
+        assert!(report.to_string().contains("too few rounds to say"));
+        assert!(report.to_json().is_ok_and(|json| json.contains("\"median_s\": null")));
+    }
+
+    #[test]
+    fn verdicts_are_looked_up_by_name() {
+        let report = sample_report(&[1024]);
+        let verdict = report.verdict("mine", "numpy", 1024).map(|v| v.outcome);
+        assert_eq!(verdict, Some(Outcome::Faster));
+        assert_eq!(report.verdict("mine", "nobody", 1024), None);
+    }
+}

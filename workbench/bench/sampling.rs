@@ -1,0 +1,304 @@
+//! How samples are taken: warm-up, batches, rounds, order, cache.
+//!
+//! For each size every contestant is warmed up and its batch calibrated; then contestants take turns, one sample a
+//! round, the order rotated from round to round. So drift of the clock frequency and noise of other processes hit all
+//! alike, and samples of one round can be compared as pairs.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::machine::Machine;
+use super::report::{BenchReport, BenchRow, Policy};
+use super::stats::CONFIDENCE;
+use super::timer::Timer;
+use super::units;
+use crate::runtime::{Error, Result};
+
+/// What the caches hold when a sample begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CachePolicy {
+    /// What the calls before left there: data that fits stays in cache.
+    #[default]
+    Warm,
+    /// Nothing of the contestant's: before every sample a buffer of twice the last-level cache is written. A sample is then
+    /// one call.
+    Flush,
+}
+
+/// One contestant at one size, ready to be called.
+pub type Contestant<'a> = Box<dyn FnMut() -> Result<()> + 'a>;
+
+/// How long and how often to measure. Durations bound the sampling; a running call is never cut short.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchConfig {
+    /// Sampling ends for a size once this much time is spent on it, all contestants together.
+    pub target_time_per_size: Duration,
+    /// Most rounds (samples of each contestant) for a size.
+    pub rounds: usize,
+    /// Rounds that are taken even where [`target_time_per_size`](Self::target_time_per_size) is spent.
+    pub min_samples: usize,
+    /// What caches hold.
+    pub cache: CachePolicy,
+    /// No new round begins once the whole sweep has taken this long; the report then says what is missing.
+    pub max_total: Duration,
+    /// How long each contestant runs unmeasured at each size; at least one call.
+    pub warm_up: Duration,
+    /// Calls are batched until a sample takes this long, so that the clock's grain does not show.
+    pub min_sample: Duration,
+}
+
+impl Default for BenchConfig {
+    fn default() -> Self {
+        BenchConfig {
+            target_time_per_size: Duration::from_millis(200),
+            rounds: 200,
+            min_samples: 11,
+            cache: CachePolicy::Warm,
+            max_total: Duration::from_secs(60),
+            warm_up: Duration::from_millis(10),
+            min_sample: Duration::from_micros(50),
+        }
+    }
+}
+
+/// Most calls in a batch: reached only by a contestant that does nothing.
+const MOST_CALLS: u64 = 1 << 24;
+
+struct Entrant<'a> {
+    run: Contestant<'a>,
+    batch: u64,
+    times: Vec<f64>,
+}
+
+/// Times each contestant at each size.
+///
+/// `make(contestant, size)` prepares one contestant (an index into `names`) for one size, its arguments allocated; the
+/// closure it gives is one call. All contestants of a size live at the same time. Where closures cross into another
+/// language the crossing is part of the time. Sizes are measured in the order given.
+///
+/// # Errors
+/// The first error of `make` or of a contestant; an argument error where there is no contestant, no size or no round.
+pub fn sweep<'a>(
+    names: &[String],
+    sizes: &[u64],
+    mut make: impl FnMut(usize, u64) -> Result<Contestant<'a>>,
+    config: &BenchConfig,
+) -> Result<BenchReport> {
+    if names.is_empty() {
+        return Err(Error::argument("nothing to time: no contestant is given"));
+    }
+    if sizes.is_empty() {
+        return Err(Error::argument("nothing to time: `sizes` is empty"));
+    }
+    if config.rounds == 0 {
+        return Err(Error::argument("nothing to time: `rounds` is 0"));
+    }
+    let timer = Timer::get();
+    let mut flusher = (config.cache == CachePolicy::Flush).then(Flusher::new);
+    let begin = Instant::now();
+    let mut rows = Vec::with_capacity(names.len() * sizes.len());
+    let mut notes = Vec::new();
+
+    for (measured, &size) in sizes.iter().enumerate() {
+        if measured > 0 && begin.elapsed() >= config.max_total {
+            let missing = sizes.len() - measured;
+            let limit = units::seconds(config.max_total.as_secs_f64());
+            notes.push(format!("stopped after {limit}: {missing} of {} sizes not measured", sizes.len()));
+            break;
+        }
+        let mut entrants = Vec::with_capacity(names.len());
+        for contestant in 0..names.len() {
+            let mut run = make(contestant, size)?;
+            let batch = warm_up(&timer, &mut *run, config)?;
+            entrants.push(Entrant { run, batch, times: Vec::new() });
+        }
+        sample(&timer, &mut entrants, &mut flusher, config, begin)?;
+        let finished = entrants.into_iter().zip(names);
+        rows.extend(finished.map(|(e, name)| BenchRow::from_samples(name, size, e.batch, e.times)));
+    }
+
+    let policy = Policy {
+        confidence: CONFIDENCE,
+        timer_overhead_s: timer.overhead_s,
+        min_sample_s: config.min_sample.as_secs_f64(),
+        warm_up_s: config.warm_up.as_secs_f64(),
+        target_time_per_size_s: config.target_time_per_size.as_secs_f64(),
+        max_rounds: config.rounds,
+    };
+    Ok(BenchReport {
+        title: String::new(),
+        size_name: "n".to_owned(),
+        rows,
+        machine: Machine::this().clone(),
+        cache: config.cache,
+        policy,
+        notes,
+    })
+}
+
+/// The rounds of one size.
+fn sample(
+    timer: &Timer,
+    entrants: &mut [Entrant<'_>],
+    flusher: &mut Option<Flusher>,
+    config: &BenchConfig,
+    begin: Instant,
+) -> Result<()> {
+    let start = Instant::now();
+    let count = entrants.len();
+    for round in 0..config.rounds {
+        let enough = round >= config.min_samples && start.elapsed() >= config.target_time_per_size;
+        if enough || (round > 0 && begin.elapsed() >= config.max_total) {
+            break;
+        }
+        for turn in 0..count {
+            let entrant = &mut entrants[(round + turn) % count];
+            if let Some(flusher) = flusher {
+                flusher.flush();
+            }
+            let time = timer.time(entrant.batch, &mut *entrant.run)?;
+            entrant.times.push(time);
+        }
+    }
+    Ok(())
+}
+
+/// Runs a contestant until it is warm and gives the number of calls that make a sample of `min_sample`.
+fn warm_up(timer: &Timer, run: &mut dyn FnMut() -> Result<()>, config: &BenchConfig) -> Result<u64> {
+    let start = Instant::now();
+    let goal = config.min_sample.as_secs_f64();
+    let mut batch = 1u64;
+    loop {
+        let total = timer.time(batch, run)? * batch as f64;
+        // A batch would warm what was flushed before it.
+        let long_enough = config.cache == CachePolicy::Flush || total >= goal || batch >= MOST_CALLS;
+        if long_enough && start.elapsed() >= config.warm_up {
+            return Ok(batch);
+        }
+        if !long_enough {
+            // A little more than the estimate, since the first calls are slow; at most tenfold, since they are few.
+            let wanted = if total > 0.0 { 1.2 * goal / total } else { 10.0 };
+            batch = ((batch as f64 * wanted.clamp(1.5, 10.0)).ceil() as u64).min(MOST_CALLS);
+        }
+    }
+}
+
+/// Evicts what the caches hold by writing a larger buffer.
+struct Flusher {
+    buffer: Vec<u64>,
+}
+
+impl Flusher {
+    /// Twice the last-level cache, since replacement is not exactly least-recently-used; 64 MiB where it is unknown.
+    fn new() -> Self {
+        const UNKNOWN: u64 = 32 << 20;
+        const MOST: u64 = 512 << 20;
+        let bytes = (2 * Machine::this().last_level_cache.unwrap_or(UNKNOWN)).min(MOST);
+        Flusher { buffer: vec![0; (bytes / 8) as usize] }
+    }
+
+    fn flush(&mut self) {
+        for line in self.buffer.chunks_mut(8) {
+            line[0] = line[0].wrapping_add(1);
+        }
+        black_box(&mut self.buffer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+
+    fn quick() -> BenchConfig {
+        BenchConfig {
+            target_time_per_size: Duration::from_millis(1),
+            warm_up: Duration::ZERO,
+            min_sample: Duration::from_micros(5),
+            ..BenchConfig::default()
+        }
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&n| n.to_owned()).collect()
+    }
+
+    #[test]
+    fn every_contestant_has_a_row_at_every_size_with_equal_samples() {
+        let report = sweep(
+            &names(&["a", "b"]),
+            &[1, 10],
+            |_, size| {
+                Ok(Box::new(move || {
+                    black_box((0..size * 100).fold(0u64, |a, b| a ^ black_box(b)));
+                    Ok(())
+                }))
+            },
+            &quick(),
+        )
+        .unwrap();
+        let keys: Vec<_> = report.rows.iter().map(|r| (r.name.as_str(), r.size)).collect();
+        assert_eq!(keys, [("a", 1), ("b", 1), ("a", 10), ("b", 10)]);
+        assert!(report.rows.iter().all(|r| r.samples >= 11 && r.samples == r.times_s.len()));
+        assert_eq!(report.rows[0].samples, report.rows[1].samples);
+        assert!(report.rows[2].median_s > report.rows[0].median_s);
+    }
+
+    #[test]
+    fn tiny_functions_are_batched_and_the_order_rotates() {
+        let order = RefCell::new(Vec::new());
+        let config = BenchConfig { rounds: 3, min_sample: Duration::ZERO, ..quick() };
+        sweep(
+            &names(&["a", "b", "c"]),
+            &[1],
+            |contestant, _| {
+                let order = &order;
+                Ok(Box::new(move || {
+                    order.borrow_mut().push(contestant);
+                    Ok(())
+                }))
+            },
+            &config,
+        )
+        .unwrap();
+        assert_eq!(*order.borrow(), [0, 1, 2, 0, 1, 2, 1, 2, 0, 2, 0, 1]);
+
+        let report = sweep(&names(&["a"]), &[1], |_, _| Ok(Box::new(|| Ok(()))), &quick()).unwrap();
+        assert!(report.rows[0].batch > 100, "{}", report.rows[0].batch);
+    }
+
+    #[test]
+    fn flushing_takes_one_call_a_sample() {
+        let config = BenchConfig { cache: CachePolicy::Flush, rounds: 2, ..quick() };
+        let calls = Cell::new(0);
+        let count = || {
+            calls.set(calls.get() + 1);
+            Ok(())
+        };
+        let report = sweep(&names(&["a"]), &[1], |_, _| Ok(Box::new(count)), &config).unwrap();
+        assert_eq!((report.rows[0].batch, report.rows[0].samples, calls.get()), (1, 2, 3));
+    }
+
+    #[test]
+    fn the_whole_sweep_is_bounded_and_says_what_is_missing() {
+        let config = BenchConfig { max_total: Duration::ZERO, ..quick() };
+        let report = sweep(&names(&["a"]), &[1, 2, 3], |_, _| Ok(Box::new(|| Ok(()))), &config).unwrap();
+        assert_eq!(report.rows.len(), 1);
+        assert_eq!(report.rows[0].samples, 1);
+        assert_eq!(report.notes, ["stopped after 0 s: 2 of 3 sizes not measured"]);
+    }
+
+    #[test]
+    fn errors_come_back() {
+        let fails =
+            |_: usize, _: u64| -> Result<Contestant<'static>> { Ok(Box::new(|| Err(Error::Other("x".into())))) };
+        assert!(sweep(&names(&["a"]), &[1], fails, &quick()).is_err());
+        assert!(sweep(&[], &[1], fails, &quick()).is_err());
+        assert!(sweep(&names(&["a"]), &[], fails, &quick()).is_err());
+        assert!(sweep(&names(&["a"]), &[1], fails, &BenchConfig { rounds: 0, ..quick() }).is_err());
+    }
+}

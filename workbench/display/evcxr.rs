@@ -1,0 +1,89 @@
+//! evcxr's display protocol: a type with an inherent method `evcxr_display(&self)` is shown by it, and blocks on
+//! standard output between `EVCXR_BEGIN_CONTENT <mime>` and `EVCXR_END_CONTENT` become the cell's output.
+//!
+//! Of several blocks of one mime type in a cell the last wins. JSON is left out: JupyterLab would show it in place of the
+//! picture.
+
+use std::io::{self, Write};
+
+use super::{MimeBundle, Show};
+use crate::bench::BenchReport;
+use crate::plot::Svg;
+use crate::runtime::{Error, Report};
+
+const BEGIN: &str = "EVCXR_BEGIN_CONTENT";
+const END: &str = "EVCXR_END_CONTENT";
+
+/// The bundle as blocks of the protocol: plain text, and HTML or else the picture.
+pub fn blocks(bundle: &MimeBundle) -> String {
+    let rich = match (&bundle.html, &bundle.svg) {
+        (Some(html), _) => Some(("text/html", html)),
+        (None, Some(svg)) => Some(("image/svg+xml", svg)),
+        (None, None) => None,
+    };
+    let mut out = block("text/plain", &bundle.plain);
+    if let Some((mime, text)) = rich {
+        out.push_str(&block(mime, text));
+    }
+    out
+}
+
+fn block(mime: &str, text: &str) -> String {
+    // A word of the protocol inside the text would end the block.
+    let text = text.replace(END, "EVCXR END CONTENT").replace(BEGIN, "EVCXR BEGIN CONTENT");
+    format!("{BEGIN} {mime}\n{text}\n{END}\n")
+}
+
+/// Shows something in the cell that is running.
+pub fn display(shown: &dyn Show) {
+    let mut out = io::stdout().lock();
+    // Where standard output is closed there is nobody left to show anything to, nor to tell.
+    let _ = out.write_all(blocks(&shown.bundle()).as_bytes()).and_then(|()| out.flush());
+}
+
+/// Gives types that implement [`Show`] the inherent method evcxr looks for; a new report is one more name here.
+macro_rules! evcxr_display {
+    ($($ty:ty),+ $(,)?) => {$(
+        impl $ty {
+            /// Shows this in a cell of a Rust notebook; evcxr calls it.
+            pub fn evcxr_display(&self) {
+                display(self);
+            }
+        }
+    )+};
+}
+
+evcxr_display!(BenchReport, Svg, Error);
+
+impl Report {
+    /// Prints what the kernel printed: evcxr calls it.
+    ///
+    /// As plain output rather than a block, so that several launches of one cell all show.
+    pub fn evcxr_display(&self) {
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(self.bundle().plain.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_framed_and_the_richest_form_follows_the_text() {
+        let bundle = MimeBundle::text("a").with_html("<b>a</b>");
+        assert_eq!(
+            blocks(&bundle),
+            "EVCXR_BEGIN_CONTENT text/plain\na\nEVCXR_END_CONTENT\n\
+             EVCXR_BEGIN_CONTENT text/html\n<b>a</b>\nEVCXR_END_CONTENT\n"
+        );
+        assert_eq!(blocks(&MimeBundle::text("a")).matches(END).count(), 1);
+    }
+
+    #[test]
+    fn text_cannot_end_its_own_block() {
+        let text = blocks(&MimeBundle::text("x\nEVCXR_END_CONTENT\ny"));
+        assert_eq!(text.matches(END).count(), 1);
+        assert!(text.ends_with("y\nEVCXR_END_CONTENT\n"));
+    }
+}

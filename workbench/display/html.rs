@@ -1,0 +1,163 @@
+//! What cards are made of: escaping, tables, the one style sheet.
+//!
+//! Every piece of HTML stands alone: it carries its style, every rule of which begins with `.wb-card`, and loads nothing.
+//! Greys are mixed from the page's text colour, so a card reads on any page; JupyterLab's own variables come
+//! first where they are set.
+
+use std::fmt::Write;
+
+use crate::plot::theme;
+
+/// Text as HTML content or attribute value.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A table of text. Cells are escaped when it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Table {
+    /// Column titles; numbers are aligned to the right.
+    pub columns: Vec<Column>,
+    /// Lines of as many cells as there are columns.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A column of a [`Table`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// What stands above it.
+    pub title: String,
+    /// Whether its cells are numbers.
+    pub numeric: bool,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn text(title: impl Into<String>) -> Self {
+        Column { title: title.into(), numeric: false }
+    }
+
+    /// A column of numbers.
+    pub fn number(title: impl Into<String>) -> Self {
+        Column { title: title.into(), numeric: true }
+    }
+}
+
+impl Table {
+    /// The table as HTML. A line whose first cell is empty belongs to the line above: no rule parts them.
+    pub fn html(&self) -> String {
+        let class = |column: usize| match self.columns.get(column) {
+            Some(c) if c.numeric => " class=\"wb-n\"",
+            _ => "",
+        };
+        let mut out = String::from("<table class=\"wb-table\"><thead><tr>");
+        for (i, column) in self.columns.iter().enumerate() {
+            let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(i), escape(&column.title));
+        }
+        out.push_str("</tr></thead><tbody>");
+        for row in &self.rows {
+            let more = row.first().is_some_and(String::is_empty);
+            out.push_str(if more { "<tr class=\"wb-more\">" } else { "<tr>" });
+            for (i, cell) in row.iter().enumerate() {
+                let _ = write!(out, "<td{}>{}</td>", class(i), escape(cell));
+            }
+            out.push_str("</tr>");
+        }
+        out.push_str("</tbody></table>");
+        out
+    }
+}
+
+/// A card round `body`, which is HTML already. Its style comes with it.
+pub fn card(body: &str) -> String {
+    format!("<div class=\"wb-card\"><style>{}</style>{body}</div>", style())
+}
+
+/// The style sheet of all cards.
+pub fn style() -> String {
+    // Selectors are specific enough to win over `.jp-RenderedHTMLCommon table` and its striped rows.
+    const RULES: &str = "\
+.wb-card{color:var(--jp-content-font-color1,inherit);font-family:FONTS;font-size:13px;line-height:1.45;\
+max-width:780px;margin:.3em 0 .6em}\
+.wb-card .wb-title{font-size:15px;font-weight:600;margin:0 0 .3em;display:flex;align-items:baseline;gap:.6em;\
+flex-wrap:wrap}\
+.wb-card .wb-status{font-size:12px;font-weight:600;padding:0 .55em;border-radius:.75em;border:1px solid currentColor;\
+line-height:1.5}\
+.wb-card .wb-pass{color:var(--wb-green)}\
+.wb-card .wb-fail{color:var(--wb-vermillion)}\
+.wb-card p{margin:0 0 .35em}\
+.wb-card .wb-muted{color:var(--wb-muted);font-size:12px}\
+.wb-card .wb-facts{display:flex;flex-wrap:wrap;gap:.2em 1.8em;margin:.1em 0 .6em}\
+.wb-card .wb-facts>div{white-space:nowrap}\
+.wb-card .wb-facts span{color:var(--wb-muted);margin-right:.5em}\
+.wb-card .wb-facts b{font-weight:600;font-variant-numeric:tabular-nums}\
+.wb-card svg{display:block;margin:.4em 0 .6em}\
+.wb-card details{margin:.2em 0 .5em}\
+.wb-card summary{cursor:pointer;color:var(--wb-muted)}\
+.wb-card .wb-scroll{overflow-x:auto}\
+.wb-card table.wb-table{border-collapse:collapse;border:0;margin:.4em 0 .6em;font-size:13px;\
+font-variant-numeric:tabular-nums;table-layout:auto;color:inherit;background:none}\
+.wb-card .wb-table thead tr th{font-weight:600;text-align:left;padding:.25em .9em .25em 0;border:0;\
+border-bottom:1px solid var(--wb-rule);background:none;white-space:nowrap;color:var(--wb-muted)}\
+.wb-card .wb-table tbody tr:nth-child(n){background:none}\
+.wb-card .wb-table tbody tr td{text-align:left;padding:.22em .9em .22em 0;border:0;\
+border-top:1px solid var(--wb-rule);white-space:nowrap;vertical-align:baseline;max-width:none}\
+.wb-card .wb-table tbody tr:first-child td,.wb-card .wb-table tbody tr.wb-more td{border-top:0}\
+.wb-card .wb-table tr .wb-n.wb-n{text-align:right}\
+.wb-card .wb-table tr .wb-n+td:not(.wb-n),.wb-card .wb-table tr .wb-n+th:not(.wb-n){padding-left:.9em}\
+.wb-card pre.wb-pre{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12.5px;\
+line-height:1.4;margin:.2em 0 .4em;padding:.1em 0 .1em .9em;border:0;border-left:3px solid var(--wb-vermillion);\
+background:none;color:inherit;white-space:pre;overflow-x:auto}";
+    let rules = RULES.replace("FONTS", &format!("var(--jp-content-font-family,{})", theme::FONTS));
+    let rule = ".wb-card{--wb-rule:color-mix(in srgb,currentColor 16%,transparent)}";
+    format!("{}{rule}{rules}", theme::page_css(".wb-card"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_escape_and_align() {
+        let table = Table {
+            columns: vec![Column::text("a<b"), Column::number("t")],
+            rows: vec![vec!["x & y".into(), "1".into()], vec![String::new(), "2".into()]],
+        };
+        assert_eq!(
+            table.html(),
+            "<table class=\"wb-table\"><thead><tr><th scope=\"col\">a&lt;b</th><th scope=\"col\" class=\"wb-n\">t</th></tr>\
+             </thead><tbody><tr><td>x &amp; y</td><td class=\"wb-n\">1</td></tr><tr class=\"wb-more\"><td></td>\
+             <td class=\"wb-n\">2</td></tr></tbody></table>"
+        );
+    }
+
+    #[test]
+    fn every_rule_stays_inside_the_card_and_loads_nothing() {
+        let style = style();
+        for rule in style.split('}').filter(|r| !r.is_empty()) {
+            let selectors = rule.split('{').next().unwrap_or("");
+            if selectors.starts_with("@media") {
+                continue;
+            }
+            assert!(selectors.split(',').all(|s| s.contains(".wb-card")), "{rule}");
+        }
+        assert!(!style.contains("url(") && !style.contains("@import"));
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_page() {
+        assert_eq!(escape("a\u{1b}[31m\n"), "a\u{fffd}[31m\n");
+    }
+}

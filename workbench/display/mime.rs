@@ -1,0 +1,123 @@
+//! One result in several forms, and who has them.
+
+use super::card;
+use crate::bench::BenchReport;
+use crate::plot::Svg;
+use crate::runtime::{Error, Report};
+
+/// The forms of one result. A front end takes the richest it knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MimeBundle {
+    /// `text/plain`, always there.
+    pub plain: String,
+    /// `text/html`: self-contained, with its pictures in the page, so that they take its theme.
+    pub html: Option<String>,
+    /// `image/svg+xml`, where the result is a picture above all.
+    pub svg: Option<String>,
+    /// `application/json`, for programs. JupyterLab prefers it to a picture: hand it out only when asked.
+    pub json: Option<String>,
+}
+
+impl MimeBundle {
+    /// Plain text alone.
+    pub fn text(plain: impl Into<String>) -> Self {
+        MimeBundle { plain: plain.into(), ..MimeBundle::default() }
+    }
+
+    /// Adds HTML.
+    #[must_use]
+    pub fn with_html(mut self, html: impl Into<String>) -> Self {
+        self.html = Some(html.into());
+        self
+    }
+}
+
+/// Something that shows itself in a notebook.
+pub trait Show {
+    /// All its forms.
+    fn bundle(&self) -> MimeBundle;
+}
+
+impl Show for BenchReport {
+    fn bundle(&self) -> MimeBundle {
+        let picture = self.plot();
+        MimeBundle {
+            plain: self.to_string(),
+            html: Some(card::bench_card(self, &picture)),
+            svg: Some(picture.into_string()),
+            // A report that is no JSON still has its other forms.
+            json: self.to_json().ok(),
+        }
+    }
+}
+
+impl Show for Svg {
+    fn bundle(&self) -> MimeBundle {
+        MimeBundle {
+            plain: "(a picture)".to_owned(),
+            html: Some(card::picture_card(self)),
+            svg: Some(self.as_str().to_owned()),
+            json: None,
+        }
+    }
+}
+
+impl Show for Error {
+    fn bundle(&self) -> MimeBundle {
+        let title = match self {
+            Error::Compile { .. } => "compile error",
+            Error::Fault(_) => "kernel fault",
+            Error::Argument(_) => "argument error",
+            Error::DeviceUnavailable(_) => "device unavailable",
+            Error::Other(_) => "error",
+        };
+        let plain = self.to_string();
+        let html = card::message_card(title, &plain);
+        MimeBundle::text(plain).with_html(html)
+    }
+}
+
+/// What a launch printed.
+impl Show for Report {
+    fn bundle(&self) -> MimeBundle {
+        let mut text: String = self.output.iter().map(|record| record.text.as_str()).collect();
+        if self.dropped > 0 {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&format!("({} more records of printf dropped)\n", self.dropped));
+        }
+        MimeBundle::text(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::back::PrintfRecord;
+    use crate::bench::report::tests::sample_report;
+
+    #[test]
+    fn a_bench_report_has_every_form() {
+        let bundle = sample_report(&[1024, 2048]).bundle();
+        assert!(bundle.plain.contains("mine"));
+        assert!(bundle.html.is_some_and(|h| h.contains("<svg") && h.contains("<table")));
+        assert!(bundle.svg.is_some_and(|s| s.starts_with("<svg")));
+        assert!(bundle.json.is_some_and(|j| j.starts_with('{')));
+    }
+
+    #[test]
+    fn errors_are_escaped() {
+        let bundle = Error::argument("`x` is <b>bold</b> & wrong").bundle();
+        assert_eq!(bundle.plain, "`x` is <b>bold</b> & wrong");
+        assert!(bundle.html.is_some_and(|h| h.contains("`x` is &lt;b&gt;bold&lt;/b&gt; &amp; wrong")));
+    }
+
+    #[test]
+    fn printed_text_says_what_was_dropped() {
+        let record = |text: &str| PrintfRecord { block: [0; 3], thread: [0; 3], text: text.to_owned() };
+        let report = Report { output: vec![record("a "), record("b")], dropped: 3 };
+        assert_eq!(report.bundle().plain, "a b\n(3 more records of printf dropped)\n");
+        assert_eq!(Report::default().bundle().plain, "");
+    }
+}

@@ -1,0 +1,210 @@
+//! Which kernel parameter gets what: binding by name, decided once when the operator is defined.
+
+use super::schema::{Kind, Schema};
+use super::shape::Signature;
+use crate::ir::{ParamType, Scalar};
+use crate::runtime::program::param_type;
+use crate::runtime::{DType, Error, Kernel, Result};
+
+/// Names that mean "how many elements" when no argument and no dim has them.
+const COUNT_NAMES: &[&str] =
+    &["n", "N", "size", "numel", "num_elements", "count", "length", "len", "total", "nelem", "num_elem", "n_elements"];
+
+/// What a kernel parameter is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The array of an argument; whether the schema says it is written.
+    Input(usize, bool),
+    /// A fresh output.
+    Output(usize),
+    /// The number of an argument.
+    Scalar(usize),
+    /// A dim of the shape signature.
+    Dim(usize),
+    /// The element count of output 0.
+    Count,
+}
+
+/// A kernel with its parameters bound.
+pub struct Bound {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// For each parameter what it is given.
+    pub sources: Vec<Source>,
+    /// The element type of each output.
+    pub outputs: Vec<DType>,
+}
+
+/// How many fresh outputs a schema has: results that are no alias of a written argument.
+pub fn fresh_outputs(schema: &Schema) -> Vec<Option<&str>> {
+    schema.returns.iter().filter(|r| !r.mutated).map(|r| r.name.as_deref()).collect()
+}
+
+/// Binds a kernel's parameters.
+///
+/// # Errors
+/// [`Error::Argument`] that lists the binding made and what is left over.
+pub fn bind(schema: &Schema, signature: Option<&Signature>, kernel: Kernel) -> Result<Bound> {
+    let name = schema.qualified_name();
+    let fresh = fresh_outputs(schema);
+    let output_name = |k: usize| {
+        let signed = signature.and_then(|s| s.outputs.get(k)).map(|o| o.name.as_str());
+        signed.or(fresh.get(k).copied().flatten())
+    };
+    let params = kernel.params().to_vec();
+    let mut sources: Vec<Option<Source>> = vec![None; params.len()];
+    let mut used = vec![false; schema.args.len()];
+    let mut outputs: Vec<Option<DType>> = vec![None; fresh.len()];
+    let mut place = |k: usize, elem: Option<Scalar>, param: &str| -> Result<()> {
+        let Some(elem) = elem else {
+            return Err(Error::argument(format!(
+                "`{name}`: parameter `{param}` is an output and a `void*`; give it an element type"
+            )));
+        };
+        let dtype = DType::from(elem);
+        if let Some(said) = signature.and_then(|s| s.outputs.get(k)).and_then(|o| o.dtype)
+            && said != dtype
+        {
+            return Err(Error::argument(format!(
+                "`{name}`: output `{param}` is said to be {said}, and its pointer is {dtype}"
+            )));
+        }
+        outputs[k] = Some(dtype);
+        Ok(())
+    };
+    let named =
+        |k: usize| -> Option<usize> { (0..fresh.len()).find(|&o| output_name(o) == Some(params[k].name.as_str())) };
+    let mut taken = vec![false; fresh.len()];
+
+    // By name first: arguments, outputs, dims.
+    for (i, param) in params.iter().enumerate() {
+        if let Some(a) = schema.args.iter().position(|a| a.name == param.name) {
+            sources[i] = Some(argument(&name, schema, a, param.ty)?);
+            used[a] = true;
+            continue;
+        }
+        match param.ty {
+            ParamType::Ptr { elem, .. } => {
+                if let Some(k) = named(i) {
+                    place(k, elem, &param.name)?;
+                    taken[k] = true;
+                    sources[i] = Some(Source::Output(k));
+                }
+            }
+            ParamType::Scalar(s) if s.is_int() => {
+                if let Some(d) = signature.and_then(|s| s.dim(&param.name)) {
+                    sources[i] = Some(Source::Dim(d));
+                }
+            }
+            ParamType::Scalar(_) => {}
+        }
+    }
+    // Then what is left: non-const pointers are the outputs, in order; an integer of a counting name is the count.
+    for (i, param) in params.iter().enumerate() {
+        if sources[i].is_some() {
+            continue;
+        }
+        match param.ty {
+            ParamType::Ptr { elem, is_const: false } => {
+                if let Some(k) = taken.iter().position(|t| !t) {
+                    place(k, elem, &param.name)?;
+                    taken[k] = true;
+                    sources[i] = Some(Source::Output(k));
+                }
+            }
+            ParamType::Scalar(s) if s.is_int() && COUNT_NAMES.contains(&param.name.as_str()) => {
+                sources[i] = Some(Source::Count);
+            }
+            _ => {}
+        }
+    }
+    let table = || describe(schema, signature, &kernel, &sources);
+    if let Some(i) = sources.iter().position(Option::is_none) {
+        return Err(Error::argument(format!(
+            "`{name}`: kernel parameter `{} {}` is no argument of the schema, no dim of the shape signature and no output\n{}",
+            param_type(params[i].ty),
+            params[i].name,
+            table()
+        )));
+    }
+    if let Some(k) = taken.iter().position(|t| !t) {
+        let which = output_name(k).map_or_else(|| format!("result {k}"), |n| format!("result `{n}`"));
+        return Err(Error::argument(format!(
+            "`{name}`: no non-const pointer of kernel `{}` is {which}: a kernel returns through its pointers\n{}",
+            kernel.name(),
+            table()
+        )));
+    }
+    if fresh.is_empty() && !schema.args.iter().any(|a| a.mutated) {
+        return Err(Error::argument(format!(
+            "`{name}` has no output: add a result, or mark a written argument as `Tensor(a!)`"
+        )));
+    }
+    if let Some(a) = used.iter().position(|u| !u) {
+        let arg = &schema.args[a];
+        return Err(Error::argument(format!(
+            "`{name}`: argument `{}` of the schema is no parameter of kernel `{}`\n{}",
+            arg.name,
+            kernel.name(),
+            table()
+        )));
+    }
+    Ok(Bound {
+        sources: sources.into_iter().flatten().collect(),
+        outputs: outputs.into_iter().flatten().collect(),
+        kernel,
+    })
+}
+
+fn argument(name: &str, schema: &Schema, a: usize, ty: ParamType) -> Result<Source> {
+    let arg = &schema.args[a];
+    let kind = match &arg.kind {
+        Kind::Optional(inner) => inner,
+        kind => kind,
+    };
+    let wrong = || {
+        Err(Error::argument(format!(
+            "`{name}`: argument `{}` is `{}` in the schema and `{}` in the kernel",
+            arg.name,
+            arg.kind,
+            param_type(ty)
+        )))
+    };
+    match (kind, ty) {
+        (Kind::Tensor, ParamType::Ptr { is_const: true, .. }) if arg.mutated => Err(Error::argument(format!(
+            "`{name}`: the schema says `{}` is written (`Tensor({}!)`), and the kernel takes it as `{}`",
+            arg.name,
+            arg.alias.as_deref().unwrap_or("a"),
+            param_type(ty)
+        ))),
+        (Kind::Tensor, ParamType::Ptr { .. }) => Ok(Source::Input(a, arg.mutated)),
+        (Kind::Int, ParamType::Scalar(s)) if s.is_int() || s.is_float() => Ok(Source::Scalar(a)),
+        (Kind::Float, ParamType::Scalar(s)) if s.is_float() => Ok(Source::Scalar(a)),
+        (Kind::Bool, ParamType::Scalar(s)) if s == Scalar::Bool || s.is_int() => Ok(Source::Scalar(a)),
+        (Kind::Scalar, ParamType::Scalar(_)) => Ok(Source::Scalar(a)),
+        _ => wrong(),
+    }
+}
+
+/// The binding as a small table, one parameter a line.
+pub fn describe(schema: &Schema, signature: Option<&Signature>, kernel: &Kernel, sources: &[Option<Source>]) -> String {
+    let mut lines = vec![format!("binding of kernel `{}`:", kernel.name())];
+    let types: Vec<String> = kernel.params().iter().map(|p| format!("{} {}", param_type(p.ty), p.name)).collect();
+    let width = types.iter().map(String::len).max().unwrap_or(0);
+    for (ty, source) in types.iter().zip(sources) {
+        let what = match source {
+            None => "?".to_owned(),
+            Some(Source::Input(a, false)) => format!("argument `{}`", schema.args[*a].name),
+            Some(Source::Input(a, true)) => format!("argument `{}`, written", schema.args[*a].name),
+            Some(Source::Output(k)) => {
+                let said = signature.and_then(|s| s.outputs.get(*k)).map(|o| format!(" `{}`", o.name));
+                format!("output {k}{}", said.unwrap_or_default())
+            }
+            Some(Source::Scalar(a)) => format!("argument `{}`", schema.args[*a].name),
+            Some(Source::Dim(d)) => format!("dim `{}`", signature.map_or("?", |s| s.dims[*d].as_str())),
+            Some(Source::Count) => "element count of output 0".to_owned(),
+        };
+        lines.push(format!("  {ty:<width$}  <-  {what}"));
+    }
+    lines.join("\n")
+}

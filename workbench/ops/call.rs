@@ -1,0 +1,219 @@
+//! Calls from Rust: `op.call((&a, &b, 2.0))?.into_array::<f32>()?`.
+
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use smallvec::SmallVec;
+
+use super::plan::Run;
+use super::plan::{ArgValue, ArrayRef, RunConfig};
+use super::registry::{Implementation, Op};
+use super::schema::{Default, Schema};
+use crate::runtime::{Element, Error, Report, Result, Tensor};
+
+/// An argument that owns its array.
+#[derive(Debug, Clone)]
+pub enum OwnedArg {
+    /// An array.
+    Tensor(Tensor),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// Text.
+    Str(String),
+    /// Nothing.
+    None,
+}
+
+impl OwnedArg {
+    /// The array, if it is one.
+    pub fn tensor(&self) -> Option<&Tensor> {
+        if let OwnedArg::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+
+    fn value(&mut self) -> ArgValue<'_> {
+        match self {
+            OwnedArg::Tensor(t) => ArgValue::Array(ArrayRef {
+                ptr: t.as_mut_ptr(),
+                dtype: t.dtype(),
+                shape: t.shape().iter().map(|&d| d as i64).collect(),
+                writable: true,
+            }),
+            OwnedArg::Int(v) => ArgValue::Int(*v),
+            OwnedArg::Float(v) => ArgValue::Float(*v),
+            OwnedArg::Bool(v) => ArgValue::Bool(*v),
+            OwnedArg::Str(s) => ArgValue::Str(s),
+            OwnedArg::None => ArgValue::None,
+        }
+    }
+}
+
+impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for OwnedArg {
+    fn from(array: &ArrayBase<S, D>) -> Self {
+        OwnedArg::Tensor(Tensor::from_array(array))
+    }
+}
+
+impl From<&Tensor> for OwnedArg {
+    fn from(tensor: &Tensor) -> Self {
+        OwnedArg::Tensor(tensor.clone())
+    }
+}
+
+impl From<Tensor> for OwnedArg {
+    fn from(tensor: Tensor) -> Self {
+        OwnedArg::Tensor(tensor)
+    }
+}
+
+macro_rules! scalars {
+    ($($ty:ty => $variant:ident, $wide:ty;)*) => {$(
+        impl From<$ty> for OwnedArg {
+            fn from(value: $ty) -> Self {
+                OwnedArg::$variant(<$wide>::from(value))
+            }
+        }
+    )*};
+}
+
+scalars! { bool => Bool, bool; i32 => Int, i64; i64 => Int, i64; u32 => Int, i64; f32 => Float, f64; f64 => Float, f64; }
+
+/// What may be the arguments of a call: a tuple of up to eight arrays and numbers, or a list of [`OwnedArg`]s.
+pub trait IntoArgs {
+    /// The arguments in order.
+    fn into_args(self) -> Vec<OwnedArg>;
+}
+
+impl IntoArgs for Vec<OwnedArg> {
+    fn into_args(self) -> Vec<OwnedArg> {
+        self
+    }
+}
+
+impl IntoArgs for &[OwnedArg] {
+    fn into_args(self) -> Vec<OwnedArg> {
+        self.to_vec()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($t:ident $i:tt),+);)*) => {$(
+        impl<$($t: Into<OwnedArg>),+> IntoArgs for ($($t,)+) {
+            fn into_args(self) -> Vec<OwnedArg> {
+                vec![$(self.$i.into()),+]
+            }
+        }
+    )*};
+}
+
+tuples! {
+    (A 0);
+    (A 0, B 1);
+    (A 0, B 1, C 2);
+    (A 0, B 1, C 2, D 3);
+    (A 0, B 1, C 2, D 3, E 4);
+    (A 0, B 1, C 2, D 3, E 4, F 5);
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+}
+
+/// What a call returns.
+#[derive(Debug, Clone)]
+pub struct Outputs {
+    /// The fresh outputs, in order.
+    pub tensors: Vec<Tensor>,
+    /// The arguments after the call: the written ones hold what was written.
+    pub args: Vec<OwnedArg>,
+    /// What the kernel printed.
+    pub report: Report,
+}
+
+impl Outputs {
+    /// The only output as an ndarray array.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when there are several, or the element type is another.
+    pub fn into_array<T: Element>(self) -> Result<ArrayD<T>> {
+        match self.tensors.as_slice() {
+            [only] => only.to_array(),
+            many => Err(Error::argument(format!("the operator has {} outputs; take them from `tensors`", many.len()))),
+        }
+    }
+}
+
+/// Appends the defaults of the arguments not given.
+///
+/// # Errors
+/// [`Error::Argument`] naming what is missing or too much.
+pub fn fill_defaults(schema: &Schema, args: &mut Vec<OwnedArg>) -> Result<()> {
+    if args.len() > schema.args.len() {
+        return Err(Error::argument(format!(
+            "`{}` takes {} arguments, {} given",
+            schema.qualified_name(),
+            schema.args.len(),
+            args.len()
+        )));
+    }
+    for arg in &schema.args[args.len()..] {
+        args.push(match &arg.default {
+            Some(Default::Int(v)) => OwnedArg::Int(*v),
+            Some(Default::Float(v)) => OwnedArg::Float(*v),
+            Some(Default::Bool(v)) => OwnedArg::Bool(*v),
+            Some(Default::Str(v)) => OwnedArg::Str(v.clone()),
+            Some(Default::None) => OwnedArg::None,
+            Some(Default::Other(v)) => {
+                return Err(Error::argument(format!(
+                    "`{}`: give argument `{}`; its default `{v}` is no number",
+                    schema.qualified_name(),
+                    arg.name
+                )));
+            }
+            None => {
+                return Err(Error::argument(format!(
+                    "`{}`: argument `{}` is missing",
+                    schema.qualified_name(),
+                    arg.name
+                )));
+            }
+        });
+    }
+    Ok(())
+}
+
+impl Op {
+    /// Calls the operator on copies of the arguments; written ones come back in [`Outputs::args`].
+    ///
+    /// # Errors
+    /// As [`Op::plan`] and [`Op::run`].
+    pub fn call(&self, args: impl IntoArgs) -> Result<Outputs> {
+        self.call_with(args, &RunConfig::default())
+    }
+
+    /// [`Op::call`] with a timeout or an interrupt.
+    ///
+    /// # Errors
+    /// As [`Op::plan`] and [`Op::run`].
+    pub fn call_with(&self, args: impl IntoArgs, config: &RunConfig<'_>) -> Result<Outputs> {
+        let mut args = args.into_args();
+        let definition = self.definition();
+        fill_defaults(&definition.schema, &mut args)?;
+        let values: SmallVec<[ArgValue<'_>; 8]> = args.iter_mut().map(OwnedArg::value).collect();
+        let plan = self.plan(&values)?;
+        if let Run::Host(implementation) = &plan.run
+            && let Implementation::Host(f) = &**implementation
+        {
+            drop(values);
+            let tensors = f(&args)?;
+            return Ok(Outputs { tensors, args, report: Report::default() });
+        }
+        let shape = |s: &[i64]| s.iter().map(|&d| d as usize).collect::<Vec<_>>();
+        // Poison shows what a kernel forgot to write.
+        let mut tensors: Vec<Tensor> =
+            plan.outputs.iter().map(|o| Tensor::poisoned(o.dtype, &shape(&o.shape))).collect();
+        let pointers: SmallVec<[*mut u8; 4]> = tensors.iter_mut().map(Tensor::as_mut_ptr).collect();
+        let report = self.run(&plan, &values, &pointers, config)?;
+        drop(values);
+        Ok(Outputs { tensors, args, report })
+    }
+}

@@ -1,0 +1,124 @@
+//! Which implementation serves a call: the first whose parameters have the arrays' element types. Nothing is cast.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::binding::{Bound, Source};
+use super::plan::ArgValue;
+use super::registry::{Definition, Implementation, KernelImpl};
+use crate::ir::ParamType;
+use crate::runtime::program::param_type;
+use crate::runtime::{DType, Error, Result};
+
+thread_local! {
+    static TWINS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `f` with float64 twins allowed: an operator whose kernel is `float` then serves float64 arrays through a twin of its
+/// kernel with every `float` widened. For gradcheck only.
+pub fn with_twins<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            TWINS.set(self.0);
+        }
+    }
+    let _restore = Restore(TWINS.replace(true));
+    f()
+}
+
+/// What serves a call.
+pub(crate) enum Picked {
+    Kernel(Arc<Bound>),
+    Host(Arc<Implementation>),
+}
+
+pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Picked> {
+    if let Some(first) = definition.first()
+        && let Some(picked) = fits(&first, args)
+    {
+        return Ok(picked);
+    }
+    let all = definition.implementations();
+    if let Some(picked) = all.iter().skip(1).find_map(|i| fits(i, args)) {
+        return Ok(picked);
+    }
+    if TWINS.get() {
+        for implementation in &all {
+            if let Implementation::Kernel(kernel) = &**implementation {
+                let twin = twin(kernel).map_err(|why| Error::Other(format!("`{name}`: {why}")))?;
+                if mismatch(&twin, args).is_none() {
+                    return Ok(Picked::Kernel(twin));
+                }
+            }
+        }
+    }
+    // The first kernel's complaint is the one that helps.
+    let complaint = all.iter().find_map(|i| match &**i {
+        Implementation::Kernel(k) => mismatch(&k.bound, args),
+        Implementation::Host(_) => None,
+    });
+    let more = if all.len() > 1 {
+        format!(" (nor does any of its {} other kernels fit)", all.len() - 1)
+    } else {
+        String::new()
+    };
+    Err(Error::argument(format!(
+        "`{name}`: {}{more}",
+        complaint.unwrap_or_else(|| "it has no implementation".to_owned())
+    )))
+}
+
+fn fits(implementation: &Arc<Implementation>, args: &[ArgValue<'_>]) -> Option<Picked> {
+    match &**implementation {
+        Implementation::Host(_) => Some(Picked::Host(implementation.clone())),
+        Implementation::Kernel(k) => mismatch(&k.bound, args).is_none().then(|| Picked::Kernel(k.bound.clone())),
+    }
+}
+
+fn twin(kernel: &KernelImpl) -> std::result::Result<Arc<Bound>, String> {
+    let made = kernel.twin.get_or_init(|| {
+        let widened = kernel.bound.kernel.widened().map_err(|e| e.to_string())?;
+        let wide = |d: &DType| if *d == DType::Float32 { DType::Float64 } else { *d };
+        Ok(Arc::new(Bound {
+            kernel: widened,
+            sources: kernel.bound.sources.clone(),
+            outputs: kernel.bound.outputs.iter().map(wide).collect(),
+        }))
+    });
+    made.clone()
+}
+
+/// Why arguments do not fit a kernel, in one sentence; `None` when they do.
+fn mismatch(bound: &Bound, args: &[ArgValue<'_>]) -> Option<String> {
+    for (source, param) in bound.sources.iter().zip(bound.kernel.params()) {
+        let Source::Input(a, _) = *source else { continue };
+        let ParamType::Ptr { elem, .. } = param.ty else { continue };
+        match &args[a] {
+            ArgValue::Array(array) => {
+                if let Some(elem) = elem
+                    && DType::from(elem) != array.dtype
+                {
+                    let want = DType::from(elem);
+                    return Some(format!(
+                        "argument `{}` is an array of {}, and kernel parameter `{}` is `{}`; try x.astype(np.{})",
+                        param.name,
+                        array.dtype,
+                        param.name,
+                        param_type(param.ty),
+                        if want == DType::Bool { "bool_" } else { want.name() }
+                    ));
+                }
+            }
+            ArgValue::None => {}
+            other => {
+                let kind = match other {
+                    ArgValue::Int(_) | ArgValue::Float(_) | ArgValue::Bool(_) => "a number",
+                    _ => "a str",
+                };
+                return Some(format!("argument `{}` is {kind}; an array is wanted", param.name));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,329 @@
+//! A call: arguments in, output shapes and a launch out, then the launch itself. The fast path of every front end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use smallvec::SmallVec;
+
+use super::binding::{Bound, Source};
+use super::dispatch;
+use super::registry::{Definition, Extent, Implementation, Op, Spec};
+use super::shape::{Dims, Expr, Shape, tuple};
+use crate::back::Dim3;
+use crate::ir::{Const, ParamType, Scalar};
+use crate::runtime::program::param_type;
+use crate::runtime::{Arg, BufferArg, DType, Error, Interrupt, LaunchConfig, Report, Result};
+
+/// A host array of the caller's, contiguous in row-major order.
+#[derive(Debug, Clone)]
+pub struct ArrayRef {
+    /// First byte.
+    pub ptr: *mut u8,
+    /// Element type.
+    pub dtype: DType,
+    /// Extents.
+    pub shape: Shape,
+    /// Whether it may be written.
+    pub writable: bool,
+}
+
+impl ArrayRef {
+    /// How many elements.
+    pub fn numel(&self) -> usize {
+        self.shape.iter().product::<i64>() as usize
+    }
+}
+
+/// An argument of a call.
+#[derive(Debug, Clone)]
+pub enum ArgValue<'a> {
+    /// An array.
+    Array(ArrayRef),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// Text.
+    Str(&'a str),
+    /// Nothing: an empty optional.
+    None,
+}
+
+impl ArgValue<'_> {
+    fn describe(&self) -> String {
+        match self {
+            ArgValue::Array(a) => format!("an array of {} with shape {}", a.dtype, tuple(&a.shape)),
+            ArgValue::Int(v) => format!("the integer {v}"),
+            ArgValue::Float(v) => format!("the float {v:?}"),
+            ArgValue::Bool(v) => format!("the bool {v}"),
+            ArgValue::Str(_) => "a str".to_owned(),
+            ArgValue::None => "None".to_owned(),
+        }
+    }
+}
+
+/// A call worked out: what it returns and how it runs.
+pub struct Plan {
+    /// The fresh outputs to allocate, in order.
+    pub outputs: SmallVec<[Spec; 2]>,
+    pub(crate) run: Run,
+}
+
+pub(crate) enum Run {
+    /// A kernel over a grid; `None` when there is nothing to do.
+    Kernel(KernelRun),
+    /// A Rust closure.
+    Host(Arc<Implementation>),
+}
+
+/// A kernel's part of a plan.
+pub(crate) struct KernelRun {
+    pub bound: Arc<Bound>,
+    /// Grid and block; `None` when there is nothing to do.
+    pub launch: Option<(Dim3, Dim3)>,
+    /// The dims' values.
+    pub dims: SmallVec<[i64; 8]>,
+    /// Elements of output 0, or of the first written argument.
+    pub count: i64,
+}
+
+/// How to run a planned call.
+#[derive(Clone, Copy, Default)]
+pub struct RunConfig<'a> {
+    /// Fault after this long.
+    pub timeout: Option<Duration>,
+    /// Polled while running.
+    pub interrupt: Option<&'a dyn Interrupt>,
+}
+
+impl Op {
+    /// Works a call out: picks the implementation, matches shapes, finds outputs and launch.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming operator, argument, what came and what was wanted.
+    pub fn plan(&self, args: &[ArgValue<'_>]) -> Result<Plan> {
+        plan(self.name(), &self.definition(), args)
+    }
+
+    /// Runs a planned call; `outputs` are the first bytes of the arrays that [`Plan::outputs`] describes.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when the kernel does something wrong; [`Error::Argument`] for a host implementation called so.
+    pub fn run(
+        &self,
+        plan: &Plan,
+        args: &[ArgValue<'_>],
+        outputs: &[*mut u8],
+        config: &RunConfig<'_>,
+    ) -> Result<Report> {
+        let Run::Kernel(run) = &plan.run else {
+            return Err(Error::argument(format!(
+                "`{}` is implemented by a host function: call it with Op::call",
+                self.name()
+            )));
+        };
+        let Some((grid, block)) = run.launch else { return Ok(Report::default()) };
+        let raw = raw_args(self.name(), run, args, plan, outputs)?;
+        let config =
+            LaunchConfig { timeout: config.timeout, interrupt: config.interrupt, ..LaunchConfig::new(grid, block) };
+        run.bound.kernel.launch_raw(&config, &raw)
+    }
+}
+
+fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Plan> {
+    let schema = &definition.schema;
+    if args.len() != schema.args.len() {
+        return Err(Error::argument(format!(
+            "`{name}` takes {} arguments ({}), {} given",
+            schema.args.len(),
+            schema.args.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", "),
+            args.len()
+        )));
+    }
+    let fail = |why: String| Error::argument(format!("`{name}`: {why}"));
+    let picked = dispatch::pick(name, definition, args)?;
+    let mut outputs: SmallVec<[Spec; 2]> = SmallVec::new();
+    let first = || args.iter().find_map(|a| if let ArgValue::Array(a) = a { Some(a) } else { None });
+    let mut values: SmallVec<[i64; 8]> = SmallVec::new();
+    let dtype = |k: usize| match &picked {
+        dispatch::Picked::Kernel(bound) => bound.outputs[k],
+        dispatch::Picked::Host(_) => first().map_or(DType::Float32, |a| a.dtype),
+    };
+    if let Some(signature) = &definition.signature {
+        let mut dims = Dims::new(signature);
+        for (value, arg) in args.iter().zip(&schema.args) {
+            if let ArgValue::Int(v) = value
+                && let Some(d) = signature.dim(&arg.name)
+            {
+                dims.set(d, *v);
+            }
+        }
+        for (array, &a) in signature.inputs.iter().zip(&definition.signed) {
+            match &args[a] {
+                ArgValue::Array(given) => dims.bind(signature, array, &given.shape).map_err(fail)?,
+                ArgValue::None => {}
+                other => {
+                    return Err(fail(format!("argument `{}` is {}; an array is wanted", array.name, other.describe())));
+                }
+            }
+        }
+        for (k, array) in signature.outputs.iter().enumerate() {
+            outputs.push(Spec {
+                shape: dims.output(array).map_err(fail)?,
+                dtype: array.dtype.unwrap_or_else(|| dtype(k)),
+            });
+        }
+        values = dims.values();
+    } else if let Some(f) = &definition.shape_fn {
+        let specs: Vec<Spec> = args
+            .iter()
+            .filter_map(|a| {
+                if let ArgValue::Array(a) = a { Some(Spec { shape: a.shape.clone(), dtype: a.dtype }) } else { None }
+            })
+            .collect();
+        let made = f(&specs)?;
+        if made.len() != definition.output_count() {
+            return Err(fail(format!(
+                "its shape function returned {} specs, and there are {} outputs",
+                made.len(),
+                definition.output_count()
+            )));
+        }
+        for (k, spec) in made.into_iter().enumerate() {
+            if matches!(picked, dispatch::Picked::Kernel(_)) && spec.dtype != dtype(k) {
+                return Err(fail(format!(
+                    "its shape function says output {k} is {}, and the kernel writes {}",
+                    spec.dtype,
+                    dtype(k)
+                )));
+            }
+            outputs.push(spec);
+        }
+    } else {
+        let shape = first().map(|a| a.shape.clone()).unwrap_or_default();
+        for k in 0..definition.output_count() {
+            outputs.push(Spec { shape: shape.clone(), dtype: dtype(k) });
+        }
+    }
+    let run = match picked {
+        dispatch::Picked::Host(implementation) => Run::Host(implementation),
+        dispatch::Picked::Kernel(bound) => {
+            let numel = |shape: &[i64]| shape.iter().product::<i64>();
+            let elements = match (outputs.first(), first()) {
+                (Some(out), _) => numel(&out.shape),
+                (None, _) => written(schema, args).map_or(0, |a| numel(&a.shape)),
+            };
+            if values.is_empty() {
+                values.extend([elements, elements]);
+            }
+            let launch = launch(definition, elements, &values).map_err(fail)?;
+            let nothing = !outputs.is_empty() && outputs.iter().all(|o| o.shape.contains(&0));
+            Run::Kernel(KernelRun { bound, launch: if nothing { None } else { launch }, dims: values, count: elements })
+        }
+    };
+    Ok(Plan { outputs, run })
+}
+
+/// The first argument the schema says is written.
+fn written<'a>(schema: &super::schema::Schema, args: &'a [ArgValue<'_>]) -> Option<&'a ArrayRef> {
+    schema.args.iter().zip(args).find_map(|(s, a)| match a {
+        ArgValue::Array(array) if s.mutated => Some(array),
+        _ => None,
+    })
+}
+
+fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::Result<Option<(Dim3, Dim3)>, String> {
+    let [bx, by, bz] = definition.block;
+    let block = Dim3::new(bx, by, bz);
+    let extents = |exprs: &[Expr]| -> std::result::Result<[i64; 3], String> {
+        let mut out = [1; 3];
+        for (slot, expr) in out.iter_mut().zip(exprs) {
+            *slot = expr.value(dims)?;
+            if *slot < 0 {
+                return Err(format!("its launch would have the extent {slot}"));
+            }
+        }
+        Ok(out)
+    };
+    let (counts, blocks) = match &definition.extent {
+        Extent::PerElement => ([elements, 1, 1], false),
+        Extent::Threads(exprs) => (extents(exprs)?, false),
+        Extent::Blocks(exprs) => (extents(exprs)?, true),
+    };
+    let mut grid = [1u32; 3];
+    for ((slot, count), width) in grid.iter_mut().zip(counts).zip(definition.block) {
+        let width = if blocks { 1 } else { i64::from(width.max(1)) };
+        let needed = count / width + i64::from(count % width != 0);
+        *slot = u32::try_from(needed).map_err(|_| format!("its launch would have {needed} blocks"))?;
+    }
+    let grid = Dim3::new(grid[0], grid[1], grid[2]);
+    Ok((grid.count() > 0).then_some((grid, block)))
+}
+
+type RawArgs = SmallVec<[Arg; 12]>;
+
+fn raw_args(name: &str, run: &KernelRun, args: &[ArgValue<'_>], plan: &Plan, outputs: &[*mut u8]) -> Result<RawArgs> {
+    let bound = &run.bound;
+    let mut raw = RawArgs::new();
+    for (source, param) in bound.sources.iter().zip(bound.kernel.params()) {
+        raw.push(match *source {
+            Source::Input(a, written) => match &args[a] {
+                ArgValue::Array(array) => {
+                    if written && !array.writable {
+                        return Err(Error::argument(format!(
+                            "`{name}`: argument `{}` is written, and the array is read-only",
+                            param.name
+                        )));
+                    }
+                    let bytes = array.numel() * array.dtype.size();
+                    Arg::Buffer(BufferArg { ptr: array.ptr, bytes, dtype: array.dtype, writable: written })
+                }
+                _ => Arg::Null,
+            },
+            Source::Output(k) => {
+                let spec = &plan.outputs[k];
+                let bytes = spec.shape.iter().product::<i64>() as usize * spec.dtype.size();
+                Arg::Buffer(BufferArg { ptr: outputs[k], bytes, dtype: spec.dtype, writable: true })
+            }
+            Source::Scalar(a) => Arg::Scalar(scalar(name, &param.name, param.ty, &args[a])?),
+            Source::Dim(d) => Arg::Scalar(scalar(name, &param.name, param.ty, &ArgValue::Int(run.dims[d]))?),
+            Source::Count => Arg::Scalar(scalar(name, &param.name, param.ty, &ArgValue::Int(run.count))?),
+        });
+    }
+    Ok(raw)
+}
+
+/// A number by the C signature; one that does not fit is an error.
+///
+/// # Errors
+/// [`Error::Argument`] naming the parameter, what came and what was wanted.
+pub fn scalar(op: &str, param: &str, ty: ParamType, value: &ArgValue<'_>) -> Result<Const> {
+    let wrong = |why: &str| {
+        Err(Error::argument(format!("`{op}`: argument `{param}` ({}) got {}{why}", param_type(ty), value.describe())))
+    };
+    let ParamType::Scalar(s) = ty else { return wrong("; an array is wanted") };
+    match (s, value) {
+        (Scalar::F32, ArgValue::Float(v)) => Ok(Const::F32(*v as f32)),
+        (Scalar::F64, ArgValue::Float(v)) => Ok(Const::F64(*v)),
+        (Scalar::F32, ArgValue::Int(v)) => Ok(Const::F32(*v as f32)),
+        (Scalar::F64, ArgValue::Int(v)) => Ok(Const::F64(*v as f64)),
+        (Scalar::F32, ArgValue::Bool(v)) => Ok(Const::F32(f32::from(u8::from(*v)))),
+        (Scalar::F64, ArgValue::Bool(v)) => Ok(Const::F64(f64::from(u8::from(*v)))),
+        (Scalar::Bool, ArgValue::Bool(v)) => Ok(Const::Bool(*v)),
+        (Scalar::Bool, ArgValue::Int(v @ (0 | 1))) => Ok(Const::Bool(*v == 1)),
+        (s, ArgValue::Bool(v)) => Ok(Const::Int(s, i64::from(*v))),
+        (s, ArgValue::Int(v)) if s.is_int() => {
+            let fits = if s.is_signed() {
+                let half = 1i128 << (s.bits() - 1);
+                (-half..half).contains(&i128::from(*v))
+            } else {
+                (0..1i128 << s.bits()).contains(&i128::from(*v))
+            };
+            if fits { Ok(Const::Int(s, *v)) } else { wrong(", which does not fit") }
+        }
+        (_, ArgValue::Float(_)) => wrong("; an integer is wanted"),
+        _ => wrong("; a number is wanted"),
+    }
+}

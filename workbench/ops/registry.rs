@@ -1,0 +1,395 @@
+//! Operators by name. Registering a name again replaces what it means, silently and for every handle there is.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
+
+use super::binding::{Bound, bind, describe, fresh_outputs};
+use super::gradient::Gradient;
+use super::schema::Schema;
+use super::shape::{Expr, Extents, Shape, Signature};
+use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};
+
+/// The shape and type of an array that is not there yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// Its extents.
+    pub shape: Shape,
+    /// Its element type.
+    pub dtype: DType,
+}
+
+/// A shape function given as a callable: the specs of the tensor arguments in, one spec per output out.
+pub type ShapeFn = Arc<dyn Fn(&[Spec]) -> Result<Vec<Spec>> + Send + Sync>;
+
+/// How output shapes come about.
+#[derive(Clone, Default)]
+pub enum ShapeRule {
+    /// As input 0's.
+    #[default]
+    LikeFirst,
+    /// A signature such as `a[m,k], b[k,n] -> out[m,n]`.
+    Signature(String),
+    /// A callable.
+    Callable(ShapeFn),
+}
+
+/// An implementation on whole arrays, in Rust.
+pub type HostFn = Arc<dyn Fn(&[super::OwnedArg]) -> Result<Vec<Tensor>> + Send + Sync>;
+
+/// Where an operator's kernel comes from.
+#[derive(Clone)]
+pub enum SourceCode {
+    /// A compiled program.
+    Program(Program),
+    /// A text to compile.
+    Text(String, CompileOptions),
+    /// A Rust closure over whole arrays.
+    Host(HostFn),
+}
+
+/// What an operator is made of besides its schema.
+#[derive(Clone)]
+pub struct OpOptions {
+    /// The kernel's text, program or closure.
+    pub source: SourceCode,
+    /// The kernel's name; `None`: the operator's own name, or the only kernel there is.
+    pub kernel: Option<String>,
+    /// The shape rule.
+    pub shape: ShapeRule,
+    /// How many threads, as expressions over dims (`"n"`, or `"n, m"` for x and y); `None`: one an element of output 0.
+    pub threads: Option<String>,
+    /// Threads of a block; `None`: 256, or 16 x 16 for two extents.
+    pub block: Option<[u32; 3]>,
+    /// How many blocks, as expressions over dims, instead of `threads`.
+    pub grid: Option<String>,
+}
+
+impl OpOptions {
+    /// Options for a source, everything else at its default.
+    pub fn new(source: SourceCode) -> Self {
+        OpOptions { source, kernel: None, shape: ShapeRule::LikeFirst, threads: None, block: None, grid: None }
+    }
+}
+
+/// How a kernel implementation finds its launch.
+#[derive(Debug, Clone)]
+pub enum Extent {
+    /// One thread an element of output 0 (of the first written argument when there is no output).
+    PerElement,
+    /// So many threads in x, y, z.
+    Threads(Vec<Expr>),
+    /// So many blocks in x, y, z.
+    Blocks(Vec<Expr>),
+}
+
+/// One implementation of an operator.
+pub(crate) enum Implementation {
+    /// A kernel.
+    Kernel(KernelImpl),
+    /// A Rust closure.
+    Host(HostFn),
+}
+
+/// A kernel implementation with its float64 twin, made when first asked for.
+pub(crate) struct KernelImpl {
+    pub bound: Arc<Bound>,
+    pub twin: OnceLock<std::result::Result<Arc<Bound>, String>>,
+}
+
+impl KernelImpl {
+    fn new(bound: Bound) -> Self {
+        KernelImpl { bound: Arc::new(bound), twin: OnceLock::new() }
+    }
+}
+
+/// What an operator's name means now.
+pub struct Definition {
+    /// The schema.
+    pub schema: Schema,
+    pub(crate) signature: Option<Signature>,
+    pub(crate) shape_fn: Option<ShapeFn>,
+    pub(crate) extent: Extent,
+    pub(crate) block: [u32; 3],
+    pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
+    /// For each signature input the schema argument it is.
+    pub(crate) signed: Vec<usize>,
+    pub(crate) gradient: RwLock<Option<Gradient>>,
+}
+
+/// The place of a name in the registry.
+pub(crate) struct Entry {
+    pub name: String,
+    current: RwLock<Arc<Definition>>,
+}
+
+static REGISTRY: LazyLock<RwLock<HashMap<String, Arc<Entry>>>> = LazyLock::new(RwLock::default);
+
+/// A handle to an operator's *name*: it runs whatever the name means at the time of the call.
+#[derive(Clone)]
+pub struct Op {
+    entry: Arc<Entry>,
+}
+
+/// Reads a lock whatever a panicking holder left: definitions are replaced whole, never half.
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Op {
+    /// Defines an operator, or gives its name a new meaning.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] when the text does not compile; [`Error::Argument`] for a malformed schema, signature or
+    /// expression (with a caret), or parameters that cannot be bound (with the binding made).
+    pub fn define(schema: &str, options: OpOptions) -> Result<Op> {
+        let schema = Schema::parse(schema)?;
+        let name = schema.qualified_name();
+        let integers: Vec<&str> =
+            schema.args.iter().filter(|a| a.kind == super::schema::Kind::Int).map(|a| a.name.as_str()).collect();
+        let (signature, shape_fn) = match &options.shape {
+            ShapeRule::LikeFirst => (None, None),
+            ShapeRule::Signature(text) => (Some(Signature::parse(text, &integers)?), None),
+            ShapeRule::Callable(f) => (None, Some(f.clone())),
+        };
+        let signed = match &signature {
+            Some(signature) => match_inputs(&name, &schema, signature)?,
+            None => Vec::new(),
+        };
+        let extent = extent(&name, signature.as_ref(), &options)?;
+        let flat = match &extent {
+            Extent::PerElement => true,
+            Extent::Threads(e) | Extent::Blocks(e) => e.len() < 2,
+        };
+        let block = options.block.unwrap_or(if flat { [256, 1, 1] } else { [16, 16, 1] });
+        let implementation = match options.source {
+            SourceCode::Host(f) => Implementation::Host(f),
+            SourceCode::Program(program) => {
+                let kernel = pick(&name, &schema, &program, options.kernel.as_deref())?;
+                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel)?))
+            }
+            SourceCode::Text(text, compile) => {
+                let program = Program::compile(&text, &compile)?;
+                let kernel = pick(&name, &schema, &program, options.kernel.as_deref())?;
+                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel)?))
+            }
+        };
+        let definition = Arc::new(Definition {
+            schema,
+            signature,
+            shape_fn,
+            extent,
+            block,
+            implementations: RwLock::new(vec![Arc::new(implementation)]),
+            signed,
+            gradient: RwLock::new(None),
+        });
+        let mut registry = write(&REGISTRY);
+        let entry = match registry.get(&name) {
+            Some(entry) => {
+                *write(&entry.current) = definition;
+                entry.clone()
+            }
+            None => {
+                let entry = Arc::new(Entry { name: name.clone(), current: RwLock::new(definition) });
+                registry.insert(name, entry.clone());
+                entry
+            }
+        };
+        Ok(Op { entry })
+    }
+
+    /// The operator of a name, if there is one.
+    pub fn get(name: &str) -> Option<Op> {
+        read(&REGISTRY).get(name).map(|entry| Op { entry: entry.clone() })
+    }
+
+    /// Every name, sorted.
+    pub fn names() -> Vec<String> {
+        let mut names: Vec<String> = read(&REGISTRY).keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// Its qualified name, `ns::name`.
+    pub fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    /// What the name means now.
+    pub fn definition(&self) -> Arc<Definition> {
+        read(&self.entry.current).clone()
+    }
+
+    /// Adds a kernel that serves other element types (or another device) than those registered; one for the same types
+    /// replaces the earlier.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the kernel's parameters cannot be bound to the schema.
+    pub fn register_kernel(&self, kernel: Kernel) -> Result<()> {
+        let definition = self.definition();
+        let bound = bind(&definition.schema, definition.signature.as_ref(), kernel)?;
+        let mut all = write(&definition.implementations);
+        all.retain(|i| match &**i {
+            Implementation::Kernel(k) => !same_types(&k.bound, &bound),
+            Implementation::Host(_) => true,
+        });
+        all.push(Arc::new(Implementation::Kernel(KernelImpl::new(bound))));
+        Ok(())
+    }
+
+    /// The binding of its kernels' parameters, one a line.
+    pub fn binding(&self) -> String {
+        let definition = self.definition();
+        let texts: Vec<String> = read(&definition.implementations)
+            .iter()
+            .map(|i| match &**i {
+                Implementation::Kernel(k) => {
+                    let sources: Vec<_> = k.bound.sources.iter().copied().map(Some).collect();
+                    describe(&definition.schema, definition.signature.as_ref(), &k.bound.kernel, &sources)
+                }
+                Implementation::Host(_) => "a host function on whole arrays".to_owned(),
+            })
+            .collect();
+        texts.join("\n")
+    }
+
+    /// The kernels that implement it.
+    pub fn kernels(&self) -> Vec<Kernel> {
+        read(&self.definition().implementations)
+            .iter()
+            .filter_map(|i| match &**i {
+                Implementation::Kernel(k) => Some(k.bound.kernel.clone()),
+                Implementation::Host(_) => None,
+            })
+            .collect()
+    }
+
+    /// Sets or replaces its gradient.
+    pub fn set_gradient(&self, gradient: Gradient) {
+        *write(&self.definition().gradient) = Some(gradient);
+    }
+
+    /// Its gradient, if one is registered.
+    pub fn gradient(&self) -> Option<Gradient> {
+        read(&self.definition().gradient).clone()
+    }
+}
+
+impl Definition {
+    pub(crate) fn implementations(&self) -> Vec<Arc<Implementation>> {
+        read(&self.implementations).clone()
+    }
+
+    /// The first implementation, without a copy of the list: nearly always the only one.
+    pub(crate) fn first(&self) -> Option<Arc<Implementation>> {
+        read(&self.implementations).first().cloned()
+    }
+
+    /// How many fresh outputs a call makes.
+    pub fn output_count(&self) -> usize {
+        fresh_outputs(&self.schema).len()
+    }
+
+    /// The names of the fresh outputs, where the schema or the signature names them.
+    pub fn output_names(&self) -> Vec<Option<String>> {
+        fresh_outputs(&self.schema).into_iter().map(|n| n.map(str::to_owned)).collect()
+    }
+}
+
+impl PartialEq for Op {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.entry, &other.entry)
+    }
+}
+
+impl std::fmt::Debug for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Op({})", self.definition().schema)
+    }
+}
+
+fn same_types(a: &Bound, b: &Bound) -> bool {
+    let types = |bound: &Bound| -> Vec<_> { bound.kernel.params().iter().map(|p| p.ty).collect() };
+    let device = |bound: &Bound| bound.kernel.program().options().device;
+    types(a) == types(b) && device(a) == device(b)
+}
+
+/// The kernel meant: the one named, the one with the operator's name, or the only one.
+fn pick(name: &str, schema: &Schema, program: &Program, wanted: Option<&str>) -> Result<Kernel> {
+    if let Some(wanted) = wanted {
+        return program.kernel(wanted);
+    }
+    let names = program.kernel_names();
+    if names.contains(&schema.name) {
+        return program.kernel(&schema.name);
+    }
+    match names.as_slice() {
+        [only] => program.kernel(only),
+        [] => Err(Error::argument(format!("`{name}`: the text has no `__global__` kernel"))),
+        many => Err(Error::argument(format!(
+            "`{name}`: the text has several kernels ({}); say which with kernel=",
+            many.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+        ))),
+    }
+}
+
+/// For each input of the signature the schema argument of its name.
+fn match_inputs(name: &str, schema: &Schema, signature: &Signature) -> Result<Vec<usize>> {
+    let mut found = Vec::new();
+    for input in &signature.inputs {
+        match schema.args.iter().position(|a| a.name == input.name && a.is_tensor()) {
+            Some(a) => found.push(a),
+            None => {
+                let tensors: Vec<String> =
+                    schema.args.iter().filter(|a| a.is_tensor()).map(|a| format!("`{}`", a.name)).collect();
+                return Err(Error::argument(format!(
+                    "`{name}`: shape input `{}` is no tensor argument of the schema (it has {})",
+                    input.name,
+                    tensors.join(", ")
+                )));
+            }
+        }
+    }
+    let fresh = fresh_outputs(schema).len();
+    if signature.outputs.len() != fresh {
+        return Err(Error::argument(format!(
+            "`{name}`: the shape signature has {} outputs, and the schema {fresh}",
+            signature.outputs.len()
+        )));
+    }
+    let any_output = signature.outputs.iter().any(|o| o.extents == Extents::Any);
+    let any_input = signature.inputs.iter().any(|i| i.extents == Extents::Any);
+    if any_output && !any_input {
+        return Err(Error::argument(format!("`{name}`: an output is `[*]` and no input is")));
+    }
+    Ok(found)
+}
+
+fn extent(name: &str, signature: Option<&Signature>, options: &OpOptions) -> Result<Extent> {
+    let (what, text, make): (_, _, fn(Vec<Expr>) -> Extent) = match (&options.threads, &options.grid) {
+        (None, None) => return Ok(Extent::PerElement),
+        (Some(_), Some(_)) => {
+            return Err(Error::argument(format!("`{name}`: give threads= or grid=, not both")));
+        }
+        (Some(text), None) => ("threads", text, Extent::Threads),
+        (None, Some(text)) => ("grid", text, Extent::Blocks),
+    };
+    // Without a signature only numbers and the counting names can stand there.
+    let like_first;
+    let signature = match signature {
+        Some(signature) => signature,
+        None => {
+            like_first = Signature::parse("x[*] -> out[*]", &[])?;
+            &like_first
+        }
+    };
+    let exprs = signature.expressions(what, text)?;
+    if exprs.len() > 3 {
+        return Err(Error::argument(format!("`{name}`: {what}= has {} extents; x, y and z are three", exprs.len())));
+    }
+    Ok(make(exprs))
+}

@@ -1,0 +1,34 @@
+//! Reports into files.
+
+use std::path::Path;
+
+use super::{Svg, sweep};
+use crate::bench::BenchReport;
+use crate::runtime::{Error, Result};
+
+impl BenchReport {
+    /// The picture: size against time, or throughput where bytes are known.
+    pub fn plot(&self) -> Svg {
+        sweep(self)
+    }
+
+    /// Writes the report: as JSON to a path that ends in `.json`, as a picture to one that ends in `.svg`, as the table
+    /// to one that ends in `.txt`.
+    ///
+    /// # Errors
+    /// An argument error for any other ending; `Other` where the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+        let text = match ending.as_str() {
+            "json" => self.to_json()? + "\n",
+            "svg" => self.plot().into_string(),
+            "txt" => format!("{self}\n"),
+            _ => {
+                let shown = path.display();
+                return Err(Error::argument(format!("`{shown}` ends in none of `.json`, `.svg`, `.txt`")));
+            }
+        };
+        std::fs::write(path, text).map_err(|e| Error::Other(format!("`{}` could not be written: {e}", path.display())))
+    }
+}

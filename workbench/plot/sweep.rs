@@ -1,0 +1,230 @@
+//! The picture of a timing sweep: size against time, or against throughput where the bytes are known.
+
+use plotters_backend::text_anchor::{HPos, VPos};
+
+use super::Svg;
+use super::axis::Axis;
+use super::canvas::{Canvas, Drawn, Plane, Weight, curve, dot, notice, picture, place, region, shorten, text_width};
+use super::compare::compare;
+use super::theme::Role;
+use crate::bench::{BenchReport, BenchRow, CachePolicy, units};
+
+const WIDTH: u32 = 760;
+const HEIGHT: u32 = 420;
+const TOP: f64 = 64.0;
+const BOTTOM: f64 = 48.0;
+const LEFT: f64 = 72.0;
+/// Throughput that spans more than this is shown on a logarithmic axis.
+const LINEAR_SPAN: f64 = 30.0;
+/// Characters of a name beside its line.
+const NAME: usize = 26;
+
+/// One contestant at one size, in the unit of the y axis.
+pub(super) struct Point {
+    size: f64,
+    pub(super) value: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) tip: String,
+}
+
+/// One contestant.
+pub(super) struct Line<'a> {
+    pub(super) name: &'a str,
+    pub(super) role: Role,
+    pub(super) points: Vec<Point>,
+}
+
+/// Size against median, one line a contestant, the interval of the median as a band around it. Where every row knows its bytes the
+/// picture shows throughput instead of time. A single size gives bars. Hovering over a point shows its
+/// numbers.
+pub fn sweep(report: &BenchReport) -> Svg {
+    let throughput = !report.rows.is_empty() && report.rows.iter().all(|r| r.bytes.is_some_and(|b| b > 0));
+    let what = if throughput { "throughput" } else { "time per call" };
+    let title =
+        if report.title.is_empty() { capitalised(what) } else { format!("{}: {what}", shorten(&report.title, 60)) };
+    let names = report.names();
+    let line = |(index, name)| {
+        let rows = report.rows.iter().filter(|r| r.name == name);
+        let points: Vec<Point> = rows.filter_map(|r| point(r, throughput)).collect();
+        (!points.is_empty()).then_some(Line { name, role: Role::Series(index), points })
+    };
+    let mut lines: Vec<Line<'_>> = names.into_iter().enumerate().filter_map(line).collect();
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.size.total_cmp(&b.size));
+    }
+    if lines.is_empty() {
+        return notice(&title, "nothing was measured");
+    }
+    if let [only] = report.sizes().as_slice() {
+        let title = format!("{title}, {} = {}", shorten(&report.size_name, 16), units::count(*only));
+        let caption = caption(report, lines.iter().map(|l| l.points.len()).sum());
+        return compare(&title, &caption, throughput, &lines);
+    }
+    picture(WIDTH, HEIGHT, &title, |canvas| draw(canvas, report, &title, throughput, &lines))
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A row as a point; `None` where it cannot stand on logarithmic axes.
+fn point(row: &BenchRow, throughput: bool) -> Option<Point> {
+    let interval = units::seconds_range(row.ci_low, row.ci_high);
+    let median = units::seconds(row.median_s);
+    let mut tip = format!("{}, {}: {median} ({interval}), {} samples", row.name, units::count(row.size), row.samples);
+    let (value, low, high) = match row.bytes.filter(|_| throughput) {
+        Some(bytes) => {
+            let bytes = bytes as f64;
+            tip.push_str(&format!(", {}", units::rate(bytes / row.median_s)));
+            (bytes / row.median_s, bytes / row.ci_high, bytes / row.ci_low)
+        }
+        None => (row.median_s, row.ci_low, row.ci_high),
+    };
+    let sound = |v: f64| v.is_finite() && v > 0.0;
+    if !sound(value) || row.size == 0 {
+        return None;
+    }
+    // A clock too coarse for one sample may give an end of zero; the band then ends at the median.
+    let or_value = |v: f64| if sound(v) { v } else { value };
+    Some(Point { size: row.size as f64, value, low: or_value(low), high: or_value(high), tip })
+}
+
+fn caption(report: &BenchReport, shown: usize) -> String {
+    let cache = match report.cache {
+        CachePolicy::Warm => "caches warm",
+        CachePolicy::Flush => "caches flushed",
+    };
+    let level = report.policy.confidence * 100.0;
+    let mut text = format!("median with {level:.0} % interval, {cache}; {}", report.machine.short());
+    let left_out = report.rows.len() - shown;
+    if left_out > 0 {
+        text.push_str(&format!("; {left_out} without a time not shown"));
+    }
+    shorten(&text, 118)
+}
+
+fn draw(canvas: &Canvas, report: &BenchReport, title: &str, throughput: bool, lines: &[Line<'_>]) -> Drawn {
+    let points = || lines.iter().flat_map(|l| &l.points);
+    let low = points().map(|p| p.low).fold(f64::INFINITY, f64::min);
+    let high = points().map(|p| p.high).fold(0.0, f64::max);
+    let mut sizes: Vec<u64> = points().map(|p| p.size as u64).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let x = Axis::sizes(&sizes);
+    let y = match throughput {
+        false => Axis::log(low, high, units::tick_seconds),
+        true if high / low > LINEAR_SPAN => Axis::log(low, high, units::tick_rate),
+        true => Axis::from_zero(high, units::tick_rate),
+    };
+    canvas.heading(title, &caption(report, points().count()))?;
+
+    let names = lines.iter().map(|l| text_width(&shorten(l.name, NAME), 13.0)).fold(0.0, f64::max);
+    let right = (names + 34.0).clamp(60.0, 240.0);
+    let (width, height) = (f64::from(WIDTH) - LEFT - right, f64::from(HEIGHT) - TOP - BOTTOM);
+    let plane = canvas.plane((LEFT, TOP), (width, height), x.ends, y.ends);
+
+    let bottom = TOP + height;
+    for (at, label) in &y.ticks {
+        let (_, py) = place(&plane, (x.ends.0, *at));
+        canvas.line(Role::Grid, 1.0, &[(LEFT, py), (LEFT + width, py)])?;
+        canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Right, VPos::Center), (LEFT - 10.0, py), label)?;
+    }
+    canvas.line(Role::Muted, 1.0, &[(LEFT, bottom), (LEFT + width, bottom)])?;
+    for (at, label) in &x.ticks {
+        let (px, _) = place(&plane, (*at, y.ends.0));
+        canvas.line(Role::Muted, 1.0, &[(px, bottom), (px, bottom + 4.0)])?;
+        canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Center, VPos::Top), (px, bottom + 10.0), label)?;
+    }
+    let corner = (LEFT + width + 14.0, bottom + 10.0);
+    canvas.text(Role::Ink, 12.0, Weight::Normal, (HPos::Left, VPos::Top), corner, &shorten(&report.size_name, 16))?;
+
+    for line in lines {
+        band(&plane, &x, &y, line)?;
+    }
+    // The first contestant is the user's own: it lies on top.
+    for line in lines.iter().rev() {
+        let at = |p: &Point| (x.at(p.size), y.at(p.value));
+        curve(&plane, Canvas::stroke(line.role, 2.0), line.points.iter().map(at).collect())?;
+        for p in &line.points {
+            canvas.tip(&p.tip);
+            dot(&plane, Canvas::fill(line.role, 1.0), at(p), 2.8)?;
+        }
+    }
+    labels(canvas, &plane, &x, &y, lines, LEFT + width)
+}
+
+/// The interval around a line; around a single point, a vertical stroke.
+fn band(plane: &Plane, x: &Axis, y: &Axis, line: &Line<'_>) -> Drawn {
+    if let [only] = line.points.as_slice() {
+        let stroke = [only.low, only.high].map(|v| (x.at(only.size), y.at(v)));
+        return curve(plane, Canvas::stroke(line.role, 1.5), stroke.to_vec());
+    }
+    let upper = line.points.iter().map(|p| (x.at(p.size), y.at(p.high)));
+    let lower = line.points.iter().rev().map(|p| (x.at(p.size), y.at(p.low)));
+    region(plane, Canvas::fill(line.role, 0.22), upper.chain(lower).collect())
+}
+
+/// Each name beside the end of its line, moved apart where lines end close together.
+fn labels(canvas: &Canvas, plane: &Plane, x: &Axis, y: &Axis, lines: &[Line<'_>], edge: f64) -> Drawn {
+    const APART: f64 = 17.0;
+    let mut ends: Vec<(f64, f64, &Line<'_>)> = lines
+        .iter()
+        .filter_map(|line| line.points.last().map(|p| (line, place(plane, (x.at(p.size), y.at(p.value))))))
+        .map(|(line, (px, py))| (px, py, line))
+        .collect();
+    ends.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let wanted: Vec<f64> = ends.iter().map(|e| e.1).collect();
+    let bottom = f64::from(HEIGHT) - BOTTOM;
+    let places = spread(&wanted, APART, (TOP, bottom));
+    for ((px, py, line), at) in ends.into_iter().zip(places) {
+        let left = edge + 14.0;
+        canvas.line(line.role, 1.0, &[(px + 5.0, py), (left - 4.0, at)])?;
+        let name = shorten(line.name, NAME);
+        canvas.text(Role::Ink, 13.0, Weight::Normal, (HPos::Left, VPos::Center), (left, at), &name)?;
+    }
+    Ok(())
+}
+
+/// Ascending positions as near to `wanted` (ascending) as stay `apart` from each other; inside `bounds` if they fit.
+fn spread(wanted: &[f64], apart: f64, bounds: (f64, f64)) -> Vec<f64> {
+    let mut places = Vec::with_capacity(wanted.len());
+    let mut least = bounds.0;
+    for &want in wanted {
+        let at = f64::max(want, least);
+        places.push(at);
+        least = at + apart;
+    }
+    let mut most = bounds.1;
+    for at in places.iter_mut().rev() {
+        *at = at.min(most);
+        most = *at - apart;
+    }
+    // Names pushed down only because of those above share the way with them.
+    for i in (1..places.len()).rev() {
+        let (gap, slack) = (places[i] - places[i - 1], wanted[i - 1] - places[i - 1]);
+        if gap <= apart + 1e-9 && slack >= 0.0 && places[i] > wanted[i] {
+            let above = if i >= 2 { places[i - 2] + apart } else { bounds.0 };
+            let shift = ((places[i] - wanted[i]) / 2.0).min(places[i - 1] - above).max(0.0);
+            places[i] -= shift;
+            places[i - 1] -= shift;
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_apart_and_inside() {
+        for wanted in [vec![50.0, 52.0, 53.0], vec![0.0, 0.0, 0.0, 0.0], vec![99.0, 99.5], vec![10.0, 90.0]] {
+            let places = spread(&wanted, 10.0, (0.0, 100.0));
+            assert!(places.windows(2).all(|w| w[1] - w[0] >= 10.0 - 1e-9), "{wanted:?} {places:?}");
+            assert!(places.iter().all(|p| (0.0..=100.0).contains(p)), "{wanted:?} {places:?}");
+        }
+        assert_eq!(spread(&[10.0, 90.0], 10.0, (0.0, 100.0)), [10.0, 90.0]);
+    }
+}

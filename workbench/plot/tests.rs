@@ -1,0 +1,159 @@
+//! Every picture is well-formed, self-contained, and readable on light and dark; nothing a report holds breaks one.
+
+use super::theme::{HUES, Role};
+use super::*;
+use crate::bench::report::tests::sample_report;
+use crate::bench::{BenchReport, BenchRow};
+
+/// Checks that tags balance, attributes are quoted, and no control character or bare ampersand is left.
+fn well_formed(svg: &str) {
+    assert!(!svg.chars().any(|c| c.is_control() && c != '\n'), "control character");
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = svg;
+    while let Some(at) = rest.find('<') {
+        assert!(!rest[..at].contains('>'), "stray `>` in {:?}", &rest[..at]);
+        for (i, _) in rest[..at].match_indices('&') {
+            let entity = ["&lt;", "&gt;", "&amp;", "&quot;"].iter().any(|e| rest[i..].starts_with(e));
+            assert!(entity, "bare ampersand in {:?}", &rest[..at]);
+        }
+        let end = at + rest[at..].find('>').expect("a tag ends");
+        let tag = &rest[at + 1..end];
+        assert_eq!(tag.matches('"').count() % 2, 0, "quotes in <{tag}>");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(tag.split_whitespace().next().unwrap_or("").to_owned());
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "unclosed {open:?}");
+}
+
+/// The rules a picture must keep, whatever it shows.
+fn sound(svg: &Svg) {
+    let text = svg.as_str();
+    well_formed(text);
+    let lower = text.to_lowercase();
+    for fixed in ["#000", "#fff", "black", "white", "nan,", ",nan", "infinity"] {
+        assert!(!lower.replace("inf, nan", "").contains(fixed), "`{fixed}` in\n{text}");
+    }
+    assert!(!text.contains("http") || text.matches("http").count() == 1, "only the namespace is an address");
+    assert!(text.contains("viewBox") && text.contains("role=\"img\""));
+    // Colours live in the style sheet alone, each a variable with a fallback.
+    let body = &text[text.find("</style>").expect("a style sheet")..];
+    assert!(!body.contains("fill=\"") && !body.contains("stroke=\""), "{body}");
+}
+
+fn id(svg: &Svg) -> &str {
+    svg.as_str().split("id=\"").nth(1).and_then(|s| s.split('"').next()).expect("an id")
+}
+
+fn every_report() -> Vec<BenchReport> {
+    let full = sample_report(&[1024, 4096, 65_536, 1 << 20, 1 << 24]);
+    let single = sample_report(&[1000]);
+    let mut one_row = sample_report(&[7]);
+    one_row.rows.truncate(1);
+    let mut broken = sample_report(&[0, 7]);
+    broken.rows.push(BenchRow::from_samples("nan", 7, 1, vec![f64::NAN]));
+    broken.rows.push(BenchRow::from_samples("zero", 7, 1, vec![0.0, 0.0]));
+    broken.rows.push(BenchRow::from_samples("<&\"\u{1}", u64::MAX, 1, vec![1e-300, 1e300]));
+    let throughput = full.clone().with_bytes(|_, n| Some(n * 12));
+    let mut many = sample_report(&[]);
+    for i in 0..20 {
+        many.rows.push(BenchRow::from_samples(&format!("contestant number {i}"), 8, 1, vec![1e-6; 8]));
+    }
+    vec![full, single, one_row, broken, throughput, many, sample_report(&[])]
+}
+
+#[test]
+fn sweeps_of_any_report_are_sound() {
+    for report in every_report() {
+        sound(&sweep(&report));
+    }
+}
+
+#[test]
+fn differences_of_any_shape_are_sound() {
+    let shapes: [&[usize]; 9] = [&[], &[1], &[5], &[1000], &[0, 4], &[1, 1], &[3, 200], &[300, 2], &[2, 3, 4]];
+    for shape in shapes {
+        let count: usize = shape.iter().product();
+        let expected: Vec<f64> = (0..count).map(|i| i as f64).collect();
+        let mut actual: Vec<f64> = expected.iter().map(|x| x + (x * 0.7).sin() * 1e-6).collect();
+        for kind in [DifferenceKind::Signed, DifferenceKind::Absolute] {
+            let options = DifferenceOptions { kind, ..DifferenceOptions::default() };
+            sound(&difference_map(&actual, &expected, shape, &options));
+            sound(&difference_map(&expected, &expected, shape, &options));
+        }
+        for (i, bad) in [f64::NAN, f64::INFINITY, f64::MAX, -f64::MAX, 5e-324].into_iter().enumerate() {
+            if let Some(x) = actual.get_mut(i) {
+                *x = bad;
+            }
+        }
+        sound(&difference_map(&actual, &expected, shape, &DifferenceOptions::default()));
+    }
+}
+
+#[test]
+fn arrays_that_do_not_fit_are_said_to() {
+    let svg = difference_map(&[1.0], &[1.0, 2.0], &[2], &DifferenceOptions::default());
+    assert!(svg.as_str().contains("1 elements against 2 do not fill the shape [2]"));
+    sound(&difference_map(&[1.0], &[1.0], &[usize::MAX, 2], &DifferenceOptions::default()));
+}
+
+#[test]
+fn histograms_of_any_errors_are_sound() {
+    let all: [&[f64]; 6] =
+        [&[], &[0.0], &[1.0, 2.0, 700.0], &[f64::NAN, f64::INFINITY], &[5e-324, f64::MAX], &[-1.0, 0.0, 3.0]];
+    for errors in all {
+        for kind in [ErrorKind::Ulp, ErrorKind::Absolute, ErrorKind::Relative] {
+            sound(&error_histogram(errors, kind, "a < b"));
+        }
+    }
+}
+
+#[test]
+fn pictures_in_one_page_do_not_clash() {
+    let (a, b) = (sweep(&sample_report(&[1, 2])), sweep(&sample_report(&[1, 3])));
+    assert_ne!(id(&a), id(&b));
+    let rules = a.as_str().split("<style>").nth(1).and_then(|s| s.split("</style>").next()).expect("rules");
+    assert!(rules.split('}').filter(|r| !r.is_empty()).all(|rule| rule.starts_with(&format!("#{}", id(&a)))));
+    assert_eq!(sweep(&sample_report(&[1, 2])), a, "the same data give the same picture");
+}
+
+#[test]
+fn tones_of_a_picture_alone_read_on_white_and_on_near_black() {
+    let linear = |c: u8| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    // Relative luminance and contrast as WCAG 2.1 defines them.
+    let luminance = |hex: &str| {
+        let channel = |i: usize| linear(u8::from_str_radix(&hex[i..i + 2], 16).expect("hex"));
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    };
+    let contrast = |a: f64, b: f64| (a.max(b) + 0.05) / (a.min(b) + 0.05);
+    for role in [Role::Ink, Role::Muted].into_iter().chain((0..HUES).map(Role::Series)) {
+        let rule = role.rule(true);
+        let hex = rule.split("fill:").nth(1).and_then(|s| s.split(';').next()).expect("a colour");
+        let least = if matches!(role, Role::Series(_)) { 3.0 } else { 4.0 };
+        for page in ["#ffffff", "#111111"] {
+            let got = contrast(luminance(hex), luminance(page));
+            assert!(got >= least, "{role:?} {hex} on {page}: {got:.2}");
+        }
+    }
+}
+
+#[test]
+fn reports_are_saved_by_their_ending() {
+    let folder = std::env::temp_dir().join(format!("workbench-plot-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    let report = sample_report(&[1024]);
+    for (name, begins) in [("r.json", "{"), ("r.SVG", "<svg"), ("r.txt", "muladd")] {
+        let path = folder.join(name);
+        report.save(&path).expect("saved");
+        assert!(std::fs::read_to_string(&path).expect("read").starts_with(begins), "{name}");
+    }
+    assert!(report.save(folder.join("r.png")).is_err());
+    assert!(report.save(folder.join("missing").join("r.svg")).is_err());
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

@@ -1,0 +1,137 @@
+//! What each role of a picture looks like, on its own and inside a page.
+//!
+//! A role's colour is a CSS variable with a fallback. The variables are set by [`page_css`] on the card around a
+//! picture; a picture alone has only the fallbacks, tones with a contrast of at least 3 (text: 4) on white and
+//! on `#111`. Hues are those of Okabe and Ito, "Color Universal Design" (2008), which stay apart under every common
+//! colour blindness.
+
+use plotters::style::RGBColor;
+
+/// Fonts of all text.
+pub const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
+
+/// How many contestants have a hue of their own; the next as many repeat the hues dashed.
+pub const HUES: usize = 7;
+
+/// What a mark of a picture stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Titles, labels, outlines.
+    Ink,
+    /// Ticks, captions.
+    Muted,
+    /// Thin lines behind the data.
+    Grid,
+    /// Where nothing differs.
+    Zero,
+    /// Too large.
+    Positive,
+    /// Too small.
+    Negative,
+    /// Not a finite number.
+    Odd,
+    /// A contestant, by its place.
+    Series(usize),
+}
+
+/// CSS variable, alone, on a light page, on a dark page.
+struct Tone {
+    variable: &'static str,
+    alone: &'static str,
+    light: &'static str,
+    dark: &'static str,
+}
+
+const INK: Tone = Tone { variable: "ink", alone: "#7b7b7b", light: "currentColor", dark: "currentColor" };
+const MUTED: Tone = Tone {
+    variable: "muted",
+    alone: "#7b7b7b",
+    light: "color-mix(in srgb,currentColor 68%,transparent)",
+    dark: "color-mix(in srgb,currentColor 68%,transparent)",
+};
+
+const SERIES: [Tone; HUES] = [
+    Tone { variable: "blue", alone: "#1a80c0", light: "#0072b2", dark: "#3d9be0" },
+    Tone { variable: "vermillion", alone: "#d55e00", light: "#d55e00", dark: "#f0762a" },
+    Tone { variable: "green", alone: "#009e73", light: "#009e73", dark: "#16b88c" },
+    Tone { variable: "purple", alone: "#c56d9e", light: "#c0629a", dark: "#d98bb8" },
+    Tone { variable: "orange", alone: "#c48600", light: "#c48600", dark: "#e9a820" },
+    Tone { variable: "sky", alone: "#3b98cc", light: "#3b98cc", dark: "#7cc8f2" },
+    Tone { variable: "grey", alone: "#868686", light: "#767676", dark: "#a3a3a3" },
+];
+
+impl Role {
+    /// The colour that carries the role through plotters to our backend.
+    pub(super) fn color(self) -> RGBColor {
+        let (kind, index) = match self {
+            Role::Ink => (0, 0),
+            Role::Muted => (1, 0),
+            Role::Grid => (2, 0),
+            Role::Zero => (3, 0),
+            Role::Positive => (4, 0),
+            Role::Negative => (5, 0),
+            Role::Odd => (6, 0),
+            Role::Series(i) => (7, (i % (2 * HUES)) as u8),
+        };
+        RGBColor(kind, index, 0)
+    }
+
+    /// The role that a colour carries.
+    pub(super) fn from_rgb((kind, index, _): (u8, u8, u8)) -> Role {
+        match kind {
+            1 => Role::Muted,
+            2 => Role::Grid,
+            3 => Role::Zero,
+            4 => Role::Positive,
+            5 => Role::Negative,
+            6 => Role::Odd,
+            7 => Role::Series(index as usize),
+            _ => Role::Ink,
+        }
+    }
+
+    /// The class of marks of this role, `f` for filled, `s` for stroked.
+    pub(super) fn class(self, filled: bool) -> String {
+        let RGBColor(kind, index, _) = self.color();
+        format!("{}{kind}{index}", if filled { 'f' } else { 's' })
+    }
+
+    fn tone(self) -> &'static Tone {
+        match self {
+            Role::Ink | Role::Grid | Role::Zero => &INK,
+            Role::Muted => &MUTED,
+            Role::Positive => &SERIES[1],
+            Role::Negative => &SERIES[0],
+            Role::Odd => &SERIES[3],
+            Role::Series(i) => &SERIES[i % HUES],
+        }
+    }
+
+    /// The rule of one class. The plain colour comes first, for readers that know no CSS variables.
+    pub(super) fn rule(self, filled: bool) -> String {
+        let Tone { variable, alone, .. } = self.tone();
+        let property = if filled { "fill" } else { "stroke" };
+        let mut rule = format!("{property}:{alone};{property}:var(--wb-{variable},{alone})");
+        match self {
+            Role::Grid => rule.push_str(&format!(";{property}-opacity:.2")),
+            Role::Zero => rule.push_str(&format!(";{property}-opacity:.09")),
+            Role::Series(i) if !filled && i >= HUES => rule.push_str(";stroke-dasharray:5 4"),
+            _ => {}
+        }
+        rule
+    }
+}
+
+/// Sets the variables for everything inside `selector`: after the system's preference, then after what JupyterLab, VS Code
+/// and Colab say about their page. Greys follow the page's text colour, so they are right even where nobody says.
+pub fn page_css(selector: &str) -> String {
+    let tones = || [&INK, &MUTED].into_iter().chain(&SERIES);
+    let light: String = tones().map(|t| format!("--wb-{}:{};", t.variable, t.light)).collect();
+    let dark: String = tones().map(|t| format!("--wb-{}:{};", t.variable, t.dark)).collect();
+    format!(
+        "{selector}{{{light}}}\
+         @media (prefers-color-scheme:dark){{{selector}{{{dark}}}}}\
+         [data-jp-theme-light=\"true\"] {selector},.vscode-light {selector},html[theme=light] {selector}{{{light}}}\
+         [data-jp-theme-light=\"false\"] {selector},.vscode-dark {selector},html[theme=dark] {selector}{{{dark}}}"
+    )
+}
