@@ -237,10 +237,12 @@ impl<'f> Shape<'f> {
     fn guard<'b>(&self, body: &'b Block, label: Label) -> Option<Guard<'b>> {
         let stmt = body.stmts.iter().find(|stmt| !matches!(stmt, Stmt::Let(_, op) if self.harmless(op)))?;
         let Stmt::If { cond, then, els } = stmt else { return None };
-        if then.stmts[..] != [Stmt::Break(label)] || !els.is_empty() {
-            return None;
-        }
-        let (mut cond, mut stays) = (*cond, false);
+        let leaves = [Stmt::Break(label)];
+        let (mut cond, mut stays) = match (&then.stmts[..], &els.stmts[..]) {
+            (then, []) if then == leaves => (*cond, false),
+            ([], els) if els == leaves => (*cond, true),
+            _ => return None,
+        };
         while let Op::Unary(UnaryOp::Not, inner) = self.op(cond)? {
             (cond, stays) = (*inner, !stays);
         }
@@ -405,6 +407,97 @@ impl Rounds<'_, '_> {
                 assigned
             }
             Stmt::Let(..) | Stmt::Store { .. } | Stmt::Assert { .. } => assigned,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::front;
+    use crate::ir::Module;
+    use crate::pass;
+    use crate::source::SourceMap;
+
+    /// The kernel `(float* x, const float* y, int n, long long wide)` with that body, as the CPU back end gets it.
+    fn kernel(body: &str) -> Function {
+        let text = format!(
+            "__device__ int pick(int a) {{ if (a > 3) return a * 2; return a - 1; }}
+             __global__ void k(float* x, const float* y, int n, long long wide) {{ {body} }}"
+        );
+        let (mut module, diags) = front::compile(&mut SourceMap::default(), "t.cu", &text, &front::Options::default());
+        assert!(diags.is_empty(), "{diags:?}\n{text}");
+        pass::prepare_for_cpu(&mut module);
+        let id = module.find("k").expect("the kernel is there");
+        let func = module.functions.swap_remove(id.index());
+        if let Some(strided) = find(&func) {
+            let one = Function { span: func.span, ..strided.func };
+            let module = Module { functions: vec![one], ..Module::default() };
+            assert_eq!(crate::valid::validate(&module), [], "{module}");
+        }
+        func
+    }
+
+    #[test]
+    fn grid_stride_loops_are_recognised() {
+        let start = "blockIdx.x * blockDim.x + threadIdx.x";
+        for body in [
+            format!("for (int i = {start}; i < n; i += gridDim.x * blockDim.x) x[i] = y[i];"),
+            format!("for (unsigned i = {start}; i < n; i += gridDim.x * blockDim.x) x[i] = y[i];"),
+            format!("for (size_t i = {start}; i < wide; i += blockDim.x) x[i] = y[i];"),
+            format!("for (int i = {start}; i < wide; i += blockDim.x) x[i] = y[i];"),
+            format!("for (long long i = {start}; wide > i; i = 7 + i) x[i] = y[i];"),
+            format!("int i = {start}; int s = gridDim.x * blockDim.x; while (i <= n / 4) {{ x[i] = y[i]; i += s; }}"),
+            format!("for (int i = {start}; i < n; i += 64) {{ if (y[i] > 0) continue; x[i] = y[i]; }}"),
+            format!(
+                "for (int i = {start}; i < n; i += 64) {{ float s = 0; for (int k = 0; k < 9; k++) s += y[k]; x[i] = s; }}"
+            ),
+            format!(
+                "for (int i = {start}; i < n; i += 64) {{ float s; if (i % 2) s = sinf(y[i]); else s = cosf(y[i]); x[i] = s; }}"
+            ),
+            format!("for (int i = {start}; i < n; i += 64) x[i] = pick(i) + pick(2 * i);"),
+            "for (int row = blockIdx.x; row < n; row += gridDim.x) x[row * blockDim.x + threadIdx.x] = 1;".to_owned(),
+        ] {
+            let func = kernel(&body);
+            let Some(strided) = find(&func) else {
+                panic!("{body}\n{}", Module { functions: vec![func], ..Module::default() })
+            };
+            assert!(strided.func.body.count() > 0 && strided.func.params.len() == func.params.len() + 1);
+        }
+    }
+
+    #[test]
+    fn what_goes_from_round_to_round_is_refused() {
+        let header = "for (int i = threadIdx.x; i < n; i += 64)";
+        for body in [
+            // A sum, and a local that only some rounds set.
+            format!("float s = 0; {header} s += y[i]; x[threadIdx.x] = s;"),
+            format!("float s = 0; {header} {{ s += y[i]; x[i] = s; }}"),
+            format!("float s = 0; {header} {{ if (y[i] > 0) s = sinf(y[i]); x[i] = s; }}"),
+            format!("float s = 0; {header} {{ for (int k = 0; k < i; k++) s = y[k]; x[i] = s; }}"),
+            format!("const float* p = y; {header} {{ x[i] = *p; p += 64; }}"),
+            // Other ways out and on.
+            format!("{header} {{ if (y[i] > 0) break; x[i] = 1; }}"),
+            format!("{header} {{ if (y[i] > 0) return; x[i] = 1; }}"),
+            format!("{header} {{ x[i] = 1; if (y[i] > 0) i++; }}"),
+            "int i = threadIdx.x; while (i < n) { if (y[i] > 0) continue; x[i] = 1; i += 64; }".to_owned(),
+            "int i = threadIdx.x; for (; i < n; i += 64) x[i] = 1; x[0] = i;".to_owned(),
+            format!("{header} x[i] = 1; x[0] = 2;"),
+            // Bounds and strides that change, or cannot be computed ahead.
+            "for (int i = threadIdx.x; i < n; i += i) x[i] = 1;".to_owned(),
+            "for (int i = threadIdx.x; i < n; i += (int)y[i]) x[i] = 1;".to_owned(),
+            "for (int i = threadIdx.x; i < n; i += 64) { x[i] = 1; n--; }".to_owned(),
+            "for (int i = threadIdx.x; i != n; i += 64) x[i] = 1;".to_owned(),
+            "for (int i = n - threadIdx.x; i >= 0; i -= 64) x[i] = 1;".to_owned(),
+            "for (short i = threadIdx.x; i < n; i += 64) x[i] = 1;".to_owned(),
+            // What runs before the loop once a thread must not run once a round.
+            format!("x[threadIdx.x] += 1; {header} x[i] = 1;"),
+            format!("float s = y[0]; {header} x[i] = s;"),
+            format!("{header} printf(\"%d\", i);"),
+            format!("float t[2]; t[1] = 0; {header} {{ x[i] = t[i % 2]; t[i % 2] = 1; }}"),
+        ] {
+            let func = kernel(&body);
+            assert!(find(&func).is_none(), "{body}\n{}", Module { functions: vec![func], ..Module::default() });
         }
     }
 }

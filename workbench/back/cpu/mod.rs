@@ -1,7 +1,7 @@
 //! IR to machine code of this CPU, and its execution.
 //!
 //! [`lower`] turns functions into CLIF after a look at the whole of each ([`analysis`]); [`jit`] makes executable memory of
-//! it; [`schedule`] runs ranges of blocks on the caller's thread and the pool's. Every access, division and call is checked
+//! it; [`schedule`] runs ranges of blocks on the caller's thread and the pool's, [`rounds`] those of grid-stride loops. Every access, division and call is checked
 //! in generated code, which leaves through a status and never through a signal: [`faults`] says what happened, [`tick`]
 //! stops what runs too long, [`output`] keeps what is printed.
 
@@ -17,6 +17,7 @@ mod lower;
 mod memory;
 mod output;
 mod pool;
+mod rounds;
 mod schedule;
 mod special;
 mod stack;
@@ -77,6 +78,8 @@ struct Entry {
     straight: u64,
     /// Operations of one thread, estimated.
     estimate: u64,
+    /// Whether the code runs one round of a grid-stride loop at a call, where it can.
+    strided: bool,
     /// Whether the estimate is a guess.
     has_loops: bool,
 }
@@ -304,6 +307,7 @@ impl Entry {
             returns: func.ret.is_some(),
             straight: info.straight,
             estimate: info.estimate,
+            strided: info.strided.is_some(),
             has_loops: func.labels > 0 || !info.calls.is_empty(),
         }
     }

@@ -1,23 +1,27 @@
-//! Grid-stride loops the other way round: for each round, the threads of a row. Neighbours in a row touch neighbouring
-//! memory, and the accesses of a round are checked once for the row.
+//! Grid-stride loops the other way round: a call runs one round, for all threads of a row, and says whether there are more.
+//! Neighbours in a row touch neighbouring memory, and the accesses of a round are checked once for the row.
 //!
 //! In front of the kernel's plain code stands
 //!
 //! ```text
-//! if (the numbers allow it)
-//!     for (offset = 0; start + offset < bound; offset += stride)      // `start`: the first thread's, the smallest
-//!         for each thread of the row { i = its start + offset; if (i < bound) BODY }
+//! if (the numbers allow it) {
+//!     offset = round * stride;                     // `round` is in the context
+//!     if (start + offset >= bound) return done;    // `start`: the first thread's, the smallest
+//!     for each thread of the row { i = its start + offset; if (i < bound) BODY }
+//!     return start + offset + stride < bound ? more : done;
+//! }
 //! ```
 //!
 //! computed in 64 bits. The numbers allow it when the stride is positive and no thread's index can pass the range of its
-//! type, be it by the step that ends its own loop or by the steps that others still make. Else the plain code runs, where
-//! an index wraps as it should.
+//! type, be it by the step that ends its own loop or by the steps that others still make. Else the plain code runs all
+//! rounds at once, and an index wraps as it should.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::{FuncLower, ParamVal, Result, Val};
+use super::{FuncLower, ParamVal, Result, Val, trusted};
 use crate::back::cpu::analysis::StridedInfo;
+use crate::back::cpu::context::{Field, MORE_ROUNDS};
 use crate::ir::Scalar;
 
 /// Largest magnitude of the numbers of 64-bit loops: sums of a few of them do not wrap.
@@ -31,23 +35,25 @@ struct Numbers {
 }
 
 impl<'m> FuncLower<'_, 'm> {
-    /// Runs the row round by round and goes on in `done`; what follows in the current block is for numbers that do not
-    /// allow it.
+    /// Runs a round of the row and returns; what follows in the current block is for numbers that do not allow it. Where
+    /// no round is left it goes on in `done`.
     pub(super) fn strided(&mut self, strided: &'m StridedInfo, width: clif::Value, done: clif::Block) -> Result<()> {
         let (func, info) = (self.func, self.info);
         (self.func, self.info) = (&strided.parts.func, &strided.info);
         self.values.resize(self.func.values.len(), None);
         let (numbers, allowed) = self.numbers(strided, width)?;
         let [head, round, next, plain] = [(); 4].map(|()| self.b.create_block());
-        let offset = self.b.append_block_param(head, types::I64);
-        let zero = self.int(types::I64, 0);
-        self.b.ins().brif(allowed, head, &[zero.into()], plain, &[]);
+        self.b.ins().brif(allowed, head, &[], plain, &[]);
 
         self.b.switch_to_block(head);
+        self.b.seal_block(head);
+        let number = self.b.ins().load(types::I64, trusted(), self.ctx, Field::ROUND);
+        let offset = self.b.ins().imul(number, numbers.stride);
         let at = self.b.ins().iadd(numbers.start, offset);
         let below = if strided.parts.inclusive { IntCC::SignedLessThanOrEqual } else { IntCC::SignedLessThan };
-        let more = self.b.ins().icmp(below, at, numbers.bound);
-        self.b.ins().brif(more, round, &[], done, &[]);
+        let any = self.b.ins().icmp(below, at, numbers.bound);
+        self.b.ins().brif(any, round, &[], done, &[]);
+
         self.b.switch_to_block(round);
         self.b.seal_block(round);
         self.thread = Some(self.int(types::I32, 0));
@@ -61,11 +67,15 @@ impl<'m> FuncLower<'_, 'm> {
         };
         self.params.push(ParamVal { val: Val::Scalar(narrow), desc: narrow, base: narrow });
         self.rows(width, next)?;
+
         self.b.switch_to_block(next);
         self.b.seal_block(next);
-        let further = self.b.ins().iadd(offset, numbers.stride);
-        self.b.ins().jump(head, &[further.into()]);
-        self.b.seal_block(head);
+        self.store_budget();
+        let following = self.b.ins().iadd(at, numbers.stride);
+        let more = self.b.ins().icmp(below, following, numbers.bound);
+        let [more_rounds, nothing] = [i64::from(MORE_ROUNDS), 0].map(|n| self.int(types::I32, n));
+        let status = self.b.ins().select(more, more_rounds, nothing);
+        self.b.ins().return_(&[status]);
 
         self.b.switch_to_block(plain);
         self.b.seal_block(plain);
