@@ -116,8 +116,10 @@ pub struct WorkerCtx {
     pub ret: u64,
     /// The buffer of a returned pointer.
     pub ret_desc: u64,
-    /// Which round of a grid-stride loop to run.
-    pub round: u64,
+    /// What to add to the threads' index in this round of a grid-stride loop.
+    pub offset: i64,
+    /// How far the first thread's index is from its bound at the start, and the stride; see `rounds`.
+    pub trip: [i64; 2],
     /// The launch this worker works for.
     pub launch: *const Launch<'static>,
     /// What only Rust touches.
@@ -137,7 +139,8 @@ impl Field {
     pub const DIMS: i32 = offset_of!(WorkerCtx, dims) as i32;
     pub const RET: i32 = offset_of!(WorkerCtx, ret) as i32;
     pub const RET_DESC: i32 = offset_of!(WorkerCtx, ret_desc) as i32;
-    pub const ROUND: i32 = offset_of!(WorkerCtx, round) as i32;
+    pub const OFFSET: i32 = offset_of!(WorkerCtx, offset) as i32;
+    pub const TRIP: i32 = offset_of!(WorkerCtx, trip) as i32;
 }
 
 /// Byte offsets in [`BufferDesc`].
@@ -157,12 +160,9 @@ impl DescField {
     }
 }
 
-/// The machine code of an entry point: runs the row of threads that the context names, or a host function. 0 when all went
-/// well, 1 when the launch has to stop, [`MORE_ROUNDS`] when the row is to be run again.
+/// The machine code of an entry point: runs the row of threads that the context names, or a host function; 0 when all went
+/// well, 1 when the launch has to stop.
 ///
 /// # Safety
 /// The context and the arguments are those the code was compiled for.
 pub type EntryFn = unsafe extern "C" fn(ctx: *mut WorkerCtx, args: *const u64) -> u32;
-
-/// What an [`EntryFn`] gives when the threads of the row have more rounds of a grid-stride loop before them.
-pub const MORE_ROUNDS: u32 = 2;

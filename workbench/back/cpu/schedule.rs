@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, WorkerCtx};
 use super::float_env::FloatEnv;
-use super::rounds;
+use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::{Entry, Image, pool, stack};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
@@ -258,12 +258,15 @@ impl Launch<'_> {
             dims: [self.block.x, self.block.y, self.block.z],
             ret: 0,
             ret_desc: 0,
-            round: 0,
+            offset: 0,
+            trip: [0; 2],
             launch: std::ptr::from_ref(self).cast(),
             worker: Worker { role, ..Worker::default() },
         };
         // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
         let code = unsafe { std::mem::transmute::<usize, EntryFn>(self.entry.address) };
+        // SAFETY: as above, of the functions compiled with it.
+        let rounds = self.entry.rounds.map(|[trip, round]| unsafe { Rounds::new(code, trip, round) });
         let mut size = self.first_claim();
         loop {
             let begin = self.next.fetch_add(size, Ordering::Relaxed);
@@ -272,12 +275,11 @@ impl Launch<'_> {
             }
             let end = begin.saturating_add(size).min(self.blocks);
             let start = (end < self.blocks).then(Instant::now);
-            let ran = if self.entry.strided {
+            let ran = match &rounds {
                 // SAFETY: the code is that of this launch's entry point.
-                unsafe { rounds::run(self, code, &mut ctx, begin, end) }
-            } else {
+                Some(rounds) => unsafe { rounds.run(self, &mut ctx, begin, end) },
                 // SAFETY: as above.
-                unsafe { self.run_blocks(code, &mut ctx, begin, end) }
+                None => unsafe { self.run_blocks(code, &mut ctx, begin, end) },
             };
             if !ran {
                 if let Some(fault) = ctx.worker.fault.take() {
@@ -347,7 +349,7 @@ impl Launch<'_> {
         if !self.parallel {
             return self.blocks;
         }
-        if self.entry.strided {
+        if self.entry.rounds.is_some() {
             return rounds::claim(self.blocks, self.blocks);
         }
         let block_ns = self.block_ops * NS_PER_OP;
@@ -363,7 +365,7 @@ impl Launch<'_> {
         if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
             self.call_helpers();
         }
-        if self.entry.strided {
+        if self.entry.rounds.is_some() {
             return rounds::claim(self.blocks, left);
         }
         // Large enough not to fight over the counter, small enough that all end together.

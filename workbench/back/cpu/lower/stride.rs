@@ -1,28 +1,20 @@
-//! Grid-stride loops the other way round: a call runs one round, for all threads of a row, and says whether there are more.
-//! Neighbours in a row touch neighbouring memory, and the accesses of a round are checked once for the row.
+//! Grid-stride loops the other way round, in two functions beside the kernel's plain code.
 //!
-//! In front of the kernel's plain code stands
+//! The *trip* is asked once a row: are the numbers such that rounds can be exchanged, and what are they? They are when the
+//! stride is positive and no thread's index can pass the range of its type, be it by the step that ends its own loop or
+//! by the steps that others still make. Else the plain code has to run, where an index wraps as it should.
 //!
-//! ```text
-//! if (the numbers allow it) {
-//!     offset = round * stride;                     // `round` is in the context
-//!     if (start + offset >= bound) return done;    // `start`: the first thread's, the smallest
-//!     for each thread of the row { i = its start + offset; if (i < bound) BODY }
-//!     return start + offset + stride < bound ? more : done;
-//! }
-//! ```
-//!
-//! computed in 64 bits. The numbers allow it when the stride is positive and no thread's index can pass the range of its
-//! type, be it by the step that ends its own loop or by the steps that others still make. Else the plain code runs all
-//! rounds at once, and an index wraps as it should.
+//! The *round* is a kernel like any other: for all threads of the row `i = start + offset; if (i < bound) BODY`, with the
+//! offset from the context. Neighbours touch neighbouring memory, and their accesses are checked once for the row.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::{FuncLower, ParamVal, Result, Val, trusted};
+use super::{FuncLower, ParamVal, Result, Val, constant, trusted};
 use crate::back::cpu::analysis::StridedInfo;
-use crate::back::cpu::context::{Field, MORE_ROUNDS};
+use crate::back::cpu::context::Field;
 use crate::ir::Scalar;
+use crate::source::Span;
 
 /// Largest magnitude of the numbers of 64-bit loops: sums of a few of them do not wrap.
 const MAX_WIDE: i64 = 1 << 60;
@@ -35,53 +27,56 @@ struct Numbers {
 }
 
 impl<'m> FuncLower<'_, 'm> {
-    /// Runs a round of the row and returns; what follows in the current block is for numbers that do not allow it. Where
-    /// no round is left it goes on in `done`.
-    pub(super) fn strided(&mut self, strided: &'m StridedInfo, width: clif::Value, done: clif::Block) -> Result<()> {
-        let (func, info) = (self.func, self.info);
+    /// From the kernel to one round of it.
+    fn enter_round(&mut self) -> Result<&'m StridedInfo> {
+        let Some(strided) = self.info.strided.as_deref() else {
+            return Err(self.bad(Span::NONE, "it is no grid-stride loop"));
+        };
         (self.func, self.info) = (&strided.parts.func, &strided.info);
         self.values.resize(self.func.values.len(), None);
-        let (numbers, allowed) = self.numbers(strided, width)?;
-        let [head, round, next, plain] = [(); 4].map(|()| self.b.create_block());
-        self.b.ins().brif(allowed, head, &[], plain, &[]);
+        Ok(strided)
+    }
 
-        self.b.switch_to_block(head);
-        self.b.seal_block(head);
-        let number = self.b.ins().load(types::I64, trusted(), self.ctx, Field::ROUND);
-        let offset = self.b.ins().imul(number, numbers.stride);
-        let at = self.b.ins().iadd(numbers.start, offset);
-        let below = if strided.parts.inclusive { IntCC::SignedLessThanOrEqual } else { IntCC::SignedLessThan };
-        let any = self.b.ins().icmp(below, at, numbers.bound);
-        self.b.ins().brif(any, round, &[], done, &[]);
+    /// One round of all threads of a row.
+    pub(super) fn round(&mut self) -> Result<()> {
+        let strided = self.enter_round()?;
+        self.kernel(Some(strided))
+    }
 
-        self.b.switch_to_block(round);
-        self.b.seal_block(round);
+    /// Polls, and makes the offset the parameter it is in the round's code.
+    pub(super) fn start_round(&mut self, strided: &StridedInfo, width: clif::Value) -> Result<()> {
         self.thread = Some(self.int(types::I32, 0));
         let threads = self.b.ins().uextend(types::I64, width);
         let work = self.int(types::I64, self.info.straight.min(1 << 32) as i64);
         let cost = self.b.ins().imul(threads, work);
         self.poll(cost, strided.parts.span)?;
-        let narrow = match strided.parts.index.bits() {
-            64 => offset,
-            _ => self.b.ins().ireduce(types::I32, offset),
-        };
-        self.params.push(ParamVal { val: Val::Scalar(narrow), desc: narrow, base: narrow });
-        self.rows(width, next)?;
+        self.thread = None;
+        let ty = if strided.parts.index.bits() == 64 { types::I64 } else { types::I32 };
+        let offset = self.b.ins().load(ty, constant(), self.ctx, Field::OFFSET);
+        self.params.push(ParamVal { val: Val::Scalar(offset), desc: offset, base: offset });
+        Ok(())
+    }
 
-        self.b.switch_to_block(next);
-        self.b.seal_block(next);
-        self.store_budget();
-        let following = self.b.ins().iadd(at, numbers.stride);
-        let more = self.b.ins().icmp(below, following, numbers.bound);
-        let [more_rounds, nothing] = [i64::from(MORE_ROUNDS), 0].map(|n| self.int(types::I32, n));
-        let status = self.b.ins().select(more, more_rounds, nothing);
+    /// Stores a row's numbers in the context: the first thread's distance from the bound, and the stride. Returns 0 when
+    /// they allow rounds to be exchanged, else 1.
+    pub(super) fn trip(&mut self) -> Result<()> {
+        let entry = self.b.current_block().ok_or_else(|| self.bad(self.func.span, "no entry block"))?;
+        let args = self.b.block_params(entry)[1];
+        let strided = self.enter_round()?;
+        self.load_params(args);
+        let width = self.ctx_u32(Field::DIMS);
+        let (numbers, allowed) = self.numbers(strided, width)?;
+        let mut distance = self.b.ins().isub(numbers.bound, numbers.start);
+        if strided.parts.inclusive {
+            let one = self.int(types::I64, 1);
+            distance = self.b.ins().iadd(distance, one);
+        }
+        for (i, number) in [distance, numbers.stride].into_iter().enumerate() {
+            self.b.ins().store(trusted(), number, self.ctx, Field::TRIP + 8 * i as i32);
+        }
+        let [ok, not] = [0, 1].map(|status| self.int(types::I32, status));
+        let status = self.b.ins().select(allowed, ok, not);
         self.b.ins().return_(&[status]);
-
-        self.b.switch_to_block(plain);
-        self.b.seal_block(plain);
-        self.params.pop();
-        (self.func, self.info) = (func, info);
-        self.start_over();
         Ok(())
     }
 

@@ -84,7 +84,7 @@ fn numbers_near_the_end_of_their_type_take_the_plain_way() {
             for (int i = first + threadIdx.x; i < n; i += stride) y[i - first] = i;
         }",
     ));
-    let mut run = |first: i32, n: i32, stride: i32| {
+    let run = |first: i32, n: i32, stride: i32| {
         let mut y = vec![0; 4];
         let words = [first, n, stride].map(|x| RawArg::Scalar(u64::from(x as u32)));
         let config = LaunchConfig { timeout: Some(Duration::from_millis(100)), ..LaunchConfig::new(1, 2) };
