@@ -12,11 +12,13 @@ use super::schedule::Launch;
 /// Most rows (of all threads in x of one y and z) that take turns.
 const MAX_ROWS: u64 = 1024;
 
-/// How many blocks a worker takes next: neighbours belong together, so as many as leaves all workers something to do, less
-/// towards the end.
+/// Blocks that are worth keeping together: fewer read memory in pieces of a few kilobytes.
+const NEIGHBOURS: u64 = 8;
+
+/// How many blocks a worker takes next: many while many are left, but no fewer than its share or a few neighbours.
 pub fn claim(blocks: u64, left: u64) -> u64 {
     let width = pool::width() as u64;
-    (left / (2 * width)).max(blocks / (8 * width)).max(1)
+    (left / (2 * width)).max(blocks.div_ceil(width).min(NEIGHBOURS))
 }
 
 /// The code of a kernel that is a grid-stride loop.

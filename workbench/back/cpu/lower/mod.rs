@@ -1,7 +1,8 @@
 //! IR to CLIF, one function at a time.
 //!
-//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z). A device or host function becomes a function that gives (status, result). A fault calls a helper from a cold block and
-//! returns status 1; callers pass the status on.
+//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z); one that is a grid-stride loop
+//! gets two more, see [`stride`]. A device or host function becomes a function that gives (status, result). A fault calls a
+//! helper from a cold block and returns status 1; callers pass the status on.
 
 mod access;
 mod arith;
