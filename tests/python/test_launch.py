@@ -210,7 +210,7 @@ def test_the_import_is_quick_and_brings_no_torch():
         "import numpy, sys, time; t = time.perf_counter(); import workbench; "
         "print(time.perf_counter() - t); assert 'torch' not in sys.modules and 'IPython' not in sys.modules"
     )
-    best = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3))
+    best = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
     assert best < 0.1
 
 

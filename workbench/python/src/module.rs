@@ -29,13 +29,14 @@ pub struct Module {
 
 impl Module {
     fn find<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.program.kernel_names().iter().any(|n| n == name) {
+        let Some(function) = self.program.module().functions.iter().find(|f| f.name == name) else { return Ok(None) };
+        if function.kind == FuncKind::Kernel {
             let kernel = self.program.kernel(name).map_err(|e| errors::to_py(py, e))?;
             return Ok(Some(
                 Bound::new(py, Kernel { kernel, timeout: self.timeout, stale: Stale::default() })?.into_any(),
             ));
         }
-        if self.program.host_functions().iter().any(|n| n == name) {
+        if function.kind == FuncKind::Host {
             let function =
                 HostFunction { program: self.program.clone(), name: name.to_owned(), stale: Stale::default() };
             return Ok(Some(Bound::new(py, function)?.into_any()));

@@ -151,7 +151,8 @@ impl NativeOp {
     ) -> PyResult<Bound<'py, PyAny>> {
         self.stale.warn(py)?;
         let definition = self.op.definition();
-        let objects = self.objects(py, &definition.schema, args, kwargs)?;
+        let mut objects = Objects::new();
+        self.objects(py, &definition.schema, args, kwargs, &mut objects)?;
         self.call(py, &definition, &objects)
     }
 
@@ -163,7 +164,8 @@ impl NativeOp {
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let objects = self.objects(py, &self.op.definition().schema, args, Some(kwargs))?;
+        let mut objects = Objects::new();
+        self.objects(py, &self.op.definition().schema, args, Some(kwargs), &mut objects)?;
         PyTuple::new(py, objects)
     }
 
@@ -194,16 +196,19 @@ impl NativeOp {
         Some(f64::from_bits(self.timeout.load(Ordering::Relaxed))).filter(|t| *t > 0.0)
     }
 
-    /// The objects of a call in the schema's order, defaults filled in.
+    /// Appends the objects of a call in the schema's order, defaults filled in.
     fn objects<'py>(
         &self,
         py: Python<'py>,
         schema: &Schema,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Objects<'py>> {
+        objects: &mut Objects<'py>,
+    ) -> PyResult<()> {
         let name = self.op.name();
-        let mut objects: Objects<'py> = args.iter().collect();
+        for object in args {
+            objects.push(object);
+        }
         let positional = schema.args.iter().take_while(|a| !a.keyword_only).count();
         if objects.len() > positional {
             return Err(argument(
@@ -235,7 +240,7 @@ impl NativeOp {
                 }
             }
         }
-        Ok(objects)
+        Ok(())
     }
 
     fn call<'py>(

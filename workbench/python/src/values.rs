@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use workbench::ops::schema::{Argument, Default, Kind};
-use workbench::ops::{ArgValue, ArrayRef, OwnedArg};
+use workbench::ops::{ArgValue, ArrayRef, OwnedArg, Shape};
 use workbench::runtime::{Error, Result, Tensor};
 
 use crate::args;
@@ -92,7 +92,10 @@ fn reference<'py>(op: &str, arg: &Argument, view: &View<'_, 'py>, keep: &mut Kee
         );
         return Err(argument(py, text));
     };
-    let shape = view.shape().iter().map(|&d| d as i64).collect();
+    let mut shape = Shape::new();
+    for &extent in view.shape() {
+        shape.push(extent as i64);
+    }
     if view.is_contiguous() && view.is_aligned() {
         return Ok(ArrayRef { ptr: view.data(), dtype, shape, writable: view.is_writeable() });
     }
