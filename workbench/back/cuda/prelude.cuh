@@ -16,6 +16,34 @@ typedef long intmax_t;
 typedef unsigned long uintmax_t;
 typedef unsigned int uint;
 
+// <cmath>'s promise for integers: the double function of the value. Templates, so that a text's own overload comes first.
+namespace __wb {
+template <class T> struct Integer { enum { value = 0 }; };
+template <> struct Integer<bool> { enum { value = 1 }; };
+template <> struct Integer<char> { enum { value = 1 }; };
+template <> struct Integer<signed char> { enum { value = 1 }; };
+template <> struct Integer<unsigned char> { enum { value = 1 }; };
+template <> struct Integer<short> { enum { value = 1 }; };
+template <> struct Integer<unsigned short> { enum { value = 1 }; };
+template <> struct Integer<int> { enum { value = 1 }; };
+template <> struct Integer<unsigned int> { enum { value = 1 }; };
+template <> struct Integer<long> { enum { value = 1 }; };
+template <> struct Integer<unsigned long> { enum { value = 1 }; };
+template <> struct Integer<long long> { enum { value = 1 }; };
+template <> struct Integer<unsigned long long> { enum { value = 1 }; };
+template <bool> struct When {};
+template <> struct When<true> { typedef double type; };
+}
+#define __WB_INTEGER(f) \
+    template <class T> __device__ inline typename __wb::When<__wb::Integer<T>::value>::type f(T v) { return f((double)v); }
+__WB_INTEGER(acos) __WB_INTEGER(acosh) __WB_INTEGER(asin) __WB_INTEGER(asinh) __WB_INTEGER(atan) __WB_INTEGER(atanh)
+__WB_INTEGER(cbrt) __WB_INTEGER(ceil) __WB_INTEGER(cos) __WB_INTEGER(cosh) __WB_INTEGER(erf) __WB_INTEGER(erfc)
+__WB_INTEGER(exp) __WB_INTEGER(exp2) __WB_INTEGER(expm1) __WB_INTEGER(fabs) __WB_INTEGER(floor) __WB_INTEGER(lgamma)
+__WB_INTEGER(log) __WB_INTEGER(log10) __WB_INTEGER(log1p) __WB_INTEGER(log2) __WB_INTEGER(rint) __WB_INTEGER(round)
+__WB_INTEGER(sin) __WB_INTEGER(sinh) __WB_INTEGER(sqrt) __WB_INTEGER(tan) __WB_INTEGER(tanh) __WB_INTEGER(tgamma)
+__WB_INTEGER(trunc)
+#undef __WB_INTEGER
+
 namespace __wb {
 typedef unsigned int u32;
 typedef unsigned long long u64;
