@@ -5,6 +5,7 @@
 //! | [`inline`] | device functions into their callers |
 //! | [`fold`] | constants, copies, branches, dead code |
 //! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
+//! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers |
 //! | [`pointers`] | which memory a pointer comes from |
 //! | [`instrument`] | a kernel that records who wrote each element |
@@ -15,6 +16,7 @@ pub mod inline;
 pub mod instrument;
 pub mod pointers;
 pub mod regions;
+pub mod stride;
 pub mod uniformity;
 pub mod widen;
 

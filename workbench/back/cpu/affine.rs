@@ -11,13 +11,16 @@ use std::collections::BTreeSet;
 
 use super::analysis::{Root, walk};
 use crate::ir::{BinaryOp, Builtin, Const, Function, Op, ParamType, Scalar, Stmt, Type, UnaryOp, Value};
+use crate::pass::stride::Strided;
 
 /// Tallest expression followed.
 const MAX_HEIGHT: u32 = 48;
 /// Largest step of an offset from thread to thread, in bytes: far from where 64 bits could wrap in a row.
 const MAX_STEP: i64 = 1 << 31;
 /// Kernels past this many statements keep one loop: two would double their compile time for little.
-const MAX_STMTS: usize = 400;
+pub const MAX_STMTS: usize = 400;
+/// Farthest that neighbouring threads of a grid-stride loop may start apart.
+const MAX_START_STEP: i64 = 1 << 16;
 /// Most accesses worth a comparison at the start of each row.
 const MAX_ACCESSES: usize = 24;
 
@@ -83,6 +86,21 @@ pub fn plan(func: &Function, stmts: usize) -> RowPlan {
         widened: widened.into_iter().collect(),
         forwarded: finder.forwarded,
     }
+}
+
+/// What a row of a grid-stride loop has to know before its first round: how far apart the threads' indices start, and the
+/// 32-bit values on the way that must not wrap within the row. `None` where start, bound or stride are not lines.
+pub fn trip(strided: &Strided) -> Option<(i64, RowPlan)> {
+    let mut finder = Finder::new(&strided.func);
+    let step = finder.line(strided.start)?.step;
+    let flat = finder.line(strided.bound)?.step == 0 && finder.line(strided.stride)?.step == 0;
+    if !flat || !(0..=MAX_START_STEP).contains(&step) {
+        return None;
+    }
+    let mut widened = BTreeSet::new();
+    finder.widenings(strided.start, &mut widened);
+    let plan = RowPlan { accesses: Vec::new(), widened: widened.into_iter().collect(), forwarded: finder.forwarded };
+    Some((step, plan))
 }
 
 struct Finder<'f> {
@@ -202,7 +220,9 @@ impl<'f> Finder<'f> {
     fn binary_step(&self, op: BinaryOp, a: Value, b: Value, x: i64, y: i64) -> Option<i64> {
         let flat = x == 0 && y == 0;
         match op {
-            BinaryOp::Div | BinaryOp::Rem | BinaryOp::MulHi => None,
+            // Evaluated ahead of the body, where nothing may fault.
+            BinaryOp::Div | BinaryOp::Rem if !self.constant(b).is_some_and(|n| n != 0 && n != -1) => None,
+            BinaryOp::MulHi => None,
             _ if flat => Some(0),
             BinaryOp::Add => Some(x + y),
             BinaryOp::Sub => Some(x - y),
@@ -215,7 +235,7 @@ impl<'f> Finder<'f> {
                 Some(n @ 0..=30) => Some(x << n),
                 _ => None,
             },
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shr | BinaryOp::Min | BinaryOp::Max => None,
+            _ => None,
         }
     }
 

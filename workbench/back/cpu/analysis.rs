@@ -7,6 +7,7 @@ use super::affine::{self, RowPlan};
 use crate::ir::{
     Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Slot, Stmt, Type, Value,
 };
+use crate::pass::stride::{self, Strided};
 
 /// The one allocation a pointer can point into, as far as it is known when compiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,6 +73,21 @@ pub struct FuncInfo {
     pub stmts: usize,
     /// What can be checked once for a row of threads; kernels only.
     pub row: RowPlan,
+    /// The grid-stride loop that the kernel is, if it is one.
+    pub strided: Option<Box<StridedInfo>>,
+}
+
+/// A grid-stride loop and the facts about one round of it.
+#[derive(Debug)]
+pub struct StridedInfo {
+    /// The loop.
+    pub parts: Strided,
+    /// About `parts.func`.
+    pub info: FuncInfo,
+    /// How far apart neighbouring threads start.
+    pub step: i64,
+    /// What start, bound and stride are computed from.
+    pub trip: RowPlan,
 }
 
 /// Calls `f` on every statement in text order, with the loops it lies in: the innermost one's label and their number.
@@ -140,6 +156,7 @@ impl FuncInfo {
             estimate: 4,
             stmts: 0,
             row: RowPlan::default(),
+            strided: None,
         };
         info.count(func);
         let mut facts = Facts {
@@ -162,6 +179,9 @@ impl FuncInfo {
         info.align = facts.align;
         if func.kind == FuncKind::Kernel {
             info.row = affine::plan(func, info.stmts);
+            if info.stmts <= affine::MAX_STMTS {
+                info.strided = StridedInfo::new(module, func).map(Box::new);
+            }
         }
         info
     }
@@ -194,6 +214,15 @@ impl FuncInfo {
             }
         });
         self.calls = calls.into_iter().collect();
+    }
+}
+
+impl StridedInfo {
+    fn new(module: &Module, func: &Function) -> Option<Self> {
+        let parts = stride::find(func)?;
+        let (step, trip) = affine::trip(&parts)?;
+        let info = FuncInfo::new(module, &parts.func);
+        Some(StridedInfo { parts, info, step, trip })
     }
 }
 

@@ -116,6 +116,10 @@ pub struct WorkerCtx {
     pub ret: u64,
     /// The buffer of a returned pointer.
     pub ret_desc: u64,
+    /// What to add to the threads' index in this round of a grid-stride loop.
+    pub offset: i64,
+    /// How far the first thread's index is from its bound at the start, and the stride; see `rounds`.
+    pub trip: [i64; 2],
     /// The launch this worker works for.
     pub launch: *const Launch<'static>,
     /// What only Rust touches.
@@ -135,6 +139,8 @@ impl Field {
     pub const DIMS: i32 = offset_of!(WorkerCtx, dims) as i32;
     pub const RET: i32 = offset_of!(WorkerCtx, ret) as i32;
     pub const RET_DESC: i32 = offset_of!(WorkerCtx, ret_desc) as i32;
+    pub const OFFSET: i32 = offset_of!(WorkerCtx, offset) as i32;
+    pub const TRIP: i32 = offset_of!(WorkerCtx, trip) as i32;
 }
 
 /// Byte offsets in [`BufferDesc`].

@@ -1,7 +1,7 @@
 //! IR to machine code of this CPU, and its execution.
 //!
 //! [`lower`] turns functions into CLIF after a look at the whole of each ([`analysis`]); [`jit`] makes executable memory of
-//! it; [`schedule`] runs ranges of blocks on the caller's thread and the pool's. Every access, division and call is checked
+//! it; [`schedule`] runs ranges of blocks on the caller's thread and the pool's, [`rounds`] those of grid-stride loops. Every access, division and call is checked
 //! in generated code, which leaves through a status and never through a signal: [`faults`] says what happened, [`tick`]
 //! stops what runs too long, [`output`] keeps what is printed.
 
@@ -17,6 +17,7 @@ mod lower;
 mod memory;
 mod output;
 mod pool;
+mod rounds;
 mod schedule;
 mod special;
 mod stack;
@@ -40,7 +41,7 @@ use analysis::FuncInfo;
 use context::BufferDesc;
 use faults::{Named, Site};
 use jit::{Assembler, CodeMemory, JitError};
-use lower::Lowering;
+use lower::{Lowering, Part};
 use memory::Globals;
 
 /// Most statements of all functions of a module together.
@@ -77,6 +78,8 @@ struct Entry {
     straight: u64,
     /// Operations of one thread, estimated.
     estimate: u64,
+    /// For a grid-stride loop the addresses of its numbers' code and of one round's.
+    rounds: Option<[usize; 2]>,
     /// Whether the estimate is a guess.
     has_loops: bool,
 }
@@ -88,12 +91,14 @@ struct ParamInfo {
     elem: Option<Scalar>,
 }
 
-/// What is compiled, in order: functions that others may call, then entry points of host functions.
+/// What is compiled, in order: functions that others may call, entry points of host functions, then for each kernel that is
+/// a grid-stride loop the code of its numbers and of one round.
 struct Plan {
     infos: Vec<Option<FuncInfo>>,
     numbers: Vec<Option<u32>>,
     order: Vec<FuncId>,
     hosts: Vec<FuncId>,
+    strided: Vec<FuncId>,
     makes_pointers: bool,
 }
 
@@ -177,8 +182,10 @@ fn plan(module: &Module) -> Result<Plan> {
         order.push(id);
     }
     let hosts = order.iter().copied().filter(|id| module.func(*id).kind == FuncKind::Host).collect();
+    let is_strided = |id: &FuncId| infos[id.index()].as_ref().is_some_and(|i: &FuncInfo| i.strided.is_some());
+    let strided = order.iter().copied().filter(is_strided).collect();
     let makes_pointers = infos.iter().flatten().any(|i| i.makes_pointers);
-    Ok(Plan { infos, numbers, order, hosts, makes_pointers })
+    Ok(Plan { infos, numbers, order, hosts, strided, makes_pointers })
 }
 
 fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
@@ -220,16 +227,14 @@ fn compile_all(
 ) -> Result<()> {
     let (mut ctx, mut builder) = SCRATCH.take().unwrap_or_else(|| (Context::new(), FunctionBuilderContext::new()));
     let addresses = intrinsics::addresses();
-    let all = plan.order.iter().map(|id| (*id, false)).chain(plan.hosts.iter().map(|id| (*id, true)));
-    for (number, (id, is_thunk)) in all.enumerate() {
+    let bodies = plan.order.iter().map(|id| (*id, Part::Body));
+    let thunks = plan.hosts.iter().map(|id| (*id, Part::Thunk));
+    let rounds = plan.strided.iter().flat_map(|id| [(*id, Part::Trip), (*id, Part::Round)]);
+    for (number, (id, part)) in bodies.chain(thunks).chain(rounds).enumerate() {
         let (number, func) = (number as u32, lowering.module.func(id));
         ctx.clear();
         // After an error the scratch is in the middle of a function; it is dropped, not kept.
-        if is_thunk {
-            lower::thunk(lowering, id, number, &mut ctx.func, &mut builder)?;
-        } else {
-            lower::function(lowering, id, number, &mut ctx.func, &mut builder)?;
-        }
+        lower::function(lowering, id, part, number, &mut ctx.func, &mut builder)?;
         let text = assembler.add(&mut ctx, addresses).map_err(|e| match e {
             JitError::TooLarge => too_large(func),
             JitError::Other(what) => internal(func.span, format!("no code for `{}`: {what}", func.name)),
@@ -277,7 +282,13 @@ fn build(module: &Module) -> Result<Image> {
             FuncKind::Device => None,
         };
         if let (Some(address), Some(info)) = (number.and_then(|n| memory.address(n)), &plan.infos[id.index()]) {
-            entries[id.index()] = Some(Entry::new(func, info, address));
+            let first = plan.order.len() + plan.hosts.len();
+            let rounds = plan
+                .strided
+                .iter()
+                .position(|s| s == id)
+                .and_then(|i| Some([memory.address(first + 2 * i)?, memory.address(first + 2 * i + 1)?]));
+            entries[id.index()] = Some(Entry::new(func, info, address, rounds));
         }
     }
     let mut formats = Vec::with_capacity(module.formats.len());
@@ -288,7 +299,7 @@ fn build(module: &Module) -> Result<Image> {
 }
 
 impl Entry {
-    fn new(func: &Function, info: &FuncInfo, address: usize) -> Self {
+    fn new(func: &Function, info: &FuncInfo, address: usize, rounds: Option<[usize; 2]>) -> Self {
         let params = func.params.iter().map(|p| {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
@@ -304,6 +315,7 @@ impl Entry {
             returns: func.ret.is_some(),
             straight: info.straight,
             estimate: info.estimate,
+            rounds,
             has_loops: func.labels > 0 || !info.calls.is_empty(),
         }
     }

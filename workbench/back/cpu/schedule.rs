@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, WorkerCtx};
 use super::float_env::FloatEnv;
+use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::{Entry, Image, pool, stack};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
@@ -257,11 +258,15 @@ impl Launch<'_> {
             dims: [self.block.x, self.block.y, self.block.z],
             ret: 0,
             ret_desc: 0,
+            offset: 0,
+            trip: [0; 2],
             launch: std::ptr::from_ref(self).cast(),
             worker: Worker { role, ..Worker::default() },
         };
         // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
         let code = unsafe { std::mem::transmute::<usize, EntryFn>(self.entry.address) };
+        // SAFETY: as above, of the functions compiled with it.
+        let rounds = self.entry.rounds.map(|[trip, round]| unsafe { Rounds::new(code, trip, round) });
         let mut size = self.first_claim();
         loop {
             let begin = self.next.fetch_add(size, Ordering::Relaxed);
@@ -270,8 +275,13 @@ impl Launch<'_> {
             }
             let end = begin.saturating_add(size).min(self.blocks);
             let start = (end < self.blocks).then(Instant::now);
-            // SAFETY: the code is that of this launch's entry point.
-            if !unsafe { self.run_blocks(code, &mut ctx, begin, end) } {
+            let ran = match &rounds {
+                // SAFETY: the code is that of this launch's entry point.
+                Some(rounds) => unsafe { rounds.run(self, &mut ctx, begin, end) },
+                // SAFETY: as above.
+                None => unsafe { self.run_blocks(code, &mut ctx, begin, end) },
+            };
+            if !ran {
                 if let Some(fault) = ctx.worker.fault.take() {
                     self.record(ctx.block_linear, fault);
                 }
@@ -305,9 +315,7 @@ impl Launch<'_> {
             for z in 0..self.block.z {
                 for y in 0..self.block.y {
                     ctx.thread = [0, y, z];
-                    ctx.budget -= self.row_cost;
-                    // SAFETY: the context is a worker's of this launch.
-                    if ctx.budget < 0 && unsafe { tick::tick(ctx, u64::MAX) } < 0 {
+                    if !self.charge(ctx) {
                         return false;
                     }
                     // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its
@@ -329,10 +337,20 @@ impl Launch<'_> {
         true
     }
 
+    /// Takes a row off the budget, and polls when that is used up; `false` when the worker has to stop.
+    pub fn charge(&self, ctx: &mut WorkerCtx) -> bool {
+        ctx.budget -= self.row_cost;
+        // SAFETY: the context is a worker's of this launch.
+        ctx.budget >= 0 || unsafe { tick::tick(ctx, u64::MAX) } >= 0
+    }
+
     /// All blocks where nothing can be won by sharing, else a few microseconds' worth.
     fn first_claim(&self) -> u64 {
         if !self.parallel {
             return self.blocks;
+        }
+        if self.entry.rounds.is_some() {
+            return rounds::claim(self.blocks, self.blocks);
         }
         let block_ns = self.block_ops * NS_PER_OP;
         if !self.entry.has_loops && block_ns * self.blocks as f64 <= WORTH_HELP {
@@ -347,12 +365,16 @@ impl Launch<'_> {
         if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
             self.call_helpers();
         }
+        if self.entry.rounds.is_some() {
+            return rounds::claim(self.blocks, left);
+        }
         // Large enough not to fight over the counter, small enough that all end together.
         let share = left / (2 * pool::width() as u64);
         ((CLAIM / block_ns) as u64).min(last.saturating_mul(8)).min(share).max(1)
     }
 
-    fn record(&self, block: u64, fault: RawFault) {
+    /// Keeps the fault of the lowest block.
+    pub fn record(&self, block: u64, fault: RawFault) {
         let mut finished = lock(&self.finished);
         if finished.fault.as_ref().is_none_or(|(lowest, _)| block < *lowest) {
             finished.fault = Some((block, fault));

@@ -4,4 +4,5 @@ mod arith;
 mod build;
 mod faults;
 mod math;
+mod rounds;
 mod run;

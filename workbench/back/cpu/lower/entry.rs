@@ -8,7 +8,7 @@ use cranelift_codegen::isa::TargetIsa;
 use super::{
     FuncLower, LocalVar, ParamVal, Ptr, Result, SlotVal, Val, constant, device_signature, scalar_type, trusted,
 };
-use crate::back::cpu::analysis::Root;
+use crate::back::cpu::analysis::{Root, StridedInfo};
 use crate::back::cpu::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SIZES, SlotFrame};
 use crate::back::cpu::faults::{Named, SiteKind};
 use crate::back::cpu::intrinsics::HostFn;
@@ -31,8 +31,8 @@ pub fn entry_signature(isa: &dyn TargetIsa) -> Signature {
 
 impl FuncLower<'_, '_> {
     /// Loads what a launch bound to the parameters; `args` points at a word for each.
-    fn load_params(&mut self, args: clif::Value) {
-        for (i, param) in self.func.params.iter().enumerate() {
+    pub(super) fn load_params(&mut self, args: clif::Value) {
+        for (i, param) in self.m.module.func(self.id).params.iter().enumerate() {
             let at = 8 * i as i32;
             let value = match param.ty {
                 ParamType::Scalar(s) => {
@@ -195,8 +195,8 @@ impl FuncLower<'_, '_> {
     }
 
     /// The body of a kernel in a loop over the threads of a row. Rows and blocks are counted outside, so that the registers
-    /// are the body's: block and row indices are in the context.
-    pub(super) fn kernel(&mut self) -> Result<()> {
+    /// are the body's: block and row indices are in the context. For a round of a grid-stride loop the loop is given.
+    pub(super) fn kernel(&mut self, round: Option<&StridedInfo>) -> Result<()> {
         let entry = self.b.current_block().ok_or_else(|| self.bad(self.func.span, "no entry block"))?;
         let args = self.b.block_params(entry)[1];
         self.load_params(args);
@@ -208,6 +208,23 @@ impl FuncLower<'_, '_> {
         self.declare_locals();
         let width = self.ctx_u32(Field::DIMS);
         let done = self.b.create_block();
+        if let Some(strided) = round {
+            self.start_round(strided, width)?;
+        }
+        self.rows(width, done)?;
+        self.b.switch_to_block(done);
+        self.b.seal_block(done);
+        self.unlink_slots();
+        if polls {
+            self.store_budget();
+        }
+        let ok = self.int(types::I32, 0);
+        self.b.ins().return_(&[ok]);
+        Ok(())
+    }
+
+    /// The body for all threads of a row, with and without the checks that the row's plan makes needless; goes on in `done`.
+    fn rows(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
         if !self.info.row.is_empty() {
             let good = self.row_is_good(&self.info.row, width)?;
             let (fast, checked) = (self.b.create_block(), self.b.create_block());
@@ -223,16 +240,7 @@ impl FuncLower<'_, '_> {
             self.published = false;
             (self.fault, self.stop) = super::exits(&mut self.b);
         }
-        self.row(width, done)?;
-        self.b.switch_to_block(done);
-        self.b.seal_block(done);
-        self.unlink_slots();
-        if polls {
-            self.store_budget();
-        }
-        let ok = self.int(types::I32, 0);
-        self.b.ins().return_(&[ok]);
-        Ok(())
+        self.row(width, done)
     }
 
     /// The loop over the threads of a row; goes on in `done`.

@@ -1,7 +1,8 @@
 //! IR to CLIF, one function at a time.
 //!
-//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z). A device or host function becomes a function that gives (status, result). A fault calls a helper from a cold block and
-//! returns status 1; callers pass the status on.
+//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z); one that is a grid-stride loop
+//! gets two more, see [`stride`]. A device or host function becomes a function that gives (status, result). A fault calls a
+//! helper from a cold block and returns status 1; callers pass the status on.
 
 mod access;
 mod arith;
@@ -9,6 +10,7 @@ mod entry;
 mod expr;
 mod row;
 mod stmt;
+mod stride;
 
 use std::collections::HashMap;
 
@@ -142,47 +144,43 @@ struct FuncLower<'a, 'm> {
     depth: usize,
 }
 
-/// Lowers the function numbered `number` into `out`.
+/// What of a function is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A kernel for a row of threads, or a function in its (status, result) form.
+    Body,
+    /// The entry point of a host function: loads the arguments, calls the body, stores the result.
+    Thunk,
+    /// The numbers of a kernel that is a grid-stride loop.
+    Trip,
+    /// One round of a kernel that is a grid-stride loop.
+    Round,
+}
+
+/// Lowers a part of a function, numbered `number`, into `out`.
 ///
 /// # Errors
 /// What the back end cannot compile, or IR that breaks the validator's rules.
 pub(super) fn function(
     m: &mut Lowering<'_>,
     id: FuncId,
+    part: Part,
     number: u32,
     out: &mut clif::Function,
     scratch: &mut FunctionBuilderContext,
 ) -> Result<()> {
     let func = m.module.func(id);
-    let kernel = func.kind == FuncKind::Kernel;
+    let device = part == Part::Body && func.kind != FuncKind::Kernel;
     out.name = UserFuncName::user(NAMESPACE_MODULE, number);
-    out.signature = if kernel { entry::entry_signature(m.isa) } else { device_signature(m.isa, func) };
+    out.signature = if device { device_signature(m.isa, func) } else { entry::entry_signature(m.isa) };
     let mut lower = FuncLower::new(m, id, out, scratch)?;
-    if kernel {
-        lower.kernel()?
-    } else {
-        lower.device()?
+    match part {
+        Part::Body if device => lower.device()?,
+        Part::Body => lower.kernel(None)?,
+        Part::Thunk => lower.host_entry()?,
+        Part::Trip => lower.trip()?,
+        Part::Round => lower.round()?,
     }
-    lower.b.seal_all_blocks();
-    lower.b.finalize(lower.m.isa.frontend_config());
-    Ok(())
-}
-
-/// Lowers the entry point of a host function: loads the arguments, calls it, stores the result.
-///
-/// # Errors
-/// As [`function`].
-pub(super) fn thunk(
-    m: &mut Lowering<'_>,
-    id: FuncId,
-    number: u32,
-    out: &mut clif::Function,
-    scratch: &mut FunctionBuilderContext,
-) -> Result<()> {
-    out.name = UserFuncName::user(NAMESPACE_MODULE, number);
-    out.signature = entry::entry_signature(m.isa);
-    let mut lower = FuncLower::new(m, id, out, scratch)?;
-    lower.host_entry()?;
     lower.b.seal_all_blocks();
     lower.b.finalize(lower.m.isa.frontend_config());
     Ok(())

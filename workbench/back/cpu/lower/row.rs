@@ -8,6 +8,9 @@ use crate::back::cpu::affine::RowPlan;
 use crate::ir::{Op, Value};
 use crate::source::Span;
 
+/// For each value the op that defines it.
+pub(super) type Ops<'m> = Vec<Option<&'m Op>>;
+
 impl<'m> FuncLower<'_, 'm> {
     /// Whether all planned accesses of the row are in bounds, as a value; `width` is the number of threads.
     pub(super) fn row_is_good(&mut self, plan: &RowPlan, width: clif::Value) -> Result<clif::Value> {
@@ -29,26 +32,40 @@ impl<'m> FuncLower<'_, 'm> {
                 good = self.b.ins().band(good, inside);
             }
         }
-        for &(v, step) in &plan.widened {
-            let scalar = self.scalar_of(v)?;
-            let Val::Scalar(start) = self.first(v, plan, &ops)? else {
-                return Err(self.bad(Span::NONE, format_args!("{v} is not what analysis took it for")));
-            };
-            let start = self.widen(start, scalar.into());
-            let end = self.end(start, last, step);
-            let narrow = self.b.ins().ireduce(types::I32, end);
-            let again = self.widen(narrow, scalar.into());
-            let same = self.b.ins().icmp(IntCC::Equal, end, again);
-            good = self.b.ins().band(good, same);
-        }
+        let straight = self.widened_stay(plan, &ops, last)?;
+        good = self.b.ins().band(good, straight);
         self.thread = None;
         // What was evaluated here is the first thread's; the body defines its own.
         self.values.fill(None);
         Ok(good)
     }
 
+    /// Whether none of the plan's 32-bit values wraps between the first thread and the last.
+    pub(super) fn widened_stay(&mut self, plan: &RowPlan, ops: &Ops<'m>, last: clif::Value) -> Result<clif::Value> {
+        let mut good = self.int(types::I8, 1);
+        for &(v, step) in &plan.widened {
+            let start = self.first_wide(v, plan, ops)?;
+            let scalar = self.scalar_of(v)?;
+            let end = self.end(start, last, step);
+            let narrow = self.b.ins().ireduce(types::I32, end);
+            let again = self.widen(narrow, scalar.into());
+            let same = self.b.ins().icmp(IntCC::Equal, end, again);
+            good = self.b.ins().band(good, same);
+        }
+        Ok(good)
+    }
+
+    /// What the number `v` is for the first thread, extended to 64 bits by its signedness.
+    pub(super) fn first_wide(&mut self, v: Value, plan: &RowPlan, ops: &Ops<'m>) -> Result<clif::Value> {
+        let scalar = self.scalar_of(v)?;
+        let Val::Scalar(first) = self.first(v, plan, ops)? else {
+            return Err(self.bad(Span::NONE, format_args!("{v} is not what analysis took it for")));
+        };
+        Ok(self.widen(first, scalar.into()))
+    }
+
     /// What `v` is for the first thread.
-    fn first(&mut self, v: Value, plan: &RowPlan, ops: &[Option<&'m Op>]) -> Result<Val> {
+    fn first(&mut self, v: Value, plan: &RowPlan, ops: &Ops<'m>) -> Result<Val> {
         if let Some(Some(known)) = self.values.get(v.index()) {
             return Ok(*known);
         }
@@ -75,7 +92,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(val)
     }
 
-    fn end(&mut self, start: clif::Value, last: clif::Value, step: i64) -> clif::Value {
+    pub(super) fn end(&mut self, start: clif::Value, last: clif::Value, step: i64) -> clif::Value {
         if step == 0 {
             return start;
         }
@@ -85,7 +102,7 @@ impl<'m> FuncLower<'_, 'm> {
     }
 
     /// For each value the op that defines it.
-    fn ops(&self) -> Vec<Option<&'m Op>> {
+    pub(super) fn ops(&self) -> Ops<'m> {
         let func = self.func;
         let mut ops = vec![None; self.func.values.len()];
         crate::back::cpu::analysis::walk(&func.body, |stmt, _, _| {
