@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping
@@ -310,6 +309,8 @@ class Elementwise:
             args.append(f"{word} {param.name}" if by_value else f"Tensor {_pointer(param)}")
             if not by_value and not param.raw:
                 shaped.append(f"{_pointer(param)}[*]")
+        import hashlib
+
         # The text is part of the name: another operator of the same name must not take this one's place.
         digest = hashlib.sha1(f"{module.text}\0{self.operation}\0{self.preamble}".encode()).hexdigest()[:12]
         results = ", ".join("Tensor" for _ in self.outputs)
