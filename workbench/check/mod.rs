@@ -4,6 +4,9 @@ pub mod compare;
 pub mod report;
 pub mod samples;
 
+#[cfg(test)]
+mod tests;
+
 pub use compare::{Comparison, Mismatch, Tolerance, Writer, compare, ulp_distance};
 pub use report::{CheckReport, OutputCheck};
 

@@ -339,7 +339,9 @@ pub fn scalar(op: &str, param: &str, ty: ParamType, value: &ArgValue<'_>) -> Res
     };
     let ParamType::Scalar(s) = ty else { return wrong("; an array is wanted") };
     match (s, value) {
-        (Scalar::F32, ArgValue::Float(v)) if v.is_finite() && (*v as f32).is_infinite() => wrong(", which does not fit"),
+        (Scalar::F32, ArgValue::Float(v)) if v.is_finite() && (*v as f32).is_infinite() => {
+            wrong(", which does not fit")
+        }
         (Scalar::F32, ArgValue::Float(v)) => Ok(Const::F32(*v as f32)),
         (Scalar::F64, ArgValue::Float(v)) => Ok(Const::F64(*v)),
         (Scalar::F32, ArgValue::Int(v)) => Ok(Const::F32(*v as f32)),

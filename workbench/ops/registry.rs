@@ -150,8 +150,7 @@ impl Op {
     pub fn define(schema: &str, options: OpOptions) -> Result<Op> {
         let schema = Schema::parse(schema)?;
         let name = schema.qualified_name();
-        let integers: Vec<&str> =
-            schema.args.iter().filter(|a| a.kind == Kind::Int).map(|a| a.name.as_str()).collect();
+        let integers: Vec<&str> = schema.args.iter().filter(|a| a.kind == Kind::Int).map(|a| a.name.as_str()).collect();
         let (signature, shape_fn) = match &options.shape {
             ShapeRule::LikeFirst => (None, None),
             ShapeRule::Signature(text) => (Some(Signature::parse(text, &integers)?), None),

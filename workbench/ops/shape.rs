@@ -129,7 +129,8 @@ impl Signature {
     /// [`Error::Argument`] with the signature and a caret under the place.
     pub fn parse(text: &str, integers: &[&str]) -> Result<Signature> {
         check_length("shape", text)?;
-        let mut parser = Parser { text, at: 0, dims: Vec::new(), closed: false, any: false, star: Vec::new(), operations: 0 };
+        let mut parser =
+            Parser { text, at: 0, dims: Vec::new(), closed: false, any: false, star: Vec::new(), operations: 0 };
         parser.dims.extend(integers.iter().map(|s| (*s).to_owned()));
         match parser.signature() {
             Ok((inputs, outputs)) => {
@@ -521,15 +522,15 @@ impl Dims {
     pub fn output(&self, signature: &Signature, array: &ArrayShape) -> std::result::Result<Shape, String> {
         let name = &array.name;
         let shape: Shape = match &array.extents {
-            Extents::Any => {
-                self.any.clone().ok_or_else(|| format!("output `{name}`: every `[*]` argument is None"))?
-            }
+            Extents::Any => self.any.clone().ok_or_else(|| format!("output `{name}`: every `[*]` argument is None"))?,
             Extents::Listed(listed) => {
                 let values = self.values();
                 let extent = |e: &Expr| {
                     if let Some(dim) = self.unbound(e) {
                         let dim = &signature.dims[dim];
-                        return Err(format!("output `{name}`: dim `{dim}` is known only from an argument that is None"));
+                        return Err(format!(
+                            "output `{name}`: dim `{dim}` is known only from an argument that is None"
+                        ));
                     }
                     match e.value(&values) {
                         Ok(v) if v < 0 => Err(format!("output `{name}` would have the extent {v}")),

@@ -228,10 +228,7 @@ fn calls_that_do_not_fit_are_named() {
     let (a, b) = (f32s(&[1.0, 2.0]), f32s(&[1.0, 2.0, 3.0]));
     let square = Tensor::zeros(DType::Float32, &[2, 2]);
     let name = "`test_calls::muladd`";
-    assert_eq!(
-        error(op.call((&a, &b, 1.0))),
-        format!("{name}: `b` has extent 3 on axis 0, but `n` is 2 already")
-    );
+    assert_eq!(error(op.call((&a, &b, 1.0))), format!("{name}: `b` has extent 3 on axis 0, but `n` is 2 already"));
     assert_eq!(
         error(op.call((&square, &a, 1.0))),
         format!("{name}: `a` has shape (2, 2), rank 2; the signature `a[n], b[n] -> out[n]` wants rank 1")
@@ -298,9 +295,8 @@ fn the_default_block_respects_launch_bounds() {
 
 #[test]
 fn a_host_function_must_return_what_its_schema_says() {
-    let op = Op::new("test_host::two(Tensor x) -> (Tensor, Tensor)").host(|args| {
-        Ok(args.iter().filter_map(|a| a.tensor().cloned()).collect())
-    });
+    let op = Op::new("test_host::two(Tensor x) -> (Tensor, Tensor)")
+        .host(|args| Ok(args.iter().filter_map(|a| a.tensor().cloned()).collect()));
     assert_eq!(
         error(op.build().unwrap().call((&f32s(&[1.0]),))),
         "`test_host::two`: its host function returned 1 tensors, and there are 2 outputs"

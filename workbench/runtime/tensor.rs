@@ -35,7 +35,9 @@ impl Tensor {
         });
         match words {
             Some(words) => Ok(Tensor { dtype, shape: shape.to_vec(), words }),
-            None => Err(Error::argument(format!("an array of {dtype} and shape {shape:?} is too large for the memory"))),
+            None => {
+                Err(Error::argument(format!("an array of {dtype} and shape {shape:?} is too large for the memory")))
+            }
         }
     }
 
