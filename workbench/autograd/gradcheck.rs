@@ -11,6 +11,9 @@ use serde::Serialize;
 use crate::ops::{IntoArgs, Op, OwnedArg, dispatch, fill_defaults};
 use crate::runtime::{DType, Error, Result, Tensor};
 
+/// Most elements of all Jacobians together: 2048 outputs of 2048 inputs. Every output takes a backward pass.
+const MOST_COMPARED: usize = 1 << 22;
+
 /// What a gradient check is told.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GradOptions {
@@ -130,6 +133,20 @@ pub fn gradcheck(
     }
     let base = forward(args)?;
     let outputs: Vec<usize> = (0..base.len()).filter(|&k| base[k].dtype().is_float()).collect();
+    if outputs.is_empty() {
+        return Err(Error::argument(format!(
+            "`{name}`: no output is an array of floats, so there is no gradient to check"
+        )));
+    }
+    let numel = |tensors: &mut dyn Iterator<Item = &Tensor>| tensors.map(Tensor::numel).sum::<usize>();
+    let ins = numel(&mut inputs.iter().filter_map(|&i| args[i].tensor()));
+    let outs = numel(&mut outputs.iter().map(|&k| &base[k]));
+    if ins.saturating_mul(outs) > MOST_COMPARED {
+        return Err(Error::argument(format!(
+            "`{name}`: gradcheck compares whole Jacobians, here of {outs} outputs by {ins} inputs; \
+             use arrays so small that the product is at most {MOST_COMPARED}"
+        )));
+    }
     // Rows of the analytical Jacobians: one backward pass per output element.
     let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); inputs.len()];
     let mut places = Vec::new();
@@ -186,9 +203,10 @@ pub fn gradcheck(
             }
             for (row, &n) in numerical.iter().enumerate() {
                 let a = rows[slot][row][j];
-                let error = (a - n).abs();
+                let error = if a == n { 0.0 } else { (a - n).abs() };
                 report.compared += 1;
-                let fine = error <= options.atol + options.rtol * n.abs() || (a.is_nan() && n.is_nan());
+                // As torch has it, infinity agrees with itself and NaN with nothing.
+                let fine = error <= options.atol + options.rtol * n.abs();
                 report.passed &= fine;
                 if error > largest || error.is_nan() || report.worst.is_none() {
                     let worse = report.worst.as_ref().is_none_or(|w| {
@@ -325,6 +343,24 @@ mod tests {
         let mut none = |_: &[OwnedArg], _: &[Tensor]| Ok(vec![None]);
         let report = gradcheck("sq", &mut square, &mut none, &input(), GradOptions::default()).expect("runs");
         assert!(!report.passed);
+    }
+
+    #[test]
+    fn nothing_to_compare_is_no_pass() {
+        let mut signs = |args: &[OwnedArg]| Ok(vec![args[0].tensor().expect("an array").cast(DType::Int32)?]);
+        let error =
+            gradcheck("sign", &mut signs, &mut times(2.0), &input(), GradOptions::default()).expect_err("refused");
+        assert_eq!(error.to_string(), "`sign`: no output is an array of floats, so there is no gradient to check");
+        let large = vec![OwnedArg::Tensor(Tensor::zeros(DType::Float64, &[4096]))];
+        let error = gradcheck("sq", &mut square, &mut times(2.0), &large, GradOptions::default()).expect_err("refused");
+        assert!(error.to_string().contains("4096 outputs by 4096 inputs"), "{error}");
+    }
+
+    #[test]
+    fn nan_agrees_with_nothing() {
+        let nan = vec![OwnedArg::Tensor(Tensor::from_slice(&[1], &[f64::NAN]).expect("a vector"))];
+        let report = gradcheck("sq", &mut square, &mut times(2.0), &nan, GradOptions::default()).expect("runs");
+        assert!(!report.passed && report.worst.is_some());
     }
 
     #[test]

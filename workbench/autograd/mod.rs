@@ -3,5 +3,8 @@
 pub mod gradcheck;
 pub mod vjp;
 
+#[cfg(test)]
+mod tests;
+
 pub use gradcheck::{GradOptions, GradReport, Worst, gradcheck};
 pub use vjp::Pullback;

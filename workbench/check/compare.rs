@@ -90,9 +90,11 @@ pub struct Comparison {
 }
 
 /// Compares two arrays. `expected` may be of another element type (a float64 reference of a float32 result): it is rounded to the
-/// actual's for ULP distances only. Without a tolerance torch's default for the *actual* type counts.
+/// actual's for ULP distances only. Without a tolerance torch's default counts, the looser one where the types differ. Integers of any
+/// width are compared as integers, to the last bit.
 pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>, equal_nan: bool) -> Comparison {
-    let tolerance = tolerance.unwrap_or_else(|| Tolerance::default_for(actual.dtype()));
+    let tolerance = tolerance
+        .unwrap_or_else(|| Tolerance::default_for(actual.dtype()).max(Tolerance::default_for(expected.dtype())));
     let mut out = Comparison {
         passed: true,
         incomparable: None,
@@ -117,23 +119,28 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>,
     }
     let exact = !actual.dtype().is_float() && tolerance.rtol == 0.0 && tolerance.atol == 0.0;
     let size = actual.dtype().size();
-    let same_type = actual.dtype() == expected.dtype();
     let (a, e) = (actual.to_f64_vec(), expected.to_f64_vec());
     for i in 0..a.len() {
         let (x, y) = (a[i], e[i]);
         let both_nan = x.is_nan() && y.is_nan();
         let finite = x.is_finite() && y.is_finite();
-        let abs = if x == y { 0.0 } else { (x - y).abs() };
+        let abs = if exact {
+            integer(actual, i).abs_diff(integer(expected, i)) as f64
+        } else if x == y {
+            0.0
+        } else {
+            (x - y).abs()
+        };
         let rel = if abs == 0.0 { 0.0 } else { abs / y.abs() };
-        let ulp = ulp_distance(actual.dtype(), x, y);
+        let ulp = if exact { abs } else { ulp_distance(actual.dtype(), x, y) };
         if finite {
             out.max_abs = out.max_abs.max(abs);
             out.max_rel = out.max_rel.max(rel);
             out.max_ulp = out.max_ulp.max(ulp);
         }
-        let agrees = if exact && same_type {
-            // 64-bit integers do not survive the way through doubles.
-            actual.raw()[i * size..(i + 1) * size] == expected.raw()[i * size..(i + 1) * size]
+        // 64-bit integers do not survive the way through doubles.
+        let agrees = if exact {
+            integer(actual, i) == integer(expected, i)
         } else if both_nan {
             equal_nan
         } else if finite {
@@ -159,6 +166,21 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>,
         }
     }
     out
+}
+
+/// An element of an array of integers or bools.
+fn integer(tensor: &Tensor, element: usize) -> i128 {
+    let size = tensor.dtype().size();
+    let bytes = &tensor.raw()[element * size..][..size];
+    let signed = matches!(tensor.dtype(), DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64);
+    // The sign, or zero, in every byte above those of the element.
+    let fill = if signed && bytes[size - 1] >= 0x80 { 0xff } else { 0 };
+    let mut wide = [fill; 16];
+    wide[..size].copy_from_slice(bytes);
+    match tensor.dtype() {
+        DType::Bool => i128::from(bytes[0] != 0),
+        _ => i128::from_le_bytes(wide),
+    }
 }
 
 /// Distance in units in the last place of `dtype`: how many representable numbers lie between, both rounded to it. Infinite when one is NaN;
@@ -235,6 +257,21 @@ mod tests {
         let big = |v: i64| Tensor::from_slice(&[1], &[v]).expect("a vector");
         assert!(!compare(&big((1 << 53) + 1), &big(1 << 53), None, false).passed);
         assert!(compare(&big((1 << 53) + 1), &big((1 << 53) + 1), None, false).passed);
+        // Also where the widths or the signs of the types differ.
+        let unsigned = |v: u64| Tensor::from_slice(&[1], &[v]).expect("a vector");
+        let c = compare(&big((1 << 53) + 1), &unsigned(1 << 53), None, false);
+        assert!(!c.passed && c.max_abs == 1.0 && c.max_ulp == 1.0);
+        assert!(!compare(&big(-1), &unsigned(u64::MAX), None, false).passed);
+        let narrow = Tensor::from_slice(&[1], &[-7i8]).expect("a vector");
+        assert!(compare(&narrow, &big(-7), None, false).passed);
+    }
+
+    #[test]
+    fn the_default_tolerance_is_the_looser_types() {
+        let wide = Tensor::from_slice(&[1], &[1.0f64 + 1e-6]).expect("a vector");
+        assert!(compare(&wide, &tensor(&[1.0]), None, false).passed);
+        assert!(compare(&tensor(&[1.0]), &wide, None, false).passed);
+        assert!(!compare(&wide, &Tensor::from_slice(&[1], &[1.0f64]).expect("a vector"), None, false).passed);
     }
 
     #[test]

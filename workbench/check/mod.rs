@@ -4,11 +4,14 @@ pub mod compare;
 pub mod report;
 pub mod samples;
 
+#[cfg(test)]
+mod tests;
+
 pub use compare::{Comparison, Mismatch, Tolerance, Writer, compare, ulp_distance};
 pub use report::{CheckReport, OutputCheck};
 
 use crate::ops::binding::Source;
-use crate::ops::{IntoArgs, Op, OwnedArg};
+use crate::ops::{IntoArgs, Op, OwnedArg, fill_defaults};
 use crate::runtime::{Result, Tensor};
 
 /// What a check is told besides the arguments.
@@ -78,7 +81,8 @@ impl Op {
         reference: impl FnOnce(&[OwnedArg]) -> Result<Vec<Tensor>>,
         options: &CheckOptions,
     ) -> Result<CheckReport> {
-        let args = args.into_args();
+        let mut args = args.into_args();
+        fill_defaults(&self.definition().schema, &mut args)?;
         let expected = reference(&args)?;
         let got = self.call(args.clone())?;
         let definition = self.definition();
@@ -87,6 +91,7 @@ impl Op {
             .into_iter()
             .enumerate()
             .map(|(k, n)| n.unwrap_or_else(|| format!("output {k}")))
+            .chain(definition.schema.args.iter().filter(|a| a.mutated).map(|a| a.name.clone()))
             .collect();
         let mut actual = got.tensors;
         // What is written in place is a result too.
@@ -110,14 +115,12 @@ impl Op {
     /// As [`Op::call`].
     pub fn name_writers(&self, args: Vec<OwnedArg>, report: &mut CheckReport) -> Result<()> {
         let fresh = self.definition().output_count();
-        let mut written_args = 0;
+        let schema = self.definition().schema.clone();
         for written in self.writers(args)? {
             let k = match written.source {
                 Source::Output(k) => k,
-                Source::Input(_, true) => {
-                    written_args += 1;
-                    fresh + written_args - 1
-                }
+                // Written arguments follow the fresh outputs in the schema's order, whatever the kernel's is.
+                Source::Input(arg, true) => fresh + schema.args[..arg].iter().filter(|a| a.mutated).count(),
                 _ => continue,
             };
             let Some(output) = report.outputs.get_mut(k) else { continue };

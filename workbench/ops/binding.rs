@@ -40,11 +40,17 @@ pub fn fresh_outputs(schema: &Schema) -> Vec<Option<&str>> {
     schema.returns.iter().filter(|r| !r.mutated).map(|r| r.name.as_deref()).collect()
 }
 
-/// Binds a kernel's parameters.
+/// Binds a kernel's parameters. `free` tells which integer arguments serve elsewhere (in shapes, in the launch) and need be
+/// no parameter.
 ///
 /// # Errors
 /// [`Error::Argument`] that lists the binding made and what is left over.
-pub fn bind(schema: &Schema, signature: Option<&Signature>, kernel: Kernel) -> Result<Bound> {
+pub fn bind(
+    schema: &Schema,
+    signature: Option<&Signature>,
+    kernel: Kernel,
+    free: &dyn Fn(&str) -> bool,
+) -> Result<Bound> {
     let name = schema.qualified_name();
     let fresh = fresh_outputs(schema);
     let output_name = |k: usize| {
@@ -140,7 +146,8 @@ pub fn bind(schema: &Schema, signature: Option<&Signature>, kernel: Kernel) -> R
             "`{name}` has no output: add a result, or mark a written argument as `Tensor(a!)`"
         )));
     }
-    if let Some(a) = used.iter().position(|u| !u) {
+    let serves = |a: usize| schema.args[a].kind == Kind::Int && free(&schema.args[a].name);
+    if let Some(a) = (0..used.len()).find(|&a| !used[a] && !serves(a)) {
         let arg = &schema.args[a];
         return Err(Error::argument(format!(
             "`{name}`: argument `{}` of the schema is no parameter of kernel `{}`\n{}",

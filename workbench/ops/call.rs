@@ -206,12 +206,24 @@ impl Op {
         {
             drop(values);
             let tensors = f(&args)?;
+            if tensors.len() != definition.output_count() {
+                return Err(Error::argument(format!(
+                    "`{}`: its host function returned {} tensors, and there are {} outputs",
+                    self.name(),
+                    tensors.len(),
+                    definition.output_count()
+                )));
+            }
             return Ok(Outputs { tensors, args, report: Report::default() });
         }
         let shape = |s: &[i64]| s.iter().map(|&d| d as usize).collect::<Vec<_>>();
         // Poison shows what a kernel forgot to write.
-        let mut tensors: Vec<Tensor> =
-            plan.outputs.iter().map(|o| Tensor::poisoned(o.dtype, &shape(&o.shape))).collect();
+        let mut tensors: Vec<Tensor> = plan
+            .outputs
+            .iter()
+            .map(|o| Tensor::try_poisoned(o.dtype, &shape(&o.shape)))
+            .collect::<Result<_>>()
+            .map_err(|e| Error::argument(format!("`{}`: {e}", self.name())))?;
         let pointers: SmallVec<[*mut u8; 4]> = tensors.iter_mut().map(Tensor::as_mut_ptr).collect();
         let report = self.run(&plan, &values, &pointers, config)?;
         drop(values);

@@ -14,6 +14,9 @@ pub mod schema;
 pub mod shape;
 mod writers;
 
+#[cfg(test)]
+mod tests;
+
 pub use builder::OpBuilder;
 pub use call::{IntoArgs, Outputs, OwnedArg, fill_defaults};
 pub use gradient::{BackwardFn, Context, Gradient, SetupFn};

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 use super::binding::{Bound, Source};
 use super::dispatch;
 use super::registry::{Definition, Extent, Implementation, Op, Spec};
-use super::shape::{Dims, Expr, Shape, tuple};
+use super::schema::{Kind, Schema};
+use super::shape::{Dims, Expr, Shape, check_size, tuple};
 use crate::back::Dim3;
 use crate::ir::{Const, ParamType, Scalar};
 use crate::runtime::program::param_type;
@@ -143,23 +144,24 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
         )));
     }
     let fail = |why: String| Error::argument(format!("`{name}`: {why}"));
+    check_kinds(schema, args).map_err(fail)?;
     let picked = dispatch::pick(name, definition, args)?;
     let mut outputs: SmallVec<[Spec; 2]> = SmallVec::new();
     let first = || args.iter().find_map(|a| if let ArgValue::Array(a) = a { Some(a) } else { None });
-    let mut values: SmallVec<[i64; 8]> = SmallVec::new();
+    let names = definition.signature.as_ref().unwrap_or(&definition.plain);
+    let mut dims = Dims::new(names);
+    for (value, arg) in args.iter().zip(&schema.args) {
+        if let ArgValue::Int(v) = value
+            && let Some(d) = names.dim(&arg.name)
+        {
+            dims.set(d, *v);
+        }
+    }
     let dtype = |k: usize| match &picked {
         dispatch::Picked::Kernel(bound) => bound.outputs[k],
         dispatch::Picked::Host(_) => first().map_or(DType::Float32, |a| a.dtype),
     };
     if let Some(signature) = &definition.signature {
-        let mut dims = Dims::new(signature);
-        for (value, arg) in args.iter().zip(&schema.args) {
-            if let ArgValue::Int(v) = value
-                && let Some(d) = signature.dim(&arg.name)
-            {
-                dims.set(d, *v);
-            }
-        }
         for (array, &a) in signature.inputs.iter().zip(&definition.signed) {
             match &args[a] {
                 ArgValue::Array(given) => dims.bind(signature, array, &given.shape).map_err(fail)?,
@@ -170,12 +172,13 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
             }
         }
         for (k, array) in signature.outputs.iter().enumerate() {
+            // A kernel's pointer decides; what the signature says was held against it, and widens with a float64 twin.
+            let said = array.dtype.filter(|_| matches!(picked, dispatch::Picked::Host(_)));
             outputs.push(Spec {
-                shape: dims.output(array).map_err(fail)?,
-                dtype: array.dtype.unwrap_or_else(|| dtype(k)),
+                shape: dims.output(signature, array).map_err(fail)?,
+                dtype: said.unwrap_or_else(|| dtype(k)),
             });
         }
-        values = dims.values();
     } else if let Some(f) = &definition.shape_fn {
         let specs: Vec<Spec> = args
             .iter()
@@ -199,6 +202,7 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
                     dtype(k)
                 )));
             }
+            check_size(&spec.shape).map_err(|why| fail(format!("output {k} {why}")))?;
             outputs.push(spec);
         }
     } else {
@@ -211,30 +215,55 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
         dispatch::Picked::Host(implementation) => Run::Host(implementation),
         dispatch::Picked::Kernel(bound) => {
             let numel = |shape: &[i64]| shape.iter().product::<i64>();
-            let elements = match (outputs.first(), first()) {
-                (Some(out), _) => numel(&out.shape),
-                (None, _) => written(schema, args).map_or(0, |a| numel(&a.shape)),
+            let elements = match outputs.first() {
+                Some(out) => numel(&out.shape),
+                None => written(schema, args).next().map_or(0, |a| numel(&a.shape)),
             };
-            if values.is_empty() {
-                values.extend([elements, elements]);
+            if definition.signature.is_none() {
+                for &dim in &names.star {
+                    dims.set(dim, elements);
+                }
             }
-            let launch = launch(definition, elements, &values).map_err(fail)?;
-            let nothing = !outputs.is_empty() && outputs.iter().all(|o| o.shape.contains(&0));
-            Run::Kernel(KernelRun { bound, launch: if nothing { None } else { launch }, dims: values, count: elements })
+            let values = dims.values();
+            let something = outputs.iter().map(|o| &o.shape).chain(written(schema, args).map(|a| &a.shape));
+            let launch = match something.into_iter().all(|s| s.contains(&0)) {
+                true => None,
+                false => Some(launch(definition, elements, &values).map_err(fail)?),
+            };
+            Run::Kernel(KernelRun { bound, launch, dims: values, count: elements })
         }
     };
     Ok(Plan { outputs, run })
 }
 
-/// The first argument the schema says is written.
-fn written<'a>(schema: &super::schema::Schema, args: &'a [ArgValue<'_>]) -> Option<&'a ArrayRef> {
-    schema.args.iter().zip(args).find_map(|(s, a)| match a {
+/// The arrays the schema says are written.
+fn written<'a>(schema: &'a Schema, args: &'a [ArgValue<'_>]) -> impl Iterator<Item = &'a ArrayRef> {
+    schema.args.iter().zip(args).filter_map(|(s, a)| match a {
         ArgValue::Array(array) if s.mutated => Some(array),
         _ => None,
     })
 }
 
-fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::Result<Option<(Dim3, Dim3)>, String> {
+/// Checks what the kernel's own types cannot show: `None` where the schema has no `?`, a float for the schema's `int`.
+fn check_kinds(schema: &Schema, args: &[ArgValue<'_>]) -> std::result::Result<(), String> {
+    for (arg, value) in schema.args.iter().zip(args) {
+        match (&arg.kind, value) {
+            (Kind::Optional(_), ArgValue::None) => {}
+            (Kind::Tensor, ArgValue::None) => {
+                return Err(format!("argument `{}` is None; an array is wanted", arg.name));
+            }
+            (Kind::Int, ArgValue::Float(_)) => {
+                return Err(format!("argument `{}` (int) got {}; an integer is wanted", arg.name, value.describe()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Grid and block of a call that has something to write. At least one block runs, also where an input is empty and
+/// `threads=` counts its elements: the output of a sum of nothing is still to be written.
+fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::Result<(Dim3, Dim3), String> {
     let [bx, by, bz] = definition.block;
     let block = Dim3::new(bx, by, bz);
     let extents = |exprs: &[Expr]| -> std::result::Result<[i64; 3], String> {
@@ -254,12 +283,11 @@ fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::
     };
     let mut grid = [1u32; 3];
     for ((slot, count), width) in grid.iter_mut().zip(counts).zip(definition.block) {
-        let width = if blocks { 1 } else { i64::from(width.max(1)) };
-        let needed = count / width + i64::from(count % width != 0);
+        let width = i64::from(width.max(1));
+        let needed = if blocks { count } else { (count / width + i64::from(count % width != 0)).max(1) };
         *slot = u32::try_from(needed).map_err(|_| format!("its launch would have {needed} blocks"))?;
     }
-    let grid = Dim3::new(grid[0], grid[1], grid[2]);
-    Ok((grid.count() > 0).then_some((grid, block)))
+    Ok((Dim3::new(grid[0], grid[1], grid[2]), block))
 }
 
 pub(crate) type RawArgs = SmallVec<[Arg; 12]>;
@@ -311,6 +339,9 @@ pub fn scalar(op: &str, param: &str, ty: ParamType, value: &ArgValue<'_>) -> Res
     };
     let ParamType::Scalar(s) = ty else { return wrong("; an array is wanted") };
     match (s, value) {
+        (Scalar::F32, ArgValue::Float(v)) if v.is_finite() && (*v as f32).is_infinite() => {
+            wrong(", which does not fit")
+        }
         (Scalar::F32, ArgValue::Float(v)) => Ok(Const::F32(*v as f32)),
         (Scalar::F64, ArgValue::Float(v)) => Ok(Const::F64(*v)),
         (Scalar::F32, ArgValue::Int(v)) => Ok(Const::F32(*v as f32)),

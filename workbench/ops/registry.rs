@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use super::binding::{Bound, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
-use super::schema::Schema;
+use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
 use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};
 
@@ -107,6 +107,8 @@ pub struct Definition {
     /// The schema.
     pub schema: Schema,
     pub(crate) signature: Option<Signature>,
+    /// What names mean in `threads=` and `grid=` where there is no signature: the integer arguments, `numel` and `n`.
+    pub(crate) plain: Signature,
     pub(crate) shape_fn: Option<ShapeFn>,
     pub(crate) extent: Extent,
     pub(crate) block: [u32; 3],
@@ -148,8 +150,7 @@ impl Op {
     pub fn define(schema: &str, options: OpOptions) -> Result<Op> {
         let schema = Schema::parse(schema)?;
         let name = schema.qualified_name();
-        let integers: Vec<&str> =
-            schema.args.iter().filter(|a| a.kind == super::schema::Kind::Int).map(|a| a.name.as_str()).collect();
+        let integers: Vec<&str> = schema.args.iter().filter(|a| a.kind == Kind::Int).map(|a| a.name.as_str()).collect();
         let (signature, shape_fn) = match &options.shape {
             ShapeRule::LikeFirst => (None, None),
             ShapeRule::Signature(text) => (Some(Signature::parse(text, &integers)?), None),
@@ -159,27 +160,44 @@ impl Op {
             Some(signature) => match_inputs(&name, &schema, signature)?,
             None => Vec::new(),
         };
-        let extent = extent(&name, signature.as_ref(), &options)?;
+        check_interface(&name, &schema)?;
+        let plain = Signature::parse("x[*] -> out[*]", &integers)?;
+        let names = signature.as_ref().unwrap_or(&plain);
+        let extent = extent(&name, names, &options)?;
         let flat = match &extent {
             Extent::PerElement => true,
             Extent::Threads(e) | Extent::Blocks(e) => e.len() < 2,
         };
-        let block = options.block.unwrap_or(if flat { [256, 1, 1] } else { [16, 16, 1] });
+        // Integer arguments that shapes or launches use need not be parameters of the kernel.
+        let free = |arg: &str| shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &extent, d));
         let implementation = match options.source {
             SourceCode::Host(f) => Implementation::Host(f),
             SourceCode::Program(program) => {
                 let kernel = pick(&name, &schema, &program, options.kernel.as_deref())?;
-                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel)?))
+                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel, &free)?))
             }
             SourceCode::Text(text, compile) => {
                 let program = Program::compile(&text, &compile)?;
                 let kernel = pick(&name, &schema, &program, options.kernel.as_deref())?;
-                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel)?))
+                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel, &free)?))
             }
         };
+        let mut most = None;
+        if let Implementation::Kernel(k) = &implementation {
+            most = k.bound.kernel.function().max_threads.filter(|m| (1..256).contains(m));
+            if signature.is_none() && shape_fn.is_none() {
+                check_like_first(&name, &schema)?;
+            }
+        }
+        let block = options.block.unwrap_or(match (flat, most) {
+            (true, Some(most)) => [most, 1, 1],
+            (true, None) => [256, 1, 1],
+            (false, _) => [16, 16, 1],
+        });
         let definition = Arc::new(Definition {
             schema,
             signature,
+            plain,
             shape_fn,
             extent,
             block,
@@ -231,7 +249,14 @@ impl Op {
     /// [`Error::Argument`] when the kernel's parameters cannot be bound to the schema.
     pub fn register_kernel(&self, kernel: Kernel) -> Result<()> {
         let definition = self.definition();
-        let bound = bind(&definition.schema, definition.signature.as_ref(), kernel)?;
+        let names = definition.signature.as_ref().unwrap_or(&definition.plain);
+        let free = |arg: &str| {
+            definition.shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &definition.extent, d))
+        };
+        if definition.signature.is_none() && definition.shape_fn.is_none() {
+            check_like_first(self.name(), &definition.schema)?;
+        }
+        let bound = bind(&definition.schema, definition.signature.as_ref(), kernel, &free)?;
         let mut all = write(&definition.implementations);
         all.retain(|i| match &**i {
             Implementation::Kernel(k) => !same_types(&k.bound, &bound),
@@ -374,7 +399,50 @@ fn match_inputs(name: &str, schema: &Schema, signature: &Signature) -> Result<Ve
     Ok(found)
 }
 
-fn extent(name: &str, signature: Option<&Signature>, options: &OpOptions) -> Result<Extent> {
+/// Whether an output's extents or the launch need a dim.
+fn uses(signature: &Signature, extent: &Extent, dim: usize) -> bool {
+    let launch = match extent {
+        Extent::PerElement => &[][..],
+        Extent::Threads(exprs) | Extent::Blocks(exprs) => exprs,
+    };
+    let extents = signature.outputs.iter().flat_map(|o| match &o.extents {
+        Extents::Any => &[][..],
+        Extents::Listed(listed) => listed,
+    });
+    extents.chain(launch).any(|e| e.uses(dim))
+}
+
+/// What a schema may return: fresh tensors, and arguments it writes.
+fn check_interface(name: &str, schema: &Schema) -> Result<()> {
+    for ret in &schema.returns {
+        if ret.kind != Kind::Tensor {
+            return Err(Error::argument(format!(
+                "`{name}`: `{}` is returned; an operator returns tensors (a kernel writes a number as an array of one)",
+                ret.kind
+            )));
+        }
+        let known = |a: &super::schema::Argument| a.mutated && a.alias == ret.alias;
+        if ret.alias.is_some() && !(ret.mutated && schema.args.iter().any(known)) {
+            return Err(Error::argument(format!(
+                "`{name}`: a result is said to share memory with an argument that is not written; views are not supported: \
+                 write `Tensor(a!)` at both, or return a fresh `Tensor`"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// "Like input 0" needs an input 0, unless nothing fresh is made.
+fn check_like_first(name: &str, schema: &Schema) -> Result<()> {
+    if fresh_outputs(schema).is_empty() || schema.args.iter().any(|a| a.kind == Kind::Tensor) {
+        return Ok(());
+    }
+    Err(Error::argument(format!(
+        "`{name}`: there is no array to take the output's shape from; write shape=\"-> out[n]\" with `n` an integer argument"
+    )))
+}
+
+fn extent(name: &str, signature: &Signature, options: &OpOptions) -> Result<Extent> {
     let (what, text, make): (_, _, fn(Vec<Expr>) -> Extent) = match (&options.threads, &options.grid) {
         (None, None) => return Ok(Extent::PerElement),
         (Some(_), Some(_)) => {
@@ -382,15 +450,6 @@ fn extent(name: &str, signature: Option<&Signature>, options: &OpOptions) -> Res
         }
         (Some(text), None) => ("threads", text, Extent::Threads),
         (None, Some(text)) => ("grid", text, Extent::Blocks),
-    };
-    // Without a signature only numbers and the counting names can stand there.
-    let like_first;
-    let signature = match signature {
-        Some(signature) => signature,
-        None => {
-            like_first = Signature::parse("x[*] -> out[*]", &[])?;
-            &like_first
-        }
     };
     let exprs = signature.expressions(what, text)?;
     if exprs.len() > 3 {

@@ -84,6 +84,27 @@ impl fmt::Display for Default {
     }
 }
 
+impl Default {
+    /// Whether an argument of this type can have it; names and lists are taken as written.
+    fn fits(&self, kind: &Kind) -> bool {
+        match (kind, self) {
+            (Kind::Optional(_), Default::None) | (Kind::Other(_) | Kind::ScalarType, _) => true,
+            (Kind::Optional(inner), value) => value.fits(inner),
+            (Kind::List(..), Default::Other(_)) => true,
+            // One number stands for a list of a stated size.
+            (Kind::List(inner, Some(_)), value) => value.fits(inner),
+            // torch's enumerations are ints: `int reduction=Mean`.
+            (Kind::Int, Default::Other(name)) => !name.starts_with('['),
+            (Kind::Int, Default::Int(_))
+            | (Kind::Float, Default::Int(_) | Default::Float(_))
+            | (Kind::Bool, Default::Bool(_))
+            | (Kind::Str, Default::Str(_))
+            | (Kind::Scalar, Default::Int(_) | Default::Float(_) | Default::Bool(_)) => true,
+            _ => false,
+        }
+    }
+}
+
 /// One argument.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Argument {
@@ -145,6 +166,9 @@ impl Schema {
     /// # Errors
     /// [`Error::Argument`] with the schema and a caret under the place.
     pub fn parse(text: &str) -> Result<Schema> {
+        if text.len() > super::shape::LONGEST {
+            return Err(Error::argument(format!("schema: a text of {} bytes is no schema", text.len())));
+        }
         let mut parser = Parser { text, at: 0 };
         match parser.schema() {
             Ok(schema) => Ok(schema),
@@ -204,6 +228,9 @@ impl fmt::Display for Schema {
         }
     }
 }
+
+/// Most suffixes of one type; torch's schemas have two at most (`Tensor?[]`).
+const MOST_SUFFIXES: usize = 4;
 
 /// A place in the schema and what is wrong there.
 type Wrong = (usize, String);
@@ -296,6 +323,9 @@ impl Parser<'_> {
                     return Err((at, format!("there are two arguments `{name}`")));
                 }
                 let default = if self.eat("=") { Some(self.default()?) } else { None };
+                if let Some(value) = default.as_ref().filter(|d| !d.fits(&kind)) {
+                    return Err((at, format!("`{value}` is no default of `{kind} {name}`")));
+                }
                 let late = args.last().is_some_and(|a| a.default.is_some() && a.keyword_only == keyword_only);
                 if default.is_none() && late && !keyword_only {
                     return Err((start, format!("`{name}` has no default and follows an argument that has one")));
@@ -353,7 +383,7 @@ impl Parser<'_> {
             self.expect(")", "`)`")?;
             alias = Some(letters);
         }
-        loop {
+        for _ in 0..=MOST_SUFFIXES {
             if self.rest().starts_with('?') {
                 self.at += 1;
                 kind = Kind::Optional(Box::new(kind));
@@ -372,6 +402,7 @@ impl Parser<'_> {
                 return Ok((kind, alias, mutated));
             }
         }
+        Err((at, format!("a type with more than {MOST_SUFFIXES} suffixes")))
     }
 
     fn default(&mut self) -> std::result::Result<Default, Wrong> {
@@ -480,7 +511,9 @@ mod tests {
             ("lab::f(double a) -> Tensor", 7, "write `float`"),
             ("lab::f(Tensor a, Tensor a) -> Tensor", 24, "two arguments `a`"),
             ("lab::f(Tensor a)", 16, "`->`"),
-            ("lab::f(Tensor a=1, Tensor b) -> Tensor", 19, "has no default"),
+            ("lab::f(int a=1, Tensor b) -> Tensor", 16, "has no default"),
+            ("lab::f(int a=1.5) -> Tensor", 11, "no default of `int a`"),
+            ("lab::f(int[][][][][] a) -> Tensor", 7, "more than 4 suffixes"),
             ("lab::f(Tensor a) -> Tensor x y", 27, "nothing may follow"),
             ("lab::f(int(a!) x) -> Tensor", 10, "only a Tensor"),
             ("", 0, "namespace"),

@@ -8,6 +8,12 @@ use smallvec::SmallVec;
 
 use crate::runtime::{DType, Error, Result};
 
+/// Longest schema, signature or expression read; a person writes a line or a few.
+pub(crate) const LONGEST: usize = 16 * 1024;
+
+/// Most operations of one expression; it bounds the depth of its tree.
+const MOST_OPERATIONS: u32 = 256;
+
 /// Extents of an array; up to six stay off the heap.
 pub type Shape = SmallVec<[i64; 6]>;
 
@@ -69,6 +75,17 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// Whether it needs a dim.
+    pub fn uses(&self, dim: usize) -> bool {
+        match self {
+            Expr::Number(_) => false,
+            Expr::Dim(i) => *i == dim,
+            Expr::Binary(_, a, b) => a.uses(dim) || b.uses(dim),
+        }
+    }
+}
+
 /// What stands in an array's brackets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Extents {
@@ -100,6 +117,8 @@ pub struct Signature {
     pub inputs: Vec<ArrayShape>,
     /// The outputs.
     pub outputs: Vec<ArrayShape>,
+    /// The dims that are the size of the `[*]` shape: `numel` and `n`, unless something else has the name.
+    pub star: Vec<usize>,
 }
 
 impl Signature {
@@ -109,10 +128,14 @@ impl Signature {
     /// # Errors
     /// [`Error::Argument`] with the signature and a caret under the place.
     pub fn parse(text: &str, integers: &[&str]) -> Result<Signature> {
-        let mut parser = Parser { text, at: 0, dims: Vec::new(), closed: false };
+        check_length("shape", text)?;
+        let mut parser =
+            Parser { text, at: 0, dims: Vec::new(), closed: false, any: false, star: Vec::new(), operations: 0 };
         parser.dims.extend(integers.iter().map(|s| (*s).to_owned()));
         match parser.signature() {
-            Ok((inputs, outputs)) => Ok(Signature { text: text.to_owned(), dims: parser.dims, inputs, outputs }),
+            Ok((inputs, outputs)) => {
+                Ok(Signature { text: text.to_owned(), dims: parser.dims, inputs, outputs, star: parser.star })
+            }
             Err((at, message)) => Err(caret("shape", text, at, &message)),
         }
     }
@@ -122,7 +145,9 @@ impl Signature {
     /// # Errors
     /// [`Error::Argument`] with the text and a caret under the place.
     pub fn expressions(&self, what: &str, text: &str) -> Result<Vec<Expr>> {
-        let mut parser = Parser { text, at: 0, dims: self.dims.clone(), closed: true };
+        check_length(what, text)?;
+        let mut parser =
+            Parser { text, at: 0, dims: self.dims.clone(), closed: true, any: false, star: Vec::new(), operations: 0 };
         let mut all = || -> std::result::Result<Vec<Expr>, Wrong> {
             let mut found = vec![parser.expr()?];
             while parser.eat(",") {
@@ -143,6 +168,13 @@ impl Signature {
     }
 }
 
+fn check_length(what: &str, text: &str) -> Result<()> {
+    if text.len() > LONGEST {
+        return Err(Error::argument(format!("{what}: a text of {} bytes is too long", text.len())));
+    }
+    Ok(())
+}
+
 fn caret(what: &str, text: &str, at: usize, message: &str) -> Error {
     let column = text[..at.min(text.len())].chars().count();
     Error::argument(format!("{what}: {message}\n  {text}\n  {}^", " ".repeat(column)))
@@ -156,6 +188,12 @@ struct Parser<'a> {
     dims: Vec<String>,
     /// Whether names must be known already.
     closed: bool,
+    /// Whether an input was `[*]`.
+    any: bool,
+    /// The dims that are its size.
+    star: Vec<usize>,
+    /// Operations of the expression being parsed.
+    operations: u32,
 }
 
 impl Parser<'_> {
@@ -203,6 +241,14 @@ impl Parser<'_> {
             }
             inputs
         };
+        if self.any {
+            for name in ["numel", "n"] {
+                if !self.dims.iter().any(|d| d == name) {
+                    self.star.push(self.dims.len());
+                    self.dims.push(name.to_owned());
+                }
+            }
+        }
         self.space();
         let outputs = if self.rest().is_empty() || self.eat("()") {
             Vec::new()
@@ -258,11 +304,7 @@ impl Parser<'_> {
             if !self.eat("]") {
                 return Err((self.at, "expected `]`: `[*]` stands alone".to_owned()));
             }
-            for name in ["numel", "n"] {
-                if !self.dims.iter().any(|d| d == name) {
-                    self.dims.push(name.to_owned());
-                }
-            }
+            self.any = true;
             return Ok(Extents::Any);
         }
         let mut listed = Vec::new();
@@ -288,7 +330,16 @@ impl Parser<'_> {
 
     /// sum: product ((`+` | `-`) product)*
     fn expr(&mut self) -> std::result::Result<Expr, Wrong> {
+        self.operations = 0;
         self.sum(0)
+    }
+
+    fn binary(&mut self, op: Operator, a: Expr, b: Expr) -> std::result::Result<Expr, Wrong> {
+        self.operations += 1;
+        if self.operations > MOST_OPERATIONS {
+            return Err((self.at, format!("an expression of more than {MOST_OPERATIONS} operations")));
+        }
+        Ok(Expr::Binary(op, Box::new(a), Box::new(b)))
     }
 
     fn sum(&mut self, depth: u32) -> std::result::Result<Expr, Wrong> {
@@ -303,7 +354,8 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.at += 1;
-            left = Expr::Binary(op, Box::new(left), Box::new(self.product(depth)?));
+            let right = self.product(depth)?;
+            left = self.binary(op, left, right)?;
         }
     }
 
@@ -322,7 +374,8 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.at += 1;
-            left = Expr::Binary(op, Box::new(left), Box::new(self.atom(depth)?));
+            let right = self.atom(depth)?;
+            left = self.binary(op, left, right)?;
         }
     }
 
@@ -352,7 +405,7 @@ impl Parser<'_> {
                 return Err((self.at, "expected `)`".to_owned()));
             }
             let op = if name == "min" { Operator::Min } else { Operator::Max };
-            return Ok(Expr::Binary(op, Box::new(a), Box::new(b)));
+            return self.binary(op, a, b);
         }
         if let Some(i) = self.dims.iter().position(|d| *d == name) {
             return Ok(Expr::Dim(i));
@@ -408,11 +461,8 @@ impl Dims {
                     Some(_) => {}
                     None => self.any = Some(shape.into()),
                 }
-                let numel = shape.iter().product();
-                for name in ["numel", "n"] {
-                    if let Some(i) = signature.dim(name) {
-                        self.values[i].get_or_insert(numel);
-                    }
+                for &dim in &signature.star {
+                    self.values[dim] = Some(shape.iter().product());
                 }
             }
             Extents::Listed(listed) => {
@@ -451,31 +501,64 @@ impl Dims {
         Ok(())
     }
 
-    /// The values, once every input is bound.
+    /// The values, once every input is bound; 0 where an array that would bind one is None, as its pointer is null.
     pub fn values(&self) -> SmallVec<[i64; 8]> {
         self.values.iter().map(|v| v.unwrap_or(0)).collect()
+    }
+
+    /// The first dim of an expression that nothing has bound.
+    fn unbound(&self, expr: &Expr) -> Option<usize> {
+        match expr {
+            Expr::Number(_) => None,
+            Expr::Dim(i) => self.values[*i].is_none().then_some(*i),
+            Expr::Binary(_, a, b) => self.unbound(a).or_else(|| self.unbound(b)),
+        }
     }
 
     /// The shape of an output.
     ///
     /// # Errors
-    /// One sentence: an extent that is negative, or cannot be computed.
-    pub fn output(&self, array: &ArrayShape) -> std::result::Result<Shape, String> {
-        match &array.extents {
-            Extents::Any => Ok(self.any.clone().unwrap_or_default()),
+    /// One sentence: an extent that is negative or cannot be computed, or more elements than memory has bytes for.
+    pub fn output(&self, signature: &Signature, array: &ArrayShape) -> std::result::Result<Shape, String> {
+        let name = &array.name;
+        let shape: Shape = match &array.extents {
+            Extents::Any => self.any.clone().ok_or_else(|| format!("output `{name}`: every `[*]` argument is None"))?,
             Extents::Listed(listed) => {
                 let values = self.values();
-                listed
-                    .iter()
-                    .map(|e| match e.value(&values) {
-                        Ok(v) if v < 0 => Err(format!("output `{}` would have the extent {v}", array.name)),
+                let extent = |e: &Expr| {
+                    if let Some(dim) = self.unbound(e) {
+                        let dim = &signature.dims[dim];
+                        return Err(format!(
+                            "output `{name}`: dim `{dim}` is known only from an argument that is None"
+                        ));
+                    }
+                    match e.value(&values) {
+                        Ok(v) if v < 0 => Err(format!("output `{name}` would have the extent {v}")),
                         Ok(v) => Ok(v),
-                        Err(why) => Err(format!("output `{}`: {why}", array.name)),
-                    })
-                    .collect()
+                        Err(why) => Err(format!("output `{name}`: {why}")),
+                    }
+                };
+                listed.iter().map(extent).collect::<std::result::Result<_, _>>()?
             }
-        }
+        };
+        check_size(&shape).map_err(|why| format!("output `{name}` {why}"))?;
+        Ok(shape)
     }
+}
+
+/// Whether an array of a shape can be: no extent below zero, no more bytes than an address can count.
+///
+/// # Errors
+/// The end of a sentence.
+pub fn check_size(shape: &[i64]) -> std::result::Result<(), String> {
+    if let Some(extent) = shape.iter().find(|d| **d < 0) {
+        return Err(format!("would have the extent {extent}"));
+    }
+    let bytes = if shape.contains(&0) { Some(0) } else { shape.iter().try_fold(8i64, |n, &d| n.checked_mul(d)) };
+    if bytes.is_none() {
+        return Err(format!("of shape {} is too large", tuple(shape)));
+    }
+    Ok(())
 }
 
 /// A shape as Python writes it: `(3, 4)`, `(5,)`.
@@ -496,7 +579,7 @@ mod tests {
         for (array, shape) in signature.inputs.iter().zip(shapes) {
             dims.bind(&signature, array, shape)?;
         }
-        signature.outputs.iter().map(|o| dims.output(o).map(|s| s.to_vec())).collect()
+        signature.outputs.iter().map(|o| dims.output(&signature, o).map(|s| s.to_vec())).collect()
     }
 
     #[test]

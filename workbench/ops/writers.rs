@@ -46,7 +46,7 @@ impl Op {
         }
         let shape = |s: &[i64]| s.iter().map(|&d| d as usize).collect::<Vec<_>>();
         let mut tensors: Vec<Tensor> =
-            plan.outputs.iter().map(|o| Tensor::poisoned(o.dtype, &shape(&o.shape))).collect();
+            plan.outputs.iter().map(|o| Tensor::try_poisoned(o.dtype, &shape(&o.shape))).collect::<Result<_>>()?;
         let pointers: SmallVec<[*mut u8; 4]> = tensors.iter_mut().map(Tensor::as_mut_ptr).collect();
         let mut raw = raw_args(self.name(), run, &values, &plan, &pointers)?;
         let (kernel, tracked) = run.bound.kernel.with_writers()?;

@@ -20,6 +20,27 @@ impl Tensor {
         Tensor { dtype, shape: shape.to_vec(), words: vec![0; bytes.div_ceil(8)] }
     }
 
+    /// As [`Tensor::poisoned`], for a shape that may be more than there is memory for.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when it is too large, or the memory is not there.
+    pub fn try_poisoned(dtype: DType, shape: &[usize]) -> Result<Self> {
+        let wanted = shape.iter().try_fold(dtype.size(), |n, &d| n.checked_mul(d));
+        let bytes = if shape.contains(&0) { Some(0) } else { wanted };
+        let words = bytes.and_then(|b| {
+            let mut words = Vec::new();
+            words.try_reserve_exact(b.div_ceil(8)).ok()?;
+            words.resize(b.div_ceil(8), u64::from_ne_bytes([POISON; 8]));
+            Some(words)
+        });
+        match words {
+            Some(words) => Ok(Tensor { dtype, shape: shape.to_vec(), words }),
+            None => {
+                Err(Error::argument(format!("an array of {dtype} and shape {shape:?} is too large for the memory")))
+            }
+        }
+    }
+
     /// An array filled with the poison pattern ([`POISON`]), so that what is never written shows.
     pub fn poisoned(dtype: DType, shape: &[usize]) -> Self {
         let mut tensor = Self::zeros(dtype, shape);
@@ -150,11 +171,19 @@ impl Tensor {
     /// An ndarray array of `T`.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming both types when the elements are of another type.
+    /// [`Error::Argument`] naming both types when the elements are of another type; for a bool that is neither.
     pub fn to_array<T: Element>(&self) -> Result<ArrayD<T>> {
-        let values = self
-            .as_slice::<T>()
-            .ok_or_else(|| Error::argument(format!("the array is {}, not {}", self.dtype, T::DTYPE)))?;
+        if T::DTYPE != self.dtype {
+            return Err(Error::argument(format!("the array is {}, not {}", self.dtype, T::DTYPE)));
+        }
+        if self.dtype == DType::Bool
+            && let Some(i) = self.raw().iter().position(|b| *b > 1)
+        {
+            let byte = self.raw()[i];
+            return Err(Error::argument(format!("element {i} holds {byte:#04x}, which is neither false nor true")));
+        }
+        // SAFETY: the memory holds that many elements, aligned, each a valid value: bools are looked at above.
+        let values = unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<T>(), self.numel()) };
         ArrayD::from_shape_vec(IxDyn(&self.shape), values.to_vec()).map_err(|e| Error::Other(e.to_string()))
     }
 
