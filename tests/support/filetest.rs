@@ -135,6 +135,9 @@ fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
             any = true;
             call(&program, rest).map_err(at)?;
         }
+        if let Some(rest) = line.strip_prefix("// set: ") {
+            set(&program, rest).map_err(at)?;
+        }
         let Some(rest) = line.strip_prefix("// run: ") else { continue };
         any = true;
         let mut expectations = Vec::new();
@@ -169,6 +172,7 @@ struct Launch {
     grid: Dim3,
     block: Dim3,
     args: Vec<(String, Value)>,
+    shared: u32,
     timeout: Option<Duration>,
     serial: bool,
 }
@@ -192,7 +196,11 @@ impl Launch {
         let (kernel, rest) = text.split_once("<<<").ok_or("a launch needs `<<<`")?;
         let (config, rest) = rest.split_once(">>>").ok_or("a launch needs `>>>`")?;
         let extents = split_top(config);
-        let [grid, block] = extents.as_slice() else { return Err("grid and block, please".to_owned()) };
+        let (grid, block, shared) = match extents.as_slice() {
+            [grid, block] => (grid, block, 0),
+            [grid, block, bytes] => (grid, block, bytes.parse().map_err(|_| format!("bad size `{bytes}`"))?),
+            _ => return Err("grid and block, please".to_owned()),
+        };
         let close = rest.rfind(')').ok_or("a launch needs parentheses")?;
         let inner = rest[..close].trim().strip_prefix('(').ok_or("a launch needs parentheses")?;
         let args = split_top(inner)
@@ -207,6 +215,7 @@ impl Launch {
             grid: extent(grid)?,
             block: extent(block)?,
             args,
+            shared,
             timeout: None,
             serial: false,
         };
@@ -242,8 +251,8 @@ impl Launch {
                 }
             });
         }
-        let config =
-            LaunchConfig { timeout: self.timeout, serial: self.serial, ..LaunchConfig::new(self.grid, self.block) };
+        let mut config = LaunchConfig::new(self.grid, self.block);
+        (config.shared_mem, config.timeout, config.serial) = (self.shared, self.timeout, self.serial);
         Ok((kernel.launch_raw(&config, &args), arrays))
     }
 }
@@ -307,11 +316,35 @@ fn expect(program: &Program, result: Result<Report, Error>, arrays: &[Array], wa
         } else if let Some(text) = line.strip_prefix("fault: ") {
             check_fault(program, &result, text)?;
             failed_as_wanted = true;
+        } else if let Some(text) = line.strip_prefix("symbol ") {
+            check_array(&symbols(program)?, text)?;
         } else {
             check_array(arrays, line)?;
         }
     }
     if failed_as_wanted || result.is_ok() { Ok(()) } else { Err(describe(&result)) }
+}
+
+/// `name = [1, 2]` on a `__constant__` or `__device__` variable.
+fn set(program: &Program, text: &str) -> Outcome {
+    let (name, given) = text.split_once('=').ok_or("write name = value")?;
+    let symbol = program.symbol(name.trim()).map_err(|e| e.to_string())?;
+    let elem = program.module().globals.iter().find(|g| g.name == symbol.name()).and_then(|g| g.elem);
+    let bytes = value::memory(&value::parse(given)?, elem.ok_or("no elements")?)?;
+    symbol.set_bytes(&bytes).map_err(|e| e.to_string())
+}
+
+/// All `__constant__` and `__device__` variables as they are.
+fn symbols(program: &Program) -> Result<Vec<Array>, String> {
+    let mut arrays = Vec::new();
+    for name in program.symbol_names() {
+        let bytes = program.symbol(&name).map_err(|e| e.to_string())?.bytes();
+        let elem = program.module().globals.iter().find(|g| g.name == name).and_then(|g| g.elem);
+        let mut memory = vec![0u64; bytes.len().div_ceil(8)];
+        bytemuck::cast_slice_mut::<u64, u8>(&mut memory)[..bytes.len()].copy_from_slice(&bytes);
+        arrays.push(Array { name, scalar: elem.unwrap_or(Scalar::U8), memory, bytes: bytes.len() });
+    }
+    Ok(arrays)
 }
 
 fn describe(result: &Result<Report, Error>) -> String {

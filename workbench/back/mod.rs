@@ -146,6 +146,12 @@ pub enum FaultKind {
     Assert,
     /// `__trap()`.
     Trap,
+    /// A block barrier that some threads of the block do not reach.
+    BarrierDivergence,
+    /// A warp function whose mask names a lane that does not take part.
+    CollectiveMismatch,
+    /// Every running thread waits for something that only one not yet running could bring.
+    NoProgress,
     /// `timeout=` passed.
     Timeout,
     /// The user interrupted.
@@ -156,7 +162,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// Every kind.
-    pub const ALL: [FaultKind; 14] = [
+    pub const ALL: [FaultKind; 17] = [
         FaultKind::OutOfBoundsRead,
         FaultKind::OutOfBoundsWrite,
         FaultKind::NullPointer,
@@ -168,6 +174,9 @@ impl FaultKind {
         FaultKind::StackOverflow,
         FaultKind::Assert,
         FaultKind::Trap,
+        FaultKind::BarrierDivergence,
+        FaultKind::CollectiveMismatch,
+        FaultKind::NoProgress,
         FaultKind::Timeout,
         FaultKind::Interrupted,
         FaultKind::Device,
@@ -187,6 +196,9 @@ impl FaultKind {
             FaultKind::StackOverflow => "stack overflow",
             FaultKind::Assert => "assertion failed",
             FaultKind::Trap => "trap",
+            FaultKind::BarrierDivergence => "divergent barrier",
+            FaultKind::CollectiveMismatch => "mismatched warp function",
+            FaultKind::NoProgress => "no progress",
             FaultKind::Timeout => "timeout",
             FaultKind::Interrupted => "interrupted",
             FaultKind::Device => "device error",
@@ -207,6 +219,8 @@ pub struct RawFault {
     pub thread: [u32; 3],
     /// One sentence: buffer by its parameter's name, index, size, operands.
     pub detail: String,
+    /// The other place, where two do not fit together; the sentence ends in the name of its line.
+    pub related: Option<Span>,
 }
 
 /// One line (or part of one) that a thread printed.

@@ -45,8 +45,10 @@ entity! {
     FuncId "f";
     /// A construct that `Break` or `Continue` names.
     Label "b";
-    /// Read-only data of a module.
+    /// Data of a module.
     Global "g";
+    /// A shared variable of a module.
+    Shared "m";
     /// A printf format of a module.
     Format "p";
 }

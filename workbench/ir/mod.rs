@@ -32,8 +32,22 @@
 //! Labels are unique in a function. `Return` leaves the function; the value is present exactly when the function has a result.
 //!
 //! # Memory
-//! Slots start every thread as one fixed poison pattern ([`POISON`]). Accesses are aligned to their size; a misaligned,
-//! null or out-of-bounds access is a fault. `volatile` accesses are neither merged nor moved.
+//! Slots start every thread, shared variables every block, as one fixed poison pattern ([`POISON`]). Accesses are aligned to their
+//! size; a misaligned, null or out-of-bounds access is a fault. `volatile` accesses are neither merged nor moved; those of shared
+//! memory happen in step over a warp: all its lanes load before any stores.
+//!
+//! All dynamic shared variables of a kernel begin at one address and are as large as the launch says. A [`GlobalData`] that is
+//! [`Space::Device`] may be written; it keeps its contents from launch to launch, as does what the host wrote to a
+//! [`Space::Constant`] one.
+//!
+//! `Atomic` reads, computes and writes in one step, sequentially consistent over the whole launch. A `Fence` orders all
+//! accesses of a thread.
+//!
+//! # Collectives
+//! A `Barrier` is passed when every thread of the block that has not left the kernel is at it; one that goes another way is a
+//! fault. A [`Collective`] of a warp acts, for each lane that executes it, on the lanes its mask names: each must be at the
+//! same statement with the same mask, or have left the kernel; any other is a fault. A construct that holds a collective and
+//! that lanes take differently is walked by all of them: an `If` one side after the other, a `Loop` until nobody is left.
 //!
 //! # Calls
 //! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
@@ -46,7 +60,7 @@ pub mod print;
 pub(crate) mod testing;
 pub mod visit;
 
-pub use entities::{Format, FuncId, Global, Label, Local, Slot, Value};
+pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use math::MathFn;
 
 use crate::source::Span;
@@ -324,8 +338,10 @@ pub enum Op {
     Get(Local),
     /// The address of a slot.
     SlotAddr(Slot),
-    /// The address of module data (string literals, constant tables); read-only.
+    /// The address of module data; what may be done to it is in [`GlobalData::space`].
     GlobalAddr(Global),
+    /// The address of a shared variable: the running block's.
+    SharedAddr(Shared),
     /// A built-in variable.
     Builtin(Builtin),
     /// See [`UnaryOp`].
@@ -368,6 +384,139 @@ pub enum Op {
         /// Neither merged nor moved.
         volatile: bool,
     },
+}
+
+/// What an atomic computes from what memory holds and its operand; the result is what memory held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    /// The sum; integers and floats.
+    Add,
+    /// The difference.
+    Sub,
+    /// The operand.
+    Exch,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// One more, or 0 when it is not below the operand (`u32`).
+    Inc,
+    /// One less, or the operand when it is 0 or above the operand (`u32`).
+    Dec,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The operand if memory holds `compare`, else what it holds.
+    Cas,
+}
+
+/// Where a shuffle reads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shuffle {
+    /// The lane given.
+    Idx,
+    /// So many lanes below.
+    Up,
+    /// So many lanes above.
+    Down,
+    /// The lane whose number differs in those bits.
+    Xor,
+}
+
+/// What a warp reduction computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReduceOp {
+    /// The sum, modulo 2^32.
+    Add,
+    /// The smallest, by the operand's signedness.
+    Min,
+    /// The largest.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+/// What threads compute together; the operands are those of CUDA's function, `mask` a `u32`, `pred` a `Bool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Collective {
+    /// `__syncthreads_count(pred)`: a barrier; how many threads' predicates hold, an `i32`.
+    SyncCount,
+    /// `__syncthreads_and(pred)`: a barrier; whether all hold, a `Bool`.
+    SyncAnd,
+    /// `__syncthreads_or(pred)`: a barrier; whether any holds, a `Bool`.
+    SyncOr,
+    /// `__syncwarp(mask)`; no result.
+    SyncWarp,
+    /// `__shfl*_sync(mask, value, lane, width)`: another lane's value of 32 or 64 bits; `lane` and `width` are `i32`. As PTX's
+    /// `shfl.sync`: out of the segment it is the thread's own. A lane that does not take part gives poison.
+    Shfl(Shuffle),
+    /// `__ballot_sync(mask, pred)`: for each lane of the mask its predicate, a `u32`.
+    Ballot,
+    /// `__any_sync(mask, pred)`, a `Bool`.
+    Any,
+    /// `__all_sync(mask, pred)`, a `Bool`.
+    All,
+    /// `__uni_sync(mask, pred)`: whether all predicates are equal, a `Bool`.
+    Uni,
+    /// `__match_any_sync(mask, value)`: the lanes with this value's bits, a `u32`.
+    MatchAny,
+    /// `__match_all_sync(mask, value)`: the mask if all values have the same bits, else 0, a `u32`.
+    MatchAll,
+    /// `__reduce_*_sync(mask, value)` on `i32` or `u32`.
+    Reduce(ReduceOp),
+    /// `__activemask()`: the lanes that execute this together, a `u32`.
+    ActiveMask,
+}
+
+impl Collective {
+    /// Whether it joins the whole block, rather than a warp.
+    pub fn is_block(self) -> bool {
+        matches!(self, Collective::SyncCount | Collective::SyncAnd | Collective::SyncOr)
+    }
+
+    /// How many operands it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Collective::ActiveMask => 0,
+            Collective::SyncCount | Collective::SyncAnd | Collective::SyncOr | Collective::SyncWarp => 1,
+            Collective::Shfl(_) => 4,
+            _ => 2,
+        }
+    }
+
+    /// CUDA's name.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Collective::SyncCount => "__syncthreads_count",
+            Collective::SyncAnd => "__syncthreads_and",
+            Collective::SyncOr => "__syncthreads_or",
+            Collective::SyncWarp => "__syncwarp",
+            Collective::Shfl(Shuffle::Idx) => "__shfl_sync",
+            Collective::Shfl(Shuffle::Up) => "__shfl_up_sync",
+            Collective::Shfl(Shuffle::Down) => "__shfl_down_sync",
+            Collective::Shfl(Shuffle::Xor) => "__shfl_xor_sync",
+            Collective::Ballot => "__ballot_sync",
+            Collective::Any => "__any_sync",
+            Collective::All => "__all_sync",
+            Collective::Uni => "__uni_sync",
+            Collective::MatchAny => "__match_any_sync",
+            Collective::MatchAll => "__match_all_sync",
+            Collective::Reduce(ReduceOp::Add) => "__reduce_add_sync",
+            Collective::Reduce(ReduceOp::Min) => "__reduce_min_sync",
+            Collective::Reduce(ReduceOp::Max) => "__reduce_max_sync",
+            Collective::Reduce(ReduceOp::And) => "__reduce_and_sync",
+            Collective::Reduce(ReduceOp::Or) => "__reduce_or_sync",
+            Collective::Reduce(ReduceOp::Xor) => "__reduce_xor_sync",
+            Collective::ActiveMask => "__activemask",
+        }
+    }
 }
 
 /// A sequence of statements, their spans beside them.
@@ -504,6 +653,30 @@ pub enum Stmt {
     Trap,
     /// Joins the threads of a block or warp.
     Barrier(Scope),
+    /// Reads, computes and writes memory in one step.
+    Atomic {
+        /// Bound to what memory held, when used; of the operand's type.
+        result: Option<Value>,
+        /// What is computed.
+        op: AtomicOp,
+        /// Where.
+        ptr: Value,
+        /// The operand: a scalar, not `Bool`.
+        value: Value,
+        /// For `Cas`, what memory must hold; of the operand's type.
+        compare: Option<Value>,
+    },
+    /// Computes something from the values of several threads.
+    Collective {
+        /// Bound to the thread's result, when used.
+        result: Option<Value>,
+        /// What is computed.
+        op: Collective,
+        /// The operands.
+        args: Vec<Value>,
+    },
+    /// Orders the accesses before it before those after it (`__threadfence` and its kin).
+    Fence,
 }
 
 /// What a value is.
@@ -658,17 +831,48 @@ impl Function {
     }
 }
 
-/// Read-only data of a module: string literals and constant tables.
+/// Who may change data of a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Space {
+    /// Nobody: string literals and constant tables.
+    #[default]
+    ReadOnly,
+    /// The host, between launches: `__constant__` variables.
+    Constant,
+    /// Kernels and the host: `__device__` variables.
+    Device,
+}
+
+/// A shared variable: one for each block that runs a kernel which names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedData {
+    /// The user's name.
+    pub name: String,
+    /// Size in bytes; 0 for a dynamic one, which is as large as the launch says.
+    pub size: u32,
+    /// Alignment in bytes, a power of two up to 16.
+    pub align: u32,
+    /// The scalar its elements are, when all are the same.
+    pub elem: Option<Scalar>,
+    /// `extern __shared__`.
+    pub dynamic: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Data of a module: string literals, constant tables, `__constant__` and `__device__` variables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GlobalData {
     /// The user's name, or empty for a literal.
     pub name: String,
-    /// The bytes; a string literal includes its closing NUL.
+    /// The bytes at the start; a string literal includes its closing NUL.
     pub bytes: Vec<u8>,
     /// Alignment in bytes, a power of two up to 16.
     pub align: u32,
     /// The scalar its elements are, when all are the same.
     pub elem: Option<Scalar>,
+    /// Who may change it.
+    pub space: Space,
 }
 
 /// A printf format: the literal's bytes after escapes, without the closing NUL.
@@ -685,8 +889,10 @@ pub struct FormatData {
 pub struct Module {
     /// Functions, callees and kernels alike, indexed by [`FuncId`].
     pub functions: Vec<Function>,
-    /// Read-only data, indexed by [`Global`].
+    /// Data, indexed by [`Global`].
     pub globals: Vec<GlobalData>,
+    /// Shared variables, indexed by [`Shared`].
+    pub shared: Vec<SharedData>,
     /// printf formats, indexed by [`Format`].
     pub formats: Vec<FormatData>,
 }

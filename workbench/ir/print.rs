@@ -19,8 +19,8 @@
 use std::fmt::{self, Write};
 
 use super::{
-    BinaryOp, BitFn, Block, Builtin, CompareOp, Const, FuncId, FuncKind, Function, GlobalData, MathFn, Module, Op,
-    Param, ParamType, Scalar, Scope, Stmt, Stride, Type, UnaryOp, Value,
+    AtomicOp, BinaryOp, BitFn, Block, Builtin, Collective, CompareOp, Const, FuncId, FuncKind, Function, GlobalData,
+    MathFn, Module, Op, Param, ParamType, Scalar, Scope, SharedData, Space, Stmt, Stride, Type, UnaryOp, Value,
 };
 
 /// The most elements of a table that are written out.
@@ -138,6 +138,31 @@ impl fmt::Display for BitFn {
     }
 }
 
+impl fmt::Display for AtomicOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AtomicOp::Add => "add",
+            AtomicOp::Sub => "sub",
+            AtomicOp::Exch => "exch",
+            AtomicOp::Min => "min",
+            AtomicOp::Max => "max",
+            AtomicOp::Inc => "inc",
+            AtomicOp::Dec => "dec",
+            AtomicOp::And => "and",
+            AtomicOp::Or => "or",
+            AtomicOp::Xor => "xor",
+            AtomicOp::Cas => "cas",
+        })
+    }
+}
+
+/// CUDA's name without underscores around: `shfl_down_sync`.
+impl fmt::Display for Collective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.c_name().trim_start_matches('_'))
+    }
+}
+
 impl fmt::Display for MathFn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -165,6 +190,7 @@ impl fmt::Display for Op {
             Op::Get(l) => write!(f, "get {l}"),
             Op::SlotAddr(s) => write!(f, "addr {s}"),
             Op::GlobalAddr(g) => write!(f, "addr {g}"),
+            Op::SharedAddr(m) => write!(f, "addr {m}"),
             Op::Builtin(b) => b.fmt(f),
             Op::Unary(op, v) => write!(f, "{op} {v}"),
             Op::Binary(op, a, b) => write!(f, "{op} {a}, {b}"),
@@ -197,7 +223,10 @@ impl fmt::Display for Module {
         for (i, data) in self.formats.iter().enumerate() {
             writeln!(f, "format p{i} = {:?}", data.text)?;
         }
-        let mut gap = !self.globals.is_empty() || !self.formats.is_empty();
+        for (i, data) in self.shared.iter().enumerate() {
+            shared(f, i, data)?;
+        }
+        let mut gap = !self.globals.is_empty() || !self.shared.is_empty() || !self.formats.is_empty();
         for (i, func) in self.functions.iter().enumerate() {
             if std::mem::replace(&mut gap, true) {
                 writeln!(f)?;
@@ -220,8 +249,26 @@ fn named(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!(" {name}") }
 }
 
+fn shared(f: &mut fmt::Formatter<'_>, index: usize, data: &SharedData) -> fmt::Result {
+    write!(f, "shared m{index}{}: ", named(&data.name))?;
+    match data.dynamic {
+        true => write!(f, "dynamic")?,
+        false => write!(f, "{} bytes", data.size)?,
+    }
+    write!(f, ", align {}", data.align)?;
+    match data.elem {
+        Some(elem) => writeln!(f, ", {elem}"),
+        None => writeln!(f),
+    }
+}
+
 fn global(f: &mut fmt::Formatter<'_>, index: usize, data: &GlobalData) -> fmt::Result {
-    write!(f, "global g{index}{}: {} bytes, align {}", named(&data.name), data.bytes.len(), data.align)?;
+    let space = match data.space {
+        Space::ReadOnly => "global",
+        Space::Constant => "constant",
+        Space::Device => "device",
+    };
+    write!(f, "{space} g{index}{}: {} bytes, align {}", named(&data.name), data.bytes.len(), data.align)?;
     let Some(elem) = data.elem.filter(|e| e.size() > 1) else {
         return writeln!(f, " = \"{}\"", data.bytes.escape_ascii());
     };
@@ -377,6 +424,17 @@ impl Printer<'_, '_> {
             Stmt::Trap => self.line(format_args!("trap")),
             Stmt::Barrier(Scope::Block) => self.line(format_args!("barrier block")),
             Stmt::Barrier(Scope::Warp) => self.line(format_args!("barrier warp")),
+            Stmt::Atomic { result, op, ptr, value, compare } => {
+                let binding = result.map_or(String::new(), |v| self.binding(v));
+                let compare = compare.map_or(String::new(), |v| format!(", {v}"));
+                self.line(format_args!("{binding}atomic {op} {ptr}{compare}, {value}"))
+            }
+            Stmt::Collective { result, op, args } => {
+                let binding = result.map_or(String::new(), |v| self.binding(v));
+                let gap = if args.is_empty() { "" } else { " " };
+                self.line(format_args!("{binding}{op}{gap}{}", list(args)))
+            }
+            Stmt::Fence => self.line(format_args!("fence")),
         }
     }
 }
@@ -446,9 +504,22 @@ mod tests {
         let module = Module {
             functions: vec![func],
             globals: vec![
-                GlobalData { name: String::new(), bytes: b"hi\n\0".to_vec(), align: 1, elem: Some(Scalar::I8) },
-                GlobalData { name: "table".into(), bytes: table, align: 4, elem: Some(Scalar::F32) },
+                GlobalData {
+                    name: String::new(),
+                    bytes: b"hi\n\0".to_vec(),
+                    align: 1,
+                    elem: Some(Scalar::I8),
+                    space: Space::ReadOnly,
+                },
+                GlobalData {
+                    name: "table".into(),
+                    bytes: table,
+                    align: 4,
+                    elem: Some(Scalar::F32),
+                    space: Space::ReadOnly,
+                },
             ],
+            shared: Vec::new(),
             formats: vec![FormatData { text: "n is %d\n".into(), span }],
         };
         expect![[r#"

@@ -6,7 +6,13 @@ impl Op {
     /// Calls `f` with every value the op reads, in order.
     pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
         match self {
-            Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::Builtin(_) => {}
+            Op::Const(_)
+            | Op::Param(_)
+            | Op::Get(_)
+            | Op::SlotAddr(_)
+            | Op::GlobalAddr(_)
+            | Op::SharedAddr(_)
+            | Op::Builtin(_) => {}
             Op::Unary(_, a)
             | Op::Convert(_, a)
             | Op::Bitcast(_, a)
@@ -31,7 +37,13 @@ impl Op {
     pub fn map_values(&mut self, mut f: impl FnMut(Value) -> Value) {
         let mut map = |v: &mut Value| *v = f(*v);
         match self {
-            Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::Builtin(_) => {}
+            Op::Const(_)
+            | Op::Param(_)
+            | Op::Get(_)
+            | Op::SlotAddr(_)
+            | Op::GlobalAddr(_)
+            | Op::SharedAddr(_)
+            | Op::Builtin(_) => {}
             Op::Unary(_, a)
             | Op::Convert(_, a)
             | Op::Bitcast(_, a)
@@ -63,15 +75,23 @@ impl Stmt {
                 f(*ptr);
                 f(*value);
             }
+            Stmt::Atomic { ptr, value, compare, .. } => {
+                f(*ptr);
+                f(*value);
+                compare.iter().copied().for_each(f);
+            }
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => f(*cond),
             Stmt::Switch { value, .. } => f(*value),
-            Stmt::Call { args, .. } | Stmt::Printf { args, .. } => args.iter().copied().for_each(f),
+            Stmt::Call { args, .. } | Stmt::Printf { args, .. } | Stmt::Collective { args, .. } => {
+                args.iter().copied().for_each(f);
+            }
             Stmt::Loop { .. }
             | Stmt::Scope { .. }
             | Stmt::Break(_)
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::Fence
             | Stmt::Barrier(_) => {}
         }
     }
@@ -86,16 +106,36 @@ impl Stmt {
                 map(ptr);
                 map(value);
             }
+            Stmt::Atomic { ptr, value, compare, .. } => {
+                map(ptr);
+                map(value);
+                compare.iter_mut().for_each(map);
+            }
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => map(cond),
             Stmt::Switch { value, .. } => map(value),
-            Stmt::Call { args, .. } | Stmt::Printf { args, .. } => args.iter_mut().for_each(map),
+            Stmt::Call { args, .. } | Stmt::Printf { args, .. } | Stmt::Collective { args, .. } => {
+                args.iter_mut().for_each(map);
+            }
             Stmt::Loop { .. }
             | Stmt::Scope { .. }
             | Stmt::Break(_)
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::Fence
             | Stmt::Barrier(_) => {}
+        }
+    }
+
+    /// The value the statement binds.
+    pub fn result(&self) -> Option<Value> {
+        match self {
+            Stmt::Let(v, _) => Some(*v),
+            Stmt::Call { result, .. }
+            | Stmt::Printf { result, .. }
+            | Stmt::Atomic { result, .. }
+            | Stmt::Collective { result, .. } => *result,
+            _ => None,
         }
     }
 

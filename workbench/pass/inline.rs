@@ -1,7 +1,7 @@
 //! Device functions into their callers, callees first, so that one round flattens a whole call tree.
 //!
 //! Left as calls: recursion (every function of a cycle), large callees, and whatever would make a function or the module
-//! grow without bound; a callee that holds a barrier is inlined whatever its size, for a split cannot stand in a call.
+//! grow without bound; a callee that holds a barrier or collective is inlined whatever its size, for a split cannot stand in a call.
 //!
 //! A body that returns only at its end is pasted as it is. Any other becomes a `Scope`; its returns set a local and break
 //! out. Statements keep the callee's spans, so a fault names the line in the helper.
@@ -58,19 +58,20 @@ struct Facts {
     size: usize,
     depth: usize,
     calls: bool,
-    barrier: bool,
+    /// It joins threads, or may have to: a volatile store to shared memory happens in step over a warp.
+    splits: bool,
     /// It is one of a cycle of calls.
     recursive: bool,
 }
 
 impl Facts {
     fn of(func: &Function) -> Self {
-        let (mut calls, mut barrier) = (false, false);
+        let (mut calls, mut splits) = (false, false);
         func.body.for_each_stmt(&mut |stmt| {
             calls |= matches!(stmt, Stmt::Call { .. });
-            barrier |= matches!(stmt, Stmt::Barrier(_));
+            splits |= matches!(stmt, Stmt::Barrier(_) | Stmt::Collective { .. } | Stmt::Store { volatile: true, .. });
         });
-        Facts { size: func.body.count(), depth: func.body.depth(), calls, barrier, recursive: false }
+        Facts { size: func.body.count(), depth: func.body.depth(), calls, splits, recursive: false }
     }
 }
 
@@ -173,7 +174,7 @@ impl Inliner<'_> {
     fn wants(&self, id: FuncId, depth: usize) -> bool {
         let facts = &self.facts[id.index()];
         let fits = facts.size <= CALLEE_LIMIT && self.size + facts.size <= CALLER_LIMIT && facts.size <= *self.budget;
-        !facts.recursive && depth + facts.depth < MAX_NESTING && (fits || facts.barrier)
+        !facts.recursive && depth + facts.depth < MAX_NESTING && (fits || facts.splits)
     }
 
     fn paste(&mut self, out: &mut Block, result: Option<Value>, id: FuncId, args: &[Value], span: Span) {
@@ -311,6 +312,12 @@ impl Copy {
             }
             Stmt::Printf { result, format, args } => {
                 Stmt::Printf { result: self.result(*result), format: *format, args: args.clone() }
+            }
+            Stmt::Atomic { result, op, ptr, value, compare } => {
+                Stmt::Atomic { result: self.result(*result), op: *op, ptr: *ptr, value: *value, compare: *compare }
+            }
+            Stmt::Collective { result, op, args } => {
+                Stmt::Collective { result: self.result(*result), op: *op, args: args.clone() }
             }
             other => other.clone(),
         };

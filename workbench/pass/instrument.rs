@@ -86,7 +86,10 @@ impl Walk<'_> {
             for inner in stmt.blocks_mut() {
                 *inner = self.block(std::mem::take(inner));
             }
-            let store = if let Stmt::Store { ptr, value, .. } = stmt { Some((ptr, value)) } else { None };
+            let store = match stmt {
+                Stmt::Store { ptr, value, .. } | Stmt::Atomic { ptr, value, .. } => Some((ptr, value)),
+                _ => None,
+            };
             out.push(stmt, span);
             if let Some((ptr, value)) = store {
                 self.record(&mut out, ptr, value, span);

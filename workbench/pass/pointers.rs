@@ -31,7 +31,8 @@ impl<T: Copy + PartialEq> Origin<T> {
     }
 }
 
-/// For each value of a function its origin; `root` gives that of the ops that start one (`Param`, `SlotAddr`, `GlobalAddr`).
+/// For each value of a function its origin; `root` gives that of the ops that start one (`Param`, `SlotAddr`, `GlobalAddr`,
+/// `SharedAddr`).
 pub fn origins<T: Copy + PartialEq>(func: &Function, root: impl Fn(&Op) -> Origin<T>) -> Vec<Origin<T>> {
     let mut flow = Flow {
         func,
@@ -84,7 +85,7 @@ impl<T: Copy + PartialEq, F: Fn(&Op) -> Origin<T>> Flow<'_, T, F> {
         let of = |v: Value| self.values[v.index()];
         match op {
             Op::Const(Const::Null) => Origin::Nothing,
-            Op::Param(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) => (self.root)(op),
+            Op::Param(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) => (self.root)(op),
             Op::Get(l) => self.locals[l.index()],
             Op::PtrAdd { ptr, .. } => of(*ptr),
             Op::Select(_, a, b) => of(*a).join(of(*b)),

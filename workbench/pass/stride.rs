@@ -402,7 +402,16 @@ impl Rounds<'_, '_> {
                 None
             }
             Stmt::Trap => None,
-            Stmt::Return(_) | Stmt::Call { .. } | Stmt::Printf { .. } | Stmt::Barrier(_) => {
+            // What other threads may wait for keeps its order too.
+            Stmt::Return(_)
+            | Stmt::Call { .. }
+            | Stmt::Printf { .. }
+            | Stmt::Barrier(_)
+            | Stmt::Atomic { .. }
+            | Stmt::Collective { .. }
+            | Stmt::Fence
+            | Stmt::Store { volatile: true, .. }
+            | Stmt::Let(_, Op::Load { volatile: true, .. }) => {
                 self.independent = false;
                 assigned
             }

@@ -409,7 +409,7 @@ fn global_indices_are_affine() {
     let two_dims = b.binary(BinaryOp::Add, tid_y, tid);
     let read = b.load(at, Scalar::F32);
     let func = b.finish();
-    let found = uniformity::analyze(&func);
+    let found = uniformity::analyze(&Module::default(), &func);
     let affine = |stride, exact| Shape::Affine { stride, exact };
     assert_eq!(found.value(base), Shape::Uniform);
     assert_eq!(found.value(i), affine(1, false));
@@ -446,7 +446,7 @@ fn locals_vary_with_who_sets_them() {
         b.stmt(Stmt::Set(after, p[0]));
     });
     b.stmt(Stmt::Loop { label: odd, body, step: Block::default() });
-    let found = uniformity::analyze(&b.finish());
+    let found = uniformity::analyze(&Module::default(), &b.finish());
     assert_eq!(found.local(uniform), Shape::Uniform);
     assert_eq!(found.local(varying), Shape::Varying);
     assert_eq!(found.local(counter), Shape::Uniform);
@@ -469,7 +469,7 @@ fn long_chains_of_locals_end_in_varying() {
         b.stmt(Stmt::Set(locals[99], tid));
     });
     b.stmt(Stmt::Loop { label, body, step: Block::default() });
-    let found = uniformity::analyze(&b.finish());
+    let found = uniformity::analyze(&Module::default(), &b.finish());
     assert!(locals.iter().all(|&l| found.local(l) == Shape::Varying));
 }
 
@@ -482,7 +482,7 @@ fn barriers_cut_the_top_level_into_regions() {
     let x = b.binary(BinaryOp::Add, p[0], p[0]);
     b.binary(BinaryOp::Add, x, x);
     let func = b.finish();
-    let split = regions::split(&func, &uniformity::analyze(&func)).expect("no nested barrier");
+    let split = regions::split(&func, &uniformity::analyze(&Module::default(), &func)).expect("no nested barrier");
     let nodes = [Node::Region(0..1), Node::Barrier { stmt: 1, scope: Scope::Block }, Node::Region(2..4)];
     assert_eq!(split.body.nodes, nodes);
     assert!(!split.is_whole());
@@ -494,7 +494,7 @@ fn barriers_cut_the_top_level_into_regions() {
     b.if_then(first, |b| b.stmt(barrier.clone()));
     b.if_then(many, |b| b.stmt(barrier.clone()));
     let func = b.finish();
-    let diags = regions::split(&func, &uniformity::analyze(&func)).expect_err("nested barriers");
+    let diags = regions::split(&func, &uniformity::analyze(&Module::default(), &func)).expect_err("nested barriers");
     assert!(diags.iter().all(|d| d.code == Code::Unsupported));
     let divergent: Vec<bool> = diags.iter().map(|d| d.message.contains("not all threads")).collect();
     assert_eq!(divergent, [true, false]);

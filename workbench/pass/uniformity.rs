@@ -23,7 +23,8 @@
 
 use super::pointers::{self, Origin};
 use crate::ir::{
-    BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Stride, Type, UnaryOp, Value,
+    BinaryOp, Block, Builtin, Const, Function, Global, Label, Local, Module, Op, Scalar, Space, Stmt, Stride, Type,
+    UnaryOp, Value,
 };
 
 /// Keeps the analysis linear in the length of the function.
@@ -79,8 +80,9 @@ impl Uniformity {
 /// Analyses a function; its parameters are taken to be uniform, as a kernel's are.
 ///
 /// For a device function that means: uniform *if* called with uniform arguments under uniform control.
-pub fn analyze(func: &Function) -> Uniformity {
-    let read_only = pointers::origins(func, |op| Origin::One(matches!(op, Op::GlobalAddr(_))));
+pub fn analyze(module: &Module, func: &Function) -> Uniformity {
+    let constant = |g: &Global| module.globals.get(g.index()).is_some_and(|data| data.space != Space::Device);
+    let read_only = pointers::origins(func, |op| Origin::One(matches!(op, Op::GlobalAddr(g) if constant(g))));
     let mut analysis = Analysis {
         func,
         read_only: read_only.into_iter().map(|o| o == Origin::One(true)).collect(),
@@ -212,7 +214,16 @@ impl Analysis<'_> {
                     }
                 }
             }
-            Stmt::Call { result: Some(v), .. } | Stmt::Printf { result: Some(v), .. } => {
+            // One result for the block.
+            Stmt::Collective { result: Some(v), op, .. } if op.is_block() => {
+                let ty = self.func.ty(*v);
+                let range = ty.scalar().filter(|s| s.is_int()).map(type_range);
+                self.values[v.index()] = Info { shape: Shape::Uniform, range };
+            }
+            Stmt::Call { result: Some(v), .. }
+            | Stmt::Printf { result: Some(v), .. }
+            | Stmt::Atomic { result: Some(v), .. }
+            | Stmt::Collective { result: Some(v), .. } => {
                 self.values[v.index()] = VARYING;
             }
             _ => {}
@@ -248,7 +259,7 @@ impl Analysis<'_> {
             Op::Builtin(Builtin::ThreadIdx(0)) => Info { shape: affine(1, true), range: Some((0, 1023)) },
             Op::Builtin(Builtin::ThreadIdx(_)) => VARYING,
             Op::Builtin(Builtin::BlockDim(_)) => Info { range: Some((1, 1024)), ..uniform },
-            Op::Const(_) | Op::Param(_) | Op::GlobalAddr(_) | Op::Builtin(_) => uniform,
+            Op::Const(_) | Op::Param(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) | Op::Builtin(_) => uniform,
             Op::SlotAddr(_) => VARYING,
             Op::Get(l) => {
                 let shape = self.locals[l.index()].unwrap_or(Shape::Uniform);

@@ -52,6 +52,14 @@ pub fn widen(module: &Module, kernel: FuncId) -> Result<Module, WidenError> {
         }
     }
     out.globals.iter_mut().for_each(global);
+    for data in out.shared.iter_mut().filter(|data| data.elem == Some(Scalar::F32)) {
+        let reason = || format!("`{}` is too large to be widened", data.name);
+        // How large dynamic memory is the launch says, in bytes of the kernel as it is written.
+        let size = data.size.checked_mul(2).filter(|_| !data.dynamic);
+        data.size = size.ok_or_else(|| WidenError { span: data.span, reason: reason() })?;
+        data.align = data.align.max(8);
+        data.elem = Some(Scalar::F64);
+    }
     Ok(out)
 }
 
@@ -84,13 +92,20 @@ fn wide(ty: Type) -> Type {
     }
 }
 
+/// The bytes of a datum with those elements, as the module made from its own wants them.
+pub fn data_as(own: Option<Scalar>, wanted: Option<Scalar>, bytes: Vec<u8>) -> Vec<u8> {
+    match (own, wanted) {
+        (Some(Scalar::F32), Some(Scalar::F64)) => bytes
+            .chunks_exact(4)
+            .flat_map(|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])).to_le_bytes())
+            .collect(),
+        _ => bytes,
+    }
+}
+
 fn global(data: &mut GlobalData) {
     if data.elem == Some(Scalar::F32) {
-        let bytes = data
-            .bytes
-            .chunks_exact(4)
-            .flat_map(|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])).to_le_bytes());
-        data.bytes = bytes.collect();
+        data.bytes = data_as(data.elem, Some(Scalar::F64), std::mem::take(&mut data.bytes));
         data.align = data.align.max(8);
         data.elem = Some(Scalar::F64);
     }
@@ -104,6 +119,7 @@ fn function(module: &Module, func: &Function) -> Result<Function, WidenError> {
         },
         Op::SlotAddr(s) => memory(func.slots[s.index()].elem),
         Op::GlobalAddr(g) => memory(module.globals[g.index()].elem),
+        Op::SharedAddr(m) => memory(module.shared[m.index()].elem),
         _ => Origin::Unknown,
     });
     let mut out = func.clone();
@@ -140,7 +156,9 @@ impl Widener<'_> {
             let refuse = |reason: &str| WidenError { span, reason: reason.to_owned() };
             match stmt {
                 Stmt::Let(_, op) => self.op(op).map_err(refuse)?,
-                Stmt::Store { ptr, value, .. } => self.access(*ptr, self.func.ty(*value)).map_err(refuse)?,
+                Stmt::Store { ptr, value, .. } | Stmt::Atomic { ptr, value, .. } => {
+                    self.access(*ptr, self.func.ty(*value)).map_err(refuse)?
+                }
                 Stmt::Call { func, args, .. } => {
                     for (arg, param) in args.iter().zip(&self.module.func(*func).params) {
                         if let ParamType::Ptr { elem, .. } = param.ty {

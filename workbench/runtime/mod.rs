@@ -5,12 +5,14 @@ pub mod dtype;
 pub mod fault;
 pub mod program;
 pub mod render;
+pub mod symbol;
 pub mod tensor;
 
 pub use builder::{Element, IntoArg, Launch, NULL};
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use program::{Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report};
+pub use symbol::Symbol;
 pub use tensor::Tensor;
 
 pub use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, PrintfRecord};

@@ -160,8 +160,13 @@ impl Program {
         })))
     }
 
-    /// A program for the CPU of a module made from this one's.
-    fn derive(&self, module: ir::Module) -> Result<Program> {
+    /// A program for the CPU of a module made from this one's. Its variables begin as this one's are now.
+    fn derive(&self, mut module: ir::Module) -> Result<Program> {
+        for (i, (data, own)) in module.globals.iter_mut().zip(&self.0.module.globals).enumerate() {
+            if let Some(bytes) = self.cpu_code().and_then(|code| code.read_global(ir::Global::new(i))) {
+                data.bytes = pass::widen::data_as(own.elem, data.elem, bytes);
+            }
+        }
         match cpu_code(&module, Vec::new()) {
             Ok((code, warnings)) => Ok(Program(Arc::new(Inner {
                 text: self.0.text.clone(),
@@ -172,6 +177,13 @@ impl Program {
                 code: Code::Cpu(code),
             }))),
             Err(diagnostics) => Err(Error::Compile { diagnostics, sources: self.0.sources.clone() }),
+        }
+    }
+
+    pub(super) fn cpu_code(&self) -> Option<&back::cpu::Code> {
+        match &self.0.code {
+            Code::Cpu(code) => Some(code),
+            Code::Cuda(_) => None,
         }
     }
 
@@ -336,7 +348,10 @@ impl Program {
                 span: raw.span,
                 block: raw.block,
                 thread: raw.thread,
-                detail: raw.detail,
+                detail: match raw.related.and_then(|span| self.0.sources.line_column(span)) {
+                    Some(place) => format!("{} at line {}", raw.detail, place.line),
+                    None => raw.detail,
+                },
                 output: outcome.output,
                 dropped: outcome.dropped,
                 sources: self.0.sources.clone(),
@@ -382,6 +397,19 @@ impl Kernel {
         check_extents(func, config)?;
         let raw = bind(&func.name, &func.params, args)?;
         let outcome = match &self.program.0.code {
+            Code::Cpu(code) if config.shared_mem > 0 => {
+                let fixed = code.static_shared(self.id);
+                let all = u64::from(fixed) + u64::from(config.shared_mem);
+                if all > u64::from(limits::SHARED_MEMORY) {
+                    return Err(Error::argument(format!(
+                        "`{}`: {} bytes of dynamic and {fixed} of static shared memory; a block has at most {}",
+                        func.name,
+                        config.shared_mem,
+                        limits::SHARED_MEMORY
+                    )));
+                }
+                code.launch(self.id, &raw, config)
+            }
             Code::Cpu(code) => code.launch(self.id, &raw, config),
             Code::Cuda(code) => {
                 code.launch(&func.name, &func.params, &raw, config).map_err(Error::DeviceUnavailable)?
@@ -413,7 +441,7 @@ impl Kernel {
 }
 
 /// `a`, `b` and `c`, or "none".
-fn list(names: &[String]) -> String {
+pub(super) fn list(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
         _ => names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "),

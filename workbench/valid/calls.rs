@@ -1,8 +1,8 @@
-//! Calls, printf and barriers: rules 21 to 23.
+//! Calls, printf, atomics, barriers and collectives: rules 21 to 26.
 
 use super::structure::Checker;
 use crate::ir::format::ArgKind;
-use crate::ir::{Format, FuncId, FuncKind, Scalar, Type, Value};
+use crate::ir::{AtomicOp, Collective, Format, FuncId, FuncKind, Scalar, Type, Value};
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, result: Option<Value>, callee: FuncId, args: &[Value]) {
@@ -74,9 +74,90 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn barrier(&mut self) {
+    pub(super) fn barrier(&mut self, what: &str) {
         if self.func.kind == FuncKind::Host {
-            self.error("a barrier in a host function".to_owned());
+            self.error(format!("{what} in a host function"));
+        }
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        result: Option<Value>,
+        op: AtomicOp,
+        ptr: Value,
+        value: Value,
+        compare: Option<Value>,
+    ) {
+        self.expect(ptr, Type::Ptr, "the pointer of an atomic");
+        let ty = self.use_value(value);
+        match ty.map(Type::scalar) {
+            Some(Some(s)) if allows(op, s) => {}
+            Some(_) => self.error(format!("an atomic {op} of {value}, which is no number it works on")),
+            None => {}
+        }
+        if compare.is_some() != (op == AtomicOp::Cas) {
+            self.error(format!("an atomic {op} with{} comparison", if compare.is_some() { " a" } else { "out a" }));
+        }
+        if let (Some(ty), Some(compare)) = (ty, compare) {
+            self.expect(compare, ty, "the comparison of an atomic");
+        }
+        if let (Some(ty), Some(v)) = (ty, result) {
+            self.bind(v, ty);
+        }
+    }
+
+    pub(super) fn collective(&mut self, result: Option<Value>, op: Collective, args: &[Value]) {
+        self.barrier(op.c_name());
+        if args.len() != op.arity() {
+            self.error(format!("{op} takes {} operands, not {}", op.arity(), args.len()));
+        }
+        let (u32, i32, bool) = (Scalar::U32.into(), Scalar::I32.into(), Scalar::Bool.into());
+        let mut args = args.iter().copied();
+        if !op.is_block()
+            && let Some(mask) = args.next()
+        {
+            self.expect(mask, u32, "a mask");
+        }
+        let first = args.next();
+        let rest: Vec<Value> = args.collect();
+        let ty = match op {
+            Collective::SyncWarp | Collective::ActiveMask => None,
+            Collective::Shfl(_) | Collective::MatchAny | Collective::MatchAll | Collective::Reduce(_) => {
+                let ty = first.and_then(|v| self.use_value(v));
+                let fits = |s: Scalar| match op {
+                    Collective::Reduce(_) => matches!(s, Scalar::I32 | Scalar::U32),
+                    _ => s.size() >= 4,
+                };
+                if ty.is_some_and(|ty| !ty.scalar().is_some_and(fits)) {
+                    self.error(format!("{op} of an operand it does not work on"));
+                }
+                ty
+            }
+            _ => {
+                if let Some(pred) = first {
+                    self.expect(pred, bool, "a predicate");
+                }
+                None
+            }
+        };
+        for v in rest {
+            self.expect(v, i32, "a lane or width");
+        }
+        let Some(v) = result else { return };
+        match op {
+            Collective::SyncWarp => self.error(format!("{op} has no result to bind")),
+            Collective::SyncCount => self.bind(v, i32),
+            Collective::SyncAnd | Collective::SyncOr | Collective::Any | Collective::All | Collective::Uni => {
+                self.bind(v, bool);
+            }
+            Collective::Ballot | Collective::MatchAny | Collective::MatchAll | Collective::ActiveMask => {
+                self.bind(v, u32);
+            }
+            Collective::Shfl(_) | Collective::Reduce(_) => {
+                if let Some(ty) = ty {
+                    self.bind(v, ty);
+                }
+            }
         }
     }
 
@@ -85,6 +166,17 @@ impl Checker<'_> {
             self.error(format!("{v} of type {} is bound to a result of type {ty}", data.ty));
         }
         self.define(v);
+    }
+}
+
+/// Whether an atomic exists on a type.
+fn allows(op: AtomicOp, s: Scalar) -> bool {
+    let wide = s.size() >= 4;
+    match op {
+        AtomicOp::Add | AtomicOp::Exch => wide,
+        AtomicOp::Cas => s.size() >= 2 && s.is_int(),
+        AtomicOp::Inc | AtomicOp::Dec => s == Scalar::U32,
+        _ => wide && s.is_int(),
     }
 }
 

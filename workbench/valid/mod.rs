@@ -34,6 +34,13 @@
 //! 22. A kernel is never called, a host function only by host functions. A host function holds no barrier.
 //! 23. A printf has a promoted argument for every conversion and `*` of its format, of its class: integer (of 32 or 64
 //!     bits; the conversion cuts it to its length), `f64`, or pointer. Its result is an `i32`.
+//!
+//! Of threads together:
+//! 24. A shared variable is aligned to a power of two up to 16, and is a whole number of its elements; a dynamic one has no size.
+//! 25. An atomic works on numbers of 32 or 64 bits (`Cas` also 16; floats only in `Add` and `Exch`; `Inc`, `Dec` on `u32`), has a
+//!     comparison exactly when it is `Cas`, and binds a result of its operand's type.
+//! 26. A collective has the operands and the result that [`crate::ir::Collective`] gives. No host function holds one, or names
+//!     shared memory.
 
 mod calls;
 mod structure;
@@ -58,6 +65,13 @@ pub fn validate(module: &Module) -> Vec<Diagnostic> {
     for (i, global) in module.globals.iter().enumerate() {
         let what = format!("global g{i}");
         check_memory(&mut errors, &what, global.bytes.len(), global.align, global.elem, Span::NONE);
+    }
+    for (i, shared) in module.shared.iter().enumerate() {
+        let what = format!("shared variable m{i}");
+        check_memory(&mut errors, &what, shared.size as usize, shared.align, shared.elem, shared.span);
+        if shared.dynamic && shared.size != 0 {
+            errors.push(shared.span, format!("{what} is dynamic and has a size"));
+        }
     }
     let mut formats = Vec::with_capacity(module.formats.len());
     for (i, data) in module.formats.iter().enumerate() {

@@ -202,8 +202,17 @@ impl<'a> Checker<'a> {
                 reachable
             }
             Stmt::Trap => false,
+            Stmt::Fence => reachable,
             Stmt::Barrier(_) => {
-                self.barrier();
+                self.barrier("a barrier");
+                reachable
+            }
+            Stmt::Atomic { result, op, ptr, value, compare } => {
+                self.atomic(*result, *op, *ptr, *value, *compare);
+                reachable
+            }
+            Stmt::Collective { result, op, args } => {
+                self.collective(*result, *op, args);
                 reachable
             }
         }

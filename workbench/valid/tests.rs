@@ -63,7 +63,7 @@ fn a_sound_kernel_passes() {
 #[test]
 fn rule_1_globals() {
     let global = |align, elem, size| Module {
-        globals: vec![GlobalData { name: String::new(), bytes: vec![0; size], align, elem }],
+        globals: vec![GlobalData { name: String::new(), bytes: vec![0; size], align, elem, space: Space::ReadOnly }],
         ..Module::default()
     };
     broken(&global(3, None, 4), "global g0 is aligned to 3");

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use super::affine::{self, RowPlan};
 use crate::ir::{
-    Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Slot, Stmt, Type, Value,
+    Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Shared, Slot, Stmt, Type,
+    Value,
 };
 use crate::pass::stride::{self, Strided};
 
@@ -22,6 +23,8 @@ pub enum Root {
     Slot(Slot),
     /// Module data.
     Global(Global),
+    /// A shared variable.
+    Shared(Shared),
     /// Any, known only when running.
     Dynamic,
 }
@@ -73,6 +76,8 @@ pub struct FuncInfo {
     pub stmts: usize,
     /// What can be checked once for a row of threads; kernels only.
     pub row: RowPlan,
+    /// For each label, whether it is a loop that may wait for other threads.
+    pub waits: Vec<bool>,
     /// The grid-stride loop that the kernel is, if it is one.
     pub strided: Option<Box<StridedInfo>>,
 }
@@ -128,7 +133,8 @@ pub fn walk<'f>(body: &'f Block, mut f: impl FnMut(&'f Stmt, Option<Label>, u32)
 fn cost(stmt: &Stmt) -> u64 {
     match stmt {
         Stmt::Let(_, op) => match op {
-            Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::Builtin(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) => 0,
+            Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::Builtin(_) | Op::SlotAddr(_) => 0,
+            Op::GlobalAddr(_) | Op::SharedAddr(_) => 0,
             Op::Math(..) => 40,
             Op::Binary(crate::ir::BinaryOp::Div | crate::ir::BinaryOp::Rem, ..) => 10,
             Op::Load { .. } => 4,
@@ -136,6 +142,8 @@ fn cost(stmt: &Stmt) -> u64 {
             _ => 1,
         },
         Stmt::Store { .. } => 4,
+        Stmt::Atomic { .. } => 20,
+        Stmt::Collective { .. } | Stmt::Barrier(_) | Stmt::Fence => 10,
         Stmt::Call { .. } => 50,
         Stmt::Printf { .. } => 2000,
         _ => 1,
@@ -156,6 +164,7 @@ impl FuncInfo {
             estimate: 4,
             stmts: 0,
             row: RowPlan::default(),
+            waits: super::waits::find(func),
             strided: None,
         };
         info.count(func);
@@ -263,7 +272,9 @@ impl Facts<'_> {
         let mut changed = false;
         walk(&func.body, |stmt, _, _| match stmt {
             Stmt::Let(v, op) => self.define(*v, op),
-            Stmt::Call { result: Some(v), .. } => self.put(*v, Root::Dynamic, 0),
+            Stmt::Call { result: Some(v), .. } | Stmt::Collective { result: Some(v), .. } => {
+                self.put(*v, Root::Dynamic, 0)
+            }
             Stmt::Set(l, v) => changed |= self.assign(*l, *v),
             _ => {}
         });
@@ -317,6 +328,9 @@ impl Facts<'_> {
             Op::GlobalAddr(g) => {
                 (Root::Global(*g), self.module.globals.get(g.index()).map_or(0, |d| divisor_log2(u64::from(d.align))))
             }
+            Op::SharedAddr(m) => {
+                (Root::Shared(*m), self.module.shared.get(m.index()).map_or(0, |d| divisor_log2(u64::from(d.align))))
+            }
             Op::Get(l) => match (self.local_root.get(l.index()), self.local_align.get(l.index())) {
                 (Some(root), Some(align)) => (*root, *align),
                 _ => return,
@@ -344,10 +358,12 @@ impl Facts<'_> {
         walk(&self.func.body, |stmt, _, _| {
             let (ptr, size, write) = match stmt {
                 Stmt::Let(_, Op::Load { ptr, ty, .. }) => (*ptr, ty.size(), false),
-                Stmt::Store { ptr, value, .. } => match self.func.values.get(value.index()) {
-                    Some(data) => (*ptr, data.ty.size(), true),
-                    None => return,
-                },
+                Stmt::Store { ptr, value, .. } | Stmt::Atomic { ptr, value, .. } => {
+                    match self.func.values.get(value.index()) {
+                        Some(data) => (*ptr, data.ty.size(), true),
+                        None => return,
+                    }
+                }
                 _ => return,
             };
             if let (Root::Param(i), _) = self.get(ptr) {

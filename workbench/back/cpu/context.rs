@@ -25,6 +25,8 @@ pub enum DescKind {
     Slot = 4,
     /// Module data.
     Global = 5,
+    /// A shared variable, by its index in the module.
+    Shared = 6,
 }
 
 /// A live allocation. An access of `1 << k` bytes at offset `off` is in bounds exactly when `off < read[k]` (or `write[k]`),
@@ -69,6 +71,7 @@ impl BufferDesc {
             3 => DescKind::NullParam,
             4 => DescKind::Slot,
             5 => DescKind::Global,
+            6 => DescKind::Shared,
             _ => DescKind::Dangling,
         };
         (kind, self.meta as u32 as usize)
@@ -120,6 +123,16 @@ pub struct WorkerCtx {
     pub offset: i64,
     /// How far the first thread's index is from its bound at the start, and the stride; see `rounds`.
     pub trip: [i64; 2],
+    /// Descriptors of the module's shared variables, in the running block's memory.
+    pub shared: *const BufferDesc,
+    /// What a block's threads keep while others run; see `blocks`.
+    pub scratch: *mut u8,
+    /// The local arrays they keep.
+    pub slots: *mut u8,
+    /// For each thread of a block its index: x in the low 10 bits, y in the next 10, z above.
+    pub threads: *const u32,
+    /// Grows when something happens that a loop which waits cannot do; see `tick`.
+    pub progress: u64,
     /// The launch this worker works for.
     pub launch: *const Launch<'static>,
     /// What only Rust touches.
@@ -141,6 +154,11 @@ impl Field {
     pub const RET_DESC: i32 = offset_of!(WorkerCtx, ret_desc) as i32;
     pub const OFFSET: i32 = offset_of!(WorkerCtx, offset) as i32;
     pub const TRIP: i32 = offset_of!(WorkerCtx, trip) as i32;
+    pub const SHARED: i32 = offset_of!(WorkerCtx, shared) as i32;
+    pub const SCRATCH: i32 = offset_of!(WorkerCtx, scratch) as i32;
+    pub const SLOTS: i32 = offset_of!(WorkerCtx, slots) as i32;
+    pub const THREADS: i32 = offset_of!(WorkerCtx, threads) as i32;
+    pub const PROGRESS: i32 = offset_of!(WorkerCtx, progress) as i32;
 }
 
 /// Byte offsets in [`BufferDesc`].
@@ -160,7 +178,7 @@ impl DescField {
     }
 }
 
-/// The machine code of an entry point: runs the row of threads that the context names, or a host function; 0 when all went
+/// The machine code of an entry point: runs the row of threads that the context names, or the block, or a host function; 0 when all went
 /// well, 1 when the launch has to stop.
 ///
 /// # Safety

@@ -5,7 +5,7 @@
 use super::context::{BufferDesc, DescKind, WorkerCtx};
 use super::schedule::Launch;
 use crate::back::{FaultKind, RawFault};
-use crate::ir::{Scalar, Type};
+use crate::ir::{Collective, Scalar, Type};
 use crate::source::Span;
 
 /// A numbered place in generated code.
@@ -26,6 +26,8 @@ pub enum SiteRoot {
     Slot(u32),
     /// Word 0 is an offset into module data.
     Global(u32),
+    /// Word 0 is an offset into a shared variable.
+    Shared(u32),
     /// Word 0 is an address; the pointer is the null constant or made from it.
     Null,
     /// Word 0 is an offset into the buffer whose descriptor word 1 points at.
@@ -60,7 +62,12 @@ pub enum SiteKind {
     /// Entry of a function of that name.
     Stack(String),
     /// A loop, or the threads of a block: where a poll may stop the launch.
-    Poll,
+    Poll {
+        /// Whether the loop may wait for other threads.
+        waits: bool,
+    },
+    /// A barrier or warp function.
+    Join(Box<Join>),
     /// `printf`.
     Printf {
         /// The format, by its index.
@@ -70,6 +77,25 @@ pub enum SiteKind {
         /// Whether the call stands in a host function, where `printf` gives the number of characters.
         host: bool,
     },
+}
+
+/// What a barrier or warp function needs to say who does not come.
+#[derive(Debug)]
+pub struct Join {
+    /// What it is.
+    pub op: Joined,
+    /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another
+    /// way, by its number, and where they did.
+    pub around: Vec<(u32, Span)>,
+}
+
+/// What joins threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// `__syncthreads()`.
+    Barrier,
+    /// Anything with a result or a mask; the size of its operand in bytes.
+    Collective(Collective, u32, bool),
 }
 
 /// What messages call a slot or module data.
@@ -102,7 +128,7 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
     let (kind, detail) = match site.map(|s| &s.kind) {
         Some(SiteKind::Access { write, ty, root }) => {
             // SAFETY: the caller's promise.
-            unsafe { access(launch, *write, *ty, *root, a, b) }
+            unsafe { access(ctx, launch, *write, *ty, *root, a, b) }
         }
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
         Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
@@ -110,7 +136,9 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         Some(SiteKind::Stack(name)) => {
             (FaultKind::StackOverflow, format!("the call of `{name}` needs more stack than a thread has"))
         }
-        Some(SiteKind::Poll | SiteKind::Printf { .. }) | None => (FaultKind::Trap, "the launch was stopped".to_owned()),
+        Some(SiteKind::Poll { .. } | SiteKind::Join(_) | SiteKind::Printf { .. }) | None => {
+            (FaultKind::Trap, "the launch was stopped".to_owned())
+        }
     };
     at(ctx, launch, kind, span, detail)
 }
@@ -118,7 +146,7 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
 /// A fault of the thread that `ctx` is running.
 pub fn at(ctx: &WorkerCtx, launch: &Launch<'_>, kind: FaultKind, span: Span, detail: String) -> RawFault {
     let block = launch.grid.unflatten(ctx.block_linear);
-    RawFault { kind, span, block, thread: ctx.thread, detail }
+    RawFault { kind, span, block, thread: ctx.thread, detail, related: None }
 }
 
 fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
@@ -157,16 +185,28 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
             Some(g) => Buffer { name: &g.name, elem: g.elem, noun: "a literal", ..unnamed },
             None => unnamed,
         },
+        DescKind::Shared => match launch.image.shared.get(index) {
+            Some(m) => Buffer { name: &m.name, elem: m.elem, noun: "shared memory", ..unnamed },
+            None => unnamed,
+        },
         DescKind::Null | DescKind::Dangling => unnamed,
     }
 }
 
 /// # Safety
 /// `b` is a descriptor where `root` says so.
-unsafe fn access(launch: &Launch<'_>, write: bool, ty: Type, root: SiteRoot, a: u64, b: u64) -> (FaultKind, String) {
+unsafe fn access(
+    ctx: &WorkerCtx,
+    launch: &Launch<'_>,
+    write: bool,
+    ty: Type,
+    root: SiteRoot,
+    a: u64,
+    b: u64,
+) -> (FaultKind, String) {
     let table = |kind, index: u32, named: Option<&Named>| {
         let len = named.map_or(0, |n| n.size);
-        BufferDesc::new(0, len, kind == DescKind::Slot, BufferDesc::meta(kind, index))
+        BufferDesc::new(0, len, true, BufferDesc::meta(kind, index))
     };
     let passed = || {
         // SAFETY: the caller's promise.
@@ -177,7 +217,15 @@ unsafe fn access(launch: &Launch<'_>, write: bool, ty: Type, root: SiteRoot, a: 
             (launch.descs.get(i as usize).copied().unwrap_or(super::context::NULL_DESC), a as i64)
         }
         SiteRoot::Slot(i) => (table(DescKind::Slot, i, launch.image.slots.get(i as usize)), a as i64),
-        SiteRoot::Global(i) => (table(DescKind::Global, i, launch.image.globals.names.get(i as usize)), a as i64),
+        SiteRoot::Global(i) => {
+            let desc = launch.image.globals.descs.get(i as usize);
+            (desc.copied().unwrap_or(super::context::DANGLING_DESC), a as i64)
+        }
+        SiteRoot::Shared(i) => {
+            // SAFETY: every worker has a descriptor for each shared variable.
+            let desc = unsafe { ctx.shared.add(i as usize).as_ref() };
+            (desc.copied().unwrap_or(super::context::DANGLING_DESC), a as i64)
+        }
         SiteRoot::Null => (super::context::NULL_DESC, a as i64),
         SiteRoot::Offset => (passed(), a as i64),
         SiteRoot::Address => {
@@ -202,7 +250,7 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, 
             let what = format!("{verb} {} at address {:#x}, which is in no live allocation", bytes(size), off as u64);
             return (FaultKind::DanglingPointer, what);
         }
-        DescKind::Param | DescKind::Slot | DescKind::Global => {}
+        DescKind::Param | DescKind::Slot | DescKind::Global | DescKind::Shared => {}
     }
     let place = place(buffer.elem, off, size);
     if off as u64 >= BufferDesc::starts(buffer.desc.len, size) {

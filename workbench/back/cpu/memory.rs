@@ -1,14 +1,18 @@
 //! Buffers: module data, the descriptors of a launch's arguments, and the search for the allocation an address lies in.
 
+use std::cell::UnsafeCell;
+
 use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, WorkerCtx};
 use super::faults::Named;
+use super::{Placed, SharedPlan};
 use crate::back::RawArg;
-use crate::ir::{Module, POISON};
+use crate::ir::{FuncId, Module, Op, POISON, Space, Stmt};
+use crate::pass::reachable_from;
 
 /// Module data in memory of its own, 16-byte aligned, at addresses that are baked into code.
 pub struct Globals {
-    /// Kept for the addresses in `descs`.
-    _storage: Box<[u128]>,
+    /// Kept for the addresses in `descs`; kernels write to it.
+    _storage: Box<[UnsafeCell<u128>]>,
     /// One for each [`crate::ir::Global`]; generated code holds their addresses.
     pub descs: Box<[BufferDesc]>,
     /// What messages call them.
@@ -19,20 +23,110 @@ impl Globals {
     /// Copies the data of a module.
     pub fn new(module: &Module) -> Self {
         let words: usize = module.globals.iter().map(|g| g.bytes.len().div_ceil(16)).sum();
-        let mut storage = vec![0u128; words].into_boxed_slice();
+        let mut storage: Box<[UnsafeCell<u128>]> = (0..words).map(|_| UnsafeCell::new(0)).collect();
         let base = storage.as_mut_ptr() as u64;
         let mut descs = Vec::with_capacity(module.globals.len());
         let mut names = Vec::with_capacity(module.globals.len());
         let mut start = 0;
         for (i, global) in module.globals.iter().enumerate() {
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut storage);
-            bytes[start..start + global.bytes.len()].copy_from_slice(&global.bytes);
+            for (cell, chunk) in storage[start / 16..].iter_mut().zip(global.bytes.chunks(16)) {
+                bytemuck::bytes_of_mut(cell.get_mut())[..chunk.len()].copy_from_slice(chunk);
+            }
             let (len, meta) = (global.bytes.len() as u64, BufferDesc::meta(DescKind::Global, i as u32));
-            descs.push(BufferDesc::new(base + start as u64, len, false, meta));
+            descs.push(BufferDesc::new(base + start as u64, len, global.space == Space::Device, meta));
             names.push(Named { name: global.name.clone(), size: len, elem: global.elem });
             start += global.bytes.len().next_multiple_of(16);
         }
         Globals { _storage: storage, descs: descs.into(), names }
+    }
+
+    /// The bytes of a datum as they are now.
+    pub fn read(&self, index: usize) -> Option<Vec<u8>> {
+        let desc = self.descs.get(index)?;
+        let mut bytes = vec![0; desc.len as usize];
+        // SAFETY: the descriptor is of storage that lives as long as `self`.
+        unsafe { std::ptr::copy_nonoverlapping(desc.base as *const u8, bytes.as_mut_ptr(), bytes.len()) };
+        Some(bytes)
+    }
+
+    /// Replaces the bytes of a datum; `false` when there are not as many.
+    pub fn write(&self, index: usize, bytes: &[u8]) -> bool {
+        let Some(desc) = self.descs.get(index).filter(|d| d.len == bytes.len() as u64) else { return false };
+        // SAFETY: as above; the storage is made of cells.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), desc.base as *mut u8, bytes.len()) };
+        true
+    }
+}
+
+// SAFETY: what is in the cells is read and written through raw pointers only; kernels that race do so as their text says.
+unsafe impl Sync for Globals {}
+
+/// Where the shared variables that a kernel or a function it calls names lie in a block's memory: static ones one after the other in the
+/// order of their declarations, then all dynamic ones at one place.
+pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
+    let mut named = vec![false; module.shared.len()];
+    for (func, reached) in module.functions.iter().zip(reachable_from(module, vec![kernel])) {
+        if reached && !named.is_empty() {
+            func.body.for_each_stmt(&mut |stmt| {
+                if let Stmt::Let(_, Op::SharedAddr(m)) = stmt
+                    && let Some(place) = named.get_mut(m.index())
+                {
+                    *place = true;
+                }
+            });
+        }
+    }
+    let mut plan = SharedPlan::default();
+    let variables = || module.shared.iter().enumerate().zip(&named).filter(|(_, named)| **named).map(|(m, _)| m);
+    for (index, data) in variables().filter(|(_, data)| !data.dynamic) {
+        let at = plan.fixed.next_multiple_of(data.align.max(1));
+        plan.placed.push(Placed { index, at, size: data.size, dynamic: false });
+        plan.fixed = at.saturating_add(data.size);
+    }
+    for (index, _) in variables().filter(|(_, data)| data.dynamic) {
+        if !plan.dynamic {
+            plan.fixed = plan.fixed.next_multiple_of(16);
+            plan.dynamic = true;
+        }
+        plan.placed.push(Placed { index, at: plan.fixed, size: 0, dynamic: true });
+    }
+    plan
+}
+
+/// The shared memory of the blocks a worker runs, one after the other.
+pub struct SharedMemory {
+    /// Kept for the addresses in `descs`, which start at a multiple of 16.
+    storage: Vec<u128>,
+    descs: Vec<BufferDesc>,
+    bytes: usize,
+}
+
+impl SharedMemory {
+    /// Memory for a kernel's blocks with so many bytes of dynamic memory.
+    pub fn new(count: usize, plan: &SharedPlan, dynamic: u32) -> Self {
+        let bytes = if plan.placed.is_empty() { 0 } else { plan.fixed as usize + dynamic as usize };
+        let mut storage = vec![0u128; bytes.div_ceil(16)];
+        let base = storage.as_mut_ptr() as u64;
+        let mut descs = vec![DANGLING_DESC; if plan.placed.is_empty() { 0 } else { count }];
+        for placed in &plan.placed {
+            let len = u64::from(if placed.dynamic { dynamic } else { placed.size });
+            let meta = BufferDesc::meta(DescKind::Shared, placed.index as u32);
+            descs[placed.index] = BufferDesc::new(base + u64::from(placed.at), len, true, meta);
+        }
+        SharedMemory { storage, descs, bytes }
+    }
+
+    /// The descriptors, by the variables' index in the module; null where the kernel names none.
+    pub fn descs(&self) -> *const BufferDesc {
+        if self.descs.is_empty() { std::ptr::null() } else { self.descs.as_ptr() }
+    }
+
+    /// Makes it what a block finds when it starts.
+    pub fn poison(&mut self) {
+        if self.bytes > 0 {
+            // SAFETY: the storage is as long; generated code that uses it does not run now.
+            unsafe { fill(self.storage.as_mut_ptr().cast(), self.bytes as u64) };
+        }
     }
 }
 
@@ -73,6 +167,12 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
         None
     };
     if let Some(found) = search(launch.descs).or_else(|| search(&launch.image.globals.descs)) {
+        return found;
+    }
+    // SAFETY: a worker has a descriptor for each shared variable of the module, or none at all.
+    if !ctx.shared.is_null()
+        && let Some(found) = search(unsafe { std::slice::from_raw_parts(ctx.shared, launch.image.shared.len()) })
+    {
         return found;
     }
     let mut frame = ctx.frames;

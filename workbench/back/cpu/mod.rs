@@ -22,6 +22,7 @@ mod schedule;
 mod special;
 mod stack;
 mod tick;
+mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +36,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::format::Piece;
-use crate::ir::{FuncId, FuncKind, Function, Module, ParamType, Scalar, format};
+use crate::ir::{FuncId, FuncKind, Function, Global, Module, ParamType, Scalar, format};
 use crate::source::Span;
 use analysis::FuncInfo;
 use context::BufferDesc;
@@ -46,6 +47,9 @@ use memory::Globals;
 
 /// Most statements of all functions of a module together.
 const MAX_STMTS: usize = 500_000;
+
+/// Most bytes of static shared memory of a block.
+const MAX_STATIC_SHARED: u32 = 48 * 1024;
 
 /// Machine code of one module. Clones share it; its memory is freed when the last holder lets go, and a running launch is
 /// a holder.
@@ -61,9 +65,31 @@ struct Image {
     sites: Vec<Site>,
     slots: Vec<Named>,
     globals: Globals,
+    /// What messages call the shared variables; a dynamic one has no size of its own.
+    shared: Vec<Named>,
     formats: Vec<Vec<Piece>>,
     /// Bytes of stack a thread has to have left.
     stack_need: usize,
+}
+
+/// A shared variable that a kernel names, and where in the block's memory it lies.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    /// Its index in the module.
+    index: usize,
+    at: u32,
+    size: u32,
+    dynamic: bool,
+}
+
+/// The shared memory of a kernel's blocks.
+#[derive(Debug, Clone, Default)]
+struct SharedPlan {
+    placed: Vec<Placed>,
+    /// Bytes of static variables, the alignment of dynamic ones included.
+    fixed: u32,
+    /// Whether it names dynamic memory.
+    dynamic: bool,
 }
 
 /// A function that can be launched.
@@ -80,6 +106,7 @@ struct Entry {
     estimate: u64,
     /// For a grid-stride loop the addresses of its numbers' code and of one round's.
     rounds: Option<[usize; 2]>,
+    shared: SharedPlan,
     /// Whether the estimate is a guess.
     has_loops: bool,
 }
@@ -148,6 +175,21 @@ impl Code {
         ((entry.returns && outcome.fault.is_none()).then_some(bits), outcome)
     }
 
+    /// The bytes of module data as they are now.
+    pub fn read_global(&self, global: Global) -> Option<Vec<u8>> {
+        self.0.globals.read(global.index())
+    }
+
+    /// Replaces the bytes of module data; `false` when there are not as many.
+    pub fn write_global(&self, global: Global, bytes: &[u8]) -> bool {
+        self.0.globals.write(global.index(), bytes)
+    }
+
+    /// Bytes of static shared memory a block of a kernel takes.
+    pub fn static_shared(&self, func: FuncId) -> u32 {
+        self.0.entries.get(func.index()).and_then(Option::as_ref).map_or(0, |e| e.shared.fixed)
+    }
+
     /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.
     /// Made anew at each call.
     pub fn asm(&self, module: &Module, func: Option<FuncId>) -> String {
@@ -157,7 +199,7 @@ impl Code {
 
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.
 fn misuse(span: Span, detail: String) -> Outcome {
-    let fault = RawFault { kind: FaultKind::Device, span, block: [0; 3], thread: [0; 3], detail };
+    let fault = RawFault { kind: FaultKind::Device, span, block: [0; 3], thread: [0; 3], detail, related: None };
     Outcome { fault: Some(fault), ..Outcome::default() }
 }
 
@@ -281,6 +323,15 @@ fn build(module: &Module) -> Result<Image> {
             FuncKind::Host => plan.hosts.iter().position(|h| h == id).map(|i| plan.order.len() + i),
             FuncKind::Device => None,
         };
+        let shared = memory::place_shared(module, *id);
+        if shared.fixed > MAX_STATIC_SHARED {
+            let message = format!(
+                "`{}` takes {} bytes of static shared memory, and a block has {MAX_STATIC_SHARED}",
+                func.name, shared.fixed
+            );
+            let help = "use `extern __shared__`, whose size the launch gives";
+            return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
+        }
         if let (Some(address), Some(info)) = (number.and_then(|n| memory.address(n)), &plan.infos[id.index()]) {
             let first = plan.order.len() + plan.hosts.len();
             let rounds = plan
@@ -288,18 +339,20 @@ fn build(module: &Module) -> Result<Image> {
                 .iter()
                 .position(|s| s == id)
                 .and_then(|i| Some([memory.address(first + 2 * i)?, memory.address(first + 2 * i + 1)?]));
-            entries[id.index()] = Some(Entry::new(func, info, address, rounds));
+            entries[id.index()] = Some(Entry::new(func, info, address, rounds, shared));
         }
     }
     let mut formats = Vec::with_capacity(module.formats.len());
     for data in &module.formats {
         formats.push(format::parse(&data.text).map_err(|e| internal(data.span, e.message))?);
     }
-    Ok(Image { _memory: memory, entries, sites, slots, globals, formats, stack_need })
+    let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
+    let shared = module.shared.iter().map(name_shared).collect();
+    Ok(Image { _memory: memory, entries, sites, slots, globals, shared, formats, stack_need })
 }
 
 impl Entry {
-    fn new(func: &Function, info: &FuncInfo, address: usize, rounds: Option<[usize; 2]>) -> Self {
+    fn new(func: &Function, info: &FuncInfo, address: usize, rounds: Option<[usize; 2]>, shared: SharedPlan) -> Self {
         let params = func.params.iter().map(|p| {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
@@ -316,6 +369,7 @@ impl Entry {
             straight: info.straight,
             estimate: info.estimate,
             rounds,
+            shared,
             has_loops: func.labels > 0 || !info.calls.is_empty(),
         }
     }

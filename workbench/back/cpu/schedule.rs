@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, WorkerCtx};
 use super::float_env::FloatEnv;
+use super::memory::SharedMemory;
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::{Entry, Image, pool, stack};
@@ -56,6 +57,10 @@ pub struct Launch<'a> {
     next: AtomicU64,
     /// Why everyone has to stop.
     pub stop: tick::StopFlag,
+    /// Bytes of dynamic shared memory.
+    pub shared_mem: u32,
+    /// Who works, who of them only waits, and a number that grows whenever somebody gets on; see `tick`.
+    pub crowd: tick::Crowd,
     /// The lowest block that faulted.
     fault_block: AtomicU64,
     helped: AtomicBool,
@@ -104,6 +109,8 @@ pub struct Worker {
     pub role: Role,
     /// When the interrupt was last asked.
     pub asked: Option<Instant>,
+    /// What it knows of its own waiting.
+    pub waiting: tick::Waiting,
     /// What generated code or a helper found.
     pub fault: Option<RawFault>,
     /// What was printed.
@@ -143,6 +150,8 @@ pub fn run(
         parallel: !config.serial && blocks > 1 && pool::width() > 1,
         next: AtomicU64::new(0),
         stop: tick::StopFlag::default(),
+        shared_mem: config.shared_mem,
+        crowd: tick::Crowd::default(),
         fault_block: AtomicU64::new(u64::MAX),
         helped: AtomicBool::new(false),
         crew: Arc::default(),
@@ -238,6 +247,7 @@ impl Launch<'_> {
                         block: [0; 3],
                         thread: [0; 3],
                         detail,
+                        related: None,
                     };
                     lock(&self.finished).fault = Some((0, fault));
                 }
@@ -247,6 +257,8 @@ impl Launch<'_> {
 
     fn work(&self, role: Role) {
         let float_env = FloatEnv::enter();
+        let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem);
+        self.crowd.enter();
         let mut ctx = WorkerCtx {
             budget: tick::BUDGET,
             stack_limit: stack::pointer().saturating_sub(stack::CALLS) as u64,
@@ -260,6 +272,11 @@ impl Launch<'_> {
             ret_desc: 0,
             offset: 0,
             trip: [0; 2],
+            shared: shared.descs(),
+            scratch: std::ptr::null_mut(),
+            slots: std::ptr::null_mut(),
+            threads: std::ptr::null(),
+            progress: 0,
             launch: std::ptr::from_ref(self).cast(),
             worker: Worker { role, ..Worker::default() },
         };
@@ -279,8 +296,9 @@ impl Launch<'_> {
                 // SAFETY: the code is that of this launch's entry point.
                 Some(rounds) => unsafe { rounds.run(self, &mut ctx, begin, end) },
                 // SAFETY: as above.
-                None => unsafe { self.run_blocks(code, &mut ctx, begin, end) },
+                None => unsafe { self.run_blocks(code, &mut ctx, &mut shared, begin, end) },
             };
+            self.crowd.moved();
             if !ran {
                 if let Some(fault) = ctx.worker.fault.take() {
                     self.record(ctx.block_linear, fault);
@@ -292,6 +310,7 @@ impl Launch<'_> {
                 size = self.next_claim(size, end, block_ns, role);
             }
         }
+        self.crowd.leave(&mut ctx.worker.waiting);
         drop(float_env);
         let mut finished = lock(&self.finished);
         finished.result = ctx.ret;
@@ -308,10 +327,18 @@ impl Launch<'_> {
     ///
     /// # Safety
     /// `code` is the machine code of this launch's entry point.
-    unsafe fn run_blocks(&self, code: EntryFn, ctx: &mut WorkerCtx, begin: u64, end: u64) -> bool {
+    unsafe fn run_blocks(
+        &self,
+        code: EntryFn,
+        ctx: &mut WorkerCtx,
+        shared: &mut SharedMemory,
+        begin: u64,
+        end: u64,
+    ) -> bool {
         ctx.block = self.grid.unflatten(begin);
         for linear in begin..end {
             ctx.block_linear = linear;
+            shared.poison();
             for z in 0..self.block.z {
                 for y in 0..self.block.y {
                     ctx.thread = [0, y, z];
@@ -395,7 +422,8 @@ impl Launch<'_> {
             let kind = FaultKind::Interrupted;
             let detail = "interrupted as the last block finished".to_owned();
             let span = self.entry.span;
-            fault = Some((self.blocks - 1, RawFault { kind, span, block: [0; 3], thread: [0; 3], detail }));
+            fault =
+                Some((self.blocks - 1, RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None }));
         }
         let last = fault.as_ref().map_or(u64::MAX, |(block, _)| *block);
         let (output, cut) = super::output::merge(finished.records, last);

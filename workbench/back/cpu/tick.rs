@@ -4,11 +4,11 @@
 //! where each operation is a cache miss, it lasts a few tens of milliseconds, and where each is one cycle, a poll's 50 ns
 //! are far below a thousandth of it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::context::WorkerCtx;
-use super::faults;
+use super::faults::{self, SiteKind};
 use super::schedule::{INTERRUPT_EVERY, Launch, Role};
 use crate::back::FaultKind;
 
@@ -45,6 +45,84 @@ impl StopFlag {
     }
 }
 
+/// How long every worker has to do nothing but wait before that counts as no progress.
+const NO_PROGRESS: Duration = Duration::from_millis(300);
+
+/// The workers of a launch.
+#[derive(Debug, Default)]
+pub struct Crowd {
+    running: AtomicU64,
+    waiting: AtomicU64,
+    /// Grows whenever somebody ends a wait, a range of blocks, or work as such.
+    moves: AtomicU64,
+}
+
+impl Crowd {
+    /// A worker begins.
+    pub fn enter(&self) {
+        self.running.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A worker ends.
+    pub fn leave(&self, own: &mut Waiting) {
+        self.stop_waiting(own);
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        self.moved();
+    }
+
+    /// Somebody got on.
+    pub fn moved(&self) {
+        self.moves.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn stop_waiting(&self, own: &mut Waiting) {
+        own.all_since = None;
+        if std::mem::replace(&mut own.counted, false) {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.moved();
+        }
+    }
+}
+
+/// What a worker knows of its own waiting.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    /// The context's progress at the last poll, where that was in a loop that may wait.
+    seen: Option<u64>,
+    /// Whether the launch counts it among those that wait.
+    counted: bool,
+    /// Since when everybody waits, and the launch's moves then.
+    all_since: Option<(Instant, u64)>,
+}
+
+/// Whether nobody has got on for too long. A loop that may wait and did nothing else since the last poll does only wait: one that ended
+/// and began anew would have left a trace in the context's progress.
+fn is_stuck(ctx: &mut WorkerCtx, launch: &Launch<'_>, waits: bool) -> bool {
+    let (crowd, own) = (&launch.crowd, &mut ctx.worker.waiting);
+    let seen = std::mem::replace(&mut own.seen, waits.then_some(ctx.progress));
+    if seen.is_none() || seen != own.seen {
+        crowd.stop_waiting(own);
+        return false;
+    }
+    if !std::mem::replace(&mut own.counted, true) {
+        crowd.waiting.fetch_add(1, Ordering::SeqCst);
+    }
+    // Whoever is waited for may need this core.
+    std::thread::yield_now();
+    let (now, moves) = (Instant::now(), crowd.moves.load(Ordering::SeqCst));
+    if crowd.waiting.load(Ordering::SeqCst) < crowd.running.load(Ordering::SeqCst) {
+        own.all_since = None;
+        return false;
+    }
+    match own.all_since {
+        Some((since, then)) if then == moves => now.duration_since(since) >= NO_PROGRESS,
+        _ => {
+            own.all_since = Some((now, moves));
+            false
+        }
+    }
+}
+
 /// Called by generated code when its budget is used up: the next budget, or -1 to stop. A `site` that
 /// does not exist stands for the kernel itself.
 ///
@@ -57,11 +135,19 @@ pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64) -> i64 {
         return -1;
     }
     poll(ctx, launch);
+    let site = launch.image.sites.get(site as usize);
+    let span = site.map_or(launch.entry.span, |s| s.span);
     let Some(stop) = launch.stop.get() else {
+        let waits = site.is_some_and(|s| matches!(s.kind, SiteKind::Poll { waits: true }));
+        if is_stuck(ctx, launch, waits) {
+            let detail =
+                "waits here for what no running thread brings: a later block, or another thread of its own block";
+            ctx.worker.fault = Some(faults::at(ctx, launch, FaultKind::NoProgress, span, detail.to_owned()));
+            return -1;
+        }
         ctx.budget = BUDGET;
         return BUDGET;
     };
-    let span = launch.image.sites.get(site as usize).map_or(launch.entry.span, |s| s.span);
     let (kind, detail) = match (stop, launch.timeout) {
         (Stop::Timeout, Some(limit)) => (FaultKind::Timeout, format!("still running after {limit:?}")),
         (Stop::Timeout, None) => (FaultKind::Timeout, "still running".to_owned()),

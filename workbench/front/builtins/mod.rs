@@ -4,6 +4,7 @@
 //! One record says a function's name, types, effect and meaning; overloads are records of one name. The type checker
 //! chooses among them by C++'s rules, emission runs the record's [`Lower`].
 
+mod atomic;
 mod constants;
 mod conversions;
 mod floats;
@@ -11,8 +12,10 @@ mod integer;
 mod math;
 mod memory;
 mod minmax;
+mod sync;
 mod types;
 mod unsupported;
+mod warp;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -65,6 +68,8 @@ pub struct Outs {
 pub enum Lower {
     /// From the arguments, in order, to the result.
     Value(fn(&mut Builder, &[Value]) -> Value),
+    /// From the arguments, for what it does.
+    Effect(fn(&mut Builder, &[Value])),
     /// From the arguments that are no pointers to result and outputs.
     Outs(fn(&mut Builder, &[Value]) -> Outs),
     /// Reads through its only argument.
@@ -95,10 +100,15 @@ impl Sig {
         format!("{} {}({})", self.ret.ty(), self.name, params.join(", "))
     }
 
-    /// Whether only device code may call it: CUDA's intrinsics begin with two underscores.
+    /// Whether only device code may call it.
     pub fn device_only(&self) -> bool {
-        self.name.starts_with("__")
+        device_only(self.name)
     }
+}
+
+/// Whether only device code may call a builtin: CUDA's intrinsics begin with two underscores, and atomics are of the device.
+pub fn device_only(name: &str) -> bool {
+    name.starts_with("__") || name.starts_with("atomic")
 }
 
 /// Rows of a table: `"name" (params) -> ret, lower, "doc";`
@@ -142,6 +152,15 @@ static SIGS: LazyLock<Vec<&'static Sig>> = LazyLock::new(|| {
         minmax::STD,
         memory::LOADS,
         memory::STORES,
+        sync::TABLE,
+        warp::TABLE,
+        warp::SHFL,
+        warp::SHFL_UP,
+        warp::SHFL_DOWN,
+        warp::SHFL_XOR,
+        warp::MATCHES,
+        warp::VOTES,
+        atomic::TABLE,
     ];
     let mut all: Vec<&'static Sig> = tables.into_iter().flatten().collect();
     all.sort_by_key(|s| s.name);

@@ -24,20 +24,8 @@ macro_rules! advice {
 }
 
 const FUNCTIONS: &[Advice] = advice! {
-    "__syncthreads" prefix, "T2" "a block barrier", "let each thread work on its own elements, or split the kernel in two launches where threads must wait";
-    "__syncwarp" exact, "T2" "a warp barrier", "split the kernel in two launches where threads must wait";
-    "__threadfence" prefix, "T2" "a memory fence", "split the kernel in two launches where threads exchange data";
-    "__shfl" prefix, "T5" "a warp shuffle", "exchange the values through an array in global memory and a second launch";
-    "__ballot" prefix, "T5" "a warp vote", "write each thread's predicate to an array and combine them in a second launch";
-    "__any" prefix, "T5" "a warp vote", "write each thread's predicate to an array and combine them in a second launch";
-    "__all" prefix, "T5" "a warp vote", "write each thread's predicate to an array and combine them in a second launch";
-    "__activemask" exact, "T5" "a warp vote", "compute from the thread index which threads take part";
-    "__match" prefix, "T5" "a warp match", "compare the values through an array in global memory";
-    "__reduce" prefix, "T5" "a warp reduction", "let one thread loop over the values";
-    "atomic" prefix, "T5" "an atomic function", "let one thread loop over the values, or write one result per thread and add them up afterwards";
     "clock" exact, "later" "a clock", "time the launch from outside with `bench`";
     "clock64" exact, "later" "a clock", "time the launch from outside with `bench`";
-    "__nanosleep" exact, "later" "a sleep", "leave it out";
     "__globaltimer" exact, "later" "a clock", "time the launch from outside with `bench`";
     "memcpy" exact, "T7" "memcpy in a kernel", "copy element by element in a loop";
     "memset" exact, "T7" "memset in a kernel", "assign element by element in a loop";
@@ -185,6 +173,5 @@ pub fn unsupported_namespace(name: &str) -> Option<&'static Advice> {
 
 /// The exact names, for suggestions.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let common = ["atomicAdd", "__syncthreads", "__shfl_down_sync", "__shfl_xor_sync"];
-    FUNCTIONS.iter().filter(|a| !a.prefix).map(|a| a.name).chain(common)
+    FUNCTIONS.iter().filter(|a| !a.prefix).map(|a| a.name)
 }

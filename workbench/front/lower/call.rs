@@ -413,7 +413,7 @@ impl Lowerer<'_> {
 
     /// Refuses an intrinsic of the device in host code.
     fn device_only(&mut self, name: &str, span: Span) -> bool {
-        let refused = name.starts_with("__") && self.f.side == Side::Host;
+        let refused = builtins::device_only(name) && self.f.side == Side::Host;
         if refused {
             let message = format!("`{name}` exists only in device code");
             self.report(

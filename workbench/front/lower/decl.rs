@@ -24,6 +24,10 @@ impl Lowerer<'_> {
     }
 
     fn local_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
+        if specs.shared {
+            self.shared_variable(specs, var);
+            return;
+        }
         let refused = self.refuse_storage(specs, var);
         let Some(ty) = self.declared_type(var).map(|ty| ty.qualified(specs.constexpr, false)) else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
@@ -47,10 +51,7 @@ impl Lowerer<'_> {
     fn refuse_storage(&mut self, specs: &Specifiers, var: &VarDecl) -> bool {
         let name = self.text(&var.name).to_owned();
         let is_const = var.ty.is_const || specs.constexpr;
-        let (message, help) = if specs.shared {
-            let message = format!("shared memory is not supported yet (T2): `{name}`");
-            (message, "use a local array, or a buffer passed as a parameter")
-        } else if specs.is_static && !is_const {
+        let (message, help) = if specs.is_static && !is_const {
             let message = format!("`static` variables in functions are not supported yet: `{name}`");
             (message, "keep the value in an array passed as a parameter")
         } else if specs.is_extern || specs.constant || specs.device {

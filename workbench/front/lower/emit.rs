@@ -221,6 +221,7 @@ impl Lowerer<'_> {
             Storage::Slot(slot) => self.at(span).bind(Type::Ptr, Op::SlotAddr(slot)),
             Storage::Reference(ptr) => ptr,
             Storage::Global(global) => self.at(span).bind(Type::Ptr, Op::GlobalAddr(global)),
+            Storage::Shared(shared) => self.at(span).bind(Type::Ptr, Op::SharedAddr(shared)),
             Storage::Constant => self.constant_address(id, span),
             Storage::Host => {
                 let message = "variables of the host are not supported yet in functions";

@@ -43,6 +43,11 @@ impl Lowerer<'_> {
                 let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
                 Some(make(self.at(span), &args))
             }
+            Lower::Effect(make) => {
+                let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
+                make(self.at(span), &args);
+                None
+            }
             Lower::Outs(make) => {
                 let mut inputs = Vec::new();
                 let mut outputs = Vec::new();

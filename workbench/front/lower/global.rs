@@ -6,10 +6,13 @@ use super::{Lowerer, Storage, Variable, fold};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Expr, ExprKind, Init, Specifiers, VarDecl};
 use crate::front::types::Ty;
-use crate::ir::{Const, Global, GlobalData, Scalar};
+use crate::ir::{Const, Global, GlobalData, Scalar, Space};
 
 /// Most bytes of one constant table: CUDA's constant memory.
 const MAX_TABLE: u32 = 64 * 1024;
+
+/// Most bytes of one `__device__` variable.
+const MAX_DEVICE: u32 = 256 << 20;
 
 impl Lowerer<'_> {
     pub(super) fn global_variables(&mut self, decl: &Declaration) {
@@ -19,7 +22,6 @@ impl Lowerer<'_> {
     }
 
     fn global_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
-        let name = self.text(&var.name).to_owned();
         let ty = match self.declared_type(var) {
             Some(ty) => ty.qualified(specs.constexpr, false),
             None => Ty::error(),
@@ -28,24 +30,11 @@ impl Lowerer<'_> {
         let storage = if ty.is_error() {
             Storage::Nowhere
         } else if specs.shared {
-            let message = format!("shared memory is not supported yet (T2): `{name}`");
-            self.report(
-                Diagnostic::error(Code::Unsupported, var.name.span, message)
-                    .help("use a local array, or a buffer passed as a parameter"),
-            );
-            Storage::Nowhere
-        } else if (specs.constant || specs.device) && !(is_const && var.init.is_some()) {
-            let (what, help) = if specs.constant {
-                (
-                    "a `__constant__` variable that the host fills",
-                    "give it an initialiser, or pass the values to the kernel as `const` pointer",
-                )
-            } else {
-                ("a `__device__` variable", "pass a pointer to the memory as a parameter")
-            };
-            let message = format!("{what} is not supported yet (T8): `{name}`");
-            self.report(Diagnostic::error(Code::Unsupported, var.name.span, message).help(help));
-            Storage::Nowhere
+            self.shared_variable(specs, var);
+            return;
+        } else if (specs.constant || specs.device) && !(ty.innermost().is_const && var.init.is_some()) {
+            self.device_variable(specs, var, ty);
+            return;
         } else if is_const && var.init.is_some() {
             self.constant_variable(specs, var, ty.constant());
             return;
@@ -58,6 +47,51 @@ impl Lowerer<'_> {
     pub(super) fn declare_var(&mut self, var: &VarDecl, ty: Ty, storage: Storage, constant: Option<Const>) {
         let id = self.add_var(Variable { name: var.name.name, ty, span: var.name.span, storage, constant });
         self.declare(var.name.name, Decl::Var(id), var.name.span);
+    }
+
+    /// A `__constant__` or `__device__` variable that somebody may change: data with its values at the start, zero where it says none.
+    fn device_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+        let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
+        let space = if specs.constant { Space::Constant } else { Space::Device };
+        // Device code only reads constant memory.
+        let ty = if specs.constant { ty.constant() } else { ty };
+        let limit = if specs.constant { MAX_TABLE } else { MAX_DEVICE };
+        let (ty, bytes) = match &var.init {
+            None => (ty.clone(), ty.size().map(|n| vec![0; n.min(limit) as usize])),
+            Some(_) if ty.is_array() => match self.table_bytes(var, ty.clone(), true) {
+                Some((ty, bytes)) => (ty, Some(bytes)),
+                None => (ty, None),
+            },
+            Some(_) => {
+                let value = self.scalar_init(var, &ty);
+                let mut bytes = Vec::new();
+                match value.as_ref().map(|v| (v, v.constant())) {
+                    Some((_, Some(c))) => fold::bytes(c, &mut bytes),
+                    Some((v, None)) if !v.is_error() => self.not_constant(v, &format!("the value of `{name}`")),
+                    _ => {}
+                }
+                (ty, Some(bytes).filter(|b| !b.is_empty()))
+            }
+        };
+        let too_large = ty.size().is_some_and(|n| n > limit);
+        if too_large {
+            let message = format!("`{name}` takes {} bytes, and at most {limit} are possible", ty.size().unwrap_or(0));
+            self.report(Diagnostic::error(Code::StackLimit, span, message).help("pass an array as a parameter"));
+        } else if ty.is_array() && ty.size().is_none() {
+            let message = format!("`{name}` has neither a length nor a list to take it from");
+            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
+        }
+        let storage = match bytes {
+            Some(bytes) if !too_large => {
+                let data =
+                    GlobalData { name, bytes, align: ty.align().clamp(1, 16), elem: ty.innermost().scalar(), space };
+                self.module.globals.push(data);
+                Storage::Global(Global::new(self.module.globals.len() - 1))
+            }
+            _ => Storage::Nowhere,
+        };
+        let ty = if matches!(storage, Storage::Nowhere) { Ty::error() } else { ty };
+        self.declare_var(var, ty, storage, None);
     }
 
     /// A const variable with an initialiser, at namespace scope.
@@ -93,6 +127,14 @@ impl Lowerer<'_> {
 
     /// A const array as data of the module, when all its values are known; its type with its length.
     pub(super) fn constant_table(&mut self, var: &VarDecl, ty: Ty, must: bool) -> Option<(Ty, Global)> {
+        let (ty, bytes) = self.table_bytes(var, ty, must)?;
+        let elem = ty.innermost().scalar()?;
+        let name = self.text(&var.name).to_owned();
+        Some((ty, self.add_global(name, bytes, elem)))
+    }
+
+    /// The bytes of an array whose values are all known.
+    fn table_bytes(&mut self, var: &VarDecl, ty: Ty, must: bool) -> Option<(Ty, Vec<u8>)> {
         let init = var.init.as_ref()?;
         let name = self.interner.name(var.name.name);
         let (ty, elements) = self.array_elements(name, ty, init)?;
@@ -122,12 +164,18 @@ impl Lowerer<'_> {
             let at = i as usize * scalar.size() as usize;
             data[at..at + bytes.len()].copy_from_slice(&bytes);
         }
-        Some((ty, self.add_global(name.to_owned(), data, scalar)))
+        Some((ty, data))
     }
 
     /// Adds read-only data.
     pub(super) fn add_global(&mut self, name: String, bytes: Vec<u8>, elem: Scalar) -> Global {
-        self.module.globals.push(GlobalData { name, bytes, align: elem.size(), elem: Some(elem) });
+        self.module.globals.push(GlobalData {
+            name,
+            bytes,
+            align: elem.size(),
+            elem: Some(elem),
+            space: Space::ReadOnly,
+        });
         Global::new(self.module.globals.len() - 1)
     }
 

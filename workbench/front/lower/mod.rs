@@ -26,6 +26,7 @@ mod operators;
 mod printf;
 mod rank;
 mod resolve;
+mod shared;
 mod stmt;
 mod switch;
 pub(in crate::front) mod tree;
@@ -39,7 +40,7 @@ pub use builder::Builder;
 use super::ast::{Interner, Item, Symbol, TranslationUnit};
 use super::types::Ty;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Slot, Value};
+use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Shared, Slot, Value};
 use crate::source::{SourceMap, Span};
 use names::Scopes;
 use tree::{FuncIndex, Typed, VarId};
@@ -72,8 +73,10 @@ enum Storage {
     Slot(Slot),
     /// A reference: the address it holds.
     Reference(Value),
-    /// Read-only data of the module.
+    /// Data of the module.
     Global(Global),
+    /// Shared memory.
+    Shared(Shared),
     /// A constant that needs no memory until its address is taken.
     Constant,
     /// A variable of the host.

@@ -63,7 +63,10 @@ impl Counts {
             Stmt::Set(l, _) => self.gets[l.index()] > 0,
             Stmt::If { then, els, .. } => !then.is_empty() || !els.is_empty(),
             Stmt::Scope { body, .. } => !body.is_empty(),
-            Stmt::Call { result, .. } | Stmt::Printf { result, .. } => {
+            Stmt::Call { result, .. }
+            | Stmt::Printf { result, .. }
+            | Stmt::Atomic { result, .. }
+            | Stmt::Collective { result, .. } => {
                 *result = result.filter(|v| !unread(v));
                 true
             }

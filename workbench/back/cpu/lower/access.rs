@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 
 use super::{FuncLower, Ptr, Result, Val, constant, scalar_type, trusted};
 use crate::back::cpu::analysis::Root;
-use crate::back::cpu::context::{BufferDesc, DescField};
+use crate::back::cpu::context::{BufferDesc, DescField, SIZES};
 use crate::back::cpu::faults::{SiteKind, SiteRoot};
 use crate::back::cpu::intrinsics::HostFn;
 use crate::ir::{FuncKind, Scalar, Stride, Type, Value};
@@ -114,6 +114,7 @@ impl FuncLower<'_, '_> {
         let addr = self.checked(ptr, ty, true, span)?;
         if !volatile {
             self.b.ins().store(trusted(), bits, addr, 0);
+            self.note_progress();
             return Ok(());
         }
         let bits = match ty.scalar() {
@@ -121,11 +122,12 @@ impl FuncLower<'_, '_> {
             _ => bits,
         };
         self.b.ins().atomic_store(trusted(), bits, addr);
+        self.note_progress();
         Ok(())
     }
 
     /// The address of an access that has passed its checks.
-    fn checked(&mut self, v: Value, ty: Type, write: bool, span: Span) -> Result<clif::Value> {
+    pub(super) fn checked(&mut self, v: Value, ty: Type, write: bool, span: Span) -> Result<clif::Value> {
         let ptr = self.ptr(v)?;
         let root = self.site_root(ptr);
         let site = self.new_site(self.access_span(v, span), SiteKind::Access { write, ty, root });
@@ -178,8 +180,18 @@ impl FuncLower<'_, '_> {
                 return Ok(self.b.ins().load(types::I64, constant(), desc, DescField::limit(write, log2)));
             }
             Root::Slot(s) => self.slots.get(s.index()).map_or(0, |s| u64::from(s.size)),
-            Root::Global(g) if !write => self.m.globals.descs.get(g.index()).map_or(0, |d| d.len),
-            Root::Global(_) | Root::Null | Root::Unset | Root::Dynamic => 0,
+            Root::Global(g) => match self.m.globals.descs.get(g.index()) {
+                Some(desc) if !write || desc.write != [0; SIZES] => desc.len,
+                _ => 0,
+            },
+            Root::Shared(m) => match self.m.module.shared.get(m.index()) {
+                Some(data) if !data.dynamic => u64::from(data.size),
+                _ => {
+                    let desc = self.desc_of(root)?;
+                    return Ok(self.b.ins().load(types::I64, constant(), desc, DescField::limit(write, log2)));
+                }
+            },
+            Root::Null | Root::Unset | Root::Dynamic => 0,
         };
         Ok(self.int(types::I64, BufferDesc::starts(len, 1 << log2) as i64))
     }
@@ -196,6 +208,7 @@ impl FuncLower<'_, '_> {
                 Root::Param(i) => SiteRoot::KernelParam(i),
                 Root::Slot(s) => SiteRoot::Slot(self.slots.get(s.index()).map_or(0, |s| s.index)),
                 Root::Global(g) => SiteRoot::Global(g.index() as u32),
+                Root::Shared(m) => SiteRoot::Shared(m.index() as u32),
                 Root::Null | Root::Unset | Root::Dynamic => SiteRoot::Null,
             },
         }

@@ -19,6 +19,7 @@ impl FuncLower<'_, '_> {
             Op::Get(local) => self.get(*local, span),
             Op::SlotAddr(slot) => Ok(self.start_of(Root::Slot(*slot))),
             Op::GlobalAddr(global) => Ok(self.start_of(Root::Global(*global))),
+            Op::SharedAddr(shared) => Ok(self.start_of(Root::Shared(*shared))),
             Op::Builtin(builtin) => self.builtin(*builtin, span).map(Val::Scalar),
             Op::Unary(op, a) => self.unary(*op, *a).map(Val::Scalar),
             Op::Binary(op, a, b) => self.binary(*op, *a, *b, span).map(Val::Scalar),

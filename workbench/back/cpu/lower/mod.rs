@@ -6,6 +6,7 @@
 
 mod access;
 mod arith;
+mod atomic;
 mod entry;
 mod expr;
 mod row;
@@ -22,7 +23,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
 use super::analysis::{FuncInfo, Root};
-use super::context::{DANGLING_DESC, Field, NULL_DESC};
+use super::context::{DANGLING_DESC, DescField, Field, NULL_DESC};
 use super::faults::{Named, Site, SiteKind};
 use super::intrinsics::{self, HostFn};
 use super::jit::{NAMESPACE_HOST, NAMESPACE_MODULE};
@@ -140,6 +141,8 @@ struct FuncLower<'a, 'm> {
     /// Whether this is the loop whose planned accesses are known to be in bounds.
     good_row: bool,
     labels: Vec<Target>,
+    /// How many loops around may wait for other threads.
+    waiting: u32,
     refs: HashMap<(u32, u32), FuncRef>,
     depth: usize,
 }
@@ -266,6 +269,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             next_thread: None,
             good_row: false,
             labels: Vec::new(),
+            waiting: 0,
             refs: HashMap::new(),
             depth: 0,
         })
@@ -411,7 +415,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.switch_to_block(tick);
         self.b.seal_block(tick);
         self.publish_thread();
-        let site = self.new_site(span, SiteKind::Poll);
+        let site = self.new_site(span, SiteKind::Poll { waits: self.waiting > 0 });
         let site = self.int(types::I64, site);
         let results = self.call_host(HostFn::Tick, &[self.ctx, site])?;
         let fresh = results[0];
@@ -499,6 +503,16 @@ impl<'a, 'm> FuncLower<'a, 'm> {
                 Some(desc) => Ok(self.int(types::I64, std::ptr::from_ref(desc) as i64)),
                 None => Err(self.bad(Span::NONE, format_args!("{g} is not declared"))),
             },
+            Root::Shared(m) => {
+                let first = self.b.ins().load(types::I64, constant(), self.ctx, Field::SHARED);
+                Ok(match m.index() {
+                    0 => first,
+                    i => {
+                        let at = self.int(types::I64, i as i64 * i64::from(DescField::SIZE));
+                        self.b.ins().iadd(first, at)
+                    }
+                })
+            }
             Root::Null => Ok(self.int(types::I64, &raw const NULL_DESC as i64)),
             Root::Unset | Root::Dynamic => Ok(self.int(types::I64, &raw const DANGLING_DESC as i64)),
         }
@@ -516,6 +530,10 @@ impl<'a, 'm> FuncLower<'a, 'm> {
                 Some(base) => Ok(self.int(types::I64, base as i64)),
                 None => Err(self.bad(Span::NONE, format_args!("{g} is not declared"))),
             },
+            Root::Shared(_) => {
+                let desc = self.desc_of(root)?;
+                Ok(self.b.ins().load(types::I64, constant(), desc, DescField::BASE))
+            }
             Root::Null | Root::Unset | Root::Dynamic => Ok(self.int(types::I64, 0)),
         }
     }

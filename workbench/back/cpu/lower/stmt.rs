@@ -85,7 +85,15 @@ impl FuncLower<'_, '_> {
                 self.fault_always(site);
                 Ok(false)
             }
-            Stmt::Barrier(_) => Err(Box::new(
+            Stmt::Atomic { result, op, ptr, value, compare } => {
+                self.lower_atomic(*result, *op, *ptr, *value, *compare, span)?;
+                Ok(true)
+            }
+            Stmt::Fence => {
+                self.b.ins().fence();
+                Ok(true)
+            }
+            Stmt::Barrier(_) | Stmt::Collective { .. } => Err(Box::new(
                 Diagnostic::error(Code::Unsupported, span, "barriers are not supported on the CPU yet")
                     .help("split the kernel in two where its threads have to wait for each other"),
             )),
@@ -169,6 +177,7 @@ impl FuncLower<'_, '_> {
 
     fn lower_loop(&mut self, label: Label, body: &Block, step: &Block, span: Span) -> Result<bool> {
         let [head, next, exit] = [(); 3].map(|()| self.b.create_block());
+        let waits = self.enter_wait(label);
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
         self.push_target(label, exit, Some(next));
@@ -188,6 +197,7 @@ impl FuncLower<'_, '_> {
             }
         }
         self.b.seal_block(head);
+        self.waiting -= u32::from(waits);
         self.leave(exit, false, span)
     }
 

@@ -144,7 +144,13 @@ fn local_arrays_and_literals_are_named() {
     let v = b.int(Scalar::I8, 1);
     b.store(g, v);
     let mut module = module(vec![b.done()]);
-    module.globals.push(GlobalData { name: String::new(), bytes: b"hi\0".to_vec(), align: 1, elem: Some(Scalar::I8) });
+    module.globals.push(GlobalData {
+        name: String::new(),
+        bytes: b"hi\0".to_vec(),
+        align: 1,
+        elem: Some(Scalar::I8),
+        space: Space::ReadOnly,
+    });
     let fault = fault_of(launch(&compile_module(&module), 1, 1, &[]));
     assert_eq!(
         (fault.kind, fault.detail.as_str()),

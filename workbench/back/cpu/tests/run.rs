@@ -305,7 +305,13 @@ fn printing(times: i64) -> Module {
         b.stmt(Stmt::Printf { result: None, format: Format::new(0), args: vec![s, block, thread, k] });
     });
     let mut module = module(vec![b.done()]);
-    module.globals.push(GlobalData { name: String::new(), bytes: b"at\0".to_vec(), align: 1, elem: Some(Scalar::I8) });
+    module.globals.push(GlobalData {
+        name: String::new(),
+        bytes: b"at\0".to_vec(),
+        align: 1,
+        elem: Some(Scalar::I8),
+        space: Space::ReadOnly,
+    });
     module.formats.push(FormatData { text: "%s %d.%d.%d\n".into(), span: place(0) });
     module
 }

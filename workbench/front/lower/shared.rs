@@ -1,0 +1,88 @@
+//! Shared variables: `__shared__` in a function, static in its lifetime, and `extern __shared__`, all of which are one memory.
+
+use super::{Lowerer, Side, Storage};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Specifiers, VarDecl};
+use crate::front::types::Ty;
+use crate::ir::{Shared, SharedData};
+
+/// Most bytes of static shared memory of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+pub(super) const MAX_STATIC: u32 = 48 * 1024;
+
+impl Lowerer<'_> {
+    pub(super) fn shared_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
+        let (ty, storage) = match self.shared_storage(specs, var) {
+            Some((ty, shared)) => (ty, Storage::Shared(shared)),
+            None => (Ty::error(), Storage::Nowhere),
+        };
+        self.declare_var(var, ty, storage, None);
+    }
+
+    fn shared_storage(&mut self, specs: &Specifiers, var: &VarDecl) -> Option<(Ty, Shared)> {
+        let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
+        let ty = self.declared_type(var)?;
+        if ty.is_error() {
+            return None;
+        }
+        let refuse = |message: String, help: &str, code| Some(Diagnostic::error(code, span, message).help(help));
+        let open = ty.is_array() && ty.size().is_none();
+        let size = ty.size().unwrap_or(0);
+        let elem = ty.innermost();
+        let problem = if self.f.inside && self.f.side == Side::Host {
+            refuse(
+                format!("`{name}` is shared memory, and this is host code"),
+                "write `__device__` before the function",
+                Code::WrongSide,
+            )
+        } else if !self.f.inside && !specs.is_extern {
+            refuse(
+                format!("`{name}` is shared memory at namespace scope"),
+                "declare it in the kernel, or as `extern __shared__`",
+                Code::Unsupported,
+            )
+        } else if var.init.is_some() {
+            refuse(
+                format!("shared variable `{name}` has an initialiser"),
+                "assign it in the kernel, by one thread, and let the others wait with `__syncthreads()`",
+                Code::BadInitializer,
+            )
+        } else if ty.is_reference() || elem.ir().is_none() {
+            refuse(format!("`{name}` cannot be shared memory"), "share an array of numbers", Code::Unsupported)
+        } else if specs.is_extern && !open {
+            refuse(
+                format!("dynamic shared memory `{name}` has a length"),
+                "leave the brackets empty: the launch says how large it is",
+                Code::BadInitializer,
+            )
+        } else if open && !specs.is_extern {
+            refuse(
+                format!("`{name}` has no length"),
+                "write the length: `[n]`, or `extern` before it",
+                Code::BadInitializer,
+            )
+        } else if size > MAX_STATIC {
+            refuse(
+                format!("`{name}` takes {size} bytes, and a block has {MAX_STATIC} of static shared memory"),
+                "use `extern __shared__`, whose size the launch gives",
+                Code::StackLimit,
+            )
+        } else {
+            None
+        };
+        if let Some(diag) = problem {
+            self.report(diag);
+            return None;
+        }
+        let data = SharedData {
+            name,
+            size,
+            // Dynamic memory starts where any type may.
+            align: if open { 16 } else { ty.align().clamp(1, 16) },
+            elem: elem.scalar(),
+            dynamic: open,
+            span,
+        };
+        self.module.shared.push(data);
+        Some((ty, Shared::new(self.module.shared.len() - 1)))
+    }
+}

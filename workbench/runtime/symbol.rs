@@ -1,0 +1,105 @@
+//! Module variables from the host's side: `__constant__` and `__device__` variables read and written between launches.
+
+use super::builder::Element;
+use super::{DType, Error, Program, Result};
+use crate::ir::{Global, Space};
+
+/// A `__constant__` or `__device__` variable of a program for the CPU.
+#[derive(Clone)]
+pub struct Symbol {
+    program: Program,
+    global: Global,
+}
+
+impl Program {
+    /// A `__constant__` or `__device__` variable by name.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the variables there are, or for a program for the GPU.
+    pub fn symbol(&self, name: &str) -> Result<Symbol> {
+        self.cpu_code().ok_or_else(|| {
+            Error::argument(format!("`{name}`: variables of a program for the GPU cannot be reached yet"))
+        })?;
+        let found = self.module().globals.iter().position(|g| g.space != Space::ReadOnly && g.name == name);
+        match found {
+            Some(index) => Ok(Symbol { program: self.clone(), global: Global::new(index) }),
+            None => {
+                let names = self.symbol_names();
+                Err(Error::argument(format!(
+                    "there is no `__constant__` or `__device__` variable `{name}`; the text has {}",
+                    super::program::list(&names)
+                )))
+            }
+        }
+    }
+
+    /// The names of the `__constant__` and `__device__` variables, in text order. Those whose value can never change are constants
+    /// and not among them.
+    pub fn symbol_names(&self) -> Vec<String> {
+        let settable = self.module().globals.iter().filter(|g| g.space != Space::ReadOnly);
+        settable.map(|g| g.name.clone()).collect()
+    }
+}
+
+impl Symbol {
+    fn data(&self) -> &crate::ir::GlobalData {
+        &self.program.module().globals[self.global.index()]
+    }
+
+    /// The variable's name.
+    pub fn name(&self) -> &str {
+        &self.data().name
+    }
+
+    /// The element type; `None` where elements differ.
+    pub fn dtype(&self) -> Option<DType> {
+        self.data().elem.map(DType::from)
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> usize {
+        self.data().bytes.len()
+    }
+
+    /// What it holds, as bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.program.cpu_code().and_then(|code| code.read_global(self.global)).unwrap_or_default()
+    }
+
+    /// Replaces what it holds, for the launches that begin from now on.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless there are exactly as many bytes.
+    pub fn set_bytes(&self, bytes: &[u8]) -> Result<()> {
+        if self.program.cpu_code().is_some_and(|code| code.write_global(self.global, bytes)) {
+            return Ok(());
+        }
+        Err(Error::argument(format!("`{}` has {} bytes; {} given", self.name(), self.size(), bytes.len())))
+    }
+
+    /// What it holds, as numbers of its element type.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when `T` is not the element type.
+    pub fn get<T: Element + bytemuck::AnyBitPattern>(&self) -> Result<Vec<T>> {
+        self.expect(T::DTYPE)?;
+        Ok(self.bytes().chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    /// Replaces what it holds.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when `T` is not the element type or there are not exactly as many elements.
+    pub fn set<T: Element + bytemuck::NoUninit>(&self, values: &[T]) -> Result<()> {
+        self.expect(T::DTYPE)?;
+        self.set_bytes(bytemuck::cast_slice(values))
+    }
+
+    fn expect(&self, given: DType) -> Result<()> {
+        match self.dtype() {
+            Some(dtype) if dtype == given => Ok(()),
+            Some(dtype) => Err(Error::argument(format!("`{}` holds {dtype}, not {given}", self.name()))),
+            None => Err(Error::argument(format!("`{}` does not hold numbers of one type", self.name()))),
+        }
+    }
+}
