@@ -6,7 +6,7 @@
 //! | [`fold`] | constants, copies, branches, dead code |
 //! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
 //! | [`stride`] | grid-stride loops, one round at a time |
-//! | [`regions`] | a kernel cut at its barriers |
+//! | [`regions`] | a kernel cut at its barriers and collectives |
 //! | [`pointers`] | which memory a pointer comes from |
 //! | [`instrument`] | a kernel that records who wrote each element |
 //! | [`widen`] | the float64 twin of a float32 kernel |
@@ -22,11 +22,15 @@ pub mod widen;
 
 use crate::ir::{FuncId, FuncKind, Module, Stmt};
 
-/// What the CPU back end wants done before it makes code: calls inlined, constants folded.
+/// What the CPU back end wants done before it makes code: calls inlined, constants folded, kernels ready to be cut
+/// into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
     inline::run(module);
     for func in &mut module.functions {
         fold::run(func);
+        if func.kind == FuncKind::Kernel {
+            regions::unswitch(func);
+        }
     }
 }
 

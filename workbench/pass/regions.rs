@@ -1,17 +1,20 @@
-//! A kernel cut at its barriers into regions: stretches a block's threads run one after the other, each to the end of the
+//! A kernel cut at its splits into regions: stretches that a block's threads run one after the other, each to the end of the
 //! stretch, with nothing of another thread's to wait for.
 //!
-//! [`Regions`] is a tree that mirrors the body. A construct without a barrier in it is part of a region, whatever it is. A
-//! construct that holds one must be entered by all threads or none, and is a node of its own; that is where an `If` or
-//! `Loop` on a uniform condition will go. Barriers below the top level of the body are not supported yet.
+//! A *split* is a barrier, a collective, or a volatile store that may go to shared memory (it happens in step: what lanes read
+//! before it comes before all stores, what they read after it after all of them). [`Regions`] is a tree that mirrors the body.
+//! A construct without a split is part of a region, whatever it is. One that holds a split is a node of its own, and so is an
+//! `If` on a uniform condition that only decides whether to leave such a construct: threads pass both together.
 //!
-//! Calls are taken to hold no barrier: [`super::inline`] leaves none that does, save in recursion.
+//! Calls are taken to hold no split: [`super::inline`] leaves none that does, save in recursion. [`unswitch`] leaves no
+//! `Switch` that does.
 
 use std::ops::Range;
 
+use super::pointers::{self, Origin};
 use super::uniformity::Uniformity;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::ir::{Block, Function, Scope, Stmt};
+use crate::ir::{BinaryOp, Block, Case, CompareOp, Const, Function, Label, Op, Scalar, Stmt, Type, Value};
+use crate::source::Span;
 
 /// A function's regions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,16 +33,13 @@ pub struct Sequence {
 /// A part of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
-    /// Statements without a barrier; never empty.
+    /// Statements without a split; never empty. A volatile store that splits is one of its own.
     Region(Range<usize>),
-    /// A barrier.
-    Barrier {
-        /// The statement.
-        stmt: usize,
-        /// Which threads it joins.
-        scope: Scope,
-    },
-    /// An `If` on a uniform condition that holds a barrier.
+    /// A `Barrier`.
+    Barrier(usize),
+    /// A `Collective`.
+    Collective(usize),
+    /// An `If` that holds a split, or on a uniform condition leaves a construct that does.
     If {
         /// The statement.
         stmt: usize,
@@ -48,7 +48,7 @@ pub enum Node {
         /// When false.
         els: Sequence,
     },
-    /// A `Loop` that all threads leave together and that holds a barrier.
+    /// A `Loop` that holds a split.
     Loop {
         /// The statement.
         stmt: usize,
@@ -57,68 +57,204 @@ pub enum Node {
         /// Its step.
         step: Sequence,
     },
+    /// A `Scope` that holds a split.
+    Scope {
+        /// The statement.
+        stmt: usize,
+        /// Its body.
+        body: Sequence,
+    },
+    /// A `Break`, `Continue` or `Return` that leaves a construct which is a node, or the function.
+    Jump(usize),
 }
 
 impl Regions {
     /// Whether nothing splits the function: each thread runs from beginning to end.
     pub fn is_whole(&self) -> bool {
-        self.body.nodes.iter().all(|node| matches!(node, Node::Region(_)))
+        self.body.nodes.iter().all(|node| matches!(node, Node::Region(_) | Node::Jump(_)))
     }
 }
 
-/// Cuts a function at its barriers.
-///
-/// # Errors
-/// A barrier inside a construct, as [`Code::Unsupported`]; the message tells whether all threads would meet there.
-pub fn split(func: &Function, uniformity: &Uniformity) -> Result<Regions, Vec<Diagnostic>> {
-    let mut nodes = Vec::new();
-    let mut diags = Vec::new();
-    let mut start = 0;
-    let mut close = |nodes: &mut Vec<Node>, end: usize, next: usize| {
-        if start < end {
-            nodes.push(Node::Region(start..end));
+/// Which statements split a function.
+pub struct Splits {
+    /// For each value, whether it is a pointer that may point into shared memory.
+    shared: Vec<bool>,
+}
+
+impl Splits {
+    /// Looks at a function.
+    pub fn new(func: &Function) -> Self {
+        let mut any = false;
+        func.body.for_each_stmt(&mut |stmt| any |= matches!(stmt, Stmt::Let(_, Op::SharedAddr(_))));
+        if !any {
+            return Splits { shared: vec![false; func.values.len()] };
         }
-        start = next;
-    };
-    for (i, stmt) in func.body.stmts.iter().enumerate() {
+        let origins = pointers::origins(func, |op| Origin::One(matches!(op, Op::SharedAddr(_))));
+        let shared = origins.into_iter().map(|o| matches!(o, Origin::One(true) | Origin::Unknown)).collect();
+        Splits { shared }
+    }
+
+    /// Whether a statement itself is a split.
+    pub fn is_split(&self, stmt: &Stmt) -> bool {
         match stmt {
-            Stmt::Barrier(scope) => {
-                close(&mut nodes, i, i + 1);
-                nodes.push(Node::Barrier { stmt: i, scope: *scope });
-            }
-            other => nested(other, uniformity, false, &mut diags),
-        }
-    }
-    close(&mut nodes, func.body.stmts.len(), func.body.stmts.len());
-    if diags.is_empty() { Ok(Regions { body: Sequence { nodes } }) } else { Err(diags) }
-}
-
-/// Reports the barriers inside a construct.
-fn nested(stmt: &Stmt, uniformity: &Uniformity, divergent: bool, diags: &mut Vec<Diagnostic>) {
-    let divergent = divergent
-        || match stmt {
-            Stmt::If { cond, .. } => !uniformity.is_uniform(*cond),
-            Stmt::Switch { label, value, .. } => !uniformity.is_uniform(*value) || !uniformity.leaves_together(*label),
-            Stmt::Loop { label, .. } | Stmt::Scope { label, .. } => !uniformity.leaves_together(*label),
+            Stmt::Barrier(_) | Stmt::Collective { .. } => true,
+            Stmt::Store { ptr, volatile: true, .. } => self.shared.get(ptr.index()).copied().unwrap_or(false),
             _ => false,
-        };
-    for block in stmt.blocks() {
-        report(block, uniformity, divergent, diags);
+        }
+    }
+
+    /// Whether a block holds a split.
+    pub fn within(&self, block: &Block) -> bool {
+        block.stmts.iter().any(|stmt| self.is_split(stmt) || stmt.blocks().into_iter().any(|inner| self.within(inner)))
+    }
+
+    fn held(&self, stmt: &Stmt) -> bool {
+        stmt.blocks().into_iter().any(|inner| self.within(inner))
     }
 }
 
-fn report(block: &Block, uniformity: &Uniformity, divergent: bool, diags: &mut Vec<Diagnostic>) {
-    for (stmt, span) in block.iter() {
-        if let Stmt::Barrier(scope) = stmt {
-            let name = match scope {
-                Scope::Block => "__syncthreads()",
-                Scope::Warp => "__syncwarp()",
-            };
-            let why = if divergent { " that not all threads need to reach" } else { "" };
-            let message = format!("`{name}` inside a loop or condition{why} is not supported on the CPU yet");
-            let help = "move the barrier to the top level of the kernel, or run it with `device=\"cuda\"`";
-            diags.push(Diagnostic::error(Code::Unsupported, span, message).help(help));
+/// Makes every `Switch` that holds a split a `Scope` of one `If` after the other.
+pub fn unswitch(func: &mut Function) {
+    let splits = Splits::new(func);
+    let mut body = std::mem::take(&mut func.body);
+    unswitch_block(func, &splits, &mut body);
+    func.body = body;
+}
+
+fn unswitch_block(func: &mut Function, splits: &Splits, block: &mut Block) {
+    for (stmt, span) in block.stmts.iter_mut().zip(&block.spans) {
+        if !splits.held(stmt) {
+            continue;
         }
-        nested(stmt, uniformity, divergent, diags);
+        for inner in stmt.blocks_mut() {
+            unswitch_block(func, splits, inner);
+        }
+        if let Stmt::Switch { label, value, cases } = stmt {
+            *stmt = chain(func, *label, *value, std::mem::take(cases), *span);
+        }
+    }
+}
+
+/// `entered` says that a case before fell through.
+fn chain(func: &mut Function, label: Label, value: Value, cases: Vec<Case>, span: Span) -> Stmt {
+    let ty = func.ty(value).scalar().unwrap_or(Scalar::I32);
+    let entered = func.new_local("", Scalar::Bool.into());
+    let mut body = Block::default();
+    let bind = |func: &mut Function, body: &mut Block, ty: Type, op: Op| {
+        let v = func.new_value(ty, span);
+        body.push(Stmt::Let(v, op), span);
+        v
+    };
+    let bool = Type::Scalar(Scalar::Bool);
+    let no = bind(func, &mut body, bool, Op::Const(Const::Bool(false)));
+    body.push(Stmt::Set(entered, no), span);
+    // The default runs where no case anywhere matches.
+    let mut hits = Vec::with_capacity(cases.len());
+    let mut any = no;
+    for case in &cases {
+        let mut hit = no;
+        for n in &case.values {
+            let n = bind(func, &mut body, ty.into(), Op::Const(Const::Int(ty, *n)));
+            let same = bind(func, &mut body, bool, Op::Compare(CompareOp::Eq, value, n));
+            hit = bind(func, &mut body, bool, Op::Binary(BinaryOp::Or, hit, same));
+        }
+        any = bind(func, &mut body, bool, Op::Binary(BinaryOp::Or, any, hit));
+        hits.push(hit);
+    }
+    for (case, mut hit) in cases.into_iter().zip(hits) {
+        if case.default {
+            let none = bind(func, &mut body, bool, Op::Unary(crate::ir::UnaryOp::Not, any));
+            hit = bind(func, &mut body, bool, Op::Binary(BinaryOp::Or, hit, none));
+        }
+        let before = bind(func, &mut body, bool, Op::Get(entered));
+        let cond = bind(func, &mut body, bool, Op::Binary(BinaryOp::Or, before, hit));
+        let mut then = case.body;
+        if !then.stmts.last().is_some_and(Stmt::is_terminator) {
+            if case.falls_through {
+                let yes = bind(func, &mut then, bool, Op::Const(Const::Bool(true)));
+                then.push(Stmt::Set(entered, yes), span);
+            } else {
+                then.push(Stmt::Break(label), span);
+            }
+        }
+        body.push(Stmt::If { cond, then, els: Block::default() }, span);
+    }
+    Stmt::Scope { label, body }
+}
+
+/// Cuts a function at its splits.
+pub fn split(func: &Function, splits: &Splits, uniformity: &Uniformity) -> Regions {
+    let mut cutter = Cutter { splits, uniformity, open: Vec::new() };
+    Regions { body: cutter.block(&func.body) }
+}
+
+struct Cutter<'a> {
+    splits: &'a Splits,
+    uniformity: &'a Uniformity,
+    /// Labels of the nodes around.
+    open: Vec<Label>,
+}
+
+impl Cutter<'_> {
+    fn block(&mut self, block: &Block) -> Sequence {
+        let mut nodes = Vec::new();
+        let mut start = 0;
+        for (i, stmt) in block.stmts.iter().enumerate() {
+            let Some(node) = self.node(i, stmt) else { continue };
+            if start < i {
+                nodes.push(Node::Region(start..i));
+            }
+            nodes.push(node);
+            start = i + 1;
+        }
+        if start < block.stmts.len() {
+            nodes.push(Node::Region(start..block.stmts.len()));
+        }
+        Sequence { nodes }
+    }
+
+    /// What a statement is, when it is no part of a larger region.
+    fn node(&mut self, i: usize, stmt: &Stmt) -> Option<Node> {
+        match stmt {
+            Stmt::Barrier(_) => return Some(Node::Barrier(i)),
+            Stmt::Collective { .. } => return Some(Node::Collective(i)),
+            Stmt::Break(l) | Stmt::Continue(l) if self.open.contains(l) => return Some(Node::Jump(i)),
+            Stmt::Return(_) => return Some(Node::Jump(i)),
+            _ if self.splits.is_split(stmt) => return Some(Node::Region(i..i + 1)),
+            _ => {}
+        }
+        let held = self.splits.held(stmt);
+        match stmt {
+            Stmt::If { cond, then, els } => {
+                let leaves = || self.leaves(then) || self.leaves(els);
+                if !held && !(self.uniformity.is_uniform(*cond) && leaves()) {
+                    return None;
+                }
+                let (then, els) = (self.block(then), self.block(els));
+                Some(Node::If { stmt: i, then, els })
+            }
+            Stmt::Loop { label, body, step } if held => {
+                self.open.push(*label);
+                let (body, step) = (self.block(body), self.block(step));
+                self.open.pop();
+                Some(Node::Loop { stmt: i, body, step })
+            }
+            Stmt::Scope { label, body } if held => {
+                self.open.push(*label);
+                let body = self.block(body);
+                self.open.pop();
+                Some(Node::Scope { stmt: i, body })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a block holds a jump out of a node, or a return.
+    fn leaves(&self, block: &Block) -> bool {
+        block.stmts.iter().any(|stmt| match stmt {
+            Stmt::Return(_) => true,
+            Stmt::Break(l) | Stmt::Continue(l) => self.open.contains(l),
+            other => other.blocks().into_iter().any(|inner| self.leaves(inner)),
+        })
     }
 }

@@ -477,27 +477,43 @@ fn long_chains_of_locals_end_in_varying() {
 fn barriers_cut_the_top_level_into_regions() {
     use regions::Node;
     let barrier = Stmt::Barrier(Scope::Block);
+    let split = |func: &Function| {
+        regions::split(func, &regions::Splits::new(func), &uniformity::analyze(&Module::default(), func))
+    };
     let (mut b, p) = Builder::new(FuncKind::Kernel, &[N]);
     b.stmt(barrier.clone());
     let x = b.binary(BinaryOp::Add, p[0], p[0]);
     b.binary(BinaryOp::Add, x, x);
-    let func = b.finish();
-    let split = regions::split(&func, &uniformity::analyze(&Module::default(), &func)).expect("no nested barrier");
-    let nodes = [Node::Region(0..1), Node::Barrier { stmt: 1, scope: Scope::Block }, Node::Region(2..4)];
-    assert_eq!(split.body.nodes, nodes);
-    assert!(!split.is_whole());
+    let found = split(&b.finish());
+    assert_eq!(found.body.nodes, [Node::Region(0..1), Node::Barrier(1), Node::Region(2..4)]);
+    assert!(!found.is_whole());
 
+    // A condition that holds a barrier is a node; one that does not is part of a region.
     let (mut b, p) = Builder::new(FuncKind::Kernel, &[N]);
-    let tid = b.op(Scalar::U32, Op::Builtin(Builtin::ThreadIdx(0)));
-    let zero = b.constant(Const::Int(Scalar::U32, 0));
-    let (first, many) = (b.compare(CompareOp::Eq, tid, zero), b.compare(CompareOp::Lt, p[0], p[0]));
-    b.if_then(first, |b| b.stmt(barrier.clone()));
+    let many = b.compare(CompareOp::Lt, p[0], p[0]);
     b.if_then(many, |b| b.stmt(barrier.clone()));
-    let func = b.finish();
-    let diags = regions::split(&func, &uniformity::analyze(&Module::default(), &func)).expect_err("nested barriers");
-    assert!(diags.iter().all(|d| d.code == Code::Unsupported));
-    let divergent: Vec<bool> = diags.iter().map(|d| d.message.contains("not all threads")).collect();
-    assert_eq!(divergent, [true, false]);
+    b.if_then(many, |b| b.stmt(Stmt::Fence));
+    let found = split(&b.finish());
+    let then = regions::Sequence { nodes: vec![Node::Barrier(0)] };
+    let nodes = [Node::Region(0..2), Node::If { stmt: 2, then, els: regions::Sequence::default() }, Node::Region(3..4)];
+    assert_eq!(found.body.nodes, nodes);
+}
+
+#[test]
+fn a_switch_with_a_barrier_becomes_a_chain() {
+    let (mut b, p) = Builder::new(FuncKind::Kernel, &[N]);
+    let label = b.func.new_label();
+    let with = b.block(|b| b.stmt(Stmt::Barrier(Scope::Block)));
+    let cases = vec![
+        Case { values: vec![1, 2], default: false, body: with, falls_through: true },
+        Case { values: vec![], default: true, body: Block::default(), falls_through: false },
+    ];
+    b.stmt(Stmt::Switch { label, value: p[0], cases });
+    let mut module = b.module();
+    regions::unswitch(&mut module.functions[0]);
+    assert!(crate::valid::validate(&module).is_empty(), "{module}");
+    let text = module.to_string();
+    assert!(text.contains("scope") && !text.contains("switch"), "{text}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::affine::{self, RowPlan};
+use super::split::SplitPlan;
 use crate::ir::{
     Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Shared, Slot, Stmt, Type,
     Value,
@@ -78,6 +79,8 @@ pub struct FuncInfo {
     pub row: RowPlan,
     /// For each label, whether it is a loop that may wait for other threads.
     pub waits: Vec<bool>,
+    /// How it is cut into regions; kernels with splits only.
+    pub split: Option<Box<SplitPlan>>,
     /// The grid-stride loop that the kernel is, if it is one.
     pub strided: Option<Box<StridedInfo>>,
 }
@@ -165,6 +168,7 @@ impl FuncInfo {
             stmts: 0,
             row: RowPlan::default(),
             waits: super::waits::find(func),
+            split: None,
             strided: None,
         };
         info.count(func);
@@ -187,6 +191,9 @@ impl FuncInfo {
         info.local_root = facts.local_root;
         info.align = facts.align;
         if func.kind == FuncKind::Kernel {
+            info.split = SplitPlan::new(module, func).map(Box::new);
+        }
+        if func.kind == FuncKind::Kernel && info.split.is_none() {
             info.row = affine::plan(func, info.stmts);
             if info.stmts <= affine::MAX_STMTS {
                 info.strided = StridedInfo::new(module, func).map(Box::new);

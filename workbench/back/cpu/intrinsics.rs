@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::CallConv;
 
-use super::{faults, memory, output, special, tick};
+use super::{faults, join, memory, output, special, tick};
 use crate::ir::MathFn;
 
 /// A function of this process.
@@ -25,11 +25,17 @@ pub enum HostFn {
     Printf,
     /// [`memory::fill`].
     Fill,
+    /// [`join::mask`].
+    Mask,
+    /// [`join::barrier`].
+    Barrier,
+    /// [`join::collect`].
+    Collect,
     /// A math function, on `double`s or `float`s.
     Math(MathFn, bool),
 }
 
-const HELPERS: u32 = 5;
+const HELPERS: u32 = 8;
 
 /// The number a function has in names and in [`addresses`].
 pub fn index(host: HostFn) -> u32 {
@@ -39,6 +45,9 @@ pub fn index(host: HostFn) -> u32 {
         HostFn::Lookup => 2,
         HostFn::Printf => 3,
         HostFn::Fill => 4,
+        HostFn::Mask => 5,
+        HostFn::Barrier => 6,
+        HostFn::Collect => 7,
         HostFn::Math(math, double) => HELPERS + 2 * math as u32 + u32::from(double),
     }
 }
@@ -51,6 +60,9 @@ pub fn name(index: u32) -> String {
         2 => "lookup".to_owned(),
         3 => "printf".to_owned(),
         4 => "fill".to_owned(),
+        5 => "mask".to_owned(),
+        6 => "barrier".to_owned(),
+        7 => "collect".to_owned(),
         n => match MathFn::ALL.get(((n - HELPERS) / 2) as usize) {
             Some(math) => format!("{}{}", math.name(), if (n - HELPERS).is_multiple_of(2) { "f" } else { "" }),
             None => format!("host{n}"),
@@ -68,6 +80,9 @@ pub fn addresses() -> &'static [usize] {
             memory::lookup as *const () as usize,
             output::printf as *const () as usize,
             memory::fill as *const () as usize,
+            join::mask as *const () as usize,
+            join::barrier as *const () as usize,
+            join::collect as *const () as usize,
         ];
         for math in MathFn::ALL {
             let (float, double) = math_addresses(*math);
@@ -83,7 +98,9 @@ pub fn signature(host: HostFn, conv: CallConv) -> Signature {
     let (params, ret) = match host {
         HostFn::Fault => (vec![types::I64; 4], None),
         HostFn::Tick | HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
-        HostFn::Printf => (vec![types::I64; 3], Some(types::I64)),
+        HostFn::Printf | HostFn::Barrier => (vec![types::I64; 3], Some(types::I64)),
+        HostFn::Mask => (vec![types::I64; 5], Some(types::I64)),
+        HostFn::Collect => (vec![types::I64; 4], Some(types::I64)),
         HostFn::Fill => (vec![types::I64; 2], None),
         HostFn::Math(math, double) => {
             let ty = if double { types::F64 } else { types::F32 };

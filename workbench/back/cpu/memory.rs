@@ -1,11 +1,11 @@
 //! Buffers: module data, the descriptors of a launch's arguments, and the search for the allocation an address lies in.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 
 use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, WorkerCtx};
 use super::faults::Named;
 use super::{Placed, SharedPlan};
-use crate::back::RawArg;
+use crate::back::{Dim3, RawArg};
 use crate::ir::{FuncId, Module, Op, POISON, Space, Stmt};
 use crate::pass::reachable_from;
 
@@ -91,6 +91,54 @@ pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
         plan.placed.push(Placed { index, at: plan.fixed, size: 0, dynamic: true });
     }
     plan
+}
+
+/// Most bytes of local arrays that the threads of a block keep.
+const MAX_KEPT: usize = 512 << 20;
+/// What a thread of the pool holds on to for the next launch.
+const MAX_CACHED: usize = 64 << 20;
+
+thread_local! {
+    static KEPT: Cell<Option<Kept>> = const { Cell::new(None) };
+}
+
+/// What the threads of the blocks that a worker runs keep while others run.
+#[derive(Default)]
+pub struct Kept {
+    pub scratch: Vec<u128>,
+    pub slots: Vec<u128>,
+    /// For each thread of a block its index, packed.
+    pub threads: Vec<u32>,
+}
+
+impl Kept {
+    /// Memory for blocks of those extents; `None` when that is too much.
+    pub fn new((scratch, slots): (usize, usize), block: Dim3) -> Option<Self> {
+        let threads = block.count() as usize;
+        let slots = slots.checked_mul(threads).filter(|bytes| *bytes <= MAX_KEPT)?;
+        let mut kept = KEPT.take().unwrap_or_default();
+        for (memory, bytes) in [(&mut kept.scratch, scratch), (&mut kept.slots, slots)] {
+            // What grows is made anew: fresh pages are zero and cost nothing until they are used.
+            if memory.len() < bytes.div_ceil(16) {
+                *memory = Vec::new();
+                *memory = vec![0; bytes.div_ceil(16)];
+            }
+        }
+        kept.threads.clear();
+        for z in 0..block.z {
+            for y in 0..block.y {
+                kept.threads.extend((0..block.x).map(|x| x | y << 10 | z << 20));
+            }
+        }
+        Some(kept)
+    }
+
+    /// Leaves the memory to the next launch on this thread.
+    pub fn put_back(self) {
+        if 16 * (self.scratch.len() + self.slots.len()) <= MAX_CACHED {
+            KEPT.set(Some(self));
+        }
+    }
 }
 
 /// The shared memory of the blocks a worker runs, one after the other.

@@ -13,6 +13,7 @@ mod float_env;
 mod intrinsics;
 mod isa;
 mod jit;
+mod join;
 mod lower;
 mod memory;
 mod output;
@@ -20,6 +21,7 @@ mod pool;
 mod rounds;
 mod schedule;
 mod special;
+mod split;
 mod stack;
 mod tick;
 mod waits;
@@ -50,6 +52,9 @@ const MAX_STMTS: usize = 500_000;
 
 /// Most bytes of static shared memory of a block.
 const MAX_STATIC_SHARED: u32 = 48 * 1024;
+
+/// Most bytes of scratch for the values of a block's threads.
+const MAX_SCRATCH: u32 = 64 << 20;
 
 /// Machine code of one module. Clones share it; its memory is freed when the last holder lets go, and a running launch is
 /// a holder.
@@ -107,6 +112,8 @@ struct Entry {
     /// For a grid-stride loop the addresses of its numbers' code and of one round's.
     rounds: Option<[usize; 2]>,
     shared: SharedPlan,
+    /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
+    keeps: Option<(usize, usize)>,
     /// Whether the estimate is a guess.
     has_loops: bool,
 }
@@ -219,6 +226,9 @@ fn plan(module: &Module) -> Result<Plan> {
         check_limits(func, &mut stmts)?;
         let found = FuncInfo::new(module, func);
         work.extend(found.calls.iter().rev());
+        if found.split.as_ref().is_some_and(|s| s.scratch > MAX_SCRATCH) {
+            return Err(too_large(func));
+        }
         *info = Some(found);
         numbers[id.index()] = Some(order.len() as u32);
         order.push(id);
@@ -370,6 +380,7 @@ impl Entry {
             estimate: info.estimate,
             rounds,
             shared,
+            keeps: info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize)),
             has_loops: func.labels > 0 || !info.calls.is_empty(),
         }
     }

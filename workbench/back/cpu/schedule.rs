@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, WorkerCtx};
 use super::float_env::FloatEnv;
-use super::memory::SharedMemory;
+use super::memory::{Kept, SharedMemory};
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::{Entry, Image, pool, stack};
@@ -51,7 +51,7 @@ pub struct Launch<'a> {
     blocks: u64,
     /// Operations of a block, estimated.
     block_ops: f64,
-    /// What a row of threads takes off the budget, besides its loops.
+    /// What a row of threads, or a block, takes off the budget, besides its loops.
     row_cost: i64,
     parallel: bool,
     next: AtomicU64,
@@ -134,6 +134,8 @@ pub fn run(
     if blocks == 0 || threads == 0 {
         return (0, Outcome::default());
     }
+    // What one call of the code runs.
+    let together = if entry.keeps.is_some() { threads } else { u64::from(config.block.x) };
     let launch = Launch {
         image,
         entry,
@@ -146,7 +148,7 @@ pub fn run(
         interrupt: config.interrupt,
         blocks,
         block_ops: threads as f64 * entry.estimate as f64,
-        row_cost: (u64::from(config.block.x) * entry.straight.min(1 << 24)) as i64,
+        row_cost: (together * entry.straight.min(1 << 24)) as i64,
         parallel: !config.serial && blocks > 1 && pool::width() > 1,
         next: AtomicU64::new(0),
         stop: tick::StopFlag::default(),
@@ -258,6 +260,13 @@ impl Launch<'_> {
     fn work(&self, role: Role) {
         let float_env = FloatEnv::enter();
         let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem);
+        let mut kept = match self.entry.keeps {
+            None => None,
+            Some(needs) => match Kept::new(needs, self.block) {
+                Some(kept) => Some(kept),
+                None => return self.record(0, self.too_much_kept(needs.1)),
+            },
+        };
         self.crowd.enter();
         let mut ctx = WorkerCtx {
             budget: tick::BUDGET,
@@ -273,9 +282,9 @@ impl Launch<'_> {
             offset: 0,
             trip: [0; 2],
             shared: shared.descs(),
-            scratch: std::ptr::null_mut(),
-            slots: std::ptr::null_mut(),
-            threads: std::ptr::null(),
+            scratch: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.scratch.as_mut_ptr().cast()),
+            slots: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.slots.as_mut_ptr().cast()),
+            threads: kept.as_ref().map_or(std::ptr::null(), |k| k.threads.as_ptr()),
             progress: 0,
             launch: std::ptr::from_ref(self).cast(),
             worker: Worker { role, ..Worker::default() },
@@ -312,6 +321,9 @@ impl Launch<'_> {
         }
         self.crowd.leave(&mut ctx.worker.waiting);
         drop(float_env);
+        if let Some(kept) = kept {
+            kept.put_back();
+        }
         let mut finished = lock(&self.finished);
         finished.result = ctx.ret;
         let (records, dropped) = ctx.worker.output.take();
@@ -323,7 +335,14 @@ impl Launch<'_> {
         }
     }
 
-    /// Runs blocks `begin..end`, row by row; `false` when it has to stop.
+    fn too_much_kept(&self, slots: usize) -> RawFault {
+        let detail =
+            format!("the local arrays of a block's {} threads, {slots} bytes each, are too much", self.block.count());
+        let (kind, span) = (FaultKind::StackOverflow, self.entry.span);
+        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None }
+    }
+
+    /// Runs blocks `begin..end`, row by row or each as a whole; `false` when it has to stop.
     ///
     /// # Safety
     /// `code` is the machine code of this launch's entry point.
@@ -339,8 +358,9 @@ impl Launch<'_> {
         for linear in begin..end {
             ctx.block_linear = linear;
             shared.poison();
-            for z in 0..self.block.z {
-                for y in 0..self.block.y {
+            let (depth, height) = if self.entry.keeps.is_some() { (1, 1) } else { (self.block.z, self.block.y) };
+            for z in 0..depth {
+                for y in 0..height {
                     ctx.thread = [0, y, z];
                     if !self.charge(ctx) {
                         return false;

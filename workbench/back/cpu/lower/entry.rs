@@ -62,7 +62,7 @@ impl FuncLower<'_, '_> {
     }
 
     /// Makes the slots, their descriptors, and the link that lookups follow.
-    fn make_slots(&mut self) {
+    pub(super) fn make_slots(&mut self) {
         let func = self.func;
         if func.slots.is_empty() {
             return;
@@ -70,7 +70,9 @@ impl FuncLower<'_, '_> {
         let descs = self.stack_slot(DescField::SIZE * func.slots.len() as u32, 8);
         self.descs = Some(descs);
         for (i, data) in func.slots.iter().enumerate() {
-            let memory = self.stack_slot(data.size.max(1), data.align);
+            // What threads keep while others run is not on the stack; its descriptor is.
+            let size = if self.is_kept_slot(i) { 1 } else { data.size.max(1) };
+            let memory = self.stack_slot(size, data.align);
             let index = self.m.slots.len() as u32;
             self.m.slots.push(Named { name: data.name.clone(), size: u64::from(data.size), elem: data.elem });
             let desc_at = (DescField::SIZE * i as u32) as i32;
@@ -106,7 +108,7 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    fn unlink_slots(&mut self) {
+    pub(super) fn unlink_slots(&mut self) {
         if let Some(frame) = self.frame {
             let at = std::mem::offset_of!(SlotFrame, prev) as i32;
             let prev = self.stack_get(frame, at);
@@ -115,26 +117,29 @@ impl FuncLower<'_, '_> {
     }
 
     fn poison_slots(&mut self) -> Result<()> {
-        for slot in self.slots.clone() {
-            if slot.size > FILL_INLINE {
-                let start = self.b.ins().stack_addr(types::I64, slot.memory, 0);
-                let size = self.int(types::I64, i64::from(slot.size));
-                self.call_host(HostFn::Fill, &[start, size])?;
-                continue;
-            }
-            let mut at = 0;
-            for (ty, size) in [(types::I64, 8), (types::I32, 4), (types::I16, 2), (types::I8, 1)] {
-                let poison = self.int(ty, POISON_WORD as i64);
-                while at + size <= slot.size {
-                    self.stack_put(poison, slot.memory, at as i32);
-                    at += size;
-                }
+        (0..self.slots.len()).try_for_each(|i| self.poison_slot(i))
+    }
+
+    pub(super) fn poison_slot(&mut self, index: usize) -> Result<()> {
+        let slot = self.slots[index];
+        if slot.size > FILL_INLINE {
+            let start = self.b.ins().stack_addr(types::I64, slot.memory, 0);
+            let size = self.int(types::I64, i64::from(slot.size));
+            self.call_host(HostFn::Fill, &[start, size])?;
+            return Ok(());
+        }
+        let mut at = 0;
+        for (ty, size) in [(types::I64, 8), (types::I32, 4), (types::I16, 2), (types::I8, 1)] {
+            let poison = self.int(ty, POISON_WORD as i64);
+            while at + size <= slot.size {
+                self.stack_put(poison, slot.memory, at as i32);
+                at += size;
             }
         }
         Ok(())
     }
 
-    fn declare_locals(&mut self) {
+    pub(super) fn declare_locals(&mut self) {
         for (data, root) in self.func.locals.iter().zip(&self.info.local_root) {
             let var = match data.ty {
                 Type::Scalar(s) => LocalVar::Scalar(self.b.declare_var(scalar_type(s))),
@@ -148,34 +153,36 @@ impl FuncLower<'_, '_> {
     }
 
     fn poison_locals(&mut self) {
-        for (i, data) in self.func.locals.iter().enumerate() {
-            match self.locals[i] {
-                LocalVar::Scalar(var) => {
-                    let value = match data.ty.scalar() {
-                        Some(Scalar::F32) => self.b.ins().f32const(f32::from_bits(POISON_WORD as u32)),
-                        Some(Scalar::F64) => self.b.ins().f64const(f64::from_bits(POISON_WORD)),
-                        Some(Scalar::Bool) => self.int(types::I8, 1),
-                        Some(s) => self.int(scalar_type(s), POISON_WORD as i64),
-                        None => self.int(types::I64, 0),
-                    };
-                    self.b.def_var(var, value);
-                }
-                LocalVar::Known(_, var) => {
-                    // An offset past any buffer; aligned, because what was found of a local's alignment ignores this.
-                    let off = self.int(types::I64, (POISON_WORD & !15) as i64);
-                    self.b.def_var(var, off);
-                }
-                LocalVar::Dynamic { addr, desc } => {
-                    let poison = self.int(types::I64, POISON_WORD as i64);
-                    self.b.def_var(addr, poison);
-                    let dangling = self.int(types::I64, &raw const DANGLING_DESC as i64);
-                    self.b.def_var(desc, dangling);
-                }
+        (0..self.locals.len()).for_each(|i| self.poison_local(i));
+    }
+
+    pub(super) fn poison_local(&mut self, index: usize) {
+        match self.locals[index] {
+            LocalVar::Scalar(var) => {
+                let value = match self.func.locals[index].ty.scalar() {
+                    Some(Scalar::F32) => self.b.ins().f32const(f32::from_bits(POISON_WORD as u32)),
+                    Some(Scalar::F64) => self.b.ins().f64const(f64::from_bits(POISON_WORD)),
+                    Some(Scalar::Bool) => self.int(types::I8, 1),
+                    Some(s) => self.int(scalar_type(s), POISON_WORD as i64),
+                    None => self.int(types::I64, 0),
+                };
+                self.b.def_var(var, value);
+            }
+            LocalVar::Known(_, var) => {
+                // An offset past any buffer; aligned, because what was found of a local's alignment ignores this.
+                let off = self.int(types::I64, (POISON_WORD & !15) as i64);
+                self.b.def_var(var, off);
+            }
+            LocalVar::Dynamic { addr, desc } => {
+                let poison = self.int(types::I64, POISON_WORD as i64);
+                self.b.def_var(addr, poison);
+                let dangling = self.int(types::I64, &raw const DANGLING_DESC as i64);
+                self.b.def_var(desc, dangling);
             }
         }
     }
 
-    fn load_budget(&mut self) {
+    pub(super) fn load_budget(&mut self) {
         let budget = self.b.ins().load(types::I64, trusted(), self.ctx, Field::BUDGET);
         self.b.def_var(self.budget, budget);
     }

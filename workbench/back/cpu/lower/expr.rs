@@ -93,6 +93,9 @@ impl FuncLower<'_, '_> {
         }
         match (builtin, self.thread) {
             (Builtin::ThreadIdx(0), Some(index)) => Ok(index),
+            (Builtin::ThreadIdx(d), None) if self.in_region() => {
+                self.walked_index(d).ok_or_else(|| self.bad(span, "a thread's index outside a region"))
+            }
             _ => Ok(self.ctx_u32(at + 4 * i32::from(dim))),
         }
     }

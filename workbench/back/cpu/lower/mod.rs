@@ -7,6 +7,7 @@
 mod access;
 mod arith;
 mod atomic;
+mod block;
 mod entry;
 mod expr;
 mod row;
@@ -106,6 +107,8 @@ struct Target {
     exit_used: bool,
     step: Option<clif::Block>,
     step_used: bool,
+    /// Where regions count threads: the masks of those that broke out of it and of those that went on to its step.
+    masks: Option<(u32, u32)>,
 }
 
 /// One function being lowered.
@@ -145,6 +148,8 @@ struct FuncLower<'a, 'm> {
     waiting: u32,
     refs: HashMap<(u32, u32), FuncRef>,
     depth: usize,
+    /// In a kernel with splits.
+    walk: Option<block::Walk<'m>>,
 }
 
 /// What of a function is compiled.
@@ -179,7 +184,10 @@ pub(super) fn function(
     let mut lower = FuncLower::new(m, id, out, scratch)?;
     match part {
         Part::Body if device => lower.device()?,
-        Part::Body => lower.kernel(None)?,
+        Part::Body => match lower.info.split.as_deref() {
+            Some(plan) => lower.block_kernel(plan)?,
+            None => lower.kernel(None)?,
+        },
         Part::Thunk => lower.host_entry()?,
         Part::Trip => lower.trip()?,
         Part::Round => lower.round()?,
@@ -272,6 +280,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             waiting: 0,
             refs: HashMap::new(),
             depth: 0,
+            walk: None,
         })
     }
 
@@ -310,7 +319,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         match self.values.get_mut(v.index()) {
             Some(place) => {
                 *place = Some(val);
-                Ok(())
+                self.note_defined(v, val)
             }
             None => Err(self.bad(Span::NONE, format_args!("{v} is not declared"))),
         }
@@ -395,6 +404,9 @@ impl<'a, 'm> FuncLower<'a, 'm> {
 
     /// Tells helpers which thread runs, where that is not kept up to date anyway.
     fn publish_thread(&mut self) {
+        if self.walk.is_some() && !self.published {
+            self.publish_walked();
+        }
         if let Some(thread) = self.thread
             && !self.published
         {
@@ -523,6 +535,9 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         match root {
             Root::Param(i) => Ok(self.param(i)?.base),
             Root::Slot(s) => match self.slots.get(s.index()).copied() {
+                Some(_) if self.is_kept_slot(s.index()) => {
+                    self.kept_slot(s).ok_or_else(|| self.bad(Span::NONE, format_args!("{s} of no thread")))
+                }
                 Some(slot) => Ok(self.b.ins().stack_addr(types::I64, slot.memory, 0)),
                 None => Err(self.bad(Span::NONE, format_args!("{s} is not declared"))),
             },

@@ -10,6 +10,7 @@ use super::{FuncLower, LocalVar, MAX_NESTING, Ptr, Result, Target, Val, scalar_t
 use crate::back::cpu::context::Field;
 use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::join::EXITED;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{Block, Case, FuncId, FuncKind, Label, Local, Scalar, Stmt, Type, Value};
 use crate::source::Span;
@@ -18,13 +19,7 @@ impl FuncLower<'_, '_> {
     /// Lowers a block; `false` when control never reaches its end.
     pub(super) fn lower_block(&mut self, block: &Block) -> Result<bool> {
         self.depth += 1;
-        if self.depth > MAX_NESTING {
-            let message = format!("blocks in `{}` are nested more than {MAX_NESTING} deep", self.func.name);
-            return Err(Box::new(
-                Diagnostic::error(Code::NestingLimit, self.func.span, message)
-                    .help("move the inner part to a function"),
-            ));
-        }
+        self.check_depth()?;
         let mut reached = true;
         for (stmt, span) in block.iter() {
             if !self.lower_stmt(stmt, span)? {
@@ -36,7 +31,16 @@ impl FuncLower<'_, '_> {
         Ok(reached)
     }
 
-    fn lower_stmt(&mut self, stmt: &Stmt, span: Span) -> Result<bool> {
+    pub(super) fn check_depth(&self) -> Result<()> {
+        if self.depth <= MAX_NESTING {
+            return Ok(());
+        }
+        let message = format!("blocks in `{}` are nested more than {MAX_NESTING} deep", self.func.name);
+        let help = "move the inner part to a function";
+        Err(Box::new(Diagnostic::error(Code::NestingLimit, self.func.span, message).help(help)))
+    }
+
+    pub(super) fn lower_stmt(&mut self, stmt: &Stmt, span: Span) -> Result<bool> {
         match stmt {
             Stmt::Let(v, op) => {
                 let val = self.op(*v, op, span)?;
@@ -53,14 +57,24 @@ impl FuncLower<'_, '_> {
             Stmt::Switch { label, value, cases } => self.lower_switch(*label, *value, cases, span),
             Stmt::Scope { label, body } => self.lower_scope(*label, body),
             Stmt::Break(label) => {
+                let in_region = self.in_region();
                 let target = self.target(*label, span)?;
+                if let Some((left, _)) = target.masks.filter(|_| in_region) {
+                    self.jump_out(left)?;
+                    return Ok(false);
+                }
                 target.exit_used = true;
                 let exit = target.exit;
                 self.b.ins().jump(exit, &[]);
                 Ok(false)
             }
             Stmt::Continue(label) => {
+                let in_region = self.in_region();
                 let target = self.target(*label, span)?;
+                if let Some((_, again)) = target.masks.filter(|_| in_region) {
+                    self.jump_out(again)?;
+                    return Ok(false);
+                }
                 target.step_used = true;
                 let Some(step) = target.step else {
                     return Err(self.bad(span, format_args!("`continue` of {label}, which is no loop")));
@@ -93,11 +107,18 @@ impl FuncLower<'_, '_> {
                 self.b.ins().fence();
                 Ok(true)
             }
-            Stmt::Barrier(_) | Stmt::Collective { .. } => Err(Box::new(
-                Diagnostic::error(Code::Unsupported, span, "barriers are not supported on the CPU yet")
-                    .help("split the kernel in two where its threads have to wait for each other"),
-            )),
+            Stmt::Barrier(_) | Stmt::Collective { .. } => Err(self.split_in_a_call(span)),
         }
+    }
+
+    /// Functions that hold a split are inlined, unless they call themselves.
+    fn split_in_a_call(&self, span: Span) -> Box<Diagnostic> {
+        let message = format!(
+            "`{}` waits for other threads, and calls itself or is too deep to be made part of its caller",
+            self.func.name
+        );
+        let help = "write the recursion as a loop, or move the barrier or warp function out of it";
+        Box::new(Diagnostic::error(Code::Unsupported, span, message).help(help))
     }
 
     fn set(&mut self, local: Local, v: Value, span: Span) -> Result<bool> {
@@ -133,18 +154,18 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    fn target(&mut self, label: Label, span: Span) -> Result<&mut Target> {
+    pub(super) fn target(&mut self, label: Label, span: Span) -> Result<&mut Target> {
         match self.labels.iter().rposition(|t| t.label == label) {
             Some(i) => Ok(&mut self.labels[i]),
             None => Err(self.bad(span, format_args!("{label} encloses nothing here"))),
         }
     }
 
-    fn push_target(&mut self, label: Label, exit: clif::Block, step: Option<clif::Block>) {
-        self.labels.push(Target { label, exit, exit_used: false, step, step_used: false });
+    pub(super) fn push_target(&mut self, label: Label, exit: clif::Block, step: Option<clif::Block>) {
+        self.labels.push(Target { label, exit, exit_used: false, step, step_used: false, masks: None });
     }
 
-    fn pop_target(&mut self, span: Span) -> Result<Target> {
+    pub(super) fn pop_target(&mut self, span: Span) -> Result<Target> {
         self.labels.pop().ok_or_else(|| self.bad(span, "labels do not nest"))
     }
 
@@ -212,7 +233,7 @@ impl FuncLower<'_, '_> {
     }
 
     /// Ends a construct: goes on in its exit if anything leads there.
-    fn leave(&mut self, exit: clif::Block, falls: bool, span: Span) -> Result<bool> {
+    pub(super) fn leave(&mut self, exit: clif::Block, falls: bool, span: Span) -> Result<bool> {
         let target = self.pop_target(span)?;
         self.b.seal_block(exit);
         let reached = falls || target.exit_used;
@@ -267,6 +288,10 @@ impl FuncLower<'_, '_> {
     }
 
     fn lower_return(&mut self, value: Option<Value>, span: Span) -> Result<bool> {
+        if self.in_region() {
+            self.jump_out(EXITED)?;
+            return Ok(false);
+        }
         if let Some(next) = self.next_thread {
             self.b.ins().jump(next, &[]);
             return Ok(false);
