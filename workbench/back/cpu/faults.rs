@@ -66,6 +66,8 @@ pub enum SiteKind {
         /// Whether the loop may wait for other threads.
         waits: bool,
     },
+    /// A jump of single threads that others may wait for.
+    Jump,
     /// A barrier or warp function.
     Join(Box<Join>),
     /// `printf`.
@@ -84,9 +86,11 @@ pub enum SiteKind {
 pub struct Join {
     /// What it is.
     pub op: Joined,
-    /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another
-    /// way, by its number, and where they did.
-    pub around: Vec<(u32, Span)>,
+    /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another way, by
+    /// its number, and where they did; `None` when each noted the site of its jump.
+    pub around: Vec<(u32, Option<Span>)>,
+    /// Where in scratch those notes are.
+    pub parted: u32,
 }
 
 /// What joins threads.
@@ -136,7 +140,7 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         Some(SiteKind::Stack(name)) => {
             (FaultKind::StackOverflow, format!("the call of `{name}` needs more stack than a thread has"))
         }
-        Some(SiteKind::Poll { .. } | SiteKind::Join(_) | SiteKind::Printf { .. }) | None => {
+        Some(SiteKind::Poll { .. } | SiteKind::Jump | SiteKind::Join(_) | SiteKind::Printf { .. }) | None => {
             (FaultKind::Trap, "the launch was stopped".to_owned())
         }
     };

@@ -99,7 +99,7 @@ pub fn signature(host: HostFn, conv: CallConv) -> Signature {
         HostFn::Fault => (vec![types::I64; 4], None),
         HostFn::Tick | HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
         HostFn::Printf | HostFn::Barrier => (vec![types::I64; 3], Some(types::I64)),
-        HostFn::Mask => (vec![types::I64; 5], Some(types::I64)),
+        HostFn::Mask => (vec![types::I64; 6], Some(types::I64)),
         HostFn::Collect => (vec![types::I64; 4], Some(types::I64)),
         HostFn::Fill => (vec![types::I64; 2], None),
         HostFn::Math(math, double) => {

@@ -7,6 +7,7 @@ use super::faults::{self, Join, Joined, SiteKind};
 use super::schedule::Launch;
 use crate::back::FaultKind;
 use crate::ir::{Collective, POISON, ReduceOp, Shuffle};
+use crate::source::Span;
 
 /// Warps of the largest block.
 const WARPS: usize = 32;
@@ -58,8 +59,16 @@ fn full(threads: u64) -> [u32; WARPS] {
 /// Does something to the masks; 1 if anybody is active then, else 0.
 ///
 /// # Safety
-/// `masks` has the masks of the running function, `cond` a byte for each thread where the operation is [`MaskOp::If`].
-pub unsafe extern "C" fn mask(masks: *mut [u32; WARPS], op: u64, number: u64, cond: *const u8, threads: u64) -> u64 {
+/// `masks` has the masks of the running function; `array` a byte for each thread where the operation is [`MaskOp::If`], a word for each
+/// where it is [`MaskOp::Park`].
+pub unsafe extern "C" fn mask(
+    masks: *mut [u32; WARPS],
+    op: u64,
+    number: u64,
+    array: *mut u8,
+    threads: u64,
+    site: u64,
+) -> u64 {
     // SAFETY: the caller's promise; the two masks are apart, since constructs' come after the active one.
     let active = unsafe { &mut *masks };
     let other = |number: u64| unsafe { &mut *masks.add((number as usize).max(1)) };
@@ -71,7 +80,7 @@ pub unsafe extern "C" fn mask(masks: *mut [u32; WARPS], op: u64, number: u64, co
         x if x == MaskOp::If as u64 => {
             let other = other(number);
             // SAFETY: a byte for each thread.
-            let cond = unsafe { slice::from_raw_parts(cond, threads as usize) };
+            let cond = unsafe { slice::from_raw_parts(array, threads as usize) };
             for (w, conds) in cond.chunks(LANES).enumerate() {
                 let taken = conds.iter().enumerate().fold(0, |bits, (l, c)| bits | u32::from(*c != 0) << l);
                 other[w] = active[w] & !taken;
@@ -87,6 +96,10 @@ pub unsafe extern "C" fn mask(masks: *mut [u32; WARPS], op: u64, number: u64, co
         }
         x if x == MaskOp::Clear as u64 => *other(number) = [0; WARPS],
         x if x == MaskOp::Park as u64 => {
+            // SAFETY: a word for each thread.
+            let notes = unsafe { slice::from_raw_parts_mut(array.cast::<u32>(), threads as usize) };
+            let is_active = |t: usize| active[t / LANES] >> (t % LANES) & 1 != 0;
+            notes.iter_mut().enumerate().filter(|(t, _)| is_active(*t)).for_each(|(_, note)| *note = site as u32);
             for (a, o) in active.iter_mut().zip(other(number)) {
                 *o |= std::mem::take(a);
             }
@@ -126,10 +139,15 @@ impl Crew<'_> {
     }
 
     /// Where a thread that is not active went its own way.
-    fn parted(&self, join: &Join, warp: usize, lane: usize) -> Option<crate::source::Span> {
+    fn parted(&self, ctx: &WorkerCtx, launch: &Launch<'_>, join: &Join, warp: usize, lane: usize) -> Option<Span> {
         let masks = self.masks?;
         let gone = |number: u32| masks.get(number as usize).is_some_and(|m| m[warp] >> lane & 1 != 0);
-        join.around.iter().find(|(number, _)| gone(*number)).map(|(_, span)| *span)
+        let (_, span) = join.around.iter().find(|(number, _)| gone(*number))?;
+        span.or_else(|| {
+            // SAFETY: scratch has a word for each thread there, wherever masks are.
+            let note = unsafe { *ctx.scratch.add(join.parted as usize).cast::<u32>().add(warp * LANES + lane) };
+            launch.image.sites.get(note as usize).map(|site| site.span)
+        })
     }
 }
 
@@ -185,7 +203,7 @@ fn all_here(ctx: &mut WorkerCtx, launch: &Launch<'_>, site: &faults::Site, join:
     let absent = show(index_of(ctx, warp * LANES + lane));
     let detail = format!("waits at `{name}` for thread {absent}, which went another way");
     let mut fault = faults::at(ctx, launch, FaultKind::BarrierDivergence, site.span, detail);
-    fault.related = crew.parted(join, warp, lane);
+    fault.related = crew.parted(ctx, launch, join, warp, lane);
     ctx.worker.fault = Some(fault);
     false
 }
@@ -311,7 +329,7 @@ pub unsafe extern "C" fn collect(
             };
             let mut fault = faults::at(ctx, launch, FaultKind::CollectiveMismatch, site.span, detail);
             if why == Trouble::Absent {
-                fault.related = crew.parted(join, w, other);
+                fault.related = crew.parted(ctx, launch, join, w, other);
             }
             ctx.worker.fault = Some(fault);
             return -1;

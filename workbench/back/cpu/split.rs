@@ -65,6 +65,8 @@ pub struct SplitPlan {
     pub slot_bytes: u32,
     /// Bytes of scratch.
     pub scratch: u32,
+    /// Where in it the sites of the threads' last jumps out of a construct are.
+    pub parted: u32,
     /// Constructs that threads leave one by one, so that masks say who is where.
     pub masked: HashSet<Label>,
     /// Whether threads leave the kernel one by one.
@@ -90,6 +92,7 @@ impl SplitPlan {
             Layout { threads: func.max_threads.unwrap_or(MAX_THREADS).clamp(1, MAX_THREADS), next: 0, count: 0 };
         let values = facts.value_homes(&mut layout);
         let locals = facts.local_homes(&mut layout);
+        let parted = if masks { layout.array(4) } else { 0 };
         let (slots, slot_bytes) = facts.slot_homes();
         Some(SplitPlan {
             regions,
@@ -98,6 +101,7 @@ impl SplitPlan {
             slots,
             slot_bytes,
             scratch: layout.next,
+            parted,
             masked,
             masked_return,
             masks,

@@ -33,8 +33,8 @@ pub(super) struct Walk<'m> {
     mask_count: u32,
     /// Where to go on when nobody is active, innermost last.
     empty: Vec<clif::Block>,
-    /// The masks of the constructs around, and where threads went their own way; innermost last.
-    around: Vec<(u32, Span)>,
+    /// The masks of the constructs around, and where threads went their own way, unless each noted that itself; innermost last.
+    around: Vec<(u32, Option<Span>)>,
     /// The running thread, inside a region.
     tid: Option<clif::Value>,
     /// Its index, packed.
@@ -293,7 +293,9 @@ impl<'m> FuncLower<'_, 'm> {
             }
         };
         if let Some(mask) = park {
-            self.mask(MaskOp::Park, mask, None)?;
+            let parted = self.parted()?;
+            let site = self.new_site(span, SiteKind::Jump);
+            self.mask_at(MaskOp::Park, mask, Some(parted), site)?;
             let empty = self.empty_target()?;
             self.b.ins().jump(empty, &[]);
         }
@@ -350,7 +352,7 @@ impl<'m> FuncLower<'_, 'm> {
         let other = self.new_mask()?;
         let cond = self.kept_array(cond)?;
         let mut any = self.mask(MaskOp::If, other, Some(cond))?;
-        self.walk()?.around.push((other, span));
+        self.walk()?.around.push((other, Some(span)));
         for (turn, (sequence, block)) in [then, els].into_iter().enumerate() {
             if turn == 1 {
                 if sequence.nodes.is_empty() {
@@ -423,8 +425,8 @@ impl<'m> FuncLower<'_, 'm> {
             target.masks = Some((left, again));
         }
         let walk = self.walk()?;
-        walk.around.push((left, first_jump(body.1, &Stmt::Break(label)).unwrap_or(span)));
-        walk.around.push((again, first_jump(body.1, &Stmt::Continue(label)).unwrap_or(span)));
+        walk.around.push((left, None));
+        walk.around.push((again, None));
         walk.empty.push(next);
         if self.sequence(body.0, body.1)? {
             self.b.ins().jump(next, &[]);
@@ -459,7 +461,7 @@ impl<'m> FuncLower<'_, 'm> {
             target.masks = Some((left, left));
         }
         let walk = self.walk()?;
-        walk.around.push((left, first_jump(body.1, &Stmt::Break(label)).unwrap_or(span)));
+        walk.around.push((left, None));
         walk.empty.push(exit);
         if self.sequence(body.0, body.1)? {
             self.b.ins().jump(exit, &[]);
@@ -816,7 +818,12 @@ impl<'m> FuncLower<'_, 'm> {
     }
 
     /// The running thread leaves what the mask stands for.
-    pub(super) fn jump_out(&mut self, mask: u32) -> Result<()> {
+    pub(super) fn jump_out(&mut self, mask: u32, span: Span) -> Result<()> {
+        if mask != EXITED {
+            let site = self.new_site(span, SiteKind::Jump);
+            let (site, at) = (self.int(types::I32, site), self.walk()?.plan.parted);
+            self.kept_store(at, site)?;
+        }
         let walk = self.walk()?;
         walk.jumped = true;
         let (Some(masks), Some(tid), Some(end)) = (walk.masks, walk.tid, walk.thread_end) else {
@@ -862,19 +869,33 @@ impl<'m> FuncLower<'_, 'm> {
 
     /// Does something to the masks; whether anybody is active then.
     fn mask(&mut self, op: MaskOp, mask: u32, cond: Option<clif::Value>) -> Result<clif::Value> {
+        self.mask_at(op, mask, cond, 0)
+    }
+
+    /// Where threads note the sites of their jumps.
+    fn parted(&mut self) -> Result<clif::Value> {
+        let walk = self.walk()?;
+        let (scratch, at) = (walk.scratch, walk.plan.parted);
+        let at = self.int(types::I64, i64::from(at));
+        Ok(self.b.ins().iadd(scratch, at))
+    }
+
+    /// As [`Self::mask`], for an operation that has a site: `array` is where threads note it.
+    fn mask_at(&mut self, op: MaskOp, mask: u32, array: Option<clif::Value>, site: i64) -> Result<clif::Value> {
         let masks = self.masks_address()?;
         let (code, mask) = (self.int(types::I64, op as i64), self.int(types::I64, i64::from(mask)));
-        let cond = match cond {
-            Some(cond) => cond,
+        let array = match array {
+            Some(array) => array,
             None => self.int(types::I64, 0),
         };
-        let threads = self.walk()?.threads;
-        Ok(self.call_host(HostFn::Mask, &[masks, code, mask, cond, threads])?[0])
+        let (threads, site) = (self.walk()?.threads, self.int(types::I64, site));
+        Ok(self.call_host(HostFn::Mask, &[masks, code, mask, array, threads, site])?[0])
     }
 
     fn join_site(&mut self, op: Joined, span: Span) -> Result<clif::Value> {
-        let around: Vec<(u32, Span)> = self.walk()?.around.iter().rev().copied().collect();
-        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around })));
+        let walk = self.walk()?;
+        let (around, parted) = (walk.around.iter().rev().copied().collect(), walk.plan.parted);
+        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around, parted })));
         Ok(self.int(types::I64, site))
     }
 
@@ -940,12 +961,4 @@ impl<'m> FuncLower<'_, 'm> {
         }
         Ok(())
     }
-}
-
-/// The place of the first such jump in a block.
-fn first_jump(block: &Block, jump: &Stmt) -> Option<Span> {
-    block.iter().find_map(|(stmt, span)| match stmt {
-        stmt if stmt == jump => Some(span),
-        stmt => stmt.blocks().into_iter().find_map(|inner| first_jump(inner, jump)),
-    })
 }

@@ -60,7 +60,7 @@ impl FuncLower<'_, '_> {
                 let in_region = self.in_region();
                 let target = self.target(*label, span)?;
                 if let Some((left, _)) = target.masks.filter(|_| in_region) {
-                    self.jump_out(left)?;
+                    self.jump_out(left, span)?;
                     return Ok(false);
                 }
                 target.exit_used = true;
@@ -72,7 +72,7 @@ impl FuncLower<'_, '_> {
                 let in_region = self.in_region();
                 let target = self.target(*label, span)?;
                 if let Some((_, again)) = target.masks.filter(|_| in_region) {
-                    self.jump_out(again)?;
+                    self.jump_out(again, span)?;
                     return Ok(false);
                 }
                 target.step_used = true;
@@ -289,7 +289,7 @@ impl FuncLower<'_, '_> {
 
     fn lower_return(&mut self, value: Option<Value>, span: Span) -> Result<bool> {
         if self.in_region() {
-            self.jump_out(EXITED)?;
+            self.jump_out(EXITED, span)?;
             return Ok(false);
         }
         if let Some(next) = self.next_thread {
