@@ -222,18 +222,24 @@ impl Operands {
         let (word, size) = unsafe { (*self.0.add(2 * k), *self.0.add(2 * k + 1)) };
         let first = warp * LANES;
         let count = threads.saturating_sub(first).min(LANES);
-        let mut lanes = [word; LANES];
-        for (l, lane) in lanes.iter_mut().enumerate().take(if size == 0 { 0 } else { count }) {
-            // SAFETY: as above: an element of that size for each thread.
-            *lane = unsafe {
-                match size {
-                    1 => u64::from(*(word as *const u8).add(first + l)),
-                    4 => u64::from(*(word as *const u32).add(first + l)),
-                    _ => *(word as *const u64).add(first + l),
-                }
-            };
+        /// # Safety
+        /// `count` elements start at `from`.
+        unsafe fn read<T: Copy + Into<u64>>(from: *const T, count: usize) -> [u64; LANES] {
+            let mut lanes = [0; LANES];
+            // SAFETY: the caller's promise.
+            let from = unsafe { slice::from_raw_parts(from, count) };
+            lanes.iter_mut().zip(from).for_each(|(lane, v)| *lane = (*v).into());
+            lanes
         }
-        lanes
+        // SAFETY: as above: an element of that size for each thread.
+        unsafe {
+            match size {
+                0 => [word; LANES],
+                1 => read((word as *const u8).add(first), count),
+                4 => read((word as *const u32).add(first), count),
+                _ => read((word as *const u64).add(first), count),
+            }
+        }
     }
 
     /// # Safety
@@ -244,14 +250,18 @@ impl Operands {
         if to == 0 {
             return;
         }
-        for (l, value) in values.iter().enumerate().filter(|(l, _)| active >> l & 1 != 0) {
-            let at = warp * LANES + l;
+        let first = warp * LANES;
+        let mut left = active;
+        while left != 0 {
+            let l = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let (at, value) = (first + l, values[l]);
             // SAFETY: as above.
             unsafe {
                 match size {
-                    1 => *(to as *mut u8).add(at) = *value as u8,
-                    4 => *(to as *mut u32).add(at) = *value as u32,
-                    _ => *(to as *mut u64).add(at) = *value,
+                    1 => *(to as *mut u8).add(at) = value as u8,
+                    4 => *(to as *mut u32).add(at) = value as u32,
+                    _ => *(to as *mut u64).add(at) = value,
                 }
             }
         }
@@ -396,32 +406,33 @@ fn shuffle(
     width: &[u64; LANES],
 ) -> [u64; LANES] {
     let poison = u64::from_ne_bytes([POISON; 8]);
-    std::array::from_fn(|lane| {
-        if active >> lane & 1 == 0 {
-            return 0;
-        }
+    let mut result = [0; LANES];
+    let mut left = active;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize;
+        left &= left - 1;
         let (own, by) = (lane as i32, by[lane] as i32 & 31);
         let segment = 32i32.wrapping_sub(width[lane] as i32) & 31;
         let clamp = if kind == Shuffle::Up { 0 } else { 31 };
-        let lowest = own & segment;
-        let last = lowest | (clamp & !segment);
+        let last = own & segment | (clamp & !segment);
         let (from, inside) = match kind {
             Shuffle::Up => (own - by, own - by >= last),
             Shuffle::Down => (own + by, own + by <= last),
             Shuffle::Xor => (own ^ by, own ^ by <= last),
-            Shuffle::Idx => (lowest | (by & !segment), (lowest | (by & !segment)) <= last),
-        };
-        match usize::try_from(from) {
-            Ok(from) if inside && from < LANES => {
-                if (named[lane] & active) >> from & 1 != 0 {
-                    values[from]
-                } else {
-                    poison
-                }
+            Shuffle::Idx => {
+                let from = own & segment | (by & !segment);
+                (from, from <= last)
             }
-            _ => values[lane],
-        }
-    })
+        };
+        // Inside its segment a lane is one of the warp's.
+        let from = from as usize % LANES;
+        result[lane] = match inside {
+            false => values[lane],
+            true if (named[lane] & active) >> from & 1 != 0 => values[from],
+            true => poison,
+        };
+    }
+    result
 }
 
 /// Votes, matches and reductions.

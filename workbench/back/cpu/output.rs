@@ -1,6 +1,6 @@
-//! What threads print: each worker keeps its own records, in the order they come, which is (block, thread, time) because
-//! blocks are claimed in ascending order. Both bounds are prefixes of that order, so that what is kept of a launch does
-//! not depend on which worker ran what.
+//! What threads print: each worker keeps its own records, in the order they come: by block, because blocks are claimed in
+//! ascending order, and within a block by time. Both bounds are prefixes of that order, so that what is kept of a launch does
+//! not depend on which worker ran what. What is kept is shown by (block, thread, time).
 
 use super::context::{BufferDesc, DANGLING_DESC, WorkerCtx};
 use super::faults::{self, SiteKind};
@@ -48,8 +48,11 @@ impl Output {
 /// Puts the records of all workers in order, without those of blocks past `last`; with how many the bounds cut off.
 pub fn merge(mut records: Vec<(u64, PrintfRecord)>, last: u64) -> (Vec<PrintfRecord>, u64) {
     records.retain(|(block, _)| *block <= last);
-    // Stable: a block's records come from one worker, already in order.
-    records.sort_by_key(|(block, _)| *block);
+    // Stable: a thread's records come from one worker, already in order.
+    records.sort_by_key(|(block, record)| {
+        let [x, y, z] = record.thread;
+        (*block, z, y, x)
+    });
     let mut bytes = 0;
     let mut fits = |(_, record): &(u64, PrintfRecord)| {
         bytes += record.text.len();
