@@ -227,7 +227,8 @@ impl Cutter<'_> {
         match stmt {
             Stmt::If { cond, then, els } => {
                 let leaves = || self.leaves(then) || self.leaves(els);
-                if !held && !(self.uniformity.is_uniform(*cond) && leaves()) {
+                let is_node = held || self.uniformity.is_uniform(*cond) && leaves();
+                if !is_node {
                     return None;
                 }
                 let (then, els) = (self.block(then), self.block(els));

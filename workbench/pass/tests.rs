@@ -4,7 +4,6 @@ use expect_test::{Expect, expect};
 
 use super::uniformity::Shape;
 use super::*;
-use crate::diagnostic::Code;
 use crate::ir::testing::{Builder, pointer};
 use crate::ir::*;
 use crate::source::Span;
@@ -511,7 +510,7 @@ fn a_switch_with_a_barrier_becomes_a_chain() {
     b.stmt(Stmt::Switch { label, value: p[0], cases });
     let mut module = b.module();
     regions::unswitch(&mut module.functions[0]);
-    assert!(crate::valid::validate(&module).is_empty(), "{module}");
+    assert!(validate(&module).is_empty(), "{module}");
     let text = module.to_string();
     assert!(text.contains("scope") && !text.contains("switch"), "{text}");
 }

@@ -103,3 +103,27 @@ impl Symbol {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::CompileOptions;
+
+    #[test]
+    fn variables_are_read_and_written_by_name_and_type() {
+        let text = "__constant__ float w[3]; __device__ int n = 5; const int fixed = 2;
+            __global__ void k(float* x) { x[threadIdx.x] = w[threadIdx.x] * n * fixed; n += 1; }";
+        let program = Program::compile(text, &CompileOptions::default()).expect("it compiles");
+        assert_eq!(program.symbol_names(), ["w", "n"]);
+        let (w, n) = (program.symbol("w").expect("it is there"), program.symbol("n").expect("it is there"));
+        w.set(&[1.0f32, 2.0, 4.0]).expect("it fits");
+        let mut x = vec![0.0f32];
+        program.kernel("k").expect("it is there").launch(1, 1).arg(&mut x).run().expect("it runs");
+        assert_eq!((x[0], n.get::<i32>().expect("its type"), w.size()), (10.0, vec![6], 12));
+        for wrong in
+            [w.set(&[1.0f32]), w.set(&[1.0f64; 3]), w.get::<i32>().map(drop), program.symbol("fixed").map(drop)]
+        {
+            assert!(matches!(wrong, Err(Error::Argument(_))), "{wrong:?}");
+        }
+    }
+}

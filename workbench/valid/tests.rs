@@ -383,6 +383,63 @@ fn rule_22_sides() {
 }
 
 #[test]
+fn rule_24_shared_variables() {
+    let shared = |size, align, dynamic| Module {
+        shared: vec![SharedData { name: "s".into(), size, align, elem: Some(Scalar::F32), dynamic, span: Span::NONE }],
+        ..Module::default()
+    };
+    assert_eq!(validate(&shared(8, 4, false)), []);
+    assert_eq!(validate(&shared(0, 16, true)), []);
+    broken(&shared(6, 4, false), "no whole number of f32");
+    broken(&shared(8, 3, false), "is aligned to 3");
+    broken(&shared(8, 4, true), "is dynamic and has a size");
+}
+
+#[test]
+fn rule_25_atomics() {
+    let atomic = |op, ty: Scalar, compare: bool, result: Option<Scalar>| {
+        kernel(|b, _, p| {
+            let v = b.op(ty, Op::Convert(ty, Value::new(0)));
+            let result = result.map(|ty| b.func.new_value(ty.into(), Span::NONE));
+            b.stmt(Stmt::Atomic { result, op, ptr: p, value: v, compare: compare.then_some(v) });
+        })
+    };
+    assert_eq!(validate(&atomic(AtomicOp::Add, Scalar::F64, false, Some(Scalar::F64))), []);
+    assert_eq!(validate(&atomic(AtomicOp::Cas, Scalar::U16, true, None)), []);
+    broken(&atomic(AtomicOp::Min, Scalar::F32, false, None), "no number it works on");
+    broken(&atomic(AtomicOp::Inc, Scalar::I32, false, None), "no number it works on");
+    broken(&atomic(AtomicOp::Add, Scalar::U16, false, None), "no number it works on");
+    broken(&atomic(AtomicOp::Cas, Scalar::U32, false, None), "without a comparison");
+    broken(&atomic(AtomicOp::Or, Scalar::U32, true, None), "with a comparison");
+    broken(&atomic(AtomicOp::Add, Scalar::U32, false, Some(Scalar::I32)), "is bound to a result of type u32");
+}
+
+#[test]
+fn rule_26_collectives() {
+    let collective = |op, types: &[Scalar], result: Option<Scalar>| {
+        kernel(|b, n, _| {
+            let args = types.iter().map(|ty| b.op(*ty, Op::Convert(*ty, n))).collect();
+            let result = result.map(|ty| b.func.new_value(ty.into(), Span::NONE));
+            b.stmt(Stmt::Collective { result, op, args });
+        })
+    };
+    let (u, i, f, t) = (Scalar::U32, Scalar::I32, Scalar::F32, Scalar::Bool);
+    let shuffle = Collective::Shfl(Shuffle::Down);
+    assert_eq!(validate(&collective(shuffle, &[u, f, i, i], Some(f))), []);
+    assert_eq!(validate(&collective(Collective::Ballot, &[u, t], Some(u))), []);
+    broken(&collective(shuffle, &[u, f, i], Some(f)), "takes 4 operands, not 3");
+    broken(&collective(shuffle, &[i, f, i, i], Some(f)), "a mask is");
+    broken(&collective(shuffle, &[u, f, u, i], Some(f)), "a lane or width is");
+    broken(&collective(shuffle, &[u, f, i, i], Some(i)), "is bound to a result of type f32");
+    broken(&collective(Collective::Any, &[u, i], None), "a predicate is");
+    broken(&collective(Collective::Reduce(ReduceOp::Add), &[u, f], None), "does not work on");
+    broken(&collective(Collective::SyncWarp, &[u], Some(u)), "has no result to bind");
+    let (mut b, _) = Builder::new(FuncKind::Host, &[]);
+    b.stmt(Stmt::Collective { result: None, op: Collective::ActiveMask, args: vec![] });
+    broken(&b.module(), "__activemask in a host function");
+}
+
+#[test]
 fn rule_23_printf() {
     let printf = |text: &str, result: Option<Type>| {
         let mut module = kernel(|b, n, _| {

@@ -71,6 +71,7 @@ pub unsafe extern "C" fn mask(
 ) -> u64 {
     // SAFETY: the caller's promise; the two masks are apart, since constructs' come after the active one.
     let active = unsafe { &mut *masks };
+    // SAFETY: as above.
     let other = |number: u64| unsafe { &mut *masks.add((number as usize).max(1)) };
     match op {
         x if x == MaskOp::Init as u64 => {

@@ -217,11 +217,12 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
     if let Some(found) = search(launch.descs).or_else(|| search(&launch.image.globals.descs)) {
         return found;
     }
-    // SAFETY: a worker has a descriptor for each shared variable of the module, or none at all.
-    if !ctx.shared.is_null()
-        && let Some(found) = search(unsafe { std::slice::from_raw_parts(ctx.shared, launch.image.shared.len()) })
-    {
-        return found;
+    if !ctx.shared.is_null() {
+        // SAFETY: a worker has a descriptor for each shared variable of the module, or none at all.
+        let shared = unsafe { std::slice::from_raw_parts(ctx.shared, launch.image.shared.len()) };
+        if let Some(found) = search(shared) {
+            return found;
+        }
     }
     let mut frame = ctx.frames;
     // SAFETY: generated code links a frame while its activation runs and unlinks it before it ends.

@@ -10,9 +10,11 @@ mod atomic;
 mod block;
 mod entry;
 mod expr;
+mod masks;
 mod row;
 mod stmt;
 mod stride;
+mod threads;
 
 use std::collections::HashMap;
 

@@ -268,11 +268,11 @@ fn too_large_a_local_array_does_not_compile() {
 #[test]
 fn a_barrier_in_a_function_that_calls_itself_is_a_diagnostic() {
     let span = place(0);
-    let mut inner = crate::ir::Function::new("inner", crate::ir::FuncKind::Device, span);
+    let mut inner = Function::new("inner", FuncKind::Device, span);
     inner.body.push(Stmt::Barrier(Scope::Block), span);
-    inner.body.push(Stmt::Call { result: None, func: crate::ir::FuncId::new(0), args: vec![] }, span);
+    inner.body.push(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] }, span);
     let mut b = Build::kernel("barrier");
-    b.stmt(Stmt::Call { result: None, func: crate::ir::FuncId::new(0), args: vec![] });
+    b.stmt(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] });
     let diags = super::super::Code::compile(&module(vec![inner, b.done()])).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::Unsupported);
     // The scratch of a compilation that failed is not used again.

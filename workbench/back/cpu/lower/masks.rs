@@ -1,0 +1,237 @@
+//! Between regions: who is active, jumps of all that are, barriers and warp functions.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+
+use super::{FuncLower, Result, Val, scalar_type, trusted};
+use crate::back::cpu::faults::{Join, Joined, SiteKind};
+use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::join::{ACTIVE, EXITED, MASK_BYTES, MaskOp, OPERAND_WORDS, OPERANDS};
+use crate::back::cpu::split::ValueHome;
+use crate::ir::{Collective, Scalar, Stmt, Value};
+use crate::source::Span;
+
+impl<'m> FuncLower<'_, 'm> {
+    /// A jump of all active threads.
+    pub(super) fn node_jump(&mut self, stmt: &Stmt, span: Span) -> Result<()> {
+        let park = match stmt {
+            Stmt::Break(label) | Stmt::Continue(label) => {
+                let goes_on = matches!(stmt, Stmt::Continue(_));
+                let target = self.target(*label, span)?;
+                match (target.masks, goes_on) {
+                    (Some((left, _)), false) => Some(left),
+                    (Some((_, again)), true) => Some(again),
+                    (None, false) => {
+                        target.exit_used = true;
+                        let exit = target.exit;
+                        self.b.ins().jump(exit, &[]);
+                        None
+                    }
+                    (None, true) => {
+                        target.step_used = true;
+                        let Some(step) = target.step else {
+                            return Err(self.bad(span, format_args!("`continue` of {label}, which is no loop")));
+                        };
+                        self.b.ins().jump(step, &[]);
+                        None
+                    }
+                }
+            }
+            _ if self.walk()?.plan.masked_return => Some(EXITED),
+            _ => {
+                let done = self.walk()?.empty[0];
+                self.b.ins().jump(done, &[]);
+                None
+            }
+        };
+        if let Some(mask) = park {
+            let parted = self.parted()?;
+            let site = self.new_site(span, SiteKind::Jump);
+            self.mask_at(MaskOp::Park, mask, Some(parted), site)?;
+            let empty = self.empty_target()?;
+            self.b.ins().jump(empty, &[]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn empty_target(&mut self) -> Result<clif::Block> {
+        let walk = self.walk()?;
+        Ok(walk.empty.last().copied().unwrap_or(walk.empty[0]))
+    }
+
+    /// Goes on if anybody is active, else where somebody may be.
+    pub(super) fn go_on_if(&mut self, any: clif::Value) -> Result<()> {
+        let (go, empty) = (self.b.create_block(), self.empty_target()?);
+        self.b.ins().brif(any, go, &[], empty, &[]);
+        self.b.switch_to_block(go);
+        self.b.seal_block(go);
+        Ok(())
+    }
+
+    /// Those who left a construct are active again.
+    pub(super) fn end_masked(&mut self, exit: clif::Block, left: u32, span: Span) -> Result<bool> {
+        self.pop_target(span)?;
+        self.b.switch_to_block(exit);
+        self.b.seal_block(exit);
+        let any = self.mask(MaskOp::Merge, left, None)?;
+        self.go_on_if(any)?;
+        Ok(true)
+    }
+
+    /// The running thread leaves what the mask stands for.
+    pub(super) fn jump_out(&mut self, mask: u32, span: Span) -> Result<()> {
+        if mask != EXITED {
+            let site = self.new_site(span, SiteKind::Jump);
+            let (site, at) = (self.int(types::I32, site), self.walk()?.plan.parted);
+            self.kept_store(at, site)?;
+        }
+        let walk = self.walk()?;
+        walk.jumped = true;
+        let (Some(masks), Some(tid), Some(end)) = (walk.masks, walk.tid, walk.thread_end) else {
+            return Err(self.bad(Span::NONE, "a thread leaves where no mask says so"));
+        };
+        let five = self.int(types::I64, 5);
+        let warp = self.b.ins().ushr(tid, five);
+        let lane = self.b.ins().ireduce(types::I32, tid);
+        let one = self.int(types::I32, 1);
+        let bit = self.b.ins().ishl(one, lane);
+        let active_at = self.mask_word(masks, warp, ACTIVE);
+        let active = self.b.ins().load(types::I32, trusted(), active_at, 0);
+        let rest = self.b.ins().band_not(active, bit);
+        self.b.ins().store(trusted(), rest, active_at, 0);
+        let other_at = self.mask_word(masks, warp, mask);
+        let other = self.b.ins().load(types::I32, trusted(), other_at, 0);
+        let more = self.b.ins().bor(other, bit);
+        self.b.ins().store(trusted(), more, other_at, 0);
+        self.b.ins().jump(end, &[]);
+        Ok(())
+    }
+
+    pub(super) fn mask_word(&mut self, masks: clif::StackSlot, warp: clif::Value, mask: u32) -> clif::Value {
+        let start = self.b.ins().stack_addr(types::I64, masks, (MASK_BYTES * mask) as i32);
+        self.scaled(start, warp, 4)
+    }
+
+    pub(super) fn new_mask(&mut self) -> Result<u32> {
+        let walk = self.walk()?;
+        let Some(masks) = walk.masks else { return Err(self.bad(Span::NONE, "a mask where there are none")) };
+        let mask = walk.mask_count;
+        walk.mask_count += 1;
+        self.b.func.sized_stack_slots[masks].size = MASK_BYTES * (mask + 1);
+        Ok(mask)
+    }
+
+    pub(super) fn masks_address(&mut self) -> Result<clif::Value> {
+        Ok(match self.walk()?.masks {
+            Some(masks) => self.b.ins().stack_addr(types::I64, masks, 0),
+            None => self.int(types::I64, 0),
+        })
+    }
+
+    /// Does something to the masks; whether anybody is active then.
+    pub(super) fn mask(&mut self, op: MaskOp, mask: u32, cond: Option<clif::Value>) -> Result<clif::Value> {
+        self.mask_at(op, mask, cond, 0)
+    }
+
+    /// Where threads note the sites of their jumps.
+    pub(super) fn parted(&mut self) -> Result<clif::Value> {
+        let walk = self.walk()?;
+        let (scratch, at) = (walk.scratch, walk.plan.parted);
+        let at = self.int(types::I64, i64::from(at));
+        Ok(self.b.ins().iadd(scratch, at))
+    }
+
+    /// As [`Self::mask`], for an operation that has a site: `array` is where threads note it.
+    pub(super) fn mask_at(
+        &mut self,
+        op: MaskOp,
+        mask: u32,
+        array: Option<clif::Value>,
+        site: i64,
+    ) -> Result<clif::Value> {
+        let masks = self.masks_address()?;
+        let (code, mask) = (self.int(types::I64, op as i64), self.int(types::I64, i64::from(mask)));
+        let array = match array {
+            Some(array) => array,
+            None => self.int(types::I64, 0),
+        };
+        let (threads, site) = (self.walk()?.threads, self.int(types::I64, site));
+        Ok(self.call_host(HostFn::Mask, &[masks, code, mask, array, threads, site])?[0])
+    }
+
+    pub(super) fn join_site(&mut self, op: Joined, span: Span) -> Result<clif::Value> {
+        let walk = self.walk()?;
+        let (around, parted) = (walk.around.iter().rev().copied().collect(), walk.plan.parted);
+        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around, parted })));
+        Ok(self.int(types::I64, site))
+    }
+
+    pub(super) fn stop_if_negative(&mut self, value: clif::Value) {
+        let zero = self.int(types::I64, 0);
+        let negative = self.b.ins().icmp(IntCC::SignedLessThan, value, zero);
+        self.stop_if(negative);
+    }
+
+    pub(super) fn barrier(&mut self, span: Span) -> Result<()> {
+        // Without masks all threads are here.
+        if self.walk()?.masks.is_none() {
+            return Ok(());
+        }
+        let site = self.join_site(Joined::Barrier, span)?;
+        let masks = self.masks_address()?;
+        let status = self.call_host(HostFn::Barrier, &[self.ctx, site, masks])?[0];
+        self.stop_if_negative(status);
+        Ok(())
+    }
+
+    pub(super) fn collective(
+        &mut self,
+        result: Option<Value>,
+        op: Collective,
+        args: &[Value],
+        span: Span,
+    ) -> Result<()> {
+        let plan = self.walk()?.plan;
+        let area = match self.walk()?.operands {
+            Some(area) => area,
+            None => {
+                let area = self.stack_slot(8 * OPERAND_WORDS, 8);
+                self.walk()?.operands = Some(area);
+                area
+            }
+        };
+        let mut of = Scalar::U32;
+        for (i, v) in args.iter().enumerate().take(OPERANDS) {
+            let ty = self.scalar_of(*v)?;
+            if op.is_block() || i == 1 {
+                of = ty;
+            }
+            let (word, stride) = match plan.values[v.index()] {
+                ValueHome::Shared => {
+                    let value = self.scalar(*v)?;
+                    (self.widen(value, ty.into()), 0)
+                }
+                _ => (self.kept_array(*v)?, ty.size()),
+            };
+            let stride = self.int(types::I64, i64::from(stride));
+            self.stack_put(word, area, 16 * i as i32);
+            self.stack_put(stride, area, 16 * i as i32 + 8);
+        }
+        let to = match result {
+            Some(v) if !op.is_block() => self.kept_array(v)?,
+            _ => self.int(types::I64, 0),
+        };
+        self.stack_put(to, area, 16 * OPERANDS as i32);
+        let site = self.join_site(Joined::Collective(op, of.size(), of.is_signed()), span)?;
+        let masks = self.masks_address()?;
+        let start = self.b.ins().stack_addr(types::I64, area, 0);
+        let answer = self.call_host(HostFn::Collect, &[self.ctx, site, masks, start])?[0];
+        self.stop_if_negative(answer);
+        if let Some(v) = result.filter(|_| op.is_block()) {
+            let ty = scalar_type(self.scalar_of(v)?);
+            let answer = self.b.ins().ireduce(ty, answer);
+            self.define(v, Val::Scalar(answer))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! What threads do to memory in one step, and what they compute together.
+
+/// What an atomic computes from what memory holds and its operand; the result is what memory held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    /// The sum; integers and floats.
+    Add,
+    /// The difference.
+    Sub,
+    /// The operand.
+    Exch,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// One more, or 0 when it is not below the operand (`u32`).
+    Inc,
+    /// One less, or the operand when it is 0 or above the operand (`u32`).
+    Dec,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The operand if memory holds `compare`, else what it holds.
+    Cas,
+}
+
+/// Where a shuffle reads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shuffle {
+    /// The lane given.
+    Idx,
+    /// So many lanes below.
+    Up,
+    /// So many lanes above.
+    Down,
+    /// The lane whose number differs in those bits.
+    Xor,
+}
+
+/// What a warp reduction computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReduceOp {
+    /// The sum, modulo 2^32.
+    Add,
+    /// The smallest, by the operand's signedness.
+    Min,
+    /// The largest.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+/// What threads compute together; the operands are those of CUDA's function, `mask` a `u32`, `pred` a `Bool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Collective {
+    /// `__syncthreads_count(pred)`: a barrier; how many threads' predicates hold, an `i32`.
+    SyncCount,
+    /// `__syncthreads_and(pred)`: a barrier; whether all hold, a `Bool`.
+    SyncAnd,
+    /// `__syncthreads_or(pred)`: a barrier; whether any holds, a `Bool`.
+    SyncOr,
+    /// `__syncwarp(mask)`; no result.
+    SyncWarp,
+    /// `__shfl*_sync(mask, value, lane, width)`: another lane's value of 32 or 64 bits; `lane` and `width` are `i32`. As PTX's
+    /// `shfl.sync`: out of the segment it is the thread's own. A lane that does not take part gives poison.
+    Shfl(Shuffle),
+    /// `__ballot_sync(mask, pred)`: for each lane of the mask its predicate, a `u32`.
+    Ballot,
+    /// `__any_sync(mask, pred)`, a `Bool`.
+    Any,
+    /// `__all_sync(mask, pred)`, a `Bool`.
+    All,
+    /// `__uni_sync(mask, pred)`: whether all predicates are equal, a `Bool`.
+    Uni,
+    /// `__match_any_sync(mask, value)`: the lanes with this value's bits, a `u32`.
+    MatchAny,
+    /// `__match_all_sync(mask, value)`: the mask if all values have the same bits, else 0, a `u32`.
+    MatchAll,
+    /// `__reduce_*_sync(mask, value)` on `i32` or `u32`.
+    Reduce(ReduceOp),
+    /// `__activemask()`: the lanes that execute this together, a `u32`.
+    ActiveMask,
+}
+
+impl Collective {
+    /// Whether it joins the whole block, rather than a warp.
+    pub fn is_block(self) -> bool {
+        matches!(self, Collective::SyncCount | Collective::SyncAnd | Collective::SyncOr)
+    }
+
+    /// How many operands it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Collective::ActiveMask => 0,
+            Collective::SyncCount | Collective::SyncAnd | Collective::SyncOr | Collective::SyncWarp => 1,
+            Collective::Shfl(_) => 4,
+            _ => 2,
+        }
+    }
+
+    /// CUDA's name.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Collective::SyncCount => "__syncthreads_count",
+            Collective::SyncAnd => "__syncthreads_and",
+            Collective::SyncOr => "__syncthreads_or",
+            Collective::SyncWarp => "__syncwarp",
+            Collective::Shfl(Shuffle::Idx) => "__shfl_sync",
+            Collective::Shfl(Shuffle::Up) => "__shfl_up_sync",
+            Collective::Shfl(Shuffle::Down) => "__shfl_down_sync",
+            Collective::Shfl(Shuffle::Xor) => "__shfl_xor_sync",
+            Collective::Ballot => "__ballot_sync",
+            Collective::Any => "__any_sync",
+            Collective::All => "__all_sync",
+            Collective::Uni => "__uni_sync",
+            Collective::MatchAny => "__match_any_sync",
+            Collective::MatchAll => "__match_all_sync",
+            Collective::Reduce(ReduceOp::Add) => "__reduce_add_sync",
+            Collective::Reduce(ReduceOp::Min) => "__reduce_min_sync",
+            Collective::Reduce(ReduceOp::Max) => "__reduce_max_sync",
+            Collective::Reduce(ReduceOp::And) => "__reduce_and_sync",
+            Collective::Reduce(ReduceOp::Or) => "__reduce_or_sync",
+            Collective::Reduce(ReduceOp::Xor) => "__reduce_xor_sync",
+            Collective::ActiveMask => "__activemask",
+        }
+    }
+}
