@@ -29,6 +29,7 @@ pub fn prepare_for_cpu(module: &mut Module) {
     for func in &mut module.functions {
         fold::run(func);
         if func.kind == FuncKind::Kernel {
+            if let Some(seed) = std::env::var("WB_STRESS").ok().and_then(|v| v.parse::<u64>().ok()) { let mut n = seed; stress(&mut func.body, &mut n, 0); }
             regions::unswitch(func);
         }
     }
@@ -58,3 +59,19 @@ pub fn reachable_from(module: &Module, roots: Vec<FuncId>) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests;
+
+fn stress(block: &mut crate::ir::Block, n: &mut u64, depth: u32) {
+    let mut out = crate::ir::Block::default();
+    for (mut stmt, span) in std::mem::take(&mut block.stmts).into_iter().zip(std::mem::take(&mut block.spans)) {
+        for b in stmt.blocks_mut() { stress(b, n, depth + 1); }
+        *n = n.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let r = *n >> 60;
+        if r == 0 {
+            out.push(Stmt::Collective { result: None, op: crate::ir::Collective::ActiveMask, args: vec![] }, span);
+        } else if depth == 0 && r < 4 {
+            out.push(Stmt::Barrier(crate::ir::Scope::Block), span);
+        }
+        out.push(stmt, span);
+    }
+    *block = out;
+}
