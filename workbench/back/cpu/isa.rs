@@ -14,6 +14,14 @@ pub fn host() -> Result<&'static OwnedTargetIsa, &'static str> {
     ISA.get_or_init(build).as_ref().map_err(String::as_str)
 }
 
+/// Whether fused multiply-add is an instruction of this machine; elsewhere it is a call.
+pub fn has_fma() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    return cfg!(target_arch = "aarch64");
+}
+
 fn build() -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let verifier = if cfg!(debug_assertions) { "true" } else { "false" };

@@ -22,6 +22,7 @@ mod schedule;
 mod special;
 mod stack;
 mod tick;
+mod vector;
 
 #[cfg(test)]
 mod tests;

@@ -232,7 +232,10 @@ impl FuncLower<'_, '_> {
             self.b.switch_to_block(fast);
             self.b.seal_block(fast);
             self.good_row = true;
-            self.row(width, done)?;
+            match &self.info.vector {
+                Some(plan) => self.vector_row(plan, width, done)?,
+                None => self.whole_row(width, done)?,
+            }
             self.b.switch_to_block(checked);
             self.b.seal_block(checked);
             self.good_row = false;
@@ -240,14 +243,18 @@ impl FuncLower<'_, '_> {
             self.published = false;
             (self.fault, self.stop) = super::exits(&mut self.b);
         }
-        self.row(width, done)
+        self.whole_row(width, done)
     }
 
-    /// The loop over the threads of a row; goes on in `done`.
-    fn row(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
+    fn whole_row(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
+        let first = self.int(types::I32, 0);
+        self.row(first, width, done)
+    }
+
+    /// The loop over the threads `first..end` of a row, at least one; goes on in `done`.
+    pub(super) fn row(&mut self, first: clif::Value, end: clif::Value, done: clif::Block) -> Result<()> {
         let (body, next) = (self.b.create_block(), self.b.create_block());
         let index = self.b.append_block_param(body, types::I32);
-        let first = self.int(types::I32, 0);
         self.b.ins().jump(body, &[first.into()]);
 
         self.b.switch_to_block(body);
@@ -267,7 +274,7 @@ impl FuncLower<'_, '_> {
         self.b.seal_block(next);
         let one = self.int(types::I32, 1);
         let following = self.b.ins().iadd(index, one);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, following, width);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, following, end);
         self.b.ins().brif(more, body, &[following.into()], done, &[]);
         self.b.seal_block(body);
         self.finish_exits()

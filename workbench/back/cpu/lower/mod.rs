@@ -11,6 +11,7 @@ mod expr;
 mod row;
 mod stmt;
 mod stride;
+mod vector;
 
 use std::collections::HashMap;
 
