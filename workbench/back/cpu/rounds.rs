@@ -12,13 +12,14 @@ use super::schedule::Launch;
 /// Most rows (of all threads in x of one y and z) that take turns.
 const MAX_ROWS: u64 = 1024;
 
-/// Blocks that are worth keeping together: fewer read memory in pieces of a few kilobytes.
-const NEIGHBOURS: u64 = 8;
+/// Blocks that are worth keeping together: fewer read memory in pieces of too few pages.
+const NEIGHBOURS: u64 = 16;
 
-/// How many blocks a worker takes next: many while many are left, but no fewer than its share or a few neighbours.
+/// How many blocks a worker takes next: an even share of what is left, because blocks are alike and long stretches of memory
+/// are read faster, but no fewer than a few neighbours.
 pub fn claim(blocks: u64, left: u64) -> u64 {
     let width = pool::width() as u64;
-    (left / (2 * width)).max(blocks.div_ceil(width).min(NEIGHBOURS))
+    (left / width).max(blocks.div_ceil(width).min(NEIGHBOURS))
 }
 
 /// The code of a kernel that is a grid-stride loop.
