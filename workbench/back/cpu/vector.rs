@@ -3,7 +3,8 @@
 //! A kernel qualifies when, below guards such as `if (i < n)`, it is straight-line code (branches without stores become
 //! selections) on 32- and 64-bit numbers, and every access is one that the row's plan has checked for all threads: at
 //! neighbouring elements for neighbouring threads, or at one element for all. Everything else keeps the scalar loop, which
-//! also runs what is left over at a row's end, chunks that a guard cuts, and rows whose accesses are not all in bounds.
+//! with every check, also runs what is left over at a row's end, chunks that a guard cuts, and rows whose accesses are not all in
+//! bounds.
 //!
 //! A guard compares numbers that move in a line over the row. Where they do not wrap (the row's plan checks that, too), it
 //! holds for all threads of a chunk if it holds for the first and for the last.
@@ -16,8 +17,9 @@ use crate::ir::{BinaryOp, Block, CompareOp, Function, Local, MathFn, Op, Scalar,
 
 /// Threads that share one vector of 32-bit numbers.
 pub const LANES: i64 = 4;
-/// Threads between two looks at the guards.
-pub const CHUNK: i64 = 16;
+/// Groups of four threads in a chunk, that is between two looks at the guards, for bodies of up to so many ops in lanes: a long body
+/// keeps the machine busy by itself, and every copy of it costs its time to compile.
+const GROUPS: [(usize, i64); 3] = [(12, 4), (32, 2), (usize::MAX, 1)];
 
 /// What a value is to the threads of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct Guard {
 /// How a kernel's body runs on chunks of threads.
 #[derive(Debug)]
 pub struct VectorPlan {
+    /// How many groups of [`LANES`] threads a chunk is.
+    pub groups: i64,
     /// For each value what it is.
     pub kinds: Vec<Kind>,
     /// For each value that reads a local the value it reads; `None` where branches were joined.
@@ -89,6 +93,7 @@ pub(super) fn plan<'f>(
     }
     let count = func.values.len();
     let plan = VectorPlan {
+        groups: 1,
         kinds: vec![Kind::Unused; count],
         alias: vec![None; count],
         guards: Vec::new(),
@@ -96,13 +101,22 @@ pub(super) fn plan<'f>(
     };
     let mut planner = Planner { func, row, align, finder, plan, widened: BTreeSet::new(), stored: false, has_fma };
     planner.guarded(&func.body, &mut Env::new())?;
-    let Planner { plan, widened, stored, .. } = planner;
+    let Planner { mut plan, widened, stored, .. } = planner;
     if !stored {
         return None;
     }
+    let in_lanes = plan.kinds.iter().filter(|kind| matches!(kind, Kind::Lanes(_) | Kind::Mask(_))).count();
+    plan.groups = GROUPS.iter().find(|(ops, _)| in_lanes <= *ops).map_or(1, |(_, groups)| *groups);
     let known: BTreeSet<_> = row.widened.iter().copied().collect();
     row.widened.extend(widened.into_iter().filter(|w| !known.contains(w)));
     Some(plan)
+}
+
+impl VectorPlan {
+    /// How many threads a chunk is.
+    pub fn chunk(&self) -> i64 {
+        self.groups * LANES
+    }
 }
 
 impl Planner<'_, '_> {

@@ -227,15 +227,15 @@ impl FuncLower<'_, '_> {
     fn rows(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
         if !self.info.row.is_empty() {
             let good = self.row_is_good(&self.info.row, width)?;
+            if let Some(plan) = &self.info.vector {
+                return self.vector_row(plan, good, width, done);
+            }
             let (fast, checked) = (self.b.create_block(), self.b.create_block());
             self.b.ins().brif(good, fast, &[], checked, &[]);
             self.b.switch_to_block(fast);
             self.b.seal_block(fast);
             self.good_row = true;
-            match &self.info.vector {
-                Some(plan) => self.vector_row(plan, width, done)?,
-                None => self.whole_row(width, done)?,
-            }
+            self.whole_row(width, done)?;
             self.b.switch_to_block(checked);
             self.b.seal_block(checked);
             self.good_row = false;

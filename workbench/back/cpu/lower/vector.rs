@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{
 
 use super::row::Ops;
 use super::{FuncLower, Result, scalar_type};
-use crate::back::cpu::vector::{CHUNK, Kind, LANES, VectorPlan, guarded_side};
+use crate::back::cpu::vector::{Kind, LANES, VectorPlan, guarded_side};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, MathFn, Op, Scalar, Stmt, UnaryOp, Value};
 use crate::source::Span;
 
@@ -47,23 +47,31 @@ fn bits() -> MemFlagsData {
 }
 
 impl<'m> FuncLower<'_, 'm> {
-    /// The loop over the threads of a good row, chunk by chunk; goes on in `done`.
-    pub(super) fn vector_row(&mut self, plan: &'m VectorPlan, width: clif::Value, done: clif::Block) -> Result<()> {
+    /// The row's threads: chunk by chunk in a `good` row, thread by thread with every check in others, at a row's end, and where a
+    /// guard cuts a chunk; goes on in `done`.
+    pub(super) fn vector_row(
+        &mut self,
+        plan: &'m VectorPlan,
+        good: clif::Value,
+        width: clif::Value,
+        done: clif::Block,
+    ) -> Result<()> {
         let [head, look, chunk, scalar, rest] = [(); 5].map(|()| self.b.create_block());
         let index = self.b.append_block_param(head, types::I32);
         let first = self.b.append_block_param(scalar, types::I32);
         let end = self.b.append_block_param(scalar, types::I32);
         let zero = self.int(types::I32, 0);
-        self.b.ins().jump(head, &[zero.into()]);
+        self.b.ins().brif(good, head, &[zero.into()], scalar, &[zero.into(), width.into()]);
 
         self.b.switch_to_block(head);
-        let size = self.int(types::I32, CHUNK);
+        let size = self.int(types::I32, plan.chunk());
         let next = self.b.ins().iadd(index, size);
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, next, width);
         self.b.ins().brif(fits, look, &[], scalar, &[index.into(), width.into()]);
 
         self.b.switch_to_block(look);
         self.b.seal_block(look);
+        self.good_row = true;
         let all = self.guards_hold(plan, index)?;
         self.b.ins().brif(all, chunk, &[], scalar, &[index.into(), next.into()]);
         self.b.seal_block(scalar);
@@ -71,6 +79,7 @@ impl<'m> FuncLower<'_, 'm> {
         self.b.switch_to_block(chunk);
         self.b.seal_block(chunk);
         self.chunk(plan, index)?;
+        self.good_row = false;
         let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, width);
         self.b.ins().brif(more, head, &[next.into()], done, &[]);
 
@@ -87,7 +96,7 @@ impl<'m> FuncLower<'_, 'm> {
     /// Whether all guards let all threads of the chunk through.
     fn guards_hold(&mut self, plan: &VectorPlan, index: clif::Value) -> Result<clif::Value> {
         let ops = self.ops();
-        let by = self.int(types::I32, CHUNK - 1);
+        let by = self.int(types::I32, plan.chunk() - 1);
         let last = self.b.ins().iadd(index, by);
         let mut all = self.int(types::I8, 1);
         for thread in [index, last] {
@@ -109,7 +118,7 @@ impl<'m> FuncLower<'_, 'm> {
         let ops = self.ops();
         let body = &self.func.body;
         self.lines(plan, body)?;
-        for number in 0..CHUNK / LANES {
+        for number in 0..plan.groups {
             let mut group = Group { number, lanes: vec![None; self.func.values.len()], locals: BTreeMap::new() };
             self.group(plan, &ops, body, &mut group)?;
         }
