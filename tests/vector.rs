@@ -23,6 +23,8 @@ const BODIES: &[&str] = &[
     "float t = a[i]; if (t < b[i]) t = c[i]; else t = t + 1; y[i] = t;",
     "float t = 0; if (a[i] != b[i] && c[i] <= 2) { t = sqrtf(fabsf(a[i])); } y[i] = t;",
     "y[i] = fminf(a[i], b[i]) + fmaxf(b[i], c[i]);",
+    "y[i] = fmaxf(a[i], 0.f) + fminf(b[i], -0.f); e[i] = fmax(d[i], -0.0) / fmin(d[i], 0.0);",
+    "y[i] = fmaxf(a[i], 1.f) - fminf(b[i], -0.5f);",
     "y[i] = floorf(a[i]) + ceilf(b[i]) * truncf(c[i]) - rintf(a[i]);",
     "y[i] = fmaf(a[i], b[i], c[i]); e[i] = fma(d[i], 3.0, 1.0);",
     "y[i] = rsqrtf(a[i]); e[i] = sqrt(d[i]);",

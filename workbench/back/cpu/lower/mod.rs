@@ -8,6 +8,7 @@ mod access;
 mod arith;
 mod entry;
 mod expr;
+mod lanes;
 mod row;
 mod stmt;
 mod stride;
