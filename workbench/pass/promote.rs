@@ -28,7 +28,7 @@ pub fn run(func: &mut Function) -> bool {
     let mut kept = Vec::new();
     for (i, cells) in facts.cells.into_iter().enumerate() {
         let slot = Slot::new(i);
-        let Some(cells) = cells.filter(|cells| is_disjoint(cells)) else {
+        let Some(cells) = cells.filter(is_disjoint) else {
             kept.push(slot);
             continue;
         };
