@@ -241,7 +241,6 @@ impl FuncLower<'_, '_> {
             self.good_row = false;
             self.values.fill(None);
             self.published = false;
-            (self.fault, self.stop) = super::exits(&mut self.b);
         }
         self.whole_row(width, done)
     }
