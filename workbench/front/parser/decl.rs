@@ -5,8 +5,8 @@ use super::types::{DeclSpecs, Declarator};
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Alias, BaseType, Declaration, EnumDecl, Expr, ExprKind, FunctionDecl, Ident, Init, Item, ParamDecl, StaticAssert,
-    TypeLayer, VarDecl,
+    Alias, BaseType, Declaration, EnumDecl, ExprKind, FunctionDecl, FunctionKind, Ident, Init, Item, Namespace,
+    ParamDecl, StaticAssert, TypeLayer, VarDecl,
 };
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
@@ -38,10 +38,10 @@ impl Parser<'_> {
     /// declaration, at namespace scope.
     fn item(&mut self, out: &mut Vec<Item>) -> PResult<()> {
         match self.kind() {
-            T::Keyword(K::Namespace) => self.namespace(out),
+            T::Keyword(K::Namespace) => self.namespace(false, out),
             T::Keyword(K::Inline) if self.kind_at(1) == T::Keyword(K::Namespace) => {
                 self.bump();
-                self.namespace(out)
+                self.namespace(true, out)
             }
             T::Keyword(K::Extern) if self.kind_at(1) == T::Str && self.kind_at(2) == T::LBrace => {
                 self.bump();
@@ -53,20 +53,30 @@ impl Parser<'_> {
         }
     }
 
-    /// namespace-definition. Members join the enclosing scope; qualified uses are read without the namespace's name.
-    fn namespace(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+    /// namespace-definition: `namespace a::b { ... }`.
+    fn namespace(&mut self, is_inline: bool, out: &mut Vec<Item>) -> PResult<()> {
         let start = self.bump().span;
         if self.at(T::Ident) && self.kind_at(1) == T::Assign {
             let text = "namespace aliases are not supported yet";
             return Err(self.unsupported(start, text, "write the namespace's own name"));
         }
-        while self.at(T::Ident) || self.at(T::ColonColon) {
-            let token = self.bump();
-            if token.kind == T::Ident {
-                self.names.declare(token.symbol, NameKind::Namespace);
-            }
+        let mut names = Vec::new();
+        while self.at(T::Ident) {
+            let name = self.ident("the name of a namespace")?;
+            self.names.declare(name.name, NameKind::Namespace);
+            names.push(name);
+            self.eat(T::ColonColon);
         }
-        self.braced_items(out, false)
+        let span = self.since(start);
+        let mut items = Vec::new();
+        self.braced_items(&mut items, false)?;
+        let inner = names.pop();
+        let mut item = Item::Namespace(Namespace { name: inner, is_inline, items, span });
+        while let Some(name) = names.pop() {
+            item = Item::Namespace(Namespace { name: Some(name), is_inline: false, items: vec![item], span });
+        }
+        out.push(item);
+        Ok(())
     }
 
     /// `{ declarations }` of a namespace or of `extern "C"`.
@@ -88,6 +98,7 @@ impl Parser<'_> {
     }
 
     /// simple-declaration, function-definition, alias-declaration, static_assert-declaration or using-directive, at any scope.
+    #[inline(never)] // Its frame is large, and namespaces nest through its callers.
     pub(super) fn declaration(&mut self, out: &mut Vec<Item>) -> PResult<()> {
         match self.kind() {
             T::Keyword(K::Using) => return self.using(out),
@@ -112,7 +123,7 @@ impl Parser<'_> {
         if specs.specs.is_typedef {
             return self.typedef(&specs, out);
         }
-        if self.at(T::LBracket) && specs.base == BaseType::Auto {
+        if self.at(T::LBracket) && specs.base.is_auto() {
             let span = self.skip_brackets();
             return Err(self.unsupported(
                 span,
@@ -159,7 +170,7 @@ impl Parser<'_> {
             }
         }
         self.expect_semi("this declaration")?;
-        Ok(Declaration { specs: specs.specs, vars, span: self.since(start) })
+        Ok(Declaration { templates: Vec::new(), specs: specs.specs, align: None, vars, span: self.since(start) })
     }
 
     /// init-declarator.
@@ -181,26 +192,14 @@ impl Parser<'_> {
                 Some(self.initializer()?)
             }
             T::LBrace => Some(self.initializer()?),
-            T::LParen => Some(Init::Expr(self.constructor_args(&ty.base, ty.span)?)),
+            T::LParen => {
+                let open = self.peek().span;
+                let args = self.call_args()?;
+                Some(Init::Paren(args, self.since(open)))
+            }
             _ => None,
         };
-        Ok(VarDecl { ty, name, init })
-    }
-
-    /// `( expr )` after a declared name; several make a call of the type, as `dim3 grid(a, b)` has it.
-    fn constructor_args(&mut self, base: &BaseType, ty_span: Span) -> PResult<Expr> {
-        let start = self.peek().span;
-        let mut args = self.call_args()?;
-        let span = self.since(start);
-        match (args.len(), base) {
-            (1, _) => Ok(args.remove(0)),
-            (_, BaseType::Named(name)) => {
-                let callee = ExprKind::Name(vec![Ident { name: *name, span: ty_span }]);
-                let callee = Box::new(Expr { kind: callee, span: ty_span });
-                Ok(Expr { kind: ExprKind::Call(callee, args), span })
-            }
-            _ => Err(self.report(Diagnostic::error(Code::Syntax, span, "one value is expected in these parentheses"))),
-        }
+        Ok(VarDecl { ty, name, qualified: None, bits: None, init })
     }
 
     /// initializer-clause: an expression or a braced list.
@@ -254,7 +253,7 @@ impl Parser<'_> {
             }
             self.names.declare(name.name, NameKind::Type);
             let ty = specs.with(declarator.layers, declarator.ty_end);
-            out.push(Item::Alias(Alias { name, ty }));
+            out.push(Item::Alias(Alias { templates: Vec::new(), name, ty }));
             if !self.eat(T::Comma) {
                 return self.expect_semi("this typedef");
             }
@@ -276,7 +275,7 @@ impl Parser<'_> {
             self.bump();
             let ty = self.type_id()?;
             self.names.declare(name.name, NameKind::Type);
-            out.push(Item::Alias(Alias { name, ty }));
+            out.push(Item::Alias(Alias { templates: Vec::new(), name, ty }));
             return self.expect_semi("this alias");
         }
         self.eat_word(K::Typename);
@@ -316,7 +315,7 @@ impl Parser<'_> {
         let base = match name {
             Some(name) => {
                 self.names.declare(name.name, NameKind::Type);
-                BaseType::Named(name.name)
+                BaseType::Named(name.into())
             }
             None => BaseType::Int,
         };
@@ -369,7 +368,7 @@ impl Parser<'_> {
                 T::LBracket if self.kind_at(1) == T::LBracket => {
                     self.skip_brackets();
                 }
-                T::Arrow if ret.base == BaseType::Auto => {
+                T::Arrow if ret.base.is_auto() => {
                     self.bump();
                     ret = self.type_id()?;
                 }
@@ -377,11 +376,18 @@ impl Parser<'_> {
             }
         }
         let mut func = FunctionDecl {
+            templates: Vec::new(),
             specs: specs.specs,
+            kind: FunctionKind::Plain,
             ret,
-            name,
+            name: name.into(),
             params,
             launch_bounds: specs.launch_bounds,
+            is_const: false,
+            is_explicit: false,
+            is_defaulted: false,
+            is_deleted: false,
+            ctor_inits: Vec::new(),
             body: None,
             span,
         };
@@ -469,6 +475,6 @@ impl Parser<'_> {
         if !matches!(self.kind(), T::Comma | T::RParen | T::LBrace | T::Semi | T::Eof) {
             return Err(self.expected("`,` or `)`"));
         }
-        Ok(ParamDecl { ty, name: declarator.name, default, span: self.since(start) })
+        Ok(ParamDecl { ty, name: declarator.name, default, pack: false, span: self.since(start) })
     }
 }

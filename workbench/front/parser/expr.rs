@@ -7,7 +7,7 @@ use super::names::NameKind;
 use super::types::{is_function_specifier, is_simple_type_word};
 use super::{MAX_HEIGHT, PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BinaryOp, CastKind, Expr, ExprKind, Ident, Literal, TypeName, UnaryOp};
+use crate::front::ast::{BinaryOp, CastKind, Expr, ExprKind, Ident, Init, Literal, Name, NamePart, TypeName, UnaryOp};
 use crate::front::lexer::{Keyword as K, Token, TokenKind as T, literal};
 use crate::source::Span;
 
@@ -235,13 +235,12 @@ impl Parser<'_> {
             return Err(self.unsupported(span, "compound literals are not supported", "declare a variable"));
         }
         let operand = self.unary()?;
-        self.cast(CastKind::C, ty, Some(operand), open)
+        self.cast(CastKind::C, ty, operand, open)
     }
 
-    fn cast(&mut self, kind: CastKind, ty: TypeName, operand: Option<Expr>, start: Span) -> PResult<Expr> {
-        let below = if operand.is_some() { self.height } else { 0 };
-        let kind = ExprKind::Cast { kind, ty: Box::new(ty), operand: operand.map(Box::new) };
-        self.node(kind, self.since(start), below)
+    fn cast(&mut self, kind: CastKind, ty: TypeName, operand: Expr, start: Span) -> PResult<Expr> {
+        let kind = ExprKind::Cast { kind, ty: Box::new(ty), operand: Box::new(operand) };
+        self.node(kind, self.since(start), self.height)
     }
 
     /// `sizeof(T)`, `sizeof e`, `alignof(T)`
@@ -288,7 +287,7 @@ impl Parser<'_> {
                 T::Dot | T::Arrow => {
                     let arrow = self.bump().kind == T::Arrow;
                     let member = self.member_name()?;
-                    ExprKind::Member { object: Box::new(expr), member, arrow }
+                    ExprKind::Member { object: Box::new(expr), member: member.into(), arrow }
                 }
                 T::PlusPlus => {
                     self.bump();
@@ -441,7 +440,7 @@ impl Parser<'_> {
         let height = self.height;
         self.expect_close(T::RParen, open)?;
         self.height = height;
-        self.cast(kind, ty, Some(operand), start)
+        self.cast(kind, ty, operand, start)
     }
 
     /// `T(e)`, `T{e}`, `T()`
@@ -449,9 +448,13 @@ impl Parser<'_> {
         let start = self.peek().span;
         let specs = self.decl_specifiers()?;
         let ty = specs.with(Vec::new(), self.prev());
-        let mut args = match self.kind() {
-            T::LParen => self.call_args()?,
-            T::LBrace => self.braced_args()?,
+        let ty = Box::new(ty);
+        let kind = match self.kind() {
+            T::LParen => ExprKind::Construct { ty, args: self.call_args()? },
+            T::LBrace => {
+                let entries = self.braced_args()?.into_iter().map(Init::Expr).collect();
+                ExprKind::Braced { ty: Some(ty), entries }
+            }
             _ => {
                 let text = "a type stands where a value is expected";
                 let diag = Diagnostic::error(Code::Syntax, specs.ty_span, text);
@@ -460,18 +463,7 @@ impl Parser<'_> {
                 );
             }
         };
-        let height = self.height;
-        let span = self.since(start);
-        if args.len() > 1 {
-            let crate::front::ast::BaseType::Named(name) = ty.base else {
-                let text = "a conversion takes one value";
-                return Err(self.report(Diagnostic::error(Code::Syntax, span, text)));
-            };
-            let callee = self.leaf(ExprKind::Name(vec![Ident { name, span: ty.span }]), ty.span);
-            return self.node(ExprKind::Call(Box::new(callee), args), span, height);
-        }
-        self.height = height;
-        self.cast(CastKind::Functional, ty, args.pop(), start)
+        self.node(kind, self.since(start), self.height)
     }
 
     /// `{ expr, ... }` after a type.
@@ -512,7 +504,7 @@ impl Parser<'_> {
                 return Ok(self.leaf(constant, self.since(start.span)));
             }
             let name = Ident { name: start.symbol, span: start.span };
-            return Ok(self.leaf(ExprKind::Name(vec![name]), start.span));
+            return Ok(self.leaf(ExprKind::Name(name.into()), start.span));
         }
         self.qualified_name()
     }
@@ -559,8 +551,11 @@ impl Parser<'_> {
             }
             self.bump();
         }
-        let kind = if silent { ExprKind::Error } else { ExprKind::Name(parts) };
-        Ok(self.leaf(kind, self.since(start)))
+        let span = self.since(start);
+        let parts: Vec<NamePart> = parts.into_iter().map(|ident| NamePart { ident, args: None }).collect();
+        let name = Name { global: false, parts, span };
+        let kind = if silent { ExprKind::Error } else { ExprKind::Name(name) };
+        Ok(self.leaf(kind, span))
     }
 
     /// `__func__` and the constants that the macros of `<math.h>` stand for.

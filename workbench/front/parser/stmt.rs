@@ -8,7 +8,7 @@ use crate::source::Span;
 
 /// One `if` of an `else if` chain.
 struct Link {
-    init: Option<Box<Stmt>>,
+    init: Vec<Stmt>,
     cond: Expr,
     then: Box<Stmt>,
     is_constexpr: bool,
@@ -84,9 +84,14 @@ impl Parser<'_> {
                 Item::Function(func) => {
                     let text = "functions declared inside functions are not supported";
                     self.unsupported(func.span, text, "declare it before the function that calls it");
-                    self.unit.skipped.insert(func.name.name);
+                    self.unit.skipped.insert(func.name.last().name);
                     continue;
                 }
+                Item::Struct(decl) => StmtKind::Struct(decl),
+                Item::UsingNamespace(name) => StmtKind::UsingNamespace(name),
+                Item::UsingDecl(name) => StmtKind::UsingDecl(name),
+                Item::NamespaceAlias(alias) => StmtKind::NamespaceAlias(alias),
+                Item::Namespace(_) | Item::Instantiate(_) => continue,
             };
             out.push(Stmt { kind, span });
         }
@@ -257,21 +262,21 @@ impl Parser<'_> {
     }
 
     /// `( [init;] condition )`: the declaration before the `;` or in the condition itself, and what is tested.
-    fn condition(&mut self) -> PResult<(Option<Box<Stmt>>, Expr)> {
+    fn condition(&mut self) -> PResult<(Vec<Stmt>, Expr)> {
         let open = self.expect(T::LParen)?;
-        let mut init = None;
+        let mut init = Vec::new();
         let mut cond = None;
         if self.starts_declaration(self.pos) {
             let (decl, name) = self.condition_declaration()?;
-            init = Some(Box::new(decl));
+            init.push(decl);
             if !self.eat(T::Semi) {
-                cond = Some(Expr { span: name.span, kind: ExprKind::Name(vec![name]) });
+                cond = Some(Expr { span: name.span, kind: ExprKind::Name(name.into()) });
             }
         } else {
             let expr = if self.at(T::Semi) { None } else { Some(self.expression()?) };
             if self.at(T::Semi) && self.bracket_end_is_ahead() {
                 self.bump();
-                init = expr.map(|e| Box::new(Stmt { span: e.span, kind: StmtKind::Expr(e) }));
+                init.extend(expr.map(|e| Stmt { span: e.span, kind: StmtKind::Expr(e) }));
             } else {
                 cond = expr;
             }
@@ -318,7 +323,8 @@ impl Parser<'_> {
         }
         let Some(name) = vars.last().map(|v| v.name) else { return Err(self.expected("a variable")) };
         let span = self.since(start);
-        let kind = StmtKind::Declaration(Declaration { specs: specs.specs, vars, span });
+        let kind =
+            StmtKind::Declaration(Declaration { templates: Vec::new(), specs: specs.specs, align: None, vars, span });
         Ok((Stmt { kind, span }, name))
     }
 
@@ -330,7 +336,7 @@ impl Parser<'_> {
         let body = head.and_then(|head| Ok((head, self.body()?)));
         self.names.close();
         let ((init, cond), body) = body?;
-        if let Some(init) = init {
+        if let Some(init) = init.first() {
             let text = "declarations in the condition of `while` are not supported";
             self.unsupported(
                 start.to(init.span),
@@ -440,10 +446,14 @@ impl Parser<'_> {
         self.names.close();
         let ((init, value), body) = body?;
         let switch = StmtKind::Switch(value, body);
-        let Some(init) = init else { return Ok(switch) };
+        if init.is_empty() {
+            return Ok(switch);
+        }
         // A declaration before the value is one in a block around the statement.
         let span = self.since(start);
-        Ok(StmtKind::Compound(Compound { stmts: vec![*init, Stmt { kind: switch, span }], span }))
+        let mut stmts = init;
+        stmts.push(Stmt { kind: switch, span });
+        Ok(StmtKind::Compound(Compound { stmts, span }))
     }
 
     /// `return [expr] ;`

@@ -80,7 +80,7 @@ impl Dump<'_> {
                 if !f.launch_bounds.is_empty() {
                     out += &format!(" (bounds {})", self.list(&f.launch_bounds, |e| self.expr(e)));
                 }
-                out += &format!(" {} {}", self.name(f.name.name), self.ty(&f.ret));
+                out += &format!(" {} {}", self.path(&f.name), self.ty(&f.ret));
                 for p in &f.params {
                     let name = p.name.map_or("_", |n| self.name(n.name));
                     out += &format!(" ({name} {}", self.ty(&p.ty));
@@ -98,6 +98,8 @@ impl Dump<'_> {
             Item::Alias(a) => format!("(alias {} {})", self.name(a.name.name), self.ty(&a.ty)),
             Item::Enum(e) => self.enumeration(e),
             Item::StaticAssert(a) => format!("(static_assert {} {:?})", self.expr(&a.cond), a.message),
+            Item::Namespace(n) => n.items.iter().map(|i| self.item(i)).collect::<Vec<_>>().join(" "),
+            other => format!("{other:?}"),
         }
     }
 
@@ -124,8 +126,14 @@ impl Dump<'_> {
     fn init(&self, init: &Init) -> String {
         match init {
             Init::Expr(e) => self.expr(e),
+            Init::Paren(args, _) => self.list(args, |e| self.expr(e)),
+            Init::Designated(name, value) => format!(".{}={}", self.name(name.name), self.init(value)),
             Init::List(entries, _) => format!("[{}]", self.list(entries, |i| self.init(i))),
         }
+    }
+
+    fn path(&self, name: &Name) -> String {
+        name.path(self.0)
     }
 
     fn name(&self, symbol: Symbol) -> &str {
@@ -134,7 +142,7 @@ impl Dump<'_> {
 
     fn ty(&self, ty: &TypeName) -> String {
         let mut out = match &ty.base {
-            BaseType::Named(name) => self.name(*name).to_owned(),
+            BaseType::Named(name) => self.path(name),
             base => format!("{base:?}").to_lowercase(),
         };
         if ty.is_const {
@@ -152,6 +160,7 @@ impl Dump<'_> {
                     out.push_str(if *restrict { "restrict" } else { "" });
                 }
                 TypeLayer::Reference { rvalue } => out.push_str(if *rvalue { "&&" } else { "&" }),
+                TypeLayer::Function(_) => out.push_str("()"),
                 TypeLayer::Array(None) => out.push_str("[]"),
                 TypeLayer::Array(Some(n)) => out.push_str(&format!("[{}]", self.expr(n))),
             }
@@ -174,7 +183,7 @@ impl Dump<'_> {
             StmtKind::StaticAssert(a) => format!("(static_assert {})", self.expr(&a.cond)),
             StmtKind::Compound(c) => self.compound(c),
             StmtKind::If { init, cond, then, els, is_constexpr } => {
-                let init = init.as_ref().map_or(String::new(), |s| format!("{} ; ", self.stmt(s)));
+                let init = init.iter().map(|s| format!("{} ; ", self.stmt(s))).collect::<String>();
                 let word = if *is_constexpr { "if-constexpr" } else { "if" };
                 let els = els.as_ref().map_or(String::new(), |s| format!(" {}", self.stmt(s)));
                 format!("({word} {init}{} {}{els})", self.expr(cond), self.stmt(then))
@@ -191,6 +200,7 @@ impl Dump<'_> {
             StmtKind::Break => "break".to_owned(),
             StmtKind::Continue => "continue".to_owned(),
             StmtKind::Return(e) => format!("(return {})", optional(e)),
+            other => format!("{other:?}"),
         }
     }
 
@@ -206,7 +216,7 @@ impl Dump<'_> {
                 Literal::Nullptr => "nullptr".to_owned(),
             },
             ExprKind::Str(s) => format!("{s:?}"),
-            ExprKind::Name(parts) => parts.iter().map(|p| self.name(p.name)).collect::<Vec<_>>().join("::"),
+            ExprKind::Name(name) => self.path(name),
             ExprKind::Unary(op, e) => format!("({op:?} {})", self.expr(e)),
             ExprKind::Binary(op, a, b, _) => format!("({op:?} {} {})", self.expr(a), self.expr(b)),
             ExprKind::Assign(None, a, b) => format!("(= {} {})", self.expr(a), self.expr(b)),
@@ -215,17 +225,25 @@ impl Dump<'_> {
             ExprKind::Call(f, args) => format!("(call {} {})", self.expr(f), self.list(args, |e| self.expr(e))),
             ExprKind::Index(a, i) => format!("(at {} {})", self.expr(a), self.expr(i)),
             ExprKind::Member { object, member, arrow } => {
-                format!("{}{}{}", self.expr(object), if *arrow { "->" } else { "." }, self.name(member.name))
+                format!("{}{}{}", self.expr(object), if *arrow { "->" } else { "." }, self.path(member))
             }
             ExprKind::Cast { kind, ty, operand } => {
-                let operand = operand.as_ref().map_or("_".to_owned(), |e| self.expr(e));
-                format!("({kind:?} {} {operand})", self.ty(ty))
+                format!("({kind:?} {} {})", self.ty(ty), self.expr(operand))
+            }
+            ExprKind::Construct { ty, args } => match args.as_slice() {
+                [] => format!("(Functional {} _)", self.ty(ty)),
+                _ => format!("(Functional {} {})", self.ty(ty), self.list(args, |e| self.expr(e))),
+            },
+            ExprKind::Braced { ty, entries } => {
+                let ty = ty.as_ref().map_or("_".to_owned(), |t| self.ty(t));
+                format!("(Braced {ty} {})", self.list(entries, |i| self.init(i)))
             }
             ExprKind::SizeofType(t) => format!("(sizeof-type {})", self.ty(t)),
             ExprKind::SizeofExpr(e) => format!("(sizeof {})", self.expr(e)),
             ExprKind::AlignofType(t) => format!("(alignof {})", self.ty(t)),
             ExprKind::Paren(e) => format!("[{}]", self.expr(e)),
             ExprKind::Error => "error".to_owned(),
+            other => format!("{other:?}"),
         }
     }
 }
@@ -275,13 +293,13 @@ fn casts_are_told_from_calls_and_parentheses() {
         ("float(a) + int()", "(Add (Functional float a) (Functional int _))"),
         ("(float(a) + 1)", "[(Add (Functional float a) 1)]"),
         ("1 + size_t(a)", "(Add 1 (Functional size_t a))"),
-        ("float{1}", "(Functional float 1)"),
+        ("float{1}", "(Braced float 1)"),
         ("static_cast<unsigned char>(a + 1)", "(Static uchar (Add a 1))"),
         ("reinterpret_cast<const int4*>(p)", "(Reinterpret const-int4* p)"),
         ("const_cast<float*>(p)", "(Const float* p)"),
         ("sizeof(int) + sizeof a + sizeof(a)", "(Add (Add (sizeof-type int) (sizeof a)) (sizeof [a]))"),
         ("alignof(double)", "(alignof double)"),
-        ("dim3(1, 2)", "(call dim3 1 2)"),
+        ("dim3(1, 2)", "(Functional dim3 1 2)"),
         ("std::max(a, ::b)", "(call std::max a b)"),
         ("std::numeric_limits<float>::max()", "(call std::numeric_limits<float>::max )"),
         ("1 + std::size_t(a)", "(Add 1 (Functional size_t a))"),
@@ -308,7 +326,7 @@ fn declarators_read_inside_out() {
         ("volatile float *__restrict__ v = p;", "(var (v volatile-float*restrict p))"),
         ("auto q = p;", "(var (q auto p))"),
         ("int (x);", "(var (x int))"),
-        ("dim3 g(1, 2);", "(var (g dim3 (call dim3 1 2)))"),
+        ("dim3 g(1, 2);", "(var (g dim3 1 2))"),
         ("float half = 1; half * 2;", "(var (half float 1)) (Mul half 2)"),
         ("typedef float real; real x; (real)a;", "(alias real float) (var (x real)) (C real a)"),
         ("using row = float[4]; row *r;", "(alias row float[4]) (var (r row*))"),
@@ -526,6 +544,7 @@ fn deep_nesting_is_one_diagnostic_and_no_overflow() {
         format!("void f(int a) {{ switch (a) {} a; }}", "case 1: ".repeat(10_000)),
     ] {
         let start = text[..40].to_owned();
+        eprintln!("{start}");
         let diags = on_small_stack(move || faults(&text));
         assert_eq!(diags.len(), 1, "{start}: {:?}", &diags[..diags.len().min(4)]);
         assert!(diags[0].starts_with("WB0203"), "{start}: {}", diags[0]);

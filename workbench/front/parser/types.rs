@@ -336,7 +336,8 @@ impl Parser<'_> {
             self.split_angle(scan.split);
         }
         *span = span.to(start).to(self.prev());
-        Ok(BaseType::Named(scan.symbol))
+        let span = self.since(start);
+        Ok(BaseType::Named(Ident { name: scan.symbol, span }.into()))
     }
 
     /// type-id: a type without a name.
