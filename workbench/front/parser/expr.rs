@@ -174,8 +174,8 @@ impl Parser<'_> {
             T::Amp => UnaryOp::AddrOf,
             T::PlusPlus => UnaryOp::PreInc,
             T::MinusMinus => UnaryOp::PreDec,
-            T::LParen if self.cast_follows() => return self.nested(Self::c_cast),
-            T::Keyword(K::Sizeof | K::Alignof) => return self.nested(Self::sizeof),
+            T::LParen if self.cast_follows() => return self.nested_by(2, Self::c_cast),
+            T::Keyword(K::Sizeof | K::Alignof) => return self.nested_by(2, Self::sizeof),
             T::Keyword(K::Noexcept) => return self.nested(Self::noexcept),
             _ => return self.postfix(),
         };
@@ -259,6 +259,7 @@ impl Parser<'_> {
     }
 
     /// `( type ) operand`
+    #[inline(never)]
     fn c_cast(&mut self) -> PResult<Expr> {
         let open = self.bump().span;
         let (ty, below) = self.measured(|p| p.unangled(Self::type_id))?;
@@ -289,6 +290,7 @@ impl Parser<'_> {
     }
 
     /// `sizeof(T)`, `sizeof e`, `sizeof...(pack)`, `alignof(T)`
+    #[inline(never)]
     fn sizeof(&mut self) -> PResult<Expr> {
         let word = self.bump();
         let is_sizeof = word.kind == T::Keyword(K::Sizeof);

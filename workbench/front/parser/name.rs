@@ -148,7 +148,7 @@ impl Parser<'_> {
     /// `< ... >`
     pub(super) fn template_args(&mut self) -> PResult<Rc<[TemplateArg]>> {
         let open = self.peek().span;
-        self.nested_by(3, |p| {
+        self.nested(|p| {
             let outer = std::mem::replace(&mut p.in_angle, true);
             let args = p.template_arg_list(open);
             p.in_angle = outer;

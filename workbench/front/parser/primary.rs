@@ -24,7 +24,7 @@ impl Parser<'_> {
                 }
                 T::LBracket => {
                     let open = self.bump().span;
-                    let index = self.unangled(Self::expression)?;
+                    let index = self.nested(|p| p.unangled(Self::expression))?;
                     height = height.max(self.height);
                     self.expect_close(T::RBracket, open)?;
                     ExprKind::Index(Box::new(expr), Box::new(index))
@@ -89,7 +89,7 @@ impl Parser<'_> {
     /// `( expr, ... )`; leaves the greatest height of the arguments.
     pub(super) fn call_args(&mut self) -> PResult<Vec<Expr>> {
         let open = self.bump().span;
-        let (args, height) = self.unangled(|p| p.arguments(T::RParen))?;
+        let (args, height) = self.nested(|p| p.unangled(|p| p.arguments(T::RParen)))?;
         self.expect_close(T::RParen, open)?;
         self.height = height;
         Ok(args)
@@ -194,6 +194,7 @@ impl Parser<'_> {
     }
 
     /// `static_cast<T>(e)` and its kin.
+    #[inline(never)]
     fn word_cast(&mut self, kind: CastKind) -> PResult<Expr> {
         let start = self.bump().span;
         let angle = self.expect(T::Lt)?;
@@ -211,6 +212,7 @@ impl Parser<'_> {
     }
 
     /// `T(e)`, `T{e}`, `T()`
+    #[inline(never)]
     fn functional_cast(&mut self) -> PResult<Expr> {
         let start = self.peek().span;
         let class = self.class.take();
@@ -222,6 +224,7 @@ impl Parser<'_> {
     }
 
     /// What follows the type, of height `below`, of a value.
+    #[inline(never)]
     fn construct(&mut self, ty: TypeName, start: Span, below: u32) -> PResult<Expr> {
         let ty = Box::new(ty);
         match self.kind() {

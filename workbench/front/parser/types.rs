@@ -135,6 +135,7 @@ impl Words {
 
 impl Parser<'_> {
     /// decl-specifier-seq: specifiers, qualifiers and one type, in any order.
+    #[inline(never)]
     pub(super) fn decl_specifiers(&mut self) -> PResult<DeclSpecs> {
         self.decl_specifiers_of(&mut Vec::new())
     }
@@ -142,6 +143,12 @@ impl Parser<'_> {
     /// [`Parser::decl_specifiers`] after `templates`, which a struct defined here takes over.
     #[inline(never)]
     pub(super) fn decl_specifiers_of(&mut self, templates: &mut Vec<TemplateHead>) -> PResult<DeclSpecs> {
+        // Types nest in types (`decltype`, template arguments, structs), and each takes much of the stack.
+        self.nested_by(5, |p| p.decl_specifier_seq(templates))
+    }
+
+    #[inline(never)]
+    fn decl_specifier_seq(&mut self, templates: &mut Vec<TemplateHead>) -> PResult<DeclSpecs> {
         let mut out = DeclSpecs {
             specs: Specifiers::default(),
             base: BaseType::Void,
@@ -476,6 +483,7 @@ impl Parser<'_> {
     }
 
     /// type-id: a type without a name.
+    #[inline(never)]
     pub(super) fn type_id(&mut self) -> PResult<TypeName> {
         let outer = std::mem::replace(&mut self.want_type, true);
         let specs = self.decl_specifiers();

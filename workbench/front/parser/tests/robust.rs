@@ -57,16 +57,15 @@ fn deep_nesting_of_cpp_is_one_diagnostic_and_no_overflow() {
         body(around("sizeof(int[", "a", "])")),
         body(around("(... + ", "a", ")")),
         body(around("struct S { void f() { ", "a;", " } };")),
-        body(around("for (auto x : ", "a", ") ;")),
         body(around("static_cast<decltype(", "a", ")>(1)")),
         around("struct S { ", "int x;", " };"),
         around("union { ", "int x;", " };"),
-        format!("{} int x;", around("P<", "int", "> ")),
+        format!("template <class T> struct P {{ }}; {} x;", around("P<", "int", "> ")),
         format!("template <int N> struct P {{ }}; P<{}> x;", around("sizeof(P<", "1", ">)")),
         format!("{} void f();", around("template <", "int N", "> class T>")),
         format!("{} void f();", "template <int N> ".repeat(5000)),
         format!("namespace {}a {{ }}", "a::".repeat(5000)),
-        format!("{}a x;", "a::".repeat(5000)),
+        format!("int x = {}a;", "a::".repeat(5000)),
         format!("int {}x{};", "(*".repeat(5000), ")(int)".repeat(5000)),
         format!("void f(int {}x{});", "(*".repeat(5000), ")(int)".repeat(5000)),
     ] {
@@ -105,6 +104,14 @@ template <typename T, int N> __global__ void __launch_bounds__(N) k(T *__restric
 template __global__ void k<float, 4>(float *, ns::Vec<float, 4>);
 torch::Tensor run(at::Tensor x) { AT_DISPATCH_ALL_TYPES(x.type(), "k", ([&] { k<scalar_t, 4><<<dim3(1), (x.numel() + 3) / 4, 0, s>>>(x.data_ptr<scalar_t>(), {}); })); return {x}; }
 "#;
+
+#[test]
+fn the_style_of_extensions_and_libraries_parses() {
+    assert_eq!(faults(include_str!("library.cu")), Vec::<String>::new());
+    let extension = faults(include_str!("extension.cu"));
+    assert_eq!(extension.len(), 1, "{extension:?}");
+    assert!(extension[0].contains("`PYBIND11_MODULE`"), "{extension:?}");
+}
 
 #[test]
 fn the_cpp_sample_parses() {
