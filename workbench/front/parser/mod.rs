@@ -28,6 +28,7 @@ mod template;
 mod tests;
 mod types;
 mod unsupported;
+mod words;
 
 use super::ast::{Ident, Interner, Symbol, TranslationUnit};
 use super::lexer::{Flags, Keyword, Token, TokenKind};

@@ -203,7 +203,7 @@ impl Parser<'_> {
                 let text = "explicit instantiations of variables are not supported";
                 return Err(self.unsupported(span, text, "leave it out: a template is instantiated where it is used"));
             }
-            Instance::Function(self.function_head(Vec::new(), specs, declarator, target, first)?)
+            Instance::Function(Box::new(self.function_head(Vec::new(), specs, declarator, target, first)?))
         };
         if self.at(T::LBrace) {
             let text = "`template` without `<>` instantiates, and takes no body";
