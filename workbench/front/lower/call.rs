@@ -18,14 +18,17 @@ impl Lowerer<'_> {
     pub(super) fn call(&mut self, f: &Expr, args: &[Expr], span: Span) -> Typed {
         let ExprKind::Name(written) = &bare(f).kind else { return self.call_of_value(f, args, span) };
         let parts = self.strip_std(written);
-        let in_std = parts.len() < written.len() && self.text(&written[0]) == "std";
-        let [ident] = parts else {
+        let in_std = written.qualifiers().first().is_some_and(|p| self.text(&p.ident) == "std");
+        let [part] = parts else {
             if let Some(first) = parts.first() {
-                self.unknown_namespace(first, f.span);
+                self.unknown_namespace(&first.ident, f.span);
             }
             return Typed::error(span);
         };
-        let ident = *ident;
+        if part.args.is_some() {
+            return self.template_arguments(written);
+        }
+        let ident = part.ident;
         if !in_std {
             match self.scopes.lookup(ident.name) {
                 Some(Decl::Functions(set)) => {
@@ -46,7 +49,7 @@ impl Lowerer<'_> {
 
     fn call_of_value(&mut self, f: &Expr, args: &[Expr], span: Span) -> Typed {
         if let ExprKind::Member { member, .. } = &bare(f).kind {
-            let message = format!("methods such as `{}` are not supported yet (T9)", self.text(member));
+            let message = format!("methods such as `{}` are not supported yet (T9)", self.text(&member.last()));
             self.report(
                 Diagnostic::error(Code::Unsupported, span, message)
                     .help("write a function that takes the object's parts"),

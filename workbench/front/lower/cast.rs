@@ -4,7 +4,7 @@ use super::Lowerer;
 use super::rank::{Arg, implicit};
 use super::tree::{Node, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{CastKind, Expr, TypeName};
+use crate::front::ast::{CastKind, Expr, Init, TypeName};
 use crate::front::types::{Kind, Num, Ty};
 use crate::source::Span;
 
@@ -14,6 +14,37 @@ impl Lowerer<'_> {
         let Some(operand) = operand else { return self.zero(&to, span) };
         let e = self.expr(operand);
         self.explicit(kind, e, &to, span)
+    }
+
+    /// `T(args)`
+    pub(super) fn construct_expr(&mut self, ty: &TypeName, args: &[Expr], span: Span) -> Typed {
+        match args {
+            [] | [_] => self.cast_expr(CastKind::Functional, ty, args.first(), span),
+            _ => {
+                let to = self.type_name(ty);
+                if !to.is_error() {
+                    let message = format!("`{to}` is made from one value, not {}", args.len());
+                    self.report(Diagnostic::error(Code::ArgumentCount, span, message));
+                }
+                Typed::error(span)
+            }
+        }
+    }
+
+    /// `T{entries}`
+    pub(super) fn braced_expr(&mut self, ty: &TypeName, entries: &[Init], span: Span) -> Typed {
+        match entries {
+            [] => self.cast_expr(CastKind::Functional, ty, None, span),
+            [Init::Expr(e)] => self.cast_expr(CastKind::Functional, ty, Some(e), span),
+            _ => {
+                let to = self.type_name(ty);
+                if !to.is_error() {
+                    let message = format!("`{to}` is made from one value, not a list");
+                    self.report(Diagnostic::error(Code::ArgumentCount, span, message));
+                }
+                Typed::error(span)
+            }
+        }
     }
 
     /// `T()`

@@ -4,7 +4,7 @@ use super::names::{Decl, nearest};
 use super::tree::{Node, Typed};
 use super::{Lowerer, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Expr, ExprKind, Ident, IntSuffix, Literal};
+use crate::front::ast::{Expr, ExprKind, Ident, IntSuffix, Literal, Name, NamePart};
 use crate::front::builtins::{self, Advice};
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::{Builtin, Const, Scalar};
@@ -60,7 +60,7 @@ impl Lowerer<'_> {
         match &e.kind {
             ExprKind::Literal(literal) => literal_value(*literal, span),
             ExprKind::Str(text) => string(text, span),
-            ExprKind::Name(parts) => self.name(parts, span),
+            ExprKind::Name(name) => self.name(name, span),
             ExprKind::Unary(op, a) => {
                 let a = self.expr(a);
                 self.unary(*op, a, span)
@@ -83,8 +83,10 @@ impl Lowerer<'_> {
                 let b = self.expr(b);
                 self.index(a, b, span)
             }
-            ExprKind::Member { object, member, arrow } => self.member(object, *member, *arrow, span),
-            ExprKind::Cast { kind, ty, operand } => self.cast_expr(*kind, ty, operand.as_deref(), span),
+            ExprKind::Member { object, member, arrow } => self.member(object, member, *arrow, span),
+            ExprKind::Cast { kind, ty, operand } => self.cast_expr(*kind, ty, Some(operand), span),
+            ExprKind::Construct { ty, args } => self.construct_expr(ty, args, span),
+            ExprKind::Braced { ty: Some(ty), entries } => self.braced_expr(ty, entries, span),
             ExprKind::SizeofType(ty) => {
                 let ty = self.type_name(ty);
                 self.size_of(&ty, span)
@@ -102,6 +104,7 @@ impl Lowerer<'_> {
                 Typed { span: if inner.lvalue { inner.span } else { span }, ..inner }
             }
             ExprKind::Error => Typed::error(span),
+            _ => self.unsupported_expr(e),
         }
     }
 
@@ -121,9 +124,13 @@ impl Lowerer<'_> {
         left
     }
 
-    fn name(&mut self, parts: &[Ident], span: Span) -> Typed {
-        let parts = self.strip_std(parts);
-        let [ident] = parts else { return self.qualified(parts, span) };
+    fn name(&mut self, name: &Name, span: Span) -> Typed {
+        let parts = self.strip_std(name);
+        let [part] = parts else { return self.qualified(parts, span) };
+        if part.args.is_some() {
+            return self.template_arguments(name);
+        }
+        let ident = &part.ident;
         match self.scopes.lookup(ident.name) {
             Some(Decl::Var(id)) => {
                 let id = *id;
@@ -191,16 +198,21 @@ impl Lowerer<'_> {
     }
 
     /// Names in `std` and the global namespace are the same here.
-    pub(super) fn strip_std<'p>(&self, parts: &'p [Ident]) -> &'p [Ident] {
-        match parts {
-            [first, rest @ ..] if !rest.is_empty() && matches!(self.text(first), "std" | "") => rest,
-            _ => parts,
+    pub(super) fn strip_std<'p>(&self, name: &'p Name) -> &'p [NamePart] {
+        let mut parts = name.parts.as_slice();
+        while let [first, rest @ ..] = parts
+            && !rest.is_empty()
+            && (self.text(&first.ident) == "std" || self.namespaces.contains(&first.ident.name))
+        {
+            parts = rest;
         }
+        parts
     }
 
     /// `E::A`
-    fn qualified(&mut self, parts: &[Ident], span: Span) -> Typed {
+    fn qualified(&mut self, parts: &[NamePart], span: Span) -> Typed {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Typed::error(span) };
+        let (first, last) = (&first.ident, &last.ident);
         if let Some(Decl::Type(ty)) = self.scopes.lookup(first.name)
             && let Kind::Enum(e) = &ty.kind
         {
@@ -263,14 +275,15 @@ impl Lowerer<'_> {
         self.report(diag);
     }
 
-    fn member(&mut self, object: &Expr, member: Ident, arrow: bool, span: Span) -> Typed {
+    fn member(&mut self, object: &Expr, member: &Name, arrow: bool, span: Span) -> Typed {
+        let member = member.last();
         if !arrow
-            && let ExprKind::Name(parts) = &bare(object).kind
-            && let [ident] = parts.as_slice()
+            && let ExprKind::Name(name) = &bare(object).kind
+            && let Some(ident) = name.simple()
             && self.scopes.lookup(ident.name).is_none()
-            && let Some(make) = index_variable(self.text(ident))
+            && let Some(make) = index_variable(self.text(&ident))
         {
-            return self.component(ident, make, member, span);
+            return self.component(&ident, make, member, span);
         }
         let object = self.expr(object);
         if object.is_error() {

@@ -151,6 +151,11 @@ pub(super) fn only_expr(init: &Init) -> Option<&Expr> {
             [Init::Expr(e)] => Some(e),
             _ => None,
         },
+        Init::Paren(args, _) => match args.as_slice() {
+            [e] => Some(e),
+            _ => None,
+        },
+        Init::Designated(..) => None,
     }
 }
 

@@ -5,7 +5,7 @@ use super::convert::Use;
 use super::global::{only_expr, string_literal};
 use super::tree::Typed;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BaseType, Init, TypeLayer, VarDecl};
+use crate::front::ast::{Init, TypeLayer, VarDecl};
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::Const;
 use crate::source::Span;
@@ -28,7 +28,7 @@ impl<'i> Items<'i> {
 impl Lowerer<'_> {
     /// The declared type of a variable; `auto` is taken from the initialiser. `None` once reported.
     pub(super) fn declared_type(&mut self, var: &VarDecl) -> Option<Ty> {
-        let ty = if var.ty.base == BaseType::Auto {
+        let ty = if var.ty.base.is_auto() {
             let auto = self.deduce(var)?;
             self.type_with_auto(&var.ty, Some(&auto))
         } else {
@@ -171,7 +171,7 @@ impl Lowerer<'_> {
                         self.leftover(name, &nested);
                     }
                     // Braces left out: the row takes what it needs from this list.
-                    Init::Expr(_) => {
+                    Init::Expr(_) | Init::Paren(..) | Init::Designated(..) => {
                         self.fill(name, inner, *inner_len, items, at, out);
                     }
                 },
@@ -216,7 +216,7 @@ impl Lowerer<'_> {
 fn as_list(init: &Init) -> Option<&[Init]> {
     match init {
         Init::List(items, _) => Some(items),
-        Init::Expr(_) => Some(std::slice::from_ref(init)),
+        Init::Expr(_) | Init::Paren(..) | Init::Designated(..) => Some(std::slice::from_ref(init)),
     }
 }
 
@@ -224,7 +224,8 @@ fn as_list(init: &Init) -> Option<&[Init]> {
 pub(super) fn init_span(init: &Init) -> Span {
     match init {
         Init::Expr(e) => e.span,
-        Init::List(_, span) => *span,
+        Init::List(_, span) | Init::Paren(_, span) => *span,
+        Init::Designated(name, value) => name.span.to(init_span(value)),
     }
 }
 

@@ -5,7 +5,7 @@ use super::tree::{FuncIndex, VarId};
 use super::usage::{Callee, Usage};
 use super::{Builder, FuncInfo, FuncState, Lowerer, Side, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Compound, FunctionDecl, Item, Specifiers, Symbol};
+use crate::front::ast::{Compound, FunctionDecl, Ident, Item, Specifiers, Symbol};
 use crate::front::builtins::{self, Lower};
 use crate::front::types::{Kind, Ty};
 use crate::ir::{FuncId, FuncKind, Function, Op, Param, ParamType, SlotData, Stmt, Type};
@@ -27,6 +27,9 @@ impl Lowerer<'_> {
     /// A function, defined or declared.
     pub(super) fn function(&mut self, decl: &FunctionDecl) {
         let side = side(&decl.specs);
+        if self.refuse_class_function(decl) {
+            return;
+        }
         if side == Side::Host && self.needs_host_code(decl) {
             self.refuse_host_function(decl);
             return;
@@ -55,7 +58,7 @@ impl Lowerer<'_> {
     }
 
     fn check_kernel(&mut self, decl: &FunctionDecl, ret: &Ty, params: &[Ty]) {
-        let name = self.text(&decl.name).to_owned();
+        let name = self.text(&decl.name.last()).to_owned();
         if !ret.is_void() && !ret.is_error() {
             let message = format!("kernel `{name}` returns `{ret}`, and a kernel must return `void`");
             self.report(
@@ -81,8 +84,8 @@ impl Lowerer<'_> {
 
     /// Adds the function to its overload set, or finds its earlier declaration.
     fn declare_function(&mut self, decl: &FunctionDecl, side: Side, ret: Ty, params: Vec<Ty>) -> Option<FuncIndex> {
-        let (symbol, span) = (decl.name.name, decl.name.span);
-        let name = self.text(&decl.name).to_owned();
+        let Ident { name: symbol, span } = decl.name.last();
+        let name = self.interner.name(symbol).to_owned();
         let same =
             |a: &[Ty], b: &[Ty]| a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.unqualified() == y.unqualified());
         let set = match self.scopes.lookup(symbol) {
@@ -224,7 +227,7 @@ impl Lowerer<'_> {
     /// Where a name is declared further down at namespace scope.
     pub(super) fn declared_later(&self, name: Symbol) -> Option<Span> {
         self.unit.items.iter().find_map(|item| match item {
-            Item::Function(f) if f.name.name == name => Some(f.name.span),
+            Item::Function(f) if f.name.last().name == name => Some(f.name.span),
             Item::Variables(d) => d.vars.iter().find(|v| v.name.name == name).map(|v| v.name.span),
             Item::Alias(a) if a.name.name == name => Some(a.name.span),
             _ => None,
@@ -246,7 +249,7 @@ impl Lowerer<'_> {
             b: Builder::new(func),
             side,
             inside: true,
-            name: decl.name.name,
+            name: decl.name.last().name,
             ret,
             usage,
             first_var: self.vars.len(),
@@ -285,7 +288,7 @@ impl Lowerer<'_> {
         }
         let message = format!(
             "`{}` returns `{}`, and its end can be reached without `return`",
-            self.text(&decl.name),
+            self.text(&decl.name.last()),
             self.f.ret
         );
         self.report(
@@ -324,7 +327,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn declare_parameter(&mut self, i: usize, name: Option<crate::front::ast::Ident>, ty: Ty, span: Span) {
+    fn declare_parameter(&mut self, i: usize, name: Option<Ident>, ty: Ty, span: Span) {
         let text = name.map_or_else(|| format!("arg{i}"), |n| self.text(&n).to_owned());
         let param_ty = param_type(&ty);
         self.f.b.func.params.push(Param { name: text.clone(), ty: param_ty, span });

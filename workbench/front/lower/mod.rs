@@ -29,6 +29,7 @@ mod resolve;
 mod stmt;
 mod switch;
 pub(in crate::front) mod tree;
+mod unsupported;
 mod usage;
 
 #[cfg(test)]
@@ -42,6 +43,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Slot, Value};
 use crate::source::{SourceMap, Span};
 use names::Scopes;
+use std::collections::HashSet;
 use tree::{FuncIndex, Typed, VarId};
 use usage::Usage;
 
@@ -188,6 +190,8 @@ struct Lowerer<'a> {
     /// Constants of enums: the enum's id, the name, the value.
     enum_constants: Vec<(u32, Symbol, Const)>,
     enums: u32,
+    /// Namespaces of the text; their names are looked up as if they stood outside.
+    namespaces: HashSet<Symbol>,
     f: FuncState,
     depth: u32,
 }
@@ -206,6 +210,7 @@ pub fn lower(unit: &TranslationUnit, sources: &SourceMap, interner: &Interner, d
         funcs: Vec::new(),
         enum_constants: Vec::new(),
         enums: 0,
+        namespaces: HashSet::new(),
         f: FuncState::outside(),
         depth: 0,
     };
@@ -220,10 +225,22 @@ impl Lowerer<'_> {
     fn item(&mut self, item: &Item) {
         match item {
             Item::Function(func) => self.function(func),
+            Item::Variables(decl) if !decl.templates.is_empty() => self.refuse(decl.span, "variable templates"),
             Item::Variables(decl) => self.global_variables(decl),
+            Item::Alias(alias) if !alias.templates.is_empty() => self.refuse(alias.name.span, "alias templates"),
             Item::Alias(alias) => self.alias(alias),
             Item::Enum(decl) => self.enumeration(decl),
             Item::StaticAssert(assertion) => self.static_assert(assertion),
+            Item::Namespace(namespace) => {
+                self.namespaces.extend(namespace.name.map(|n| n.name));
+                for item in &namespace.items {
+                    self.item(item);
+                }
+            }
+            Item::UsingNamespace(_) | Item::UsingDecl(_) => {}
+            Item::NamespaceAlias(alias) => self.refuse(alias.name.span, "namespace aliases"),
+            Item::Struct(decl) => self.refuse_struct(decl),
+            Item::Instantiate(instance) => self.refuse(instance.span, "explicit instantiations"),
         }
     }
 

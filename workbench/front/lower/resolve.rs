@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::names::{Decl, nearest};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Alias, BaseType, EnumDecl, Expr, StaticAssert, Symbol, TypeLayer, TypeName};
+use crate::front::ast::{Alias, BaseType, EnumDecl, Expr, Name, NamePart, StaticAssert, Symbol, TypeLayer, TypeName};
 use crate::front::builtins::{self, NamedType};
 use crate::front::types::{EnumTy, Kind, Num, Ty};
 use crate::ir::{Const, Scalar};
@@ -44,7 +44,13 @@ impl Lowerer<'_> {
                     Ty::error()
                 }
             },
-            BaseType::Named(symbol) => self.named_type(*symbol, name.span),
+            BaseType::Named(written) => self.named_type(written, name.span),
+            BaseType::DecltypeAuto | BaseType::Decltype(_) => {
+                self.refuse(name.span, "`decltype`");
+                Ty::error()
+            }
+            // Reported with the struct.
+            BaseType::Struct(_) => Ty::error(),
         };
         let mut ty = base.qualified(name.is_const, name.is_volatile);
         for layer in &name.layers {
@@ -53,7 +59,11 @@ impl Lowerer<'_> {
         ty
     }
 
-    fn named_type(&mut self, symbol: Symbol, span: Span) -> Ty {
+    fn named_type(&mut self, written: &Name, span: Span) -> Ty {
+        let symbol = match self.strip_std(written) {
+            [part] if part.args.is_none() => part.ident.name,
+            _ => return self.qualified_type(written, span),
+        };
         match self.scopes.lookup(symbol) {
             Some(Decl::Type(ty)) => return ty.clone(),
             Some(_) => {
@@ -70,14 +80,8 @@ impl Lowerer<'_> {
         if self.unit.skipped.contains(&symbol) {
             return Ty::error();
         }
-        let full = self.interner.name(symbol).to_owned();
-        let name = full.trim_start_matches("::").trim_start_matches("std::");
-        if let Some((namespace, _)) = name.split_once("::")
-            && let Some(advice) = builtins::unsupported_namespace(namespace)
-        {
-            self.unsupported_name(advice, name.to_owned(), span);
-            return Ty::error();
-        }
+        let name = self.interner.name(symbol).to_owned();
+        let name = name.as_str();
         match builtins::named_type(name) {
             Some(NamedType::Num(num)) => num.into(),
             Some(NamedType::Unsupported(advice)) => {
@@ -100,6 +104,28 @@ impl Lowerer<'_> {
                 Ty::error()
             }
         }
+    }
+
+    /// A name that is qualified or has template arguments.
+    fn qualified_type(&mut self, written: &Name, span: Span) -> Ty {
+        let parts = self.strip_std(written);
+        let known = |p: &NamePart| self.unit.skipped.contains(&p.ident.name);
+        if parts.iter().any(known) {
+            return Ty::error();
+        }
+        let path = written.path(self.interner);
+        let path = path.trim_start_matches("std::").to_owned();
+        if let Some((namespace, _)) = path.split_once("::")
+            && let Some(advice) = builtins::unsupported_namespace(namespace)
+        {
+            self.unsupported_name(advice, path, span);
+            return Ty::error();
+        }
+        if written.parts.iter().any(|p| p.args.is_some()) {
+            return self.template_arguments(written).ty;
+        }
+        self.report(Diagnostic::error(Code::UnknownName, span, format!("unknown type `{path}`")));
+        Ty::error()
     }
 
     fn layer(&mut self, ty: Ty, layer: &TypeLayer, span: Span) -> Ty {
@@ -129,6 +155,10 @@ impl Lowerer<'_> {
                 ty.reference()
             }
             TypeLayer::Array(len) => self.array(ty, len.as_deref(), span),
+            TypeLayer::Function(_) => {
+                self.refuse(span, "pointers to functions");
+                Ty::error()
+            }
         }
     }
 

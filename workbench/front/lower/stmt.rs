@@ -40,7 +40,7 @@ impl Lowerer<'_> {
             StmtKind::Compound(block) => self.compound(block),
             StmtKind::If { init, cond, then, els, is_constexpr } => {
                 self.scopes.open();
-                if let Some(init) = init {
+                for init in init {
                     self.stmt(init);
                 }
                 self.if_stmt(cond, then, els.as_deref(), *is_constexpr, span);
@@ -64,6 +64,16 @@ impl Lowerer<'_> {
             StmtKind::Break => self.break_stmt(span),
             StmtKind::Continue => self.continue_stmt(span),
             StmtKind::Return(value) => self.return_stmt(value.as_ref(), span),
+            StmtKind::UsingNamespace(_) | StmtKind::UsingDecl(_) => {}
+            StmtKind::Struct(decl) => self.refuse_struct(decl),
+            StmtKind::Binding(binding) => {
+                self.refuse(binding.span, "structured bindings");
+                for name in &binding.names {
+                    self.declare_nowhere(name);
+                }
+            }
+            StmtKind::RangeFor { var, .. } => self.refuse(var.ty.span, "range-based `for`"),
+            StmtKind::NamespaceAlias(alias) => self.refuse(alias.name.span, "namespace aliases"),
         }
     }
 

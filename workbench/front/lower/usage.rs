@@ -1,9 +1,7 @@
 //! What happens to the names of a function, found before it is lowered: whose address is taken (they live in memory) and
 //! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
 
-use crate::front::ast::{
-    CastKind, Compound, Expr, ExprKind, Init, Stmt, StmtKind, Symbol, TypeLayer, TypeName, UnaryOp,
-};
+use crate::front::ast::{Compound, Expr, ExprKind, Init, Stmt, StmtKind, Symbol, TypeLayer, TypeName, UnaryOp};
 use std::collections::HashMap;
 
 /// How names are used in a function.
@@ -59,7 +57,16 @@ impl Scan<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Empty | StmtKind::Break | StmtKind::Continue | StmtKind::Alias(_) | StmtKind::Enum(_) => {}
-            StmtKind::StaticAssert(_) | StmtKind::Return(None) => {}
+            StmtKind::StaticAssert(_) | StmtKind::Return(None) | StmtKind::Struct(_) => {}
+            StmtKind::UsingNamespace(_) | StmtKind::UsingDecl(_) | StmtKind::NamespaceAlias(_) => {}
+            StmtKind::Binding(binding) => self.expr(&binding.init),
+            StmtKind::RangeFor { init, range, body, .. } => {
+                if let Some(init) = init {
+                    self.stmt(init);
+                }
+                self.expr(range);
+                self.stmt(body);
+            }
             StmtKind::Expr(e) | StmtKind::Return(Some(e)) => self.expr(e),
             StmtKind::Declaration(decl) => {
                 for var in &decl.vars {
@@ -70,7 +77,7 @@ impl Scan<'_> {
             }
             StmtKind::Compound(block) => block.stmts.iter().for_each(|s| self.stmt(s)),
             StmtKind::If { init, cond, then, els, .. } => {
-                if let Some(init) = init {
+                for init in init {
                     self.stmt(init);
                 }
                 self.expr(cond);
@@ -105,6 +112,15 @@ impl Scan<'_> {
                 self.expr(e);
             }
             Init::List(items, _) => items.iter().for_each(|i| self.init(i, reference)),
+            Init::Paren(args, _) => {
+                for e in args {
+                    if reference {
+                        self.mark(e, |f| f.taken = true);
+                    }
+                    self.expr(e);
+                }
+            }
+            Init::Designated(_, value) => self.init(value, reference),
         }
     }
 
@@ -138,20 +154,27 @@ impl Scan<'_> {
             ExprKind::Index(a, b) => [a, b].into_iter().for_each(|e| self.expr(e)),
             ExprKind::Call(f, args) => self.call(f, args),
             ExprKind::Member { object, .. } => self.expr(object),
-            ExprKind::Cast { kind, ty, operand } => {
-                let Some(operand) = operand else { return };
-                if is_reference(ty) && *kind != CastKind::Functional {
+            ExprKind::Cast { ty, operand, .. } => {
+                if is_reference(ty) {
                     self.mark(operand, |f| (f.taken, f.assigned) = (true, true));
                 }
                 self.expr(operand);
             }
-            ExprKind::Paren(a) => self.expr(a),
+            ExprKind::Paren(a) | ExprKind::PackExpansion(a) | ExprKind::Noexcept(a) => self.expr(a),
+            ExprKind::Construct { args, .. } => args.iter().for_each(|e| self.expr(e)),
+            ExprKind::Braced { entries, .. } => entries.iter().for_each(|i| self.init(i, false)),
+            ExprKind::Fold { left, right, .. } => [left, right].into_iter().flatten().for_each(|e| self.expr(e)),
+            ExprKind::Launch { callee, config, args } => {
+                self.expr(callee);
+                config.iter().chain(args).for_each(|e| self.expr(e));
+            }
+            ExprKind::This | ExprKind::SizeofPack(_) | ExprKind::Lambda(_) => {}
         }
     }
 
     fn call(&mut self, f: &Expr, args: &[Expr]) {
         let callee = match &f.kind {
-            ExprKind::Name(parts) => parts.last().map_or(Callee::Plain, |p| (self.callee)(p.name)),
+            ExprKind::Name(name) => (self.callee)(name.last().name),
             _ => Callee::Plain,
         };
         for arg in args {
@@ -185,8 +208,8 @@ impl Scan<'_> {
     /// Applies a flag to the names that a place expression may stand for.
     fn mark(&mut self, e: &Expr, flag: fn(&mut Flags)) {
         match &e.kind {
-            ExprKind::Name(parts) => {
-                if let [name] = parts.as_slice() {
+            ExprKind::Name(name) => {
+                if let Some(name) = name.simple() {
                     flag(self.usage.flags.entry(name.name).or_default());
                 }
             }
@@ -194,7 +217,7 @@ impl Scan<'_> {
             ExprKind::Unary(UnaryOp::PreInc | UnaryOp::PreDec, a) => self.mark(a, flag),
             ExprKind::Conditional(_, a, b) => [a, b].into_iter().for_each(|e| self.mark(e, flag)),
             ExprKind::Binary(_, _, b, _) => self.mark(b, flag),
-            ExprKind::Cast { operand: Some(a), .. } => self.mark(a, flag),
+            ExprKind::Cast { operand: a, .. } => self.mark(a, flag),
             _ => {}
         }
     }
