@@ -2,9 +2,9 @@
 
 use super::init::{Element, zero_const};
 use super::tree::{Node, Typed};
-use super::{Lowerer, Storage};
+use super::{Lowerer, Storage, usage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Declaration, Specifiers, VarDecl};
+use crate::front::ast::{BaseType, Declaration, Specifiers, VarDecl};
 use crate::front::types::{Kind, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Const, Op, Scalar, SlotData, Stmt, Stride, Type, Value};
 use crate::source::Span;
@@ -25,6 +25,12 @@ impl Lowerer<'_> {
 
     fn local_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
         let refused = self.refuse_storage(specs, var);
+        // A name is declared before its initialiser, which then means the new variable ([basic.scope.pdecl]).
+        let own = var.init.as_ref().is_some_and(|init| usage::mentions(init, var.name.name));
+        if own && var.ty.base == BaseType::Auto {
+            self.own_initializer(var, "the type of `auto` is taken from it");
+            return;
+        }
         let Some(ty) = self.declared_type(var).map(|ty| ty.qualified(specs.constexpr, false)) else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;
@@ -34,12 +40,56 @@ impl Lowerer<'_> {
             return;
         }
         match &ty.kind {
+            Kind::Reference(_) if own => self.own_initializer(var, "a reference needs something to refer to"),
             Kind::Reference(target) => {
                 let storage = self.reference_variable(var, target);
                 self.declare_var(var, ty, storage, None);
             }
-            Kind::Array(..) => self.array_variable(specs, var, ty),
+            Kind::Array(..) if own && ty.size().is_none() => {
+                self.own_initializer(var, "its length is taken from the list");
+            }
+            Kind::Array(..) => self.array_variable(specs, var, ty, own),
+            _ if own => self.own_scalar(specs, var, ty),
             _ => self.scalar_variable(specs, var, ty),
+        }
+    }
+
+    /// Reports an initialiser that uses its variable where it cannot.
+    fn own_initializer(&mut self, var: &VarDecl, why: &str) {
+        let message = format!("`{}` is used in its own initialiser: {why}", self.text(&var.name));
+        self.report(
+            Diagnostic::error(Code::BadInitializer, var.name.span, message).help("give one of the two another name"),
+        );
+        self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+    }
+
+    /// A scalar whose initialiser names it: the variable comes first, with no value yet.
+    fn own_scalar(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+        let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
+        let Some(ir) = ty.ir() else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        let storage = if self.f.usage.is_taken(var.name.name) || ty.is_volatile {
+            Storage::Slot(self.slot(name.clone(), ir.size(), ir.size(), ty.scalar(), span))
+        } else {
+            Storage::Local(self.f.b.func.new_local(name.clone(), ir))
+        };
+        self.declare_var(var, ty.clone(), storage, None);
+        let Some(value) = self.scalar_init(var, &ty) else { return };
+        if specs.constexpr || specs.is_static {
+            self.not_constant(&value, &format!("the value of `{name}`"));
+            return;
+        }
+        let value = self.emit_value(&value);
+        let b = self.at(span);
+        match storage {
+            Storage::Local(local) => b.push(Stmt::Set(local, value)),
+            Storage::Slot(slot) => {
+                let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
+                b.store(ptr, value, ty.is_volatile);
+            }
+            _ => {}
         }
     }
 
@@ -133,7 +183,7 @@ impl Lowerer<'_> {
         self.declare_var(var, ty, storage, None);
     }
 
-    fn array_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+    fn array_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty, own: bool) {
         let name = self.text(&var.name).to_owned();
         let span = var.name.span;
         let Some(init) = &var.init else {
@@ -149,7 +199,20 @@ impl Lowerer<'_> {
             return;
         };
         let must = specs.constexpr || specs.is_static;
-        if (must || ty.innermost().is_const) && !ty.innermost().is_volatile {
+        let slot = match ty.size().filter(|_| own) {
+            Some(size) => {
+                let slot = self.slot(name.clone(), size, ty.align(), ty.innermost().scalar(), span);
+                self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
+                Some(slot)
+            }
+            None => None,
+        };
+        if slot.is_some() && must {
+            let message = format!("`{name}` is used in its own initialiser, which is no constant");
+            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("take the word away"));
+            return;
+        }
+        if slot.is_none() && (must || ty.innermost().is_const) && !ty.innermost().is_volatile {
             let before = self.diags.len();
             if let Some((ty, global)) = self.constant_table(var, ty.clone(), must) {
                 self.declare_var(var, ty, Storage::Global(global), None);
@@ -161,9 +224,16 @@ impl Lowerer<'_> {
             }
         }
         let Some((ty, elements)) = self.array_elements(&name, ty, init) else {
-            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            if slot.is_none() {
+                self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            }
             return;
         };
+        if let Some(slot) = slot {
+            let base = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+            self.fill_array(base, &ty, &elements, span);
+            return;
+        }
         let Some(size) = ty.size() else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;

@@ -223,6 +223,37 @@ impl Scan<'_> {
     }
 }
 
+/// Whether an initialiser names `symbol`, also where it is not evaluated.
+pub fn mentions(init: &Init, symbol: Symbol) -> bool {
+    let mut inits = vec![init];
+    let mut exprs: Vec<&Expr> = Vec::new();
+    while let Some(init) = inits.pop() {
+        match init {
+            Init::Expr(e) => exprs.push(e),
+            Init::List(items, _) => inits.extend(items),
+        }
+    }
+    while let Some(e) = exprs.pop() {
+        match &e.kind {
+            ExprKind::Name(parts) if parts.first().is_some_and(|p| p.name == symbol) => return true,
+            ExprKind::Literal(_) | ExprKind::Str(_) | ExprKind::Name(_) | ExprKind::Error => {}
+            ExprKind::SizeofType(_) | ExprKind::AlignofType(_) => {}
+            ExprKind::Unary(_, a) | ExprKind::SizeofExpr(a) | ExprKind::Paren(a) => exprs.push(a),
+            ExprKind::Member { object, .. } => exprs.push(object),
+            ExprKind::Binary(_, a, b, _) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
+                exprs.extend([&**a, &**b])
+            }
+            ExprKind::Conditional(a, b, c) => exprs.extend([&**a, &**b, &**c]),
+            ExprKind::Call(f, args) => {
+                exprs.push(f);
+                exprs.extend(args);
+            }
+            ExprKind::Cast { operand, .. } => exprs.extend(operand.as_deref()),
+        }
+    }
+    false
+}
+
 fn is_reference(ty: &TypeName) -> bool {
     matches!(ty.layers.last(), Some(TypeLayer::Reference { .. }))
 }

@@ -143,6 +143,8 @@ struct FuncLower<'a, 'm> {
     next_thread: Option<clif::Block>,
     /// Whether this is the loop whose planned accesses are known to be in bounds.
     good_row: bool,
+    /// For pointers moved by an index of any size, the index.
+    far: HashMap<Value, clif::Value>,
     labels: Vec<Target>,
     refs: HashMap<(u32, u32), FuncRef>,
     depth: usize,
@@ -278,6 +280,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             exits: Vec::new(),
             next_thread: None,
             good_row: false,
+            far: HashMap::new(),
             labels: Vec::new(),
             refs: HashMap::new(),
             depth: 0,
