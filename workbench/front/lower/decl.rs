@@ -4,7 +4,7 @@ use super::init::{Element, zero_const};
 use super::tree::{Node, Typed};
 use super::{Lowerer, Storage, usage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BaseType, Declaration, Specifiers, VarDecl};
+use crate::front::ast::{Declaration, Specifiers, VarDecl};
 use crate::front::types::{Kind, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Const, Op, Scalar, SlotData, Stmt, Stride, Type, Value};
 use crate::source::Span;
@@ -27,7 +27,7 @@ impl Lowerer<'_> {
         let refused = self.refuse_storage(specs, var);
         // A name is declared before its initialiser, which then means the new variable ([basic.scope.pdecl]).
         let own = var.init.as_ref().is_some_and(|init| usage::mentions(init, var.name.name));
-        if own && var.ty.base == BaseType::Auto {
+        if own && var.ty.base.is_auto() {
             self.own_initializer(var, "the type of `auto` is taken from it");
             return;
         }
