@@ -33,6 +33,6 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
     let file = sources.add(name, text);
     let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let unit = parser::parse(tokens, &mut interner, &mut diags);
-    let module = lower::lower(&unit, sources, &interner, &mut diags);
+    let module = lower::lower(&unit, sources, &mut interner, &mut diags);
     (module, diags)
 }

@@ -479,6 +479,7 @@ pub fn param_type(ty: ParamType) -> String {
             let elem = elem.map_or("void", Scalar::c_name);
             if is_const { format!("const {elem}*") } else { format!("{elem}*") }
         }
+        ParamType::Bytes { size, .. } => format!("struct of {size} bytes"),
     }
 }
 
@@ -535,6 +536,15 @@ fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
 fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
     let wanted = || format!("`{name}`: argument `{}` ({})", param.name, param_type(param.ty));
     match (param.ty, *arg) {
+        (ParamType::Bytes { size, .. }, Arg::Buffer(b)) if b.bytes == size as usize => {
+            Ok(RawArg::Buffer { ptr: b.ptr, bytes: b.bytes, writable: false })
+        }
+        (ParamType::Bytes { .. }, Arg::Buffer(b)) => {
+            Err(Error::argument(format!("{} got {} bytes", wanted(), b.bytes)))
+        }
+        (ParamType::Bytes { .. }, Arg::Scalar(_) | Arg::Null) => {
+            Err(Error::argument(format!("{} got something else than its bytes", wanted())))
+        }
         (ParamType::Scalar(s), Arg::Scalar(c)) if c.ty() == ir::Type::Scalar(s) => Ok(RawArg::Scalar(bits(c))),
         (ParamType::Scalar(_), Arg::Scalar(c)) => {
             let came = c.ty().scalar().map_or("a pointer", Scalar::c_name);

@@ -1,86 +1,167 @@
-//! Initialisers: which element of an array each expression of a braced list goes to ([dcl.init.aggr]).
+//! Initialisers: which part of an array or struct each expression of a braced list goes to ([dcl.init.aggr]).
 
 use super::Lowerer;
 use super::convert::Use;
 use super::global::{only_expr, string_literal};
-use super::tree::Typed;
+use super::rank::Arg;
+use super::tree::{Node, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Init, TypeLayer, VarDecl};
+use crate::front::ast::{BaseType, Expr, ExprKind, Init, TypeLayer, VarDecl};
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::Const;
 use crate::source::Span;
 
-/// Where a value goes: the index counts scalars of the whole array, in memory order.
+/// Where a value goes: in bytes from the start of the whole object, in memory order.
 pub(super) type Element = (u32, Typed);
 
-/// A list being handed out.
-struct Items<'i> {
-    list: &'i [Init],
-    at: usize,
+/// Most elements of an array that are constructed one by one.
+const MAX_CONSTRUCTED: u32 = 4096;
+
+/// An entry of a list.
+enum Item<'a> {
+    Written(&'a Init),
+    /// An expression checked already: an element of a pack, or one that did not fit what it was tried for.
+    Checked(Typed),
 }
 
-impl<'i> Items<'i> {
-    fn peek(&self) -> Option<&'i Init> {
-        self.list.get(self.at)
+impl Item<'_> {
+    fn span(&self) -> Span {
+        match self {
+            Item::Written(init) => init_span(init),
+            Item::Checked(e) => e.span,
+        }
     }
 }
 
-impl Lowerer<'_> {
+/// A list being handed out.
+struct Items<'a> {
+    list: Vec<Item<'a>>,
+    at: usize,
+}
+
+impl<'a> Items<'a> {
+    fn done(&self) -> bool {
+        self.at >= self.list.len()
+    }
+
+    fn written(&self) -> Option<&'a Init> {
+        match self.list.get(self.at) {
+            Some(Item::Written(init)) => Some(init),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Lowerer<'a> {
     /// The declared type of a variable; `auto` is taken from the initialiser. `None` once reported.
-    pub(super) fn declared_type(&mut self, var: &VarDecl) -> Option<Ty> {
-        let ty = if var.ty.base.is_auto() {
-            let auto = self.deduce(var)?;
-            self.type_with_auto(&var.ty, Some(&auto))
+    pub(super) fn declared_type(&mut self, var: &'a VarDecl) -> Option<Ty> {
+        let ty = match &var.ty.base {
+            BaseType::Auto | BaseType::DecltypeAuto => {
+                let auto = self.deduce(var)?;
+                self.type_with_auto(&var.ty, Some(&auto))
+            }
+            _ => self.type_name(&var.ty),
+        };
+        let ty = if let Kind::RvalueReference(inner) = &ty.kind
+            && var.ty.base.is_auto()
+            && let Some(inner) = inner.target()
+        {
+            inner.clone().reference()
         } else {
-            self.type_name(&var.ty)
+            ty
         };
         if ty.is_void() {
             let message = format!("`{}` cannot be `void`", self.text(&var.name));
             self.report(Diagnostic::error(Code::TypeMismatch, var.ty.span, message));
             return None;
         }
+        if !ty.is_reference() && !self.complete_type(&ty, var.ty.span) {
+            return None;
+        }
         (!ty.is_error()).then_some(ty)
     }
 
     /// What `auto` stands for ([dcl.spec.auto]).
-    fn deduce(&mut self, var: &VarDecl) -> Option<Ty> {
+    fn deduce(&mut self, var: &'a VarDecl) -> Option<Ty> {
         let Some(init) = var.init.as_ref().and_then(only_expr) else {
             let message = format!("`auto` needs one initialiser to take the type of `{}` from", self.text(&var.name));
             self.report(Diagnostic::error(Code::BadInitializer, var.name.span, message).help("write the type"));
             return None;
         };
         // Only the type matters here: what it reports is reported when it is checked for its value.
-        let (before, room) = (self.diags.len(), self.room);
-        let e = self.expr(init);
-        self.diags.truncate(before);
-        self.room = room;
+        let (e, _) = self.quietly(|this| this.expr(init));
         if e.is_error() {
             // The declaration is reported now, for its value is never asked for.
             self.expr(init);
             return None;
         }
-        match var.ty.layers.first() {
-            Some(TypeLayer::Reference { .. }) => Some(e.ty),
-            Some(TypeLayer::Pointer { .. }) => match e.ty.decayed().pointee() {
-                Some(pointee) => Some(pointee.clone()),
+        self.deduced_auto(&e, &var.ty, init.span)
+    }
+
+    /// What `auto` in a type stands for when something of the type is made from an expression.
+    pub(super) fn deduced_auto(&mut self, e: &Typed, ty: &'a crate::front::ast::TypeName, span: Span) -> Option<Ty> {
+        if matches!(ty.base, BaseType::DecltypeAuto) {
+            return Some(if e.lvalue && !matches!(e.node, Node::Var(_)) {
+                e.ty.clone().reference()
+            } else {
+                e.ty.unqualified()
+            });
+        }
+        let value = self.settled(e);
+        match ty.layers.first() {
+            Some(TypeLayer::Reference { rvalue: true }) if e.lvalue && !e.xvalue => Some(e.ty.clone().reference()),
+            Some(TypeLayer::Reference { .. }) => {
+                let mut inner = e.ty.clone();
+                inner.is_const &= !ty.is_const;
+                Some(inner)
+            }
+            Some(TypeLayer::Pointer { .. }) => match value.pointee() {
+                Some(pointee) => {
+                    let mut pointee = pointee.clone();
+                    pointee.is_const &= !ty.is_const;
+                    Some(pointee)
+                }
                 None => {
                     let message = format!("`auto*` needs a pointer, and this is `{}`", e.ty);
-                    self.report(Diagnostic::error(Code::BadInitializer, init.span, message));
+                    self.report(Diagnostic::error(Code::BadInitializer, span, message));
                     None
                 }
             },
-            _ => Some(e.ty.decayed()),
+            _ => {
+                if matches!(value.kind, Kind::Braced) {
+                    let message = "`auto` cannot take its type from a braced list";
+                    self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the type"));
+                    return None;
+                }
+                Some(value)
+            }
         }
     }
 
+    /// The type of a value, a set of one function being that function.
+    pub(super) fn settled(&mut self, e: &Typed) -> Ty {
+        if let Node::Overloads(at) = e.node {
+            let (set, explicit) = self.overloads[at as usize].clone();
+            if let Some(index) = self.only_function(&set, explicit.as_deref()) {
+                return self.function_type(index).pointer();
+            }
+        }
+        e.ty.decayed()
+    }
+
     /// The value that initialises a scalar; zero for `{}`. `None` when there is no initialiser, or it was reported.
-    pub(super) fn scalar_init(&mut self, var: &VarDecl, ty: &Ty) -> Option<Typed> {
+    pub(super) fn scalar_init(&mut self, var: &'a VarDecl, ty: &Ty) -> Option<Typed> {
         let name = self.text(&var.name).to_owned();
         self.scalar_value(&name, ty, var.init.as_ref()?)
     }
 
-    fn scalar_value(&mut self, name: &str, ty: &Ty, init: &Init) -> Option<Typed> {
+    fn scalar_value(&mut self, name: &str, ty: &Ty, init: &'a Init) -> Option<Typed> {
         if let Init::List(items, span) = init
+            && items.is_empty()
+        {
+            return Some(self.zero_of(ty, *span));
+        }
+        if let Init::Paren(items, span) = init
             && items.is_empty()
         {
             return Some(self.zero_of(ty, *span));
@@ -92,99 +173,411 @@ impl Lowerer<'_> {
             return None;
         };
         let e = self.expr(e);
-        let value = self.implicit(e, &ty.unqualified(), Use::Init(name));
+        let explicit = matches!(init, Init::Paren(..) | Init::List(..));
+        let value = if explicit && e.ty.is_struct() {
+            self.explicit_conversion(e, &ty.unqualified(), Use::Init(name))
+        } else {
+            self.implicit(e, &ty.unqualified(), Use::Init(name))
+        };
         (!value.is_error()).then_some(value)
     }
 
-    fn zero_of(&mut self, ty: &Ty, span: Span) -> Typed {
+    pub(super) fn zero_of(&mut self, ty: &Ty, span: Span) -> Typed {
         let zero = Typed { null: true, ..Typed::int(Num::Int, 0, span) };
         self.cast(zero, ty)
     }
 
+    /// The value that initialises an object of any type; `None` once reported.
+    pub(super) fn init_value(&mut self, name: &str, ty: &Ty, init: &'a Init) -> Option<Typed> {
+        let ty = ty.unqualified();
+        match &ty.kind {
+            Kind::Array(..) => {
+                let span = init_span(init);
+                let (ty, elements) = self.array_elements(name, ty, init)?;
+                Some(Typed::value(ty, span, Node::Init(elements.into())))
+            }
+            Kind::Struct(_) => {
+                let value = match init {
+                    Init::Expr(e) => {
+                        let e = self.expr(e);
+                        self.implicit(e, &ty, Use::Init(name))
+                    }
+                    Init::Paren(args, span) => {
+                        let args = self.arguments(args);
+                        self.construct(&ty, args, *span)
+                    }
+                    Init::List(entries, span) => self.braced_value(name, &ty, entries, *span),
+                    Init::Designated(_, value) => return self.init_value(name, &ty, value),
+                };
+                (!value.is_error()).then_some(value)
+            }
+            _ => self.scalar_value(name, &ty, init),
+        }
+    }
+
+    /// `T{...}`
+    pub(super) fn braced_value(&mut self, name: &str, ty: &Ty, entries: &'a [Init], span: Span) -> Typed {
+        if ty.is_error() || !self.complete_type(ty, span) {
+            return Typed::error(span);
+        }
+        let Some(s) = ty.as_struct().cloned() else {
+            return match entries {
+                [] => self.zero_of(ty, span),
+                [Init::Expr(e)] => {
+                    let e = self.expr(e);
+                    self.implicit(e, ty, Use::Init(name))
+                }
+                _ => {
+                    let message = format!("`{ty}` is made from one value, not a list");
+                    self.report(Diagnostic::error(Code::ArgumentCount, span, message));
+                    Typed::error(span)
+                }
+            };
+        };
+        if entries.is_empty() {
+            return self.value_initialised(ty, span);
+        }
+        if self.class(s.id).constructed {
+            let mut args = Vec::new();
+            for item in self.items(entries).list {
+                args.push(match item {
+                    Item::Checked(e) => e,
+                    Item::Written(init) => self.entry(init),
+                });
+            }
+            return self.construct(ty, args, span);
+        }
+        let mut items = self.items(entries);
+        // `S{s}` copies.
+        if let [Item::Written(Init::Expr(e))] = items.list.as_slice() {
+            let e = self.expr(e);
+            if e.is_error() {
+                return e;
+            }
+            if e.ty.as_struct().is_some_and(|from| from.id == s.id || e.ty.base_offset(&s).is_some()) {
+                return self.implicit(e, ty, Use::Init(name));
+            }
+            items.list[0] = Item::Checked(e);
+        }
+        let errors = self.error_count();
+        let mut out = Vec::new();
+        self.fill_struct(name, ty, &mut items, 0, &mut out);
+        self.leftover(name, &items);
+        if self.error_count() > errors {
+            return Typed::error(span);
+        }
+        Typed::value(ty.unqualified(), span, Node::Init(out.into()))
+    }
+
+    /// Errors so far, those held back included.
+    pub(super) fn error_count(&self) -> usize {
+        self.diags.iter().filter(|d| d.is_error()).count()
+            + usize::from(self.failed)
+            + if self.room == 0 { usize::MAX / 2 } else { 0 }
+    }
+
+    /// An entry of a list as an argument.
+    fn entry(&mut self, init: &'a Init) -> Typed {
+        match init {
+            Init::Expr(e) => self.expr(e),
+            Init::List(entries, span) => self.braced_argument(entries, *span),
+            Init::Designated(_, value) => self.entry(value),
+            Init::Paren(args, span) => match args.as_slice() {
+                [e] => self.expr(e),
+                _ => Typed::error(*span),
+            },
+        }
+    }
+
+    /// `{...}` as an argument: it waits for the type of its parameter.
+    pub(super) fn braced_argument(&mut self, entries: &'a [Init], span: Span) -> Typed {
+        let scope = self.scopes.current();
+        self.braced.push((entries, scope));
+        Typed::value(Ty::new(Kind::Braced), span, Node::Braced(self.braced.len() as u32 - 1))
+    }
+
+    /// The entries of a list, packs expanded.
+    fn items(&mut self, entries: &'a [Init]) -> Items<'a> {
+        let mut list = Vec::new();
+        for init in entries {
+            match init {
+                Init::Expr(Expr { kind: ExprKind::PackExpansion(pattern), span }) => {
+                    let all = self.expanded(pattern, *span);
+                    list.extend(all.into_iter().map(Item::Checked));
+                }
+                _ => list.push(Item::Written(init)),
+            }
+        }
+        Items { list, at: 0 }
+    }
+
     /// The elements that an initialiser of an array names, in order, and the type with its length. Every other element is
     /// zero. `None` once reported.
-    pub(super) fn array_elements(&mut self, name: &str, ty: Ty, init: &Init) -> Option<(Ty, Vec<Element>)> {
+    pub(super) fn array_elements(&mut self, name: &str, ty: Ty, init: &'a Init) -> Option<(Ty, Vec<Element>)> {
         let mut out = Vec::new();
-        let (Kind::Array(elem, len), Some(list)) = (&ty.kind, as_list(init)) else {
-            let message = format!("`{name}` is an array and needs a list in braces");
-            self.report(Diagnostic::error(Code::BadInitializer, init_span(init), message).help("write `= {...}`"));
+        let span = init_span(init);
+        let Kind::Array(elem, len) = &ty.kind else {
+            self.report(Diagnostic::error(Code::BadInitializer, span, format!("`{name}` is no array")));
             return None;
         };
-        let errors = self.diags.len();
         if let (Some(text), Some(_)) = (string_literal(init), character(elem)) {
-            let len = self.string_elements(text, elem, *len, 0, init_span(init), &mut out)?;
+            let len = self.string_elements(text, elem, *len, 0, span, &mut out)?;
             return Some(((**elem).clone().array(Some(len)), out));
         }
-        if !matches!(init, Init::List(..)) {
+        let Init::List(list, _) = init else {
             let message = format!("`{name}` is an array and needs a list in braces");
-            self.report(Diagnostic::error(Code::BadInitializer, init_span(init), message).help("write `= {...}`"));
+            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write `= {...}`"));
             return None;
-        }
-        let mut items = Items { list, at: 0 };
-        let len = self.fill(name, elem, *len, &mut items, 0, &mut out);
+        };
+        let errors = self.error_count();
+        let mut items = self.items(list);
+        let len = self.fill_array_items(name, elem, *len, &mut items, 0, &mut out);
         self.leftover(name, &items);
-        let failed = self.diags.len() > errors && self.diags[errors..].iter().any(Diagnostic::is_error);
+        let failed = self.error_count() > errors;
         if len == 0 {
             let message = format!("`{name}` has no length: its list is empty");
-            self.report(Diagnostic::error(Code::BadInitializer, init_span(init), message).help("write the length"));
+            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length"));
             return None;
         }
         (!failed).then(|| ((**elem).clone().array(Some(len)), out))
     }
 
-    fn leftover(&mut self, name: &str, items: &Items<'_>) {
-        if let Some(extra) = items.peek() {
+    fn leftover(&mut self, name: &str, items: &Items<'a>) {
+        if let Some(extra) = items.list.get(items.at) {
             let message = format!("too many initialisers for `{name}`");
-            self.report(
-                Diagnostic::error(Code::BadInitializer, init_span(extra), message).label("the first one too many"),
-            );
+            self.report(Diagnostic::error(Code::BadInitializer, extra.span(), message).label("the first one too many"));
         }
     }
 
     /// Fills an array from a list that may hold more than its elements; the number of elements reached or declared.
-    fn fill(
+    fn fill_array_items(
         &mut self,
         name: &str,
         elem: &Ty,
         len: Option<u32>,
-        items: &mut Items<'_>,
+        items: &mut Items<'a>,
         base: u32,
         out: &mut Vec<Element>,
     ) -> u32 {
-        let scalars = scalars_of(elem);
+        let size = elem.size().unwrap_or(1);
         let mut i = 0u32;
-        while len.is_none_or(|n| i < n) {
-            let Some(init) = items.peek() else { break };
-            let at = base.saturating_add(i.saturating_mul(scalars));
-            match &elem.kind {
-                Kind::Array(inner, inner_len) => match init {
-                    _ if string_literal(init).is_some() && character(inner).is_some() => {
-                        items.at += 1;
-                        if let Some(text) = string_literal(init) {
-                            self.string_elements(text, inner, *inner_len, at, init_span(init), out);
-                        }
-                    }
-                    Init::List(list, _) => {
-                        items.at += 1;
-                        let mut nested = Items { list, at: 0 };
-                        self.fill(name, inner, *inner_len, &mut nested, at, out);
-                        self.leftover(name, &nested);
-                    }
-                    // Braces left out: the row takes what it needs from this list.
-                    Init::Expr(_) | Init::Paren(..) | Init::Designated(..) => {
-                        self.fill(name, inner, *inner_len, items, at, out);
-                    }
-                },
-                _ => {
-                    items.at += 1;
-                    if let Some(value) = self.scalar_value(name, elem, init) {
-                        out.push((at, value));
-                    }
-                }
-            }
+        while len.is_none_or(|n| i < n) && !items.done() {
+            let at = base.saturating_add(i.saturating_mul(size));
+            self.fill_one(name, elem, items, at, out);
             i += 1;
         }
-        len.unwrap_or(i)
+        let count = len.unwrap_or(i);
+        if i < count && elem.innermost().is_struct() {
+            self.fill_rest(elem, base, i..count, out);
+        }
+        count
+    }
+
+    /// Elements that a list leaves out and that are not simply zero.
+    fn fill_rest(&mut self, elem: &Ty, base: u32, range: std::ops::Range<u32>, out: &mut Vec<Element>) {
+        let size = elem.size().unwrap_or(1);
+        let span = Span::NONE;
+        for i in range.clone() {
+            let Some(value) = self.default_initialised(elem, span) else { return };
+            if range.len() > MAX_CONSTRUCTED as usize {
+                let message = format!("an array of {} objects that are constructed one by one", range.len());
+                self.report(Diagnostic::error(Code::CodeLimit, span, message));
+                return;
+            }
+            out.push((base.saturating_add(i.saturating_mul(size)), value));
+        }
+    }
+
+    /// Fills one part of an aggregate.
+    fn fill_one(&mut self, name: &str, ty: &Ty, items: &mut Items<'a>, at: u32, out: &mut Vec<Element>) {
+        match &ty.kind {
+            Kind::Array(inner, len) => match items.written() {
+                Some(init) if string_literal(init).is_some() && character(inner).is_some() => {
+                    items.at += 1;
+                    if let Some(text) = string_literal(init) {
+                        self.string_elements(text, inner, *len, at, init_span(init), out);
+                    }
+                }
+                Some(Init::List(list, _)) => {
+                    items.at += 1;
+                    let mut nested = self.items(list);
+                    self.fill_array_items(name, inner, *len, &mut nested, at, out);
+                    self.leftover(name, &nested);
+                }
+                // Braces left out: the row takes what it needs from this list.
+                _ => {
+                    self.fill_array_items(name, inner, *len, items, at, out);
+                }
+            },
+            Kind::Struct(s) => {
+                let s = s.clone();
+                if let Some(Init::List(list, span)) = items.written() {
+                    items.at += 1;
+                    let value = self.braced_value(name, &ty.unqualified(), list, *span);
+                    out.push((at, value));
+                    return;
+                }
+                let checked = match items.list.get_mut(items.at) {
+                    Some(Item::Written(Init::Expr(e))) => {
+                        let e: &'a Expr = e;
+                        self.expr(e)
+                    }
+                    Some(Item::Checked(e)) => e.clone(),
+                    _ => {
+                        items.at += 1;
+                        return;
+                    }
+                };
+                let fits = checked.is_error() || self.conversion(&Arg::from(&checked), &ty.unqualified()).is_some();
+                if fits || self.class(s.id).constructed {
+                    items.at += 1;
+                    let value = self.implicit(checked, &ty.unqualified(), Use::Init(name));
+                    out.push((at, value));
+                } else {
+                    items.list[items.at] = Item::Checked(checked);
+                    self.fill_struct(name, ty, items, at, out);
+                }
+            }
+            Kind::Reference(target) => {
+                let Some(e) = self.next_expr(items) else { return };
+                let value = self.bind_reference(e, target, |from| {
+                    format!("a member of `{name}` is `{ty}`, which cannot refer to this `{from}`")
+                });
+                out.push((at, value));
+            }
+            _ => {
+                let value = match items.written() {
+                    Some(init) => {
+                        items.at += 1;
+                        self.scalar_value(name, ty, init)
+                    }
+                    None => match self.next_expr(items) {
+                        Some(e) => {
+                            let value = self.implicit(e, &ty.unqualified(), Use::Init(name));
+                            (!value.is_error()).then_some(value)
+                        }
+                        None => None,
+                    },
+                };
+                if let Some(value) = value {
+                    out.push((at, value));
+                }
+            }
+        }
+    }
+
+    fn next_expr(&mut self, items: &mut Items<'a>) -> Option<Typed> {
+        let at = items.at;
+        items.at += 1;
+        match items.list.get(at)? {
+            Item::Checked(e) => Some(e.clone()),
+            Item::Written(init) => {
+                let init: &'a Init = init;
+                Some(self.entry(init))
+            }
+        }
+    }
+
+    /// Fills the bases and fields of a struct.
+    fn fill_struct(&mut self, name: &str, ty: &Ty, items: &mut Items<'a>, base: u32, out: &mut Vec<Element>) {
+        let Some(layout) = ty.layout().cloned() else { return };
+        let Some(s) = ty.as_struct().cloned() else { return };
+        let start = out.len();
+        if matches!(items.written(), Some(Init::Designated(..))) {
+            self.fill_designated(name, ty, items, base, out);
+        } else if s.is_union {
+            if let Some(field) = layout.fields.first()
+                && !items.done()
+            {
+                self.fill_one(name, &field.ty, items, base, out);
+            }
+        } else {
+            for (b, at) in &layout.bases {
+                if !items.done() && !b.is_empty_struct() {
+                    self.fill_one(name, b, items, base + at, out);
+                }
+            }
+            for (i, field) in layout.fields.iter().enumerate() {
+                if items.done() {
+                    self.fill_default(&s, i, &field.ty, base + field.offset, out);
+                } else {
+                    self.fill_one(name, &field.ty, items, base + field.offset, out);
+                }
+            }
+        }
+        out[start..].sort_by_key(|(at, _)| *at);
+    }
+
+    /// `{.a = 1, .c = 2}`
+    fn fill_designated(&mut self, name: &str, ty: &Ty, items: &mut Items<'a>, base: u32, out: &mut Vec<Element>) {
+        let Some(layout) = ty.layout().cloned() else { return };
+        let Some(s) = ty.as_struct().cloned() else { return };
+        let mut next = 0;
+        while let Some(Init::Designated(ident, value)) = items.written() {
+            items.at += 1;
+            let Some(i) = layout.fields.iter().position(|f| f.name == Some(ident.name)) else {
+                self.no_member(&s, ident);
+                return;
+            };
+            if i < next && !s.is_union {
+                let message = format!("`.{}` must stand in the order of the members", self.text(ident));
+                self.report(Diagnostic::error(Code::BadInitializer, ident.span, message));
+                return;
+            }
+            for (j, field) in layout.fields.iter().enumerate().take(i).skip(next) {
+                if !s.is_union {
+                    self.fill_default(&s, j, &field.ty, base + field.offset, out);
+                }
+            }
+            let field = &layout.fields[i];
+            let mut one = Items { list: vec![Item::Written(value)], at: 0 };
+            self.fill_one(name, &field.ty, &mut one, base + field.offset, out);
+            next = i + 1;
+        }
+        for (j, field) in layout.fields.iter().enumerate().skip(next) {
+            if !s.is_union {
+                self.fill_default(&s, j, &field.ty, base + field.offset, out);
+            }
+        }
+    }
+
+    /// A field that no entry of a list names: its own initialiser, or what its type does by itself.
+    pub(super) fn fill_default(
+        &mut self,
+        s: &crate::front::types::StructTy,
+        index: usize,
+        ty: &Ty,
+        at: u32,
+        out: &mut Vec<Element>,
+    ) {
+        let init = self.class(s.id).defaults.iter().find(|(i, _)| *i == index).map(|(_, init)| *init);
+        let value = match init {
+            Some(init) => {
+                let scope = self.class(s.id).scope;
+                let here = self.scopes.enter(scope);
+                let value = if let Some(target) = ty.target() {
+                    only_expr(init).map(|e| {
+                        let e = self.expr(e);
+                        self.bind_reference(e, target, |from| format!("a member is `{ty}`, which cannot refer to this `{from}`"))
+                    })
+                } else {
+                    self.init_value(&s.name, ty, init)
+                };
+                self.scopes.enter(here);
+                value
+            }
+            None => {
+                if ty.is_reference() {
+                    let message = format!("a member of `{}` is `{ty}` and must be initialised", s.name);
+                    let span = self.class(s.id).span;
+                    self.report(Diagnostic::error(Code::BadInitializer, span, message));
+                }
+                self.default_initialised(ty, Span::NONE)
+            }
+        };
+        if let Some(value) = value {
+            out.push((at, value));
+        }
     }
 
     fn string_elements(
@@ -213,26 +606,13 @@ impl Lowerer<'_> {
     }
 }
 
-fn as_list(init: &Init) -> Option<&[Init]> {
-    match init {
-        Init::List(items, _) => Some(items),
-        Init::Expr(_) | Init::Paren(..) | Init::Designated(..) => Some(std::slice::from_ref(init)),
-    }
-}
-
 /// Where an initialiser stands.
 pub(super) fn init_span(init: &Init) -> Span {
     match init {
         Init::Expr(e) => e.span,
         Init::List(_, span) | Init::Paren(_, span) => *span,
-        Init::Designated(name, value) => name.span.to(init_span(value)),
+        Init::Designated(_, value) => init_span(value),
     }
-}
-
-/// How many scalars an element holds.
-fn scalars_of(ty: &Ty) -> u32 {
-    let one = ty.innermost().size().unwrap_or(1).max(1);
-    ty.size().unwrap_or(one) / one
 }
 
 fn character(ty: &Ty) -> Option<Num> {

@@ -9,7 +9,7 @@ use crate::source::Span;
 
 use super::names::Decl;
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// Reports a construct; `what` is its name in the plural, or one without a number.
     pub(super) fn refuse(&mut self, span: Span, what: &str) {
         let (verb, help) = match what {
@@ -33,78 +33,34 @@ impl Lowerer<'_> {
         self.report(Diagnostic::error(Code::Unsupported, span, message).help(help));
     }
 
-    /// Reports a function that needs templates or structs. Whether it is one.
-    pub(super) fn refuse_class_function(&mut self, decl: &FunctionDecl) -> bool {
-        let ident = decl.name.last();
-        let what = if let Some(head) = decl.templates.first() {
-            Some((head.span, "templates"))
-        } else if decl.name.simple().is_none() {
-            Some((decl.name.span, "members defined outside their struct"))
-        } else if !matches!(decl.kind, FunctionKind::Plain) || self.text(&ident).starts_with("operator") {
-            Some((decl.name.span, "operator overloads"))
-        } else {
-            None
-        };
-        let Some((span, what)) = what else { return false };
-        self.refuse(span, what);
-        self.declare_nowhere(&ident);
-        true
-    }
-
-    /// Reports a struct; its name is known from here on.
-    pub(super) fn refuse_struct(&mut self, decl: &StructDecl) {
-        let (span, what) = match (decl.templates.first(), decl.key) {
-            (Some(head), _) => (head.span, "templates"),
-            (None, StructKey::Union) => (decl.span, "unions"),
-            (None, StructKey::Class) => (decl.span, "classes"),
-            (None, StructKey::Struct) => (decl.span, "structs"),
-        };
-        self.refuse(span, what);
-        if let Some(name) = &decl.name {
-            self.declare_type_nowhere(name.last().name, span);
-        }
-    }
-
-    fn declare_type_nowhere(&mut self, name: Symbol, span: Span) {
-        if self.scopes.lookup(name).is_none() {
-            self.declare(name, Decl::Type(Ty::error()), span);
-        }
-    }
-
-    /// Declares a name about whose uses nothing more is said.
-    pub(super) fn declare_nowhere(&mut self, name: &Ident) {
-        if self.scopes.lookup(name.name).is_some() {
-            return;
-        }
-        let var =
-            Variable { name: name.name, ty: Ty::error(), span: name.span, storage: Storage::Nowhere, constant: None };
-        let id = self.add_var(var);
-        self.declare(name.name, Decl::Var(id), name.span);
-    }
-
     /// Reports `f<int>`, unless its template has been reported.
-    pub(super) fn template_arguments(&mut self, name: &Name) -> Typed {
+    pub(super) fn template_arguments(&mut self, name: &'a Name) -> Typed {
         let quiet = name.parts.iter().any(|p| {
             self.unit.skipped.contains(&p.ident.name)
                 || match self.scopes.lookup(p.ident.name) {
-                    Some(Decl::Var(id)) => matches!(self.var(*id).storage, Storage::Nowhere),
+                    Some(Decl::Var(id)) => matches!(self.var(id).storage, Storage::Nowhere),
                     Some(Decl::Type(ty)) => ty.is_error(),
                     _ => false,
                 }
         });
         if !quiet {
-            let text = self.sources.text(name.span).to_owned();
-            let message = format!("template arguments, as in `{text}`, are not supported yet");
-            self.report(
-                Diagnostic::error(Code::Unsupported, name.span, message)
-                    .help("leave them out, or convert the function's arguments"),
-            );
+            let ident = name.last();
+            let known = super::expr::is_known(self.text(&ident));
+            if known {
+                let message = format!("`{}` takes no template arguments here", self.text(&ident));
+                self.report(
+                    Diagnostic::error(Code::Unsupported, name.span, message)
+                        .help("leave them out, or convert the function's arguments"),
+                );
+            } else {
+                self.unknown(&ident, ident.span, "template");
+            }
         }
         Typed::error(name.span)
     }
 
     /// An expression of a kind that is not supported.
-    pub(super) fn unsupported_expr(&mut self, e: &Expr) -> Typed {
+    pub(super) fn unsupported_expr(&mut self, e: &'a Expr) -> Typed {
         let what = match &e.kind {
             ExprKind::Lambda(_) => "lambdas",
             ExprKind::Launch { .. } => "launches in host functions",

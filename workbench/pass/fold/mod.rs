@@ -8,7 +8,7 @@
 //! Nothing that may fault is removed, moved or computed: loads stay, divisions stay unless their divisor is harmless.
 
 mod dead;
-mod eval;
+pub(crate) mod eval;
 mod simplify;
 
 use crate::ir::{Block, Case, Const, Function, Local, MathFn, Op, Stmt, Type, Value, ValueData};
