@@ -69,7 +69,7 @@ pub struct Instantiate {
 #[derive(Debug, Clone)]
 pub enum Instance {
     /// A function, without a body; its name has template arguments unless they follow from the parameters.
-    Function(FunctionDecl),
+    Function(Box<FunctionDecl>),
     /// `struct S<int>`
     Struct(Name),
 }
