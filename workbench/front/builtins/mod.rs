@@ -11,6 +11,7 @@ mod integer;
 mod math;
 mod memory;
 mod minmax;
+mod prelude;
 mod types;
 mod unsupported;
 mod vector;
@@ -20,6 +21,7 @@ use std::sync::LazyLock;
 
 pub use constants::constant;
 pub use math::{Form, math};
+pub use prelude::{Prelude, prelude};
 pub use types::{NamedType, named_type};
 pub use unsupported::{Advice, unsupported, unsupported_namespace};
 pub use vector::{Vector, vector, vector_names};

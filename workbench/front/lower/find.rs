@@ -6,7 +6,7 @@ use super::Lowerer;
 use super::names::{Callable, Decl, FieldDecl, GLOBAL, ScopeId, TArg, nearest};
 use super::tree::{TemplateIndex, Typed, VarId};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Name, NamePart, Symbol};
+use crate::front::ast::{Name, NamePart};
 use crate::front::types::{Kind, Ty};
 use crate::ir::Const;
 
@@ -162,16 +162,5 @@ impl<'a> Lowerer<'a> {
                 Found::Error
             }
         }
-    }
-
-    /// Whether a name means a type here, without reporting anything.
-    pub(super) fn names_type(&mut self, name: &'a Name) -> bool {
-        let (found, _) = self.quietly(|this| this.find(name));
-        matches!(found, Found::Type(_))
-    }
-
-    /// The scope of what a declaration outside its struct or namespace is a member of.
-    pub(super) fn symbol_text(&self, symbol: Symbol) -> &str {
-        self.interner.name(symbol)
     }
 }

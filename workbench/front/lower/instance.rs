@@ -7,7 +7,7 @@ use super::function::{Signature, code_of};
 use super::names::{Callable, Decl, ScopeKind, TArg};
 use super::template::{Instance, TemplateKind};
 use super::tree::{FuncIndex, TemplateIndex};
-use super::{FuncInfo, Lowerer, Progress, Role, Side};
+use super::{FuncInfo, Lowerer, Progress, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{FunctionDecl, Instance as AskedFor, Instantiate, Name};
 use crate::front::types::Ty;
@@ -255,8 +255,8 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// The instance of a kernel's template that a name asks for: `scale<float, 4>`.
-    pub(super) fn wanted_instance(&mut self, name: &'a Name) {
+    /// The instance of a kernel's template that a name asks for, `scale<float, 4>`: it is called what it was asked for by.
+    pub(super) fn wanted_instance(&mut self, name: &'a Name, shown: &str) {
         let ident = name.last();
         match self.find(name) {
             Found::Functions(set, Some(explicit)) => {
@@ -267,6 +267,11 @@ impl<'a> Lowerer<'a> {
                         && let Some(made) = self.function_instance(index, &args, &[], ident.span)
                     {
                         self.note_call(made, ident.span);
+                        if self.func(made).side == Side::Kernel {
+                            let id = self.func_id(made);
+                            shown.clone_into(&mut self.func_mut(made).display);
+                            shown.clone_into(&mut self.module.functions[id.index()].name);
+                        }
                         return;
                     }
                 }
@@ -364,11 +369,6 @@ impl<'a> Lowerer<'a> {
             .map(|ty| super::rank::Arg { ty: ty.referred().clone(), lvalue: true, xvalue: false, null: false, list: None })
             .collect();
         self.deduce_call(index, &[], &args).is_some()
-    }
-
-    /// Whether a method's role has no result of its own.
-    pub(super) fn is_special(role: Role) -> bool {
-        matches!(role, Role::Constructor | Role::Destructor)
     }
 
     /// The definition of a function from a declaration.

@@ -58,14 +58,14 @@ mod tests;
 
 pub use builder::Builder;
 
-use super::ast::{Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit, TypeName};
+use super::ast::{BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit, TypeName};
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Slot, Value};
 use crate::source::{SourceMap, Span};
 use class::Class;
 use names::{Callable, ScopeId, Scopes, TArg};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use template::Template;
 use tree::{FuncIndex, TemplateIndex, Typed, VarId};
@@ -357,7 +357,14 @@ struct Lowerer<'a> {
 }
 
 /// Lowers a unit; what could not be lowered is left out and reported.
-pub fn lower(unit: &TranslationUnit, sources: &SourceMap, interner: &mut Interner, diags: &mut Vec<Diagnostic>) -> Module {
+/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
+pub fn lower(
+    unit: &TranslationUnit,
+    wanted: &[(String, TranslationUnit)],
+    sources: &SourceMap,
+    interner: &mut Interner,
+    diags: &mut Vec<Diagnostic>,
+) -> Module {
     let known = Known::new(interner);
     let mut lowerer = Lowerer {
         unit,
@@ -394,6 +401,14 @@ pub fn lower(unit: &TranslationUnit, sources: &SourceMap, interner: &mut Interne
     for item in &unit.items {
         lowerer.item(item);
         lowerer.drain();
+    }
+    for (shown, request) in wanted {
+        if let Some(Item::Alias(alias)) = request.items.first()
+            && let BaseType::Named(name) = &alias.ty.base
+        {
+            lowerer.wanted_instance(name, shown);
+            lowerer.drain();
+        }
     }
     lowerer.finish_dispatchers();
     lowerer.report_missing_bodies();

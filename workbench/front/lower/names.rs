@@ -190,11 +190,6 @@ impl Scopes {
         }
     }
 
-    /// Whether the current scope is at namespace level.
-    pub fn at_namespace(&self) -> bool {
-        self.get(self.current).kind == ScopeKind::Namespace
-    }
-
     /// The namespace a scope lies in.
     pub fn namespace_of(&self, scope: ScopeId) -> ScopeId {
         let mut at = scope;
@@ -250,11 +245,6 @@ impl Scopes {
     /// What a name means here.
     pub fn lookup(&self, symbol: Symbol) -> Option<Decl> {
         self.find(self.current, symbol).map(|(decl, ..)| decl)
-    }
-
-    /// What a name means here, and in which scope it was found.
-    pub fn lookup_scope(&self, symbol: Symbol) -> Option<(Decl, ScopeId)> {
-        self.find(self.current, symbol).map(|(decl, _, scope)| (decl, scope))
     }
 
     /// What a name means in the current scope itself, those round it left out.

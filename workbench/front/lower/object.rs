@@ -150,7 +150,7 @@ impl<'a> Lowerer<'a> {
     fn copy_words(&mut self, to: Value, from: Value, at: u32, size: u32, align: u32, span: Span) {
         let (scalar, width) = word(align);
         let count = size / width;
-        let mut one = |this: &mut Self, to: Value, from: Value| {
+        let one = |this: &mut Self, to: Value, from: Value| {
             let b = this.at(span);
             let value = b.load(from, Type::Scalar(scalar), false);
             b.store(to, value, false);

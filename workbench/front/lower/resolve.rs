@@ -7,7 +7,8 @@ use super::tree::Node;
 use crate::diagnostic::{Code, Diagnostic};
 use std::rc::Rc;
 
-use crate::front::ast::{ExprKind, ParamDecl, StructDecl,Alias, BaseType, EnumDecl, Expr, Name, NamePart, StaticAssert, Symbol, TypeLayer, TypeName};
+use crate::front::ast::{
+    Alias, BaseType, EnumDecl, Expr, ExprKind, Name, ParamDecl, StructDecl, StaticAssert, Symbol, TypeLayer, TypeName};
 use crate::front::builtins::{self, NamedType};
 use crate::front::types::{EnumTy, FnTy, Kind, Num, Ty};
 use crate::ir::{Const, Scalar};

@@ -32,11 +32,6 @@ pub fn names_in_type(ty: &TypeName, found: &mut dyn FnMut(Symbol)) {
     Walk { found, this: false }.ty(ty);
 }
 
-/// The names in an initialiser.
-pub fn names_in_init(init: &Init, found: &mut dyn FnMut(Symbol)) {
-    Walk { found, this: false }.init(init);
-}
-
 /// The names in a qualified name with template arguments.
 pub fn names_in_name(name: &Name, found: &mut dyn FnMut(Symbol)) {
     Walk { found, this: false }.name(name);
