@@ -37,7 +37,8 @@ __global__ void packs(float* out) {
     int c = 0;
     out[5] = call(three, 1, 2, c) + c;
     Tuple<float, int> t(1.5f, 7);
-    out[6] = t.head + t.Tuple<int>::head + Tuple<float, double, int>::size;
+    Tuple<int>& rest = t;
+    out[6] = t.head + rest.head + Tuple<float, double, int>::size;
 }
 // run: packs<<<1, 1>>>(out = poison(7))
 //   out == [31, 6.5, 1, 321, 1234, 129, 10.5]

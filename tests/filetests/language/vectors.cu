@@ -54,4 +54,4 @@ __global__ void misaligned(const float* x, float* y) {
 // run: misaligned<<<1, 1>>>(x = iota(8), y = poison(1))
 //   y == [0]
 // run: misaligned<<<1, 3>>>(x = iota(8), y = poison(1))
-//   fault: misaligned access at 56:16 block (0,0,0) thread (1,0,0): not a multiple of 16
+//   fault: misaligned access at 51:16 block (0,0,0) thread (1,0,0): not a multiple of 16

@@ -18,6 +18,8 @@ use crate::front::types::{Kind, Num, Ty};
 pub(super) struct Deduction<'a> {
     params: &'a [TemplateParam],
     found: Vec<Option<TArg>>,
+    /// How many were written: what follows from the arguments of a call cannot change them.
+    written: usize,
     /// Elements of packs, gathered.
     packs: Vec<Vec<TArg>>,
     /// What each `auto` among the function's parameters stands for.
@@ -35,6 +37,7 @@ impl<'a> Deduction<'a> {
         Deduction {
             params,
             found: vec![None; params.len()],
+            written: 0,
             packs: vec![Vec::new(); params.len()],
             autos: Vec::new(),
             scope,
@@ -50,6 +53,9 @@ impl<'a> Deduction<'a> {
     fn set(&mut self, i: usize, arg: TArg) -> bool {
         if self.params[i].pack {
             self.packs[i].push(arg);
+            return true;
+        }
+        if i < self.written {
             return true;
         }
         match (&self.found[i], &arg) {
@@ -186,6 +192,7 @@ impl<'a> Lowerer<'a> {
                 self.bind(scope, &d.params[..i.min(known.len())], &known);
                 let (arg, fine) = self.quietly(|this| this.fitted(param, arg.clone(), scope, param.span, name));
                 d.found[i] = Some(arg.filter(|_| fine)?);
+                d.written = i + 1;
             }
         }
         given.next().is_none().then_some(())

@@ -37,6 +37,11 @@ pub(super) fn bare(mut e: &Expr) -> &Expr {
 impl<'a> Lowerer<'a> {
     /// Checks an expression; the result may be a place.
     pub(super) fn expr(&mut self, e: &'a Expr) -> Typed {
+        if self.held.as_ref().is_some_and(|(held, _)| std::ptr::eq(*held, e))
+            && let Some((_, typed)) = self.held.take()
+        {
+            return typed;
+        }
         self.depth += 1;
         let typed = if self.depth > MAX_DEPTH { self.too_deep(e.span) } else { self.expr_kind(e) };
         self.depth -= 1;

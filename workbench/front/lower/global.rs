@@ -97,6 +97,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn declare_var(&mut self, var: &'a VarDecl, ty: Ty, storage: Storage, constant: Option<Const>) {
+        self.held = None;
         let fixed = matches!(storage, Storage::Global(_) | Storage::Constant | Storage::Host);
         let owner = if fixed || !self.f.inside { 0 } else { self.f.serial };
         let id = self.add_var(Variable { name: var.name.name, ty, span: var.name.span, storage, constant, owner });

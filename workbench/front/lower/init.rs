@@ -88,14 +88,14 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::BadInitializer, var.name.span, message).help("write the type"));
             return None;
         };
-        // Only the type matters here: what it reports is reported when it is checked for its value.
-        let (e, _) = self.quietly(|this| this.expr(init));
+        let e = self.expr(init);
         if e.is_error() {
-            // The declaration is reported now, for its value is never asked for.
-            self.expr(init);
             return None;
         }
-        self.deduced_auto(&e, &var.ty, init.span)
+        let auto = self.deduced_auto(&e, &var.ty, init.span)?;
+        // Checked once: a lambda is another type each time.
+        self.held = Some((std::ptr::from_ref(init), e));
+        Some(auto)
     }
 
     /// What `auto` in a type stands for when something of the type is made from an expression.

@@ -340,7 +340,31 @@ impl<'a> Lowerer<'a> {
 
     /// Whether every call that fits one template fits the other, and not the other way round ([temp.func.order]).
     pub(super) fn template_is_narrower(&mut self, a: TemplateIndex, b: TemplateIndex) -> bool {
-        self.fits_template(a, b) && !self.fits_template(b, a)
+        match (self.fits_template(a, b), self.fits_template(b, a)) {
+            (true, false) => true,
+            (true, true) => self.refers_narrower(a, b),
+            _ => false,
+        }
+    }
+
+    /// Between templates that take the same, `T&` is narrower than `T&&`, and `const T&` than `T&` ([temp.deduct.partial]).
+    fn refers_narrower(&self, a: TemplateIndex, b: TemplateIndex) -> bool {
+        let params = |index| match &self.template(index).kind {
+            TemplateKind::Function { decl, .. } => decl.params.as_slice(),
+            _ => &[],
+        };
+        let reference = |p: &crate::front::ast::ParamDecl| match p.ty.layers.last() {
+            Some(crate::front::ast::TypeLayer::Reference { rvalue }) => {
+                Some((!*rvalue, p.ty.layers.len() == 1 && p.ty.is_const))
+            }
+            _ => None,
+        };
+        let orders: Vec<std::cmp::Ordering> = params(a)
+            .iter()
+            .zip(params(b))
+            .filter_map(|(x, y)| Some(reference(x)?.cmp(&reference(y)?)))
+            .collect();
+        orders.iter().all(|o| o.is_ge()) && orders.iter().any(|o| o.is_gt())
     }
 
     /// Whether the parameters of `a`, its own parameters standing for types of their own, fit `b`.

@@ -342,6 +342,8 @@ struct Lowerer<'a> {
     /// Braced lists and overload sets that typed expressions refer to.
     braced: Vec<(&'a [Init], ScopeId)>,
     overloads: Vec<(Rc<[Callable]>, Option<Rc<[TArg]>>)>,
+    /// The initialiser that `auto` took its type from, checked.
+    held: Option<(*const Expr, Typed)>,
     /// Structs without a name, by their syntax and scope.
     unnamed: Vec<(*const StructDecl, ScopeId, Ty)>,
     /// Functions whose address is taken, and those that call through one, by type.
@@ -388,6 +390,7 @@ pub fn lower(
         obstacle_found: None,
         braced: Vec::new(),
         overloads: Vec::new(),
+        held: None,
         unnamed: Vec::new(),
         addressed: Vec::new(),
         dispatchers: Vec::new(),
