@@ -423,10 +423,9 @@ impl Ty {
     pub fn is_error(&self) -> bool {
         match &self.kind {
             Kind::Error => true,
-            Kind::Pointer(inner)
-            | Kind::Reference(inner)
-            | Kind::RvalueReference(inner)
-            | Kind::Array(inner, _) => inner.is_error(),
+            Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) | Kind::Array(inner, _) => {
+                inner.is_error()
+            }
             _ => false,
         }
     }

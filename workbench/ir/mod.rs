@@ -39,6 +39,7 @@
 //! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
 
 pub mod entities;
+pub(crate) mod eval;
 pub mod format;
 pub mod math;
 pub mod print;

@@ -23,4 +23,4 @@ __global__ void use(int* out) {
 // error WB0308 13:23 must be known when compiling
 // error WB0303 14:5 has no parts to name
 // error WB0303 15:18 is no range
-// error WB0314 16:14 cannot take its type from a braced list
+// error WB0314 16:10 `auto` needs one initialiser

@@ -43,7 +43,7 @@ __global__ void use(float* out, Vec* p) {
 // error WB0312 11:16 what it holds is not known here
 // error WB0301 19:7 `Vec` has no member `z`
 // error WB0303 20:5 has no members, so no `x`
-// error WB0303 21:5 `*` needs a pointer
+// error WB0303 21:5 `Vec` has no operator `->`
 // error WB0303 23:5 may change its object, and this one is const
 // error WB0306 24:5 cannot be written
 // error WB0303 25:10 cannot refer to this `Vec`

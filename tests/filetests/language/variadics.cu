@@ -41,7 +41,7 @@ __global__ void packs(float* out) {
     out[6] = t.head + rest.head + Tuple<float, double, int>::size;
 }
 // run: packs<<<1, 1>>>(out = poison(7))
-//   out == [31, 6.5, 1, 321, 1234, 129, 10.5]
+//   out == [31, 6.5, 1, 321, 1234, 129, 11.5]
 
 template <typename T> __device__ std::enable_if_t<std::is_floating_point<T>::value, int> sort_of(T) { return 1; }
 template <typename T> __device__ std::enable_if_t<std::is_integral_v<T>, int> sort_of(T) { return 2; }

@@ -109,7 +109,8 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
         Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
         Some(SiteKind::Align(align)) => {
-            let what = format!("a vector of {align} bytes is read or written at address {a:#x}, not a multiple of {align}");
+            let what =
+                format!("a vector of {align} bytes is read or written at address {a:#x}, not a multiple of {align}");
             (FaultKind::Misaligned, what)
         }
         Some(SiteKind::Trap) => (FaultKind::Trap, "`__trap()` was called".to_owned()),

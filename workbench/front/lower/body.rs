@@ -65,8 +65,11 @@ impl<'a> Lowerer<'a> {
             if param.pack {
                 let after = code.params.iter().rev().take_while(|p| !p.pack).count();
                 let count = rest.len().saturating_sub(after);
-                let ids: Vec<VarId> =
-                    rest.by_ref().take(count).filter_map(|ty| self.declare_parameter(param.name, ty, param.span, false)).collect();
+                let ids: Vec<VarId> = rest
+                    .by_ref()
+                    .take(count)
+                    .filter_map(|ty| self.declare_parameter(param.name, ty, param.span, false))
+                    .collect();
                 if let Some(name) = param.name {
                     self.declare(name.name, Decl::Vars(ids.into()), name.span);
                 }

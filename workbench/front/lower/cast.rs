@@ -10,7 +10,13 @@ use crate::front::types::{Kind, Num, Ty};
 use crate::source::Span;
 
 impl<'a> Lowerer<'a> {
-    pub(super) fn cast_expr(&mut self, kind: CastKind, ty: &'a TypeName, operand: Option<&'a Expr>, span: Span) -> Typed {
+    pub(super) fn cast_expr(
+        &mut self,
+        kind: CastKind,
+        ty: &'a TypeName,
+        operand: Option<&'a Expr>,
+        span: Span,
+    ) -> Typed {
         let to = self.type_name(ty);
         let Some(operand) = operand else { return self.zero(&to, span) };
         let e = self.expr(operand);
@@ -99,11 +105,8 @@ impl<'a> Lowerer<'a> {
         if let Some(target) = to.target() {
             let xvalue = matches!(to.kind, Kind::RvalueReference(_));
             let target = target.clone();
-            let e = if xvalue && !e.lvalue {
-                Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e)))
-            } else {
-                e
-            };
+            let e =
+                if xvalue && !e.lvalue { Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e))) } else { e };
             let place = self.reference_cast(kind, e, &target, span);
             return Typed { xvalue: place.xvalue || xvalue, ..place };
         }

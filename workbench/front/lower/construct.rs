@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use super::Lowerer;
 use super::names::Callable;
 use super::rank::Arg;
 use super::tree::{FuncIndex, Node, Typed};
-use super::Lowerer;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::MemberInit;
 use crate::front::types::{Kind, StructTy, Ty};
@@ -295,9 +295,8 @@ impl<'a> Lowerer<'a> {
             }
         }
         for (i, field) in layout.fields.iter().enumerate() {
-            let given = inits
-                .iter()
-                .position(|init| init.name.simple().is_some_and(|n| self.names_field(&s, field, n.name)));
+            let given =
+                inits.iter().position(|init| init.name.simple().is_some_and(|n| self.names_field(&s, field, n.name)));
             let offset = match (given, field.name) {
                 (Some(at), None) => inits[at].name.simple().and_then(|n| self.field_offset(&s, n.name)),
                 _ => Some((field.offset, field.ty.clone())),

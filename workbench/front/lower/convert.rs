@@ -160,7 +160,11 @@ impl<'a> Lowerer<'a> {
         }
         self.try_complete(&e.ty);
         self.try_complete(to);
-        if to.is_struct() && e.ty.as_struct().is_some_and(|s| e.ty.kind == to.kind || to.as_struct().is_some_and(|t| e.ty.base_offset(t).is_some() && t.id != s.id)) {
+        if to.is_struct()
+            && e.ty.as_struct().is_some_and(|s| {
+                e.ty.kind == to.kind || to.as_struct().is_some_and(|t| e.ty.base_offset(t).is_some() && t.id != s.id)
+            })
+        {
             let span = e.span;
             return self.copied(e, to, span);
         }

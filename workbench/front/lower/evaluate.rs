@@ -5,10 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::{
-    BinaryOp, Block, Const, FuncId, Function, Label, Module, Op, Scalar, Stmt, Type, UnaryOp, Value,
-};
-use crate::pass::fold::eval;
+use crate::ir::eval;
+use crate::ir::{BinaryOp, Block, Const, FuncId, Function, Label, Module, Op, Scalar, Stmt, Type, UnaryOp, Value};
 use crate::source::Span;
 
 /// Most statements of one evaluation.
@@ -75,7 +73,16 @@ struct Frame<'f> {
 impl<'m> Evaluator<'m> {
     /// An evaluation in a module; `allowed` tells which functions may be called.
     pub fn new(module: &'m Module, allowed: &'m dyn Fn(FuncId) -> bool) -> Self {
-        Evaluator { module, allowed, memory: Vec::new(), globals: HashMap::new(), pending: HashSet::new(), steps: 0, calls: 0, total: 0 }
+        Evaluator {
+            module,
+            allowed,
+            memory: Vec::new(),
+            globals: HashMap::new(),
+            pending: HashSet::new(),
+            steps: 0,
+            calls: 0,
+            total: 0,
+        }
     }
 
     /// The number that a function without parameters returns.

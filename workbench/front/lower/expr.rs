@@ -8,9 +8,9 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, IntSuffix, Literal, Name, NamePart};
 use crate::front::builtins::{self, Advice};
 use crate::front::types::{FnTy, Kind, Num, Ty};
-use std::rc::Rc;
 use crate::ir::{Builtin, Const, Scalar};
 use crate::source::Span;
+use std::rc::Rc;
 
 /// Most nested expressions; the parser's own limit is lower, so this only guards the stack.
 const MAX_DEPTH: u32 = 600;
@@ -230,10 +230,8 @@ impl<'a> Lowerer<'a> {
     pub(super) fn variable(&mut self, id: VarId, ident: &Ident, span: Span) -> Typed {
         let var = self.var(id);
         let (ty, host, owner) = (var.ty.referred().clone(), var.is_host(), var.owner);
-        let in_frame = matches!(
-            var.storage,
-            Storage::Value(_) | Storage::Local(_) | Storage::Slot(_) | Storage::Reference(_)
-        );
+        let in_frame =
+            matches!(var.storage, Storage::Value(_) | Storage::Local(_) | Storage::Slot(_) | Storage::Reference(_));
         if matches!(var.storage, Storage::Nowhere) {
             return Typed::error(span);
         }
@@ -254,13 +252,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Functions named without a call: a pointer to one, or an argument that picks one.
-    fn function_name(
-        &mut self,
-        set: Rc<[Callable]>,
-        explicit: Option<Rc<[TArg]>>,
-        ident: &Ident,
-        span: Span,
-    ) -> Typed {
+    fn function_name(&mut self, set: Rc<[Callable]>, explicit: Option<Rc<[TArg]>>, ident: &Ident, span: Span) -> Typed {
         if let Some(index) = self.only_function(&set, explicit.as_deref()) {
             if self.needs_object(index, span) || !self.known_result(index, span) {
                 return Typed::error(span);
@@ -427,7 +419,10 @@ impl<'a> Lowerer<'a> {
 
     /// An expression whose type is asked for, not its value.
     pub(super) fn unevaluated(&mut self, e: &'a Expr) -> Typed {
-        self.expr(e)
+        self.unevaluated += 1;
+        let typed = self.expr(e);
+        self.unevaluated -= 1;
+        typed
     }
 
     /// A fold over a parameter pack ([expr.prim.fold]).
@@ -469,7 +464,8 @@ impl<'a> Lowerer<'a> {
                 _ => {
                     let message = "a fold over an empty pack has no value";
                     self.report(
-                        Diagnostic::error(Code::TypeMismatch, span, message).help("add an initial value: `(0 + ... + p)`"),
+                        Diagnostic::error(Code::TypeMismatch, span, message)
+                            .help("add an initial value: `(0 + ... + p)`"),
                     );
                     Typed::error(span)
                 }

@@ -410,6 +410,9 @@ impl<'a> Lowerer<'a> {
 
     /// Notes a call: the body is wanted, if it is not there already.
     pub(super) fn note_call(&mut self, index: FuncIndex, span: Span) {
+        if self.unevaluated > 0 {
+            return;
+        }
         self.func_id(index);
         let info = &mut self.funcs[index.0 as usize];
         info.called.get_or_insert(span);

@@ -86,11 +86,8 @@ impl<'a> Lowerer<'a> {
             if ty.ret.is_struct() {
                 types.push(ParamType::Ptr { elem: ty.ret.uniform(), is_const: false });
             }
-            func.params = types
-                .into_iter()
-                .enumerate()
-                .map(|(i, ty)| Param { name: format!("arg{i}"), ty, span })
-                .collect();
+            func.params =
+                types.into_iter().enumerate().map(|(i, ty)| Param { name: format!("arg{i}"), ty, span }).collect();
             func.ret = ty.ret.ir();
             let count = func.params.len();
             let mut b = super::Builder::new(func);

@@ -164,11 +164,8 @@ impl<'a> Lowerer<'a> {
         };
         let Some(data) = data else {
             if must {
-                let what = if ty.is_array() {
-                    format!("every value of `{name}`")
-                } else {
-                    format!("the value of `{name}`")
-                };
+                let what =
+                    if ty.is_array() { format!("every value of `{name}`") } else { format!("the value of `{name}`") };
                 let culprit = match &value.node {
                     Node::Init(items) => items.iter().map(|(_, e)| e).find(|e| e.constant().is_none()),
                     _ => None,

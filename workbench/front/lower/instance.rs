@@ -176,9 +176,8 @@ impl<'a> Lowerer<'a> {
             }
         }
         // The most specialised of several.
-        let best = (0..fits.len()).find(|&i| {
-            (0..fits.len()).all(|j| i == j || self.template_is_narrower(fits[i].0, fits[j].0))
-        });
+        let best = (0..fits.len())
+            .find(|&i| (0..fits.len()).all(|j| i == j || self.template_is_narrower(fits[i].0, fits[j].0)));
         match best {
             Some(i) => Some(fits.swap_remove(i)),
             None => {
@@ -210,9 +209,7 @@ impl<'a> Lowerer<'a> {
                 if self.func(index).progress != Progress::Idle {
                     let place = self.func(index).called.unwrap_or(self.func(index).span);
                     let message = format!("`{}` is specialised after it has been used", info.display);
-                    self.report(
-                        Diagnostic::error(Code::Redefinition, info.span, message).related(place, "used here"),
-                    );
+                    self.report(Diagnostic::error(Code::Redefinition, info.span, message).related(place, "used here"));
                     return;
                 }
                 let defaults = std::mem::take(&mut self.func_mut(index).defaults);
@@ -292,9 +289,7 @@ impl<'a> Lowerer<'a> {
         let ident = name.last();
         let decl = match name.qualifiers() {
             [] if !name.global => self.scopes.lookup(ident.name),
-            _ => {
-                None
-            }
+            _ => None,
         };
         match decl {
             Some(Decl::Template(index)) => Some(index),
@@ -359,11 +354,8 @@ impl<'a> Lowerer<'a> {
             }
             _ => None,
         };
-        let orders: Vec<std::cmp::Ordering> = params(a)
-            .iter()
-            .zip(params(b))
-            .filter_map(|(x, y)| Some(reference(x)?.cmp(&reference(y)?)))
-            .collect();
+        let orders: Vec<std::cmp::Ordering> =
+            params(a).iter().zip(params(b)).filter_map(|(x, y)| Some(reference(x)?.cmp(&reference(y)?))).collect();
         orders.iter().all(|o| o.is_ge()) && orders.iter().any(|o| o.is_gt())
     }
 
@@ -390,7 +382,13 @@ impl<'a> Lowerer<'a> {
     fn deduce_ordering(&mut self, index: TemplateIndex, types: &[Ty]) -> bool {
         let args: Vec<super::rank::Arg> = types
             .iter()
-            .map(|ty| super::rank::Arg { ty: ty.referred().clone(), lvalue: true, xvalue: false, null: false, list: None })
+            .map(|ty| super::rank::Arg {
+                ty: ty.referred().clone(),
+                lvalue: true,
+                xvalue: false,
+                null: false,
+                list: None,
+            })
             .collect();
         self.deduce_call(index, &[], &args).is_some()
     }

@@ -200,7 +200,8 @@ impl<'a> Lowerer<'a> {
         let _ = (mode, vars);
         let message = format!("capturing the parameter pack `{}` is not supported", self.text(ident));
         self.report(
-            Diagnostic::error(Code::Unsupported, ident.span, message).help("pass the pack to the lambda's call instead"),
+            Diagnostic::error(Code::Unsupported, ident.span, message)
+                .help("pass the pack to the lambda's call instead"),
         );
     }
 
@@ -221,10 +222,7 @@ impl<'a> Lowerer<'a> {
         let var = self.var(id);
         var.owner != 0
             && var.constant.is_none()
-            && matches!(
-                var.storage,
-                Storage::Value(_) | Storage::Local(_) | Storage::Slot(_) | Storage::Reference(_)
-            )
+            && matches!(var.storage, Storage::Value(_) | Storage::Local(_) | Storage::Slot(_) | Storage::Reference(_))
     }
 
     fn capture(&mut self, mode: CaptureMode, name: Symbol, value: Typed, out: &mut Vec<Captured>) {
@@ -237,7 +235,8 @@ impl<'a> Lowerer<'a> {
             CaptureMode::Reference => {
                 let target = value.ty.clone();
                 let ty = target.clone().reference();
-                let value = self.bind_reference(value, &target, |from| format!("this `{from}` cannot be captured by reference"));
+                let value = self
+                    .bind_reference(value, &target, |from| format!("this `{from}` cannot be captured by reference"));
                 Captured { name, ty, value }
             }
             CaptureMode::Copy if value.ty.is_array() => {

@@ -42,14 +42,28 @@ impl<'a> Lowerer<'a> {
 
     /// A field named without an object: one of `this`.
     pub(super) fn own_field(&mut self, field: &FieldDecl, ident: &Ident, span: Span) -> Typed {
-        match self.this_object(span) {
-            Some(object) if self.owner_of(&object.ty, field.owner).is_some() => self.field(object, field, span),
-            _ => {
+        match self.object_with(field.owner, span) {
+            Some(object) => self.field(object, field, span),
+            None => {
                 let message = format!("`{}` is a member and needs an object here", self.text(ident));
                 self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("write `object.member`"));
                 Typed::error(span)
             }
         }
+    }
+
+    /// The object of the method being lowered, or of that round a lambda, that has the members of a struct.
+    fn object_with(&mut self, owner: u32, span: Span) -> Option<Typed> {
+        let object = self.this_object(span)?;
+        if self.owner_of(&object.ty, owner).is_some() {
+            return Some(object);
+        }
+        let closure = object.ty.as_struct()?.id;
+        self.class(closure).captured_this.as_ref()?;
+        let this = self.outer_this(span);
+        let class = this.ty.pointee()?.clone();
+        self.owner_of(&class, owner)?;
+        Some(Typed::place(class, span, Node::Deref(Box::new(this))))
     }
 
     /// How far into an object the struct that owns a field lies.
@@ -290,13 +304,7 @@ impl<'a> Lowerer<'a> {
         true
     }
 
-    fn component(
-        &mut self,
-        ident: &Ident,
-        make: fn(u8) -> crate::ir::Builtin,
-        member: Ident,
-        span: Span,
-    ) -> Typed {
+    fn component(&mut self, ident: &Ident, make: fn(u8) -> crate::ir::Builtin, member: Ident, span: Span) -> Typed {
         let name = self.text(ident).to_owned();
         if !self.device_variable(&name, span) {
             return Typed::error(span);

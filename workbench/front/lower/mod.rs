@@ -10,11 +10,15 @@
 //! function being lowered is done. A struct is a type with a layout (`class`); its objects are places in memory, its
 //! values are nodes that are written straight into one (`object`).
 
+mod aggregate;
 mod body;
 mod builder;
 mod call;
+mod call_builtin;
 mod cast;
 mod class;
+mod class_fields;
+mod class_methods;
 mod constant;
 mod construct;
 mod convert;
@@ -39,13 +43,17 @@ mod names;
 mod namespace;
 mod object;
 mod operators;
+mod out_of_line;
 mod overload;
+mod partial;
 mod printf;
+mod range;
 mod rank;
 mod resolve;
 mod stmt;
 mod switch;
 mod template;
+mod template_args;
 pub(in crate::front) mod tree;
 mod unsupported;
 mod usage;
@@ -58,7 +66,10 @@ mod tests;
 
 pub use builder::Builder;
 
-use super::ast::{BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit, TypeName};
+use super::ast::{
+    BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
+    TypeName,
+};
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Slot, Value};
@@ -325,6 +336,8 @@ struct Lowerer<'a> {
     quiet: u32,
     /// Whether something was reported while they were.
     failed: bool,
+    /// Inside how many operands whose type alone is asked for.
+    unevaluated: u32,
     module: Module,
     scopes: Scopes,
     vars: Vec<Variable>,
@@ -377,6 +390,7 @@ pub fn lower(
         room: MAX_DIAGNOSTICS,
         quiet: 0,
         failed: false,
+        unevaluated: 0,
         module: Module::default(),
         scopes: Scopes::default(),
         vars: Vec::new(),
@@ -442,14 +456,13 @@ impl<'a> Lowerer<'a> {
             self.failed |= diag.is_error();
             return;
         }
-        let mut context = self.context.clone();
-        let mut shown = 0;
-        while let Some(c) = context {
-            if shown < 4 {
+        let chain: Vec<Rc<Context>> = std::iter::successors(self.context.clone(), |c| c.outer.clone()).collect();
+        let shown = chain.len();
+        for (i, c) in chain.iter().enumerate() {
+            // Of a long chain the place of the error and the user's own matter.
+            if i < 2 || i + 2 > shown {
                 diag = diag.related(c.span, format!("in instantiation of `{}`, required from here", c.what));
             }
-            shown += 1;
-            context = c.outer.clone();
         }
         // One template says the same in each of its instances.
         let again = |d: &Diagnostic| d.span == diag.span && d.code == diag.code && d.message == diag.message;

@@ -116,13 +116,8 @@ pub struct Scopes {
 
 impl Default for Scopes {
     fn default() -> Self {
-        let global = Scope {
-            kind: ScopeKind::Namespace,
-            parent: None,
-            name: None,
-            names: HashMap::new(),
-            also: Vec::new(),
-        };
+        let global =
+            Scope { kind: ScopeKind::Namespace, parent: None, name: None, names: HashMap::new(), also: Vec::new() };
         Scopes { all: vec![global], current: GLOBAL }
     }
 }
@@ -204,7 +199,7 @@ impl Scopes {
         self.entry(scope, symbol, &mut Vec::new()).map(|(decl, _)| decl)
     }
 
-    fn entry(&self, scope: ScopeId, symbol: Symbol, seen: &mut Vec<ScopeId>) -> Option<(Decl, Span)> {
+    pub(super) fn entry(&self, scope: ScopeId, symbol: Symbol, seen: &mut Vec<ScopeId>) -> Option<(Decl, Span)> {
         let this = self.get(scope);
         let own = this.names.get(&symbol).map(|e| (e.decl.clone(), e.span));
         if this.also.is_empty() || seen.contains(&scope) {

@@ -3,9 +3,9 @@
 //! The IR has no values of such types. An expression of struct type that is no place is written into memory that is
 //! handed to it ([`Lowerer::emit_into`]): a variable's, a temporary's, a caller's.
 
+use super::Lowerer;
 use super::init::zero_const;
 use super::tree::{Node, Typed};
-use super::Lowerer;
 use crate::front::types::{Kind, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Op, Scalar, Stmt, Stride, Type, Value};
 use crate::source::Span;
@@ -128,8 +128,10 @@ impl<'a> Lowerer<'a> {
                 self.counted(0, *len, span, &mut |this, i| {
                     let stride = elem.stride().unwrap_or(Stride::Bytes(size));
                     let b = this.at(span);
-                    let (to, from) =
-                        (b.offset(to, i64::from(at), Stride::Bytes(1)), b.offset(from, i64::from(at), Stride::Bytes(1)));
+                    let (to, from) = (
+                        b.offset(to, i64::from(at), Stride::Bytes(1)),
+                        b.offset(from, i64::from(at), Stride::Bytes(1)),
+                    );
                     let to = b.bind(Type::Ptr, Op::PtrAdd { ptr: to, index: i, stride });
                     let from = b.bind(Type::Ptr, Op::PtrAdd { ptr: from, index: i, stride });
                     this.copy_part(to, from, 0, &elem, volatile, span);

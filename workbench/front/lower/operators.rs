@@ -460,7 +460,8 @@ impl<'a> Lowerer<'a> {
         if a.ty.kind == b.ty.kind || !(a.ty.is_struct() || b.ty.is_struct()) {
             return (a, b);
         }
-        let (to_b, to_a) = (self.conversion(&Arg::from(&a), &b.ty.clone()), self.conversion(&Arg::from(&b), &a.ty.clone()));
+        let (to_b, to_a) =
+            (self.conversion(&Arg::from(&a), &b.ty.clone()), self.conversion(&Arg::from(&b), &a.ty.clone()));
         match (to_b.is_some(), to_a.is_some()) {
             (true, false) => {
                 let to = b.ty.clone();

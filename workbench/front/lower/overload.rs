@@ -3,11 +3,11 @@
 
 use std::rc::Rc;
 
+use super::Lowerer;
 use super::convert::Use;
 use super::names::{Callable, Decl, ScopeId, ScopeKind, TArg};
 use super::rank::{Arg, Conversion, Rank, better, implicit};
 use super::tree::{FuncIndex, Node, TemplateIndex, Typed};
-use super::Lowerer;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::Symbol;
 use crate::front::types::{FnTy, Kind, Ty};
@@ -222,13 +222,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The conversions of the arguments (an object first) to a function's parameters.
-    fn viable(
-        &mut self,
-        index: FuncIndex,
-        object: Option<&Arg>,
-        args: &[Arg],
-        user: bool,
-    ) -> Option<Vec<Conversion>> {
+    fn viable(&mut self, index: FuncIndex, object: Option<&Arg>, args: &[Arg], user: bool) -> Option<Vec<Conversion>> {
         let f = self.func(index);
         if !(f.required()..=f.params.len()).contains(&args.len()) {
             return None;
@@ -352,8 +346,7 @@ impl<'a> Lowerer<'a> {
             return;
         }
         if !(least..=most).contains(&args.len()) {
-            let wanted =
-                if least == most { super::call::count(most) } else { format!("{least} to {most} arguments") };
+            let wanted = if least == most { super::call::count(most) } else { format!("{least} to {most} arguments") };
             let message = format!("`{name}` takes {wanted}, and {} given", super::call::given(args.len()));
             self.report(Diagnostic::error(Code::ArgumentCount, span, message).related(place, "declared here"));
             return;

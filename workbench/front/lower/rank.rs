@@ -62,14 +62,8 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    const EXACT: Conversion = Conversion {
-        rank: Rank::Exact,
-        to_bool: false,
-        to_void: false,
-        qualified: false,
-        to_lvalue: false,
-        base: 0,
-    };
+    const EXACT: Conversion =
+        Conversion { rank: Rank::Exact, to_bool: false, to_void: false, qualified: false, to_lvalue: false, base: 0 };
 
     /// Of the object a method is called on.
     pub fn object(qualified: bool) -> Self {
@@ -133,9 +127,11 @@ fn base(from: &Ty, to: &Ty) -> Option<Conversion> {
 }
 
 fn steps_to_base(from: &Ty, to: &Ty) -> Option<u32> {
-    from.layout()?.bases.iter().find_map(|(b, _)| {
-        if b.kind == to.kind { Some(1) } else { steps_to_base(b, to).map(|n| n + 1) }
-    })
+    from.layout()?.bases.iter().find_map(
+        |(b, _)| {
+            if b.kind == to.kind { Some(1) } else { steps_to_base(b, to).map(|n| n + 1) }
+        },
+    )
 }
 
 fn arithmetic(from: Num, to: Num) -> Rank {

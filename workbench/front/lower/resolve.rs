@@ -8,7 +8,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use std::rc::Rc;
 
 use crate::front::ast::{
-    Alias, BaseType, EnumDecl, Expr, ExprKind, Name, ParamDecl, StructDecl, StaticAssert, Symbol, TypeLayer, TypeName};
+    Alias, BaseType, EnumDecl, Expr, ExprKind, Name, ParamDecl, StaticAssert, StructDecl, Symbol, TypeLayer, TypeName,
+};
 use crate::front::builtins::{self, NamedType};
 use crate::front::types::{EnumTy, FnTy, Kind, Num, Ty};
 use crate::ir::{Const, Scalar};

@@ -2,8 +2,8 @@
 //! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
 
 use crate::front::ast::{
-    BaseType, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol, TypeLayer, TypeName,
-    UnaryOp,
+    BaseType, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol, TypeLayer,
+    TypeName, UnaryOp,
 };
 use std::collections::HashMap;
 

@@ -94,9 +94,7 @@ impl<'a> Lowerer<'a> {
             }
         }
         let mut set: Vec<Callable> = match self.scopes.lookup(symbol) {
-            Some(Decl::Functions(found)) => {
-                found.iter().copied().filter(|c| !self.is_method(*c)).collect()
-            }
+            Some(Decl::Functions(found)) => found.iter().copied().filter(|c| !self.is_method(*c)).collect(),
             _ => Vec::new(),
         };
         // Inside a struct its own operators hide those of the namespace.
@@ -139,8 +137,7 @@ impl<'a> Lowerer<'a> {
             Callable::Func(f) => {
                 let f = self.func(*f);
                 f.code.is_some()
-                    && (!same
-                        || f.params.first().is_some_and(|p| p.referred().as_struct().is_some_and(|s| s.id == id)))
+                    && (!same || f.params.first().is_some_and(|p| p.referred().as_struct().is_some_and(|s| s.id == id)))
             }
             Callable::Template(_) => !same,
         };

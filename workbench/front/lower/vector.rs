@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::Lowerer;
 use super::class::Stage;
 use super::convert::Use;
 use super::names::{GLOBAL, ScopeKind};
 use super::tree::{Node, Typed};
-use super::Lowerer;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::builtins;
 use crate::front::types::{Field, Kind, Layout, Num, StructTy, Ty};
