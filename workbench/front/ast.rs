@@ -41,6 +41,11 @@ impl Interner {
         symbol
     }
 
+    /// Whether a name has been met.
+    pub fn contains(&self, name: &str) -> bool {
+        self.map.contains_key(name)
+    }
+
     /// The name of a handle.
     pub fn name(&self, symbol: Symbol) -> &str {
         &self.names[symbol.0 as usize]

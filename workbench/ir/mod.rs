@@ -40,6 +40,7 @@
 
 pub mod constants;
 pub mod entities;
+pub(crate) mod eval;
 pub mod format;
 pub mod math;
 pub mod print;
@@ -501,6 +502,14 @@ pub enum Stmt {
         /// The text of the condition, as the user wrote it.
         message: String,
     },
+    /// Faults as misaligned unless the address is a multiple of `align`: what a vector access asks of its pointer as a
+    /// whole, before the accesses to its members.
+    Aligned {
+        /// What is checked.
+        ptr: Value,
+        /// A power of two.
+        align: u32,
+    },
     /// Faults (`__trap`).
     Trap,
     /// Joins the threads of a block or warp.
@@ -561,6 +570,13 @@ pub enum ParamType {
         /// Whether the pointee is const: the kernel only reads it.
         is_const: bool,
     },
+    /// A struct by value, of kernels only: the parameter is a pointer to so many bytes, which are only read.
+    Bytes {
+        /// How many.
+        size: u32,
+        /// Their alignment, a power of two.
+        align: u32,
+    },
 }
 
 impl ParamType {
@@ -568,7 +584,7 @@ impl ParamType {
     pub fn ty(self) -> Type {
         match self {
             ParamType::Scalar(s) => Type::Scalar(s),
-            ParamType::Ptr { .. } => Type::Ptr,
+            ParamType::Ptr { .. } | ParamType::Bytes { .. } => Type::Ptr,
         }
     }
 }

@@ -71,6 +71,7 @@ impl Stmt {
                 f(*value);
             }
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => f(*cond),
+            Stmt::Aligned { ptr, .. } => f(*ptr),
             Stmt::Switch { value, .. } => f(*value),
             Stmt::Call { args, .. } | Stmt::Printf { args, .. } => args.iter().copied().for_each(f),
             Stmt::Loop { .. }
@@ -94,6 +95,7 @@ impl Stmt {
                 map(value);
             }
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => map(cond),
+            Stmt::Aligned { ptr, .. } => map(ptr),
             Stmt::Switch { value, .. } => map(value),
             Stmt::Call { args, .. } | Stmt::Printf { args, .. } => args.iter_mut().for_each(map),
             Stmt::Loop { .. }

@@ -406,7 +406,7 @@ impl Rounds<'_, '_> {
                 self.independent = false;
                 assigned
             }
-            Stmt::Let(..) | Stmt::Store { .. } | Stmt::Assert { .. } => assigned,
+            Stmt::Let(..) | Stmt::Store { .. } | Stmt::Assert { .. } | Stmt::Aligned { .. } => assigned,
         }
     }
 }

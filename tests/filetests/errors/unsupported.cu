@@ -22,8 +22,6 @@ __global__ void jump(int* x) {
 end:
     x[0] = 1;
 }
-// error WB0401 3:1 template
-// error WB0401 6:1 struct
 // error WB0401 9:22 shared memory
 // error WB0401 11:5 __syncthreads
 // error WB0401 16:12 __shfl_down_sync

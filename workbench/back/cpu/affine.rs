@@ -178,7 +178,7 @@ impl<'f> Finder<'f> {
             Op::Param(i) => match self.func.params.get(*i as usize)?.ty {
                 ParamType::Scalar(s) if !s.is_float() => leaf(0, Root::Unset),
                 ParamType::Scalar(_) => None,
-                ParamType::Ptr { .. } => leaf(0, Root::Param(*i)),
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => leaf(0, Root::Param(*i)),
             },
             Op::Builtin(Builtin::ThreadIdx(0)) => leaf(1, Root::Unset),
             Op::Builtin(_) => leaf(0, Root::Unset),

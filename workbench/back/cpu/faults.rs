@@ -68,6 +68,8 @@ pub enum SiteKind {
     },
     /// `assert`, with the condition's text.
     Assert(String),
+    /// A vector access whose address (word 0) must be a multiple of this.
+    Align(u32),
     /// `__trap()`.
     Trap,
     /// Entry of a function of that name.
@@ -119,6 +121,11 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         }
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
         Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
+        Some(SiteKind::Align(align)) => {
+            let what =
+                format!("a vector of {align} bytes is read or written at address {a:#x}, not a multiple of {align}");
+            (FaultKind::Misaligned, what)
+        }
         Some(SiteKind::Trap) => (FaultKind::Trap, "`__trap()` was called".to_owned()),
         Some(SiteKind::Stack(name)) => {
             (FaultKind::StackOverflow, format!("the call of `{name}` needs more stack than a thread has"))

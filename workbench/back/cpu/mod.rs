@@ -309,6 +309,7 @@ impl Entry {
         let params = func.params.iter().map(|p| {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
+                ParamType::Bytes { .. } => (true, None),
                 ParamType::Scalar(s) => (false, Some(s)),
             };
             ParamInfo { name: p.name.clone(), is_ptr, elem }

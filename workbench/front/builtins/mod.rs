@@ -11,16 +11,20 @@ mod integer;
 mod math;
 mod memory;
 mod minmax;
+mod prelude;
 mod types;
 mod unsupported;
+mod vector;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 pub use constants::constant;
 pub use math::{Form, math};
+pub use prelude::{Prelude, prelude};
 pub use types::{NamedType, named_type};
 pub use unsupported::{Advice, unsupported, unsupported_namespace};
+pub use vector::{Vector, vector, vector_names};
 
 use super::lower::Builder;
 use super::types::{Num, Ty};
@@ -169,6 +173,7 @@ pub fn names() -> impl Iterator<Item = Cow<'static, str>> {
         .map(|s| s.name)
         .chain(math::names())
         .chain(types::names())
+        .chain(vector_names())
         .chain(unsupported::names())
         .chain(other)
         .filter(|n| !n.contains(':'))

@@ -1,7 +1,10 @@
 //! What happens to the names of a function, found before it is lowered: whose address is taken (they live in memory) and
 //! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
 
-use crate::front::ast::{Compound, Expr, ExprKind, Init, Stmt, StmtKind, Symbol, TypeLayer, TypeName, UnaryOp};
+use crate::front::ast::{
+    BaseType, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol, TypeLayer,
+    TypeName, UnaryOp,
+};
 use std::collections::HashMap;
 
 /// How names are used in a function.
@@ -25,6 +28,8 @@ pub enum Callee {
     Outputs,
     /// Takes references.
     References,
+    /// A name of the function's own, or one found through the types of its arguments: it may take references.
+    Unknown,
 }
 
 impl Usage {
@@ -59,11 +64,15 @@ impl Scan<'_> {
             StmtKind::Empty | StmtKind::Break | StmtKind::Continue | StmtKind::Alias(_) | StmtKind::Enum(_) => {}
             StmtKind::StaticAssert(_) | StmtKind::Return(None) | StmtKind::Struct(_) => {}
             StmtKind::UsingNamespace(_) | StmtKind::UsingDecl(_) | StmtKind::NamespaceAlias(_) => {}
-            StmtKind::Binding(binding) => self.expr(&binding.init),
+            StmtKind::Binding(binding) => {
+                self.mark(&binding.init, |f| f.taken = true);
+                self.expr(&binding.init);
+            }
             StmtKind::RangeFor { init, range, body, .. } => {
                 if let Some(init) = init {
                     self.stmt(init);
                 }
+                self.mark(range, |f| f.taken = true);
                 self.expr(range);
                 self.stmt(body);
             }
@@ -71,7 +80,9 @@ impl Scan<'_> {
             StmtKind::Declaration(decl) => {
                 for var in &decl.vars {
                     if let Some(init) = &var.init {
-                        self.init(init, is_reference(&var.ty));
+                        // A struct's constructor may take references, and its members be some.
+                        let object = !matches!(init, Init::Expr(_)) && matches!(var.ty.base, BaseType::Named(_));
+                        self.init(init, is_reference(&var.ty) || object);
                     }
                 }
             }
@@ -161,21 +172,53 @@ impl Scan<'_> {
                 self.expr(operand);
             }
             ExprKind::Paren(a) | ExprKind::PackExpansion(a) | ExprKind::Noexcept(a) => self.expr(a),
-            ExprKind::Construct { args, .. } => args.iter().for_each(|e| self.expr(e)),
-            ExprKind::Braced { entries, .. } => entries.iter().for_each(|i| self.init(i, false)),
+            ExprKind::Construct { ty, args } => {
+                let named = matches!(ty.base, BaseType::Named(_));
+                for arg in args {
+                    if named {
+                        self.mark(arg, |f| f.taken = true);
+                    }
+                    self.expr(arg);
+                }
+            }
+            ExprKind::Braced { entries, .. } => entries.iter().for_each(|i| self.init(i, true)),
+            ExprKind::Lambda(lambda) => self.lambda(lambda),
             ExprKind::Fold { left, right, .. } => [left, right].into_iter().flatten().for_each(|e| self.expr(e)),
             ExprKind::Launch { callee, config, args } => {
                 self.expr(callee);
                 config.iter().chain(args).for_each(|e| self.expr(e));
             }
-            ExprKind::This | ExprKind::SizeofPack(_) | ExprKind::Lambda(_) => {}
+            ExprKind::This | ExprKind::SizeofPack(_) => {}
+        }
+    }
+
+    /// What a lambda captures by reference lives in memory.
+    fn lambda(&mut self, lambda: &Lambda) {
+        let both = |f: &mut Flags| (f.taken, f.assigned) = (true, true);
+        for capture in &lambda.captures {
+            match &capture.kind {
+                CaptureKind::Variable(CaptureMode::Reference, ident) => {
+                    both(self.usage.flags.entry(ident.name).or_default());
+                }
+                CaptureKind::Init(mode, _, init) => self.init(init, *mode == CaptureMode::Reference),
+                _ => {}
+            }
+        }
+        if lambda.default_capture == Some(CaptureMode::Reference) {
+            let flags = &mut self.usage.flags;
+            super::walk::names_in_stmts(&lambda.body.stmts, &mut |name| both(flags.entry(name).or_default()));
+        }
+        // A lambda in it may capture by reference what this one captures.
+        for stmt in &lambda.body.stmts {
+            self.stmt(stmt);
         }
     }
 
     fn call(&mut self, f: &Expr, args: &[Expr]) {
         let callee = match &f.kind {
             ExprKind::Name(name) => (self.callee)(name.last().name),
-            _ => Callee::Plain,
+            // A method, or an object that is called.
+            _ => Callee::Unknown,
         };
         for arg in args {
             match (&arg.kind, callee) {
@@ -185,7 +228,7 @@ impl Scan<'_> {
                     self.assigned(place);
                     continue;
                 }
-                (_, Callee::References) => self.mark(arg, |f| f.taken = true),
+                (_, Callee::References | Callee::Unknown) => self.mark(arg, |f| f.taken = true),
                 _ => {}
             }
             self.expr(arg);

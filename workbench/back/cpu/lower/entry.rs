@@ -40,7 +40,7 @@ impl FuncLower<'_, '_> {
                     let value = if s == Scalar::Bool { self.truth(bits) } else { bits };
                     ParamVal { val: Val::Scalar(value), desc: value, base: value }
                 }
-                ParamType::Ptr { .. } => {
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let desc = self.b.ins().load(types::I64, constant(), args, at);
                     let base = self.b.ins().load(types::I64, constant(), desc, DescField::BASE);
                     let off = self.int(types::I64, 0);
@@ -291,7 +291,7 @@ impl FuncLower<'_, '_> {
                     let value = next()?;
                     ParamVal { val: Val::Scalar(value), desc: value, base: value }
                 }
-                ParamType::Ptr { .. } => {
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let (addr, desc) = (next()?, next()?);
                     let base = self.b.ins().load(types::I64, constant(), desc, DescField::BASE);
                     let off = self.b.ins().isub(addr, base);
@@ -371,7 +371,7 @@ impl FuncLower<'_, '_> {
                     let bits = self.b.ins().load(scalar_type(s), constant(), args, at);
                     given.push(if s == Scalar::Bool { self.truth(bits) } else { bits });
                 }
-                ParamType::Ptr { .. } => {
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let desc = self.b.ins().load(types::I64, constant(), args, at);
                     given.push(self.b.ins().load(types::I64, constant(), desc, DescField::BASE));
                     given.push(desc);

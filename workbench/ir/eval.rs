@@ -4,7 +4,7 @@
 use crate::ir::{BinaryOp, BitFn, CompareOp, Const, MathFn, Scalar, UnaryOp};
 
 /// The low bits of an integer, extended to 64 by the type's signedness.
-pub(super) fn extend(s: Scalar, bits: i64) -> i64 {
+pub(crate) fn extend(s: Scalar, bits: i64) -> i64 {
     let spare = 64 - s.bits();
     match s.is_signed() {
         true => bits << spare >> spare,
@@ -24,7 +24,7 @@ fn f64(x: f64) -> Option<Const> {
     (!x.is_nan()).then_some(Const::F64(x))
 }
 
-pub(super) fn unary(op: UnaryOp, a: Const) -> Option<Const> {
+pub(crate) fn unary(op: UnaryOp, a: Const) -> Option<Const> {
     match (op, a) {
         (UnaryOp::Neg, Const::Int(s, x)) => int(s, x.wrapping_neg()),
         (UnaryOp::Neg, Const::F32(x)) => f32(-x),
@@ -35,7 +35,7 @@ pub(super) fn unary(op: UnaryOp, a: Const) -> Option<Const> {
     }
 }
 
-pub(super) fn binary(op: BinaryOp, a: Const, b: Const) -> Option<Const> {
+pub(crate) fn binary(op: BinaryOp, a: Const, b: Const) -> Option<Const> {
     match (a, b) {
         (Const::Int(s, x), Const::Int(t, y)) => integers(op, s, x, t, y),
         (Const::F32(x), Const::F32(y)) => match op {
@@ -104,7 +104,7 @@ fn divides(s: Scalar, x: i64, y: i64) -> bool {
     y != 0 && !(s.is_signed() && y == -1 && x == min)
 }
 
-pub(super) fn compare(op: CompareOp, a: Const, b: Const) -> Option<Const> {
+pub(crate) fn compare(op: CompareOp, a: Const, b: Const) -> Option<Const> {
     use std::cmp::Ordering;
     let order = match (a, b) {
         (Const::Int(s, x), Const::Int(_, y)) if s.is_signed() => Some(x.cmp(&y)),
@@ -125,7 +125,7 @@ pub(super) fn compare(op: CompareOp, a: Const, b: Const) -> Option<Const> {
     }))
 }
 
-pub(super) fn convert(to: Scalar, a: Const) -> Option<Const> {
+pub(crate) fn convert(to: Scalar, a: Const) -> Option<Const> {
     match a {
         Const::Bool(b) => from_integer(to, Scalar::U8, i64::from(b)),
         Const::Int(s, x) => from_integer(to, s, x),
@@ -167,7 +167,7 @@ fn from_float(to: Scalar, x: f64, original: Const) -> Option<Const> {
     }
 }
 
-pub(super) fn bitcast(to: Scalar, a: Const) -> Option<Const> {
+pub(crate) fn bitcast(to: Scalar, a: Const) -> Option<Const> {
     let bits = match a {
         Const::Int(_, x) => x,
         Const::F32(x) => i64::from(x.to_bits()),
@@ -183,7 +183,7 @@ pub(super) fn bitcast(to: Scalar, a: Const) -> Option<Const> {
 }
 
 /// Only functions that IEEE 754 defines to the last bit.
-pub(super) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
+pub(crate) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
     match *args {
         [Const::F32(x)] => f32(match func {
             MathFn::Sqrt => x.sqrt(),
@@ -211,7 +211,7 @@ pub(super) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
     }
 }
 
-pub(super) fn bit(func: BitFn, a: Const) -> Option<Const> {
+pub(crate) fn bit(func: BitFn, a: Const) -> Option<Const> {
     let Const::Int(s, x) = a else { return None };
     let (bits, width) = (x as u64, s.bits());
     let low = if width == 64 { bits } else { bits & ((1 << width) - 1) };
