@@ -54,9 +54,11 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let mut diags = Vec::new();
     let mut interner = ast::Interner::default();
     let mut tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
-    if let Some(prelude) = builtins::prelude(|name| interner.contains(name)) {
+    let mut library = Vec::new();
+    for prelude in builtins::preludes(|name| interner.contains(name)) {
         // What the text mentions of the library is read before it, as if the text had included it.
         let file = sources.add(prelude.name, prelude.text);
+        library.push(file);
         let mut all = preprocess::preprocess(sources, file, &Options::default(), &mut interner, &mut diags);
         all.pop();
         all.append(&mut tokens);
@@ -69,6 +71,6 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
         let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
         wanted.push((name.clone(), parser::parse(tokens, &mut interner, &mut diags)));
     }
-    let module = lower::lower(&unit, &wanted, sources, &mut interner, &mut diags);
+    let module = lower::lower(&unit, &wanted, &library, sources, &mut interner, &mut diags);
     (module, diags)
 }

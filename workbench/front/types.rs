@@ -554,6 +554,21 @@ impl Ty {
         }
     }
 
+    /// Whether it has at most as many parts as a budget says, which they use up.
+    pub fn fits(&self, budget: &mut u32) -> bool {
+        if *budget == 0 {
+            return false;
+        }
+        *budget -= 1;
+        match &self.kind {
+            Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) | Kind::Array(inner, _) => {
+                inner.fits(budget)
+            }
+            Kind::Function(func) => func.ret.fits(budget) && func.params.iter().all(|p| p.fits(budget)),
+            _ => true,
+        }
+    }
+
     /// The scalar that all of it is made of, when it is one kind of scalar.
     pub fn uniform(&self) -> Option<Scalar> {
         match &self.kind {

@@ -29,7 +29,7 @@ __global__ void use(float* out) {
 // error WB0303 15:5 argument `T` of template `Buffer` must be a type
 // error WB0303 4:53 an array cannot have -1 elements
 // error WB0304 17:5 template `same` cannot take `int`, `float`
-// error WB0203 6:74 instantiated more than 200 deep
+// error WB0203 6:61 instantiated more than 200 deep
 // error WB0312 19:5 what it holds is not known here
 // error WB0304 20:14 template `whole` cannot take `float`
 // error WB0304 21:14 cannot take `int`

@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 pub use constants::constant;
 pub use math::{Form, math};
-pub use prelude::{Prelude, prelude};
+pub use prelude::{Prelude, preludes};
 pub use types::{NamedType, named_type};
 pub use unsupported::{Advice, unsupported, unsupported_namespace};
 pub use vector::{Vector, vector, vector_names};

@@ -1,4 +1,4 @@
-//! What of the C++ library is written in C++ itself: `<type_traits>`, `<utility>`, `<array>`, `<limits>`.
+//! What of the libraries is written in CUDA C++ itself: `<type_traits>`, `<utility>`, `<array>`, `<limits>`, 16-bit floats.
 
 /// A text that is read before the user's.
 #[derive(Debug)]
@@ -12,7 +12,27 @@ pub struct Prelude {
 /// The part of the library written in CUDA C++.
 static STD: Prelude = Prelude { name: "<std>", text: include_str!("std.cuh") };
 
-/// The text to read first, if the user's mentions anything of it; `mentions` tells of an identifier.
-pub fn prelude(mentions: impl Fn(&str) -> bool) -> Option<&'static Prelude> {
-    mentions("std").then_some(&STD)
+/// `<cuda_fp16.h>` and `<cuda_bf16.h>`: 16-bit floats kept as bits, computed in `float` (one rounding suffices: 24 bits are
+/// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
+static HALF: Prelude = Prelude { name: "<half>", text: include_str!("half.cuh") };
+
+/// Names of 16-bit floats.
+const HALF_NAMES: [&str; 10] = [
+    "half",
+    "half2",
+    "__half",
+    "__half2",
+    "nv_bfloat16",
+    "nv_bfloat162",
+    "__nv_bfloat16",
+    "__nv_bfloat162",
+    "__float2half",
+    "__ushort_as_half",
+];
+
+/// The texts to read first, those that the user's mentions something of; `mentions` tells of an identifier.
+pub fn preludes(mentions: impl Fn(&str) -> bool) -> Vec<&'static Prelude> {
+    let half = HALF_NAMES.iter().any(|n| mentions(n)).then_some(&HALF);
+    let std = mentions("std").then_some(&STD);
+    half.into_iter().chain(std).collect()
 }

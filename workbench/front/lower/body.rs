@@ -320,7 +320,11 @@ fn param_type(ty: &Ty, kernel: bool) -> ParamType {
     match &ty.kind {
         Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) => {
             let innermost = inner.innermost();
-            ParamType::Ptr { elem: innermost.uniform(), is_const: innermost.is_const }
+            // Arrays of 16-bit floats come as what the host calls them, whatever holds their bits here.
+            let bits =
+                innermost.as_struct().is_some_and(|s| s.name.contains("__half") || s.name.contains("__nv_bfloat"));
+            let elem = if kernel && bits { None } else { innermost.uniform() };
+            ParamType::Ptr { elem, is_const: innermost.is_const }
         }
         Kind::Struct(_) if kernel => ParamType::Bytes { size: ty.size().unwrap_or(1), align: ty.align() },
         _ => match ty.scalar() {

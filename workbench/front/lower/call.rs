@@ -222,9 +222,13 @@ impl<'a> Lowerer<'a> {
         let name = self.text(ident).to_owned();
         // The text's overloads join CUDA's own of that name.
         if explicit.is_none() && builtins::is_function(&name) {
+            let structs = args.iter().any(|a| a.ty.is_struct());
             match self.try_choose(set, None, None, &args, span) {
-                Ok(Some(index)) => return self.call_function(index, args, span),
-                Ok(None) => {
+                Ok(Some(index)) if structs || !self.takes_user_conversion(index, &args) => {
+                    return self.call_function(index, args, span);
+                }
+                Err(_) if structs => {}
+                _ => {
                     let sigs = builtins::lookup(&name);
                     match builtins::math(&name) {
                         _ if !sigs.is_empty() => return self.call_builtin(&name, sigs, args, span),
@@ -232,13 +236,18 @@ impl<'a> Lowerer<'a> {
                         None => {}
                     }
                 }
-                Err(_) => {}
             }
         }
         match self.choose_function(&name, set, explicit, None, &args, span) {
             Some(index) => self.call_function(index, args, span),
             None => Typed::error(span),
         }
+    }
+
+    /// Whether a call needs a constructor or conversion function, so that what is built in fits better.
+    fn takes_user_conversion(&mut self, index: FuncIndex, args: &[Typed]) -> bool {
+        let params = self.func(index).params.clone();
+        args.iter().zip(&params).any(|(arg, param)| super::rank::implicit(&Arg::from(arg), param).is_none())
     }
 
     /// Converts an argument to a parameter's type; a reference takes the address.

@@ -182,7 +182,7 @@ impl<'a> Lowerer<'a> {
 
     /// Bodies of methods of ordinary structs are checked whether they are called or not.
     pub(super) fn check_methods(&mut self, s: &Rc<StructTy>) {
-        if self.class(s.id).template.is_some() || self.context.is_some() {
+        if self.in_library(self.class(s.id).span) || self.class(s.id).template.is_some() || self.context.is_some() {
             return;
         }
         let class = self.class(s.id);

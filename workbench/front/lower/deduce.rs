@@ -226,7 +226,9 @@ impl<'a> Lowerer<'a> {
                     }
                     None => {
                         let (arg, fine) = self.quietly(|this| this.default_arg(param, scope));
-                        arg.flatten().filter(|_| fine)?
+                        let arg = arg.flatten().filter(|_| fine)?;
+                        let (arg, fine) = self.quietly(|this| this.fitted(param, arg, scope, span, &name));
+                        arg.filter(|_| fine)?
                     }
                 }
             };

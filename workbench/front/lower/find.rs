@@ -9,6 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Name, NamePart};
 use crate::front::types::{Kind, Ty};
 use crate::ir::Const;
+use crate::source::Span;
 
 /// What a name turned out to be.
 #[derive(Debug, Clone)]
@@ -43,7 +44,8 @@ pub enum Found {
 enum Within {
     Nothing,
     Scope(ScopeId),
-    Type(Ty),
+    /// A type, and where it is named.
+    Type(Ty, Span),
 }
 
 impl<'a> Lowerer<'a> {
@@ -59,7 +61,7 @@ impl<'a> Lowerer<'a> {
             within = match found {
                 Found::Namespace(scope) => Within::Scope(scope),
                 Found::Type(ty) if ty.is_error() => return Found::Error,
-                Found::Type(ty) => Within::Type(ty.referred().clone()),
+                Found::Type(ty) => Within::Type(ty.referred().clone(), part.ident.span),
                 Found::Error => return Found::Error,
                 Found::None => return Found::None,
                 _ => {
@@ -77,7 +79,7 @@ impl<'a> Lowerer<'a> {
         let decl = match within {
             Within::Nothing => self.scopes.lookup(symbol),
             Within::Scope(scope) => self.scopes.member(*scope, symbol),
-            Within::Type(ty) => return self.find_in_type(ty, part),
+            Within::Type(ty, span) => return self.find_in_type(ty, *span, part),
         };
         match decl {
             Some(decl) => self.apply(decl, part),
@@ -86,7 +88,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A member by name of a struct or enum; reports when there is none.
-    fn find_in_type(&mut self, ty: &Ty, part: &'a NamePart) -> Found {
+    fn find_in_type(&mut self, ty: &Ty, span: Span, part: &'a NamePart) -> Found {
         let symbol = part.ident.name;
         match &ty.kind {
             Kind::Enum(e) => {
@@ -104,7 +106,7 @@ impl<'a> Lowerer<'a> {
             }
             Kind::Struct(s) => {
                 let s = s.clone();
-                if !self.complete(&s, part.ident.span) {
+                if !self.complete(&s, span) {
                     return Found::Error;
                 }
                 let scope = self.class(s.id).scope;

@@ -112,7 +112,9 @@ impl<'a> Lowerer<'a> {
             self.check_kernel(decl, &info.ret, &info.params);
         }
         let index = self.declare_function(decl, info);
-        if let (Some(_), Some(index)) = (&decl.body, index) {
+        if let (Some(_), Some(index)) = (&decl.body, index)
+            && !self.in_library(decl.span)
+        {
             self.lower_body(index);
         }
     }
@@ -264,6 +266,7 @@ impl<'a> Lowerer<'a> {
         let set = match self.scopes.here(symbol) {
             Some(Decl::Functions(set)) => set.clone(),
             None => Rc::new([]),
+            Some(_) if self.in_library(self.scopes.span(symbol).unwrap_or(Span::NONE)) => Rc::new([]),
             Some(_) => {
                 let old = self.scopes.span(symbol).unwrap_or(Span::NONE);
                 let message = format!("`{name}` is declared twice");

@@ -73,7 +73,7 @@ use super::ast::{
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Slot, Value};
-use crate::source::{SourceMap, Span};
+use crate::source::{FileId, SourceMap, Span};
 use class::Class;
 use names::{Callable, ScopeId, Scopes, TArg};
 use std::collections::{HashMap, VecDeque};
@@ -326,6 +326,7 @@ impl Known {
 
 struct Lowerer<'a> {
     unit: &'a TranslationUnit,
+    library: &'a [FileId],
     sources: &'a SourceMap,
     interner: &'a Interner,
     known: Known,
@@ -372,10 +373,12 @@ struct Lowerer<'a> {
 }
 
 /// Lowers a unit; what could not be lowered is left out and reported.
-/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
+/// `library` are the files of ours that stand before the text: what they declare is lowered only where it is used, and the
+/// text may declare its names anew. `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
 pub fn lower(
     unit: &TranslationUnit,
     wanted: &[(String, TranslationUnit)],
+    library: &[FileId],
     sources: &SourceMap,
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
@@ -383,6 +386,7 @@ pub fn lower(
     let known = Known::new(interner);
     let mut lowerer = Lowerer {
         unit,
+        library,
         sources,
         interner,
         known,
@@ -484,6 +488,11 @@ impl<'a> Lowerer<'a> {
         let fine = !self.failed;
         self.failed = failed;
         (result, fine)
+    }
+
+    /// Whether a place lies in a text of ours rather than the user's.
+    fn in_library(&self, span: Span) -> bool {
+        self.library.contains(&span.file)
     }
 
     fn var(&self, id: VarId) -> &Variable {

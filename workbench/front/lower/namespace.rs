@@ -116,6 +116,9 @@ impl<'a> Lowerer<'a> {
                 let fresh: Vec<_> = new.iter().copied().filter(|c| !old.contains(c)).collect();
                 old.iter().copied().chain(fresh).collect()
             }
+            Some(_) if self.in_library(self.scopes.span(name).unwrap_or(Span::NONE)) && !self.in_library(span) => {
+                new.into()
+            }
             Some(_) => {
                 let old = self.scopes.span(name).unwrap_or(Span::NONE);
                 let message = format!("`{}` is declared twice", self.interner.name(name));

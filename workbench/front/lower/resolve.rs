@@ -15,6 +15,9 @@ use crate::front::types::{EnumTy, FnTy, Kind, Num, Ty};
 use crate::ir::{Const, Scalar};
 use crate::source::Span;
 
+/// Most parts of a function's type, those of its parameters' types counted.
+const MAX_TYPE: u32 = 1000;
+
 /// The largest object, as CUDA's local memory bounds it many times over.
 const MAX_SIZE: u64 = 1 << 31;
 
@@ -214,7 +217,14 @@ impl<'a> Lowerer<'a> {
                 if types.iter().any(Ty::is_error) {
                     return Ty::error();
                 }
-                Ty::new(Kind::Function(FnTy { ret: ty, params: types }.into()))
+                let made = Ty::new(Kind::Function(FnTy { ret: ty, params: types }.into()));
+                let mut budget = MAX_TYPE;
+                if !made.fits(&mut budget) {
+                    let message = "a type of too many parts";
+                    self.report(Diagnostic::error(Code::NestingLimit, span, message));
+                    return Ty::error();
+                }
+                made
             }
         }
     }
@@ -279,7 +289,11 @@ impl<'a> Lowerer<'a> {
 
     /// Declares a name, reporting one that is taken.
     pub(super) fn declare(&mut self, name: Symbol, decl: Decl, span: Span) {
-        if let Err(old) = self.scopes.declare(name, decl, span) {
+        if let Err(old) = self.scopes.declare(name, decl.clone(), span) {
+            if self.in_library(old) && !self.in_library(span) {
+                self.scopes.redeclare(self.scopes.current(), name, decl, span);
+                return;
+            }
             let message = format!("`{}` is declared twice", self.interner.name(name));
             self.report(Diagnostic::error(Code::Redefinition, span, message).related(old, "first declared here"));
         }

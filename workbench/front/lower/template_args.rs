@@ -14,6 +14,9 @@ use crate::ir::{Const, Scalar};
 use crate::source::Span;
 use std::rc::Rc;
 
+/// Longest list of arguments in a name.
+const MAX_NAME: usize = 200;
+
 /// Most elements of a pack.
 const MAX_PACK: usize = 1024;
 
@@ -309,6 +312,13 @@ impl<'a> Lowerer<'a> {
             }
         }
         args.iter().for_each(|a| show(self, a, &mut parts));
-        format!("<{}>", parts.join(", "))
+        let mut text = parts.join(", ");
+        // Arguments that hold one another double; their names must not.
+        if text.len() > MAX_NAME {
+            let end = (0..=MAX_NAME).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+            text.truncate(end);
+            text.push_str("...");
+        }
+        format!("<{text}>")
     }
 }

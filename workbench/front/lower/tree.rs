@@ -207,7 +207,8 @@ impl Typed {
     pub fn is_idle(&self) -> bool {
         match &self.node {
             Node::Binary(..) | Node::Compare(..) | Node::Unary(..) | Node::PtrAdd(..) | Node::PtrDiff(..) => true,
-            Node::Var(_) | Node::Const(_) | Node::Builtin(_) | Node::Deref(_) => true,
+            Node::Var(_) | Node::Const(_) | Node::Builtin(_) => true,
+            Node::Deref(a) => a.is_idle(),
             Node::This | Node::Function(_) | Node::Overloads(_) => true,
             Node::Member(a, _) => a.is_idle(),
             Node::Load(a) | Node::Convert(a) if !matches!(self.ty.kind, Kind::Void) => a.is_idle(),
