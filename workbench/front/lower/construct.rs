@@ -296,7 +296,7 @@ impl<'a> Lowerer<'a> {
         }
         for (i, field) in layout.fields.iter().enumerate() {
             let given =
-                inits.iter().position(|init| init.name.simple().is_some_and(|n| self.names_field(&s, field, n.name)));
+                inits.iter().position(|init| init.name.simple().is_some_and(|n| Self::names_field(field, n.name)));
             let offset = match (given, field.name) {
                 (Some(at), None) => inits[at].name.simple().and_then(|n| self.field_offset(&s, n.name)),
                 _ => Some((field.offset, field.ty.clone())),
@@ -344,10 +344,10 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn names_field(&self, s: &StructTy, field: &crate::front::types::Field, name: crate::front::ast::Symbol) -> bool {
+    fn names_field(field: &crate::front::types::Field, name: crate::front::ast::Symbol) -> bool {
         match field.name {
             Some(own) => own == name,
-            None => field.ty.layout().is_some_and(|l| l.fields.iter().any(|f| self.names_field(s, f, name))),
+            None => field.ty.layout().is_some_and(|l| l.fields.iter().any(|f| Self::names_field(f, name))),
         }
     }
 

@@ -349,12 +349,12 @@ impl<'a> Lowerer<'a> {
             return match &d.params[i].kind {
                 TemplateParamKind::Type { .. } => {
                     let mut bound = stripped();
-                    if pattern.is_const {
-                        if let Kind::Array(elem, n) = &bound.kind {
-                            let mut e = (**elem).clone();
-                            e.is_const = false;
-                            bound = e.array(*n);
-                        }
+                    if pattern.is_const
+                        && let Kind::Array(elem, n) = &bound.kind
+                    {
+                        let mut e = (**elem).clone();
+                        e.is_const = false;
+                        bound = e.array(*n);
                     }
                     d.set(i, TArg::Type(bound))
                 }
