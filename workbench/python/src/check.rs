@@ -178,7 +178,7 @@ impl NativeOp {
     /// Calls the operator on owned arguments: poisoned outputs, interruptible.
     fn call_owned(&self, py: Python<'_>, args: &[OwnedArg]) -> PyResult<workbench::ops::Outputs> {
         let objects = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
-        let poll = Poll::new();
+        let poll = Poll::new(false);
         let config = RunConfig { timeout: seconds(py, self.timeout())?, interrupt: Some(&poll) };
         let op = self.op();
         let called = self.with_arguments(py, &objects, || py.detach(|| op.call_with(args, &config)))?;

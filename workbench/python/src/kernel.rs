@@ -158,14 +158,15 @@ impl Kernel {
     fn run(&self, py: Python<'_>, shape: &Shape, given: &Bound<'_, PyTuple>, timeout: Option<f64>) -> PyResult<()> {
         self.stale.warn(py)?;
         let bundle = args::bind(py, self.kernel.name(), self.kernel.params(), given.iter())?;
-        let poll = Poll::new();
+        let threads = shape.grid.count().saturating_mul(shape.block.count());
+        let on_cpu = self.kernel.program().options().device == Device::Cpu;
+        let small = on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none();
+        let poll = Poll::new(small);
         let mut config = LaunchConfig::new(shape.grid, shape.block);
         config.shared_mem = shape.shared_mem;
         config.timeout = seconds(py, timeout)?;
         config.interrupt = Some(&poll);
-        let threads = shape.grid.count().saturating_mul(shape.block.count());
-        let on_cpu = self.kernel.program().options().device == Device::Cpu;
-        let result = if on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none() {
+        let result = if small {
             self.kernel.launch_raw(&config, &bundle.args)
         } else {
             let lent = Lent(&bundle.args);
@@ -386,7 +387,7 @@ impl HostFunction {
             };
             consts.push(args::scalar(object, ty, &param.name)?);
         }
-        let poll = Poll::new();
+        let poll = Poll::new(true);
         match self.program.call_host(&self.name, &consts, Some(&poll)) {
             Ok((value, report)) => {
                 output::write(py, &report.output, report.dropped)?;

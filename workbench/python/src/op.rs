@@ -274,12 +274,13 @@ impl NativeOp {
     }
 
     fn run(&self, py: Python<'_>, plan: &Plan, args: &[ArgValue<'_>], outputs: &[*mut u8]) -> PyResult<()> {
-        let poll = Poll::new();
-        let config = RunConfig { timeout: seconds(py, self.timeout())?, interrupt: Some(&poll) };
+        let timeout = seconds(py, self.timeout())?;
         let count = |shape: &[i64]| shape.iter().product::<i64>();
         let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
         let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();
-        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && config.timeout.is_none();
+        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && timeout.is_none();
+        let poll = Poll::new(small);
+        let config = RunConfig { timeout, interrupt: Some(&poll) };
         let result = if small {
             self.op.run(plan, args, outputs, &config)
         } else {
