@@ -4,7 +4,7 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use workbench::ir::{Const, Param, ParamType, Scalar};
 use workbench::runtime::program::param_type;
 use workbench::runtime::{Arg, BufferArg, DType};
@@ -59,10 +59,39 @@ pub fn bind<'py>(
                 bundle.keep.push(object);
                 arg
             }
+            ParamType::Bytes { size, .. } => structure(&mut bundle.keep, &object, param, size)?,
         };
         bundle.args.push(arg);
     }
     Ok(bundle)
+}
+
+/// A struct by value: `bytes`, or what gives them (`tobytes`), such as a scalar of a structured NumPy type.
+fn structure<'py>(
+    keep: &mut Vec<Bound<'py, PyAny>>,
+    object: &Bound<'py, PyAny>,
+    param: &Param,
+    size: u32,
+) -> PyResult<Arg> {
+    let py = object.py();
+    let raw = if object.is_instance_of::<PyBytes>() { object.clone() } else { object.call_method0("tobytes")? };
+    let bytes = raw.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
+    if bytes.len() != size as usize {
+        let text = format!(
+            "parameter `{}` is a struct of {size} bytes and got {}; lay the dtype out as C does (align=True)",
+            param.name,
+            bytes.len()
+        );
+        return Err(argument(py, text));
+    }
+    let arg = Arg::Buffer(BufferArg {
+        ptr: bytes.as_ptr().cast_mut(),
+        bytes: bytes.len(),
+        dtype: DType::U8,
+        writable: false,
+    });
+    keep.push(raw.clone());
+    Ok(arg)
 }
 
 fn pointer<'py>(
