@@ -36,7 +36,7 @@ const STACK: usize = 256 << 20;
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
     let work = || compile_here(sources, file, options);
-    let done = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("front".to_owned()).stack_size(STACK).spawn_scoped(scope, work);
         match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -46,8 +46,7 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
                 (Module::default(), vec![Diagnostic::error(crate::diagnostic::Code::CodeLimit, span, message)])
             }
         }
-    });
-    done
+    })
 }
 
 fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {

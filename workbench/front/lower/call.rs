@@ -273,11 +273,11 @@ impl<'a> Lowerer<'a> {
         }
         let span = e.span;
         let ptr = target.clone().pointer();
-        if let Node::Overloads(at) = e.node {
-            if let Some(index) = self.overload_for(at, target) {
-                let place = Typed::place(target.clone(), span, Node::Function(index));
-                return Typed::value(ptr, span, Node::AddrOf(Box::new(place)));
-            }
+        if let Node::Overloads(at) = e.node
+            && let Some(index) = self.overload_for(at, target)
+        {
+            let place = Typed::place(target.clone(), span, Node::Function(index));
+            return Typed::value(ptr, span, Node::AddrOf(Box::new(place)));
         }
         if self.conversion(&Arg::from(&e), reference).is_none() {
             let mut diag = Diagnostic::error(Code::TypeMismatch, span, message(&e.ty));

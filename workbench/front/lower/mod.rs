@@ -290,6 +290,9 @@ impl FuncState<'_> {
     }
 }
 
+/// Functions of one name, with the template arguments written after it.
+type OverloadSet = (Rc<[Callable]>, Option<Rc<[TArg]>>);
+
 /// Names that mean something to the language itself.
 struct Known {
     components: [Symbol; 4],
@@ -355,7 +358,7 @@ struct Lowerer<'a> {
     obstacle_found: Option<(String, Span)>,
     /// Braced lists and overload sets that typed expressions refer to.
     braced: Vec<(&'a [Init], ScopeId)>,
-    overloads: Vec<(Rc<[Callable]>, Option<Rc<[TArg]>>)>,
+    overloads: Vec<OverloadSet>,
     /// The initialiser that `auto` took its type from, checked.
     held: Option<(*const Expr, Typed)>,
     /// Structs without a name, by their syntax and scope.

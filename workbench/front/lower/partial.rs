@@ -9,6 +9,9 @@ use crate::front::types::Ty;
 use crate::source::Span;
 use std::rc::Rc;
 
+/// A specialisation that fits, with its parameters' arguments.
+type Fit<'a> = (Rc<Partial<'a>>, Vec<TArg>);
+
 impl<'a> Lowerer<'a> {
     /// The most specialised partial specialisation that fits, with its parameters' arguments; ambiguity is reported.
     pub(super) fn best_partial(
@@ -16,8 +19,8 @@ impl<'a> Lowerer<'a> {
         partials: &[Rc<Partial<'a>>],
         args: &[TArg],
         span: Span,
-    ) -> Result<Option<(Rc<Partial<'a>>, Vec<TArg>)>, ()> {
-        let mut fits: Vec<(Rc<Partial<'a>>, Vec<TArg>)> = Vec::new();
+    ) -> Result<Option<Fit<'a>>, ()> {
+        let mut fits: Vec<Fit<'a>> = Vec::new();
         for partial in partials {
             if let Some(bound) = self.match_partial(partial, args) {
                 fits.push((partial.clone(), bound));

@@ -89,13 +89,12 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         let layout = s.layout.get()?.clone();
-        let (owner, base, fields) = if layout.fields.is_empty() && layout.bases.len() == 1 {
-            let (b, at) = &layout.bases[0];
-            (b.as_struct()?.id, *at, b.layout()?.fields.clone())
+        let (owner, fields) = if layout.fields.is_empty() && layout.bases.len() == 1 {
+            let (b, _) = &layout.bases[0];
+            (b.as_struct()?.id, b.layout()?.fields.clone())
         } else {
-            (s.id, 0, layout.fields)
+            (s.id, layout.fields)
         };
-        let _ = base;
         let mut parts = Vec::new();
         for field in fields {
             let decl = FieldDecl { owner, offset: field.offset, ty: field.ty, mutable: field.mutable };

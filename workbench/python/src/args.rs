@@ -87,7 +87,7 @@ fn structure<'py>(
     let arg = Arg::Buffer(BufferArg {
         ptr: bytes.as_ptr().cast_mut(),
         bytes: bytes.len(),
-        dtype: DType::U8,
+        dtype: DType::UInt8,
         writable: false,
     });
     keep.push(raw.clone());

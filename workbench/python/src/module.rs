@@ -304,7 +304,7 @@ pub fn compile_source(
     }
     let compile = CompileOptions {
         name: key.name.clone(),
-        front: front::Options { defines: key.defines.clone(), headers },
+        front: front::Options { defines: key.defines.clone(), headers, instances: Vec::new() },
         device: if cuda { Device::Cuda } else { Device::Cpu },
         arch: key.arch.clone(),
         nvrtc_options: key.options.clone(),
