@@ -130,6 +130,61 @@ fn a_text_of_a_megabyte() {
     works();
 }
 
+/// Statements of an ordinary kernel, `n` bytes of them or a little more.
+fn statements(n: usize) -> String {
+    let mut body = "int i = blockIdx.x * blockDim.x + threadIdx.x; int acc = i; float s = 0.0f;\n".to_owned();
+    for k in 0.. {
+        if body.len() >= n {
+            break;
+        }
+        body.push_str(&format!(
+            "acc = acc * {} + i;\nif (acc > {k}) s += x[i % n] * {k}.5f;\nx[(i + {k}) % n] = s - acc;\n",
+            k % 7 + 1
+        ));
+    }
+    body
+}
+
+#[test]
+fn a_megabyte_of_real_statements() {
+    // Kernels of ordinary size: all of them are compiled.
+    let body = statements(2_000);
+    let mut text = String::new();
+    let mut kernels = 0;
+    while text.len() < 1_000_000 {
+        text.push_str(&format!("__global__ void f{kernels}(int* x, int n) {{\n{body}}}\n"));
+        kernels += 1;
+    }
+    let start = Instant::now();
+    let program = wb::compile(&text).expect("compiles");
+    assert_eq!(program.kernel_names().len(), kernels);
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+
+    // One kernel of tens of kilobytes is compiled and right; one of a megabyte is refused, by name and soon.
+    let large = wb::compile(&kernel(&(statements(60_000) + "if (i == 0) x[0] = 42;"))).expect("compiles");
+    let mut x = array![1, 2, 3];
+    large.kernel("f").expect("is there").launch(1, 1).arg(&mut x).arg(3).run().expect("runs");
+    assert_eq!(x[0], 42);
+    let start = Instant::now();
+    match wb::compile(&kernel(&statements(1_000_000))) {
+        Err(Error::Compile { diagnostics, .. }) => {
+            assert_eq!(diagnostics.len(), 1);
+            assert!(diagnostics[0].message.contains("`f` is too large to compile"), "{:?}", diagnostics[0]);
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it compiled, so the bound moved: run it here"),
+    }
+    // As many values alive at once as statements: what takes the code generator longest.
+    let entangled: String = (0..15_000).map(|k| format!("int v{k} = x[{k}]; if (n > {k}) v{k} += n;\n")).collect();
+    let sum: String = (0..15_000).map(|k| format!("x[0] += v{k};\n")).collect();
+    assert_error(&kernel(&(entangled + &sum)), "WB0502", "1:1");
+    // Loops, one after the other.
+    let loops: String = (0..20_000).map(|k| format!("for (int j = 0; j < n; j++) x[j] += {k};\n")).collect();
+    assert!(!errors(&kernel(&loops)).is_empty());
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+    works();
+}
+
 #[test]
 fn a_million_lines_of_printf() {
     let program =
@@ -188,6 +243,43 @@ fn wrong_arguments_name_parameter_and_types() {
     let m = message(f.launch(1, 1).arg(&matrix.t().slice(ndarray::s![.., ..2])).arg(&mut out).arg(1i32).run());
     assert!(m.contains("`a`") && m.contains("contiguous"), "{m}");
     works();
+}
+
+#[test]
+fn an_index_that_would_wrap_around_is_out_of_bounds() {
+    // In bytes every one of these is a small number modulo 2^64.
+    let indices = [1i64 << 62, -(1 << 62), (1 << 62) + 1, i64::MIN, i64::MIN + 2, 3 << 62, 1 << 61, 1 << 46];
+    for (body, places) in [
+        ("x[i] = 1;", 1),
+        ("if (i != 3) x[i] = x[0];", 1),
+        ("int* p = x; for (int k = 0; k < 4; k++) p += i / 4; *p = 1;", 0),
+        ("int a[4]; a[0] = 1; a[i] = 2; x[0] = a[0];", 1),
+        ("for (long long k = i; k != 0; k = 0) x[k + threadIdx.x] = 1;", 1),
+        ("(x + 1)[i] = 1;", 0),
+        ("size_t k = i; x[k] = 1;", 1),
+    ] {
+        let program = wb::compile(&format!("__global__ void f(int* x, long long i) {{ {body} }}")).expect("compiles");
+        let kernel = program.kernel("f").expect("is there");
+        for index in indices {
+            let mut x = array![7, 7, 7, 7];
+            let Err(Error::Fault(fault)) = kernel.launch(1, 1).arg(&mut x).arg(index).run() else {
+                panic!("no fault at {index} in {body}")
+            };
+            assert_eq!(fault.kind, FaultKind::OutOfBoundsWrite, "{index} in {body}");
+            if places == 1 {
+                assert!(fault.detail.starts_with(&format!("writes index {index} of ")), "{body}: {}", fault.detail);
+            }
+            assert_eq!(x, array![7, 7, 7, 7]);
+        }
+        let mut x = array![7, 7, 7, 7];
+        kernel.launch(1, 1).arg(&mut x).arg(2i64).run().expect("is in bounds");
+    }
+    let constant = wb::compile("__global__ void f(int* x) { x[1LL << 62] = 1; }").expect("compiles");
+    let mut x = array![7];
+    let Err(Error::Fault(fault)) = constant.kernel("f").expect("is there").launch(1, 1).arg(&mut x).run() else {
+        panic!("no fault")
+    };
+    assert_eq!(fault.detail, "writes index 4611686018427387904 of `x`, which has 1 element (int)");
 }
 
 #[test]

@@ -39,5 +39,5 @@ pub mod prelude {
     pub use crate::runtime::{
         CompileOptions, DType, Device, Dim3, Error, Fault, Interrupt, Kernel, NULL, Program, Report, Result, Tensor,
     };
-    pub use ndarray::{self, Array, Array1, Array2, ArrayD, array};
+    pub use ndarray::{self, Array, Array1, Array2, ArrayD, ArrayViewD, array};
 }

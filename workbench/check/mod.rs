@@ -1,6 +1,7 @@
 //! Checks: an operator beside its reference, on poisoned outputs, with the threads that wrote what is wrong.
 
 pub mod compare;
+pub mod reference;
 pub mod report;
 pub mod samples;
 
@@ -8,6 +9,7 @@ pub mod samples;
 mod tests;
 
 pub use compare::{Comparison, Mismatch, Tolerance, Writer, compare, ulp_distance};
+pub use reference::CheckArgs;
 pub use report::{CheckReport, OutputCheck};
 
 use crate::ops::binding::Source;
@@ -70,12 +72,41 @@ pub fn check_outputs(
 }
 
 impl Op {
-    /// Runs the operator on poisoned outputs and compares with a reference on the same arguments. Where elements differ, it runs once
-    /// more with the writing threads recorded, and the first mismatches say who wrote them.
+    /// Runs the operator on poisoned outputs and compares with a reference on the same arguments: a function of as many
+    /// arrays of `f64` as there are arguments, numbers as arrays without axes, that gives the one result.
+    ///
+    /// ```
+    /// # use workbench::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let source = "__global__ void muladd(const float* a, const float* b, float c, float* out, int n) {
+    ///     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ///     if (i < n) out[i] = a[i] * b[i] + c;
+    /// }";
+    /// let schema = "doc::muladd(Tensor a, Tensor b, float c) -> Tensor";
+    /// let op = Op::new(schema).source(source).shape("a[n], b[n] -> out[n]").build()?;
+    /// let (a, b) = (array![1.0f32, 2.0], array![3.0f32, 4.0]);
+    /// assert!(op.check((&a, &b, 2.0), |a, b, c| &a * &b + &c)?.passed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The reference cannot capture variables, so that its parameters need no types; [`Op::check_with`] takes one that
+    /// does, or of several results, and options.
+    ///
+    /// # Errors
+    /// As [`Op::call`], and for arguments that are no arrays of numbers.
+    pub fn check<A: CheckArgs>(&self, args: A, reference: A::Reference) -> Result<CheckReport> {
+        let expected = move |args: &[OwnedArg]| Ok(vec![A::apply(reference, args)?]);
+        self.check_with(args, expected, &CheckOptions::default())
+    }
+
+    /// [`Op::check`] with any reference: it gets the arguments, defaults filled in, and gives every result, those written
+    /// in place last. Where elements differ, the operator runs once more with the writing threads recorded, and the first
+    /// mismatches say who wrote them.
     ///
     /// # Errors
     /// As [`Op::call`], and whatever the reference returns.
-    pub fn check(
+    pub fn check_with(
         &self,
         args: impl IntoArgs,
         reference: impl FnOnce(&[OwnedArg]) -> Result<Vec<Tensor>>,

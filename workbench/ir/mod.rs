@@ -38,6 +38,7 @@
 //! # Calls
 //! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
 
+pub mod constants;
 pub mod entities;
 pub(crate) mod eval;
 pub mod format;

@@ -3,6 +3,13 @@
 use super::{Block, Op, Stmt, Value};
 
 impl Op {
+    /// Every value the op reads, in order.
+    pub fn operands(&self) -> Vec<Value> {
+        let mut operands = Vec::new();
+        self.for_each_value(|v| operands.push(v));
+        operands
+    }
+
     /// Calls `f` with every value the op reads, in order.
     pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
         match self {

@@ -6,6 +6,7 @@
 pub mod binding;
 mod builder;
 mod call;
+mod cursor;
 pub mod dispatch;
 mod gradient;
 mod plan;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`inline`] | device functions into their callers |
 //! | [`fold`] | constants, copies, branches, dead code |
+//! | [`promote`] | slots into locals |
 //! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
 //! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers |
@@ -15,6 +16,7 @@ pub mod fold;
 pub mod inline;
 pub mod instrument;
 pub mod pointers;
+pub mod promote;
 pub mod regions;
 pub mod stride;
 pub mod uniformity;
@@ -22,11 +24,15 @@ pub mod widen;
 
 use crate::ir::{FuncId, FuncKind, Module, Stmt};
 
-/// What the CPU back end wants done before it makes code: calls inlined, constants folded.
+/// What the CPU back end wants done before it makes code: calls inlined, constants folded, slots in
+/// registers where they can be.
 pub fn prepare_for_cpu(module: &mut Module) {
     inline::run(module);
     for func in &mut module.functions {
         fold::run(func);
+        if promote::run(func) {
+            fold::run(func);
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::affine::{self, RowPlan};
+use super::affine::{self, Finder, RowPlan};
+use super::isa;
+use super::vector::{self, VectorPlan};
 use crate::ir::{
     Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Slot, Stmt, Type, Value,
 };
@@ -73,6 +75,8 @@ pub struct FuncInfo {
     pub stmts: usize,
     /// What can be checked once for a row of threads; kernels only.
     pub row: RowPlan,
+    /// How the threads of a row run in vectors, where they can; kernels only.
+    pub vector: Option<VectorPlan>,
     /// The grid-stride loop that the kernel is, if it is one.
     pub strided: Option<Box<StridedInfo>>,
 }
@@ -156,6 +160,7 @@ impl FuncInfo {
             estimate: 4,
             stmts: 0,
             row: RowPlan::default(),
+            vector: None,
             strided: None,
         };
         info.count(func);
@@ -177,11 +182,11 @@ impl FuncInfo {
         info.limits = facts.limits();
         info.local_root = facts.local_root;
         info.align = facts.align;
-        if func.kind == FuncKind::Kernel {
-            info.row = affine::plan(func, info.stmts);
-            if info.stmts <= affine::MAX_STMTS {
-                info.strided = StridedInfo::new(module, func).map(Box::new);
-            }
+        if func.kind == FuncKind::Kernel && info.stmts <= affine::MAX_STMTS {
+            let mut finder = Finder::new(func);
+            info.row = affine::plan(func, &mut finder);
+            info.vector = vector::plan(func, &mut info.row, &info.align, &mut finder, isa::has_fma());
+            info.strided = StridedInfo::new(module, func).map(Box::new);
         }
         info
     }

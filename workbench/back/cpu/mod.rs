@@ -19,9 +19,11 @@ mod output;
 mod pool;
 mod rounds;
 mod schedule;
+mod size;
 mod special;
 mod stack;
 mod tick;
+mod vector;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +42,7 @@ use crate::source::Span;
 use analysis::FuncInfo;
 use context::BufferDesc;
 use faults::{Named, Site};
+use isa::Effort;
 use jit::{Assembler, CodeMemory, JitError};
 use lower::{Lowering, Part};
 use memory::Globals;
@@ -197,7 +200,7 @@ fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
         return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
     }
     analysis::walk(&func.body, |_, _, _| *stmts += 1);
-    if *stmts > MAX_STMTS {
+    if *stmts > MAX_STMTS || size::is_too_entangled(func) {
         return Err(too_large(func));
     }
     Ok(())
@@ -222,7 +225,7 @@ thread_local! {
 fn compile_all(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
-    assembler: &mut Assembler<'_>,
+    assembler: &mut Assembler,
     mut each: impl FnMut(FuncId, Option<String>),
 ) -> Result<()> {
     let (mut ctx, mut builder) = SCRATCH.take().unwrap_or_else(|| (Context::new(), FunctionBuilderContext::new()));
@@ -235,7 +238,10 @@ fn compile_all(
         ctx.clear();
         // After an error the scratch is in the middle of a function; it is dropped, not kept.
         lower::function(lowering, id, part, number, &mut ctx.func, &mut builder)?;
-        let text = assembler.add(&mut ctx, addresses).map_err(|e| match e {
+        let Some(effort) = size::effort(&ctx.func) else { return Err(too_large(func)) };
+        let isa = isa::host(effort);
+        let isa = isa.map_err(|e| internal(Span::NONE, e.to_owned()))?;
+        let text = assembler.add(&mut ctx, isa.as_ref(), addresses).map_err(|e| match e {
             JitError::TooLarge => too_large(func),
             JitError::Other(what) => internal(func.span, format!("no code for `{}`: {what}", func.name)),
         })?;
@@ -246,7 +252,7 @@ fn compile_all(
 }
 
 fn build(module: &Module) -> Result<Image> {
-    let isa = isa::host().map_err(|e| internal(Span::NONE, e.to_owned()))?;
+    let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module)?;
     let globals = Globals::new(module);
     let mut lowering = Lowering {
@@ -259,7 +265,7 @@ fn build(module: &Module) -> Result<Image> {
         sites: Vec::new(),
         slots: Vec::new(),
     };
-    let mut assembler = Assembler::new(isa.as_ref());
+    let mut assembler = Assembler::default();
     compile_all(&plan, &mut lowering, &mut assembler, |_, _| {})?;
     let (sites, slots) = (lowering.sites, lowering.slots);
     let frame = assembler.largest_frame();
@@ -323,7 +329,7 @@ impl Entry {
 }
 
 fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
-    let isa = isa::host().map_err(|e| internal(Span::NONE, e.to_owned()))?;
+    let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module)?;
     let globals = Globals::new(module);
     let mut lowering = Lowering {
@@ -337,7 +343,7 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         slots: Vec::new(),
     };
     let mut text = String::new();
-    let mut assembler = Assembler::new(isa.as_ref()).with_disasm();
+    let mut assembler = Assembler::default().with_disasm();
     compile_all(&plan, &mut lowering, &mut assembler, |id, asm| {
         if wanted.is_none_or(|w| w == id) {
             text.push_str(&format!("; {}\n{}\n", module.func(id).name, asm.unwrap_or_default()));

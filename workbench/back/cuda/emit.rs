@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::intrinsics::{CONSTANTS, HOST_NAMESPACES, HOST_STD, HOST_TYPES, STD_NAMES, is_host_header};
 use super::lex::{self, Item, Kind, Macro, Shape, Token, Words};
+use crate::ir::constants;
 
 /// What NVRTC calls the prelude; no span stands for it.
 pub(super) const PRELUDE_NAME: &str = "<workbench prelude>";
@@ -102,7 +103,7 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
         out.push_str(&format!("#define {} {}\n", one_line(name), one_line(body)));
     }
     out.push_str(&format!("#line 1 \"{PRELUDE_NAME}\"\n"));
-    for (name, value) in CONSTANTS {
+    for (name, value) in CONSTANTS.iter().chain(constants::CONSTANTS) {
         out.push_str(&format!("#ifndef {name}\n#define {name} {value}\n#endif\n"));
     }
     out.push_str(include_str!("prelude.cuh"));

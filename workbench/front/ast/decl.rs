@@ -6,6 +6,7 @@ use super::{Compound, Expr, Ident, Name, TemplateParam, TypeName};
 use crate::source::Span;
 
 /// A declaration at namespace scope.
+#[expect(clippy::large_enum_variant, reason = "a text has few items, nearly all of them functions")]
 #[derive(Debug, Clone)]
 pub enum Item {
     /// A function or a member of a struct, defined or only declared.

@@ -1,11 +1,11 @@
 //! Variables of functions: where each lives, and how it gets its first value.
 
 use super::tree::{Node, Typed};
-use super::{Lowerer, Storage};
+use super::{Lowerer, Storage, usage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Specifiers, VarDecl};
 use crate::front::types::{Kind, Ty};
-use crate::ir::{Const, Op, Scalar, SlotData, Stmt, Type, Value};
+use crate::ir::{Const, Op, Scalar, Slot, SlotData, Stmt, Type, Value};
 use crate::source::Span;
 
 /// CUDA's local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
@@ -21,6 +21,12 @@ impl<'a> Lowerer<'a> {
 
     fn local_variable(&mut self, specs: &Specifiers, var: &'a VarDecl) {
         let refused = self.refuse_storage(specs, var);
+        // A name is declared before its initialiser, which then means the new variable ([basic.scope.pdecl]).
+        let own = var.init.as_ref().is_some_and(|init| usage::mentions(init, var.name.name));
+        if own && var.ty.base.is_auto() {
+            self.own_initializer(var, "the type of `auto` is taken from it");
+            return;
+        }
         let Some(ty) = self.declared_type(var).map(|ty| ty.qualified(specs.constexpr, false)) else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;
@@ -30,13 +36,60 @@ impl<'a> Lowerer<'a> {
             return;
         }
         match &ty.kind {
+            Kind::Reference(_) | Kind::RvalueReference(_) if own => {
+                self.own_initializer(var, "a reference needs something to refer to");
+            }
             Kind::Reference(target) | Kind::RvalueReference(target) => {
                 let storage = self.reference_variable(var, &ty, target);
                 self.declare_var(var, ty, storage, None);
             }
-            Kind::Array(..) => self.array_variable(specs, var, ty),
+            Kind::Array(..) if own && ty.size().is_none() => {
+                self.own_initializer(var, "its length is taken from the list");
+            }
+            Kind::Array(..) => self.array_variable(specs, var, ty, own),
+            Kind::Struct(_) if own => self.own_initializer(var, "a struct is made before it has members to read"),
             Kind::Struct(_) => self.struct_variable(specs, var, ty),
+            _ if own => self.own_scalar(specs, var, ty),
             _ => self.scalar_variable(specs, var, ty),
+        }
+    }
+
+    /// Reports an initialiser that uses its variable where it cannot.
+    fn own_initializer(&mut self, var: &'a VarDecl, why: &str) {
+        let message = format!("`{}` is used in its own initialiser: {why}", self.text(&var.name));
+        self.report(
+            Diagnostic::error(Code::BadInitializer, var.name.span, message).help("give one of the two another name"),
+        );
+        self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+    }
+
+    /// A scalar whose initialiser names it: the variable comes first, with no value yet.
+    fn own_scalar(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
+        let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
+        let Some(ir) = ty.ir() else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        let storage = if self.f.usage.is_taken(var.name.name) || ty.is_volatile {
+            Storage::Slot(self.slot(name.clone(), ir.size(), ir.size(), ty.scalar(), span))
+        } else {
+            Storage::Local(self.f.b.func.new_local(name.clone(), ir))
+        };
+        self.declare_var(var, ty.clone(), storage, None);
+        let Some(value) = self.scalar_init(var, &ty) else { return };
+        if specs.constexpr || specs.is_static {
+            self.not_constant(&value, &format!("the value of `{name}`"));
+            return;
+        }
+        let value = self.emit_value(&value);
+        let b = self.at(span);
+        match storage {
+            Storage::Local(local) => b.push(Stmt::Set(local, value)),
+            Storage::Slot(slot) => {
+                let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
+                b.store(ptr, value, ty.is_volatile);
+            }
+            _ => {}
         }
     }
 
@@ -137,7 +190,7 @@ impl<'a> Lowerer<'a> {
         self.declare_var(var, ty, storage, None);
     }
 
-    fn array_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
+    fn array_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty, own: bool) {
         let name = self.text(&var.name).to_owned();
         let span = var.name.span;
         let Some(init) = &var.init else {
@@ -157,7 +210,20 @@ impl<'a> Lowerer<'a> {
             return;
         };
         let must = specs.constexpr || specs.is_static;
-        if (must || ty.innermost().is_const) && !ty.innermost().is_volatile {
+        let slot = match ty.size().filter(|_| own) {
+            Some(size) => {
+                let slot = self.slot(name.clone(), size, ty.align(), ty.innermost().scalar(), span);
+                self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
+                Some(slot)
+            }
+            None => None,
+        };
+        if slot.is_some() && must {
+            let message = format!("`{name}` is used in its own initialiser, which is no constant");
+            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("take the word away"));
+            return;
+        }
+        if slot.is_none() && (must || ty.innermost().is_const) && !ty.innermost().is_volatile {
             let before = self.diags.len();
             if let Some((ty, global)) = self.constant_table(var, ty.clone(), must) {
                 self.declare_var(var, ty, Storage::Global(global), None);
@@ -169,11 +235,16 @@ impl<'a> Lowerer<'a> {
             }
         }
         let Some((ty, elements)) = self.array_elements(&name, ty, init) else {
-            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            if slot.is_none() {
+                self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            }
             return;
         };
         let value = Typed::value(ty.clone(), span, Node::Init(elements.into()));
-        self.object_variable(var, ty, Some(value));
+        match slot {
+            Some(slot) => self.fill(slot, &ty, Some(&value), span),
+            None => self.object_variable(var, ty, Some(value)),
+        }
     }
 
     /// A variable of struct type.
@@ -215,11 +286,16 @@ impl<'a> Lowerer<'a> {
         let slot = self.slot(name, size, ty.align(), ty.uniform(), span);
         // Its name is known in its own initialiser.
         self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
+        self.fill(slot, &ty, value.as_ref(), span);
+    }
+
+    /// Gives memory its first value, if there is one; its destructor runs when the scope ends.
+    fn fill(&mut self, slot: Slot, ty: &Ty, value: Option<&Typed>, span: Span) {
         if let Some(value) = value {
             let to = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
-            self.emit_into(&value, to);
+            self.emit_into(value, to);
         }
-        if self.needs_destructor(&ty) {
+        if self.needs_destructor(ty) {
             self.f.cleanups.push((slot, ty.unqualified()));
         }
     }
@@ -244,14 +320,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Memory of the thread, held against CUDA's limit.
-    pub(super) fn slot(
-        &mut self,
-        name: String,
-        size: u32,
-        align: u32,
-        elem: Option<Scalar>,
-        span: Span,
-    ) -> crate::ir::Slot {
+    pub(super) fn slot(&mut self, name: String, size: u32, align: u32, elem: Option<Scalar>, span: Span) -> Slot {
         self.f.stack += u64::from(size);
         if self.f.stack > MAX_LOCAL_MEMORY && !self.f.stack_reported {
             self.f.stack_reported = true;

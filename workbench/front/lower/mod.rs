@@ -327,6 +327,9 @@ impl Known {
     }
 }
 
+/// Functions of one name, with the template arguments given.
+type OverloadSet = (Rc<[Callable]>, Option<Rc<[TArg]>>);
+
 struct Lowerer<'a> {
     unit: &'a TranslationUnit,
     library: &'a [FileId],

@@ -266,6 +266,50 @@ impl Scan<'_> {
     }
 }
 
+/// Whether an initialiser names `symbol`, also where it is not evaluated.
+pub fn mentions(init: &Init, symbol: Symbol) -> bool {
+    let mut inits = vec![init];
+    let mut exprs: Vec<&Expr> = Vec::new();
+    loop {
+        while let Some(init) = inits.pop() {
+            match init {
+                Init::Expr(e) => exprs.push(e),
+                Init::Paren(items, _) => exprs.extend(items),
+                Init::List(items, _) => inits.extend(items),
+                Init::Designated(_, init) => inits.push(init),
+            }
+        }
+        let Some(e) = exprs.pop() else { return false };
+        match &e.kind {
+            ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol) => return true,
+            ExprKind::Literal(_) | ExprKind::Str(_) | ExprKind::Name(_) | ExprKind::This | ExprKind::Error => {}
+            ExprKind::SizeofType(_) | ExprKind::AlignofType(_) | ExprKind::SizeofPack(_) | ExprKind::Lambda(_) => {}
+            ExprKind::Unary(_, a)
+            | ExprKind::SizeofExpr(a)
+            | ExprKind::Noexcept(a)
+            | ExprKind::PackExpansion(a)
+            | ExprKind::Cast { operand: a, .. }
+            | ExprKind::Paren(a) => exprs.push(a),
+            ExprKind::Member { object, .. } => exprs.push(object),
+            ExprKind::Binary(_, a, b, _) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
+                exprs.extend([&**a, &**b]);
+            }
+            ExprKind::Conditional(a, b, c) => exprs.extend([&**a, &**b, &**c]),
+            ExprKind::Call(f, args) => {
+                exprs.push(f);
+                exprs.extend(args);
+            }
+            ExprKind::Launch { callee, config, args } => {
+                exprs.push(callee);
+                exprs.extend(config.iter().chain(args));
+            }
+            ExprKind::Construct { args, .. } => exprs.extend(args),
+            ExprKind::Braced { entries, .. } => inits.extend(entries),
+            ExprKind::Fold { left, right, .. } => exprs.extend(left.iter().chain(right).map(|e| &**e)),
+        }
+    }
+}
+
 fn is_reference(ty: &TypeName) -> bool {
     matches!(ty.layers.last(), Some(TypeLayer::Reference { .. }))
 }

@@ -95,7 +95,7 @@ class WorkbenchMagics(Magics):
         super().__init__(shell)
         self._made: dict[str, Any] = {}
         self._history: dict[str, list[_Version]] = {}
-        self._cells = 0
+        self._stored = True
 
     @cell_magic
     def kernel(self, line: str, cell: str) -> None:
@@ -110,7 +110,6 @@ class WorkbenchMagics(Magics):
         args = _kernel_parser().parse_args(_split(line))
         defines = dict(_define(text) for text in args.defines)
         reference = self._eval(args.reference, "--reference") if args.reference else None
-        self._cells += 1
         # The magic's own line is line 1 of what the user sees.
         text = "\n" + cell
         try:
@@ -170,8 +169,19 @@ class WorkbenchMagics(Magics):
             if old is not None and self.shell.user_ns.get(name) is old and hasattr(old, "_mark_stale"):
                 old._mark_stale(f"`{name}` is the version before the last edit, which did not compile")
 
+    def _before_cell(self, info: Any) -> None:
+        self._stored = bool(info.store_history)
+
     def _cell_name(self) -> str:
-        count = getattr(self.shell, "execution_count", self._cells)
+        """The running cell, by the number the user sees at it.
+
+        Some versions of IPython count a cell before they run it, some after; the history they store it in does not lie. A
+        cell that is not stored is called what the next one will be, as in IPython's own tracebacks.
+        """
+        count = self.shell.execution_count
+        history = getattr(self.shell, "history_manager", None)
+        if self._stored and history is not None and len(history.input_hist_raw) == count:
+            count -= 1
         return f"In[{count}]"
 
     def _eval(self, expression: str, what: str) -> Any:
@@ -260,12 +270,17 @@ def _show_compile_error(shell: Any, etype: Any, value: Any, tb: Any, tb_offset: 
 
 def load_ipython_extension(shell: Any) -> None:
     """Registers the magics; `%load_ext workbench` calls it."""
-    shell.register_magics(WorkbenchMagics)
+    magics = WorkbenchMagics(shell)
+    shell.register_magics(magics)
+    shell.events.register("pre_run_cell", magics._before_cell)
     if not shell.custom_exceptions:
         shell.set_custom_exc((CompileError,), _show_compile_error)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Takes the drawing of errors back; `%unload_ext workbench` calls it."""
+    magics = shell.magics_manager.registry.get("WorkbenchMagics")
+    if magics is not None and magics._before_cell in shell.events.callbacks["pre_run_cell"]:
+        shell.events.unregister("pre_run_cell", magics._before_cell)
     if shell.custom_exceptions == (CompileError,):
         shell.set_custom_exc((), None)
