@@ -290,9 +290,6 @@ impl FuncState<'_> {
     }
 }
 
-/// Functions of one name, with the template arguments written after it.
-type OverloadSet = (Rc<[Callable]>, Option<Rc<[TArg]>>);
-
 /// Names that mean something to the language itself.
 struct Known {
     components: [Symbol; 4],
