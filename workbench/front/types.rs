@@ -656,6 +656,47 @@ mod tests {
         assert_eq!(float.reference().to_string(), "float&");
     }
 
+    fn structure(id: u32, bases: Vec<Ty>, fields: &[Ty], is_union: bool, align: u32) -> Ty {
+        let field = |ty: &Ty| Field { name: None, ty: ty.clone(), offset: 0, mutable: false };
+        let layout = Layout::new(bases, fields.iter().map(field).collect(), is_union, align).expect("it has a size");
+        let s = StructTy {
+            id,
+            name: format!("S{id}"),
+            is_union,
+            vector: None,
+            layout: OnceCell::new(),
+            alias: OnceCell::new(),
+        };
+        s.layout.set(layout).expect("it is new");
+        Ty::new(Kind::Struct(Rc::new(s)))
+    }
+
+    #[test]
+    fn structs_are_laid_out_as_the_c_compiler_does() {
+        // Sizes, alignments and offsets as gcc has them on x86-64.
+        let (c, s, i, d) = (Ty::from(Num::Char), Ty::from(Num::Short), Ty::int(), Ty::from(Num::Double));
+        let offsets = |ty: &Ty| ty.layout().expect("laid out").fields.iter().map(|f| f.offset).collect::<Vec<_>>();
+        let mixed = structure(1, vec![], &[c.clone(), d.clone(), s.clone()], false, 1);
+        assert_eq!((mixed.size(), mixed.align(), offsets(&mixed)), (Some(24), 8, vec![0, 8, 16]));
+        let nested = structure(2, vec![], &[c.clone(), mixed.clone(), i.clone().array(Some(3))], false, 1);
+        assert_eq!((nested.size(), offsets(&nested)), (Some(48), vec![0, 8, 32]));
+        let either = structure(3, vec![], &[c.clone(), d, i.clone()], true, 1);
+        assert_eq!((either.size(), offsets(&either)), (Some(8), vec![0, 0, 0]));
+        let empty = structure(4, vec![], &[], false, 1);
+        assert_eq!((empty.size(), empty.align()), (Some(1), 1));
+        // An empty base takes no room; another's bytes come first.
+        let derived = structure(5, vec![empty], std::slice::from_ref(&i), false, 1);
+        assert_eq!(derived.size(), Some(4));
+        let further = structure(6, vec![derived.clone()], &[c], false, 1);
+        assert_eq!((further.size(), offsets(&further)), (Some(8), vec![4]));
+        assert_eq!(further.base_offset(derived.as_struct().expect("a struct")), Some(0));
+        let wide = structure(7, vec![], &[i.clone(), s], false, 16);
+        assert_eq!((wide.size(), wide.align()), (Some(16), 16));
+        // A reference is held as a pointer.
+        let held = structure(8, vec![], &[i.reference()], false, 1);
+        assert_eq!(held.size(), Some(8));
+    }
+
     #[test]
     fn usual_conversions_agree_with_ranges_and_ranks() {
         // Written from the standard's words over (size, signedness, rank) rather than from the implementation.

@@ -79,10 +79,8 @@ impl<'a> Lowerer<'a> {
             self.declare_parameter(param.name, ty, param.span, true);
         }
         self.f.result = self.f.b.func.params.len() as u32;
-        match role {
-            Role::Constructor => self.member_initialisers(index, code.inits),
-            Role::Destructor => {}
-            _ => {}
+        if role == Role::Constructor {
+            self.member_initialisers(index, code.inits);
         }
         // A body is in the scope of the parameters: redeclaring one is an error.
         for stmt in &code.body.stmts {

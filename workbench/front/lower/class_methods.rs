@@ -22,7 +22,7 @@ impl<'a> Lowerer<'a> {
         }
         if sig.code.is_none()
             && let Some((template, _)) = self.class(owner).template.clone()
-            && let Some(outside) = self.member_outside(template, owner, decl)
+            && let Some(outside) = self.member_outside(template, decl)
         {
             let code = code_of(outside);
             sig.params = &outside.params;
@@ -34,12 +34,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The definition outside of a struct template for a method declared in it.
-    pub(super) fn member_outside(
-        &self,
-        template: TemplateIndex,
-        _owner: u32,
-        decl: &FunctionDecl,
-    ) -> Option<&'a FunctionDecl> {
+    pub(super) fn member_outside(&self, template: TemplateIndex, decl: &FunctionDecl) -> Option<&'a FunctionDecl> {
         let TemplateKind::Struct { members, .. } = &self.template(template).kind else { return None };
         let name = decl.name.last().name;
         let text = |span| self.sources.text(span);

@@ -295,8 +295,7 @@ impl<'a> Lowerer<'a> {
             }
         }
         for (i, field) in layout.fields.iter().enumerate() {
-            let given =
-                inits.iter().position(|init| init.name.simple().is_some_and(|n| Self::names_field(field, n.name)));
+            let given = inits.iter().position(|init| init.name.simple().is_some_and(|n| names_field(field, n.name)));
             let offset = match (given, field.name) {
                 (Some(at), None) => inits[at].name.simple().and_then(|n| self.field_offset(&s, n.name)),
                 _ => Some((field.offset, field.ty.clone())),
@@ -341,13 +340,6 @@ impl<'a> Lowerer<'a> {
         match self.quietly(|this| this.find(&init.name)).0 {
             super::find::Found::Type(ty) => Some(ty),
             _ => None,
-        }
-    }
-
-    fn names_field(field: &crate::front::types::Field, name: crate::front::ast::Symbol) -> bool {
-        match field.name {
-            Some(own) => own == name,
-            None => field.ty.layout().is_some_and(|l| l.fields.iter().any(|f| Self::names_field(f, name))),
         }
     }
 
@@ -434,5 +426,13 @@ impl<'a> Lowerer<'a> {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether a field has a name, or holds one that has it without a name of its own.
+fn names_field(field: &crate::front::types::Field, name: crate::front::ast::Symbol) -> bool {
+    match field.name {
+        Some(own) => own == name,
+        None => field.ty.layout().is_some_and(|l| l.fields.iter().any(|f| names_field(f, name))),
     }
 }

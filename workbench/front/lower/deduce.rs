@@ -264,9 +264,7 @@ impl<'a> Lowerer<'a> {
             }
             _ => {
                 let ty = arg.ty.decayed();
-                let deduces = self.unify(d, pattern, layers, &ty);
-                // `const` on a parameter by value is not part of its type.
-                deduces
+                self.unify(d, pattern, layers, &ty)
             }
         }
     }
@@ -315,12 +313,12 @@ impl<'a> Lowerer<'a> {
                 }
                 fits && types.next().is_none()
             }
-            _ => !self.mentions(d, pattern, layers),
+            _ => !self.mentions(d, pattern),
         }
     }
 
     /// Whether the layers up to one can bind a parameter at all; where not, an ordinary conversion decides.
-    fn mentions(&self, d: &Deduction<'a>, pattern: &'a TypeName, _layers: usize) -> bool {
+    fn mentions(&self, d: &Deduction<'a>, pattern: &'a TypeName) -> bool {
         let mut any = pattern.base.is_auto();
         super::walk::names_in_type(pattern, &mut |n| any |= d.index(n).is_some());
         any
@@ -349,9 +347,7 @@ impl<'a> Lowerer<'a> {
             return match &d.params[i].kind {
                 TemplateParamKind::Type { .. } => {
                     let mut bound = stripped();
-                    if pattern.is_const
-                        && let Kind::Array(elem, n) = &bound.kind
-                    {
+                    if let (true, Kind::Array(elem, n)) = (pattern.is_const, &bound.kind) {
                         let mut e = (**elem).clone();
                         e.is_const = false;
                         bound = e.array(*n);
@@ -471,7 +467,7 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a pattern that mentions no parameter is the given type; others have been bound.
     fn agrees(&mut self, d: &Deduction<'a>, pattern: &'a TypeName, given: &Ty) -> bool {
-        if self.mentions(d, pattern, pattern.layers.len()) {
+        if self.mentions(d, pattern) {
             return given.is_const || !pattern.is_const || !pattern.layers.is_empty();
         }
         let here = self.scopes.enter(d.scope);

@@ -1,7 +1,5 @@
 //! Lambdas: a struct of what they capture, with a call operator.
 
-use std::rc::Rc;
-
 use super::function::{Signature, has_auto, side};
 use super::names::{Callable, Decl, FieldDecl, ScopeId};
 use super::template::TemplateKind;
@@ -114,8 +112,8 @@ impl<'a> Lowerer<'a> {
         for capture in &lambda.captures {
             match &capture.kind {
                 CaptureKind::Variable(mode, ident) => {
-                    if let Some(Decl::Vars(vars)) = self.scopes.lookup(ident.name) {
-                        self.capture_pack(*mode, ident, &vars, &mut out);
+                    if let Some(Decl::Vars(_)) = self.scopes.lookup(ident.name) {
+                        self.refuse_pack(ident);
                         continue;
                     }
                     let value = self.captured_name(ident);
@@ -173,9 +171,9 @@ impl<'a> Lowerer<'a> {
                         let value = (*place).clone();
                         self.capture(mode, name, value, &mut out);
                     }
-                    Some(Decl::Vars(vars)) => {
+                    Some(Decl::Vars(_)) => {
                         let ident = Ident { name, span: lambda.span };
-                        self.capture_pack(mode, &ident, &vars, &mut out);
+                        self.refuse_pack(&ident);
                     }
                     Some(Decl::Field(_)) => uses_this = true,
                     Some(Decl::Functions(set)) => uses_this |= self.implicit_object(&set, lambda.span).is_some(),
@@ -189,15 +187,8 @@ impl<'a> Lowerer<'a> {
         (out, this)
     }
 
-    /// A pack is captured under the names of its elements, each of which is a variable of its own.
-    fn capture_pack(
-        &mut self,
-        mode: CaptureMode,
-        ident: &Ident,
-        vars: &Rc<[super::tree::VarId]>,
-        _out: &mut Vec<Captured>,
-    ) {
-        let _ = (mode, vars);
+    /// Reports the capture of a parameter pack.
+    fn refuse_pack(&mut self, ident: &Ident) {
         let message = format!("capturing the parameter pack `{}` is not supported", self.text(ident));
         self.report(
             Diagnostic::error(Code::Unsupported, ident.span, message)

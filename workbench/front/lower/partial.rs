@@ -9,8 +9,8 @@ use crate::front::types::Ty;
 use crate::source::Span;
 use std::rc::Rc;
 
-/// A partial specialisation that fits, with its parameters' arguments.
-type Fitting<'a> = (Rc<Partial<'a>>, Vec<TArg>);
+/// A specialisation that fits, with its parameters' arguments.
+type Fit<'a> = (Rc<Partial<'a>>, Vec<TArg>);
 
 impl<'a> Lowerer<'a> {
     /// The most specialised partial specialisation that fits, with its parameters' arguments; ambiguity is reported.
@@ -19,8 +19,8 @@ impl<'a> Lowerer<'a> {
         partials: &[Rc<Partial<'a>>],
         args: &[TArg],
         span: Span,
-    ) -> Result<Option<Fitting<'a>>, ()> {
-        let mut fits: Vec<Fitting<'a>> = Vec::new();
+    ) -> Result<Option<Fit<'a>>, ()> {
+        let mut fits: Vec<Fit<'a>> = Vec::new();
         for partial in partials {
             if let Some(bound) = self.match_partial(partial, args) {
                 fits.push((partial.clone(), bound));

@@ -89,13 +89,12 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         let layout = s.layout.get()?.clone();
-        let (owner, base, fields) = if layout.fields.is_empty() && layout.bases.len() == 1 {
-            let (b, at) = &layout.bases[0];
-            (b.as_struct()?.id, *at, b.layout()?.fields.clone())
+        let (owner, fields) = if layout.fields.is_empty() && layout.bases.len() == 1 {
+            let (b, _) = &layout.bases[0];
+            (b.as_struct()?.id, b.layout()?.fields.clone())
         } else {
-            (s.id, 0, layout.fields)
+            (s.id, layout.fields)
         };
-        let _ = base;
         let mut parts = Vec::new();
         for field in fields {
             let decl = FieldDecl { owner, offset: field.offset, ty: field.ty, mutable: field.mutable };
@@ -176,6 +175,10 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn range_ends(&mut self, e: Typed, span: Span) -> Option<(Typed, Typed)> {
+        if let Node::Braced(at) = e.node {
+            let whole = self.listed_range(at, span)?;
+            return self.range_ends(whole, span);
+        }
         if let Kind::Array(_, Some(len)) = e.ty.kind {
             let first = self.rvalue(e);
             let count = Typed::int(Num::Long, i64::from(len), span);
@@ -200,6 +203,33 @@ impl<'a> Lowerer<'a> {
         let first = self.named_method(whole.clone(), begin, "begin", Vec::new(), span)?;
         let last = self.named_method(whole, end, "end", Vec::new(), span)?;
         Some((self.operand(first), self.operand(last)))
+    }
+
+    /// `for (int x : {1, 2, 3})`: an array of the type of the first.
+    fn listed_range(&mut self, at: u32, span: Span) -> Option<Typed> {
+        let (entries, _) = self.braced[at as usize];
+        let values: Vec<Typed> = entries.iter().map(|init| self.entry(init)).collect();
+        let Some(first) = values.first() else {
+            self.report(Diagnostic::error(Code::TypeMismatch, span, "an empty list has no type to loop over"));
+            return None;
+        };
+        let elem = first.ty.decayed();
+        let size = elem.size()?;
+        let mut items = Vec::new();
+        for (i, value) in (0u32..).zip(values) {
+            let value = self.implicit(value, &elem, Use::Init("the element"));
+            if value.is_error() {
+                return None;
+            }
+            items.push((i * size, value));
+        }
+        let ty = elem.constant().array(Some(items.len() as u32));
+        let slot = self.slot(String::new(), ty.size()?, ty.align(), ty.uniform(), span);
+        let to = self.at(span).bind(ir::Type::Ptr, ir::Op::SlotAddr(slot));
+        let value = Typed::value(ty.clone(), span, Node::Init(items.into()));
+        self.emit_into(&value, to);
+        let var = self.nameless(ty.clone(), Storage::Slot(slot), span);
+        Some(Typed::place(ty, span, Node::Var(var)))
     }
 
     /// The variable of a range-based `for` in one round.
