@@ -87,6 +87,56 @@ fn a_kernel_that_expands_without_end() {
 }
 
 #[test]
+fn a_token_that_doubles_without_end() {
+    // `##` doubles one token's length, `#` its backslashes: 2^40 bytes in a handful of tokens if nothing stopped them.
+    for what in ["A39(1)", "A39(ab)"] {
+        let mut text = "#define A0(x) x\n".to_owned();
+        for i in 1..=40 {
+            text.push_str(&format!("#define A{i}(x) A{}(x##x)\n", i - 1));
+        }
+        text.push_str(&kernel(&format!("x[0] = {what};")));
+        let start = Instant::now();
+        assert_error(&text, "WB0104", "43:8");
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    let mut text = "#define S(x) #x\n#define A0(x) S(x)\n".to_owned();
+    for i in 1..=40 {
+        text.push_str(&format!("#define A{i}(x) A{}(S(x))\n", i - 1));
+    }
+    text.push_str(&kernel("const char* s = A39(1);"));
+    let start = Instant::now();
+    assert_error(&text, "WB0104", "44:17");
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_long_token_used_again_and_again() {
+    // 1,000,000 uses of a name of 100,000 bytes are few tokens and much text.
+    let mut text = format!("#define A0 {} +\n", "y".repeat(100_000));
+    for i in 1..=20 {
+        text.push_str(&format!("#define A{i} A{} A{}\n", i - 1, i - 1));
+    }
+    text.push_str(&kernel("x[0] = A20 1;"));
+    assert_error(&text, "WB0104", "23:8");
+}
+
+#[test]
+fn messages_do_not_repeat_a_long_token() {
+    let long = "1".repeat(60_000);
+    for (text, code) in [
+        (kernel(&format!("x[0] = {long};")), "WB0003"),
+        (kernel(&format!("x[0] = y{long};")), "WB0301"),
+        (format!("#define P(a, b) a##b\n{}", kernel(&format!("x[0] = P({long}, +);"))), "WB0103"),
+    ] {
+        let Err(error) = wb::compile(&text) else { panic!("it compiled") };
+        let message = error.to_string();
+        assert!(message.contains(code) && message.contains('…'), "{}", &message[..message.len().min(500)]);
+        assert!(message.len() < 3000, "{} bytes", message.len());
+    }
+    works();
+}
+
+#[test]
 fn deeply_nested_expressions() {
     let deep = format!("x[0] = {}1{};", "(".repeat(10_000), ")".repeat(10_000));
     let found = errors(&kernel(&deep));

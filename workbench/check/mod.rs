@@ -8,7 +8,7 @@ pub mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use compare::{Comparison, Mismatch, Tolerance, Writer, compare, ulp_distance};
+pub use compare::{Comparison, Mismatch, Precision, Tolerance, Writer, compare, compare_as, ulp_distance};
 pub use reference::CheckArgs;
 pub use report::{CheckReport, OutputCheck};
 
@@ -33,31 +33,39 @@ pub fn check_outputs(
     names: &[String],
     options: &CheckOptions,
 ) -> CheckReport {
+    let of = |tensors: &[Tensor]| tensors.iter().map(|t| t.dtype().into()).collect::<Vec<_>>();
+    check_outputs_as(name, (actual, &of(actual)), (expected, &of(expected)), names, options)
+}
+
+/// [`check_outputs`], with the precision of each array.
+pub fn check_outputs_as(
+    name: &str,
+    actual: (&[Tensor], &[Precision]),
+    expected: (&[Tensor], &[Precision]),
+    names: &[String],
+    options: &CheckOptions,
+) -> CheckReport {
     let mut outputs = Vec::new();
-    for (k, (a, e)) in actual.iter().zip(expected).enumerate() {
-        let comparison = compare(a, e, options.tolerance, options.equal_nan);
+    let results = actual.0.iter().zip(actual.1);
+    for (k, ((a, &ap), (e, &ep))) in results.zip(expected.0.iter().zip(expected.1)).enumerate() {
+        let comparison = compare_as(a, e, [ap, ep], options.tolerance, options.equal_nan);
         let (av, ev) = (a.to_f64_vec(), e.to_f64_vec());
-        let ulps = av.iter().zip(&ev).map(|(x, y)| ulp_distance(a.dtype(), *x, *y)).collect();
+        let ulps = av.iter().zip(&ev).map(|(x, y)| ulp_distance(ap, *x, *y)).collect();
         outputs.push(OutputCheck {
             name: names.get(k).cloned().unwrap_or_else(|| format!("output {k}")),
             comparison,
             shape: a.shape().to_vec(),
-            dtype: a.dtype().name().to_owned(),
+            dtype: ap.name().to_owned(),
             actual: av,
             expected: ev,
             ulps,
         });
     }
-    if actual.len() != expected.len() {
-        let mut comparison = compare(
-            &Tensor::zeros(crate::runtime::DType::Bool, &[0]),
-            &Tensor::zeros(crate::runtime::DType::Bool, &[0]),
-            None,
-            false,
-        );
-        comparison.passed = false;
-        comparison.incomparable =
-            Some(format!("there are {} results, and the reference gives {}", actual.len(), expected.len()));
+    let (given, wanted) = (actual.0.len(), expected.0.len());
+    if given != wanted {
+        let nothing = Tensor::zeros(crate::runtime::DType::Bool, &[0]);
+        let comparison = compare(&nothing, &nothing, None, false)
+            .impossible(format!("there are {given} results, and the reference gives {wanted}"));
         outputs.push(OutputCheck {
             name: "outputs".to_owned(),
             comparison,

@@ -259,7 +259,7 @@ impl Preprocessor<'_> {
                 let keep = if blanks.has(Flags::SPACE) { Flags::SPACE } else { Flags::default() };
                 first.flags = first.flags.without(Flags::SPACE.with(Flags::LINE_START)).with(keep);
             }
-            if !self.charge(fragment.len(), use_span) {
+            if !self.charge(fragment.len(), use_span) || !self.charge_text(&fragment, use_span) {
                 break;
             }
             if gnu_comma {
@@ -306,6 +306,9 @@ impl Preprocessor<'_> {
 
     /// `left ## right`.
     fn paste(&mut self, left: Token, right: Token, use_span: Span, out: &mut Vec<Token>) {
+        if !self.token_fits(left.text(self.interner).len() + right.text(self.interner).len(), use_span) {
+            return;
+        }
         let text = format!("{}{}", left.text(self.interner), right.text(self.interner));
         match lex_one(&text, self.interner) {
             Some(token) => {
@@ -339,6 +342,10 @@ impl Preprocessor<'_> {
                 }
             } else {
                 text.push_str(spelling);
+            }
+            // One argument may hold millions of long tokens: the text never grows far past the limit.
+            if !self.token_fits(text.len() + 1, use_span) {
+                break;
             }
         }
         text.push('"');

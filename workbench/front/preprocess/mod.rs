@@ -3,7 +3,7 @@
 //! Tokens come from a stack of files; expansions lie above it as a stack of contexts, each the replacement of one macro,
 //! which stays disabled until its context is used up (C++'s rule against recursion: a name met while disabled is painted and
 //! never expands again). Predefined macros cost nothing until their name is first met. Everything is bounded: tokens made
-//! ([`MAX_TOKENS`]), nesting ([`MAX_NESTING`]), includes ([`MAX_INCLUDE_DEPTH`], [`MAX_INCLUDES`]).
+//! ([`MAX_TOKENS`]) and their text ([`MAX_EXPANSION_BYTES`], [`MAX_TOKEN_BYTES`]), nesting ([`MAX_NESTING`]), includes ([`MAX_INCLUDE_DEPTH`], [`MAX_INCLUDES`]).
 
 mod condition;
 mod directive;
@@ -25,6 +25,10 @@ use macros::Macro;
 
 /// Most tokens that expansion and included headers may produce in one compilation.
 pub const MAX_TOKENS: usize = 2_000_000;
+/// Most bytes of text that the tokens of all expansions may have; a name used twice counts twice.
+pub const MAX_EXPANSION_BYTES: usize = 64 << 20;
+/// Longest token, in bytes, that `##` and `#` make: what the C++ standard asks of a string literal.
+pub const MAX_TOKEN_BYTES: usize = 65_536;
 /// Most macros being expanded inside one another.
 pub const MAX_NESTING: usize = 200;
 /// Most headers including one another.
@@ -56,6 +60,7 @@ pub fn preprocess(
         includes: 0,
         counter: 0,
         work: 0,
+        bytes: 0,
         stopped: false,
         garbage: 0,
         in_condition: false,
@@ -136,6 +141,8 @@ struct Preprocessor<'a> {
     counter: u32,
     /// Tokens made so far, held against [`MAX_TOKENS`].
     work: usize,
+    /// Bytes of text of the tokens that expansions made, held against [`MAX_EXPANSION_BYTES`].
+    bytes: usize,
     /// A limit was passed: nothing more is read.
     stopped: bool,
     garbage: usize,
@@ -204,6 +211,23 @@ impl Preprocessor<'_> {
         self.work += tokens;
         if self.work > MAX_TOKENS {
             self.stop(span, format!("macro expansion produces more than {MAX_TOKENS} tokens"));
+        }
+        !self.stopped
+    }
+
+    /// Counts the text of tokens made; `false` once the limit is passed.
+    fn charge_text(&mut self, tokens: &[Token], span: Span) -> bool {
+        self.bytes += tokens.iter().map(|token| token.text(self.interner).len()).sum::<usize>();
+        if self.bytes > MAX_EXPANSION_BYTES {
+            self.stop(span, format!("macro expansion produces more than {MAX_EXPANSION_BYTES} bytes of text"));
+        }
+        !self.stopped
+    }
+
+    /// Holds the length of a token that `#` or `##` makes against the limit; `false` when it is too long.
+    fn token_fits(&mut self, len: usize, span: Span) -> bool {
+        if len > MAX_TOKEN_BYTES {
+            self.stop(span, format!("macro expansion produces a token of more than {MAX_TOKEN_BYTES} bytes"));
         }
         !self.stopped
     }
