@@ -11,6 +11,8 @@ pub mod parser;
 pub mod preprocess;
 pub mod types;
 
+pub use lower::nearest;
+
 use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
@@ -31,8 +33,9 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
     let mut diags = Vec::new();
     let mut interner = ast::Interner::default();
     let file = sources.add(name, text);
-    let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
-    let unit = parser::parse(tokens, &mut interner, &mut diags);
+    let made = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
+    let unit = parser::parse(made.tokens, &mut interner, &mut diags);
     let module = lower::lower(&unit, sources, &interner, &mut diags);
+    preprocess::uses::explain(&mut diags, made.uses, &interner);
     (module, diags)
 }
