@@ -79,6 +79,7 @@ impl Stmt {
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
         }
     }
@@ -102,6 +103,7 @@ impl Stmt {
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
         }
     }
@@ -130,7 +132,7 @@ impl Stmt {
 
     /// Whether nothing after it in its block can run.
     pub fn is_terminator(&self) -> bool {
-        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap)
+        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap | Stmt::MissingReturn(_))
     }
 }
 

@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
                 self.expect(*cond, Scalar::Bool.into(), "the condition of an `assert`");
                 reachable
             }
-            Stmt::Trap => false,
+            Stmt::Trap | Stmt::MissingReturn(_) => false,
             Stmt::Barrier(_) => {
                 self.barrier();
                 reachable

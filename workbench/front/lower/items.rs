@@ -293,7 +293,8 @@ impl Lowerer<'_> {
                 .related(close, "the end is here")
                 .help("return a value on every path; reaching the end is a fault"),
         );
-        self.at(close).push(Stmt::Trap);
+        let name = self.text(&decl.name).to_owned();
+        self.at(close).push(Stmt::MissingReturn(name));
     }
 
     fn launch_bounds(&mut self, decl: &FunctionDecl) -> Option<u32> {

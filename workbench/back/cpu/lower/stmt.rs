@@ -80,8 +80,12 @@ impl FuncLower<'_, '_> {
                 self.fault_if(fails, site, nothing, nothing);
                 Ok(true)
             }
-            Stmt::Trap => {
-                let site = self.new_site(span, SiteKind::Trap);
+            Stmt::Trap | Stmt::MissingReturn(_) => {
+                let kind = match stmt {
+                    Stmt::MissingReturn(func) => SiteKind::MissingReturn(func.clone()),
+                    _ => SiteKind::Trap,
+                };
+                let site = self.new_site(span, kind);
                 self.fault_always(site);
                 Ok(false)
             }
