@@ -140,8 +140,7 @@ pub fn compare_as(
     equal_nan: bool,
 ) -> Comparison {
     let [precision, wanted] = precisions;
-    let tolerance =
-        tolerance.unwrap_or_else(|| Tolerance::default_for(precision).max(Tolerance::default_for(wanted)));
+    let tolerance = tolerance.unwrap_or_else(|| Tolerance::default_for(precision).max(Tolerance::default_for(wanted)));
     let mut out = Comparison {
         passed: true,
         incomparable: None,
@@ -316,7 +315,11 @@ mod tests {
         for (got, want) in [(inf, 1.0), (1.0, inf), (inf, -inf), (0.0, -inf)] {
             let c = compare(&tensor(&[1.0, got]), &tensor(&[1.0, want]), None, false);
             assert!(!c.passed, "{got} {want}");
-            assert_eq!((c.max_abs, c.max_rel, c.max_ulp), (f64::INFINITY, f64::INFINITY, f64::INFINITY), "{got} {want}");
+            assert_eq!(
+                (c.max_abs, c.max_rel, c.max_ulp),
+                (f64::INFINITY, f64::INFINITY, f64::INFINITY),
+                "{got} {want}"
+            );
             assert_eq!((c.first[0].abs, c.first[0].rel, c.first[0].ulp), (f64::INFINITY, f64::INFINITY, f64::INFINITY));
         }
         for (got, want) in [(nan, 1.0), (1.0, nan), (nan, nan), (nan, inf)] {

@@ -12,6 +12,7 @@ mod builder;
 mod call;
 mod cast;
 mod convert;
+mod dangling;
 mod decl;
 mod emit;
 mod emit_call;
@@ -35,6 +36,7 @@ mod usage;
 mod tests;
 
 pub use builder::Builder;
+pub use names::nearest;
 
 use super::ast::{Interner, Item, Symbol, TranslationUnit};
 use super::types::Ty;

@@ -323,6 +323,10 @@ impl Lowerer<'_> {
             self.f.b.end_block();
             return;
         }
+        if self.dangles(&value) {
+            self.f.b.end_block();
+            return;
+        }
         let value = self.emit_value(&value);
         self.at(span).push(ir::Stmt::Return(Some(value)));
     }
