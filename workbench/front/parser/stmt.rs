@@ -66,7 +66,9 @@ impl Parser<'_> {
         }
         let words: &[&str] = match self.kind_at(1) {
             T::Semi => &["return", "break", "continue"],
-            T::Ident | T::Number | T::Keyword(K::True | K::False | K::Nullptr | K::Sizeof) => &["return"],
+            T::Ident => &["return", "else"],
+            T::Number | T::Keyword(K::True | K::False | K::Nullptr | K::Sizeof) => &["return"],
+            T::Keyword(K::If) => &["else"],
             T::LBrace => &["else", "do"],
             T::LParen => match self.bracket_end(self.pos + 1).map(|end| self.at_index(end + 1)) {
                 Some(next) if next.kind == T::LBrace => &["while", "for", "if", "switch"],
@@ -282,6 +284,7 @@ impl Parser<'_> {
             let (init, cond) = self.condition()?;
             let then = self.body()?;
             links.push(Link { init, cond, then, is_constexpr, start });
+            self.misspelt_statement();
             if !self.eat_word(K::Else) {
                 return Ok(None);
             }

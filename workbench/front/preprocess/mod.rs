@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use super::Options;
 use super::ast::{Interner, Symbol};
-use super::lexer::{Flags, Token, TokenKind, lex};
+use super::lexer::{Flags, Token, TokenKind, is_raw, lex};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceMap, Span};
 use macros::Macro;
@@ -328,7 +328,10 @@ impl Preprocessor<'_> {
                 first_line(token.span, text),
                 "this string is never closed",
             )
-            .help("close it with `\"` on the same line"),
+            .help(match raw_closing(text) {
+                Some(closing) => format!("close it with `{closing}`"),
+                None => "close it with `\"` on the same line".to_owned(),
+            }),
             TokenKind::UnterminatedChar => {
                 let span = first_line(token.span, text);
                 Diagnostic::error(Code::UnterminatedLiteral, span, "this character literal is never closed")
@@ -396,6 +399,12 @@ impl Preprocessor<'_> {
         self.frames.pop();
         true
     }
+}
+
+/// What closes the raw string that a text starts with.
+fn raw_closing(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('"').filter(|_| is_raw(text))?;
+    rest.split_once('(').map(|(delimiter, _)| format!("){delimiter}\""))
 }
 
 /// A span cut at the end of its first line.
