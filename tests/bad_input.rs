@@ -72,6 +72,120 @@ fn an_unknown_name_comes_with_the_nearest_known_one() {
 }
 
 #[test]
+fn a_literal_that_is_never_closed_is_the_only_error() {
+    for (text, place) in [
+        (kernel("x[0] = 1; /* no end\n x[1] = 2;"), "2:11"),
+        ("__global__ void f(int* x) { printf(\"no end); }".to_owned(), "1:36"),
+        ("__global__ void f(int* x) { x[0] = 'a; }".to_owned(), "1:36"),
+        (kernel("printf(R\"(no end);\n x[0] = 1;"), "2:8"),
+        (kernel("if (n) { /* no end"), "2:10"),
+    ] {
+        let found = errors(&text);
+        assert_eq!(found[0], ("WB0002".to_owned(), place.to_owned()), "{text}\n{found:?}");
+        assert!(found.iter().all(|(code, _)| code != "WB0202"), "{text}\n{found:?}");
+    }
+    let Err(error) = wb::compile(&kernel("printf(R\"ab(no end);")) else { panic!("it compiled") };
+    assert!(error.to_string().contains("close it with `)ab\"`"), "{error}");
+    works();
+}
+
+#[test]
+fn a_misspelt_statement_is_named_and_read_as_meant() {
+    for (line, word, column) in [
+        ("retrun;", "return", 1),
+        ("if (n) braek;", "break", 8),
+        ("for (;;) { if (n) contineu; }", "continue", 19),
+        ("whlie (n > 0) { n--; }", "while", 1),
+        ("fro (int i = 0; i < n; i++) { x[i] = i; }", "for", 1),
+        ("if (n) x[0] = 1; else { } switc (n) { default: break; }", "switch", 27),
+        ("if (n) { x[0] = 1; } esle { x[0] = 2; }", "else", 22),
+        ("if (n) x[0] = 1; esle x[0] = 2;", "else", 18),
+        ("if (n) x[0] = 1; esle if (n > 2) { x[0] = 2; } else { }", "else", 18),
+        ("switch (n) { case 1: break; defualt: x[0] = 2; }", "default", 29),
+    ] {
+        let looped = if word == "break" { format!("for (;;) {line}") } else { line.to_owned() };
+        let column = column + looped.len() - line.len();
+        let text = kernel(&looped);
+        let found = errors(&text);
+        let wanted = ("WB0301".to_owned(), format!("2:{column}"));
+        assert_eq!(found, [wanted], "{line}");
+        let Err(error) = wb::compile(&text) else { panic!("it compiled") };
+        assert!(error.to_string().contains(&format!("write `{word}`")), "{error}");
+    }
+    let device = |body: &str| format!("__device__ int g(int a) {{ {body} }}\n{}", kernel("x[0] = g(n);"));
+    for body in ["retrun a;", "retrun 1;", "if (a) retunr a; return 2;", "retrun a + 1;"] {
+        let found = errors(&device(body));
+        assert!(found.len() == 1 && found[0].0 == "WB0301", "{body}: {found:?}");
+    }
+    // Names that are declared mean what they say.
+    assert_eq!(errors(&kernel("int brake = 1; brake; x[0] = brake;")), []);
+    let text = format!("__device__ int fort(int a) {{ return a; }}\n{}", kernel("x[0] = fort(n);"));
+    assert_eq!(errors(&text), []);
+    works();
+}
+
+#[test]
+fn an_error_in_an_expansion_names_the_macro() {
+    let text = "#define ADD(a, b) a + b\n#define TWICE(v) ADD(v, w)\n#define N M\n__global__ void f(int* x, int* y) {\n\
+                x[0] = ADD(x, y);\nx[1] = TWICE(1);\nx[2] = N;\nx[3] = z;\n}\n";
+    let Err(Error::Compile { diagnostics, sources }) = wb::compile(text) else { panic!("it compiled") };
+    let found: Vec<(String, Vec<(String, String)>)> = diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| {
+            let macros = d.related.iter().filter(|(_, label)| label.contains("macro"));
+            let related = macros.map(|(span, label)| (sources.place(*span), label.clone())).collect();
+            (sources.place(d.span), related)
+        })
+        .collect();
+    let note = |place: &str, name: &str| {
+        let file = sources.place(diagnostics[0].span);
+        let file = file.split(':').next().unwrap_or("").to_owned();
+        vec![(format!("{file}:{place}"), format!("in expansion of macro `{name}`"))]
+    };
+    let related: Vec<_> = found.into_iter().map(|(_, related)| related).collect();
+    assert_eq!(related, [note("1:9", "ADD"), note("2:9", "TWICE"), note("3:9", "N"), vec![]]);
+}
+
+#[test]
+fn the_address_of_a_local_variable_is_not_returned() {
+    for (result, body, what) in [
+        ("int*", "int a[3] = {1, 2, 3}; return a;", "`a`"),
+        ("int*", "int v = k; return &v;", "`v`"),
+        ("int*", "return &k;", "`k`"),
+        ("int*", "int a[3] = {1, 2, 3}; return a + k;", "`a`"),
+        ("int*", "int a[3] = {1, 2, 3}; return &a[k];", "`a`"),
+        ("const int*", "int a[3] = {1, 2, 3}; return k ? p : a + 1;", "`a`"),
+        ("int*", "float a[3] = {1, 2, 3}; return (int*)a;", "`a`"),
+        ("int&", "int v = k; return v;", "`v`"),
+        ("int&", "int a[2] = {k, k}; return a[1];", "`a`"),
+        ("const int&", "return k + 1;", "a value"),
+        ("int&", "struct { int u, v; } s = {k, k}; return s.v;", "`s`"),
+        ("int*", "struct { int u, v[2]; } s = {k, {k, k}}; return s.v + k;", "`s`"),
+    ] {
+        let text = format!("__device__ {result} g(int* p, int k) {{ {body} }}\n{}", kernel("x[0] = 1;"));
+        let Err(error) = wb::compile(&text) else { panic!("it compiled: {body}") };
+        let message = error.to_string();
+        assert!(message.contains("WB0317") && message.contains(what), "{body}: {message}");
+    }
+    for (result, body) in [
+        ("int*", "return p;"),
+        ("int*", "return p + k;"),
+        ("int*", "return &p[k];"),
+        ("int&", "return *p;"),
+        ("int&", "struct { int* at; } s = {p}; return s.at[k];"),
+        ("int&", "int& r = p[k]; return r;"),
+        ("int*", "int& r = p[k]; return &r;"),
+        ("int", "int a[3] = {1, 2, 3}; return a[k];"),
+        ("long", "int a[3] = {1, 2, 3}; return &a[k] - a;"),
+    ] {
+        let text = format!("__device__ {result} g(int* p, int k) {{ {body} }}\n{}", kernel("x[0] = 1;"));
+        assert_eq!(errors(&text), [], "{body}");
+    }
+    works();
+}
+
+#[test]
 fn a_kernel_that_expands_without_end() {
     // Each macro doubles the next one's text: 2^40 tokens if nothing stopped it.
     let mut text = "#define A0 1\n".to_owned();

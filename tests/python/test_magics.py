@@ -186,3 +186,44 @@ def test_sizes_are_read_as_people_write_them():
     for bad in ["", "x", "4:2", "1:8:1", "0:4", "1:2:3:4"]:
         with pytest.raises(UsageError):
             parse_sizes(bad)
+
+
+def test_help_is_printed(shell, capsys):
+    for cell in ["%%kernel --help", "%%kernel -h\n", "%%kernel --help\n__global__ void k() { }"]:
+        result = shell.run_cell(cell)
+        assert result.success, cell
+        out = capsys.readouterr().out
+        assert out.startswith("usage: %%kernel") and "--shape" in out, cell
+    assert "k" not in shell.user_ns
+    for magic in ["kernel_check", "kernel_bench"]:
+        shell.run_line_magic(magic, "--help")
+        assert capsys.readouterr().out.startswith(f"usage: %{magic}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '--op "lab::relu(Tensor x -> Tensor"',
+        '--op "lab::relu(Tensor x) -> Tensor" --shape "x[* -> y[*]"',
+        '--op "lab::relu(Tensor x) -> Tensor" --shape "z[n] -> y[n]"',
+        '--op "lab::relu(Tensor x) -> Tensor" --kernel nothing',
+        "--timeout -1",
+    ],
+)
+def test_wrong_arguments_of_a_cell_are_usage_errors(shell, capsys, line):
+    from IPython.core.error import UsageError
+
+    result = shell.run_cell(f"%%kernel {line}\n{RELU}")
+    assert isinstance(result.error_in_exec, UsageError)
+    shown = "".join(capsys.readouterr())
+    assert "UsageError: %%kernel: " in shown and "Traceback" not in shown and "operators.py" not in shown
+
+
+def test_a_check_without_a_reference_is_a_usage_error(shell, capsys):
+    from IPython.core.error import UsageError
+
+    kernel(shell, RELU_OP, RELU)
+    result = shell.run_cell("%kernel_check relu np.ones(3,np.float32)")
+    assert isinstance(result.error_in_exec, UsageError)
+    shown = "".join(capsys.readouterr())
+    assert "has no reference" in shown and "Traceback" not in shown

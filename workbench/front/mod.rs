@@ -11,6 +11,8 @@ pub mod parser;
 pub mod preprocess;
 pub mod types;
 
+pub use lower::nearest;
+
 use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
@@ -52,13 +54,14 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
 fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {
     let mut diags = Vec::new();
     let mut interner = ast::Interner::default();
-    let mut tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
+    let preprocess::Preprocessed { mut tokens, uses } =
+        preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let mut library = Vec::new();
     for prelude in builtins::preludes(|name| interner.contains(name)) {
         // What the text mentions of the library is read before it, as if the text had included it.
         let file = sources.add(prelude.name, prelude.text);
         library.push(file);
-        let mut all = preprocess::preprocess(sources, file, &Options::default(), &mut interner, &mut diags);
+        let mut all = preprocess::preprocess(sources, file, &Options::default(), &mut interner, &mut diags).tokens;
         all.pop();
         all.append(&mut tokens);
         tokens = all;
@@ -67,9 +70,10 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let mut wanted = Vec::new();
     for name in &options.instances {
         let file = sources.add(name, format!("using instance = {name};"));
-        let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
+        let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags).tokens;
         wanted.push((name.clone(), parser::parse(tokens, &mut interner, &mut diags)));
     }
     let module = lower::lower(&unit, &wanted, &library, sources, &mut interner, &mut diags);
+    preprocess::uses::explain(&mut diags, uses, &interner);
     (module, diags)
 }

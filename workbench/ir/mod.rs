@@ -512,6 +512,8 @@ pub enum Stmt {
     },
     /// Faults (`__trap`).
     Trap,
+    /// Faults: the end of a function that has a result, reached without `return`. Holds the function's name.
+    MissingReturn(String),
     /// Joins the threads of a block or warp.
     Barrier(Scope),
 }

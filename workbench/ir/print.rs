@@ -377,6 +377,7 @@ impl Printer<'_, '_> {
             Stmt::Assert { cond, message } => self.line(format_args!("assert {cond}, {message:?}")),
             Stmt::Aligned { ptr, align } => self.line(format_args!("aligned {ptr}, {align}")),
             Stmt::Trap => self.line(format_args!("trap")),
+            Stmt::MissingReturn(func) => self.line(format_args!("missing return of {func:?}")),
             Stmt::Barrier(Scope::Block) => self.line(format_args!("barrier block")),
             Stmt::Barrier(Scope::Warp) => self.line(format_args!("barrier warp")),
         }

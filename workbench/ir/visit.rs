@@ -80,6 +80,7 @@ impl Stmt {
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
         }
     }
@@ -104,6 +105,7 @@ impl Stmt {
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
         }
     }
@@ -132,7 +134,7 @@ impl Stmt {
 
     /// Whether nothing after it in its block can run.
     pub fn is_terminator(&self) -> bool {
-        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap)
+        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap | Stmt::MissingReturn(_))
     }
 }
 

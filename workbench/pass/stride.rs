@@ -401,7 +401,7 @@ impl Rounds<'_, '_> {
                 self.independent &= *label != self.label || self.may_continue;
                 None
             }
-            Stmt::Trap => None,
+            Stmt::Trap | Stmt::MissingReturn(_) => None,
             Stmt::Return(_) | Stmt::Call { .. } | Stmt::Printf { .. } | Stmt::Barrier(_) => {
                 self.independent = false;
                 assigned

@@ -208,7 +208,7 @@ impl<'a> Checker<'a> {
                 }
                 reachable
             }
-            Stmt::Trap => false,
+            Stmt::Trap | Stmt::MissingReturn(_) => false,
             Stmt::Barrier(_) => {
                 self.barrier();
                 reachable

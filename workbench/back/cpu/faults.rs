@@ -72,6 +72,8 @@ pub enum SiteKind {
     Align(u32),
     /// `__trap()`.
     Trap,
+    /// The end of the function of that name, which has a result.
+    MissingReturn(String),
     /// Entry of a function of that name.
     Stack(String),
     /// A loop, or the threads of a block: where a poll may stop the launch.
@@ -127,6 +129,7 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
             (FaultKind::Misaligned, what)
         }
         Some(SiteKind::Trap) => (FaultKind::Trap, "`__trap()` was called".to_owned()),
+        Some(SiteKind::MissingReturn(name)) => (FaultKind::Trap, format!("`{name}` ended without returning a value")),
         Some(SiteKind::Stack(name)) => {
             (FaultKind::StackOverflow, format!("the call of `{name}` needs more stack than a thread has"))
         }
@@ -147,7 +150,8 @@ fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
     if b == 0 {
         (FaultKind::DivisionByZero, format!("{} {op} 0", show(a)))
     } else {
-        let what = format!("{} {op} {}, which does not fit in `{}`", show(a), show(b), ty.c_name());
+        // CUDA C++ defines `a % b` by `a / b`, which is what does not fit.
+        let what = format!("{} {op} {}: the quotient does not fit in `{}`", show(a), show(b), ty.c_name());
         (FaultKind::DivisionOverflow, what)
     }
 }

@@ -174,7 +174,8 @@ impl<'a> Lowerer<'a> {
                 .related(close, "the end is here")
                 .help("return a value on every path; reaching the end is a fault"),
         );
-        self.at(close).push(Stmt::Trap);
+        let name = self.interner.name(name).to_owned();
+        self.at(close).push(Stmt::MissingReturn(name));
     }
 
     /// Where in a declaration its name stands.

@@ -242,7 +242,8 @@ impl<'m> Evaluator<'m> {
             }
             Stmt::Aligned { .. } => {}
             Stmt::Printf { .. } => return refuse("it prints"),
-            Stmt::Trap => return refuse("it reaches its end without a value, or traps"),
+            Stmt::MissingReturn(_) => return refuse("it reaches its end without a value"),
+            Stmt::Trap => return refuse("it traps"),
             _ => return refuse("it does what only a running kernel can do"),
         }
         Ok(Flow::Next)

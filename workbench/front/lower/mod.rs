@@ -22,6 +22,7 @@ mod class_methods;
 mod constant;
 mod construct;
 mod convert;
+mod dangling;
 mod decl;
 mod deduce;
 mod emit;
@@ -65,6 +66,7 @@ mod walk;
 mod tests;
 
 pub use builder::Builder;
+pub use names::nearest;
 
 use super::ast::{
     BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,

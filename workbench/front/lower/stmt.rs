@@ -382,6 +382,10 @@ impl<'a> Lowerer<'a> {
             self.f.b.end_block();
             return;
         }
+        if self.dangles(&value) {
+            self.f.b.end_block();
+            return;
+        }
         let value = self.emit_value(&value);
         self.run_cleanups(0, span);
         self.at(span).push(ir::Stmt::Return(Some(value)));

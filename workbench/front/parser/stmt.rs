@@ -6,7 +6,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
     Binding, Compound, Declaration, Expr, ExprKind, Ident, Item, Specifiers, Stmt, StmtKind, TypeLayer, TypeName,
 };
-use crate::front::lexer::{Keyword as K, TokenKind as T};
+use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
+use crate::front::nearest;
 use crate::source::Span;
 
 /// One `if` of an `else if` chain.
@@ -61,9 +62,43 @@ impl Parser<'_> {
         Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Error, span }), span }
     }
 
+    /// Takes a misspelt keyword at the start of a statement for what was meant, where nothing else makes sense of it: the name is
+    /// declared nowhere, and what follows is neither an expression's end nor its middle.
+    fn misspelt_statement(&mut self) {
+        let (at, token) = (self.pos, self.peek());
+        if token.kind != T::Ident || self.names.kind(token.symbol, self.interner) != NameKind::Free {
+            return;
+        }
+        let words: &[&str] = match self.kind_at(1) {
+            T::Semi => &["return", "break", "continue"],
+            T::Ident => &["return", "else"],
+            T::Number | T::Keyword(K::True | K::False | K::Nullptr | K::Sizeof) => &["return"],
+            T::Keyword(K::If) => &["else"],
+            T::LBrace => &["else", "do"],
+            T::LParen => match self.bracket_end(self.pos + 1).map(|end| self.at_index(end + 1)) {
+                Some(next) if next.kind == T::LBrace => &["while", "for", "if", "switch"],
+                // On a line of its own the next statement follows, and only a `;` is missing.
+                Some(next) if matches!(next.kind, T::Ident | T::Number) && !next.flags.has(Flags::LINE_START) => {
+                    &["while", "for", "if"]
+                }
+                _ => return,
+            },
+            T::Colon => &["default"],
+            _ => return,
+        };
+        let name = self.interner.name(token.symbol);
+        let Some(word) = nearest(name, words.iter()) else { return };
+        let message = format!("unknown name `{name}`; the nearest statement is `{word}`");
+        let diag = Diagnostic::error(Code::UnknownName, token.span, message).help(format!("write `{word}`"));
+        self.report(diag);
+        // The rest is read as if it stood there.
+        self.tokens[at].kind = T::of_word(&word);
+    }
+
     /// A statement or declaration of a block. Labels of `switch` keep only an ordinary statement to themselves.
     #[inline(never)]
     pub(super) fn block_item(&mut self, out: &mut Vec<Stmt>) -> PResult<()> {
+        self.misspelt_statement();
         if matches!(self.kind(), T::Keyword(K::Case | K::Default)) {
             let stmt = self.switch_label(true)?;
             out.push(stmt);
@@ -202,6 +237,7 @@ impl Parser<'_> {
         if matches!(self.kind(), T::RBrace | T::Eof) {
             return Err(self.expected("a statement"));
         }
+        self.misspelt_statement();
         if !self.starts_declaration(self.pos) {
             return Ok(Box::new(self.nested_by(2, Self::statement)?));
         }
@@ -316,6 +352,7 @@ impl Parser<'_> {
             let (init, cond) = self.condition()?;
             let then = self.body()?;
             links.push(Link { init, cond, then, is_constexpr, start });
+            self.misspelt_statement();
             if !self.eat_word(K::Else) {
                 return Ok(None);
             }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::macros::{Builtin, Item, Macro, Piece};
+use super::uses::MacroUse;
 use super::{Context, MAX_NESTING, Preprocessor};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::lexer::{Flags, Token, TokenKind, lex_one};
@@ -76,6 +77,9 @@ impl Preprocessor<'_> {
         if self.contexts.len() >= MAX_NESTING {
             self.stop(use_span, format!("macros nest more than {MAX_NESTING} deep"));
             return None;
+        }
+        if !name.flags.has(Flags::FROM_MACRO) {
+            self.uses.push(MacroUse { span: use_span, name: name.symbol, defined: found.span });
         }
         let mut tokens = self.substitute(&found.items, found, &mut args, use_span);
         if let Some(first) = tokens.first_mut() {

@@ -12,16 +12,18 @@ pub(crate) mod headers;
 mod macros;
 #[cfg(test)]
 mod tests;
+pub(crate) mod uses;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Options;
 use super::ast::{Interner, Symbol};
-use super::lexer::{Flags, Token, TokenKind, lex};
+use super::lexer::{Flags, Token, TokenKind, is_raw, lex};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceMap, Span};
 use macros::Macro;
+use uses::MacroUse;
 
 /// Most tokens that expansion and included headers may produce in one compilation.
 pub const MAX_TOKENS: usize = 2_000_000;
@@ -40,14 +42,23 @@ pub const MAX_SOURCE: usize = 16 << 20;
 /// Unknown characters reported one by one; the rest are counted.
 const MAX_GARBAGE: usize = 20;
 
-/// Preprocesses a file. The tokens end with one `Eof`; where a limit was passed there is nothing but it.
+/// What preprocessing makes of a file.
+#[derive(Debug)]
+pub struct Preprocessed {
+    /// The tokens end with one `Eof`; where a limit was passed there is nothing but it.
+    pub tokens: Vec<Token>,
+    /// The macros that were used on the way.
+    pub uses: Vec<MacroUse>,
+}
+
+/// Preprocesses a file.
 pub fn preprocess(
     sources: &mut SourceMap,
     file: FileId,
     options: &Options,
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
-) -> Vec<Token> {
+) -> Preprocessed {
     let mut pp = Preprocessor {
         sources,
         options,
@@ -61,6 +72,7 @@ pub fn preprocess(
         counter: 0,
         work: 0,
         bytes: 0,
+        uses: Vec::new(),
         stopped: false,
         garbage: 0,
         in_condition: false,
@@ -69,7 +81,8 @@ pub fn preprocess(
     };
     pp.push_file(file);
     pp.push_options();
-    pp.run()
+    let tokens = pp.run();
+    Preprocessed { tokens, uses: pp.uses }
 }
 
 /// A file being read.
@@ -143,6 +156,8 @@ struct Preprocessor<'a> {
     work: usize,
     /// Bytes of text of the tokens that expansions made, held against [`MAX_EXPANSION_BYTES`].
     bytes: usize,
+    /// Uses of macros in the files, as they were met.
+    uses: Vec<MacroUse>,
     /// A limit was passed: nothing more is read.
     stopped: bool,
     garbage: usize,
@@ -313,7 +328,10 @@ impl Preprocessor<'_> {
                 first_line(token.span, text),
                 "this string is never closed",
             )
-            .help("close it with `\"` on the same line"),
+            .help(match raw_closing(text) {
+                Some(closing) => format!("close it with `{closing}`"),
+                None => "close it with `\"` on the same line".to_owned(),
+            }),
             TokenKind::UnterminatedChar => {
                 let span = first_line(token.span, text);
                 Diagnostic::error(Code::UnterminatedLiteral, span, "this character literal is never closed")
@@ -381,6 +399,12 @@ impl Preprocessor<'_> {
         self.frames.pop();
         true
     }
+}
+
+/// What closes the raw string that a text starts with.
+fn raw_closing(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('"').filter(|_| is_raw(text))?;
+    rest.split_once('(').map(|(delimiter, _)| format!("){delimiter}\""))
 }
 
 /// A span cut at the end of its first line.

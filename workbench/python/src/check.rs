@@ -77,6 +77,14 @@ impl CheckReport {
     }
 
     /// Raises an AssertionError with the whole report, unless it passed.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> wb.check(np.sqrt, lambda x: x ** 0.5, np.ones(3)).raise_if_failed()
+    /// >>> wb.check(np.sqrt, lambda x: x + 1, np.ones(3)).raise_if_failed()
+    /// Traceback (most recent call last):
+    ///   ...
+    /// AssertionError: sqrt DIFFERS from its reference
+    /// ...
     fn raise_if_failed(&self) -> PyResult<()> {
         if self.0.passed { Ok(()) } else { Err(pyo3::exceptions::PyAssertionError::new_err(self.0.to_string())) }
     }

@@ -290,7 +290,10 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
         let value = match args::integer(object) {
             Some(value) => value?,
             None => {
-                return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", object.repr()?)));
+                return Err(argument(
+                    py,
+                    format!("`{name}`: {what} is an int or a tuple of up to three, got {}", object.repr()?),
+                ));
             }
         };
         match value.map(u32::try_from) {
@@ -308,7 +311,11 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
         return Ok(Dim3::new(one(object)?, 1, 1));
     };
     if sequence.is_empty() || sequence.len() > 3 {
-        return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", sequence.len())));
+        let text = match sequence.len() {
+            0 => format!("`{name}`: {what} has no extents; give an int or up to three of them"),
+            many => format!("`{name}`: {what} has at most three extents, x, y and z; got {many} of them"),
+        };
+        return Err(argument(py, text));
     }
     let mut extents = [1u32; 3];
     for (extent, object) in extents.iter_mut().zip(&sequence) {

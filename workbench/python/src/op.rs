@@ -223,24 +223,15 @@ impl NativeOp {
                     used += 1;
                     objects.push(object);
                 }
+                None if arg.default.is_none() => {
+                    // A misspelt keyword is why an argument is missing.
+                    keywords(py, name, schema, args, kwargs)?;
+                    return Err(argument(py, format!("`{name}`: argument `{}` is missing", arg.name)));
+                }
                 None => objects.push(values::default(py, name, arg)?),
             }
         }
-        if let Some(kwargs) = kwargs
-            && kwargs.len() > used
-        {
-            for key in kwargs.keys() {
-                let key = key.to_string();
-                match schema.args.iter().position(|a| a.name == key) {
-                    None => return Err(argument(py, format!("`{name}` has no argument `{key}`: {schema}"))),
-                    Some(at) if at < args.len() => {
-                        return Err(argument(py, format!("`{name}`: argument `{key}` is given twice")));
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
-        Ok(())
+        if kwargs.is_some_and(|kwargs| kwargs.len() > used) { keywords(py, name, schema, args, kwargs) } else { Ok(()) }
     }
 
     fn call<'py>(
@@ -434,4 +425,25 @@ fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
 pub fn schema_parts(py: Python<'_>, schema: &str) -> PyResult<(String, Vec<Option<String>>)> {
     let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
     Ok((parsed.qualified_name(), parsed.returns.into_iter().map(|r| r.name).collect()))
+}
+
+/// Refuses keywords that name no argument, or one that was given by position.
+fn keywords(
+    py: Python<'_>,
+    name: &str,
+    schema: &Schema,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
+    for key in kwargs.into_iter().flat_map(|kwargs| kwargs.keys()) {
+        let key = key.to_string();
+        match schema.args.iter().position(|a| a.name == key) {
+            None => return Err(argument(py, ops::unknown_argument(schema, &key))),
+            Some(at) if at < args.len() => {
+                return Err(argument(py, format!("`{name}`: argument `{key}` is given twice")));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }

@@ -93,8 +93,12 @@ impl FuncLower<'_, '_> {
                 }
                 Ok(true)
             }
-            Stmt::Trap => {
-                let site = self.new_site(span, SiteKind::Trap);
+            Stmt::Trap | Stmt::MissingReturn(_) => {
+                let kind = match stmt {
+                    Stmt::MissingReturn(func) => SiteKind::MissingReturn(func.clone()),
+                    _ => SiteKind::Trap,
+                };
+                let site = self.new_site(span, kind);
                 self.fault_always(site);
                 Ok(false)
             }

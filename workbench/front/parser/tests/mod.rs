@@ -24,7 +24,7 @@ fn parse_text(text: &str) -> Parsed {
     let mut interner = Interner::default();
     let mut diags = Vec::new();
     let file = sources.add("cell", text);
-    let tokens = preprocess(&mut sources, file, &Options::default(), &mut interner, &mut diags);
+    let tokens = preprocess(&mut sources, file, &Options::default(), &mut interner, &mut diags).tokens;
     let unit = parse(tokens, &mut interner, &mut diags);
     let diags = diags.iter().map(|d| format!("{} {} {}", d.code, sources.place(d.span), d.message)).collect();
     Parsed { unit, interner, diags }

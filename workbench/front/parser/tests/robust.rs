@@ -124,7 +124,7 @@ fn a_text_with_a_token_less_or_more_is_read_to_its_end() {
     let mut sources = SourceMap::new();
     let mut interner = Interner::default();
     let file = sources.add("cell", CPP);
-    let tokens = preprocess(&mut sources, file, &Options::default(), &mut interner, &mut Vec::new());
+    let tokens = preprocess(&mut sources, file, &Options::default(), &mut interner, &mut Vec::new()).tokens;
     let last = tokens.len() - 1;
     let read = |tokens: Vec<Token>, interner: &mut Interner| {
         let mut diags = Vec::new();
