@@ -14,12 +14,12 @@ mod intrinsics;
 mod isa;
 mod jit;
 mod lower;
+mod math;
 mod memory;
 mod output;
 mod pool;
 mod rounds;
 mod schedule;
-mod special;
 mod stack;
 mod tick;
 

@@ -6,11 +6,14 @@
 
 mod constants;
 mod conversions;
+mod directed;
+mod dpx;
 mod floats;
 mod integer;
 mod math;
 mod memory;
 mod minmax;
+mod simd;
 mod types;
 mod unsupported;
 
@@ -135,7 +138,13 @@ static SIGS: LazyLock<Vec<&'static Sig>> = LazyLock::new(|| {
     let tables = [
         floats::BASIC,
         floats::INTRINSICS,
+        directed::ARITHMETIC,
+        directed::CONVERSIONS,
         integer::TABLE,
+        simd::TABLE,
+        dpx::TABLE,
+        dpx::TWO,
+        dpx::CHOICE,
         conversions::TABLE,
         minmax::MIN_MAX,
         minmax::ABS,

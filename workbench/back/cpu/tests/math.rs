@@ -83,7 +83,7 @@ const CASES: &[Case] = &[
 fn kernel(math: MathFn, s: Scalar) -> Function {
     let mut b = Build::kernel("math");
     let out = b.ptr("out", s);
-    let args: Vec<Value> = (0..math.arity()).map(|i| b.scalar(["a", "b", "c"][i], s)).collect();
+    let args: Vec<Value> = (0..math.arity()).map(|i| b.scalar(["a", "b", "c", "d"][i], s)).collect();
     let v = b.op(s, Op::Math(math, args));
     b.store(out, v);
     b.done()
@@ -229,7 +229,7 @@ fn edges_are_where_c_and_cuda_put_them() {
 #[test]
 fn every_function_of_the_ir_runs_in_both_forms() {
     for math in MathFn::ALL {
-        let args = &[0.75, 0.5, 0.25][..math.arity()];
+        let args = &[0.75, 0.5, 0.25, 0.125][..math.arity()];
         let narrow: Vec<f32> = args.iter().map(|x| *x as f32).collect();
         let (wide, narrow) = (double(*math, args), float(*math, &narrow));
         let close = (wide - f64::from(narrow)).abs() <= 1e-6 * wide.abs().max(1.0);

@@ -229,3 +229,37 @@ pub fn logb(x: f64) -> f64 {
         x * x
     }
 }
+
+/// How many low bits of the quotient [`remquo_quotient`] gives: what a `float` holds.
+const QUOTIENT_BITS: u32 = 23;
+
+/// The low bits of the integer nearest `x / y` (halves to even), with the quotient's sign; 0 where `remainder` is NaN. CUDA
+/// promises three bits.
+pub fn remquo_quotient(x: f64, y: f64) -> f64 {
+    if !x.is_finite() || y == 0.0 || y.is_nan() || y.is_infinite() {
+        return 0.0;
+    }
+    let sign = if x.is_sign_negative() == y.is_sign_negative() { 1.0 } else { -1.0 };
+    let (x, y) = (x.abs(), y.abs());
+    // Long division, bit by bit: the remainder is exact at every step.
+    let steps = libm::frexp(x).1 - libm::frexp(y).1;
+    let (mut rest, mut quotient) = (x, 0u64);
+    if steps > 60 {
+        // Higher bits of the quotient do not show.
+        rest %= libm::ldexp(y, 60.min(1024 - libm::frexp(y).1));
+    }
+    for shift in (0..=steps.clamp(-1, 60)).rev() {
+        quotient <<= 1;
+        let part = libm::ldexp(y, shift);
+        if rest >= part {
+            rest -= part;
+            quotient |= 1;
+        }
+    }
+    // rest < y: the half decides, and evenness between.
+    let other = y - rest;
+    if rest > other || (rest == other && quotient & 1 == 1) {
+        quotient += 1;
+    }
+    sign * (quotient & ((1 << QUOTIENT_BITS) - 1)) as f64
+}

@@ -1,0 +1,6 @@
+//! CUDA's math API through compiled kernels, against references written or computed apart.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod harness;
+mod simd;

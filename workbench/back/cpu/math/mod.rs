@@ -1,0 +1,7 @@
+//! Math functions that neither the C library nor `libm` has, or has less accurately than CUDA promises.
+
+pub mod bessel;
+pub mod directed;
+pub mod double;
+pub mod norm;
+pub mod special;
