@@ -23,7 +23,7 @@ impl Element for f64 {
 }
 
 fn buffer<T: Element>(data: &mut [T]) -> Arg {
-    let bytes = std::mem::size_of_val(data);
+    let bytes = size_of_val(data);
     Arg::Buffer(BufferArg { ptr: data.as_mut_ptr().cast(), bytes, dtype: T::SCALAR.into(), writable: true })
 }
 

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::CallConv;
 
 use super::math::directed::{self, Toward};
-use super::math::{bessel, norm, special};
+use super::math::{bessel, logarithm, norm, special};
 use super::{faults, memory, output, tick};
 use crate::ir::MathFn;
 
@@ -135,7 +135,7 @@ forms! {
     fmod_f32 fmod_f64 (x, y) x % y, x % y;
     hypot_f32 hypot_f64 (x, y) x.hypot(y), x.hypot(y);
     log_f32 log_f64 (x) x.ln(), x.ln();
-    log10_f32 log10_f64 (x) x.log10(), x.log10();
+    log10_f32 log10_f64 (x) x.log10(), logarithm::base_10(x);
     log1p_f32 log1p_f64 (x) x.ln_1p(), x.ln_1p();
     log2_f32 log2_f64 (x) x.log2(), x.log2();
     nextafter_f32 nextafter_f64 (x, y) libm::nextafterf(x, y), libm::nextafter(x, y);
@@ -147,12 +147,12 @@ forms! {
     sinh_f32 sinh_f64 (x) x.sinh(), x.sinh();
     sqrt_f32 sqrt_f64 (x) x.sqrt(), x.sqrt();
     tan_f32 tan_f64 (x) x.tan(), x.tan();
-    tanh_f32 tanh_f64 (x) x.tanh(), x.tanh();
+    tanh_f32 tanh_f64 (x) x.tanh(), special::tanh(x);
     trunc_f32 trunc_f64 (x) x.trunc(), x.trunc();
 }
 
 rounded! {
-    acosh_f32 acosh_f64 (x) libm::acosh(x);
+    acosh_f32 acosh_f64 (x) special::acosh(x);
     asinh_f32 asinh_f64 (x) libm::asinh(x);
     atanh_f32 atanh_f64 (x) libm::atanh(x);
     cyl_bessel_i0_f32 cyl_bessel_i0_f64 (x) bessel::i0(x);
@@ -166,9 +166,9 @@ rounded! {
     exp10_f32 exp10_f64 (x) 10f64.powf(x);
     frexp_exp_f32 frexp_exp_f64 (x) special::frexp(x).1;
     frexp_mant_f32 frexp_mant_f64 (x) special::frexp(x).0;
-    j0_f32 j0_f64 (x) libm::j0(x);
-    j1_f32 j1_f64 (x) libm::j1(x);
-    jn_f32 jn_f64 (n, x) libm::jn(n as i32, x);
+    j0_f32 j0_f64 (x) bessel::j0(x);
+    j1_f32 j1_f64 (x) bessel::j1(x);
+    jn_f32 jn_f64 (n, x) bessel::jn(n as i32, x);
     ldexp_f32 ldexp_f64 (x, n) libm::ldexp(x, n as i32);
     lgamma_f32 lgamma_f64 (x) libm::lgamma(x);
     logb_f32 logb_f64 (x) special::logb(x);
@@ -184,9 +184,9 @@ rounded! {
     rsqrt_f32 rsqrt_f64 (x) special::rsqrt(x);
     sinpi_f32 sinpi_f64 (x) special::sinpi(x);
     tgamma_f32 tgamma_f64 (x) libm::tgamma(x);
-    y0_f32 y0_f64 (x) libm::y0(x);
-    y1_f32 y1_f64 (x) libm::y1(x);
-    yn_f32 yn_f64 (n, x) libm::yn(n as i32, x);
+    y0_f32 y0_f64 (x) bessel::y0(x);
+    y1_f32 y1_f64 (x) bessel::y1(x);
+    yn_f32 yn_f64 (n, x) bessel::yn(n as i32, x);
 }
 
 /// The three directed roundings of an operation: names of the `float` and `double` forms.
