@@ -47,7 +47,7 @@ fn arguments(name: &str, arity: usize) -> Vec<f64> {
         }
     } else {
         for i in 0..1000 * arity {
-            let wide = i / arity % 4 == 0;
+            let wide = (i / arity).is_multiple_of(4);
             let e = if wide { 1 + s.next() % 2046 } else { 1015 + s.next() % 17 };
             let sign = s.next() % 2;
             out.push(f64::from_bits(sign << 63 | e << 52 | s.next()));

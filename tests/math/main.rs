@@ -5,4 +5,5 @@
 mod arguments;
 mod harness;
 mod simd;
+mod sweep;
 mod ulp;

@@ -121,7 +121,7 @@ def gamma(x):
     if x > 200:
         return m.inf
     if x < -220:
-        return None if abs(x) > 2**50 else m.mpf(0) * (1 if m.floor(x) % 2 == 0 else -1)
+        return m.mpf(0)
     return m.gamma(x)
 
 
@@ -136,7 +136,7 @@ def lgamma(x):
 
 def bessel(f, odd=False):
     def value(x):
-        if abs(x) > 2**70:
+        if abs(x) > 2**90:
             return m.mpf(0)
         return f(x)
 

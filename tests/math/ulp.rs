@@ -6,16 +6,21 @@
 use crate::arguments::{self, Record};
 use crate::harness::Kernel;
 
+/// A set of first arguments.
+type Where = fn(f64) -> bool;
+
 /// A function's bounds.
-struct Bound {
-    name: &'static str,
-    arity: usize,
+pub struct Bound {
+    /// Its `double` form.
+    pub name: &'static str,
+    /// How many arguments it takes.
+    pub arity: usize,
     /// Of the `double` form, in ULP.
     double: u64,
     /// Of the `float` form, in ULP.
-    float: u64,
+    pub float: u64,
     /// Where the bound in ULP ends, and the absolute bounds beyond it, of the `double` and the `float` form.
-    absolute: Option<(fn(f64) -> bool, f64, f64)>,
+    absolute: Option<(Where, f64, f64)>,
 }
 
 const fn bound(name: &'static str, arity: usize, double: u64, float: u64) -> Bound {
@@ -27,7 +32,8 @@ const fn bessel(name: &'static str) -> Bound {
     Bound { name, arity: 1, double: 7, float: 9, absolute: Some((|x| x.abs() >= 8.0, 5e-12, 2.2e-6)) }
 }
 
-const BOUNDS: &[Bound] = &[
+/// Every function with a bound.
+pub const BOUNDS: &[Bound] = &[
     bound("acos", 1, 2, 2),
     bound("acosh", 1, 3, 4),
     bound("asin", 1, 2, 2),
@@ -83,6 +89,40 @@ const BOUNDS: &[Bound] = &[
     bessel("y1"),
 ];
 
+/// Whether a result is within an absolute bound, relative to results larger than 1.
+fn is_close(got: f64, wanted: f64, limit: f64) -> bool {
+    (got - wanted).abs() <= limit * wanted.abs().max(1.0) || got == wanted || got.is_nan() && wanted.is_nan()
+}
+
+impl Bound {
+    fn double_error(&self, first: f64, got: f64, wanted: f64) -> u64 {
+        match self.absolute {
+            Some((past, limit, _)) if past(first) => {
+                if is_close(got, wanted, limit) {
+                    0
+                } else {
+                    u64::MAX
+                }
+            }
+            _ => distance(got, wanted),
+        }
+    }
+
+    /// How far a `float` result is from the `double` one rounded; `first` is the first argument.
+    pub fn float_error(&self, first: f32, got: f32, wanted: f64) -> u64 {
+        match self.absolute {
+            Some((past, _, limit)) if past(first.into()) => {
+                if is_close(got.into(), wanted, limit) {
+                    0
+                } else {
+                    u64::MAX
+                }
+            }
+            _ => distance_f32(got, wanted as f32),
+        }
+    }
+}
+
 /// How many numbers of the type lie between two; a NaN only equals a NaN.
 macro_rules! distance {
     ($name:ident, $ty:ident, $int:ident) => {
@@ -103,7 +143,8 @@ macro_rules! distance {
 distance!(distance, f64, i64);
 distance!(distance_f32, f32, i32);
 
-fn kernel(name: &str, arity: usize, ty: &str) -> Kernel {
+/// `k`, which applies a function to every argument list.
+pub fn kernel(name: &str, arity: usize, ty: &str) -> Kernel {
     let list: Vec<String> = (0..arity).map(|j| format!("x[{arity} * i + {j}]")).collect();
     Kernel::new(&format!(
         "__global__ void k({ty}* out, const {ty}* x, int n) {{\n\
@@ -124,15 +165,7 @@ fn double_forms_keep_cudas_bounds_on_the_whole_range() {
         let mut worst = (0, String::new());
         for (i, (got, wanted)) in got.iter().zip(results).enumerate() {
             let args = &arguments[bound.arity * i..][..bound.arity];
-            let error = match bound.absolute {
-                Some((past, limit, _)) if past(args[0]) => {
-                    let fine = (got - wanted).abs() <= limit * wanted.abs().max(1.0)
-                        || got == wanted
-                        || got.is_nan() && wanted.is_nan();
-                    if fine { 0 } else { u64::MAX }
-                }
-                _ => distance(*got, *wanted),
-            };
+            let error = bound.double_error(args[0], *got, *wanted);
             if error > worst.0 {
                 worst = (error, format!("{name}{args:?} = {got:e}, not {wanted:e}"));
             }
@@ -169,16 +202,7 @@ fn float_forms_keep_cudas_bounds_on_the_whole_range() {
         let mut worst = (0, String::new());
         for i in 0..n {
             let args = &arguments[bound.arity * i..][..bound.arity];
-            let error = match bound.absolute {
-                Some((past, _, limit)) if past(args[0].into()) => {
-                    let (got, wanted) = (f64::from(got[i]), wanted[i]);
-                    let fine = (got - wanted).abs() <= limit * wanted.abs().max(1.0)
-                        || got == wanted
-                        || got.is_nan() && wanted.is_nan();
-                    if fine { 0 } else { u64::MAX }
-                }
-                _ => distance_f32(got[i], wanted[i] as f32),
-            };
+            let error = bound.float_error(args[0], got[i], wanted[i]);
             if error > worst.0 {
                 worst = (error, format!("{}f{args:?} = {:e}, not {:e}", bound.name, got[i], wanted[i] as f32));
             }

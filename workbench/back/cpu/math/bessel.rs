@@ -171,6 +171,9 @@ fn modified(n: u32, x: f64) -> f64 {
         }
         return if n == 0 { sum.value() } else { 0.5 * x * sum.value() };
     }
+    if x > 720.0 {
+        return f64::INFINITY;
+    }
     // exp(x) / sqrt(2 pi x) * sum of (-1)^k a_k / x^k (DLMF 10.40.1).
     let order = f64::from(4 * n * n);
     let (mut term, mut sum) = (1.0, 0.0);

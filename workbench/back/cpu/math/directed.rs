@@ -158,7 +158,7 @@ pub fn add_f32(a: f32, b: f32, to: Toward) -> f32 {
 /// `a * b`.
 pub fn mul_f32(a: f32, b: f32, to: Toward) -> f32 {
     let near = a * b;
-    if !near.is_finite() && !(a.is_finite() && b.is_finite()) {
+    if !(near.is_finite() || a.is_finite() && b.is_finite()) {
         return near;
     }
     finish_f32(near, f64::from(a) * f64::from(b) - f64::from(near), to)
@@ -190,7 +190,7 @@ pub fn sqrt_f32(x: f32, to: Toward) -> f32 {
 /// `a * b + c`, rounded once.
 pub fn fma_f32(a: f32, b: f32, c: f32, to: Toward) -> f32 {
     let near = a.mul_add(b, c);
-    if !near.is_finite() && !(a.is_finite() && b.is_finite() && c.is_finite()) {
+    if !(near.is_finite() || a.is_finite() && b.is_finite() && c.is_finite()) {
         return near;
     }
     let (product, addend) = (f64::from(a) * f64::from(b), f64::from(c));
