@@ -47,11 +47,14 @@ __global__ void pairs(float* f, double* d) {
     f[5] = cyl_bessel_i1f(-0.0f);
     f[6] = yn(0, 1.0f) == y0f(1.0f);
     f[7] = __tanhf(0.0f);
+    f[8] = __sin2pif(0.25f);
+    f[9] = __cos2pif(0.5f);
+    __sincos2pif(-0.25f, f + 10, f + 11);
     d[2] = cyl_bessel_i0(1.0);
     d[3] = cyl_bessel_i1(-40.0);
     d[4] = rhypot(3.0f, 4.0f);
 }
 // 1.2660658777520084 = sum of 1/(4^k k!^2); I1(40) from mpmath 1.3 with 40 digits.
-// run: pairs<<<1, 1>>>(f = poison(8), d = poison(5))
-//   f == [0, 1, 1, 0, 1, -0, 1, 0]
+// run: pairs<<<1, 1>>>(f = poison(12), d = poison(5))
+//   f == [0, 1, 1, 0, 1, -0, 1, 0, 1, -1, -1, 0]
 //   d ~ [-1, 0, 1.2660658777520084, -14707396163259353, 0.2] rtol=1e-15

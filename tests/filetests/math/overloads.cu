@@ -41,7 +41,7 @@ __global__ void edges(long long* o, double* d) {
     o[8] = isfinite(nan(""));
     o[9] = isinf(-INFINITY);
     o[10] = __isnanf(nanf(""));
-    o[11] = __finite(1.0);
+    o[11] = __finite(1.0) + __signbit(1.0);
     d[0] = fmax(nan(""), -1.0);
     d[1] = fmin(-0.0, 0.0);
     d[2] = fdim(3.0, 5.0);

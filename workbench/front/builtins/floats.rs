@@ -25,6 +25,11 @@ fn sincospi(b: &mut Builder, a: &[Value]) -> Outs {
     Outs { result: None, stores }
 }
 
+/// Exact, or infinite where the sine of it is of no use.
+fn twice(b: &mut Builder, x: Value) -> Value {
+    b.binary(BinaryOp::Add, x, x)
+}
+
 fn frexp(b: &mut Builder, a: &[Value]) -> Outs {
     let exponent = b.math(MathFn::FrexpExp, a);
     let exponent = b.convert(Scalar::I32, exponent);
@@ -284,6 +289,9 @@ pub const INTRINSICS: &[Sig] = sigs! {
     "__sinf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Sin, a)), "Sine.";
     "__cosf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Cos, a)), "Cosine.";
     "__tanf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Tan, a)), "Tangent.";
+    "__sin2pif" (F) -> F, Lower::Value(|b, a| { let x = twice(b, a[0]); b.math(MathFn::Sinpi, &[x]) }), "Sine of 2 pi times the argument.";
+    "__cos2pif" (F) -> F, Lower::Value(|b, a| { let x = twice(b, a[0]); b.math(MathFn::Cospi, &[x]) }), "Cosine of 2 pi times the argument.";
+    "__sincos2pif" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(|b, a| { let x = twice(b, a[0]); sincospi(b, &[x]) }), "Sine and cosine of 2 pi times the argument.";
     "__tanhf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Tanh, a)), "Hyperbolic tangent.";
     "__sincosf" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(sincos), "Sine and cosine.";
     "__powf" (F, F) -> F, Lower::Value(fast_pow), "exp2f(y * log2f(x)).";
@@ -308,7 +316,7 @@ pub const INTRINSICS: &[Sig] = sigs! {
     "__isnan" (D) -> I, Lower::Value(|b, a| { let t = is_nan(b, a); as_int(b, t) }), "Whether it is no number.";
     "__isinf" (D) -> I, Lower::Value(|b, a| { let t = is_inf(b, a); as_int(b, t) }), "Whether it is infinite.";
     "__finite" (D) -> I, Lower::Value(|b, a| { let t = is_finite(b, a); as_int(b, t) }), "Whether it is finite.";
-    "__signbitd" (D) -> I, Lower::Value(|b, a| { let t = sign_bit(b, a); as_int(b, t) }), "Whether the sign bit is set.";
+    "__signbit" (D) -> I, Lower::Value(|b, a| { let t = sign_bit(b, a); as_int(b, t) }), "Whether the sign bit is set.";
     "__isnanf" (F) -> I, Lower::Value(|b, a| { let t = is_nan(b, a); as_int(b, t) }), "Whether it is no number.";
     "__isinff" (F) -> I, Lower::Value(|b, a| { let t = is_inf(b, a); as_int(b, t) }), "Whether it is infinite.";
     "__finitef" (F) -> I, Lower::Value(|b, a| { let t = is_finite(b, a); as_int(b, t) }), "Whether it is finite.";
