@@ -4,6 +4,7 @@
 
 mod arguments;
 mod harness;
+mod nvrtc;
 mod simd;
 mod sweep;
 mod ulp;

@@ -115,6 +115,7 @@ pub(super) const STD_NAMES: &[&str] = &[
     "isfinite",
     "isinf",
     "isnan",
+    "isnormal",
     "ldexp",
     "lgamma",
     "llrint",
