@@ -205,6 +205,20 @@ pub(crate) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
             MathFn::Round => x.round(),
             _ => return None,
         }),
+        [Const::F32(x), Const::F32(y)] => f32(match func {
+            MathFn::Copysign => x.copysign(y),
+            MathFn::Fmod => x % y,
+            MathFn::Fmin if !x.is_nan() && !y.is_nan() && x != y => x.min(y),
+            MathFn::Fmax if !x.is_nan() && !y.is_nan() && x != y => x.max(y),
+            _ => return None,
+        }),
+        [Const::F64(x), Const::F64(y)] => f64(match func {
+            MathFn::Copysign => x.copysign(y),
+            MathFn::Fmod => x % y,
+            MathFn::Fmin if !x.is_nan() && !y.is_nan() && x != y => x.min(y),
+            MathFn::Fmax if !x.is_nan() && !y.is_nan() && x != y => x.max(y),
+            _ => return None,
+        }),
         [Const::F32(x), Const::F32(y), Const::F32(z)] if func == MathFn::Fma => f32(x.mul_add(y, z)),
         [Const::F64(x), Const::F64(y), Const::F64(z)] if func == MathFn::Fma => f64(x.mul_add(y, z)),
         _ => None,
@@ -280,6 +294,18 @@ mod tests {
         assert_eq!(math(MathFn::Sqrt, &[Const::F64(-1.0)]), None);
         assert_eq!(compare(CompareOp::Ne, Const::F32(f32::NAN), Const::F32(0.0)), Some(Const::Bool(true)));
         assert_eq!(compare(CompareOp::Le, Const::F32(f32::NAN), Const::F32(0.0)), Some(Const::Bool(false)));
+    }
+
+    #[test]
+    fn exact_functions_of_two_are_folded() {
+        let two = |f, x, y| math(f, &[Const::F64(x), Const::F64(y)]);
+        assert_eq!(two(MathFn::Fmod, -7.5, 2.0), Some(Const::F64(-1.5)));
+        assert_eq!(two(MathFn::Copysign, 3.0, -0.0), Some(Const::F64(-3.0)));
+        assert_eq!(two(MathFn::Fmin, 1.0, 2.0), Some(Const::F64(1.0)));
+        // Zeros of either sign are equal, and the machine's choice between them is kept; so is what is not exact.
+        assert_eq!(two(MathFn::Fmax, 0.0, -0.0), None);
+        assert_eq!(two(MathFn::Fmod, 1.0, 0.0), None);
+        assert_eq!(two(MathFn::Pow, 2.0, 2.0), None);
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(super) const STD_NAMES: &[&str] = &[
     "isfinite",
     "isinf",
     "isnan",
+    "isnormal",
     "ldexp",
     "lgamma",
     "llrint",

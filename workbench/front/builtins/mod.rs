@@ -6,12 +6,15 @@
 
 mod constants;
 mod conversions;
+mod directed;
+mod dpx;
 mod floats;
 mod integer;
 mod math;
 mod memory;
 mod minmax;
 mod prelude;
+mod simd;
 mod types;
 mod unsupported;
 mod vector;
@@ -139,7 +142,13 @@ static SIGS: LazyLock<Vec<&'static Sig>> = LazyLock::new(|| {
     let tables = [
         floats::BASIC,
         floats::INTRINSICS,
+        directed::ARITHMETIC,
+        directed::CONVERSIONS,
         integer::TABLE,
+        simd::TABLE,
+        dpx::TABLE,
+        dpx::TWO,
+        dpx::CHOICE,
         conversions::TABLE,
         minmax::MIN_MAX,
         minmax::ABS,
