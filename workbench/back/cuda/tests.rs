@@ -1,5 +1,5 @@
 //! Texts through NVRTC, without a GPU. Where NVRTC cannot be found they say so and pass: the wheels in the environment that
-//! `cargo xtask` makes, or in an active one, or `WORKBENCH_NVRTC` make them run.
+//! `cargo xtask` makes, or in an active one, or `WORKBENCH_NVRTC` make them run. With `WORKBENCH_TEST_NVRTC` set they must run.
 
 use super::*;
 use crate::back::{Dim3, FaultKind, LaunchConfig, RawArg};
@@ -11,6 +11,7 @@ fn found() -> bool {
     match nvrtc_version() {
         Ok(_) => true,
         Err(e) => {
+            assert!(std::env::var_os("WORKBENCH_TEST_NVRTC").is_none(), "{e}");
             eprintln!("skipped: {e}");
             false
         }
