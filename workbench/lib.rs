@@ -12,6 +12,7 @@ pub mod diagnostic;
 pub mod display;
 pub mod front;
 pub mod ir;
+pub mod library;
 pub mod ops;
 pub mod pass;
 pub mod plot;

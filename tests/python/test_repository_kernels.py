@@ -19,10 +19,7 @@ def texts():
 
 
 # What the GPU's compiler does not take yet as it stands; each entry fails the day it compiles.
-STD = "NVRTC has no <type_traits>: the parts of std that the CPU's compiler knows are not in the GPU's prelude yet"
 REFUSED = {
-    "extension_style.cu": STD,
-    "variadics.cu": STD,
     "structs.cu": "designated initialisers are C++20 to NVRTC",
 }
 

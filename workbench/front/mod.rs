@@ -57,9 +57,9 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let preprocess::Preprocessed { mut tokens, uses } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let mut library = Vec::new();
-    for prelude in builtins::preludes(|name| interner.contains(name)) {
+    for part in crate::library::mentioned(|name| interner.contains(name)) {
         // What the text mentions of the library is read before it, as if the text had included it.
-        let file = sources.add(prelude.name, prelude.text);
+        let file = sources.add(part.name, part.text);
         library.push(file);
         let mut all = preprocess::preprocess(sources, file, &Options::default(), &mut interner, &mut diags).tokens;
         all.pop();

@@ -13,7 +13,6 @@ mod integer;
 mod math;
 mod memory;
 mod minmax;
-mod prelude;
 mod simd;
 mod types;
 mod unsupported;
@@ -24,7 +23,6 @@ use std::sync::LazyLock;
 
 pub use constants::constant;
 pub use math::{Form, math};
-pub use prelude::{Prelude, preludes};
 pub use types::{NamedType, named_type};
 pub use unsupported::{Advice, unsupported, unsupported_namespace};
 pub use vector::{Vector, vector, vector_names};

@@ -1,8 +1,10 @@
 //! What of the libraries is written in CUDA C++ itself: `<type_traits>`, `<utility>`, `<array>`, `<limits>`, 16-bit floats.
+//! The front end reads such a text before the user's that mentions something of it; NVRTC, which comes without a standard
+//! library but with CUDA's own headers, is given [`STD`].
 
 /// A text that is read before the user's.
 #[derive(Debug)]
-pub struct Prelude {
+pub struct Part {
     /// What messages call it.
     pub name: &'static str,
     /// The text.
@@ -10,11 +12,11 @@ pub struct Prelude {
 }
 
 /// The part of the library written in CUDA C++.
-static STD: Prelude = Prelude { name: "<std>", text: include_str!("std.cuh") };
+pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh") };
 
 /// `<cuda_fp16.h>` and `<cuda_bf16.h>`: 16-bit floats kept as bits, computed in `float` (one rounding suffices: 24 bits are
 /// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
-static HALF: Prelude = Prelude { name: "<half>", text: include_str!("half.cuh") };
+static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh") };
 
 /// Names of 16-bit floats.
 const HALF_NAMES: [&str; 10] = [
@@ -31,7 +33,7 @@ const HALF_NAMES: [&str; 10] = [
 ];
 
 /// The texts to read first, those that the user's mentions something of; `mentions` tells of an identifier.
-pub fn preludes(mentions: impl Fn(&str) -> bool) -> Vec<&'static Prelude> {
+pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let half = HALF_NAMES.iter().any(|n| mentions(n)).then_some(&HALF);
     let std = mentions("std").then_some(&STD);
     half.into_iter().chain(std).collect()

@@ -245,8 +245,8 @@ template <> struct numeric_limits<float> {
     __host__ __device__ static constexpr float max() { return 3.40282347e+38f; }
     __host__ __device__ static constexpr float lowest() { return -3.40282347e+38f; }
     __host__ __device__ static constexpr float epsilon() { return 1.1920929e-7f; }
-    __host__ __device__ static constexpr float infinity() { return __builtin_huge_valf(); }
-    __host__ __device__ static constexpr float quiet_NaN() { return __builtin_nanf(""); }
+    __host__ __device__ static constexpr float infinity() { return HUGE_VALF; }
+    __host__ __device__ static constexpr float quiet_NaN() { return NAN; }
     __host__ __device__ static constexpr float denorm_min() { return 1.40129846e-45f; }
 };
 template <> struct numeric_limits<double> {
@@ -256,8 +256,8 @@ template <> struct numeric_limits<double> {
     __host__ __device__ static constexpr double max() { return 1.7976931348623157e+308; }
     __host__ __device__ static constexpr double lowest() { return -1.7976931348623157e+308; }
     __host__ __device__ static constexpr double epsilon() { return 2.2204460492503131e-16; }
-    __host__ __device__ static constexpr double infinity() { return __builtin_huge_val(); }
-    __host__ __device__ static constexpr double quiet_NaN() { return __builtin_nan(""); }
+    __host__ __device__ static constexpr double infinity() { return HUGE_VAL; }
+    __host__ __device__ static constexpr double quiet_NaN() { return NAN; }
     __host__ __device__ static constexpr double denorm_min() { return 4.9406564584124654e-324; }
 };
 
