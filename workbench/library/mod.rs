@@ -18,6 +18,12 @@ pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh") };
 /// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
 static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh") };
 
+/// The dot products of bytes, for vectors of them.
+static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh") };
+
+/// Names of [`PACKED`].
+const PACKED_NAMES: [&str; 3] = ["__dp4a", "__dp2a_lo", "__dp2a_hi"];
+
 /// Names of 16-bit floats.
 const HALF_NAMES: [&str; 10] = [
     "half",
@@ -36,5 +42,6 @@ const HALF_NAMES: [&str; 10] = [
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let half = HALF_NAMES.iter().any(|n| mentions(n)).then_some(&HALF);
     let std = mentions("std").then_some(&STD);
-    half.into_iter().chain(std).collect()
+    let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
+    [half, std, packed].into_iter().flatten().collect()
 }
