@@ -72,6 +72,120 @@ fn an_unknown_name_comes_with_the_nearest_known_one() {
 }
 
 #[test]
+fn a_literal_that_is_never_closed_is_the_only_error() {
+    for (text, place) in [
+        (kernel("x[0] = 1; /* no end\n x[1] = 2;"), "2:11"),
+        ("__global__ void f(int* x) { printf(\"no end); }".to_owned(), "1:36"),
+        ("__global__ void f(int* x) { x[0] = 'a; }".to_owned(), "1:36"),
+        (kernel("printf(R\"(no end);\n x[0] = 1;"), "2:8"),
+        (kernel("if (n) { /* no end"), "2:10"),
+    ] {
+        let found = errors(&text);
+        assert_eq!(found[0], ("WB0002".to_owned(), place.to_owned()), "{text}\n{found:?}");
+        assert!(found.iter().all(|(code, _)| code != "WB0202"), "{text}\n{found:?}");
+    }
+    let Err(error) = wb::compile(&kernel("printf(R\"ab(no end);")) else { panic!("it compiled") };
+    assert!(error.to_string().contains("close it with `)ab\"`"), "{error}");
+    works();
+}
+
+#[test]
+fn a_misspelt_statement_is_named_and_read_as_meant() {
+    for (line, word, column) in [
+        ("retrun;", "return", 1),
+        ("if (n) braek;", "break", 8),
+        ("for (;;) { if (n) contineu; }", "continue", 19),
+        ("whlie (n > 0) { n--; }", "while", 1),
+        ("fro (int i = 0; i < n; i++) { x[i] = i; }", "for", 1),
+        ("if (n) x[0] = 1; else { } switc (n) { default: break; }", "switch", 27),
+        ("if (n) { x[0] = 1; } esle { x[0] = 2; }", "else", 22),
+        ("if (n) x[0] = 1; esle x[0] = 2;", "else", 18),
+        ("if (n) x[0] = 1; esle if (n > 2) { x[0] = 2; } else { }", "else", 18),
+        ("switch (n) { case 1: break; defualt: x[0] = 2; }", "default", 29),
+    ] {
+        let looped = if word == "break" { format!("for (;;) {line}") } else { line.to_owned() };
+        let column = column + looped.len() - line.len();
+        let text = kernel(&looped);
+        let found = errors(&text);
+        let wanted = ("WB0301".to_owned(), format!("2:{column}"));
+        assert_eq!(found, [wanted], "{line}");
+        let Err(error) = wb::compile(&text) else { panic!("it compiled") };
+        assert!(error.to_string().contains(&format!("write `{word}`")), "{error}");
+    }
+    let device = |body: &str| format!("__device__ int g(int a) {{ {body} }}\n{}", kernel("x[0] = g(n);"));
+    for body in ["retrun a;", "retrun 1;", "if (a) retunr a; return 2;", "retrun a + 1;"] {
+        let found = errors(&device(body));
+        assert!(found.len() == 1 && found[0].0 == "WB0301", "{body}: {found:?}");
+    }
+    // Names that are declared mean what they say.
+    assert_eq!(errors(&kernel("int brake = 1; brake; x[0] = brake;")), []);
+    let text = format!("__device__ int fort(int a) {{ return a; }}\n{}", kernel("x[0] = fort(n);"));
+    assert_eq!(errors(&text), []);
+    works();
+}
+
+#[test]
+fn an_error_in_an_expansion_names_the_macro() {
+    let text = "#define ADD(a, b) a + b\n#define TWICE(v) ADD(v, w)\n#define N M\n__global__ void f(int* x, int* y) {\n\
+                x[0] = ADD(x, y);\nx[1] = TWICE(1);\nx[2] = N;\nx[3] = z;\n}\n";
+    let Err(Error::Compile { diagnostics, sources }) = wb::compile(text) else { panic!("it compiled") };
+    let found: Vec<(String, Vec<(String, String)>)> = diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| {
+            let macros = d.related.iter().filter(|(_, label)| label.contains("macro"));
+            let related = macros.map(|(span, label)| (sources.place(*span), label.clone())).collect();
+            (sources.place(d.span), related)
+        })
+        .collect();
+    let note = |place: &str, name: &str| {
+        let file = sources.place(diagnostics[0].span);
+        let file = file.split(':').next().unwrap_or("").to_owned();
+        vec![(format!("{file}:{place}"), format!("in expansion of macro `{name}`"))]
+    };
+    let related: Vec<_> = found.into_iter().map(|(_, related)| related).collect();
+    assert_eq!(related, [note("1:9", "ADD"), note("2:9", "TWICE"), note("3:9", "N"), vec![]]);
+}
+
+#[test]
+fn the_address_of_a_local_variable_is_not_returned() {
+    for (result, body, what) in [
+        ("int*", "int a[3] = {1, 2, 3}; return a;", "`a`"),
+        ("int*", "int v = k; return &v;", "`v`"),
+        ("int*", "return &k;", "`k`"),
+        ("int*", "int a[3] = {1, 2, 3}; return a + k;", "`a`"),
+        ("int*", "int a[3] = {1, 2, 3}; return &a[k];", "`a`"),
+        ("const int*", "int a[3] = {1, 2, 3}; return k ? p : a + 1;", "`a`"),
+        ("int*", "float a[3] = {1, 2, 3}; return (int*)a;", "`a`"),
+        ("int&", "int v = k; return v;", "`v`"),
+        ("int&", "int a[2] = {k, k}; return a[1];", "`a`"),
+        ("const int&", "return k + 1;", "a value"),
+        ("int&", "struct { int u, v; } s = {k, k}; return s.v;", "`s`"),
+        ("int*", "struct { int u, v[2]; } s = {k, {k, k}}; return s.v + k;", "`s`"),
+    ] {
+        let text = format!("__device__ {result} g(int* p, int k) {{ {body} }}\n{}", kernel("x[0] = 1;"));
+        let Err(error) = wb::compile(&text) else { panic!("it compiled: {body}") };
+        let message = error.to_string();
+        assert!(message.contains("WB0317") && message.contains(what), "{body}: {message}");
+    }
+    for (result, body) in [
+        ("int*", "return p;"),
+        ("int*", "return p + k;"),
+        ("int*", "return &p[k];"),
+        ("int&", "return *p;"),
+        ("int&", "struct { int* at; } s = {p}; return s.at[k];"),
+        ("int&", "int& r = p[k]; return r;"),
+        ("int*", "int& r = p[k]; return &r;"),
+        ("int", "int a[3] = {1, 2, 3}; return a[k];"),
+        ("long", "int a[3] = {1, 2, 3}; return &a[k] - a;"),
+    ] {
+        let text = format!("__device__ {result} g(int* p, int k) {{ {body} }}\n{}", kernel("x[0] = 1;"));
+        assert_eq!(errors(&text), [], "{body}");
+    }
+    works();
+}
+
+#[test]
 fn a_kernel_that_expands_without_end() {
     // Each macro doubles the next one's text: 2^40 tokens if nothing stopped it.
     let mut text = "#define A0 1\n".to_owned();
@@ -84,6 +198,56 @@ fn a_kernel_that_expands_without_end() {
     assert!(start.elapsed() < Duration::from_secs(10));
     // A macro that names itself is not expanded again: it is an unknown name.
     assert_error(&format!("#define X X + 1\n{}", kernel("x[0] = X;")), "WB0301", "3:8");
+}
+
+#[test]
+fn a_token_that_doubles_without_end() {
+    // `##` doubles one token's length, `#` its backslashes: 2^40 bytes in a handful of tokens if nothing stopped them.
+    for what in ["A39(1)", "A39(ab)"] {
+        let mut text = "#define A0(x) x\n".to_owned();
+        for i in 1..=40 {
+            text.push_str(&format!("#define A{i}(x) A{}(x##x)\n", i - 1));
+        }
+        text.push_str(&kernel(&format!("x[0] = {what};")));
+        let start = Instant::now();
+        assert_error(&text, "WB0104", "43:8");
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    let mut text = "#define S(x) #x\n#define A0(x) S(x)\n".to_owned();
+    for i in 1..=40 {
+        text.push_str(&format!("#define A{i}(x) A{}(S(x))\n", i - 1));
+    }
+    text.push_str(&kernel("const char* s = A39(1);"));
+    let start = Instant::now();
+    assert_error(&text, "WB0104", "44:17");
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_long_token_used_again_and_again() {
+    // 1,000,000 uses of a name of 100,000 bytes are few tokens and much text.
+    let mut text = format!("#define A0 {} +\n", "y".repeat(100_000));
+    for i in 1..=20 {
+        text.push_str(&format!("#define A{i} A{} A{}\n", i - 1, i - 1));
+    }
+    text.push_str(&kernel("x[0] = A20 1;"));
+    assert_error(&text, "WB0104", "23:8");
+}
+
+#[test]
+fn messages_do_not_repeat_a_long_token() {
+    let long = "1".repeat(60_000);
+    for (text, code) in [
+        (kernel(&format!("x[0] = {long};")), "WB0003"),
+        (kernel(&format!("x[0] = y{long};")), "WB0301"),
+        (format!("#define P(a, b) a##b\n{}", kernel(&format!("x[0] = P({long}, +);"))), "WB0103"),
+    ] {
+        let Err(error) = wb::compile(&text) else { panic!("it compiled") };
+        let message = error.to_string();
+        assert!(message.contains(code) && message.contains('…'), "{}", &message[..message.len().min(500)]);
+        assert!(message.len() < 3000, "{} bytes", message.len());
+    }
+    works();
 }
 
 #[test]
@@ -127,6 +291,61 @@ fn a_text_of_a_megabyte() {
     let mut x = array![0];
     program.kernel("last").expect("is there").launch(1, 1).arg(&mut x).run().expect("runs");
     assert_eq!(x[0], 33);
+    works();
+}
+
+/// Statements of an ordinary kernel, `n` bytes of them or a little more.
+fn statements(n: usize) -> String {
+    let mut body = "int i = blockIdx.x * blockDim.x + threadIdx.x; int acc = i; float s = 0.0f;\n".to_owned();
+    for k in 0.. {
+        if body.len() >= n {
+            break;
+        }
+        body.push_str(&format!(
+            "acc = acc * {} + i;\nif (acc > {k}) s += x[i % n] * {k}.5f;\nx[(i + {k}) % n] = s - acc;\n",
+            k % 7 + 1
+        ));
+    }
+    body
+}
+
+#[test]
+fn a_megabyte_of_real_statements() {
+    // Kernels of ordinary size: all of them are compiled.
+    let body = statements(2_000);
+    let mut text = String::new();
+    let mut kernels = 0;
+    while text.len() < 1_000_000 {
+        text.push_str(&format!("__global__ void f{kernels}(int* x, int n) {{\n{body}}}\n"));
+        kernels += 1;
+    }
+    let start = Instant::now();
+    let program = wb::compile(&text).expect("compiles");
+    assert_eq!(program.kernel_names().len(), kernels);
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+
+    // One kernel of tens of kilobytes is compiled and right; one of a megabyte is refused, by name and soon.
+    let large = wb::compile(&kernel(&(statements(60_000) + "if (i == 0) x[0] = 42;"))).expect("compiles");
+    let mut x = array![1, 2, 3];
+    large.kernel("f").expect("is there").launch(1, 1).arg(&mut x).arg(3).run().expect("runs");
+    assert_eq!(x[0], 42);
+    let start = Instant::now();
+    match wb::compile(&kernel(&statements(1_000_000))) {
+        Err(Error::Compile { diagnostics, .. }) => {
+            assert_eq!(diagnostics.len(), 1);
+            assert!(diagnostics[0].message.contains("`f` is too large to compile"), "{:?}", diagnostics[0]);
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it compiled, so the bound moved: run it here"),
+    }
+    // As many values alive at once as statements: what takes the code generator longest.
+    let entangled: String = (0..15_000).map(|k| format!("int v{k} = x[{k}]; if (n > {k}) v{k} += n;\n")).collect();
+    let sum: String = (0..15_000).map(|k| format!("x[0] += v{k};\n")).collect();
+    assert_error(&kernel(&(entangled + &sum)), "WB0502", "1:1");
+    // Loops, one after the other.
+    let loops: String = (0..20_000).map(|k| format!("for (int j = 0; j < n; j++) x[j] += {k};\n")).collect();
+    assert!(!errors(&kernel(&loops)).is_empty());
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
     works();
 }
 
@@ -188,6 +407,43 @@ fn wrong_arguments_name_parameter_and_types() {
     let m = message(f.launch(1, 1).arg(&matrix.t().slice(ndarray::s![.., ..2])).arg(&mut out).arg(1i32).run());
     assert!(m.contains("`a`") && m.contains("contiguous"), "{m}");
     works();
+}
+
+#[test]
+fn an_index_that_would_wrap_around_is_out_of_bounds() {
+    // In bytes every one of these is a small number modulo 2^64.
+    let indices = [1i64 << 62, -(1 << 62), (1 << 62) + 1, i64::MIN, i64::MIN + 2, 3 << 62, 1 << 61, 1 << 46];
+    for (body, places) in [
+        ("x[i] = 1;", 1),
+        ("if (i != 3) x[i] = x[0];", 1),
+        ("int* p = x; for (int k = 0; k < 4; k++) p += i / 4; *p = 1;", 0),
+        ("int a[4]; a[0] = 1; a[i] = 2; x[0] = a[0];", 1),
+        ("for (long long k = i; k != 0; k = 0) x[k + threadIdx.x] = 1;", 1),
+        ("(x + 1)[i] = 1;", 0),
+        ("size_t k = i; x[k] = 1;", 1),
+    ] {
+        let program = wb::compile(&format!("__global__ void f(int* x, long long i) {{ {body} }}")).expect("compiles");
+        let kernel = program.kernel("f").expect("is there");
+        for index in indices {
+            let mut x = array![7, 7, 7, 7];
+            let Err(Error::Fault(fault)) = kernel.launch(1, 1).arg(&mut x).arg(index).run() else {
+                panic!("no fault at {index} in {body}")
+            };
+            assert_eq!(fault.kind, FaultKind::OutOfBoundsWrite, "{index} in {body}");
+            if places == 1 {
+                assert!(fault.detail.starts_with(&format!("writes index {index} of ")), "{body}: {}", fault.detail);
+            }
+            assert_eq!(x, array![7, 7, 7, 7]);
+        }
+        let mut x = array![7, 7, 7, 7];
+        kernel.launch(1, 1).arg(&mut x).arg(2i64).run().expect("is in bounds");
+    }
+    let constant = wb::compile("__global__ void f(int* x) { x[1LL << 62] = 1; }").expect("compiles");
+    let mut x = array![7];
+    let Err(Error::Fault(fault)) = constant.kernel("f").expect("is there").launch(1, 1).arg(&mut x).run() else {
+        panic!("no fault")
+    };
+    assert_eq!(fault.detail, "writes index 4611686018427387904 of `x`, which has 1 element (int)");
 }
 
 #[test]

@@ -7,6 +7,7 @@ const LAYERS: &[(&str, u32, &[&str])] = &[
     ("source", 0, &[]),
     ("diagnostic", 1, &[]),
     ("ir", 2, &[]),
+    ("library", 2, &[]),
     ("front", 3, &[]),
     ("valid", 3, &[]),
     ("pass", 3, &[]),

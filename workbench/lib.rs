@@ -12,6 +12,7 @@ pub mod diagnostic;
 pub mod display;
 pub mod front;
 pub mod ir;
+pub mod library;
 pub mod ops;
 pub mod pass;
 pub mod plot;
@@ -39,5 +40,5 @@ pub mod prelude {
     pub use crate::runtime::{
         CompileOptions, DType, Device, Dim3, Error, Fault, Interrupt, Kernel, NULL, Program, Report, Result, Tensor,
     };
-    pub use ndarray::{self, Array, Array1, Array2, ArrayD, array};
+    pub use ndarray::{self, Array, Array1, Array2, ArrayD, ArrayViewD, array};
 }

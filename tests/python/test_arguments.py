@@ -189,3 +189,30 @@ def test_subclasses_of_ndarray_are_arrays():
     out = np.zeros(4, np.float32)
     copier("float")[1, 4](x, out, 4)
     assert (out == np.arange(4)).all()
+
+
+STRUCT = """
+struct Params { float scale; int shift; double bias; };
+__global__ void apply(const float* x, double* y, Params p, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * p.scale + p.shift + p.bias;
+}
+"""
+
+
+def test_a_struct_by_value_is_a_structured_scalar_or_bytes():
+    kernel = wb.compile(STRUCT).apply
+    dtype = np.dtype([("scale", "f4"), ("shift", "i4"), ("bias", "f8")], align=True)
+    params = np.array((2.0, -3, 0.5), dtype)
+    x = np.arange(5, dtype=np.float32)
+    for given in (params, params[()], params.tobytes()):
+        y = np.full(5, np.nan)
+        kernel[1, 8](x, y, given, 5)
+        np.testing.assert_array_equal(y, x * 2.0 - 2.5)
+
+
+@pytest.mark.parametrize("given", [1.0, None, np.zeros(16, np.uint8), b"short", object(), "text"])
+def test_what_is_no_struct_of_that_size_is_refused(given):
+    kernel = wb.compile(STRUCT).apply
+    with pytest.raises(wb.ArgumentError, match="`p` is a struct of 16 bytes"):
+        kernel[1, 8](np.zeros(5, np.float32), np.zeros(5), given, 5)

@@ -80,3 +80,23 @@ def test_do_bench_has_tritons_signature_and_results():
         assert wb.do_bench(lambda: None, warmup=1, rep=2, return_mode=mode) >= 0
     with pytest.raises(wb.ArgumentError):
         wb.do_bench(lambda: None, return_mode="best")
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, "many", None, 1 << 64, float("nan"), float("inf")])
+def test_a_size_that_counts_nothing_is_an_argument_error(muladd, size):
+    with pytest.raises(wb.ArgumentError, match="sizes are whole numbers"):
+        wb.bench({"sum": sum}, sizes=[size], make_args=lambda n: (range(n),))
+    with pytest.raises(wb.ArgumentError, match="sizes are whole numbers"):
+        muladd.bench(sizes=[size])
+
+
+def test_a_path_that_cannot_be_written_is_an_os_error(tmp_path):
+    report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    missing = tmp_path / "missing" / "report.svg"
+    with pytest.raises(FileNotFoundError) as info:
+        report.save(missing)
+    assert info.value.filename == str(missing)
+    with pytest.raises(wb.ArgumentError, match="ends in none"):
+        report.save(tmp_path / "report.png")
+    report.save(str(tmp_path / "report.json"))
+    assert (tmp_path / "report.json").read_text(encoding="utf-8").endswith("}\n")

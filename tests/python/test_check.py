@@ -85,3 +85,54 @@ def test_inputs_are_left_alone(muladd):
     a, b = np.arange(5, dtype=np.float32), np.ones(5, np.float32)
     muladd.check(a, b, 1.0)
     assert (a == np.arange(5)).all() and (b == 1).all()
+
+
+class BrainFloats:
+    """As torch has a bfloat16 tensor: NumPy gets it by way of float32 only."""
+
+    dtype = "torch.bfloat16"
+
+    def __init__(self, values):
+        self.values = np.asarray(values, np.float32)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return self.values
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+def test_half_precision_has_torchs_tolerances_and_its_own_ulps():
+    one = np.ones(4, np.float16)
+    step = np.float16(2**-10)
+    report = wb.check(lambda: one + step, lambda: one)
+    assert report and report.max_ulp == 1
+    report = wb.check(lambda: one + 2 * step, lambda: one)
+    assert not report and report.max_ulp == 2
+    assert not wb.check(lambda: one.astype(np.float32) + 2**-10, lambda: one.astype(np.float32))
+    swapped = one.astype(one.dtype.newbyteorder())
+    assert wb.check(lambda: swapped + step, lambda: one).max_ulp == 1
+    wide_step = 2**-7
+    report = wb.check(lambda: BrainFloats([1 + 2 * wide_step]), lambda: BrainFloats([1]))
+    assert report and report.max_ulp == 2
+    report = wb.check(lambda: BrainFloats([1 + 3 * wide_step]), lambda: BrainFloats([1]))
+    assert not report and report.max_ulp == 3
+
+
+def test_a_failing_report_has_an_error():
+    def report(got, want):
+        return wb.check(lambda: np.array([1.0, got]), lambda: np.array([1.0, want]))
+
+    for got, want in [(np.inf, 1.0), (1.0, np.inf), (np.inf, -np.inf)]:
+        failing = report(got, want)
+        assert not failing and failing.max_abs == failing.max_rel == failing.max_ulp == np.inf
+    for got, want in [(np.nan, 1.0), (1.0, np.nan), (np.nan, np.nan)]:
+        failing = report(got, want)
+        assert not failing and np.isnan(failing.max_abs) and np.isnan(failing.max_rel) and failing.max_ulp == np.inf
+    assert np.isnan(wb.check(lambda: np.ones(3), lambda: np.ones(4)).max_abs)

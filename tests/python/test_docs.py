@@ -23,6 +23,28 @@ def test_public_objects_explain_themselves(name):
         assert ">>>" in thing.__doc__, f"{name} has no example"
 
 
+def methods():
+    """Every public method of every public class, exceptions aside."""
+    for name in wb.__all__:
+        thing = getattr(wb, name)
+        if isinstance(thing, type) and not issubclass(thing, BaseException):
+            for key, value in vars(thing).items():
+                if not key.startswith("_") and callable(value):
+                    yield f"{name}.{key}"
+
+
+@pytest.mark.parametrize("label", list(methods()))
+def test_public_methods_explain_themselves(label):
+    name, key = label.split(".")
+    text = getattr(getattr(wb, name), key).__doc__
+    assert text and ">>>" in text, f"{label} has no example"
+
+
+def test_names_that_are_nobodys_business_are_not_listed():
+    assert not {"Any", "_Any", "annotations"} & set(dir(wb))
+    assert set(wb.__all__) <= set(dir(wb))
+
+
 def modules():
     for info in pkgutil.iter_modules(wb.__path__):
         if info.name != "magics" and not info.name.startswith("_workbench"):

@@ -216,3 +216,12 @@ def test_the_import_is_quick_and_brings_no_torch():
 
 def test_devices_lists_the_cpu():
     assert "cpu" in wb.devices()
+
+
+def test_a_grid_of_four_extents_is_explained():
+    k = wb.compile("__global__ void k(int* x) { x[0] = 1; }").k
+    x = np.zeros(1, np.int32)
+    with pytest.raises(wb.ArgumentError, match="grid has at most three extents, x, y and z; got 4 of them"):
+        k[(1, 1, 1, 1), 1](x)
+    with pytest.raises(wb.ArgumentError, match="block has no extents"):
+        k[1, ()](x)

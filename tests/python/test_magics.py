@@ -143,6 +143,39 @@ def test_errors_are_drawn_without_pythons_frames(shell, capsys):
     assert "out-of-bounds write" in out and len(out.splitlines()) < 15
 
 
+BAD = "%%kernel\n__global__ void bad(int* x) { x[0] = nope; }"
+
+
+def test_messages_name_the_cell_by_its_number(shell):
+    shell.run_cell("1 + 1", store_history=True)
+    for number in (2, 3):
+        result = shell.run_cell(BAD, store_history=True)
+        assert result.execution_count == number
+        assert f"In[{number}]:2:" in str(result.error_in_exec)
+    # A cell that is not stored is called what the next one will be.
+    assert "In[4]:2:" in str(shell.run_cell(BAD, store_history=False).error_in_exec)
+    assert "In[4]:2:" in str(shell.run_cell(BAD, store_history=True).error_in_exec)
+
+
+def test_the_extension_is_loaded_and_unloaded_again(shell):
+    before = len(shell.events.callbacks["pre_run_cell"])
+    for _ in range(3):
+        shell.run_line_magic("reload_ext", "workbench")
+    assert len(shell.events.callbacks["pre_run_cell"]) == before
+    assert "In[1]:2:" in str(shell.run_cell(BAD, store_history=True).error_in_exec)
+
+
+def test_messages_name_the_cell_of_a_notebook(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    cells = [nbformat.v4.new_code_cell(text) for text in ["%load_ext workbench", "1 + 1", BAD, "2 + 2", BAD]]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", allow_errors=True).execute(cwd=str(tmp_path))
+    for cell in (notebook.cells[2], notebook.cells[4]):
+        assert f"In[{cell.execution_count}]:2:" in cell.outputs[-1].evalue
+
+
 def test_sizes_are_read_as_people_write_them():
     from IPython.core.error import UsageError
 
@@ -153,3 +186,44 @@ def test_sizes_are_read_as_people_write_them():
     for bad in ["", "x", "4:2", "1:8:1", "0:4", "1:2:3:4"]:
         with pytest.raises(UsageError):
             parse_sizes(bad)
+
+
+def test_help_is_printed(shell, capsys):
+    for cell in ["%%kernel --help", "%%kernel -h\n", "%%kernel --help\n__global__ void k() { }"]:
+        result = shell.run_cell(cell)
+        assert result.success, cell
+        out = capsys.readouterr().out
+        assert out.startswith("usage: %%kernel") and "--shape" in out, cell
+    assert "k" not in shell.user_ns
+    for magic in ["kernel_check", "kernel_bench"]:
+        shell.run_line_magic(magic, "--help")
+        assert capsys.readouterr().out.startswith(f"usage: %{magic}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '--op "lab::relu(Tensor x -> Tensor"',
+        '--op "lab::relu(Tensor x) -> Tensor" --shape "x[* -> y[*]"',
+        '--op "lab::relu(Tensor x) -> Tensor" --shape "z[n] -> y[n]"',
+        '--op "lab::relu(Tensor x) -> Tensor" --kernel nothing',
+        "--timeout -1",
+    ],
+)
+def test_wrong_arguments_of_a_cell_are_usage_errors(shell, capsys, line):
+    from IPython.core.error import UsageError
+
+    result = shell.run_cell(f"%%kernel {line}\n{RELU}")
+    assert isinstance(result.error_in_exec, UsageError)
+    shown = "".join(capsys.readouterr())
+    assert "UsageError: %%kernel: " in shown and "Traceback" not in shown and "operators.py" not in shown
+
+
+def test_a_check_without_a_reference_is_a_usage_error(shell, capsys):
+    from IPython.core.error import UsageError
+
+    kernel(shell, RELU_OP, RELU)
+    result = shell.run_cell("%kernel_check relu np.ones(3,np.float32)")
+    assert isinstance(result.error_in_exec, UsageError)
+    shown = "".join(capsys.readouterr())
+    assert "has no reference" in shown and "Traceback" not in shown

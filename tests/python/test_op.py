@@ -287,3 +287,27 @@ def test_specs_are_data():
     for bad in [((-1,), "float32"), ((2,), "complex64"), ("x", "float32")]:
         with pytest.raises(wb.ArgumentError):
             wb.Spec(*bad)
+
+
+def test_a_misspelt_keyword_is_named_first(muladd):
+    a = np.ones(3, np.float32)
+    with pytest.raises(wb.ArgumentError, match="no argument `d`"):
+        muladd(a, a, d=1.0)
+    schema = "test::keyword(Tensor x, float scale) -> Tensor"
+    text = "__global__ void k(const float* x, float scale, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = scale * x[threadIdx.x]; }"
+    op = wb.op(schema, text, shape="x[n] -> y[n]")
+    with pytest.raises(wb.ArgumentError, match="no argument `scael`; did you mean `scale`"):
+        op(a, scael=2.0)
+    with pytest.raises(wb.ArgumentError, match="no argument `axis`"):
+        op(a, 2.0, axis=2.0)
+    with pytest.raises(wb.ArgumentError, match="`scale` is missing"):
+        op(a)
+    with pytest.raises(wb.ArgumentError, match="given twice"):
+        op(a, 2.0, scale=2.0)
+
+
+def test_a_division_by_zero_in_the_launch_is_explained():
+    text = "__global__ void k(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+    op = wb.op("test::zero(Tensor x) -> Tensor", text, shape="x[n] -> y[n]", threads="n/0")
+    with pytest.raises(wb.ArgumentError, match="division by zero: 3 / 0 in `threads=\"n/0\"`"):
+        op(np.ones(3, np.float32))

@@ -13,19 +13,32 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def texts():
     """Kernels that ship, and file tests that run (those that must not compile are not for NVRTC either)."""
-    yield from sorted((ROOT / "kernels").rglob("*.cu"))
-    for path in sorted((ROOT / "tests" / "filetests").rglob("*.cu")):
-        if path.read_text().startswith("// test run"):
-            yield path
+    shipped = sorted((ROOT / "kernels").rglob("*.cu"))
+    tests = sorted((ROOT / "tests" / "filetests").rglob("*.cu"))
+    return shipped + [path for path in tests if path.read_text().startswith("// test run")]
 
 
-@pytest.mark.parametrize("path", texts(), ids=lambda p: str(p.relative_to(ROOT)))
+# What the GPU's compiler does not take yet as it stands; each entry fails the day it compiles.
+REFUSED = {
+    "structs.cu": "designated initialisers are C++20 to NVRTC",
+}
+
+
+def cases():
+    for path in texts():
+        why = REFUSED.get(path.name) if path.parent.name == "language" else None
+        marks = [pytest.mark.xfail(raises=wb.CompileError, reason=why, strict=True)] if why else []
+        yield pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks)
+
+
+@pytest.mark.parametrize("path", list(cases()))
 def test_compiles_for_a_gpu(path):
     text = path.read_text()
     defines = dict(pair.split("=", 1) for pair in re.findall(r"define=(\S+)", text.splitlines()[0]))
     headers = {name: body.replace("\\n", "\n") for name, body in re.findall(r"^// header (\S+): (.*)$", text, re.M)}
     module = wb.compile(text, device="cuda", arch="sm_90", defines=defines, headers=headers)
-    for kernel in re.findall(r"__global__\s+void\s+(?:__launch_bounds__\(\d+\)\s*)?(\w+)\s*\(", text):
+    # A template is compiled where the text makes an instance of it.
+    for kernel in re.findall(r"(?<!>)(?<!> )(?<!>\n)__global__\s+void\s+(?:__launch_bounds__\(\d+\)\s*)?(\w+)\s*\(", text):
         assert re.search(rf"\.entry\s+\w*{kernel}", module.ptx()), kernel
     # A CUBIN is an ELF file.
     assert module.cubin()[:4] == b"\x7fELF"

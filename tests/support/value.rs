@@ -11,6 +11,8 @@ pub enum Value {
     Fill(usize, String),
     Poison(usize),
     Rand(usize, u64),
+    /// The bytes of a struct: each member with its scalar type.
+    Bytes(Vec<(Scalar, String)>),
     Null,
 }
 
@@ -33,10 +35,20 @@ pub fn parse(text: &str) -> Result<Value, String> {
             ("fill", 2) => Ok(Value::Fill(count()?, args[1].to_owned())),
             ("poison", 1) => Ok(Value::Poison(count()?)),
             ("rand", 2) => Ok(Value::Rand(count()?, args[1].parse().map_err(|_| format!("bad seed in `{text}`"))?)),
+            ("bytes", _) => args.iter().map(|a| member(a)).collect::<Result<_, _>>().map(Value::Bytes),
             _ => Err(format!("unknown value `{text}`")),
         };
     }
     Ok(Value::Number(text.to_owned()))
+}
+
+/// `f32 1.5`
+fn member(text: &str) -> Result<(Scalar, String), String> {
+    use Scalar::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    let (ty, value) = text.split_once(' ').ok_or_else(|| format!("`{text}` is no `type value`"))?;
+    let all = [Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64];
+    let scalar = all.into_iter().find(|s| s.name() == ty).ok_or_else(|| format!("unknown type `{ty}`"))?;
+    Ok((scalar, value.trim().to_owned()))
 }
 
 /// A number as a constant of a scalar type.
@@ -117,6 +129,11 @@ pub fn memory(value: &Value, scalar: Scalar) -> Result<Vec<u8>, String> {
                 });
             }
         }
+        Value::Bytes(members) => {
+            for (scalar, text) in members {
+                out.extend(bytes(number(*scalar, text)?));
+            }
+        }
         Value::Number(_) | Value::Null => return Err(format!("an array is wanted, not {value:?}")),
     }
     Ok(out)
@@ -127,6 +144,7 @@ pub fn element(ty: ParamType) -> Scalar {
     match ty {
         ParamType::Scalar(s) => s,
         ParamType::Ptr { elem, .. } => elem.unwrap_or(Scalar::U8),
+        ParamType::Bytes { .. } => Scalar::U8,
     }
 }
 

@@ -206,7 +206,8 @@ impl FaultKind {
     }
 }
 
-/// The fault a launch ended in: the lowest faulting block's, its first faulting thread's.
+/// The fault a launch ended in: the lowest faulting block's, its lowest faulting thread's (on a GPU, where threads run at once,
+/// the lowest of those that had faulted when it stopped).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawFault {
     /// What.

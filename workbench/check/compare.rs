@@ -1,11 +1,41 @@
 //! Comparing results: absolute, relative and ULP errors, with `torch.testing.assert_close`'s rules.
 //!
 //! Two numbers agree when `|actual - expected| <= atol + rtol * |expected|`. Infinities agree only with themselves; NaN
-//! agrees with NaN only when asked. Integers and bools must be equal unless tolerances are given.
+//! agrees with NaN only when asked. Integers and bools must be equal unless tolerances are given. No kernel takes half precision
+//! yet, and what is compared may well have it: [`Precision`] says what a float32 array was before.
 
+use half::{bf16, f16};
 use serde::Serialize;
 
 use crate::runtime::{DType, Tensor};
+
+/// What numbers an array holds: those of its element type, or half ones that were widened to float32 without loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// Those of an element type.
+    Of(DType),
+    /// IEEE binary16.
+    Float16,
+    /// The upper half of a binary32.
+    BFloat16,
+}
+
+impl Precision {
+    /// NumPy's name, or torch's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::Of(dtype) => dtype.name(),
+            Precision::Float16 => "float16",
+            Precision::BFloat16 => "bfloat16",
+        }
+    }
+}
+
+impl From<DType> for Precision {
+    fn from(dtype: DType) -> Self {
+        Precision::Of(dtype)
+    }
+}
 
 /// How far results may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -18,10 +48,12 @@ pub struct Tolerance {
 
 impl Tolerance {
     /// torch.testing's defaults (PyTorch documentation of `assert_close`).
-    pub fn default_for(dtype: DType) -> Self {
-        match dtype {
-            DType::Float32 => Tolerance { rtol: 1.3e-6, atol: 1e-5 },
-            DType::Float64 => Tolerance { rtol: 1e-7, atol: 1e-7 },
+    pub fn default_for(precision: impl Into<Precision>) -> Self {
+        match precision.into() {
+            Precision::Float16 => Tolerance { rtol: 1e-3, atol: 1e-5 },
+            Precision::BFloat16 => Tolerance { rtol: 1.6e-2, atol: 1e-5 },
+            Precision::Of(DType::Float32) => Tolerance { rtol: 1.3e-6, atol: 1e-5 },
+            Precision::Of(DType::Float64) => Tolerance { rtol: 1e-7, atol: 1e-7 },
             _ => Tolerance { rtol: 0.0, atol: 0.0 },
         }
     }
@@ -55,7 +87,7 @@ pub struct Mismatch {
     pub abs: f64,
     /// Relative error.
     pub rel: f64,
-    /// Distance in units in the last place of the actual type; infinite where that means nothing.
+    /// Distance in units in the last place of the actual type; infinite where one is NaN or infinite.
     pub ulp: f64,
     /// Who wrote it, where that is known.
     pub writer: Option<Writer>,
@@ -75,11 +107,13 @@ pub struct Comparison {
     pub incomparable: Option<String>,
     /// The tolerance used.
     pub tolerance: Tolerance,
-    /// Largest absolute error over finite pairs.
+    /// Largest absolute error: infinite where an infinity stands against another number; NaN where a NaN disagrees, and where
+    /// nothing could be compared.
     pub max_abs: f64,
-    /// Largest relative error over finite pairs.
+    /// Largest relative error; infinite and NaN as the absolute one.
     pub max_rel: f64,
-    /// Largest distance in ULP (0 for integers that are equal).
+    /// Largest distance in ULP (0 for integers that are equal): infinite where a NaN or an infinity disagrees, NaN where nothing
+    /// could be compared.
     pub max_ulp: f64,
     /// How many elements do not agree.
     pub mismatches: usize,
@@ -93,8 +127,20 @@ pub struct Comparison {
 /// actual's for ULP distances only. Without a tolerance torch's default counts, the looser one where the types differ. Integers of any
 /// width are compared as integers, to the last bit.
 pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>, equal_nan: bool) -> Comparison {
-    let tolerance = tolerance
-        .unwrap_or_else(|| Tolerance::default_for(actual.dtype()).max(Tolerance::default_for(expected.dtype())));
+    let precisions = [actual.dtype().into(), expected.dtype().into()];
+    compare_as(actual, expected, precisions, tolerance, equal_nan)
+}
+
+/// [`compare`], with the precision of either array.
+pub fn compare_as(
+    actual: &Tensor,
+    expected: &Tensor,
+    precisions: [Precision; 2],
+    tolerance: Option<Tolerance>,
+    equal_nan: bool,
+) -> Comparison {
+    let [precision, wanted] = precisions;
+    let tolerance = tolerance.unwrap_or_else(|| Tolerance::default_for(precision).max(Tolerance::default_for(wanted)));
     let mut out = Comparison {
         passed: true,
         incomparable: None,
@@ -107,15 +153,12 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>,
         first: Vec::new(),
     };
     if actual.shape() != expected.shape() {
-        out.passed = false;
-        out.incomparable =
-            Some(format!("the result has shape {:?}, and the reference {:?}", actual.shape(), expected.shape()));
-        return out;
+        let why = format!("the result has shape {:?}, and the reference {:?}", actual.shape(), expected.shape());
+        return out.impossible(why);
     }
     if actual.dtype().is_float() != expected.dtype().is_float() {
-        out.passed = false;
-        out.incomparable = Some(format!("the result is {}, and the reference {}", actual.dtype(), expected.dtype()));
-        return out;
+        let why = format!("the result is {}, and the reference {}", precision.name(), wanted.name());
+        return out.impossible(why);
     }
     let exact = !actual.dtype().is_float() && tolerance.rtol == 0.0 && tolerance.atol == 0.0;
     let size = actual.dtype().size();
@@ -131,13 +174,13 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>,
         } else {
             (x - y).abs()
         };
-        let rel = if abs == 0.0 { 0.0 } else { abs / y.abs() };
-        let ulp = if exact { abs } else { ulp_distance(actual.dtype(), x, y) };
-        if finite {
-            out.max_abs = out.max_abs.max(abs);
-            out.max_rel = out.max_rel.max(rel);
-            out.max_ulp = out.max_ulp.max(ulp);
-        }
+        // An infinite error is no ratio.
+        let rel = if abs == 0.0 || abs.is_infinite() { abs } else { abs / y.abs() };
+        let ulp = match () {
+            () if exact => abs,
+            () if finite || x == y => ulp_distance(precision, x, y),
+            () => f64::INFINITY,
+        };
         // 64-bit integers do not survive the way through doubles.
         let agrees = if exact {
             integer(actual, i) == integer(expected, i)
@@ -148,6 +191,11 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>,
         } else {
             x == y
         };
+        if finite || !agrees {
+            out.max_abs = worse(out.max_abs, abs);
+            out.max_rel = worse(out.max_rel, rel);
+            out.max_ulp = worse(out.max_ulp, ulp);
+        }
         if !agrees {
             out.passed = false;
             out.mismatches += 1;
@@ -168,6 +216,19 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>,
     out
 }
 
+impl Comparison {
+    /// Nothing can be compared.
+    pub(crate) fn impossible(self, why: String) -> Self {
+        let none = f64::NAN;
+        Comparison { passed: false, incomparable: Some(why), max_abs: none, max_rel: none, max_ulp: none, ..self }
+    }
+}
+
+/// The larger of two errors; NaN is worse than any number.
+pub fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
 /// An element of an array of integers or bools.
 fn integer(tensor: &Tensor, element: usize) -> i128 {
     let size = tensor.dtype().size();
@@ -183,30 +244,26 @@ fn integer(tensor: &Tensor, element: usize) -> i128 {
     }
 }
 
-/// Distance in units in the last place of `dtype`: how many representable numbers lie between, both rounded to it. Infinite when one is NaN;
-/// for integers the plain difference.
-pub fn ulp_distance(dtype: DType, a: f64, b: f64) -> f64 {
+/// Distance in units in the last place of a precision: how many of its numbers lie between, both rounded to it. Infinite when one is
+/// NaN; for integers the plain difference.
+pub fn ulp_distance(precision: impl Into<Precision>, a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         return if a.is_nan() && b.is_nan() { 0.0 } else { f64::INFINITY };
     }
-    match dtype {
-        // Ordered integers of IEEE bits: negative numbers count downwards from zero (both zeros are 0).
-        DType::Float32 => {
-            let ordered = |x: f64| {
-                let bits = (x as f32).to_bits() as i32;
-                i64::from(if bits < 0 { i32::MIN.wrapping_sub(bits) } else { bits })
-            };
-            (ordered(a) - ordered(b)).unsigned_abs() as f64
-        }
-        DType::Float64 => {
-            let ordered = |x: f64| {
-                let bits = x.to_bits() as i64;
-                i128::from(if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits })
-            };
-            (ordered(a) - ordered(b)).unsigned_abs() as f64
-        }
-        _ => (a - b).abs(),
+    let steps = |ordered: fn(f64) -> i128| (ordered(a) - ordered(b)).unsigned_abs() as f64;
+    match precision.into() {
+        Precision::Float16 => steps(|x| ordered(f16::from_f64(x).to_bits().into(), 16)),
+        Precision::BFloat16 => steps(|x| ordered(bf16::from_f64(x).to_bits().into(), 16)),
+        Precision::Of(DType::Float32) => steps(|x| ordered((x as f32).to_bits().into(), 32)),
+        Precision::Of(DType::Float64) => steps(|x| ordered(x.to_bits(), 64)),
+        Precision::Of(_) => (a - b).abs(),
     }
+}
+
+/// IEEE bits as integers in the order of the numbers: negative ones count downwards from zero, and both zeros are 0.
+fn ordered(bits: u64, width: u32) -> i128 {
+    let sign = 1u64 << (width - 1);
+    if bits & sign == 0 { i128::from(bits) } else { -i128::from(bits ^ sign) }
 }
 
 /// The index of a linear place, row-major.
@@ -250,6 +307,57 @@ mod tests {
             !compare(&tensor(&[inf]), &tensor(&[f32::MAX]), Some(Tolerance { rtol: 1.0, atol: 1e30 }), false).passed
         );
         assert!(compare(&tensor(&[0.0]), &tensor(&[-0.0]), None, false).passed);
+    }
+
+    #[test]
+    fn a_failing_comparison_has_an_error() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        for (got, want) in [(inf, 1.0), (1.0, inf), (inf, -inf), (0.0, -inf)] {
+            let c = compare(&tensor(&[1.0, got]), &tensor(&[1.0, want]), None, false);
+            assert!(!c.passed, "{got} {want}");
+            assert_eq!(
+                (c.max_abs, c.max_rel, c.max_ulp),
+                (f64::INFINITY, f64::INFINITY, f64::INFINITY),
+                "{got} {want}"
+            );
+            assert_eq!((c.first[0].abs, c.first[0].rel, c.first[0].ulp), (f64::INFINITY, f64::INFINITY, f64::INFINITY));
+        }
+        for (got, want) in [(nan, 1.0), (1.0, nan), (nan, nan), (nan, inf)] {
+            // What comes later, a large error even, does not hide it.
+            let c = compare(&tensor(&[got, 9.0]), &tensor(&[want, 1.0]), None, false);
+            assert!(!c.passed && c.max_abs.is_nan() && c.max_rel.is_nan(), "{got} {want}: {c:?}");
+            assert_eq!(c.max_ulp, f64::INFINITY, "{got} {want}");
+        }
+        let c = compare(&tensor(&[nan, inf, 2.0]), &tensor(&[nan, inf, 2.0]), None, true);
+        assert_eq!((c.passed, c.max_abs, c.max_rel, c.max_ulp), (true, 0.0, 0.0, 0.0));
+        let c = compare(&tensor(&[1.0]), &tensor(&[1.0, 2.0]), None, false);
+        assert!(!c.passed && c.max_abs.is_nan() && c.max_rel.is_nan() && c.max_ulp.is_nan());
+    }
+
+    #[test]
+    fn half_precision_has_its_own_tolerance_and_ulps() {
+        let as_half = |got: f32, want: f32, precisions: [Precision; 2]| {
+            compare_as(&tensor(&[got]), &tensor(&[want]), precisions, None, false)
+        };
+        let (half, brain, single) = (Precision::Float16, Precision::BFloat16, Precision::Of(DType::Float32));
+        // torch.testing: rtol 1e-3 and atol 1e-5 for float16, 1.6e-2 and 1e-5 for bfloat16. At 1 an ULP is 2^-10 and 2^-7.
+        let (step, wide_step) = (2f32.powi(-10), 2f32.powi(-7));
+        let c = as_half(1.0 + step, 1.0, [half, half]);
+        assert_eq!((c.passed, c.max_ulp), (true, 1.0));
+        let c = as_half(1.0 + 2.0 * step, 1.0, [half, half]);
+        assert_eq!((c.passed, c.max_ulp), (false, 2.0));
+        let c = as_half(1.0 + 2.0 * wide_step, 1.0, [brain, brain]);
+        assert_eq!((c.passed, c.max_ulp), (true, 2.0));
+        let c = as_half(1.0 + 3.0 * wide_step, 1.0, [brain, brain]);
+        assert_eq!((c.passed, c.max_ulp), (false, 3.0));
+        // The looser tolerance of the two, and the result's ULPs.
+        let c = as_half(1.0 + step, 1.0, [single, half]);
+        assert_eq!((c.passed, c.max_ulp), (true, f64::from(1 << 13)));
+        let c = as_half(1.0 + step, 1.0, [half, single]);
+        assert_eq!((c.passed, c.max_ulp), (true, 1.0));
+        // Subnormals of binary16 are 2^-24 apart, and -0 is 0.
+        assert_eq!(ulp_distance(half, 3.0 * 2f64.powi(-24), -2f64.powi(-24)), 4.0);
+        assert_eq!(ulp_distance(half, -0.0, 0.0), 0.0);
     }
 
     #[test]

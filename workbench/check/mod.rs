@@ -1,13 +1,15 @@
 //! Checks: an operator beside its reference, on poisoned outputs, with the threads that wrote what is wrong.
 
 pub mod compare;
+pub mod reference;
 pub mod report;
 pub mod samples;
 
 #[cfg(test)]
 mod tests;
 
-pub use compare::{Comparison, Mismatch, Tolerance, Writer, compare, ulp_distance};
+pub use compare::{Comparison, Mismatch, Precision, Tolerance, Writer, compare, compare_as, ulp_distance};
+pub use reference::CheckArgs;
 pub use report::{CheckReport, OutputCheck};
 
 use crate::ops::binding::Source;
@@ -31,31 +33,39 @@ pub fn check_outputs(
     names: &[String],
     options: &CheckOptions,
 ) -> CheckReport {
+    let of = |tensors: &[Tensor]| tensors.iter().map(|t| t.dtype().into()).collect::<Vec<_>>();
+    check_outputs_as(name, (actual, &of(actual)), (expected, &of(expected)), names, options)
+}
+
+/// [`check_outputs`], with the precision of each array.
+pub fn check_outputs_as(
+    name: &str,
+    actual: (&[Tensor], &[Precision]),
+    expected: (&[Tensor], &[Precision]),
+    names: &[String],
+    options: &CheckOptions,
+) -> CheckReport {
     let mut outputs = Vec::new();
-    for (k, (a, e)) in actual.iter().zip(expected).enumerate() {
-        let comparison = compare(a, e, options.tolerance, options.equal_nan);
+    let results = actual.0.iter().zip(actual.1);
+    for (k, ((a, &ap), (e, &ep))) in results.zip(expected.0.iter().zip(expected.1)).enumerate() {
+        let comparison = compare_as(a, e, [ap, ep], options.tolerance, options.equal_nan);
         let (av, ev) = (a.to_f64_vec(), e.to_f64_vec());
-        let ulps = av.iter().zip(&ev).map(|(x, y)| ulp_distance(a.dtype(), *x, *y)).collect();
+        let ulps = av.iter().zip(&ev).map(|(x, y)| ulp_distance(ap, *x, *y)).collect();
         outputs.push(OutputCheck {
             name: names.get(k).cloned().unwrap_or_else(|| format!("output {k}")),
             comparison,
             shape: a.shape().to_vec(),
-            dtype: a.dtype().name().to_owned(),
+            dtype: ap.name().to_owned(),
             actual: av,
             expected: ev,
             ulps,
         });
     }
-    if actual.len() != expected.len() {
-        let mut comparison = compare(
-            &Tensor::zeros(crate::runtime::DType::Bool, &[0]),
-            &Tensor::zeros(crate::runtime::DType::Bool, &[0]),
-            None,
-            false,
-        );
-        comparison.passed = false;
-        comparison.incomparable =
-            Some(format!("there are {} results, and the reference gives {}", actual.len(), expected.len()));
+    let (given, wanted) = (actual.0.len(), expected.0.len());
+    if given != wanted {
+        let nothing = Tensor::zeros(crate::runtime::DType::Bool, &[0]);
+        let comparison = compare(&nothing, &nothing, None, false)
+            .impossible(format!("there are {given} results, and the reference gives {wanted}"));
         outputs.push(OutputCheck {
             name: "outputs".to_owned(),
             comparison,
@@ -70,12 +80,41 @@ pub fn check_outputs(
 }
 
 impl Op {
-    /// Runs the operator on poisoned outputs and compares with a reference on the same arguments. Where elements differ, it runs once
-    /// more with the writing threads recorded, and the first mismatches say who wrote them.
+    /// Runs the operator on poisoned outputs and compares with a reference on the same arguments: a function of as many
+    /// arrays of `f64` as there are arguments, numbers as arrays without axes, that gives the one result.
+    ///
+    /// ```
+    /// # use workbench::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let source = "__global__ void muladd(const float* a, const float* b, float c, float* out, int n) {
+    ///     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ///     if (i < n) out[i] = a[i] * b[i] + c;
+    /// }";
+    /// let schema = "doc::muladd(Tensor a, Tensor b, float c) -> Tensor";
+    /// let op = Op::new(schema).source(source).shape("a[n], b[n] -> out[n]").build()?;
+    /// let (a, b) = (array![1.0f32, 2.0], array![3.0f32, 4.0]);
+    /// assert!(op.check((&a, &b, 2.0), |a, b, c| &a * &b + &c)?.passed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The reference cannot capture variables, so that its parameters need no types; [`Op::check_with`] takes one that
+    /// does, or of several results, and options.
+    ///
+    /// # Errors
+    /// As [`Op::call`], and for arguments that are no arrays of numbers.
+    pub fn check<A: CheckArgs>(&self, args: A, reference: A::Reference) -> Result<CheckReport> {
+        let expected = move |args: &[OwnedArg]| Ok(vec![A::apply(reference, args)?]);
+        self.check_with(args, expected, &CheckOptions::default())
+    }
+
+    /// [`Op::check`] with any reference: it gets the arguments, defaults filled in, and gives every result, those written
+    /// in place last. Where elements differ, the operator runs once more with the writing threads recorded, and the first
+    /// mismatches say who wrote them.
     ///
     /// # Errors
     /// As [`Op::call`], and whatever the reference returns.
-    pub fn check(
+    pub fn check_with(
         &self,
         args: impl IntoArgs,
         reference: impl FnOnce(&[OwnedArg]) -> Result<Vec<Tensor>>,

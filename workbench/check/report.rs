@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::compare::{Comparison, Mismatch};
+use super::compare::{Comparison, Mismatch, worse};
 
 /// One output beside its reference.
 #[derive(Debug, Clone, Serialize)]
@@ -40,19 +40,19 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Largest absolute error of any output.
+    /// Largest absolute error of any output; infinite and NaN as [`Comparison::max_abs`].
     pub fn max_abs(&self) -> f64 {
-        self.outputs.iter().map(|o| o.comparison.max_abs).fold(0.0, f64::max)
+        self.outputs.iter().map(|o| o.comparison.max_abs).fold(0.0, worse)
     }
 
-    /// Largest relative error of any output.
+    /// Largest relative error of any output; infinite and NaN as [`Comparison::max_rel`].
     pub fn max_rel(&self) -> f64 {
-        self.outputs.iter().map(|o| o.comparison.max_rel).fold(0.0, f64::max)
+        self.outputs.iter().map(|o| o.comparison.max_rel).fold(0.0, worse)
     }
 
-    /// Largest ULP distance of any output.
+    /// Largest ULP distance of any output; infinite and NaN as [`Comparison::max_ulp`].
     pub fn max_ulp(&self) -> f64 {
-        self.outputs.iter().map(|o| o.comparison.max_ulp).fold(0.0, f64::max)
+        self.outputs.iter().map(|o| o.comparison.max_ulp).fold(0.0, worse)
     }
 
     /// How many elements do not agree.

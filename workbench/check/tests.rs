@@ -20,7 +20,7 @@ fn mismatches_name_the_thread_that_wrote_them_or_that_none_did() {
     let op = Op::new("test_check::twice(Tensor x) -> Tensor").source(DOUBLE).shape("x[n] -> y[n]").block(4, 1, 1);
     let op = op.build().unwrap();
     let x = Tensor::from_slice(&[8], &[1.0f32; 8]).unwrap();
-    let report = op.check((&x,), reference, &CheckOptions::default()).unwrap();
+    let report = op.check_with((&x,), reference, &CheckOptions::default()).unwrap();
     assert!(!report.passed);
     let [wrong, missing] = report.outputs[0].comparison.first.as_slice() else { panic!("{report}") };
     assert_eq!((wrong.index.as_slice(), wrong.actual, wrong.expected), (&[5][..], 0.0, 2.0));
@@ -39,7 +39,7 @@ fn a_right_operator_passes_also_on_nothing() {
     let op = Op::new("test_check::right(Tensor x) -> Tensor").source(source).shape("x[n] -> y[n]").build().unwrap();
     for n in [0, 1, 1000] {
         let x = samples::sample(DType::Float32, &[n], 7).unwrap();
-        let report = op.check((&x,), reference, &CheckOptions::default()).unwrap();
+        let report = op.check_with((&x,), reference, &CheckOptions::default()).unwrap();
         assert!(report.passed && report.outputs[0].comparison.total == n, "{report}");
     }
 }
@@ -55,7 +55,7 @@ fn arguments_written_in_place_are_checked_in_the_schemas_order() {
         let a = Tensor::from_slice(&[3], &[1.0f32, 1.0, 9.0])?;
         Ok(vec![a, Tensor::from_slice(&[1], &[2.0f32])?])
     };
-    let report = op.check((&a, &b), expected, &CheckOptions::default()).unwrap();
+    let report = op.check_with((&a, &b), expected, &CheckOptions::default()).unwrap();
     assert_eq!((report.outputs[0].name.as_str(), report.outputs[1].name.as_str()), ("a", "b"));
     assert!(report.outputs[1].comparison.passed);
     let wrong = &report.outputs[0].comparison.first[0];
@@ -74,7 +74,7 @@ fn defaults_reach_the_reference() {
         [OwnedArg::Tensor(_), OwnedArg::Float(c)] => Ok(vec![Tensor::from_slice(&[1], &[1.0 + *c])?]),
         other => panic!("{other:?}"),
     };
-    assert!(op.check((&x,), expected, &CheckOptions::default()).unwrap().passed);
+    assert!(op.check_with((&x,), expected, &CheckOptions::default()).unwrap().passed);
 }
 
 #[test]
@@ -82,9 +82,37 @@ fn a_reference_of_another_number_of_results_fails() {
     let none = |_: &[OwnedArg]| Ok(Vec::new());
     let op = Op::new("test_check::count(Tensor x) -> Tensor").source(DOUBLE).shape("x[n] -> y[n]").build().unwrap();
     let x = Tensor::from_slice(&[1], &[1.0f32]).unwrap();
-    let report = op.check((&x,), none, &CheckOptions::default()).unwrap();
+    let report = op.check_with((&x,), none, &CheckOptions::default()).unwrap();
     assert!(
         !report.passed && report.to_string().contains("there are 1 results, and the reference gives 0"),
         "{report}"
     );
+}
+
+#[test]
+fn references_are_closures_over_arrays() {
+    let source = "__global__ void f(const float* x, const int* k, float c, bool up, double* y, int n) {
+        int i = threadIdx.x;
+        if (i < n) y[i] = x[i] * k[i] + (up ? c : -c);
+    }";
+    let schema = "test_check::closure(Tensor x, Tensor k, float c, bool up=True) -> Tensor";
+    let op = Op::new(schema).source(source).shape("x[n], k[n] -> y[n]").block(4, 1, 1).build().unwrap();
+    let (x, k) = (ndarray::array![1.5f32, 2.0, -4.0], ndarray::array![2i32, 3, 5]);
+    let report = op.check((&x, &k, 0.25, false), |x, k, c, up| {
+        assert_eq!((x.shape(), c.shape(), up.sum()), (&[3][..], &[][..], 0.0));
+        &x * &k - &c
+    });
+    assert!(report.unwrap().passed);
+    // A default need not be named; a wrong reference shows.
+    assert!(op.check((&x, &k, 0.25), |x, k, c| &x * &k + &c).unwrap().passed);
+    let report = op.check((&x, &k, 0.25), |x, k, _| &x * &k).unwrap();
+    assert_eq!(report.outputs[0].comparison.mismatches, 3);
+    fn named(
+        x: ndarray::ArrayViewD<'_, f64>,
+        k: ndarray::ArrayViewD<'_, f64>,
+        c: ndarray::ArrayViewD<'_, f64>,
+    ) -> ndarray::ArrayD<f64> {
+        &x * &k + &c
+    }
+    assert!(op.check((&x, &k, 0.25), named).unwrap().passed);
 }

@@ -33,7 +33,7 @@ codes! {
     BadDirective "WB0101" "A preprocessor directive that is malformed, unbalanced or unknown.";
     UnknownInclude "WB0102" "An `#include` of a header that is neither built in nor among the headers given.";
     BadMacro "WB0103" "A macro that is defined or used wrongly: wrong argument count, bad `##`, missing parenthesis.";
-    MacroLimit "WB0104" "Macro expansion produced more tokens, or nested more deeply, than the limit.";
+    MacroLimit "WB0104" "Macro expansion produced more tokens or text, or nested more deeply, than the limit.";
     UserError "WB0105" "The text itself raised `#error`.";
 
     Syntax "WB0201" "The text does not follow the grammar.";
@@ -57,6 +57,7 @@ codes! {
     BadInitializer "WB0314" "An initializer that does not fit what it initialises.";
     Unused "WB0315" "Something computed and thrown away, probably by mistake.";
     StackLimit "WB0316" "Local variables larger than a thread's local memory.";
+    DanglingReturn "WB0317" "A function that returns the address of one of its own variables, which ends with the call.";
 
     Unsupported "WB0401" "CUDA C++ that is understood but not supported yet; the help says what to write meanwhile.";
 

@@ -1,5 +1,7 @@
 //! One [`Diagnostic`] type for every stage; rendered as terminal text ([`text`]) or as HTML ([`html`]).
 //!
+//! Text that a message quotes may be as long as the user made it; the constructors cut each quotation ([`shortened`]).
+//!
 //! A stage collects all it finds in a `Vec<Diagnostic>`; nothing stops at the first error. Codes are declared once, in
 //! [`codes`], each with a paragraph that explains it.
 
@@ -46,7 +48,7 @@ impl Diagnostic {
         Diagnostic {
             code,
             severity: Severity::Error,
-            message: message.into(),
+            message: shortened(message.into()),
             span,
             label: String::new(),
             related: Vec::new(),
@@ -62,26 +64,76 @@ impl Diagnostic {
     /// Writes `label` beside the caret.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
+        self.label = shortened(label.into());
         self
     }
 
     /// Says what to do about it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shortened(help.into()));
         self
     }
 
     /// Points at a second place.
     #[must_use]
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
-        self.related.push((span, label.into()));
+        self.related.push((span, shortened(label.into())));
         self
     }
 
     /// Whether this is an error rather than a warning.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+}
+
+/// The most characters between two backquotes that stay as they are.
+const QUOTED_WHOLE: usize = 160;
+/// How many are kept of a longer quotation.
+const QUOTED: usize = 40;
+
+/// A message with every long quotation (what stands between two backquotes) cut to its start and an ellipsis.
+pub fn shortened(message: String) -> String {
+    if message.len() <= QUOTED_WHOLE {
+        return message;
+    }
+    let mut out = String::new();
+    for (i, part) in message.split('`').enumerate() {
+        if i > 0 {
+            out.push('`');
+        }
+        let quoted = i % 2 == 1;
+        match part.char_indices().nth(QUOTED) {
+            Some((end, _)) if quoted && part.chars().nth(QUOTED_WHOLE).is_some() => {
+                out.push_str(&part[..end]);
+                out.push('…');
+            }
+            _ => out.push_str(part),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_quotations_are_cut_and_short_ones_are_not() {
+        let long = "é".repeat(1000);
+        let cut = format!("{}…", "é".repeat(40));
+        let diag = Diagnostic::error(Code::UnknownName, Span::NONE, format!("nothing is called `{long}` or `x`"))
+            .label(format!("`{long}`"))
+            .help(format!("write `{long}`"))
+            .related(Span::NONE, format!("`{long}` is here"));
+        assert_eq!(diag.message, format!("nothing is called `{cut}` or `x`"));
+        assert_eq!(diag.label, format!("`{cut}`"));
+        assert_eq!(diag.help, Some(format!("write `{cut}`")));
+        assert_eq!(diag.related[0].1, format!("`{cut}` is here"));
+        let words = format!("no quotation {}", "word ".repeat(100));
+        assert_eq!(shortened(words.clone()), words);
+        let whole = format!("`{}`", "x".repeat(160));
+        assert_eq!(shortened(whole.clone()), whole);
     }
 }

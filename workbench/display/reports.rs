@@ -42,7 +42,7 @@ impl CheckReport {
     pub fn histograms(&self) -> Vec<Svg> {
         self.outputs
             .iter()
-            .filter(|o| o.comparison.incomparable.is_none() && o.dtype.starts_with("float"))
+            .filter(|o| o.comparison.incomparable.is_none() && o.dtype.contains("float"))
             .map(|o| error_histogram(&o.ulps, ErrorKind::Ulp, &o.name))
             .collect()
     }

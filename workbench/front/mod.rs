@@ -11,11 +11,13 @@ pub mod parser;
 pub mod preprocess;
 pub mod types;
 
+pub use lower::nearest;
+
 use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::Module;
-use crate::source::SourceMap;
+use crate::source::{FileId, SourceMap};
 
 /// What a compilation is told besides the text.
 #[derive(Debug, Clone, Default)]
@@ -24,15 +26,54 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// User headers by the name they are included as.
     pub headers: BTreeMap<String, String>,
+    /// Instances of kernels' templates to make, by name: `scale<float, 4>`.
+    pub instances: Vec<String>,
 }
+
+/// The stack of the thread that compiles. Bounds on nesting (of expressions, of templates) are bounds on stack, and these are
+/// generous; memory that is not reached costs nothing.
+const STACK: usize = 256 << 20;
 
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
+    let file = sources.add(name, text);
+    let work = || compile_here(sources, file, options);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("front".to_owned()).stack_size(STACK).spawn_scoped(scope, work);
+        match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => {
+                let span = crate::source::Span { file, start: 0, end: 0 };
+                let message = format!("no thread to compile in: {error}");
+                (Module::default(), vec![Diagnostic::error(crate::diagnostic::Code::CodeLimit, span, message)])
+            }
+        }
+    })
+}
+
+fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {
     let mut diags = Vec::new();
     let mut interner = ast::Interner::default();
-    let file = sources.add(name, text);
-    let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
+    let preprocess::Preprocessed { mut tokens, uses } =
+        preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
+    let mut library = Vec::new();
+    for part in crate::library::mentioned(|name| interner.contains(name)) {
+        // What the text mentions of the library is read before it, as if the text had included it.
+        let file = sources.add(part.name, part.text);
+        library.push(file);
+        let mut all = preprocess::preprocess(sources, file, &Options::default(), &mut interner, &mut diags).tokens;
+        all.pop();
+        all.append(&mut tokens);
+        tokens = all;
+    }
     let unit = parser::parse(tokens, &mut interner, &mut diags);
-    let module = lower::lower(&unit, sources, &interner, &mut diags);
+    let mut wanted = Vec::new();
+    for name in &options.instances {
+        let file = sources.add(name, format!("using instance = {name};"));
+        let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags).tokens;
+        wanted.push((name.clone(), parser::parse(tokens, &mut interner, &mut diags)));
+    }
+    let module = lower::lower(&unit, &wanted, &library, sources, &mut interner, &mut diags);
+    preprocess::uses::explain(&mut diags, uses, &interner);
     (module, diags)
 }

@@ -2,11 +2,14 @@
 //!
 //! A [`Ty`] is a qualified type. It is cheap to clone: what it is made of is shared. `char`, `signed char` and
 //! `unsigned char` are three types, `long` and `long long` two, as overload resolution needs them; their IR scalars coincide.
-//! Structs and templates join as further [`Kind`]s.
+//! A struct's fields are known only once its braces have been read, so its layout is set once, later.
 
+use std::cell::OnceCell;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+use super::ast::Symbol;
 use crate::ir::{Scalar, Stride, Type};
 
 /// An arithmetic type.
@@ -174,6 +177,95 @@ pub struct EnumTy {
     pub scoped: bool,
 }
 
+/// A struct, class or union; two are the same exactly when their `id`s are.
+#[derive(Debug)]
+pub struct StructTy {
+    /// Counts the structs of a text.
+    pub id: u32,
+    /// The user's name with its template arguments.
+    pub name: String,
+    /// Whether its fields share their place.
+    pub is_union: bool,
+    /// A built-in vector type: its component and how many.
+    pub vector: Option<(Num, u32)>,
+    /// What it holds, once that is known.
+    pub layout: OnceCell<Layout>,
+    /// What `typedef struct { ... } S;` calls it.
+    pub alias: OnceCell<String>,
+}
+
+impl PartialEq for StructTy {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for StructTy {}
+
+impl Hash for StructTy {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+/// What a struct holds and where.
+#[derive(Debug, Clone, Default)]
+pub struct Layout {
+    /// Bases, in order, with their offsets.
+    pub bases: Vec<(Ty, u32)>,
+    /// Fields, in order.
+    pub fields: Vec<Field>,
+    /// In bytes.
+    pub size: u32,
+    /// In bytes, a power of two.
+    pub align: u32,
+}
+
+/// A field of a struct.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// Its name; `None` for an unnamed struct or union, whose own fields are reached directly.
+    pub name: Option<Symbol>,
+    /// Its type; a reference keeps being one and takes the place of a pointer.
+    pub ty: Ty,
+    /// In bytes from the start of the struct.
+    pub offset: u32,
+    /// `mutable`: written even in a const object.
+    pub mutable: bool,
+}
+
+/// Bytes that a field of a type takes: a reference is held as a pointer.
+fn stored(ty: &Ty) -> Option<(u32, u32)> {
+    if ty.is_reference() { Some((8, 8)) } else { Some((ty.size()?, ty.align())) }
+}
+
+impl Layout {
+    /// Lays fields out as the Itanium C++ ABI does for types without virtual functions: bases first, each field at the
+    /// next multiple of its alignment, an empty struct one byte. `align` is the least alignment asked for. `None` when a
+    /// field has no size, or all together exceed 32 bits.
+    pub fn new(bases: Vec<Ty>, fields: Vec<Field>, is_union: bool, align: u32) -> Option<Layout> {
+        let mut layout = Layout { align: align.max(1), ..Layout::default() };
+        let mut end = 0u32;
+        for base in bases {
+            // An empty base takes no room of its own.
+            let (size, align) = if base.is_empty_struct() { (0, 1) } else { stored(&base)? };
+            let offset = end.checked_next_multiple_of(align)?;
+            end = offset.checked_add(size)?;
+            layout.align = layout.align.max(base.align());
+            layout.bases.push((base, offset));
+        }
+        for mut field in fields {
+            let (size, align) = stored(&field.ty)?;
+            field.offset = if is_union { 0 } else { end.checked_next_multiple_of(align)? };
+            end = end.max(field.offset.checked_add(size)?);
+            layout.align = layout.align.max(align);
+            layout.fields.push(field);
+        }
+        layout.size = end.max(1).checked_next_multiple_of(layout.align)?;
+        Some(layout)
+    }
+}
+
 /// A function type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FnTy {
@@ -198,10 +290,16 @@ pub enum Kind {
     Pointer(Rc<Ty>),
     /// An lvalue reference.
     Reference(Rc<Ty>),
+    /// An rvalue reference.
+    RvalueReference(Rc<Ty>),
     /// An array; without a length it is still to be deduced from its initializer.
     Array(Rc<Ty>, Option<u32>),
     /// An enumeration.
     Enum(Rc<EnumTy>),
+    /// A struct, class or union.
+    Struct(Rc<StructTy>),
+    /// A braced list as an argument: it has no type of its own.
+    Braced,
     /// A function.
     Function(Rc<FnTy>),
 }
@@ -255,10 +353,20 @@ impl Ty {
         Ty::new(Kind::Pointer(Rc::new(self)))
     }
 
-    /// `self&`; a reference to a reference is that reference.
+    /// `self&`; references collapse.
     #[must_use]
     pub fn reference(self) -> Self {
-        if matches!(self.kind, Kind::Reference(_)) { self } else { Ty::new(Kind::Reference(Rc::new(self))) }
+        match self.kind {
+            Kind::Reference(_) => self,
+            Kind::RvalueReference(inner) => Ty::new(Kind::Reference(inner)),
+            _ => Ty::new(Kind::Reference(Rc::new(self))),
+        }
+    }
+
+    /// `self&&`; references collapse.
+    #[must_use]
+    pub fn rvalue_reference(self) -> Self {
+        if self.is_reference() { self } else { Ty::new(Kind::RvalueReference(Rc::new(self))) }
     }
 
     /// `self[len]`
@@ -272,7 +380,7 @@ impl Ty {
     pub fn qualified(self, is_const: bool, is_volatile: bool) -> Self {
         match self.kind {
             Kind::Array(elem, len) => (*elem).clone().qualified(is_const, is_volatile).array(len),
-            Kind::Reference(_) | Kind::Function(_) | Kind::Error => self,
+            Kind::Reference(_) | Kind::RvalueReference(_) | Kind::Function(_) | Kind::Error => self,
             kind => Ty { kind, is_const: self.is_const || is_const, is_volatile: self.is_volatile || is_volatile },
         }
     }
@@ -294,24 +402,30 @@ impl Ty {
     pub fn decayed(&self) -> Self {
         match &self.kind {
             Kind::Array(elem, _) => Ty::new(Kind::Pointer(elem.clone())),
-            Kind::Reference(inner) => inner.decayed(),
+            Kind::Reference(inner) | Kind::RvalueReference(inner) => inner.decayed(),
+            Kind::Function(_) => self.clone().pointer(),
             _ => self.unqualified(),
         }
     }
 
+    /// As the type of a parameter: arrays and functions become pointers.
+    #[must_use]
+    pub fn decayed_parameter(self) -> Self {
+        if matches!(self.kind, Kind::Array(..) | Kind::Function(_)) { self.decayed() } else { self }
+    }
+
     /// What a reference refers to, else the type itself.
     pub fn referred(&self) -> &Ty {
-        match &self.kind {
-            Kind::Reference(inner) => inner,
-            _ => self,
-        }
+        self.target().unwrap_or(self)
     }
 
     /// Whether it stands for something already reported.
     pub fn is_error(&self) -> bool {
         match &self.kind {
             Kind::Error => true,
-            Kind::Pointer(inner) | Kind::Reference(inner) | Kind::Array(inner, _) => inner.is_error(),
+            Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) | Kind::Array(inner, _) => {
+                inner.is_error()
+            }
             _ => false,
         }
     }
@@ -326,9 +440,48 @@ impl Ty {
         matches!(self.kind, Kind::Array(..))
     }
 
-    /// A reference.
+    /// A reference of either kind.
     pub fn is_reference(&self) -> bool {
-        matches!(self.kind, Kind::Reference(_))
+        matches!(self.kind, Kind::Reference(_) | Kind::RvalueReference(_))
+    }
+
+    /// What a reference of either kind refers to.
+    pub fn target(&self) -> Option<&Ty> {
+        match &self.kind {
+            Kind::Reference(inner) | Kind::RvalueReference(inner) => Some(inner),
+            _ => None,
+        }
+    }
+
+    /// The struct it is.
+    pub fn as_struct(&self) -> Option<&Rc<StructTy>> {
+        match &self.kind {
+            Kind::Struct(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// A struct, class or union.
+    pub fn is_struct(&self) -> bool {
+        matches!(self.kind, Kind::Struct(_))
+    }
+
+    /// The layout of a struct whose braces have been read.
+    pub fn layout(&self) -> Option<&Layout> {
+        self.as_struct()?.layout.get()
+    }
+
+    /// A struct without bases and fields that take room.
+    pub fn is_empty_struct(&self) -> bool {
+        self.layout().is_some_and(|l| l.fields.is_empty() && l.bases.iter().all(|(b, _)| b.is_empty_struct()))
+    }
+
+    /// How far into a struct a base of it lies; 0 for the struct itself.
+    pub fn base_offset(&self, base: &StructTy) -> Option<u32> {
+        if self.as_struct()?.id == base.id {
+            return Some(0);
+        }
+        self.layout()?.bases.iter().find_map(|(ty, at)| Some(at + ty.base_offset(base)?))
     }
 
     /// What a pointer points at.
@@ -368,7 +521,7 @@ impl Ty {
     /// The IR type of a value of it; `None` for `void`, arrays and errors.
     pub fn ir(&self) -> Option<Type> {
         match &self.kind {
-            Kind::Pointer(_) | Kind::Nullptr | Kind::Reference(_) => Some(Type::Ptr),
+            Kind::Pointer(_) | Kind::Nullptr | Kind::Reference(_) | Kind::RvalueReference(_) => Some(Type::Ptr),
             _ => self.scalar().map(Type::Scalar),
         }
     }
@@ -377,7 +530,8 @@ impl Ty {
     pub fn size(&self) -> Option<u32> {
         match &self.kind {
             Kind::Array(elem, Some(len)) => elem.size()?.checked_mul(*len),
-            Kind::Reference(inner) => inner.size(),
+            Kind::Reference(inner) | Kind::RvalueReference(inner) => inner.size(),
+            Kind::Struct(s) => s.layout.get().map(|l| l.size),
             _ => self.ir().map(Type::size),
         }
     }
@@ -386,7 +540,8 @@ impl Ty {
     pub fn align(&self) -> u32 {
         match &self.kind {
             Kind::Array(elem, _) => elem.align(),
-            Kind::Reference(inner) => inner.align(),
+            Kind::Reference(inner) | Kind::RvalueReference(inner) => inner.align(),
+            Kind::Struct(s) => s.layout.get().map_or(1, |l| l.align),
             _ => self.ir().map_or(1, Type::size),
         }
     }
@@ -396,6 +551,36 @@ impl Ty {
         match &self.kind {
             Kind::Array(elem, _) => elem.innermost(),
             _ => self,
+        }
+    }
+
+    /// Whether it has at most as many parts as a budget says, which they use up.
+    pub fn fits(&self, budget: &mut u32) -> bool {
+        if *budget == 0 {
+            return false;
+        }
+        *budget -= 1;
+        match &self.kind {
+            Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) | Kind::Array(inner, _) => {
+                inner.fits(budget)
+            }
+            Kind::Function(func) => func.ret.fits(budget) && func.params.iter().all(|p| p.fits(budget)),
+            _ => true,
+        }
+    }
+
+    /// The scalar that all of it is made of, when it is one kind of scalar.
+    pub fn uniform(&self) -> Option<Scalar> {
+        match &self.kind {
+            Kind::Array(elem, _) => elem.uniform(),
+            Kind::Struct(s) => {
+                let layout = s.layout.get()?;
+                let fields = layout.fields.iter().map(|f| &f.ty);
+                let mut parts = layout.bases.iter().map(|(b, _)| b).chain(fields).map(Ty::uniform);
+                let first = parts.next()??;
+                parts.all(|p| p == Some(first)).then_some(first)
+            }
+            _ => self.scalar(),
         }
     }
 
@@ -430,11 +615,14 @@ fn spell(ty: &Ty, declarator: String) -> String {
         Kind::Num(num) => named(num.name(), &declarator),
         Kind::Nullptr => named("std::nullptr_t", &declarator),
         Kind::Enum(e) => named(&e.name, &declarator),
+        Kind::Struct(s) => named(s.alias.get().unwrap_or(&s.name), &declarator),
+        Kind::Braced => named("{...}", &declarator),
         Kind::Pointer(inner) => {
             let star = if quals.is_empty() { "*".to_owned() } else { format!("* {}", quals.trim_end()) };
             spell(inner, wrap(inner, format!("{star}{declarator}")))
         }
         Kind::Reference(inner) => spell(inner, wrap(inner, format!("&{declarator}"))),
+        Kind::RvalueReference(inner) => spell(inner, wrap(inner, format!("&&{declarator}"))),
         Kind::Array(elem, len) => {
             let len = len.map_or_else(String::new, |n| n.to_string());
             spell(elem, format!("{declarator}[{len}]"))
@@ -466,6 +654,47 @@ mod tests {
         assert_eq!(Ty::int().pointer().array(Some(3)).to_string(), "int*[3]");
         assert_eq!(Ty::int().array(Some(3)).array(Some(2)).to_string(), "int[2][3]");
         assert_eq!(float.reference().to_string(), "float&");
+    }
+
+    fn structure(id: u32, bases: Vec<Ty>, fields: &[Ty], is_union: bool, align: u32) -> Ty {
+        let field = |ty: &Ty| Field { name: None, ty: ty.clone(), offset: 0, mutable: false };
+        let layout = Layout::new(bases, fields.iter().map(field).collect(), is_union, align).expect("it has a size");
+        let s = StructTy {
+            id,
+            name: format!("S{id}"),
+            is_union,
+            vector: None,
+            layout: OnceCell::new(),
+            alias: OnceCell::new(),
+        };
+        s.layout.set(layout).expect("it is new");
+        Ty::new(Kind::Struct(Rc::new(s)))
+    }
+
+    #[test]
+    fn structs_are_laid_out_as_the_c_compiler_does() {
+        // Sizes, alignments and offsets as gcc has them on x86-64.
+        let (c, s, i, d) = (Ty::from(Num::Char), Ty::from(Num::Short), Ty::int(), Ty::from(Num::Double));
+        let offsets = |ty: &Ty| ty.layout().expect("laid out").fields.iter().map(|f| f.offset).collect::<Vec<_>>();
+        let mixed = structure(1, vec![], &[c.clone(), d.clone(), s.clone()], false, 1);
+        assert_eq!((mixed.size(), mixed.align(), offsets(&mixed)), (Some(24), 8, vec![0, 8, 16]));
+        let nested = structure(2, vec![], &[c.clone(), mixed.clone(), i.clone().array(Some(3))], false, 1);
+        assert_eq!((nested.size(), offsets(&nested)), (Some(48), vec![0, 8, 32]));
+        let either = structure(3, vec![], &[c.clone(), d, i.clone()], true, 1);
+        assert_eq!((either.size(), offsets(&either)), (Some(8), vec![0, 0, 0]));
+        let empty = structure(4, vec![], &[], false, 1);
+        assert_eq!((empty.size(), empty.align()), (Some(1), 1));
+        // An empty base takes no room; another's bytes come first.
+        let derived = structure(5, vec![empty], std::slice::from_ref(&i), false, 1);
+        assert_eq!(derived.size(), Some(4));
+        let further = structure(6, vec![derived.clone()], &[c], false, 1);
+        assert_eq!((further.size(), offsets(&further)), (Some(8), vec![4]));
+        assert_eq!(further.base_offset(derived.as_struct().expect("a struct")), Some(0));
+        let wide = structure(7, vec![], &[i.clone(), s], false, 16);
+        assert_eq!((wide.size(), wide.align()), (Some(16), 16));
+        // A reference is held as a pointer.
+        let held = structure(8, vec![], &[i.reference()], false, 1);
+        assert_eq!(held.size(), Some(8));
     }
 
     #[test]

@@ -15,7 +15,7 @@ macro_rules! math_fns {
                 match self { $(MathFn::$variant => $arity,)* }
             }
 
-            /// The C name of the `double` form; the `float` form appends `f`.
+            /// The C name of the `double` form; the `float` form appends `f`. One with a dot is no name of C's.
             pub fn name(self) -> &'static str {
                 match self { $(MathFn::$variant => $name,)* }
             }
@@ -31,6 +31,9 @@ macro_rules! math_fns {
 math_fns! {
     Acos 1 "acos" "Arc cosine in radians.";
     Acosh 1 "acosh" "Inverse hyperbolic cosine.";
+    AddRd 2 "add.rd" "Sum, rounded down.";
+    AddRu 2 "add.ru" "Sum, rounded up.";
+    AddRz 2 "add.rz" "Sum, rounded towards zero.";
     Asin 1 "asin" "Arc sine in radians.";
     Asinh 1 "asinh" "Inverse hyperbolic sine.";
     Atan 1 "atan" "Arc tangent in radians.";
@@ -42,6 +45,11 @@ math_fns! {
     Cos 1 "cos" "Cosine of radians.";
     Cosh 1 "cosh" "Hyperbolic cosine.";
     Cospi 1 "cospi" "Cosine of pi times the argument.";
+    CylBesselI0 1 "cyl_bessel_i0" "Modified Bessel function of the first kind, order 0.";
+    CylBesselI1 1 "cyl_bessel_i1" "Modified Bessel function of the first kind, order 1.";
+    DivRd 2 "div.rd" "Quotient, rounded down.";
+    DivRu 2 "div.ru" "Quotient, rounded up.";
+    DivRz 2 "div.rz" "Quotient, rounded towards zero.";
     Erf 1 "erf" "Error function.";
     Erfc 1 "erfc" "Complementary error function.";
     Erfcinv 1 "erfcinv" "Inverse complementary error function.";
@@ -55,6 +63,9 @@ math_fns! {
     Fdim 2 "fdim" "Positive difference.";
     Floor 1 "floor" "Largest integer not above.";
     Fma 3 "fma" "a*b+c with one rounding.";
+    FmaRd 3 "fma.rd" "a*b+c, rounded down.";
+    FmaRu 3 "fma.ru" "a*b+c, rounded up.";
+    FmaRz 3 "fma.rz" "a*b+c, rounded towards zero.";
     Fmax 2 "fmax" "The larger; a NaN loses to a number.";
     Fmin 2 "fmin" "The smaller; a NaN loses to a number.";
     Fmod 2 "fmod" "Remainder of truncated division.";
@@ -71,20 +82,31 @@ math_fns! {
     Log1p 1 "log1p" "Natural logarithm of 1 plus the argument.";
     Log2 1 "log2" "Logarithm to base 2.";
     Logb 1 "logb" "Exponent as a float.";
+    MulRd 2 "mul.rd" "Product, rounded down.";
+    MulRu 2 "mul.ru" "Product, rounded up.";
+    MulRz 2 "mul.rz" "Product, rounded towards zero.";
     Nextafter 2 "nextafter" "Next number towards the second.";
+    Norm3d 3 "norm3d" "Length of a vector.";
+    Norm4d 4 "norm4d" "Length of a vector.";
     Normcdf 1 "normcdf" "Standard normal distribution function.";
     Normcdfinv 1 "normcdfinv" "Inverse of the standard normal distribution function.";
     Pow 2 "pow" "First to the power of the second.";
     Rcbrt 1 "rcbrt" "Reciprocal cube root.";
     Remainder 2 "remainder" "IEEE remainder.";
+    RemquoQuotient 2 "remquo.quotient" "Low bits of remainder's quotient, with its sign; 0 where that is infinite or NaN.";
     Rhypot 2 "rhypot" "Reciprocal of hypot.";
     Rint 1 "rint" "Nearest integer, halves to even.";
+    Rnorm3d 3 "rnorm3d" "Reciprocal length of a vector.";
+    Rnorm4d 4 "rnorm4d" "Reciprocal length of a vector.";
     Round 1 "round" "Nearest integer, halves away from zero.";
     Rsqrt 1 "rsqrt" "Reciprocal square root.";
     Sin 1 "sin" "Sine of radians.";
     Sinh 1 "sinh" "Hyperbolic sine.";
     Sinpi 1 "sinpi" "Sine of pi times the argument.";
     Sqrt 1 "sqrt" "Square root, correctly rounded.";
+    SqrtRd 1 "sqrt.rd" "Square root, rounded down.";
+    SqrtRu 1 "sqrt.ru" "Square root, rounded up.";
+    SqrtRz 1 "sqrt.rz" "Square root, rounded towards zero.";
     Tan 1 "tan" "Tangent of radians.";
     Tanh 1 "tanh" "Hyperbolic tangent.";
     Tgamma 1 "tgamma" "Gamma function.";

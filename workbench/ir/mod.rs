@@ -53,7 +53,9 @@
 //! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
 
 pub mod collective;
+pub mod constants;
 pub mod entities;
+pub(crate) mod eval;
 pub mod format;
 pub mod math;
 pub mod print;
@@ -518,8 +520,18 @@ pub enum Stmt {
         /// The text of the condition, as the user wrote it.
         message: String,
     },
+    /// Faults as misaligned unless the address is a multiple of `align`: what a vector access asks of its pointer as a
+    /// whole, before the accesses to its members.
+    Aligned {
+        /// What is checked.
+        ptr: Value,
+        /// A power of two.
+        align: u32,
+    },
     /// Faults (`__trap`).
     Trap,
+    /// Faults: the end of a function that has a result, reached without `return`. Holds the function's name.
+    MissingReturn(String),
     /// Joins the threads of a block or warp.
     Barrier(Scope),
     /// Reads, computes and writes memory in one step.
@@ -602,6 +614,13 @@ pub enum ParamType {
         /// Whether the pointee is const: the kernel only reads it.
         is_const: bool,
     },
+    /// A struct by value, of kernels only: the parameter is a pointer to so many bytes, which are only read.
+    Bytes {
+        /// How many.
+        size: u32,
+        /// Their alignment, a power of two.
+        align: u32,
+    },
 }
 
 impl ParamType {
@@ -609,7 +628,7 @@ impl ParamType {
     pub fn ty(self) -> Type {
         match self {
             ParamType::Scalar(s) => Type::Scalar(s),
-            ParamType::Ptr { .. } => Type::Ptr,
+            ParamType::Ptr { .. } | ParamType::Bytes { .. } => Type::Ptr,
         }
     }
 }

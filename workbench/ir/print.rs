@@ -49,6 +49,7 @@ impl fmt::Display for ParamType {
                 let elem = elem.map_or("void", Scalar::name);
                 write!(f, "ptr {}{elem}", if *is_const { "const " } else { "" })
             }
+            ParamType::Bytes { size, align } => write!(f, "bytes {size} align {align}"),
         }
     }
 }
@@ -421,7 +422,9 @@ impl Printer<'_, '_> {
                 self.line(format_args!("{binding}printf {format}({})", list(args)))
             }
             Stmt::Assert { cond, message } => self.line(format_args!("assert {cond}, {message:?}")),
+            Stmt::Aligned { ptr, align } => self.line(format_args!("aligned {ptr}, {align}")),
             Stmt::Trap => self.line(format_args!("trap")),
+            Stmt::MissingReturn(func) => self.line(format_args!("missing return of {func:?}")),
             Stmt::Barrier(Scope::Block) => self.line(format_args!("barrier block")),
             Stmt::Barrier(Scope::Warp) => self.line(format_args!("barrier warp")),
             Stmt::Atomic { result, op, ptr, value, compare } => {

@@ -3,6 +3,13 @@
 use super::{Block, Op, Stmt, Value};
 
 impl Op {
+    /// Every value the op reads, in order.
+    pub fn operands(&self) -> Vec<Value> {
+        let mut operands = Vec::new();
+        self.for_each_value(|v| operands.push(v));
+        operands
+    }
+
     /// Calls `f` with every value the op reads, in order.
     pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
         match self {
@@ -81,6 +88,7 @@ impl Stmt {
                 compare.iter().copied().for_each(f);
             }
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => f(*cond),
+            Stmt::Aligned { ptr, .. } => f(*ptr),
             Stmt::Switch { value, .. } => f(*value),
             Stmt::Call { args, .. } | Stmt::Printf { args, .. } | Stmt::Collective { args, .. } => {
                 args.iter().copied().for_each(f);
@@ -92,6 +100,7 @@ impl Stmt {
             | Stmt::Return(None)
             | Stmt::Trap
             | Stmt::Fence
+            | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
         }
     }
@@ -112,6 +121,7 @@ impl Stmt {
                 compare.iter_mut().for_each(map);
             }
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => map(cond),
+            Stmt::Aligned { ptr, .. } => map(ptr),
             Stmt::Switch { value, .. } => map(value),
             Stmt::Call { args, .. } | Stmt::Printf { args, .. } | Stmt::Collective { args, .. } => {
                 args.iter_mut().for_each(map);
@@ -123,6 +133,7 @@ impl Stmt {
             | Stmt::Return(None)
             | Stmt::Trap
             | Stmt::Fence
+            | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
         }
     }
@@ -163,7 +174,7 @@ impl Stmt {
 
     /// Whether nothing after it in its block can run.
     pub fn is_terminator(&self) -> bool {
-        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap)
+        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap | Stmt::MissingReturn(_))
     }
 }
 

@@ -102,7 +102,7 @@ pub fn bind(
                     sources[i] = Some(Source::Dim(d));
                 }
             }
-            ParamType::Scalar(_) => {}
+            ParamType::Scalar(_) | ParamType::Bytes { .. } => {}
         }
     }
     // Then what is left: non-const pointers are the outputs, in order; an integer of a counting name is the count.

@@ -7,6 +7,7 @@ use super::plan::Run;
 use super::plan::{ArgValue, ArrayRef, RunConfig};
 use super::registry::{Implementation, Op};
 use super::schema::{Default, Schema};
+use crate::front::nearest;
 use crate::runtime::{Element, Error, Report, Result, Tensor};
 
 /// An argument that owns its array.
@@ -180,6 +181,13 @@ pub fn fill_defaults(schema: &Schema, args: &mut Vec<OwnedArg>) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// What to say of a keyword that no argument has, with the nearest name that one has.
+pub fn unknown_argument(schema: &Schema, keyword: &str) -> String {
+    let near = nearest(keyword, schema.args.iter().map(|a| a.name.as_str()));
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!("`{}` has no argument `{keyword}`{hint} ({schema})", schema.qualified_name())
 }
 
 impl Op {

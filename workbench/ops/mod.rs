@@ -6,6 +6,7 @@
 pub mod binding;
 mod builder;
 mod call;
+mod cursor;
 pub mod dispatch;
 mod gradient;
 mod plan;
@@ -18,7 +19,7 @@ mod writers;
 mod tests;
 
 pub use builder::OpBuilder;
-pub use call::{IntoArgs, Outputs, OwnedArg, fill_defaults};
+pub use call::{IntoArgs, Outputs, OwnedArg, fill_defaults, unknown_argument};
 pub use gradient::{BackwardFn, Context, Gradient, SetupFn};
 pub use plan::{ArgValue, ArrayRef, Plan, RunConfig, scalar};
 pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, SourceCode, Spec};

@@ -269,9 +269,9 @@ fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::
     let extents = |exprs: &[Expr]| -> std::result::Result<[i64; 3], String> {
         let mut out = [1; 3];
         for (slot, expr) in out.iter_mut().zip(exprs) {
-            *slot = expr.value(dims)?;
+            *slot = expr.value(dims).map_err(|why| format!("{why} in {}", definition.extent_text))?;
             if *slot < 0 {
-                return Err(format!("its launch would have the extent {slot}"));
+                return Err(format!("its launch would have the extent {slot}, by {}", definition.extent_text));
             }
         }
         Ok(out)

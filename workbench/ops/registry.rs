@@ -111,6 +111,8 @@ pub struct Definition {
     pub(crate) plain: Signature,
     pub(crate) shape_fn: Option<ShapeFn>,
     pub(crate) extent: Extent,
+    /// What the extent was written as, `threads="n"` or `grid="n"`, for messages.
+    pub(crate) extent_text: String,
     pub(crate) block: [u32; 3],
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
     /// For each signature input the schema argument it is.
@@ -164,6 +166,11 @@ impl Op {
         let plain = Signature::parse("x[*] -> out[*]", &integers)?;
         let names = signature.as_ref().unwrap_or(&plain);
         let extent = extent(&name, names, &options)?;
+        let extent_text = match (&options.threads, &options.grid) {
+            (Some(threads), _) => format!("`threads=\"{threads}\"`"),
+            (None, Some(grid)) => format!("`grid=\"{grid}\"`"),
+            (None, None) => String::new(),
+        };
         let flat = match &extent {
             Extent::PerElement => true,
             Extent::Threads(e) | Extent::Blocks(e) => e.len() < 2,
@@ -200,6 +207,7 @@ impl Op {
             plain,
             shape_fn,
             extent,
+            extent_text,
             block,
             implementations: RwLock::new(vec![Arc::new(implementation)]),
             signed,

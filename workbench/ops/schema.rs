@@ -1,8 +1,10 @@
 //! Operator schemas in torch's grammar: `ns::name.overload(Tensor a, int[2] k=1, *, bool flag=False) -> (Tensor out)`.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
-use crate::runtime::{Error, Result};
+use super::cursor::{Cursor, Wrong, caret, check_length};
+use crate::runtime::Result;
 
 /// The type of an argument or a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,17 +168,8 @@ impl Schema {
     /// # Errors
     /// [`Error::Argument`] with the schema and a caret under the place.
     pub fn parse(text: &str) -> Result<Schema> {
-        if text.len() > super::shape::LONGEST {
-            return Err(Error::argument(format!("schema: a text of {} bytes is no schema", text.len())));
-        }
-        let mut parser = Parser { text, at: 0 };
-        match parser.schema() {
-            Ok(schema) => Ok(schema),
-            Err((at, message)) => {
-                let column = text[..at.min(text.len())].chars().count();
-                Err(Error::argument(format!("schema: {message}\n  {text}\n  {}^", " ".repeat(column))))
-            }
-        }
+        check_length("schema", text)?;
+        Parser(Cursor::new(text)).schema().map_err(|(at, message)| caret("schema", text, at, &message))
     }
 
     /// `ns::name` (with `.overload` where there is one).
@@ -232,52 +225,23 @@ impl fmt::Display for Schema {
 /// Most suffixes of one type; torch's schemas have two at most (`Tensor?[]`).
 const MOST_SUFFIXES: usize = 4;
 
-/// A place in the schema and what is wrong there.
-type Wrong = (usize, String);
+struct Parser<'a>(Cursor<'a>);
 
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+impl<'a> Deref for Parser<'a> {
+    type Target = Cursor<'a>;
+
+    fn deref(&self) -> &Cursor<'a> {
+        &self.0
+    }
+}
+
+impl DerefMut for Parser<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 impl Parser<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    fn space(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        self.space();
-        let found = self.rest().starts_with(token);
-        if found {
-            self.at += token.len();
-        }
-        found
-    }
-
-    fn expect(&mut self, token: &str, wanted: &str) -> std::result::Result<(), Wrong> {
-        if self.eat(token) { Ok(()) } else { Err((self.at, format!("expected {wanted}"))) }
-    }
-
-    fn ident(&mut self, what: &str) -> std::result::Result<String, Wrong> {
-        self.space();
-        let len = self
-            .rest()
-            .char_indices()
-            .find(|&(i, c)| !(c == '_' || c.is_ascii_alphabetic() || (i > 0 && c.is_ascii_digit())))
-            .map_or(self.rest().len(), |(i, _)| i);
-        if len == 0 {
-            return Err((self.at, format!("expected {what}")));
-        }
-        let word = self.rest()[..len].to_owned();
-        self.at += len;
-        Ok(word)
-    }
-
     /// schema: name `(` args `)` `->` returns
     fn schema(&mut self) -> std::result::Result<Schema, Wrong> {
         let namespace = self.ident("the operator's namespace, as in `lab::muladd`")?;
@@ -294,7 +258,7 @@ impl Parser<'_> {
         self.expect("->", "`->` and the results")?;
         let returns = self.returns()?;
         self.space();
-        if self.at < self.text.len() {
+        if !self.is_done() {
             return Err((self.at, "nothing may follow the results".to_owned()));
         }
         Ok(Schema { namespace, name, overload, args, returns })

@@ -4,12 +4,12 @@
 //! rank, contiguous, its shape shared by every other `[*]`, its size bound as `numel` and `n`. An output's extents are
 //! expressions of names with `+ - * / %`, `min`, `max` and parentheses; `/` rounds down.
 
+use std::ops::{Deref, DerefMut};
+
 use smallvec::SmallVec;
 
-use crate::runtime::{DType, Error, Result};
-
-/// Longest schema, signature or expression read; a person writes a line or a few.
-pub(crate) const LONGEST: usize = 16 * 1024;
+use super::cursor::{Cursor, Wrong, caret, check_length};
+use crate::runtime::{DType, Result};
 
 /// Most operations of one expression; it bounds the depth of its tree.
 const MOST_OPERATIONS: u32 = 256;
@@ -62,8 +62,8 @@ impl Expr {
                     Operator::Add => a.checked_add(b),
                     Operator::Sub => a.checked_sub(b),
                     Operator::Mul => a.checked_mul(b),
-                    Operator::Div if b == 0 => return Err(format!("{a} / 0")),
-                    Operator::Rem if b == 0 => return Err(format!("{a} % 0")),
+                    Operator::Div if b == 0 => return Err(format!("division by zero: {a} / 0")),
+                    Operator::Rem if b == 0 => return Err(format!("division by zero: {a} % 0")),
                     Operator::Div => a.checked_div(b).map(|q| q - i64::from(a % b != 0 && (a < 0) != (b < 0))),
                     Operator::Rem => a.checked_rem(b).map(|r| if r != 0 && (r < 0) != (b < 0) { r + b } else { r }),
                     Operator::Min => Some(a.min(b)),
@@ -129,9 +129,7 @@ impl Signature {
     /// [`Error::Argument`] with the signature and a caret under the place.
     pub fn parse(text: &str, integers: &[&str]) -> Result<Signature> {
         check_length("shape", text)?;
-        let mut parser =
-            Parser { text, at: 0, dims: Vec::new(), closed: false, any: false, star: Vec::new(), operations: 0 };
-        parser.dims.extend(integers.iter().map(|s| (*s).to_owned()));
+        let mut parser = Parser::new(text, integers.iter().map(|s| (*s).to_owned()).collect(), false);
         match parser.signature() {
             Ok((inputs, outputs)) => {
                 Ok(Signature { text: text.to_owned(), dims: parser.dims, inputs, outputs, star: parser.star })
@@ -146,15 +144,14 @@ impl Signature {
     /// [`Error::Argument`] with the text and a caret under the place.
     pub fn expressions(&self, what: &str, text: &str) -> Result<Vec<Expr>> {
         check_length(what, text)?;
-        let mut parser =
-            Parser { text, at: 0, dims: self.dims.clone(), closed: true, any: false, star: Vec::new(), operations: 0 };
+        let mut parser = Parser::new(text, self.dims.clone(), true);
         let mut all = || -> std::result::Result<Vec<Expr>, Wrong> {
             let mut found = vec![parser.expr()?];
             while parser.eat(",") {
                 found.push(parser.expr()?);
             }
             parser.space();
-            if parser.at < text.len() {
+            if !parser.is_done() {
                 return Err((parser.at, "expected `,` or the end".to_owned()));
             }
             Ok(found)
@@ -168,23 +165,8 @@ impl Signature {
     }
 }
 
-fn check_length(what: &str, text: &str) -> Result<()> {
-    if text.len() > LONGEST {
-        return Err(Error::argument(format!("{what}: a text of {} bytes is too long", text.len())));
-    }
-    Ok(())
-}
-
-fn caret(what: &str, text: &str, at: usize, message: &str) -> Error {
-    let column = text[..at.min(text.len())].chars().count();
-    Error::argument(format!("{what}: {message}\n  {text}\n  {}^", " ".repeat(column)))
-}
-
-type Wrong = (usize, String);
-
 struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
     dims: Vec<String>,
     /// Whether names must be known already.
     closed: bool,
@@ -196,38 +178,23 @@ struct Parser<'a> {
     operations: u32,
 }
 
-impl Parser<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
+impl<'a> Deref for Parser<'a> {
+    type Target = Cursor<'a>;
 
-    fn space(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
+    fn deref(&self) -> &Cursor<'a> {
+        &self.cursor
     }
+}
 
-    fn eat(&mut self, token: &str) -> bool {
-        self.space();
-        let found = self.rest().starts_with(token);
-        if found {
-            self.at += token.len();
-        }
-        found
+impl DerefMut for Parser<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.cursor
     }
+}
 
-    fn word(&mut self) -> Option<String> {
-        self.space();
-        let rest = self.rest();
-        let len = rest
-            .char_indices()
-            .find(|&(i, c)| !(c == '_' || c.is_ascii_alphabetic() || (i > 0 && c.is_ascii_digit())))
-            .map_or(rest.len(), |(i, _)| i);
-        if len == 0 {
-            return None;
-        }
-        let word = rest[..len].to_owned();
-        self.at += len;
-        Some(word)
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, dims: Vec<String>, closed: bool) -> Self {
+        Parser { cursor: Cursor::new(text), dims, closed, any: false, star: Vec::new(), operations: 0 }
     }
 
     /// signature: arrays? `->` arrays
@@ -263,7 +230,7 @@ impl Parser<'_> {
             outputs
         };
         self.space();
-        if self.at < self.text.len() {
+        if !self.is_done() {
             return Err((self.at, "nothing may follow the outputs".to_owned()));
         }
         Ok((inputs, outputs))

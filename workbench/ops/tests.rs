@@ -348,3 +348,27 @@ fn defaults_are_of_their_arguments_types() {
         assert!(Schema::parse(text).is_ok(), "{text}");
     }
 }
+
+#[test]
+fn a_division_by_zero_in_the_launch_says_where() {
+    let source =
+        "__global__ void f(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }";
+    let x = ndarray::Array1::<f32>::ones(3);
+    let op = Op::new("test_zero::threads(Tensor x) -> Tensor").source(source).shape("x[n] -> y[n]").threads("n/(n-3)");
+    let op = op.build().expect("builds");
+    assert_eq!(error(op.call((&x,))), "`test_zero::threads`: division by zero: 3 / 0 in `threads=\"n/(n-3)\"`");
+    let op = Op::new("test_zero::shape(Tensor x) -> Tensor").source(source).shape("x[n] -> y[n % (n-3)]");
+    assert_eq!(
+        error(op.build().expect("builds").call((&x,))),
+        "`test_zero::shape`: output `y`: division by zero: 3 % 0"
+    );
+}
+
+#[test]
+fn an_unknown_keyword_is_named_with_the_nearest_argument() {
+    let schema = Schema::parse("a::f(Tensor x, float scale, *, int axis=0) -> Tensor").expect("parses");
+    let text = |key| unknown_argument(&schema, key);
+    let shown = "(a::f(Tensor x, float scale, *, int axis=0) -> Tensor)";
+    assert_eq!(text("scael"), format!("`a::f` has no argument `scael`; did you mean `scale`? {shown}"));
+    assert_eq!(text("q"), format!("`a::f` has no argument `q` {shown}"));
+}

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`inline`] | device functions into their callers |
 //! | [`fold`] | constants, copies, branches, dead code |
+//! | [`promote`] | slots into locals |
 //! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
 //! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers and collectives |
@@ -15,6 +16,7 @@ pub mod fold;
 pub mod inline;
 pub mod instrument;
 pub mod pointers;
+pub mod promote;
 pub mod regions;
 pub mod stride;
 pub mod uniformity;
@@ -22,14 +24,16 @@ pub mod widen;
 
 use crate::ir::{FuncId, FuncKind, Module, Stmt};
 
-/// What the CPU back end wants done before it makes code: calls inlined, constants folded, kernels ready to be cut
-/// into regions.
+/// What the CPU back end wants done before it makes code: calls inlined, constants folded, slots in
+/// registers where they can be, kernels ready to be cut into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
     inline::run(module);
     for func in &mut module.functions {
         fold::run(func);
+        if promote::run(func) {
+            fold::run(func);
+        }
         if func.kind == FuncKind::Kernel {
-            if let Some(seed) = std::env::var("WB_STRESS").ok().and_then(|v| v.parse::<u64>().ok()) { let mut n = seed; stress(&mut func.body, &mut n, 0); }
             regions::unswitch(func);
         }
     }
@@ -59,19 +63,3 @@ pub fn reachable_from(module: &Module, roots: Vec<FuncId>) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests;
-
-fn stress(block: &mut crate::ir::Block, n: &mut u64, depth: u32) {
-    let mut out = crate::ir::Block::default();
-    for (mut stmt, span) in std::mem::take(&mut block.stmts).into_iter().zip(std::mem::take(&mut block.spans)) {
-        for b in stmt.blocks_mut() { stress(b, n, depth + 1); }
-        *n = n.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let r = *n >> 60;
-        if r == 0 {
-            out.push(Stmt::Collective { result: None, op: crate::ir::Collective::ActiveMask, args: vec![] }, span);
-        } else if depth == 0 && r < 4 {
-            out.push(Stmt::Barrier(crate::ir::Scope::Block), span);
-        }
-        out.push(stmt, span);
-    }
-    *block = out;
-}

@@ -401,7 +401,7 @@ impl Rounds<'_, '_> {
                 self.independent &= *label != self.label || self.may_continue;
                 None
             }
-            Stmt::Trap => None,
+            Stmt::Trap | Stmt::MissingReturn(_) => None,
             // What other threads may wait for keeps its order too.
             Stmt::Return(_)
             | Stmt::Call { .. }
@@ -415,7 +415,7 @@ impl Rounds<'_, '_> {
                 self.independent = false;
                 assigned
             }
-            Stmt::Let(..) | Stmt::Store { .. } | Stmt::Assert { .. } => assigned,
+            Stmt::Let(..) | Stmt::Store { .. } | Stmt::Assert { .. } | Stmt::Aligned { .. } => assigned,
         }
     }
 }

@@ -673,3 +673,99 @@ fn punning_refuses_to_widen() {
     refuse("taken as an integer", &|b, p| b.op(Scalar::U64, Op::PtrToInt(p[0])));
     refuse("whole `float`s", &|b, p| b.at(p[0], p[3], Scalar::U8));
 }
+
+/// A kernel with one slot of 16 bytes, aligned to 8.
+fn with_slot(fill: impl FnOnce(&mut Builder, Value, &[Value])) -> Module {
+    let (mut b, p) =
+        Builder::new(FuncKind::Kernel, &[("out", pointer(Scalar::F32)), N, ("a", ParamType::Scalar(Scalar::F32))]);
+    let slot = b.func.new_slot(SlotData { name: "s".to_owned(), size: 16, align: 8, elem: None });
+    let start = b.op(Type::Ptr, Op::SlotAddr(slot));
+    fill(&mut b, start, &p);
+    b.module()
+}
+
+/// `ptr + n` in units of `elem`.
+fn offset(b: &mut Builder, ptr: Value, n: i64, elem: Scalar) -> Value {
+    let index = b.constant(Const::Int(Scalar::I64, n));
+    b.op(Type::Ptr, Op::PtrAdd { ptr, index, stride: Stride::Elem(elem) })
+}
+
+fn promoted(mut module: Module) -> (bool, String) {
+    assert_eq!(validate(&module), [], "{module}");
+    let changed = promote::run(&mut module.functions[0]);
+    assert_eq!(validate(&module), [], "{module}");
+    (changed, module.to_string())
+}
+
+#[test]
+fn a_slot_of_scalars_at_known_places_becomes_locals() {
+    let (changed, text) = promoted(with_slot(|b, s, p| {
+        b.store(s, p[2]);
+        let next = offset(b, s, 1, Scalar::F32);
+        b.store(next, p[1]);
+        // The bits of the float as an integer, and the integer's as a float.
+        let bits = b.load(s, Scalar::I32);
+        b.store(next, bits);
+        let read = b.load(next, Scalar::F32);
+        b.store(p[0], read);
+    }));
+    assert!(changed);
+    expect![[r#"
+        kernel f0 test(out: ptr f32, n: i32, a: f32) {
+          local l0 s: f32
+          local l1 s+4: i32
+          v0: ptr = param 0
+          v1: i32 = param 1
+          v2: f32 = param 2
+          l0 = v2
+          v4: i64 = 1i64
+          l1 = v1
+          v8: f32 = get l0
+          v6: i32 = bitcast v8
+          l1 = v6
+          v9: i32 = get l1
+          v7: f32 = bitcast v9
+          store v0, v7
+        }
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_slot_whose_address_is_more_than_that_stays() {
+    let stays = |what: &str, fill: &dyn Fn(&mut Builder, Value, &[Value])| {
+        let (changed, text) = promoted(with_slot(fill));
+        assert!(!changed, "{what}: {text}");
+    };
+    stays("an index known only when running", &|b, s, p| {
+        let index = b.op(Scalar::I64, Op::Convert(Scalar::I64, p[1]));
+        let at = b.at(s, index, Scalar::F32);
+        b.store(at, p[2]);
+    });
+    stays("an access outside", &|b, s, p| {
+        let at = offset(b, s, 4, Scalar::F32);
+        b.store(at, p[2]);
+    });
+    stays("an access before it", &|b, s, p| {
+        let at = offset(b, s, -1, Scalar::F32);
+        b.store(at, p[2]);
+    });
+    stays("a misaligned access", &|b, s, p| {
+        let at = offset(b, s, 2, Scalar::U8);
+        b.store(at, p[2]);
+    });
+    stays("accesses that overlap", &|b, s, p| {
+        b.store(s, p[2]);
+        b.load(s, Scalar::F64);
+    });
+    stays("a truth value seen as a byte", &|b, s, _| {
+        b.load(s, Scalar::Bool);
+        b.load(s, Scalar::U8);
+    });
+    stays("an address taken as a number", &|b, s, p| {
+        b.store(s, p[2]);
+        b.op(Scalar::U64, Op::PtrToInt(s));
+    });
+    stays("an address that is stored", &|b, s, p| b.store(p[0], s));
+    stays("a volatile access", &|b, s, p| b.stmt(Stmt::Store { ptr: s, value: p[2], volatile: true }));
+}

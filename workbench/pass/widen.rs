@@ -115,7 +115,7 @@ fn function(module: &Module, func: &Function) -> Result<Function, WidenError> {
     let origins = pointers::origins(func, |op| match op {
         Op::Param(i) => match func.params[*i as usize].ty {
             ParamType::Ptr { elem, .. } => memory(elem),
-            ParamType::Scalar(_) => Origin::Unknown,
+            ParamType::Scalar(_) | ParamType::Bytes { .. } => Origin::Unknown,
         },
         Op::SlotAddr(s) => memory(func.slots[s.index()].elem),
         Op::GlobalAddr(g) => memory(module.globals[g.index()].elem),
@@ -128,6 +128,7 @@ fn function(module: &Module, func: &Function) -> Result<Function, WidenError> {
         param.ty = match param.ty {
             ParamType::Scalar(s) => ParamType::Scalar(scalar(s)),
             ParamType::Ptr { elem, is_const } => ParamType::Ptr { elem: elem.map(scalar), is_const },
+            bytes @ ParamType::Bytes { .. } => bytes,
         };
     }
     out.values.iter_mut().for_each(|data| data.ty = wide(data.ty));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::Svg;
-use super::canvas::{Canvas, Drawn, Weight, notice, picture, place, shorten};
+use super::canvas::{Canvas, Drawn, Weight, notice, picture, place, shorten, text_width};
 use super::theme::Role;
 use crate::bench::units;
 
@@ -127,8 +127,8 @@ fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &
     let plane = canvas.plane((LEFT, TOP), (WIDE, TALL), (0.0, slots), (0.0, highest));
     let bottom = TOP + TALL;
     let used = WIDE * bars.len() as f64 / slots;
-    // Labels of one bar must not touch the next one's.
-    let every = ((bars.len() as f64 * 34.0) / WIDE).ceil().max(1.0) as usize;
+    let labels: Vec<&str> = bars.iter().map(|b| b.3.as_str()).collect();
+    let labelled = labelled(&labels, WIDE / slots);
     for (i, (role, alpha, count, label)) in bars.iter().enumerate() {
         let at = i as f64;
         let (middle, top) = place(&plane, (at + 0.5, *count as f64));
@@ -148,15 +148,41 @@ fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &
                 &units::rough_count(*count as f64),
             )?;
         }
-        let last = i + 1 == bars.len();
-        if i % every == 0 || last {
+        if labelled[i] {
             let below = (middle, bottom + 9.0);
-            canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Center, VPos::Top), below, label)?;
+            canvas.text(Role::Muted, LABEL_SIZE, Weight::Normal, (HPos::Center, VPos::Top), below, label)?;
         }
     }
     canvas.line(Role::Muted, 1.0, &[(LEFT, bottom), (LEFT + used, bottom)])?;
     let note = format!("{}, up to", kind.name());
     canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), (LEFT, bottom + 29.0), &note)
+}
+
+/// Size of the bars' labels.
+const LABEL_SIZE: f64 = 12.0;
+/// Least room between two labels.
+const LABEL_GAP: f64 = 6.0;
+
+/// Which bars, `pitch` apart, get their label: every one, or every second, ..., such that no two touch; and the last one.
+fn labelled(labels: &[&str], pitch: f64) -> Vec<bool> {
+    let fits = |a: usize, b: usize| {
+        let half = |i: usize| text_width(labels[i], LABEL_SIZE) / 2.0;
+        half(a) + half(b) + LABEL_GAP <= (b - a) as f64 * pitch
+    };
+    let count = labels.len();
+    let clear = |every: usize| (0..count).step_by(every).zip((every..count).step_by(every)).all(|(a, b)| fits(a, b));
+    let every = (1..count).find(|&every| clear(every)).unwrap_or(count.max(1));
+    let mut shown: Vec<bool> = (0..count).map(|i| i % every == 0).collect();
+    if let Some(last) = count.checked_sub(1)
+        && !shown[last]
+    {
+        // The range ends there: the one before gives way.
+        if let Some(before) = shown.iter().rposition(|s| *s).filter(|&before| before > 0 && !fits(before, last)) {
+            shown[before] = false;
+        }
+        shown[last] = true;
+    }
+    shown
 }
 
 fn percent(value: f64) -> String {
@@ -195,6 +221,33 @@ mod tests {
         assert_eq!(bins.counts.iter().sum::<usize>(), errors.len());
         let huge = Bins::new(&[1.8e19, f64::MAX], ErrorKind::Ulp);
         assert_eq!(huge.counts.iter().sum::<usize>(), 2);
+    }
+
+    #[test]
+    fn labels_never_touch() {
+        // ULP errors from 0 to 2^62, and not finite ones: the widest range there is, and every narrower one.
+        for largest in 0..63 {
+            let errors: Vec<f64> = (0..=largest).map(|e| 2f64.powi(e)).chain([0.0, f64::NAN]).collect();
+            for kind in [ErrorKind::Ulp, ErrorKind::Absolute] {
+                let bins = Bins::new(&errors, kind);
+                let mut labels = vec!["0".to_owned()];
+                labels.extend(bins.ends.iter().map(|&e| kind.label(e)));
+                labels.push("inf, nan".to_owned());
+                let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+                let pitch = 652.0 / (labels.len() as f64).max(652.0 / 64.0);
+                let shown = labelled(&labels, pitch);
+                assert!(shown[0] && shown[labels.len() - 1], "{labels:?}");
+                let ends: Vec<(f64, f64)> = (0..labels.len())
+                    .filter(|&i| shown[i])
+                    .map(|i| {
+                        let half = text_width(labels[i], LABEL_SIZE) / 2.0;
+                        (i as f64 * pitch - half, i as f64 * pitch + half)
+                    })
+                    .collect();
+                assert!(ends.len() >= 3 || labels.len() < 3, "{labels:?}");
+                assert!(ends.windows(2).all(|w| w[0].1 + 5.0 < w[1].0), "{largest} {labels:?}: {ends:?}");
+            }
+        }
     }
 
     #[test]

@@ -19,8 +19,17 @@ impl BenchReport {
     /// An argument error for any other ending; `Other` where the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
+        let text = self.text_for(path)?;
+        std::fs::write(path, text).map_err(|e| Error::Other(format!("`{}` could not be written: {e}", path.display())))
+    }
+
+    /// What [`BenchReport::save`] writes to a path.
+    ///
+    /// # Errors
+    /// An argument error for an ending that says nothing.
+    pub fn text_for(&self, path: &Path) -> Result<String> {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-        let text = match ending.as_str() {
+        Ok(match ending.as_str() {
             "json" => self.to_json()? + "\n",
             "svg" => self.plot().into_string(),
             "txt" => format!("{self}\n"),
@@ -28,7 +37,6 @@ impl BenchReport {
                 let shown = path.display();
                 return Err(Error::argument(format!("`{shown}` ends in none of `.json`, `.svg`, `.txt`")));
             }
-        };
-        std::fs::write(path, text).map_err(|e| Error::Other(format!("`{}` could not be written: {e}", path.display())))
+        })
     }
 }

@@ -8,8 +8,26 @@ use ndarray::{ArrayBase, Data, DataMut, Dimension};
 use super::{Arg, BufferArg, DType, Dim3, Error, Interrupt, Kernel, LaunchConfig, Report, Result};
 use crate::ir::{Const, Scalar};
 
-/// An element type of Rust arrays.
-pub trait Element: Copy + Send + Sync + 'static {
+mod sealed {
+    /// Types of this crate's choosing.
+    pub trait Sealed {}
+}
+
+/// An element type of Rust arrays. Kernels write any bytes of the named type into arrays of these, so the types are those
+/// below and no others:
+///
+/// ```compile_fail,E0277
+/// use workbench::prelude::*;
+/// #[derive(Clone, Copy)]
+/// struct Always7(u8);
+/// impl Element for Always7 {
+///     const DTYPE: DType = DType::UInt8;
+///     fn constant(self) -> workbench::ir::Const {
+///         workbench::ir::Const::Bool(true)
+///     }
+/// }
+/// ```
+pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The element type's name here.
     const DTYPE: DType;
     /// The value as a constant.
@@ -18,6 +36,8 @@ pub trait Element: Copy + Send + Sync + 'static {
 
 macro_rules! elements {
     ($($ty:ty => $dtype:ident, |$x:ident| $constant:expr;)*) => {$(
+        impl sealed::Sealed for $ty {}
+
         impl Element for $ty {
             const DTYPE: DType = DType::$dtype;
             fn constant(self) -> Const {

@@ -1,6 +1,7 @@
 //! A compiled text: its kernels and host functions, ready to run.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
@@ -112,6 +113,8 @@ struct Inner {
     module: ir::Module,
     warnings: Vec<Diagnostic>,
     code: Code,
+    /// Programs of instances of kernels' templates, by the name asked for.
+    instances: Mutex<HashMap<String, Program>>,
 }
 
 enum Code {
@@ -157,6 +160,7 @@ impl Program {
             module,
             warnings,
             code,
+            instances: Mutex::default(),
         })))
     }
 
@@ -175,6 +179,7 @@ impl Program {
                 module,
                 warnings,
                 code: Code::Cpu(code),
+                instances: Mutex::default(),
             }))),
             Err(diagnostics) => Err(Error::Compile { diagnostics, sources: self.0.sources.clone() }),
         }
@@ -217,11 +222,14 @@ impl Program {
         self.0.module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.name.clone()).collect()
     }
 
-    /// A kernel by name.
+    /// A kernel by name; an instance of a template by a name with its arguments, `scale<float, 4>`, which compiles it.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming the kernels there are.
+    /// [`Error::Argument`] naming the kernels there are, [`Error::Compile`] when an instance does not compile.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        if name.contains('<') && !self.0.module.kernels().any(|(_, f)| f.name == name) {
+            return self.instance(name);
+        }
         match self.0.module.kernels().find(|(_, f)| f.name == name) {
             Some((id, _)) => Ok(Kernel { program: self.clone(), id }),
             None if let Code::Cuda(code) = &self.0.code
@@ -233,6 +241,28 @@ impl Program {
                 "there is no kernel `{name}` in {}; it has {}",
                 self.0.sources.file(crate::source::FileId(0)).map_or("the text", |f| f.name.as_str()),
                 list(&self.kernel_names()),
+            ))),
+        }
+    }
+
+    /// An instance of a kernel's template, in a program of its own.
+    fn instance(&self, name: &str) -> Result<Kernel> {
+        let known = self.0.instances.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let program = match known {
+            Some(program) => program,
+            None => {
+                let mut options = self.0.options.clone();
+                options.front.instances.push(name.to_owned());
+                let program = Program::compile(&self.0.text, &options)?;
+                let mut all = self.0.instances.lock().unwrap_or_else(PoisonError::into_inner);
+                all.entry(name.to_owned()).or_insert(program).clone()
+            }
+        };
+        match program.0.module.kernels().find(|(_, f)| f.name == name) {
+            Some((id, _)) => Ok(Kernel { program: program.clone(), id }),
+            None => Err(Error::argument(format!(
+                "`{name}` is no instance of a kernel's template; the text has {}",
+                list(&self.kernel_names())
             ))),
         }
     }
@@ -507,6 +537,7 @@ pub fn param_type(ty: ParamType) -> String {
             let elem = elem.map_or("void", Scalar::c_name);
             if is_const { format!("const {elem}*") } else { format!("{elem}*") }
         }
+        ParamType::Bytes { size, .. } => format!("struct of {size} bytes"),
     }
 }
 
@@ -563,6 +594,15 @@ fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
 fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
     let wanted = || format!("`{name}`: argument `{}` ({})", param.name, param_type(param.ty));
     match (param.ty, *arg) {
+        (ParamType::Bytes { size, .. }, Arg::Buffer(b)) if b.bytes == size as usize => {
+            Ok(RawArg::Buffer { ptr: b.ptr, bytes: b.bytes, writable: false })
+        }
+        (ParamType::Bytes { .. }, Arg::Buffer(b)) => {
+            Err(Error::argument(format!("{} got {} bytes", wanted(), b.bytes)))
+        }
+        (ParamType::Bytes { .. }, Arg::Scalar(_) | Arg::Null) => {
+            Err(Error::argument(format!("{} got something else than its bytes", wanted())))
+        }
         (ParamType::Scalar(s), Arg::Scalar(c)) if c.ty() == ir::Type::Scalar(s) => Ok(RawArg::Scalar(bits(c))),
         (ParamType::Scalar(_), Arg::Scalar(c)) => {
             let came = c.ty().scalar().map_or("a pointer", Scalar::c_name);

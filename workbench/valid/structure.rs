@@ -201,7 +201,14 @@ impl<'a> Checker<'a> {
                 self.expect(*cond, Scalar::Bool.into(), "the condition of an `assert`");
                 reachable
             }
-            Stmt::Trap => false,
+            Stmt::Aligned { ptr, align } => {
+                self.expect(*ptr, Type::Ptr, "the address of an alignment check");
+                if !align.is_power_of_two() {
+                    self.error("an alignment is no power of two".to_owned());
+                }
+                reachable
+            }
+            Stmt::Trap | Stmt::MissingReturn(_) => false,
             Stmt::Fence => reachable,
             Stmt::Barrier(_) => {
                 self.barrier("a barrier");

@@ -14,6 +14,9 @@ __global__ void f(float* out, int count) {
 // error[WB0301]: unknown name `w`
 //  --> t.cu:8:14
 //   |
+// 3 | #define SQUARE(v) ((v) * (w))
+//   |         ------ in expansion of macro `SQUARE`
+// ...
 // 8 |     out[0] = SQUARE(2.0f);
 //   |              ^^^^^^^^^^^^
 //

@@ -29,7 +29,7 @@ const MAX_ACCESSES: usize = 24;
 pub struct RowPlan {
     /// Accesses: pointer, whether it writes, log2 of the size, and the step of the offset in bytes.
     pub accesses: Vec<(Value, bool, u32, i64)>,
-    /// 32-bit values that are widened, and their step: they must not wrap within the row.
+    /// Values that are widened or that a guard compares, and their step: they must not wrap within the row.
     pub widened: Vec<(Value, i64)>,
     /// For each local that is set once, before every use, the value it is set to.
     pub forwarded: Vec<Option<Value>>,
@@ -49,18 +49,14 @@ impl RowPlan {
 
 /// How a value depends on `threadIdx.x`.
 #[derive(Debug, Clone, Copy)]
-struct Line {
-    step: i64,
-    root: Root,
+pub(super) struct Line {
+    pub step: i64,
+    pub root: Root,
     height: u32,
 }
 
 /// Finds the accesses of a kernel that need no check of their own in a good row.
-pub fn plan(func: &Function, stmts: usize) -> RowPlan {
-    if stmts > MAX_STMTS {
-        return RowPlan::default();
-    }
-    let mut finder = Finder::new(func);
+pub(super) fn plan(func: &Function, finder: &mut Finder<'_>) -> RowPlan {
     let mut accesses = BTreeSet::new();
     walk(&func.body, |stmt, inside, _| {
         let (ptr, ty, write) = match stmt {
@@ -84,7 +80,7 @@ pub fn plan(func: &Function, stmts: usize) -> RowPlan {
     RowPlan {
         accesses: accesses.into_iter().collect(),
         widened: widened.into_iter().collect(),
-        forwarded: finder.forwarded,
+        forwarded: finder.forwarded.clone(),
     }
 }
 
@@ -103,7 +99,8 @@ pub fn trip(strided: &Strided) -> Option<(i64, RowPlan)> {
     Some((step, plan))
 }
 
-struct Finder<'f> {
+/// Follows values back to where they come from.
+pub(super) struct Finder<'f> {
     func: &'f Function,
     ops: Vec<Option<&'f Op>>,
     forwarded: Vec<Option<Value>>,
@@ -112,7 +109,7 @@ struct Finder<'f> {
 }
 
 impl<'f> Finder<'f> {
-    fn new(func: &'f Function) -> Self {
+    pub(super) fn new(func: &'f Function) -> Self {
         let mut ops = vec![None; func.values.len()];
         let mut forwarded = vec![None; func.locals.len()];
         // A local is forwarded when its only `Set` stands in the body's own list, ahead of every `Get`.
@@ -152,18 +149,18 @@ impl<'f> Finder<'f> {
         self.func.values.get(v.index()).and_then(|d| d.ty.scalar())
     }
 
-    fn op(&self, v: Value) -> Option<&'f Op> {
+    pub(super) fn op(&self, v: Value) -> Option<&'f Op> {
         self.ops.get(v.index()).copied().flatten()
     }
 
-    fn constant(&self, v: Value) -> Option<i64> {
+    pub(super) fn constant(&self, v: Value) -> Option<i64> {
         match self.op(v)? {
             Op::Const(Const::Int(_, n)) => Some(*n),
             _ => None,
         }
     }
 
-    fn line(&mut self, v: Value) -> Option<Line> {
+    pub(super) fn line(&mut self, v: Value) -> Option<Line> {
         if let Some(Some(known)) = self.lines.get(v.index()) {
             return *known;
         }
@@ -181,7 +178,7 @@ impl<'f> Finder<'f> {
             Op::Param(i) => match self.func.params.get(*i as usize)?.ty {
                 ParamType::Scalar(s) if !s.is_float() => leaf(0, Root::Unset),
                 ParamType::Scalar(_) => None,
-                ParamType::Ptr { .. } => leaf(0, Root::Param(*i)),
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => leaf(0, Root::Param(*i)),
             },
             Op::Builtin(Builtin::ThreadIdx(0)) => leaf(1, Root::Unset),
             Op::Builtin(_) => leaf(0, Root::Unset),
@@ -240,7 +237,7 @@ impl<'f> Finder<'f> {
     }
 
     /// The widened values that the line of `v` goes through.
-    fn widenings(&mut self, v: Value, out: &mut BTreeSet<(Value, i64)>) {
+    pub(super) fn widenings(&mut self, v: Value, out: &mut BTreeSet<(Value, i64)>) {
         let Some(step) = self.line(v).map(|l| l.step) else { return };
         let is_ptr = self.func.values.get(v.index()).is_some_and(|d| d.ty == Type::Ptr);
         if step == 0 && !is_ptr {

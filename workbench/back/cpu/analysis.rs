@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::affine::{self, RowPlan};
+use super::affine::{self, Finder, RowPlan};
+use super::isa;
 use super::split::SplitPlan;
+use super::vector::{self, VectorPlan};
 use crate::ir::{
     Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Shared, Slot, Stmt, Type,
     Value,
@@ -81,6 +83,8 @@ pub struct FuncInfo {
     pub waits: Vec<bool>,
     /// How it is cut into regions; kernels with splits only.
     pub split: Option<Box<SplitPlan>>,
+    /// How the threads of a row run in vectors, where they can; kernels only.
+    pub vector: Option<VectorPlan>,
     /// The grid-stride loop that the kernel is, if it is one.
     pub strided: Option<Box<StridedInfo>>,
 }
@@ -169,6 +173,7 @@ impl FuncInfo {
             row: RowPlan::default(),
             waits: super::waits::find(func),
             split: None,
+            vector: None,
             strided: None,
         };
         info.count(func);
@@ -193,11 +198,11 @@ impl FuncInfo {
         if func.kind == FuncKind::Kernel {
             info.split = SplitPlan::new(module, func).map(Box::new);
         }
-        if func.kind == FuncKind::Kernel && info.split.is_none() {
-            info.row = affine::plan(func, info.stmts);
-            if info.stmts <= affine::MAX_STMTS {
-                info.strided = StridedInfo::new(module, func).map(Box::new);
-            }
+        if func.kind == FuncKind::Kernel && info.split.is_none() && info.stmts <= affine::MAX_STMTS {
+            let mut finder = Finder::new(func);
+            info.row = affine::plan(func, &mut finder);
+            info.vector = vector::plan(func, &mut info.row, &info.align, &mut finder, isa::has_fma());
+            info.strided = StridedInfo::new(module, func).map(Box::new);
         }
         info
     }

@@ -8,6 +8,10 @@ use crate::back::{FaultKind, RawFault};
 use crate::ir::{Collective, Scalar, Type};
 use crate::source::Span;
 
+/// The offset that an index too large for any memory moves a pointer by: a multiple of every alignment, out of bounds of every
+/// buffer, and so far from a whole fraction of 2^64 that a few more of them are as well.
+pub const FAR: i64 = 0x2d35_8dcc_aa6c_78a0;
+
 /// A numbered place in generated code.
 #[derive(Debug)]
 pub struct Site {
@@ -36,6 +40,13 @@ pub enum SiteRoot {
     Address,
 }
 
+impl SiteRoot {
+    /// Whether word 1 is free.
+    pub fn is_plain(self) -> bool {
+        matches!(self, SiteRoot::KernelParam(_) | SiteRoot::Slot(_) | SiteRoot::Global(_) | SiteRoot::Null)
+    }
+}
+
 /// What can happen at a site.
 #[derive(Debug)]
 pub enum SiteKind {
@@ -47,6 +58,8 @@ pub enum SiteKind {
         ty: Type,
         /// What the operands are.
         root: SiteRoot,
+        /// Whether word 1 is the index that moved the pointer, where it moved it by [`FAR`].
+        indexed: bool,
     },
     /// Integer division; the operands are dividend and divisor, extended to 64 bits.
     Divide {
@@ -57,8 +70,12 @@ pub enum SiteKind {
     },
     /// `assert`, with the condition's text.
     Assert(String),
+    /// A vector access whose address (word 0) must be a multiple of this.
+    Align(u32),
     /// `__trap()`.
     Trap,
+    /// The end of the function of that name, which has a result.
+    MissingReturn(String),
     /// Entry of a function of that name.
     Stack(String),
     /// A loop, or the threads of a block: where a poll may stop the launch.
@@ -130,13 +147,19 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
     let site = launch.image.sites.get(site as usize);
     let span = site.map_or(launch.entry.span, |s| s.span);
     let (kind, detail) = match site.map(|s| &s.kind) {
-        Some(SiteKind::Access { write, ty, root }) => {
+        Some(SiteKind::Access { write, ty, root, indexed }) => {
             // SAFETY: the caller's promise.
-            unsafe { access(ctx, launch, *write, *ty, *root, a, b) }
+            unsafe { access(ctx, launch, *write, *ty, *root, indexed.then_some(b as i64), a, b) }
         }
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
         Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
+        Some(SiteKind::Align(align)) => {
+            let what =
+                format!("a vector of {align} bytes is read or written at address {a:#x}, not a multiple of {align}");
+            (FaultKind::Misaligned, what)
+        }
         Some(SiteKind::Trap) => (FaultKind::Trap, "`__trap()` was called".to_owned()),
+        Some(SiteKind::MissingReturn(name)) => (FaultKind::Trap, format!("`{name}` ended without returning a value")),
         Some(SiteKind::Stack(name)) => {
             (FaultKind::StackOverflow, format!("the call of `{name}` needs more stack than a thread has"))
         }
@@ -159,7 +182,8 @@ fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
     if b == 0 {
         (FaultKind::DivisionByZero, format!("{} {op} 0", show(a)))
     } else {
-        let what = format!("{} {op} {}, which does not fit in `{}`", show(a), show(b), ty.c_name());
+        // CUDA C++ defines `a % b` by `a / b`, which is what does not fit.
+        let what = format!("{} {op} {}: the quotient does not fit in `{}`", show(a), show(b), ty.c_name());
         (FaultKind::DivisionOverflow, what)
     }
 }
@@ -205,6 +229,7 @@ unsafe fn access(
     write: bool,
     ty: Type,
     root: SiteRoot,
+    index: Option<i64>,
     a: u64,
     b: u64,
 ) -> (FaultKind, String) {
@@ -237,17 +262,17 @@ unsafe fn access(
             (desc, a.wrapping_sub(desc.base) as i64)
         }
     };
-    explain(&buffer(launch, desc), write, ty, off)
+    explain(&buffer(launch, desc), write, ty, off, index)
 }
 
-fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, String) {
+fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i64>) -> (FaultKind, String) {
     let size = u64::from(ty.size());
     let verb = if write { "writes" } else { "reads" };
     let name = if buffer.name.is_empty() { buffer.noun.to_owned() } else { format!("`{}`", buffer.name) };
     match buffer.desc.kind().0 {
         DescKind::Null => return (FaultKind::NullPointer, format!("{verb} {} through a null pointer", bytes(size))),
         DescKind::NullParam => {
-            let place = place(buffer.elem, off, size);
+            let place = place(buffer.elem, off, size, index);
             return (FaultKind::NullPointer, format!("{verb} {place} of {name}, which is a null pointer"));
         }
         DescKind::Dangling => {
@@ -256,7 +281,7 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, 
         }
         DescKind::Param | DescKind::Slot | DescKind::Global | DescKind::Shared => {}
     }
-    let place = place(buffer.elem, off, size);
+    let place = place(buffer.elem, off, size, index);
     if off as u64 >= BufferDesc::starts(buffer.desc.len, size) {
         let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
         return (kind, format!("{verb} {place} of {name}, which has {}", extent(buffer, off, size)));
@@ -273,11 +298,14 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, 
     (FaultKind::Misaligned, detail)
 }
 
-/// `index 5`, or `4 bytes at byte 6` where the access is no element of the buffer.
-fn place(elem: Option<Scalar>, off: i64, size: u64) -> String {
-    match elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0) {
-        Some(_) => format!("index {}", off / size as i64),
-        None => format!("{} at byte {off}", bytes(size)),
+/// `index 5`, or `4 bytes at byte 6` where the access is no element of the buffer. `index` is what the pointer was moved by.
+fn place(elem: Option<Scalar>, off: i64, size: u64, index: Option<i64>) -> String {
+    let is_far = off.wrapping_sub(FAR).unsigned_abs() < 1 << 50;
+    match (elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0), index) {
+        (_, Some(index)) if is_far => format!("index {index}"),
+        (_, None) if is_far => "an index past all memory".to_owned(),
+        (Some(_), _) => format!("index {}", off / size as i64),
+        (None, _) => format!("{} at byte {off}", bytes(size)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions of this process that generated code calls: helpers of the run-time, and one table of math functions.
 //!
 //! What an instruction does (rounding, square root, `fma`, minimum) is lowered in place and only listed here for completeness.
-//! The rest is the C library's, `libm`'s, or of [`super::special`]; `float` forms that have no `float` original round the
+//! The rest is the C library's, `libm`'s, or of [`super::math`]; `float` forms that have no `float` original round the
 //! `double` one.
 
 use std::sync::OnceLock;
@@ -9,7 +9,9 @@ use std::sync::OnceLock;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::CallConv;
 
-use super::{faults, join, memory, output, special, tick};
+use super::math::directed::{self, Toward};
+use super::math::{bessel, logarithm, norm, special};
+use super::{faults, join, memory, output, tick};
 use crate::ir::MathFn;
 
 /// A function of this process.
@@ -150,7 +152,7 @@ forms! {
     fmod_f32 fmod_f64 (x, y) x % y, x % y;
     hypot_f32 hypot_f64 (x, y) x.hypot(y), x.hypot(y);
     log_f32 log_f64 (x) x.ln(), x.ln();
-    log10_f32 log10_f64 (x) x.log10(), x.log10();
+    log10_f32 log10_f64 (x) x.log10(), logarithm::base_10(x);
     log1p_f32 log1p_f64 (x) x.ln_1p(), x.ln_1p();
     log2_f32 log2_f64 (x) x.log2(), x.log2();
     nextafter_f32 nextafter_f64 (x, y) libm::nextafterf(x, y), libm::nextafter(x, y);
@@ -162,14 +164,16 @@ forms! {
     sinh_f32 sinh_f64 (x) x.sinh(), x.sinh();
     sqrt_f32 sqrt_f64 (x) x.sqrt(), x.sqrt();
     tan_f32 tan_f64 (x) x.tan(), x.tan();
-    tanh_f32 tanh_f64 (x) x.tanh(), x.tanh();
+    tanh_f32 tanh_f64 (x) x.tanh(), special::tanh(x);
     trunc_f32 trunc_f64 (x) x.trunc(), x.trunc();
 }
 
 rounded! {
-    acosh_f32 acosh_f64 (x) libm::acosh(x);
+    acosh_f32 acosh_f64 (x) special::acosh(x);
     asinh_f32 asinh_f64 (x) libm::asinh(x);
     atanh_f32 atanh_f64 (x) libm::atanh(x);
+    cyl_bessel_i0_f32 cyl_bessel_i0_f64 (x) bessel::i0(x);
+    cyl_bessel_i1_f32 cyl_bessel_i1_f64 (x) bessel::i1(x);
     cospi_f32 cospi_f64 (x) special::cospi(x);
     erf_f32 erf_f64 (x) libm::erf(x);
     erfc_f32 erfc_f64 (x) libm::erfc(x);
@@ -179,22 +183,53 @@ rounded! {
     exp10_f32 exp10_f64 (x) 10f64.powf(x);
     frexp_exp_f32 frexp_exp_f64 (x) special::frexp(x).1;
     frexp_mant_f32 frexp_mant_f64 (x) special::frexp(x).0;
-    j0_f32 j0_f64 (x) libm::j0(x);
-    j1_f32 j1_f64 (x) libm::j1(x);
-    jn_f32 jn_f64 (n, x) libm::jn(n as i32, x);
+    j0_f32 j0_f64 (x) bessel::j0(x);
+    j1_f32 j1_f64 (x) bessel::j1(x);
+    jn_f32 jn_f64 (n, x) bessel::jn(n as i32, x);
     ldexp_f32 ldexp_f64 (x, n) libm::ldexp(x, n as i32);
     lgamma_f32 lgamma_f64 (x) libm::lgamma(x);
     logb_f32 logb_f64 (x) special::logb(x);
     normcdf_f32 normcdf_f64 (x) special::normcdf(x);
     normcdfinv_f32 normcdfinv_f64 (x) special::normcdfinv(x);
+    norm3d_f32 norm3d_f64 (x, y, z) norm::norm(&[x, y, z]);
+    norm4d_f32 norm4d_f64 (x, y, z, w) norm::norm(&[x, y, z, w]);
+    rnorm3d_f32 rnorm3d_f64 (x, y, z) norm::reciprocal(&[x, y, z]);
+    rnorm4d_f32 rnorm4d_f64 (x, y, z, w) norm::reciprocal(&[x, y, z, w]);
+    remquo_quotient_f32 remquo_quotient_f64 (x, y) special::remquo_quotient(x, y);
     rcbrt_f32 rcbrt_f64 (x) special::rcbrt(x);
     rhypot_f32 rhypot_f64 (x, y) special::rhypot(x, y);
     rsqrt_f32 rsqrt_f64 (x) special::rsqrt(x);
     sinpi_f32 sinpi_f64 (x) special::sinpi(x);
     tgamma_f32 tgamma_f64 (x) libm::tgamma(x);
-    y0_f32 y0_f64 (x) libm::y0(x);
-    y1_f32 y1_f64 (x) libm::y1(x);
-    yn_f32 yn_f64 (n, x) libm::yn(n as i32, x);
+    y0_f32 y0_f64 (x) bessel::y0(x);
+    y1_f32 y1_f64 (x) bessel::y1(x);
+    yn_f32 yn_f64 (n, x) bessel::yn(n as i32, x);
+}
+
+/// The three directed roundings of an operation: names of the `float` and `double` forms.
+macro_rules! directed {
+    ($($float:ident $double:ident $rounding:ident ($($arg:ident),*) $f32:ident $f64:ident;)*) => {$(
+        pub(super) extern "C" fn $float($($arg: f32),*) -> f32 { directed::$f32($($arg,)* Toward::$rounding) }
+        pub(super) extern "C" fn $double($($arg: f64),*) -> f64 { directed::$f64($($arg,)* Toward::$rounding) }
+    )*};
+}
+
+directed! {
+    add_rd_f32 add_rd_f64 Down (x, y) add_f32 add;
+    add_ru_f32 add_ru_f64 Up (x, y) add_f32 add;
+    add_rz_f32 add_rz_f64 Zero (x, y) add_f32 add;
+    div_rd_f32 div_rd_f64 Down (x, y) div_f32 div;
+    div_ru_f32 div_ru_f64 Up (x, y) div_f32 div;
+    div_rz_f32 div_rz_f64 Zero (x, y) div_f32 div;
+    fma_rd_f32 fma_rd_f64 Down (x, y, z) fma_f32 fma;
+    fma_ru_f32 fma_ru_f64 Up (x, y, z) fma_f32 fma;
+    fma_rz_f32 fma_rz_f64 Zero (x, y, z) fma_f32 fma;
+    mul_rd_f32 mul_rd_f64 Down (x, y) mul_f32 mul;
+    mul_ru_f32 mul_ru_f64 Up (x, y) mul_f32 mul;
+    mul_rz_f32 mul_rz_f64 Zero (x, y) mul_f32 mul;
+    sqrt_rd_f32 sqrt_rd_f64 Down (x) sqrt_f32 sqrt;
+    sqrt_ru_f32 sqrt_ru_f64 Up (x) sqrt_f32 sqrt;
+    sqrt_rz_f32 sqrt_rz_f64 Zero (x) sqrt_f32 sqrt;
 }
 
 macro_rules! table {
@@ -207,6 +242,9 @@ fn math_addresses(math: MathFn) -> (usize, usize) {
     table! { math;
         Acos acos_f32 acos_f64
         Acosh acosh_f32 acosh_f64
+        AddRd add_rd_f32 add_rd_f64
+        AddRu add_ru_f32 add_ru_f64
+        AddRz add_rz_f32 add_rz_f64
         Asin asin_f32 asin_f64
         Asinh asinh_f32 asinh_f64
         Atan atan_f32 atan_f64
@@ -218,6 +256,11 @@ fn math_addresses(math: MathFn) -> (usize, usize) {
         Cos cos_f32 cos_f64
         Cosh cosh_f32 cosh_f64
         Cospi cospi_f32 cospi_f64
+        CylBesselI0 cyl_bessel_i0_f32 cyl_bessel_i0_f64
+        CylBesselI1 cyl_bessel_i1_f32 cyl_bessel_i1_f64
+        DivRd div_rd_f32 div_rd_f64
+        DivRu div_ru_f32 div_ru_f64
+        DivRz div_rz_f32 div_rz_f64
         Erf erf_f32 erf_f64
         Erfc erfc_f32 erfc_f64
         Erfcinv erfcinv_f32 erfcinv_f64
@@ -231,6 +274,9 @@ fn math_addresses(math: MathFn) -> (usize, usize) {
         Fdim fdim_f32 fdim_f64
         Floor floor_f32 floor_f64
         Fma fma_f32 fma_f64
+        FmaRd fma_rd_f32 fma_rd_f64
+        FmaRu fma_ru_f32 fma_ru_f64
+        FmaRz fma_rz_f32 fma_rz_f64
         Fmax fmax_f32 fmax_f64
         Fmin fmin_f32 fmin_f64
         Fmod fmod_f32 fmod_f64
@@ -247,20 +293,31 @@ fn math_addresses(math: MathFn) -> (usize, usize) {
         Log1p log1p_f32 log1p_f64
         Log2 log2_f32 log2_f64
         Logb logb_f32 logb_f64
+        MulRd mul_rd_f32 mul_rd_f64
+        MulRu mul_ru_f32 mul_ru_f64
+        MulRz mul_rz_f32 mul_rz_f64
         Nextafter nextafter_f32 nextafter_f64
+        Norm3d norm3d_f32 norm3d_f64
+        Norm4d norm4d_f32 norm4d_f64
         Normcdf normcdf_f32 normcdf_f64
         Normcdfinv normcdfinv_f32 normcdfinv_f64
         Pow pow_f32 pow_f64
         Rcbrt rcbrt_f32 rcbrt_f64
         Remainder remainder_f32 remainder_f64
+        RemquoQuotient remquo_quotient_f32 remquo_quotient_f64
         Rhypot rhypot_f32 rhypot_f64
         Rint rint_f32 rint_f64
+        Rnorm3d rnorm3d_f32 rnorm3d_f64
+        Rnorm4d rnorm4d_f32 rnorm4d_f64
         Round round_f32 round_f64
         Rsqrt rsqrt_f32 rsqrt_f64
         Sin sin_f32 sin_f64
         Sinh sinh_f32 sinh_f64
         Sinpi sinpi_f32 sinpi_f64
         Sqrt sqrt_f32 sqrt_f64
+        SqrtRd sqrt_rd_f32 sqrt_rd_f64
+        SqrtRu sqrt_ru_f32 sqrt_ru_f64
+        SqrtRz sqrt_rz_f32 sqrt_rz_f64
         Tan tan_f32 tan_f64
         Tanh tanh_f32 tanh_f64
         Tgamma tgamma_f32 tgamma_f64

@@ -1,24 +1,51 @@
-//! The instruction set of this machine, looked up once in a process.
+//! The instruction set of this machine, looked up once in a process for each way of compiling for it.
 
 use std::sync::OnceLock;
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 
+/// What is worth doing to a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// Everything.
+    Full,
+    /// No value numbering, the time of which grows with the square of the function.
+    Reduced,
+}
+
 /// The code generator for this machine.
 ///
 /// # Errors
 /// A sentence, on a machine Cranelift has no back end for.
-pub fn host() -> Result<&'static OwnedTargetIsa, &'static str> {
-    static ISA: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
-    ISA.get_or_init(build).as_ref().map_err(String::as_str)
+pub fn host(effort: Effort) -> Result<&'static OwnedTargetIsa, &'static str> {
+    static FULL: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
+    static REDUCED: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
+    let isa = match effort {
+        Effort::Full => &FULL,
+        Effort::Reduced => &REDUCED,
+    };
+    isa.get_or_init(|| build(effort)).as_ref().map_err(String::as_str)
 }
 
-fn build() -> Result<OwnedTargetIsa, String> {
+/// Whether fused multiply-add is an instruction of this machine; elsewhere it is a call.
+pub fn has_fma() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    return cfg!(target_arch = "aarch64");
+}
+
+fn build(effort: Effort) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
-    let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
+    // The verifier's own time grows with the square of the function.
+    let verifier = if cfg!(debug_assertions) && effort == Effort::Full { "true" } else { "false" };
+    let opt_level = match effort {
+        Effort::Full => "speed",
+        Effort::Reduced => "none",
+    };
     for (name, value) in [
-        ("opt_level", "speed"),
+        ("opt_level", opt_level),
         ("is_pic", "false"),
         // Every call target is an absolute address, wherever the code lands.
         ("use_colocated_libcalls", "false"),

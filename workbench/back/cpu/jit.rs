@@ -56,8 +56,8 @@ struct Fixup {
 }
 
 /// Collects compiled functions.
-pub struct Assembler<'a> {
-    isa: &'a dyn TargetIsa,
+#[derive(Default)]
+pub struct Assembler {
     bytes: Vec<u8>,
     starts: Vec<usize>,
     fixups: Vec<Fixup>,
@@ -65,12 +65,7 @@ pub struct Assembler<'a> {
     disasm: bool,
 }
 
-impl<'a> Assembler<'a> {
-    /// An empty one.
-    pub fn new(isa: &'a dyn TargetIsa) -> Self {
-        Assembler { isa, bytes: Vec::new(), starts: Vec::new(), fixups: Vec::new(), frame: 0, disasm: false }
-    }
-
+impl Assembler {
     /// Makes [`Assembler::add`] return the machine code as text.
     #[must_use]
     pub fn with_disasm(mut self) -> Self {
@@ -83,15 +78,15 @@ impl<'a> Assembler<'a> {
         self.frame as usize
     }
 
-    /// Compiles the function in `ctx` and appends it; functions are numbered in the order they are added, and a name of
+    /// Compiles the function in `ctx` for `isa` and appends it; functions are numbered in the order they are added, and a name of
     /// [`NAMESPACE_MODULE`] is such a number. `hosts` are the addresses that names of [`NAMESPACE_HOST`] index.
     ///
     /// # Errors
     /// The code generator's.
-    pub fn add(&mut self, ctx: &mut Context, hosts: &[usize]) -> Result<Option<String>, JitError> {
+    pub fn add(&mut self, ctx: &mut Context, isa: &dyn TargetIsa, hosts: &[usize]) -> Result<Option<String>, JitError> {
         ctx.set_disasm(self.disasm);
         // The error borrows the function it is about; only its text leaves this match.
-        match ctx.compile(self.isa, &mut ControlPlane::default()) {
+        match ctx.compile(isa, &mut ControlPlane::default()) {
             Ok(_) => {}
             Err(e) => {
                 return Err(match &e.inner {
@@ -101,7 +96,7 @@ impl<'a> Assembler<'a> {
             }
         }
         let code = ctx.take_compiled_code().ok_or_else(|| JitError::Other("no code came back".to_owned()))?;
-        let align = (code.buffer.alignment as usize).max(self.isa.function_alignment().minimum as usize).max(16);
+        let align = (code.buffer.alignment as usize).max(isa.function_alignment().minimum as usize).max(16);
         self.bytes.resize(self.bytes.len().next_multiple_of(align), 0);
         let start = self.bytes.len();
         self.starts.push(start);

@@ -15,15 +15,17 @@ mod isa;
 mod jit;
 mod join;
 mod lower;
+mod math;
 mod memory;
 mod output;
 mod pool;
 mod rounds;
 mod schedule;
-mod special;
+mod size;
 mod split;
 mod stack;
 mod tick;
+mod vector;
 mod waits;
 
 #[cfg(test)]
@@ -43,6 +45,7 @@ use crate::source::Span;
 use analysis::FuncInfo;
 use context::BufferDesc;
 use faults::{Named, Site};
+use isa::Effort;
 use jit::{Assembler, CodeMemory, JitError};
 use lower::{Lowering, Part};
 use memory::Globals;
@@ -249,7 +252,7 @@ fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
         return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
     }
     analysis::walk(&func.body, |_, _, _| *stmts += 1);
-    if *stmts > MAX_STMTS {
+    if *stmts > MAX_STMTS || size::is_too_entangled(func) {
         return Err(too_large(func));
     }
     Ok(())
@@ -274,7 +277,7 @@ thread_local! {
 fn compile_all(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
-    assembler: &mut Assembler<'_>,
+    assembler: &mut Assembler,
     mut each: impl FnMut(FuncId, Option<String>),
 ) -> Result<()> {
     let (mut ctx, mut builder) = SCRATCH.take().unwrap_or_else(|| (Context::new(), FunctionBuilderContext::new()));
@@ -287,7 +290,10 @@ fn compile_all(
         ctx.clear();
         // After an error the scratch is in the middle of a function; it is dropped, not kept.
         lower::function(lowering, id, part, number, &mut ctx.func, &mut builder)?;
-        let text = assembler.add(&mut ctx, addresses).map_err(|e| match e {
+        let Some(effort) = size::effort(&ctx.func) else { return Err(too_large(func)) };
+        let isa = isa::host(effort);
+        let isa = isa.map_err(|e| internal(Span::NONE, e.to_owned()))?;
+        let text = assembler.add(&mut ctx, isa.as_ref(), addresses).map_err(|e| match e {
             JitError::TooLarge => too_large(func),
             JitError::Other(what) => internal(func.span, format!("no code for `{}`: {what}", func.name)),
         })?;
@@ -298,7 +304,7 @@ fn compile_all(
 }
 
 fn build(module: &Module) -> Result<Image> {
-    let isa = isa::host().map_err(|e| internal(Span::NONE, e.to_owned()))?;
+    let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module)?;
     let globals = Globals::new(module);
     let mut lowering = Lowering {
@@ -311,7 +317,7 @@ fn build(module: &Module) -> Result<Image> {
         sites: Vec::new(),
         slots: Vec::new(),
     };
-    let mut assembler = Assembler::new(isa.as_ref());
+    let mut assembler = Assembler::default();
     compile_all(&plan, &mut lowering, &mut assembler, |_, _| {})?;
     let (sites, slots) = (lowering.sites, lowering.slots);
     let frame = assembler.largest_frame();
@@ -366,6 +372,7 @@ impl Entry {
         let params = func.params.iter().map(|p| {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
+                ParamType::Bytes { .. } => (true, None),
                 ParamType::Scalar(s) => (false, Some(s)),
             };
             ParamInfo { name: p.name.clone(), is_ptr, elem }
@@ -387,7 +394,7 @@ impl Entry {
 }
 
 fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
-    let isa = isa::host().map_err(|e| internal(Span::NONE, e.to_owned()))?;
+    let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module)?;
     let globals = Globals::new(module);
     let mut lowering = Lowering {
@@ -401,7 +408,7 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         slots: Vec::new(),
     };
     let mut text = String::new();
-    let mut assembler = Assembler::new(isa.as_ref()).with_disasm();
+    let mut assembler = Assembler::default().with_disasm();
     compile_all(&plan, &mut lowering, &mut assembler, |id, asm| {
         if wanted.is_none_or(|w| w == id) {
             text.push_str(&format!("; {}\n{}\n", module.func(id).name, asm.unwrap_or_default()));

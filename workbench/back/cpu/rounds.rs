@@ -1,9 +1,10 @@
 //! Blocks of a grid-stride loop, run round by round: neighbouring blocks work on neighbouring memory in the same round, so
 //! that a worker reads long stretches where block after block would read a piece of each.
 //!
-//! Blocks are independent, and within a block the order is (round, row, thread), whatever the worker: which fault a block
-//! ends in does not depend on how blocks are shared out. After a fault the blocks below it still run to their ends, because
-//! the lowest block's fault is the launch's.
+//! Blocks are independent, and within a block the order is (round, row, thread), whatever the worker. A launch's fault is
+//! that of its lowest faulting block's lowest faulting thread, as if threads had run one after the other: after a fault all
+//! that is below it still runs to its end. A row can only be run as a whole, so the threads above the faulting one go on in
+//! that row's later rounds; what they write is in arrays that nobody may read after a fault.
 
 use super::context::{EntryFn, WorkerCtx};
 use super::pool;
@@ -12,13 +13,14 @@ use super::schedule::Launch;
 /// Most rows (of all threads in x of one y and z) that take turns.
 const MAX_ROWS: u64 = 1024;
 
-/// Blocks that are worth keeping together: fewer read memory in pieces of a few kilobytes.
-const NEIGHBOURS: u64 = 8;
+/// Blocks that are worth keeping together: fewer read memory in pieces of too few pages.
+const NEIGHBOURS: u64 = 16;
 
-/// How many blocks a worker takes next: many while many are left, but no fewer than its share or a few neighbours.
+/// How many blocks a worker takes next: an even share of what is left, because blocks are alike and long stretches of memory
+/// are read faster, but no fewer than a few neighbours.
 pub fn claim(blocks: u64, left: u64) -> u64 {
     let width = pool::width() as u64;
-    (left / (2 * width)).max(blocks.div_ceil(width).min(NEIGHBOURS))
+    (left / width).max(blocks.div_ceil(width).min(NEIGHBOURS))
 }
 
 /// The code of a kernel that is a grid-stride loop.
@@ -49,8 +51,23 @@ struct Row {
 enum Turn {
     Done,
     Again,
+    /// A thread of it faulted, or the worker has to stop.
     Stopped,
 }
+
+impl Row {
+    /// Where a thread of this row stands among all of the launch.
+    fn place(&self, x: u32) -> Place {
+        (self.linear, self.z, self.y, x)
+    }
+
+    fn is_over(&self) -> bool {
+        self.stride == 0 || self.offset >= self.distance
+    }
+}
+
+/// Block, and thread in z, y and x: ordered as faults are.
+type Place = (u64, u32, u32, u32);
 
 impl Rounds {
     /// # Safety
@@ -91,36 +108,45 @@ impl Rounds {
     /// # Safety
     /// As for [`Rounds::run`].
     unsafe fn take_turns(&self, launch: &Launch<'_>, ctx: &mut WorkerCtx, turns: &mut Vec<Row>) -> bool {
-        let mut lowest_fault = u64::MAX;
+        let mut lowest: Option<Place> = None;
+        // Whether a thread of the row is below the lowest fault.
+        let matters = |lowest: Option<Place>, row: &Row| lowest.is_none_or(|place| row.place(0) < place);
         while !turns.is_empty() {
             let mut kept = 0;
             for i in 0..turns.len() {
                 let mut row = turns[i];
-                if row.linear >= lowest_fault {
-                    break;
+                if !matters(lowest, &row) {
+                    continue;
                 }
                 (ctx.block_linear, ctx.block, ctx.thread) = (row.linear, row.block, [0, row.y, row.z]);
+                // A fault leaves its frames behind.
+                ctx.frames = std::ptr::null();
                 // SAFETY: the caller's promise.
-                match unsafe { self.turn(launch, ctx, &mut row) } {
-                    Turn::Done => {}
-                    Turn::Again => {
-                        turns[kept] = row;
-                        kept += 1;
-                    }
+                let again = match unsafe { self.turn(launch, ctx, &mut row) } {
+                    Turn::Done => false,
+                    Turn::Again => true,
                     Turn::Stopped => {
                         if launch.stop.get().is_some() {
                             return false;
                         }
                         let Some(fault) = ctx.worker.fault.take() else { return false };
-                        launch.record(row.linear, fault);
-                        lowest_fault = row.linear;
+                        let place = row.place(fault.thread[0]);
+                        if lowest.is_none_or(|other| place < other) {
+                            lowest = Some(place);
+                            launch.record(row.linear, fault);
+                        }
+                        !row.is_over()
                     }
+                };
+                if again {
+                    turns[kept] = row;
+                    kept += 1;
                 }
             }
             turns.truncate(kept);
-            turns.retain(|row| row.linear < lowest_fault);
+            turns.retain(|row| matters(lowest, row));
         }
-        lowest_fault == u64::MAX
+        lowest.is_none()
     }
 
     /// One round of the row the context names, or all of it where rounds cannot be exchanged.
@@ -144,11 +170,11 @@ impl Rounds {
             return Turn::Done;
         }
         ctx.offset = row.offset;
+        row.offset += row.stride;
         // SAFETY: as above.
         if unsafe { (self.round)(ctx, args) } != 0 {
             return Turn::Stopped;
         }
-        row.offset += row.stride;
         if row.offset < row.distance { Turn::Again } else { Turn::Done }
     }
 }

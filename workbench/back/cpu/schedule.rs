@@ -420,10 +420,11 @@ impl Launch<'_> {
         ((CLAIM / block_ns) as u64).min(last.saturating_mul(8)).min(share).max(1)
     }
 
-    /// Keeps the fault of the lowest block.
+    /// Keeps the fault of the lowest block, of its faults that of the lowest thread.
     pub fn record(&self, block: u64, fault: RawFault) {
+        let place = |block: u64, fault: &RawFault| (block, fault.thread[2], fault.thread[1], fault.thread[0]);
         let mut finished = lock(&self.finished);
-        if finished.fault.as_ref().is_none_or(|(lowest, _)| block < *lowest) {
+        if finished.fault.as_ref().is_none_or(|(b, other)| place(block, &fault) < place(*b, other)) {
             finished.fault = Some((block, fault));
             self.fault_block.fetch_min(block, Ordering::Relaxed);
         }

@@ -3,14 +3,24 @@
 
 use std::collections::BTreeMap;
 
+use super::Options;
 use super::intrinsics::{CONSTANTS, HOST_NAMESPACES, HOST_STD, HOST_TYPES, STD_NAMES, is_host_header};
 use super::lex::{self, Item, Kind, Macro, Shape, Token, Words};
+use crate::ir::constants;
+use crate::library::STD;
 
 /// What NVRTC calls the prelude; no span stands for it.
 pub(super) const PRELUDE_NAME: &str = "<workbench prelude>";
 
 /// What NVRTC calls the macros of the options.
 const OPTIONS_NAME: &str = "<options>";
+
+/// Whether `std` is written anywhere that NVRTC will read.
+pub(super) fn mentions_std(device_part: &str, options: &Options) -> bool {
+    let bodies = options.defines.iter().map(|(_, body)| body.as_str());
+    let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "std");
+    options.headers.values().map(String::as_str).chain(bodies).chain([device_part]).any(word)
+}
 
 /// The macros and words of a text with its headers and options.
 pub(super) fn words(text: &str, headers: &BTreeMap<String, String>, defines: &[(String, String)]) -> Words {
@@ -93,8 +103,9 @@ fn mentions_host(text: &str, tokens: &[Token]) -> bool {
     })
 }
 
-/// The whole text NVRTC gets: prelude, macros of the options, then the device part under the user's name for it.
-pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)]) -> String {
+/// The whole text NVRTC gets: prelude, macros of the options, what of the standard library it may use, then the device part
+/// under the user's name for it.
+pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)], uses_std: bool) -> String {
     let mut out = format!("#line 1 \"{PRELUDE_NAME}\"\n");
     // The user's own definitions come before ours, so that `NDEBUG` is seen; ours stand back where both exist.
     out.push_str(&format!("#line 1 \"{OPTIONS_NAME}\"\n"));
@@ -102,7 +113,7 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
         out.push_str(&format!("#define {} {}\n", one_line(name), one_line(body)));
     }
     out.push_str(&format!("#line 1 \"{PRELUDE_NAME}\"\n"));
-    for (name, value) in CONSTANTS {
+    for (name, value) in CONSTANTS.iter().chain(constants::CONSTANTS) {
         out.push_str(&format!("#ifndef {name}\n#define {name} {value}\n#endif\n"));
     }
     out.push_str(include_str!("prelude.cuh"));
@@ -111,6 +122,10 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
         out.push_str(&format!("using ::{name};\n"));
     }
     out.push_str("}\n");
+    if uses_std {
+        out.push_str(&format!("#line 1 \"{}\"\n", STD.name));
+        out.push_str(STD.text);
+    }
     out.push_str(&format!("#line 1 \"{}\"\n", quoted(name)));
     out.push_str(device_part);
     out.push('\n');

@@ -120,6 +120,12 @@ impl Code {
         }
         let mut words: Vec<u64> = args.iter().map(|arg| word(arg, &regions)).collect();
         let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|w| std::ptr::from_mut(w).cast()).collect();
+        for (i, param) in params.iter().enumerate() {
+            // A struct is read from the lender's own bytes.
+            if let (ParamType::Bytes { .. }, Some(RawArg::Buffer { ptr, .. })) = (param.ty, args.get(i)) {
+                pointers[i] = ptr.cast();
+            }
+        }
         let (grid, block) = (config.grid, config.block);
         // SAFETY: one pointer a parameter, each to at least as many bytes as the parameter has (little-endian scalars sit
         // in the low bytes); the driver copies them before it returns.

@@ -113,7 +113,8 @@ impl Code {
 
         let words = emit::words(text, &options.headers, &options.defines);
         let device = emit::device_part(text, &words, &options.headers);
-        let program = emit::program(&options.name, &device, &options.defines);
+        let uses_std = emit::mentions_std(&device, options);
+        let program = emit::program(&options.name, &device, &options.defines, uses_std);
         let headers: Vec<(String, String)> = options
             .headers
             .iter()
@@ -122,7 +123,7 @@ impl Code {
 
         let signatures = scan::kernels(text, file, &words);
         let mut names = expressions(&signatures, &options.kernels);
-        let flags = flags(nvrtc, &arch, options);
+        let flags = flags(nvrtc, &arch, options, uses_std);
         let compile = |names: &[String]| nvrtc.compile(&program, &options.name, &headers, names, &flags);
         let mut result = compile(&names).map_err(unavailable)?;
         if let Err(log) = &result
@@ -268,10 +269,14 @@ fn expressions(signatures: &[Signature], kernels: &[String]) -> Vec<String> {
     names
 }
 
-fn flags(nvrtc: &Nvrtc, arch: &str, options: &Options) -> Vec<String> {
+fn flags(nvrtc: &Nvrtc, arch: &str, options: &Options, uses_std: bool) -> Vec<String> {
     let mut flags = vec![format!("--gpu-architecture={arch}"), "--device-as-default-execution-space".to_owned()];
     if !options.extra.iter().any(|o| o.starts_with("-std") || o.starts_with("--std")) {
         flags.push("--std=c++17".to_owned());
+    }
+    if uses_std {
+        // Our `std` has them; NVRTC's would be a second one.
+        flags.push("--builtin-move-forward=false".to_owned());
     }
     if let Some(fmad) = options.fmad {
         flags.push(format!("--fmad={fmad}"));

@@ -44,6 +44,12 @@ __WB_INTEGER(sin) __WB_INTEGER(sinh) __WB_INTEGER(sqrt) __WB_INTEGER(tan) __WB_I
 __WB_INTEGER(trunc)
 #undef __WB_INTEGER
 
+// <cmath>'s, which CUDA's own headers leave to the host's.
+template <class T> __device__ inline bool isnormal(T v) {
+    double size = fabs((double)v);
+    return size >= (sizeof(T) == 4 ? (double)FLT_MIN : DBL_MIN) && size < HUGE_VAL;
+}
+
 namespace __wb {
 typedef unsigned int u32;
 typedef unsigned long long u64;

@@ -1,5 +1,5 @@
 //! Texts through NVRTC, without a GPU. Where NVRTC cannot be found they say so and pass: the wheels in the environment that
-//! `cargo xtask` makes, or in an active one, or `WORKBENCH_NVRTC` make them run.
+//! `cargo xtask` makes, or in an active one, or `WORKBENCH_NVRTC` make them run. With `WORKBENCH_TEST_NVRTC` set they must run.
 
 use super::*;
 use crate::back::{Dim3, FaultKind, LaunchConfig, RawArg};
@@ -11,6 +11,7 @@ fn found() -> bool {
     match nvrtc_version() {
         Ok(_) => true,
         Err(e) => {
+            assert!(std::env::var_os("WORKBENCH_TEST_NVRTC").is_none(), "{e}");
             eprintln!("skipped: {e}");
             false
         }
@@ -324,4 +325,34 @@ fn a_gpu_runs_kernels() {
     let outcome = code.launch("forever", &params("forever"), &args, &config).unwrap();
     assert_eq!(outcome.fault.map(|f| f.kind), Some(FaultKind::Timeout));
     assert!(code.launch("forever", &params("forever"), &args, &config).unwrap_err().contains("still running"));
+}
+
+#[test]
+fn the_standard_library_is_there() {
+    if !found() {
+        return;
+    }
+    let text = "#include <type_traits>\n#include <utility>\n#include <array>\n#include <limits>\n\
+        static_assert(std::is_same_v<std::remove_cv_t<const int>, int> && !std::is_same<int, long>::value, \"\");\n\
+        static_assert(std::is_integral<short>::value && std::is_floating_point_v<double>, \"\");\n\
+        static_assert(std::is_same_v<std::conditional_t<sizeof(int) == 4, float, char>, float>, \"\");\n\
+        static_assert(std::is_same_v<std::make_unsigned_t<int>, unsigned> && std::is_signed_v<float>, \"\");\n\
+        static_assert(std::numeric_limits<float>::max() > 3e38f && std::numeric_limits<int>::lowest() < 0, \"\");\n\
+        template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> __device__ T twice(T v) { return v + v; }\n\
+        template <size_t... I> __device__ int sum(std::index_sequence<I...>) { return (0 + ... + int(I)); }\n\
+        template <class F, class... A> __device__ auto call(F&& f, A&&... a) { return std::forward<F>(f)(std::forward<A>(a)...); }\n\
+        __global__ void k(float* x, int n) {\n\
+          std::array<float, 2> a{1.0f, std::numeric_limits<float>::infinity()};\n\
+          std::pair<int, float> p = std::make_pair(n, 2.0f);\n  float low = 1, high = 2;\n  std::swap(low, high);\n\
+          x[0] = twice(a[0]) + p.second + sum(std::make_index_sequence<4>{}) + std::move(low) + std::max(high, a.back());\n\
+          x[1] = call(std::plus<float>(), 1.0f, 2.0f) + std::clamp(x[2], 0.0f, 1.0f) + std::exchange(high, 3.0f);\n}\n";
+    let (sources, result) = compile(text, &options());
+    match result {
+        Ok((_, warnings)) => assert!(warnings.is_empty(), "{warnings:?}"),
+        Err(CompileFailure::Unavailable(e)) => panic!("{e}"),
+        Err(CompileFailure::Diagnostics(diags)) => {
+            let all: Vec<String> = diags.iter().map(|d| format!("{}: {}", sources.place(d.span), d.message)).collect();
+            panic!("{}", all.join("\n"));
+        }
+    }
 }

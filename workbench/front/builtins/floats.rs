@@ -7,11 +7,13 @@ use super::short::*;
 use super::{Lower, Outs, P, Sig, sigs};
 use crate::front::lower::Builder;
 use crate::front::types::Num;
-use crate::ir::{BinaryOp, CompareOp, MathFn, Scalar, Value};
+use crate::ir::{BinaryOp, Block, CompareOp, MathFn, Op, Scalar, Stmt, Stride, Type, Value};
 
 const OUT_F: P = P::Out(Num::Float);
 const OUT_D: P = P::Out(Num::Double);
 const OUT_I: P = P::Out(Num::Int);
+const IN_F: P = P::In(Num::Float);
+const IN_D: P = P::In(Num::Double);
 
 fn sincos(b: &mut Builder, a: &[Value]) -> Outs {
     let stores = vec![b.math(MathFn::Sin, a), b.math(MathFn::Cos, a)];
@@ -21,6 +23,11 @@ fn sincos(b: &mut Builder, a: &[Value]) -> Outs {
 fn sincospi(b: &mut Builder, a: &[Value]) -> Outs {
     let stores = vec![b.math(MathFn::Sinpi, a), b.math(MathFn::Cospi, a)];
     Outs { result: None, stores }
+}
+
+/// Exact, or infinite where the sine of it is of no use.
+fn twice(b: &mut Builder, x: Value) -> Value {
+    b.binary(BinaryOp::Add, x, x)
 }
 
 fn frexp(b: &mut Builder, a: &[Value]) -> Outs {
@@ -62,7 +69,7 @@ fn ilogb(b: &mut Builder, a: &[Value]) -> Value {
 fn order_first(b: &mut Builder, f: MathFn, a: &[Value]) -> Value {
     let ty = b.scalar(a[1]);
     let order = b.convert(ty, a[0]);
-    b.bind(ty, crate::ir::Op::Math(f, vec![order, a[1]]))
+    b.bind(ty, Op::Math(f, vec![order, a[1]]))
 }
 
 fn rint_i64(b: &mut Builder, a: &[Value]) -> Value {
@@ -113,23 +120,52 @@ fn as_int(b: &mut Builder, truth: Value) -> Value {
     b.convert(Scalar::I32, truth)
 }
 
-/// Length of a vector, scaled by nothing: `hypot` does that, pair by pair.
-fn norm(b: &mut Builder, a: &[Value]) -> Value {
-    let mut sum = b.math(MathFn::Hypot, &a[..2]);
-    for &x in &a[2..] {
-        sum = b.math(MathFn::Hypot, &[sum, x]);
-    }
-    sum
-}
-
 fn reciprocal(b: &mut Builder, x: Value) -> Value {
     let one = b.float(b.scalar(x), 1.0);
     b.binary(BinaryOp::Div, one, x)
 }
 
-fn rnorm(b: &mut Builder, a: &[Value]) -> Value {
-    let n = norm(b, a);
-    reciprocal(b, n)
+fn remquo(b: &mut Builder, a: &[Value]) -> Outs {
+    let quotient = b.math(MathFn::RemquoQuotient, a);
+    let quotient = b.convert(Scalar::I32, quotient);
+    Outs { result: Some(b.math(MathFn::Remainder, a)), stores: vec![quotient] }
+}
+
+/// Length of the `a[0]` numbers at `a[1]`: `hypot` of the length so far and the next, whose special cases are the length's.
+fn norm(b: &mut Builder, a: &[Value], ty: Scalar) -> Value {
+    let new_local = |b: &mut Builder, ty: Scalar| b.func.new_local("", ty.into());
+    let (sum, index) = (new_local(b, ty), new_local(b, Scalar::I32));
+    let (zero, first) = (b.float(ty, 0.0), b.int(Scalar::I32, 0));
+    b.push(Stmt::Set(sum, zero));
+    b.push(Stmt::Set(index, first));
+    let label = b.func.new_label();
+    b.open();
+    let i = b.bind(Scalar::I32, Op::Get(index));
+    let done = b.compare(CompareOp::Ge, i, a[0]);
+    b.open();
+    b.push(Stmt::Break(label));
+    let leave = b.close();
+    b.push(Stmt::If { cond: done, then: leave, els: Block::default() });
+    let at = b.convert(Scalar::I64, i);
+    let ptr = b.bind(Type::Ptr, Op::PtrAdd { ptr: a[1], index: at, stride: Stride::Elem(ty) });
+    let x = b.load(ptr, ty.into(), false);
+    let before = b.bind(ty, Op::Get(sum));
+    let length = b.math(MathFn::Hypot, &[before, x]);
+    b.push(Stmt::Set(sum, length));
+    let body = b.close();
+    b.open();
+    let i = b.bind(Scalar::I32, Op::Get(index));
+    let one = b.int(Scalar::I32, 1);
+    let next = b.binary(BinaryOp::Add, i, one);
+    b.push(Stmt::Set(index, next));
+    let step = b.close();
+    b.push(Stmt::Loop { label, body, step });
+    b.bind(ty, Op::Get(sum))
+}
+
+fn rnorm(b: &mut Builder, a: &[Value], ty: Scalar) -> Value {
+    let length = norm(b, a, ty);
+    reciprocal(b, length)
 }
 
 /// NaN becomes 0.
@@ -168,8 +204,10 @@ const NAN_F: Lower = Lower::Value(|b, _| b.float(Scalar::F32, f64::NAN));
 /// C and C++ functions.
 pub const BASIC: &[Sig] = sigs! {
     "sincos" (D, OUT_D, OUT_D) -> P::Void, Lower::Outs(sincos), "Sine and cosine.";
+    "sincos" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(sincos), "Sine and cosine.";
     "sincosf" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(sincos), "Sine and cosine.";
     "sincospi" (D, OUT_D, OUT_D) -> P::Void, Lower::Outs(sincospi), "Sine and cosine of pi times the argument.";
+    "sincospi" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(sincospi), "Sine and cosine of pi times the argument.";
     "sincospif" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(sincospi), "Sine and cosine of pi times the argument.";
     "frexp" (D, OUT_I) -> D, Lower::Outs(frexp), "Mantissa in [0.5, 1); the exponent is written.";
     "frexp" (F, OUT_I) -> F, Lower::Outs(frexp), "Mantissa in [0.5, 1); the exponent is written.";
@@ -191,8 +229,10 @@ pub const BASIC: &[Sig] = sigs! {
     "ilogb" (F) -> I, Lower::Value(ilogb), "Exponent as an integer.";
     "ilogbf" (F) -> I, Lower::Value(ilogb), "Exponent as an integer.";
     "jn" (I, D) -> D, Lower::Value(|b, a| order_first(b, MathFn::Jn, a)), "Bessel function of the first kind.";
+    "jn" (I, F) -> F, Lower::Value(|b, a| order_first(b, MathFn::Jn, a)), "Bessel function of the first kind.";
     "jnf" (I, F) -> F, Lower::Value(|b, a| order_first(b, MathFn::Jn, a)), "Bessel function of the first kind.";
     "yn" (I, D) -> D, Lower::Value(|b, a| order_first(b, MathFn::Yn, a)), "Bessel function of the second kind.";
+    "yn" (I, F) -> F, Lower::Value(|b, a| order_first(b, MathFn::Yn, a)), "Bessel function of the second kind.";
     "ynf" (I, F) -> F, Lower::Value(|b, a| order_first(b, MathFn::Yn, a)), "Bessel function of the second kind.";
     "lrint" (D) -> L, Lower::Value(rint_i64), "Nearest integer, halves to even.";
     "lrint" (F) -> L, Lower::Value(rint_i64), "Nearest integer, halves to even.";
@@ -218,15 +258,25 @@ pub const BASIC: &[Sig] = sigs! {
     "signbit" (F) -> B, Lower::Value(sign_bit), "Whether the sign bit is set.";
     "nan" (STR) -> D, NAN_OF, "A quiet NaN.";
     "nanf" (STR) -> F, NAN_F, "A quiet NaN.";
-    "norm3d" (D, D, D) -> D, Lower::Value(norm), "Length of a vector.";
-    "norm3df" (F, F, F) -> F, Lower::Value(norm), "Length of a vector.";
-    "norm4d" (D, D, D, D) -> D, Lower::Value(norm), "Length of a vector.";
-    "norm4df" (F, F, F, F) -> F, Lower::Value(norm), "Length of a vector.";
-    "rnorm3d" (D, D, D) -> D, Lower::Value(rnorm), "Reciprocal length of a vector.";
-    "rnorm3df" (F, F, F) -> F, Lower::Value(rnorm), "Reciprocal length of a vector.";
-    "rnorm4d" (D, D, D, D) -> D, Lower::Value(rnorm), "Reciprocal length of a vector.";
-    "rnorm4df" (F, F, F, F) -> F, Lower::Value(rnorm), "Reciprocal length of a vector.";
+    "norm3d" (D, D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Norm3d, a)), "Length of a vector.";
+    "norm3df" (F, F, F) -> F, Lower::Value(|b, a| b.math(MathFn::Norm3d, a)), "Length of a vector.";
+    "norm4d" (D, D, D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Norm4d, a)), "Length of a vector.";
+    "norm4df" (F, F, F, F) -> F, Lower::Value(|b, a| b.math(MathFn::Norm4d, a)), "Length of a vector.";
+    "rnorm3d" (D, D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Rnorm3d, a)), "Reciprocal length of a vector.";
+    "rnorm3df" (F, F, F) -> F, Lower::Value(|b, a| b.math(MathFn::Rnorm3d, a)), "Reciprocal length of a vector.";
+    "rnorm4d" (D, D, D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Rnorm4d, a)), "Reciprocal length of a vector.";
+    "rnorm4df" (F, F, F, F) -> F, Lower::Value(|b, a| b.math(MathFn::Rnorm4d, a)), "Reciprocal length of a vector.";
+    "norm" (I, IN_D) -> D, Lower::Value(|b, a| norm(b, a, Scalar::F64)), "Length of a vector of any size.";
+    "normf" (I, IN_F) -> F, Lower::Value(|b, a| norm(b, a, Scalar::F32)), "Length of a vector of any size.";
+    "rnorm" (I, IN_D) -> D, Lower::Value(|b, a| rnorm(b, a, Scalar::F64)), "Reciprocal length of a vector of any size.";
+    "rnormf" (I, IN_F) -> F, Lower::Value(|b, a| rnorm(b, a, Scalar::F32)), "Reciprocal length of a vector of any size.";
+    "rhypot" (D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Rhypot, a)), "Reciprocal of hypot.";
+    "rhypotf" (F, F) -> F, Lower::Value(|b, a| b.math(MathFn::Rhypot, a)), "Reciprocal of hypot.";
+    "remquo" (D, D, OUT_I) -> D, Lower::Outs(remquo), "IEEE remainder; low bits of the quotient are written.";
+    "remquo" (F, F, OUT_I) -> F, Lower::Outs(remquo), "IEEE remainder; low bits of the quotient are written.";
+    "remquof" (F, F, OUT_I) -> F, Lower::Outs(remquo), "IEEE remainder; low bits of the quotient are written.";
     "fdividef" (F, F) -> F, DIV, "Quotient.";
+    "fdivide" (D, D) -> D, DIV, "Quotient.";
 };
 
 /// CUDA's intrinsics on floats.
@@ -239,6 +289,10 @@ pub const INTRINSICS: &[Sig] = sigs! {
     "__sinf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Sin, a)), "Sine.";
     "__cosf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Cos, a)), "Cosine.";
     "__tanf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Tan, a)), "Tangent.";
+    "__sin2pif" (F) -> F, Lower::Value(|b, a| { let x = twice(b, a[0]); b.math(MathFn::Sinpi, &[x]) }), "Sine of 2 pi times the argument.";
+    "__cos2pif" (F) -> F, Lower::Value(|b, a| { let x = twice(b, a[0]); b.math(MathFn::Cospi, &[x]) }), "Cosine of 2 pi times the argument.";
+    "__sincos2pif" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(|b, a| { let x = twice(b, a[0]); sincospi(b, &[x]) }), "Sine and cosine of 2 pi times the argument.";
+    "__tanhf" (F) -> F, Lower::Value(|b, a| b.math(MathFn::Tanh, a)), "Hyperbolic tangent.";
     "__sincosf" (F, OUT_F, OUT_F) -> P::Void, Lower::Outs(sincos), "Sine and cosine.";
     "__powf" (F, F) -> F, Lower::Value(fast_pow), "exp2f(y * log2f(x)).";
     "__fdividef" (F, F) -> F, DIV, "Quotient.";
@@ -259,6 +313,10 @@ pub const INTRINSICS: &[Sig] = sigs! {
     "__fma_rn" (D, D, D) -> D, FMA, "a*b+c with one rounding, to nearest.";
     "__dsqrt_rn" (D) -> D, SQRT, "Square root, rounded to nearest.";
     "__drcp_rn" (D) -> D, RCP, "Reciprocal, rounded to nearest.";
+    "__isnan" (D) -> I, Lower::Value(|b, a| { let t = is_nan(b, a); as_int(b, t) }), "Whether it is no number.";
+    "__isinf" (D) -> I, Lower::Value(|b, a| { let t = is_inf(b, a); as_int(b, t) }), "Whether it is infinite.";
+    "__finite" (D) -> I, Lower::Value(|b, a| { let t = is_finite(b, a); as_int(b, t) }), "Whether it is finite.";
+    "__signbit" (D) -> I, Lower::Value(|b, a| { let t = sign_bit(b, a); as_int(b, t) }), "Whether the sign bit is set.";
     "__isnanf" (F) -> I, Lower::Value(|b, a| { let t = is_nan(b, a); as_int(b, t) }), "Whether it is no number.";
     "__isinff" (F) -> I, Lower::Value(|b, a| { let t = is_inf(b, a); as_int(b, t) }), "Whether it is infinite.";
     "__finitef" (F) -> I, Lower::Value(|b, a| { let t = is_finite(b, a); as_int(b, t) }), "Whether it is finite.";

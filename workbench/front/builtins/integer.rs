@@ -113,6 +113,94 @@ fn dp4a(b: &mut Builder, a: &[Value]) -> Value {
     sum
 }
 
+/// The two products of the first's halves and two bytes of the second, plus the third.
+fn dp2a(b: &mut Builder, a: &[Value], first_byte: i64) -> Value {
+    let word = b.scalar(a[2]);
+    let (half, byte) = if word.is_signed() { (Scalar::I16, Scalar::I8) } else { (Scalar::U16, Scalar::U8) };
+    let mut sum = a[2];
+    for i in 0..2 {
+        let mut part = |x: Value, at: i64, lane: Scalar| {
+            let at = b.int(Scalar::I32, at);
+            let moved = b.binary(BinaryOp::Shr, x, at);
+            let low = b.convert(lane, moved);
+            b.convert(word, low)
+        };
+        let (x, y) = (part(a[0], 16 * i, half), part(a[1], 8 * (first_byte + i), byte));
+        let product = b.binary(BinaryOp::Mul, x, y);
+        sum = b.binary(BinaryOp::Add, sum, product);
+    }
+    sum
+}
+
+/// The bytes of a 16-, 32- or 64-bit integer in reverse order, by exchanging ever smaller parts.
+fn byte_swap(b: &mut Builder, a: &[Value]) -> Value {
+    let ty = b.scalar(a[0]);
+    let mut x = a[0];
+    let mut part = ty.bits() / 2;
+    while part >= 8 {
+        // The low one of every two parts.
+        let low = (0..64 / (2 * part)).fold(0u64, |m, i| m | ((1u64 << part) - 1) << (2 * part * i));
+        let low = low & (u64::MAX >> (64 - ty.bits()));
+        let (low, at) = (b.int(ty, low as i64), b.int(Scalar::I32, i64::from(part)));
+        let down = b.binary(BinaryOp::Shr, x, at);
+        let down = b.binary(BinaryOp::And, down, low);
+        let up = b.binary(BinaryOp::And, x, low);
+        let up = b.binary(BinaryOp::Shl, up, at);
+        x = b.binary(BinaryOp::Or, up, down);
+        part /= 2;
+    }
+    x
+}
+
+/// The position of the n-th set bit from `base`, upwards or (`n < 0`) downwards, the bit at `base` itself for 0; all ones
+/// where there is none (PTX ISA, `fns`).
+fn find_nth_set(b: &mut Builder, a: &[Value]) -> Value {
+    let [mask, base, n] = [a[0], a[1], a[2]];
+    let zero = b.int(Scalar::I32, 0);
+    let (up, here) = (b.compare(CompareOp::Gt, n, zero), b.compare(CompareOp::Eq, n, zero));
+    let (one, ones) = (b.int(Scalar::U32, 1), b.int(Scalar::U32, 0xffff_ffff));
+    let last = b.int(Scalar::U32, 31);
+    // The bits that count, the first one lowest.
+    let above = b.binary(BinaryOp::Shl, ones, base);
+    let above = b.binary(BinaryOp::And, mask, above);
+    let at = b.binary(BinaryOp::Shl, one, base);
+    let at = b.binary(BinaryOp::And, mask, at);
+    let spare = b.binary(BinaryOp::Sub, last, base);
+    let below = b.binary(BinaryOp::Shr, ones, spare);
+    let below = b.binary(BinaryOp::And, mask, below);
+    let below = b.bit(BitFn::Brev, below);
+    let bits = b.select(up, above, below);
+    let bits = b.select(here, at, bits);
+    // How many to pass over; of 0 none.
+    let minus = b.unary(crate::ir::UnaryOp::Neg, n);
+    let size = b.select(up, n, minus);
+    let skip = b.convert(Scalar::U32, size);
+    let skip = b.binary(BinaryOp::Sub, skip, one);
+    let none = b.int(Scalar::U32, 0);
+    let mut skip = b.select(here, none, skip);
+    let count = b.bit(BitFn::Popc, bits);
+    let count = b.convert(Scalar::U32, count);
+    let found = b.compare(CompareOp::Lt, skip, count);
+    let (mut rest, mut position) = (bits, none);
+    for width in [16, 8, 4, 2, 1] {
+        let low = b.int(Scalar::U32, (1 << width) - 1);
+        let width = b.int(Scalar::U32, width);
+        let low = b.binary(BinaryOp::And, rest, low);
+        let low = b.bit(BitFn::Popc, low);
+        let low = b.convert(Scalar::U32, low);
+        let past = b.compare(CompareOp::Ge, skip, low);
+        let passed = b.select(past, low, none);
+        skip = b.binary(BinaryOp::Sub, skip, passed);
+        let moved = b.select(past, width, none);
+        rest = b.binary(BinaryOp::Shr, rest, moved);
+        position = b.binary(BinaryOp::Add, position, moved);
+    }
+    let mirrored = b.binary(BinaryOp::Sub, last, position);
+    let forward = b.binary(BinaryOp::Or, up, here);
+    let position = b.select(forward, position, mirrored);
+    b.select(found, position, ones)
+}
+
 const CLZ: Lower = Lower::Value(|b, a| b.bit(BitFn::Clz, a[0]));
 const POPC: Lower = Lower::Value(|b, a| b.bit(BitFn::Popc, a[0]));
 const FFS: Lower = Lower::Value(|b, a| b.bit(BitFn::Ffs, a[0]));
@@ -148,4 +236,12 @@ pub const TABLE: &[Sig] = sigs! {
     "__funnelshift_rc" (U, U, U) -> U, Lower::Value(|b, a| funnel_right(b, a, true)), "Low word of hi:lo >> min(shift, 32).";
     "__dp4a" (I, I, I) -> I, Lower::Value(dp4a), "Sum of four byte products, plus the third.";
     "__dp4a" (U, U, U) -> U, Lower::Value(dp4a), "Sum of four byte products, plus the third.";
+    "__dp2a_lo" (I, I, I) -> I, Lower::Value(|b, a| dp2a(b, a, 0)), "Sum of two products of halves and low bytes, plus the third.";
+    "__dp2a_lo" (U, U, U) -> U, Lower::Value(|b, a| dp2a(b, a, 0)), "Sum of two products of halves and low bytes, plus the third.";
+    "__dp2a_hi" (I, I, I) -> I, Lower::Value(|b, a| dp2a(b, a, 2)), "Sum of two products of halves and high bytes, plus the third.";
+    "__dp2a_hi" (U, U, U) -> U, Lower::Value(|b, a| dp2a(b, a, 2)), "Sum of two products of halves and high bytes, plus the third.";
+    "__fns" (U, U, I) -> U, Lower::Value(find_nth_set), "Position of the n-th set bit from a base, all ones for none.";
+    "__nv_bswap16" (US) -> US, Lower::Value(byte_swap), "Bytes in reverse order.";
+    "__nv_bswap32" (U) -> U, Lower::Value(byte_swap), "Bytes in reverse order.";
+    "__nv_bswap64" (ULL) -> ULL, Lower::Value(byte_swap), "Bytes in reverse order.";
 };

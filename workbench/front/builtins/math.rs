@@ -13,7 +13,9 @@ pub enum Form {
 
 /// Those whose C signature is not "floats of one type": the tables have them with their own types.
 fn is_plain(f: MathFn) -> bool {
-    !matches!(f, MathFn::FrexpExp | MathFn::FrexpMant | MathFn::Ldexp | MathFn::Jn | MathFn::Yn)
+    use MathFn::*;
+    !matches!(f, FrexpExp | FrexpMant | Ldexp | Jn | Yn | Rhypot | Norm3d | Norm4d | Rnorm3d | Rnorm4d)
+        && !f.name().contains('.')
 }
 
 fn find(name: &str) -> Option<MathFn> {

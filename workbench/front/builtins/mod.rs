@@ -7,14 +7,18 @@
 mod atomic;
 mod constants;
 mod conversions;
+mod directed;
+mod dpx;
 mod floats;
 mod integer;
 mod math;
 mod memory;
 mod minmax;
+mod simd;
 mod sync;
 mod types;
 mod unsupported;
+mod vector;
 mod warp;
 
 use std::borrow::Cow;
@@ -24,6 +28,7 @@ pub use constants::constant;
 pub use math::{Form, math};
 pub use types::{NamedType, named_type};
 pub use unsupported::{Advice, unsupported, unsupported_namespace};
+pub use vector::{Vector, vector, vector_names};
 
 use super::lower::Builder;
 use super::types::{Num, Ty};
@@ -145,7 +150,13 @@ static SIGS: LazyLock<Vec<&'static Sig>> = LazyLock::new(|| {
     let tables = [
         floats::BASIC,
         floats::INTRINSICS,
+        directed::ARITHMETIC,
+        directed::CONVERSIONS,
         integer::TABLE,
+        simd::TABLE,
+        dpx::TABLE,
+        dpx::TWO,
+        dpx::CHOICE,
         conversions::TABLE,
         minmax::MIN_MAX,
         minmax::ABS,
@@ -188,6 +199,7 @@ pub fn names() -> impl Iterator<Item = Cow<'static, str>> {
         .map(|s| s.name)
         .chain(math::names())
         .chain(types::names())
+        .chain(vector_names())
         .chain(unsupported::names())
         .chain(other)
         .filter(|n| !n.contains(':'))

@@ -78,7 +78,7 @@ impl Builder {
 
     /// Appends a statement; one that leaves the block ends it.
     pub fn push(&mut self, stmt: Stmt) {
-        let ends = matches!(stmt, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap);
+        let ends = stmt.is_terminator();
         let span = self.span;
         if let Some(open) = self.open.last_mut() {
             open.block.push(stmt, span);

@@ -2,75 +2,188 @@
 
 use super::convert::Use;
 use super::expr::bare;
-use super::names::Decl;
-use super::rank::{Arg, Choice, choose};
+use super::find::Found;
+use super::member::MemberFound;
+use super::names::{Callable, TArg};
+use super::rank::Arg;
 use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{CastKind, Expr, ExprKind, Ident};
-use crate::front::builtins::{self, Form, Sig};
-use crate::front::types::{Kind, Num, Ty};
-use crate::ir::MathFn;
+use crate::front::ast::{CastKind, Expr, ExprKind, Ident, Name};
+use crate::front::builtins::{self};
+use crate::front::types::{FnTy, Kind, Ty};
 use crate::source::Span;
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// `f(args)`
-    pub(super) fn call(&mut self, f: &Expr, args: &[Expr], span: Span) -> Typed {
-        let ExprKind::Name(written) = &bare(f).kind else { return self.call_of_value(f, args, span) };
-        let parts = self.strip_std(written);
-        let in_std = parts.len() < written.len() && self.text(&written[0]) == "std";
-        let [ident] = parts else {
-            if let Some(first) = parts.first() {
-                self.unknown_namespace(first, f.span);
-            }
-            return Typed::error(span);
-        };
-        let ident = *ident;
-        if !in_std {
-            match self.scopes.lookup(ident.name) {
-                Some(Decl::Functions(set)) => {
-                    let set = set.clone();
+    pub(super) fn call(&mut self, f: &'a Expr, args: &'a [Expr], span: Span) -> Typed {
+        match &bare(f).kind {
+            ExprKind::Name(name) => self.call_name(name, f, args, span),
+            ExprKind::Member { object, member, arrow } => match self.find_member(object, member, *arrow, f.span) {
+                Some(MemberFound::Methods(object, set, explicit)) => {
                     let args = self.arguments(args);
-                    return self.call_user(&ident, &set, args, span);
+                    let name = self.text(&member.last()).to_owned();
+                    self.call_methods(&name, object, &set, explicit.as_deref(), args, span)
                 }
-                Some(Decl::Type(ty)) => {
-                    let ty = ty.clone();
-                    return self.construct(&ty, args, span);
+                Some(MemberFound::Value(callee)) => self.call_of_value(callee, f, args, span),
+                None => {
+                    self.arguments(args);
+                    Typed::error(span)
                 }
-                Some(_) => return self.call_of_value(f, args, span),
-                None => {}
+            },
+            _ => {
+                let callee = self.expr(f);
+                self.call_of_value(callee, f, args, span)
             }
         }
-        self.call_named(&ident, args, in_std, span)
     }
 
-    fn call_of_value(&mut self, f: &Expr, args: &[Expr], span: Span) -> Typed {
-        if let ExprKind::Member { member, .. } = &bare(f).kind {
-            let message = format!("methods such as `{}` are not supported yet (T9)", self.text(member));
-            self.report(
-                Diagnostic::error(Code::Unsupported, span, message)
-                    .help("write a function that takes the object's parts"),
-            );
+    fn call_name(&mut self, name: &'a Name, f: &'a Expr, args: &'a [Expr], span: Span) -> Typed {
+        let ident = name.last();
+        let plain = name.parts.len() == 1 && !name.global;
+        match self.find(name) {
+            Found::Functions(set, explicit) => {
+                let args = self.arguments(args);
+                if args.iter().any(Typed::is_error) {
+                    return Typed::error(span);
+                }
+                if let Some(object) = self.implicit_object(&set, span) {
+                    let name = self.text(&ident).to_owned();
+                    return self.call_methods(&name, object, &set, explicit.as_deref(), args, span);
+                }
+                if let Some(outer) = self.outer_object(&set, span) {
+                    let name = self.text(&ident).to_owned();
+                    return self.call_methods(&name, outer, &set, explicit.as_deref(), args, span);
+                }
+                let mut set = set;
+                if plain {
+                    let more = self.associated(ident.name, &args);
+                    let fresh: Vec<Callable> = more.into_iter().filter(|c| !set.contains(c)).collect();
+                    if !fresh.is_empty() {
+                        set = set.iter().copied().chain(fresh).collect();
+                    }
+                }
+                self.call_user(&ident, &set, explicit.as_deref(), args, span)
+            }
+            Found::Type(ty) => {
+                if ty.is_error() {
+                    self.arguments(args);
+                    return Typed::error(span);
+                }
+                self.construct_type(&ty, args, span)
+            }
+            Found::Error => {
+                self.arguments(args);
+                Typed::error(span)
+            }
+            Found::Template(index) => self.construct_deduced(index, args, span),
+            Found::None => {
+                let in_std = name.qualifiers().first().is_some_and(|p| self.text(&p.ident) == "std");
+                let parts = self.strip_std(name);
+                let [part] = parts else {
+                    if let Some(first) = parts.first() {
+                        let first = first.ident;
+                        self.unknown_namespace(&first, f.span);
+                    }
+                    return Typed::error(span);
+                };
+                if part.args.is_some() && !matches!(self.text(&ident), "min" | "max") {
+                    return self.template_arguments(name);
+                }
+                if plain {
+                    // A function that only the types of the arguments lead to.
+                    let (typed, _) = self.quietly(|this| this.arguments(args));
+                    let set = self.associated(ident.name, &typed);
+                    if !set.is_empty() {
+                        let args = self.arguments(args);
+                        return self.call_user(&ident, &set, None, args, span);
+                    }
+                }
+                self.call_named(&ident, args, in_std, span)
+            }
+            _ => {
+                let callee = self.expr(f);
+                self.call_of_value(callee, f, args, span)
+            }
+        }
+    }
+
+    /// The object round a lambda, where a method of it is called by its name alone.
+    fn outer_object(&mut self, set: &[Callable], span: Span) -> Option<Typed> {
+        let closure = self.f.this.as_ref()?.ty.pointee()?.as_struct()?.clone();
+        self.class(closure.id).captured_this.as_ref()?;
+        let this = self.outer_this(span);
+        let class = this.ty.pointee()?.clone();
+        let object = Typed::place(class, span, Node::Deref(Box::new(this)));
+        let owner = set.iter().find_map(|c| match c {
+            Callable::Func(index) => self.func(*index).this.clone(),
+            Callable::Template(_) => None,
+        })?;
+        object.ty.base_offset(owner.as_struct()?)?;
+        Some(object)
+    }
+
+    fn call_of_value(&mut self, callee: Typed, f: &'a Expr, args: &'a [Expr], span: Span) -> Typed {
+        let args = self.arguments(args);
+        if callee.is_error() || args.iter().any(Typed::is_error) {
             return Typed::error(span);
         }
-        let callee = self.expr(f);
-        for arg in args {
-            self.expr(arg);
+        if callee.ty.is_struct() {
+            let symbol = self.known.call;
+            return self.operator_method(symbol, "()", callee, args, span);
         }
-        if !callee.is_error() {
-            let message = format!("this is `{}` and cannot be called", callee.ty);
-            let mut diag = Diagnostic::error(Code::TypeMismatch, f.span, message);
-            if let Node::Var(id) = callee.node {
-                diag = diag.related(self.var(id).span, "declared here");
-            }
-            self.report(diag);
+        if let Some(index) = Self::as_function(&callee) {
+            return self.call_function_checked(index, args, span);
         }
+        let target = callee.ty.decayed();
+        if let Some(Kind::Function(func)) = target.pointee().map(|t| &t.kind) {
+            let func = func.clone();
+            return self.call_pointer(callee, &func, args, span);
+        }
+        let message = format!("this is `{}` and cannot be called", callee.ty);
+        let mut diag = Diagnostic::error(Code::TypeMismatch, f.span, message);
+        if let Node::Var(id) = callee.node {
+            diag = diag.related(self.var(id).span, "declared here");
+        }
+        self.report(diag);
         Typed::error(span)
     }
 
+    /// A call through a pointer whose function is known only when running.
+    fn call_pointer(&mut self, callee: Typed, func: &FnTy, args: Vec<Typed>, span: Span) -> Typed {
+        if args.len() != func.params.len() {
+            self.exactly("the function pointed at", func.params.len(), args.len(), span);
+            return Typed::error(span);
+        }
+        let mut converted = Vec::new();
+        for (i, (arg, param)) in args.into_iter().zip(&func.params).enumerate() {
+            converted.push(self.argument(arg, param, i + 1, "the function pointed at"));
+        }
+        if converted.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        let callee = self.operand(callee);
+        let index = self.dispatcher(func, span);
+        converted.insert(0, callee);
+        self.finished_call(index, converted, span)
+    }
+
+    fn call_function_checked(&mut self, index: FuncIndex, args: Vec<Typed>, span: Span) -> Typed {
+        let name = self.func(index).display.clone();
+        match self.choose_function(&name, &[Callable::Func(index)], None, None, &args, span) {
+            Some(index) => self.call_function(index, args, span),
+            None => Typed::error(span),
+        }
+    }
+
     /// `T(x)` where the parser could not know that `T` is a type.
-    fn construct(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Typed {
+    fn construct_type(&mut self, ty: &Ty, args: &'a [Expr], span: Span) -> Typed {
+        if ty.is_struct() {
+            let args = self.arguments(args);
+            return self.construct(ty, args, span);
+        }
         match args {
+            [] => self.zero_of(ty, span),
             [arg] => {
                 let e = self.expr(arg);
                 self.explicit(CastKind::Functional, e, ty, span)
@@ -83,190 +196,203 @@ impl Lowerer<'_> {
         }
     }
 
-    fn arguments(&mut self, args: &[Expr]) -> Vec<Typed> {
-        args.iter().map(|a| self.expr(a)).collect()
+    /// Checks arguments; packs are expanded.
+    pub(super) fn arguments(&mut self, args: &'a [Expr]) -> Vec<Typed> {
+        let mut out = Vec::with_capacity(args.len());
+        for arg in args {
+            match &arg.kind {
+                ExprKind::PackExpansion(pattern) => out.extend(self.expanded(pattern, arg.span)),
+                _ => out.push(self.expr(arg)),
+            }
+        }
+        out
     }
 
-    /// A call of a name that the text does not declare.
-    fn call_named(&mut self, ident: &Ident, args: &[Expr], in_std: bool, span: Span) -> Typed {
-        let name = self.text(ident).to_owned();
-        match name.as_str() {
-            "printf" => return self.printf(args, span),
-            "assert" => return self.assert(args, span),
-            "__trap" => {
-                return if self.exactly("__trap", 0, args.len(), span) && self.device_only("__trap", span) {
-                    Typed::value(Ty::void(), span, Node::Trap)
-                } else {
-                    Typed::error(span)
-                };
-            }
-            _ => {}
-        }
-        if let Some((num, c)) = builtins::constant(&name) {
-            return Typed::value(num, span, Node::Const(c));
-        }
-        let args = self.arguments(args);
+    fn call_user(
+        &mut self,
+        ident: &Ident,
+        set: &[Callable],
+        explicit: Option<&[TArg]>,
+        args: Vec<Typed>,
+        span: Span,
+    ) -> Typed {
         if args.iter().any(Typed::is_error) {
             return Typed::error(span);
         }
-        let std_form = match (in_std, name.as_str()) {
-            (true, "min") => Some("std::min"),
-            (true, "max") => Some("std::max"),
-            _ => None,
-        };
-        if let Some(name) = std_form {
-            return self.std_min_max(name, args, span);
-        }
-        let sigs = builtins::lookup(&name);
-        if !sigs.is_empty() {
-            return self.call_builtin(&name, sigs, args, span);
-        }
-        if let Some((f, form)) = builtins::math(&name) {
-            return self.call_math(&name, f, form, args, span);
-        }
-        match builtins::unsupported(&name) {
-            Some(advice) => self.unsupported_name(advice, name, span),
-            None => self.unknown(ident, ident.span, "function"),
-        }
-        Typed::error(span)
-    }
-
-    fn call_user(&mut self, ident: &Ident, set: &[FuncIndex], args: Vec<Typed>, span: Span) -> Typed {
-        if args.iter().any(Typed::is_error) {
-            return Typed::error(span);
-        }
-        let shapes: Vec<Arg> = args.iter().map(Arg::from).collect();
-        let choice = choose(
-            set.len(),
-            &shapes,
-            |i| {
-                let func = self.func(set[i]);
-                func.required()..=func.params.len()
-            },
-            |i, j| self.func(set[i]).params[j].clone(),
-        );
-        match choice {
-            Choice::Best(i) => self.call_function(set[i], args, span),
-            // The text's overloads join CUDA's own of that name.
-            Choice::None if builtins::is_function(self.text(ident)) => {
-                let name = self.text(ident).to_owned();
-                let sigs = builtins::lookup(&name);
-                match builtins::math(&name) {
-                    _ if !sigs.is_empty() => self.call_builtin(&name, sigs, args, span),
-                    Some((f, form)) => self.call_math(&name, f, form, args, span),
-                    None => self.no_overload(ident, set, &shapes, args, span),
-                }
-            }
-            Choice::None => self.no_overload(ident, set, &shapes, args, span),
-            Choice::Ambiguous(which) => {
-                let name = self.text(ident);
-                let message = format!("call of `{name}` is ambiguous for {}", list(&shapes));
-                let mut diag =
-                    Diagnostic::error(Code::NoOverload, span, message).help("cast the arguments to the types meant");
-                for i in which {
-                    diag = diag.related(self.func(set[i]).span, "this one takes them");
-                }
-                self.report(diag);
-                Typed::error(span)
-            }
-        }
-    }
-
-    fn no_overload(&mut self, ident: &Ident, set: &[FuncIndex], shapes: &[Arg], args: Vec<Typed>, span: Span) -> Typed {
         let name = self.text(ident).to_owned();
-        let [only] = set else {
-            let message = format!("no `{name}` takes {}", list(shapes));
-            let mut diag = Diagnostic::error(Code::NoOverload, span, message);
-            for &f in set {
-                diag = diag.related(self.func(f).span, "this one does not");
+        // The text's overloads join CUDA's own of that name.
+        if explicit.is_none() && builtins::is_function(&name) {
+            let structs = args.iter().any(|a| a.ty.is_struct());
+            match self.try_choose(set, None, None, &args, span) {
+                Ok(Some(index)) if structs || !self.takes_user_conversion(index, &args) => {
+                    return self.call_function(index, args, span);
+                }
+                Err(_) if structs => {}
+                _ => {
+                    let sigs = builtins::lookup(&name);
+                    match builtins::math(&name) {
+                        _ if !sigs.is_empty() => return self.call_builtin(&name, sigs, args, span),
+                        Some((f, form)) => return self.call_math(&name, f, form, args, span),
+                        None => {}
+                    }
+                }
             }
-            self.report(diag);
-            return Typed::error(span);
-        };
-        let func = self.func(*only);
-        let (least, most, place) = (func.required(), func.params.len(), func.span);
-        if !(least..=most).contains(&args.len()) {
-            let wanted = if least == most { count(most) } else { format!("{least} to {most} arguments") };
-            let message = format!("`{name}` takes {wanted}, and {} given", given(args.len()));
-            self.report(Diagnostic::error(Code::ArgumentCount, span, message).related(place, "declared here"));
-            return Typed::error(span);
         }
-        // One candidate: say which argument does not fit.
-        let params = func.params.clone();
-        for (i, (arg, param)) in args.into_iter().zip(&params).enumerate() {
-            self.argument(arg, param, i + 1, &name);
+        match self.choose_function(&name, set, explicit, None, &args, span) {
+            Some(index) => self.call_function(index, args, span),
+            None => Typed::error(span),
         }
-        Typed::error(span)
+    }
+
+    /// Whether a call needs a constructor or conversion function, so that what is built in fits better.
+    fn takes_user_conversion(&mut self, index: FuncIndex, args: &[Typed]) -> bool {
+        let params = self.func(index).params.clone();
+        args.iter().zip(&params).any(|(arg, param)| super::rank::implicit(&Arg::from(arg), param).is_none())
     }
 
     /// Converts an argument to a parameter's type; a reference takes the address.
-    fn argument(&mut self, arg: Typed, param: &Ty, index: usize, name: &str) -> Typed {
-        let Kind::Reference(target) = &param.kind else {
+    pub(super) fn argument(&mut self, arg: Typed, param: &Ty, index: usize, name: &str) -> Typed {
+        let Some(target) = param.target() else {
             return self.implicit(arg, &param.unqualified(), Use::Argument(index, name));
         };
-        self.bind_reference(arg, target, |from| {
+        self.bind_to(arg, param, target, |from| {
             format!("argument {index} of `{name}` is `{param}`, which cannot refer to this `{from}`")
         })
     }
 
-    /// The address that a reference to `target` holds.
+    /// The address that an lvalue reference to `target` holds.
     pub(super) fn bind_reference(&mut self, e: Typed, target: &Ty, message: impl Fn(&Ty) -> String) -> Typed {
+        let reference = target.clone().reference();
+        self.bind_to(e, &reference, target, message)
+    }
+
+    /// The address that a reference holds.
+    pub(super) fn bind_to(&mut self, e: Typed, reference: &Ty, target: &Ty, message: impl Fn(&Ty) -> String) -> Typed {
         if e.is_error() || target.is_error() {
             return Typed::error(e.span);
         }
         let span = e.span;
         let ptr = target.clone().pointer();
-        let fits = super::rank::implicit(&Arg::from(&e), &target.clone().reference()).is_some();
-        if !fits {
+        if let Node::Overloads(at) = e.node
+            && let Some(index) = self.overload_for(at, target)
+        {
+            let place = Typed::place(target.clone(), span, Node::Function(index));
+            return Typed::value(ptr, span, Node::AddrOf(Box::new(place)));
+        }
+        if self.conversion(&Arg::from(&e), reference).is_none() {
             let mut diag = Diagnostic::error(Code::TypeMismatch, span, message(&e.ty));
             if !e.lvalue {
                 diag = diag.help("store the value in a variable first, or take a `const` reference");
+            } else if matches!(reference.kind, Kind::RvalueReference(_)) {
+                diag = diag.help("write `std::move(...)` to give its value away");
             }
             self.report(diag);
             return Typed::error(span);
         }
-        let direct = e.lvalue && (e.ty.unqualified() == target.unqualified() || e.ty.is_array());
-        let place = if direct {
+        if let Node::Braced(_) = e.node {
+            let value = self.implicit(e, &target.unqualified(), Use::Assign);
+            if value.is_error() {
+                return value;
+            }
+            let place = Typed::place(target.clone(), span, Node::Temporary(Box::new(value)));
+            return Typed::value(ptr, span, Node::AddrOf(Box::new(place)));
+        }
+        let same = e.ty.unqualified() == target.unqualified() || e.ty.is_array();
+        let derived = target.as_struct().filter(|t| !same && e.ty.base_offset(t).is_some()).cloned();
+        let place = if let Some(base) = derived {
+            let whole = if e.lvalue { e } else { Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e))) };
+            self.upcast_place(whole, &base)
+        } else if same && e.lvalue {
             e
+        } else if same && e.ty.is_struct() {
+            Typed::place(target.clone(), span, Node::Temporary(Box::new(e)))
         } else {
-            let value = self.operand(e);
-            let value = self.cast(value, &target.unqualified());
+            let value = self.implicit(e, &target.unqualified(), Use::Assign);
+            if value.is_error() {
+                return value;
+            }
             Typed::place(target.clone(), span, Node::Temporary(Box::new(value)))
         };
         Typed::value(ptr, span, Node::AddrOf(Box::new(place)))
     }
 
-    fn call_function(&mut self, index: FuncIndex, args: Vec<Typed>, span: Span) -> Typed {
-        if !self.may_call(index, span) {
+    /// A call of a function of the text that has been chosen.
+    pub(super) fn call_function(&mut self, index: FuncIndex, args: Vec<Typed>, span: Span) -> Typed {
+        if self.needs_object(index, span) {
             return Typed::error(span);
         }
-        let func = self.func(index);
-        let name = self.interner.name(func.name).to_owned();
-        let (params, ret) = (func.params.clone(), func.ret.clone());
-        let rest: Vec<Option<Typed>> = func.defaults.iter().skip(args.len()).cloned().collect();
-        let mut converted = Vec::with_capacity(params.len());
-        for (i, (arg, param)) in args.into_iter().chain(rest.into_iter().flatten()).zip(&params).enumerate() {
-            converted.push(self.argument(arg, param, i + 1, &name));
-        }
-        if converted.iter().any(Typed::is_error) || ret.is_error() {
+        self.call_with(index, None, args, span)
+    }
+
+    /// A call with its object, the address of one, before the arguments.
+    pub(super) fn call_with(&mut self, index: FuncIndex, this: Option<Typed>, args: Vec<Typed>, span: Span) -> Typed {
+        if !self.may_call(index, span) || !self.known_result(index, span) {
             return Typed::error(span);
+        }
+        let Some(mut converted) = self.converted_arguments(index, args, span) else { return Typed::error(span) };
+        if self.func(index).ret.is_error() {
+            return Typed::error(span);
+        }
+        if let Some(this) = this {
+            converted.insert(0, this);
         }
         self.note_call(index, span);
-        let call = Typed::value(ret.decayed(), span, Node::Call(index, converted));
-        match &ret.kind {
-            Kind::Reference(target) => {
-                let ptr = Typed { ty: (**target).clone().pointer(), ..call };
-                Typed::place((**target).clone(), span, Node::Deref(Box::new(ptr)))
+        self.finished_call(index, converted, span)
+    }
+
+    /// A call's node, what a reference refers to looked through.
+    fn finished_call(&mut self, index: FuncIndex, args: Vec<Typed>, span: Span) -> Typed {
+        let ret = self.func(index).ret.clone();
+        if ret.is_struct() && !self.complete_type(&ret, span) {
+            return Typed::error(span);
+        }
+        let call = Typed::value(ret.decayed(), span, Node::Call(index, args));
+        match ret.target() {
+            Some(target) => {
+                let ptr = Typed { ty: target.clone().pointer(), ..call };
+                let xvalue = matches!(ret.kind, Kind::RvalueReference(_));
+                Typed { xvalue, ..Typed::place(target.clone(), span, Node::Deref(Box::new(ptr))) }
             }
-            _ => call,
+            None => call,
         }
     }
 
-    fn may_call(&mut self, index: FuncIndex, span: Span) -> bool {
+    /// Arguments as the parameters want them, defaults added; `None` once reported.
+    pub(super) fn converted_arguments(&mut self, index: FuncIndex, args: Vec<Typed>, span: Span) -> Option<Vec<Typed>> {
         let func = self.func(index);
-        let (name, place, side) = (self.interner.name(func.name).to_owned(), func.span, func.side);
+        let name = func.display.clone();
+        let (params, scope) = (func.params.clone(), func.scope);
+        let rest: Vec<&'a Expr> = func.defaults.iter().skip(args.len()).copied().flatten().collect();
+        let mut all = args;
+        if !rest.is_empty() {
+            let here = self.scopes.enter(scope);
+            for e in rest {
+                let value = self.expr(e);
+                // A default is said to stand where the call does.
+                all.push(Typed { span, ..value });
+            }
+            self.scopes.enter(here);
+        }
+        let mut converted = Vec::with_capacity(params.len());
+        for (i, (arg, param)) in all.into_iter().zip(&params).enumerate() {
+            converted.push(self.argument(arg, param, i + 1, &name));
+        }
+        (!converted.iter().any(Typed::is_error)).then_some(converted)
+    }
+
+    pub(super) fn may_call(&mut self, index: FuncIndex, span: Span) -> bool {
+        let func = self.func(index);
+        let (name, place, side) = (func.display.clone(), func.span, func.side);
         if func.broken {
             return false;
+        }
+        if func.deleted {
+            let message = format!("`{name}` is deleted");
+            self.report(Diagnostic::error(Code::NoOverload, span, message).related(place, "declared here"));
+            return false;
+        }
+        if !self.f.inside || self.unevaluated > 0 {
+            return true;
         }
         let diag = match (side, self.f.side) {
             (Side::Kernel, _) => {
@@ -290,142 +416,9 @@ impl Lowerer<'_> {
         self.report(diag.related(place, "declared here"));
         false
     }
-
-    fn call_builtin(&mut self, name: &str, sigs: &'static [&'static Sig], args: Vec<Typed>, span: Span) -> Typed {
-        if !self.device_only(name, span) {
-            return Typed::error(span);
-        }
-        let shapes: Vec<Arg> = args.iter().map(Arg::from).collect();
-        let choice =
-            choose(sigs.len(), &shapes, |i| sigs[i].params.len()..=sigs[i].params.len(), |i, j| sigs[i].params[j].ty());
-        match choice {
-            Choice::Best(i) => {
-                let sig = sigs[i];
-                let args: Vec<Typed> = args
-                    .into_iter()
-                    .zip(sig.params)
-                    .map(|(arg, param)| {
-                        let arg = self.operand(arg);
-                        self.cast(arg, &param.ty())
-                    })
-                    .collect();
-                Typed::value(sig.ret.ty(), span, Node::Intrinsic(sig, args))
-            }
-            Choice::None if sigs.iter().all(|s| s.params.len() != args.len()) => {
-                self.exactly(name, sigs[0].params.len(), args.len(), span);
-                Typed::error(span)
-            }
-            Choice::None => {
-                let message = format!("no `{name}` takes {}", list(&shapes));
-                let mut diag = Diagnostic::error(Code::NoOverload, span, message);
-                if let [only] = sigs {
-                    diag = diag.help(format!("it is `{}`", only.declaration()));
-                }
-                self.report(diag);
-                Typed::error(span)
-            }
-            Choice::Ambiguous(_) => {
-                let message = format!("call of `{name}` is ambiguous for {}", list(&shapes));
-                let help = match args.first().and_then(|a| a.ty.num()) {
-                    Some(num) if args.len() > 1 => {
-                        format!("cast to one type: `{name}(({})a, ({})b)`", num.name(), num.name())
-                    }
-                    _ => "cast the argument to the type meant".to_owned(),
-                };
-                self.report(Diagnostic::error(Code::NoOverload, span, message).help(help));
-                Typed::error(span)
-            }
-        }
-    }
-
-    /// The templates deduce one type from both arguments.
-    fn std_min_max(&mut self, name: &str, args: Vec<Typed>, span: Span) -> Typed {
-        let args: Vec<Typed> = args.into_iter().map(|a| self.operand(a)).collect();
-        if !self.exactly(name, 2, args.len(), span) || args.iter().any(Typed::is_error) {
-            return Typed::error(span);
-        }
-        let sigs = builtins::lookup(name);
-        let found = sigs.iter().find(|s| s.params.iter().zip(&args).all(|(p, a)| p.ty() == a.ty));
-        match found {
-            Some(&sig) => Typed::value(sig.ret.ty(), span, Node::Intrinsic(sig, args)),
-            None => {
-                let message =
-                    format!("`{name}` needs two numbers of one type, not `{}` and `{}`", args[0].ty, args[1].ty);
-                let plain = name.trim_start_matches("std::");
-                self.report(
-                    Diagnostic::error(Code::NoOverload, span, message)
-                        .help(format!("cast one of them, or write `{plain}` without `std::`")),
-                );
-                Typed::error(span)
-            }
-        }
-    }
-
-    fn call_math(&mut self, name: &str, f: MathFn, form: Form, args: Vec<Typed>, span: Span) -> Typed {
-        if !self.exactly(name, f.arity(), args.len(), span) {
-            return Typed::error(span);
-        }
-        let args: Vec<Typed> = args.into_iter().map(|a| self.operand(a)).collect();
-        if args.iter().any(Typed::is_error) {
-            return Typed::error(span);
-        }
-        for (i, arg) in args.iter().enumerate() {
-            if arg.ty.arithmetic().is_none() {
-                let message = format!("argument {} of `{name}` is a number, not `{}`", i + 1, arg.ty);
-                let help = arg.ty.pointee().map(|_| "read what it points at: `*p` or `p[i]`".to_owned());
-                let mut diag = Diagnostic::error(Code::TypeMismatch, arg.span, message);
-                diag.help = help;
-                self.report(diag);
-                return Typed::error(span);
-            }
-        }
-        let all_float = args.iter().all(|a| a.ty.num() == Some(Num::Float));
-        let num = if form == Form::Float || all_float { Num::Float } else { Num::Double };
-        let args = args.into_iter().map(|a| self.number(a, num)).collect();
-        Typed::value(num, span, Node::Math(f, args))
-    }
-
-    fn assert(&mut self, args: &[Expr], span: Span) -> Typed {
-        if !self.exactly("assert", 1, args.len(), span) {
-            return Typed::error(span);
-        }
-        let text = self.sources.text(args[0].span).to_owned();
-        let cond = self.expr(&args[0]);
-        let cond = self.condition(cond);
-        if cond.is_error() {
-            return Typed::error(span);
-        }
-        Typed::value(Ty::void(), span, Node::Assert(Box::new(cond), text))
-    }
-
-    /// Checks the number of arguments of a builtin.
-    pub(super) fn exactly(&mut self, name: &str, wanted: usize, got: usize, span: Span) -> bool {
-        if wanted != got {
-            let message = format!("`{name}` takes {}, and {} given", count(wanted), given(got));
-            let mut diag = Diagnostic::error(Code::ArgumentCount, span, message);
-            if let [only] = builtins::lookup(name) {
-                diag = diag.help(format!("it is `{}`", only.declaration()));
-            }
-            self.report(diag);
-        }
-        wanted == got
-    }
-
-    /// Refuses an intrinsic of the device in host code.
-    fn device_only(&mut self, name: &str, span: Span) -> bool {
-        let refused = builtins::device_only(name) && self.f.side == Side::Host;
-        if refused {
-            let message = format!("`{name}` exists only in device code");
-            self.report(
-                Diagnostic::error(Code::WrongSide, span, message)
-                    .help("make the function `__host__ __device__` and keep it out of there"),
-            );
-        }
-        !refused
-    }
 }
 
-fn count(n: usize) -> String {
+pub(super) fn count(n: usize) -> String {
     match n {
         0 => "no arguments".to_owned(),
         1 => "1 argument".to_owned(),
@@ -433,7 +426,7 @@ fn count(n: usize) -> String {
     }
 }
 
-fn given(n: usize) -> String {
+pub(super) fn given(n: usize) -> String {
     match n {
         0 => "none is".to_owned(),
         1 => "1 is".to_owned(),
@@ -442,7 +435,12 @@ fn given(n: usize) -> String {
 }
 
 /// The types of arguments, for messages.
-fn list(args: &[Arg]) -> String {
+pub(super) fn list_of(args: &[Typed]) -> String {
+    let shapes: Vec<Arg> = args.iter().map(Arg::from).collect();
+    list(&shapes)
+}
+
+pub(super) fn list(args: &[Arg]) -> String {
     let types: Vec<String> = args.iter().map(|a| format!("`{}`", a.ty.decayed())).collect();
     match types.len() {
         0 => "no arguments".to_owned(),

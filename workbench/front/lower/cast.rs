@@ -1,19 +1,89 @@
 //! Explicit conversions: C casts, functional casts, `static_cast`, `reinterpret_cast`, `const_cast`.
 
 use super::Lowerer;
+use super::convert::Use;
 use super::rank::{Arg, implicit};
-use super::tree::{Node, Typed};
+use super::tree::{Node, TemplateIndex, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{CastKind, Expr, TypeName};
+use crate::front::ast::{CastKind, Expr, ExprKind, TypeName};
 use crate::front::types::{Kind, Num, Ty};
 use crate::source::Span;
 
-impl Lowerer<'_> {
-    pub(super) fn cast_expr(&mut self, kind: CastKind, ty: &TypeName, operand: Option<&Expr>, span: Span) -> Typed {
+impl<'a> Lowerer<'a> {
+    pub(super) fn cast_expr(
+        &mut self,
+        kind: CastKind,
+        ty: &'a TypeName,
+        operand: Option<&'a Expr>,
+        span: Span,
+    ) -> Typed {
         let to = self.type_name(ty);
         let Some(operand) = operand else { return self.zero(&to, span) };
         let e = self.expr(operand);
         self.explicit(kind, e, &to, span)
+    }
+
+    /// `T(args)`
+    pub(super) fn construct_expr(&mut self, ty: &'a TypeName, args: &'a [Expr], span: Span) -> Typed {
+        if let Some(name) = super::template::plain_name(ty)
+            && ty.layers.is_empty()
+            && let Some(super::names::Decl::Template(index)) = self.scopes.lookup(name)
+        {
+            return self.construct_deduced(index, args, span);
+        }
+        let to = self.type_name(ty);
+        if to.is_struct() {
+            let args = self.arguments(args);
+            return self.construct(&to, args, span);
+        }
+        match args {
+            [] => self.zero(&to, span),
+            [one] if !matches!(one.kind, ExprKind::PackExpansion(_)) => {
+                let e = self.expr(one);
+                self.explicit(CastKind::Functional, e, &to, span)
+            }
+            _ => {
+                let mut all = self.arguments(args);
+                if all.len() == 1
+                    && let Some(e) = all.pop()
+                {
+                    return self.explicit(CastKind::Functional, e, &to, span);
+                }
+                if !to.is_error() {
+                    let message = format!("`{to}` is made from one value, not {}", all.len());
+                    self.report(Diagnostic::error(Code::ArgumentCount, span, message));
+                }
+                Typed::error(span)
+            }
+        }
+    }
+
+    /// `S(args)` of a template whose arguments are to be found from them.
+    pub(super) fn construct_deduced(&mut self, index: TemplateIndex, args: &'a [Expr], span: Span) -> Typed {
+        let args = self.arguments(args);
+        if args.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        match self.deduced_struct(index, &args) {
+            Some(ty) => {
+                let Some(s) = ty.as_struct().cloned() else { return Typed::error(span) };
+                if !self.complete(&s, span) {
+                    return Typed::error(span);
+                }
+                self.construct(&ty, args, span)
+            }
+            None => {
+                let name = self.interner.name(self.template(index).name).to_owned();
+                let message = format!("the arguments of template `{name}` cannot be found from these values");
+                let place = self.template(index).span;
+                self.report(
+                    Diagnostic::error(Code::ArgumentCount, span, message)
+                        .related(place, "declared here")
+                        .help(format!("write them: `{name}<...>`")),
+                );
+                Typed::error(span)
+            }
+        }
     }
 
     /// `T()`
@@ -24,8 +94,7 @@ impl Lowerer<'_> {
         if to.is_void() {
             return Typed::value(Ty::void(), span, Node::Convert(Box::new(Typed::int(Num::Int, 0, span))));
         }
-        let zero = Typed { null: true, ..Typed::int(Num::Int, 0, span) };
-        self.cast(zero, to)
+        self.zero_of(to, span)
     }
 
     /// A cast of a checked expression.
@@ -33,8 +102,13 @@ impl Lowerer<'_> {
         if e.is_error() || to.is_error() {
             return Typed::error(span);
         }
-        if let Kind::Reference(target) = &to.kind {
-            return self.reference_cast(kind, e, target, span);
+        if let Some(target) = to.target() {
+            let xvalue = matches!(to.kind, Kind::RvalueReference(_));
+            let target = target.clone();
+            let e =
+                if xvalue && !e.lvalue { Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e))) } else { e };
+            let place = self.reference_cast(kind, e, &target, span);
+            return Typed { xvalue: place.xvalue || xvalue, ..place };
         }
         if to.is_void() {
             return Typed::value(Ty::void(), span, Node::Convert(Box::new(e)));
@@ -46,6 +120,19 @@ impl Lowerer<'_> {
                 format!("nothing can be cast to `{to}`, an array"),
             ));
             return Typed::error(span);
+        }
+        if to.is_struct() {
+            return match e.node {
+                Node::Braced(_) => self.implicit(e, to, Use::Init("a value")),
+                _ => self.construct(to, vec![e], span),
+            };
+        }
+        if let Node::Overloads(_) = e.node {
+            return self.implicit(e, to, Use::Init("a pointer to a function"));
+        }
+        if e.ty.is_struct() && kind != CastKind::Reinterpret {
+            let value = self.explicit_conversion(e, to, Use::Init("a value"));
+            return Typed { span, ..value };
         }
         let arg = Arg::from(&e);
         let e = self.operand(e);
@@ -73,6 +160,21 @@ impl Lowerer<'_> {
             return Typed::error(span);
         }
         let same = e.ty.unqualified() == target.unqualified();
+        if !same
+            && kind != CastKind::Reinterpret
+            && let Some(base) = target.as_struct().filter(|t| e.ty.base_offset(t).is_some()).cloned()
+        {
+            let place = self.upcast_place(e, &base);
+            return Typed { xvalue: false, ty: target.clone(), ..place };
+        }
+        if !same
+            && kind != CastKind::Reinterpret
+            && let Some(offset) = e.ty.as_struct().and_then(|s| target.base_offset(s))
+        {
+            let address = Typed::value(e.ty.clone().pointer(), span, Node::AddrOf(Box::new(e)));
+            let ptr = Typed::value(target.clone().pointer(), span, Node::Adjust(Box::new(address), -i64::from(offset)));
+            return Typed::place(target.clone(), span, Node::Deref(Box::new(ptr)));
+        }
         if !same && matches!(kind, CastKind::Static | CastKind::Const) {
             let message = format!("{} cannot turn `{}` into `{target}&`", cast_name(kind), e.ty);
             self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("write `reinterpret_cast`"));
@@ -120,8 +222,13 @@ fn pointee_without_qualifiers(ty: &Ty) -> Option<Ty> {
 fn allowed(kind: CastKind, arg: &Arg, from: &Ty, to: &Ty) -> bool {
     let number = |ty: &Ty| ty.num().is_some() || matches!(ty.kind, Kind::Enum(_));
     let pointers = from.pointee().is_some() && to.pointee().is_some();
+    let derived = || match (from.pointee(), to.pointee()) {
+        (Some(f), Some(t)) => f.as_struct().is_some_and(|f| t.base_offset(f).is_some()),
+        _ => false,
+    };
     let static_ok = || {
         implicit(arg, to).is_some()
+            || derived()
             || (number(from) && number(to))
             || (from.pointee().is_some_and(Ty::is_void)
                 && to.pointee().is_some_and(|t| {

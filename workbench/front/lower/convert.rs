@@ -21,7 +21,7 @@ pub enum Use<'s> {
     Argument(usize, &'s str),
 }
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// The value of an expression: places are read, arrays become pointers, constant variables their values.
     pub(super) fn rvalue(&mut self, e: Typed) -> Typed {
         if !e.lvalue || e.is_error() {
@@ -29,12 +29,19 @@ impl Lowerer<'_> {
         }
         let span = e.span;
         if let Node::Conditional(parts) = e.node {
+            if e.ty.is_struct() {
+                let place = Typed { node: Node::Conditional(parts), ..e };
+                return self.copy_value(place, span);
+            }
             let [cond, a, b] = *parts;
             let (a, b) = (self.rvalue(a), self.rvalue(b));
             return Typed::value(e.ty.unqualified(), span, Node::Conditional(Box::new([cond, a, b])));
         }
-        if e.ty.is_array() {
+        if e.ty.is_array() || matches!(e.ty.kind, Kind::Function(_)) {
             return Typed::value(e.ty.decayed(), span, Node::Decay(Box::new(e)));
+        }
+        if e.ty.is_struct() {
+            return self.copy_value(e, span);
         }
         if let Node::Var(id) = e.node
             && let Some(c) = self.var(id).constant
@@ -77,13 +84,44 @@ impl Lowerer<'_> {
                 _ => None,
             };
             if let Some(c) = folded {
-                return Typed { ty: to, span, lvalue: false, null: false, node: Node::Const(c) };
+                return Typed { ty: to, span, lvalue: false, xvalue: false, null: false, node: Node::Const(c) };
             }
+        }
+        if let (Some(from), Some(base)) = (e.ty.pointee(), to.pointee().and_then(Ty::as_struct))
+            && from.as_struct().is_some_and(|f| f.id != base.id)
+        {
+            if let Some(offset) = from.base_offset(base) {
+                return Typed::value(to, span, Node::Adjust(Box::new(e), i64::from(offset)));
+            }
+            // Down to a type derived from it; the caller has checked that this is meant.
+            if let (Some(from), Some(target)) = (from.as_struct(), to.pointee())
+                && let Some(offset) = target.base_offset(from)
+            {
+                return Typed::value(to, span, Node::Adjust(Box::new(e), -i64::from(offset)));
+            }
+        }
+        if e.ty.is_struct() && to.is_struct() {
+            return self.struct_cast(e, &to, span);
         }
         if e.ty.ir() == to.ir() && e.ty.ir().is_some() {
             return Typed { ty: to, null: false, ..e };
         }
         Typed::value(to, span, Node::Convert(Box::new(e)))
+    }
+
+    /// A struct as one that has the same layout (`dim3`, `uint3`) or is a base of it.
+    fn struct_cast(&mut self, e: Typed, to: &Ty, span: Span) -> Typed {
+        let place = match e.node {
+            Node::Load(place) => *place,
+            _ => Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e))),
+        };
+        if let Some(base) = to.as_struct().filter(|t| place.ty.base_offset(t).is_some()).cloned() {
+            let part = self.upcast_place(place, &base);
+            return Typed::value(to.unqualified(), span, Node::Load(Box::new(part)));
+        }
+        let ptr = Typed::value(to.clone().pointer(), span, Node::AddrOf(Box::new(place)));
+        let place = Typed::place(to.clone(), span, Node::Deref(Box::new(ptr)));
+        Typed::value(to.unqualified(), span, Node::Load(Box::new(place)))
     }
 
     /// Converts an arithmetic value to an arithmetic type.
@@ -96,9 +134,54 @@ impl Lowerer<'_> {
         if e.is_error() || to.is_error() {
             return Typed::error(e.span);
         }
+        match e.node {
+            Node::Braced(at) => {
+                let (entries, scope) = self.braced[at as usize];
+                let here = self.scopes.enter(scope);
+                let name = match why {
+                    Use::Init(name) => name.to_owned(),
+                    _ => to.to_string(),
+                };
+                let value = self.braced_value(&name, to, entries, e.span);
+                self.scopes.enter(here);
+                return value;
+            }
+            Node::Overloads(at) => {
+                if let Some(index) = self.overload_for(at, to) {
+                    let ty = self.function_type(index);
+                    let place = Typed::place(ty, e.span, Node::Function(index));
+                    return self.rvalue(place);
+                }
+                let message = format!("none of the functions named here is `{to}`");
+                self.report(Diagnostic::error(Code::NoOverload, e.span, message));
+                return Typed::error(e.span);
+            }
+            _ => {}
+        }
+        self.try_complete(&e.ty);
+        self.try_complete(to);
+        if to.is_struct()
+            && e.ty.as_struct().is_some_and(|s| {
+                e.ty.kind == to.kind || to.as_struct().is_some_and(|t| e.ty.base_offset(t).is_some() && t.id != s.id)
+            })
+        {
+            let span = e.span;
+            return self.copied(e, to, span);
+        }
         if implicit(&Arg::from(&e), to).is_some() {
             let e = self.operand(e);
             return self.cast(e, to);
+        }
+        if (to.is_struct() || e.ty.is_struct())
+            && let Some(function) = self.user_conversion(&Arg::from(&e), to, false)
+        {
+            let span = e.span;
+            let value = self.converted_by(function, e, span);
+            if value.is_error() {
+                return value;
+            }
+            let value = self.rvalue(value);
+            return self.cast(value, to);
         }
         if e.ty.is_void() {
             return self.operand(e);
@@ -118,6 +201,7 @@ impl Lowerer<'_> {
 
     /// A condition: contextually converted to `bool`.
     pub(super) fn condition(&mut self, e: Typed) -> Typed {
+        let e = self.as_condition(e);
         let e = self.operand(e);
         if e.is_error() {
             return e;

@@ -1,34 +1,36 @@
 //! Variables of functions: where each lives, and how it gets its first value.
 
-use super::init::{Element, zero_const};
 use super::tree::{Node, Typed};
-use super::{Lowerer, Storage};
+use super::{Lowerer, Storage, usage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Specifiers, VarDecl};
 use crate::front::types::{Kind, Ty};
-use crate::ir::{BinaryOp, Block, CompareOp, Const, Op, Scalar, SlotData, Stmt, Stride, Type, Value};
+use crate::ir::{Const, Op, Scalar, Slot, SlotData, Stmt, Type, Value};
 use crate::source::Span;
 
 /// CUDA's local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 const MAX_LOCAL_MEMORY: u64 = 512 * 1024;
 
-/// Longest run of zeros written one by one; longer ones take a loop.
-const MAX_UNROLLED: u32 = 16;
-
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// A declaration statement.
-    pub(super) fn local_declaration(&mut self, decl: &Declaration) {
+    pub(super) fn local_declaration(&mut self, decl: &'a Declaration) {
         for var in &decl.vars {
             self.local_variable(&decl.specs, var);
         }
     }
 
-    fn local_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
+    fn local_variable(&mut self, specs: &Specifiers, var: &'a VarDecl) {
         if specs.shared {
             self.shared_variable(specs, var);
             return;
         }
         let refused = self.refuse_storage(specs, var);
+        // A name is declared before its initialiser, which then means the new variable ([basic.scope.pdecl]).
+        let own = var.init.as_ref().is_some_and(|init| usage::mentions(init, var.name.name));
+        if own && var.ty.base.is_auto() {
+            self.own_initializer(var, "the type of `auto` is taken from it");
+            return;
+        }
         let Some(ty) = self.declared_type(var).map(|ty| ty.qualified(specs.constexpr, false)) else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;
@@ -38,17 +40,65 @@ impl Lowerer<'_> {
             return;
         }
         match &ty.kind {
-            Kind::Reference(target) => {
-                let storage = self.reference_variable(var, target);
+            Kind::Reference(_) | Kind::RvalueReference(_) if own => {
+                self.own_initializer(var, "a reference needs something to refer to");
+            }
+            Kind::Reference(target) | Kind::RvalueReference(target) => {
+                let storage = self.reference_variable(var, &ty, target);
                 self.declare_var(var, ty, storage, None);
             }
-            Kind::Array(..) => self.array_variable(specs, var, ty),
+            Kind::Array(..) if own && ty.size().is_none() => {
+                self.own_initializer(var, "its length is taken from the list");
+            }
+            Kind::Array(..) => self.array_variable(specs, var, ty, own),
+            Kind::Struct(_) if own => self.own_initializer(var, "a struct is made before it has members to read"),
+            Kind::Struct(_) => self.struct_variable(specs, var, ty),
+            _ if own => self.own_scalar(specs, var, ty),
             _ => self.scalar_variable(specs, var, ty),
         }
     }
 
+    /// Reports an initialiser that uses its variable where it cannot.
+    fn own_initializer(&mut self, var: &'a VarDecl, why: &str) {
+        let message = format!("`{}` is used in its own initialiser: {why}", self.text(&var.name));
+        self.report(
+            Diagnostic::error(Code::BadInitializer, var.name.span, message).help("give one of the two another name"),
+        );
+        self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+    }
+
+    /// A scalar whose initialiser names it: the variable comes first, with no value yet.
+    fn own_scalar(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
+        let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
+        let Some(ir) = ty.ir() else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        let storage = if self.f.usage.is_taken(var.name.name) || ty.is_volatile {
+            Storage::Slot(self.slot(name.clone(), ir.size(), ir.size(), ty.scalar(), span))
+        } else {
+            Storage::Local(self.f.b.func.new_local(name.clone(), ir))
+        };
+        self.declare_var(var, ty.clone(), storage, None);
+        let Some(value) = self.scalar_init(var, &ty) else { return };
+        if specs.constexpr || specs.is_static {
+            self.not_constant(&value, &format!("the value of `{name}`"));
+            return;
+        }
+        let value = self.emit_value(&value);
+        let b = self.at(span);
+        match storage {
+            Storage::Local(local) => b.push(Stmt::Set(local, value)),
+            Storage::Slot(slot) => {
+                let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
+                b.store(ptr, value, ty.is_volatile);
+            }
+            _ => {}
+        }
+    }
+
     /// Reports storage classes that are not supported.
-    fn refuse_storage(&mut self, specs: &Specifiers, var: &VarDecl) -> bool {
+    fn refuse_storage(&mut self, specs: &Specifiers, var: &'a VarDecl) -> bool {
         let name = self.text(&var.name).to_owned();
         let is_const = var.ty.is_const || specs.constexpr;
         let (message, help) = if specs.is_static && !is_const {
@@ -64,7 +114,7 @@ impl Lowerer<'_> {
         true
     }
 
-    fn reference_variable(&mut self, var: &VarDecl, target: &Ty) -> Storage {
+    fn reference_variable(&mut self, var: &'a VarDecl, reference: &Ty, target: &Ty) -> Storage {
         let name = self.text(&var.name).to_owned();
         let Some(init) = var.init.as_ref().and_then(super::global::only_expr) else {
             let message = format!("reference `{name}` must be initialised");
@@ -72,18 +122,25 @@ impl Lowerer<'_> {
             return Storage::Nowhere;
         };
         let e = self.expr(init);
-        let address = self
-            .bind_reference(e, target, |from| format!("`{name}` is `{target}&`, which cannot refer to this `{from}`"));
+        let address = self.bind_to(e, reference, target, |from| {
+            format!("`{name}` is `{reference}`, which cannot refer to this `{from}`")
+        });
         if address.is_error() {
             return Storage::Nowhere;
         }
         Storage::Reference(self.emit_value(&address))
     }
 
-    fn scalar_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+    fn scalar_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
         let name = self.text(&var.name).to_owned();
         let symbol = var.name.name;
         let value = self.scalar_init(var, &ty);
+        let value = match value {
+            Some(v) if ty.is_const && !ty.is_volatile && (specs.constexpr || specs.is_static || self.cheap(&v)) => {
+                Some(self.folded(v))
+            }
+            value => value,
+        };
         if var.init.is_some() && value.is_none() {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;
@@ -134,10 +191,14 @@ impl Lowerer<'_> {
         self.declare_var(var, ty, storage, None);
     }
 
-    fn array_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+    fn array_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty, own: bool) {
         let name = self.text(&var.name).to_owned();
         let span = var.name.span;
         let Some(init) = &var.init else {
+            if ty.innermost().is_struct() && ty.size().is_some() {
+                let value = self.default_initialised(&ty, span);
+                return self.object_variable(var, ty, value.filter(|v| !v.is_error()));
+            }
             let storage = match ty.size() {
                 Some(size) => Storage::Slot(self.slot(name, size, ty.align(), ty.innermost().scalar(), span)),
                 None => {
@@ -150,7 +211,20 @@ impl Lowerer<'_> {
             return;
         };
         let must = specs.constexpr || specs.is_static;
-        if (must || ty.innermost().is_const) && !ty.innermost().is_volatile {
+        let slot = match ty.size().filter(|_| own) {
+            Some(size) => {
+                let slot = self.slot(name.clone(), size, ty.align(), ty.innermost().scalar(), span);
+                self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
+                Some(slot)
+            }
+            None => None,
+        };
+        if slot.is_some() && must {
+            let message = format!("`{name}` is used in its own initialiser, which is no constant");
+            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("take the word away"));
+            return;
+        }
+        if slot.is_none() && (must || ty.innermost().is_const) && !ty.innermost().is_volatile {
             let before = self.diags.len();
             if let Some((ty, global)) = self.constant_table(var, ty.clone(), must) {
                 self.declare_var(var, ty, Storage::Global(global), None);
@@ -162,82 +236,92 @@ impl Lowerer<'_> {
             }
         }
         let Some((ty, elements)) = self.array_elements(&name, ty, init) else {
-            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            if slot.is_none() {
+                self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            }
             return;
         };
+        let value = Typed::value(ty.clone(), span, Node::Init(elements.into()));
+        match slot {
+            Some(slot) => self.fill(slot, &ty, Some(&value), span),
+            None => self.object_variable(var, ty, Some(value)),
+        }
+    }
+
+    /// A variable of struct type.
+    fn struct_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
+        let name = self.text(&var.name).to_owned();
+        let must = specs.constexpr || specs.is_static;
+        if must {
+            let (ty, storage) = match self.constant_table(var, ty.clone(), true) {
+                Some((ty, global)) => (ty, Storage::Global(global)),
+                None => (Ty::error(), Storage::Nowhere),
+            };
+            self.declare_var(var, ty, storage, None);
+            return;
+        }
+        let value = match &var.init {
+            Some(init) => match self.init_value(&name, &ty, init) {
+                Some(value) => Some(value),
+                None => {
+                    self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+                    return;
+                }
+            },
+            None => self.default_initialised(&ty, var.name.span),
+        };
+        if value.as_ref().is_some_and(Typed::is_error) {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        }
+        self.object_variable(var, ty, value);
+    }
+
+    /// Memory for a variable of struct or array type, written to when it has a value.
+    fn object_variable(&mut self, var: &'a VarDecl, ty: Ty, value: Option<Typed>) {
+        let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
         let Some(size) = ty.size() else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;
         };
-        let slot = self.slot(name, size, ty.align(), ty.innermost().scalar(), span);
-        let base = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
-        self.fill_array(base, &ty, &elements, span);
-        self.declare_var(var, ty, Storage::Slot(slot), None);
+        let slot = self.slot(name, size, ty.align(), ty.uniform(), span);
+        // Its name is known in its own initialiser.
+        self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
+        self.fill(slot, &ty, value.as_ref(), span);
     }
 
-    /// Writes the elements given and zeros everywhere else, in memory order.
-    fn fill_array(&mut self, base: Value, ty: &Ty, elements: &[Element], span: Span) {
-        let elem = ty.innermost();
-        let Some(stride) = elem.stride() else { return };
-        let total = ty.size().unwrap_or(0) / stride.bytes().max(1);
-        let volatile = elem.is_volatile;
-        let mut next = 0;
-        for (at, e) in elements {
-            self.zeros(base, elem, stride, next..*at, span);
-            let value = self.emit_value(e);
-            let b = self.at(e.span);
-            let ptr = b.offset(base, i64::from(*at), stride);
-            b.store(ptr, value, volatile);
-            next = at + 1;
+    /// Gives memory its first value, if there is one; its destructor runs when the scope ends.
+    fn fill(&mut self, slot: Slot, ty: &Ty, value: Option<&Typed>, span: Span) {
+        if let Some(value) = value {
+            let to = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+            self.emit_into(value, to);
         }
-        self.zeros(base, elem, stride, next..total, span);
+        if self.needs_destructor(ty) {
+            self.f.cleanups.push((slot, ty.unqualified()));
+        }
     }
 
-    fn zeros(&mut self, base: Value, elem: &Ty, stride: Stride, range: std::ops::Range<u32>, span: Span) {
-        let zero = zero_const(elem);
-        let volatile = elem.is_volatile;
-        let b = self.at(span);
-        if range.len() <= MAX_UNROLLED as usize {
-            for i in range {
-                let value = b.constant(zero);
-                let ptr = b.offset(base, i64::from(i), stride);
-                b.store(ptr, value, volatile);
-            }
-            return;
+    /// Whether evaluating an initialiser while compiling may pay off: it holds calls of `constexpr` functions only.
+    fn cheap(&self, e: &Typed) -> bool {
+        match &e.node {
+            Node::Const(_) => true,
+            Node::Convert(a) | Node::Unary(_, a) => self.cheap(a),
+            Node::Binary(_, a, b) | Node::Compare(_, a, b) => self.cheap(a) && self.cheap(b),
+            Node::Call(index, args) => self.func(*index).constexpr && args.iter().all(|a| self.cheap(a)),
+            Node::Load(place) => match &place.node {
+                Node::Member(inner, _) => self.is_global_constant(inner),
+                _ => self.is_global_constant(place),
+            },
+            _ => false,
         }
-        let counter = b.func.new_local("", Type::Scalar(Scalar::I64));
-        let (label, first) = (b.func.new_label(), b.int(Scalar::I64, i64::from(range.start)));
-        b.push(Stmt::Set(counter, first));
-        b.open();
-        let i = b.bind(Scalar::I64, Op::Get(counter));
-        let end = b.int(Scalar::I64, i64::from(range.end));
-        let more = b.compare(CompareOp::Lt, i, end);
-        b.open();
-        b.push(Stmt::Break(label));
-        let els = b.close();
-        b.push(Stmt::If { cond: more, then: Block::default(), els });
-        let value = b.constant(zero);
-        let ptr = b.bind(Type::Ptr, Op::PtrAdd { ptr: base, index: i, stride });
-        b.store(ptr, value, volatile);
-        let body = b.close();
-        b.open();
-        let i = b.bind(Scalar::I64, Op::Get(counter));
-        let one = b.int(Scalar::I64, 1);
-        let next = b.binary(BinaryOp::Add, i, one);
-        b.push(Stmt::Set(counter, next));
-        let step = b.close();
-        b.push(Stmt::Loop { label, body, step });
+    }
+
+    fn is_global_constant(&self, e: &Typed) -> bool {
+        e.as_var().is_some_and(|id| matches!(self.var(id).storage, Storage::Global(_) | Storage::Constant))
     }
 
     /// Memory of the thread, held against CUDA's limit.
-    pub(super) fn slot(
-        &mut self,
-        name: String,
-        size: u32,
-        align: u32,
-        elem: Option<Scalar>,
-        span: Span,
-    ) -> crate::ir::Slot {
+    pub(super) fn slot(&mut self, name: String, size: u32, align: u32, elem: Option<Scalar>, span: Span) -> Slot {
         self.f.stack += u64::from(size);
         if self.f.stack > MAX_LOCAL_MEMORY && !self.f.stack_reported {
             self.f.stack_reported = true;
@@ -254,6 +338,9 @@ impl Lowerer<'_> {
 
     /// A place that holds a value until the function returns.
     pub(super) fn temporary(&mut self, value: &Typed) -> Value {
+        if value.ty.is_struct() || value.ty.is_array() {
+            return self.emit_object(value);
+        }
         let v = self.emit_value(value);
         let ir = self.f.b.ty(v);
         let slot = self.slot(String::new(), ir.size(), ir.size(), value.ty.scalar(), value.span);

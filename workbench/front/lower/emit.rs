@@ -27,7 +27,7 @@ pub(super) enum Place {
     },
 }
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// Emits an expression that has a value.
     pub(super) fn emit_value(&mut self, e: &Typed) -> Value {
         let span = e.span;
@@ -37,6 +37,10 @@ impl Lowerer<'_> {
             Node::Load(place) => self.emit_load(place),
             Node::Decay(place) => self.emit_address(place),
             Node::AddrOf(place) => self.emit_address(place),
+            Node::Convert(inner) if e.ty.is_void() => {
+                self.effect(inner);
+                self.no_value(span)
+            }
             Node::Convert(inner) => {
                 let value = self.emit_value(inner);
                 self.emit_convert(value, &inner.ty, &e.ty, span)
@@ -78,7 +82,22 @@ impl Lowerer<'_> {
                 Some(value) => value,
                 None => self.no_value(span),
             },
-            Node::Var(_) | Node::Str(_) | Node::Deref(_) | Node::Temporary(_) => self.emit_load(e),
+            Node::Var(_) | Node::Str(_) | Node::Deref(_) | Node::Temporary(_) | Node::Member(..) => self.emit_load(e),
+            Node::This => match self.f.this_value {
+                Some(value) => value,
+                None => {
+                    self.f.foreign = Some(span);
+                    self.at(span).constant(Const::Null)
+                }
+            },
+            Node::Adjust(inner, offset) => {
+                let ptr = self.emit_value(inner);
+                self.at(span).offset(ptr, *offset, Stride::Bytes(1))
+            }
+            Node::Function(index) => self.function_address(*index, span),
+            Node::Memory { op, args } => self.emit_memory(*op, args, span),
+            Node::Init(_) | Node::Construct(..) => self.emit_object(e),
+            Node::Braced(_) | Node::Overloads(_) => self.no_value(span),
             Node::Assert(..) | Node::Trap | Node::Error => {
                 self.effect(e);
                 self.no_value(span)
@@ -95,7 +114,12 @@ impl Lowerer<'_> {
     pub(super) fn effect(&mut self, e: &Typed) {
         let span = e.span;
         match &e.node {
-            Node::Const(_) | Node::Str(_) | Node::Builtin(_) | Node::Var(_) | Node::Error => {}
+            Node::Const(_) | Node::Str(_) | Node::Builtin(_) | Node::Var(_) | Node::Error | Node::This => {}
+            Node::Function(_) | Node::Overloads(_) | Node::Braced(_) => {}
+            Node::Member(a, _) | Node::Adjust(a, _) => self.effect(a),
+            _ if e.ty.is_struct() && !e.lvalue && !matches!(e.node, Node::Load(_) | Node::Comma(..)) => {
+                self.emit_object(e);
+            }
             Node::Convert(a) | Node::Unary(_, a) | Node::Decay(a) | Node::AddrOf(a) | Node::Deref(a) => self.effect(a),
             Node::Temporary(a) => self.effect(a),
             Node::Load(place) if place.ty.is_volatile => {
@@ -143,6 +167,7 @@ impl Lowerer<'_> {
                 let var = self.var(*id);
                 match (var.storage, var.constant) {
                     (_, Some(c)) if !place.ty.is_volatile => return self.at(span).constant(c),
+                    (Storage::Value(_) | Storage::Local(_), _) if self.is_foreign_var(*id, span) => {}
                     (Storage::Value(value), _) => return value,
                     (Storage::Local(local), _) => {
                         let ty = place.ty.ir().unwrap_or(Type::Ptr);
@@ -170,6 +195,12 @@ impl Lowerer<'_> {
                 self.at(span).bind(Type::Ptr, Op::GlobalAddr(global))
             }
             Node::Deref(ptr) => self.emit_value(ptr),
+            Node::Member(object, offset) => {
+                let ptr = if object.ty.is_array() { self.emit_address(object) } else { self.emit_object(object) };
+                self.at(span).offset(ptr, i64::from(*offset), Stride::Bytes(1))
+            }
+            Node::Function(index) => self.function_address(*index, span),
+            Node::Init(_) | Node::Construct(..) | Node::Call(..) if place.ty.is_struct() => self.emit_object(place),
             Node::Temporary(value) => self.temporary(value),
             Node::Conditional(parts) => {
                 let [cond, a, b] = &**parts;
@@ -216,7 +247,24 @@ impl Lowerer<'_> {
         self.at(span).constant(Const::Null)
     }
 
+    /// Whether a variable belongs to another function than the one being written, which then is no constant.
+    fn is_foreign_var(&mut self, id: VarId, span: Span) -> bool {
+        let owner = self.var(id).owner;
+        let foreign = owner != 0 && owner != self.f.serial;
+        if foreign {
+            self.f.foreign = Some(span);
+        }
+        foreign
+    }
+
     fn emit_var_address(&mut self, id: VarId, span: Span) -> Value {
+        let in_frame = matches!(
+            self.var(id).storage,
+            Storage::Slot(_) | Storage::Reference(_) | Storage::Value(_) | Storage::Local(_)
+        );
+        if in_frame && self.is_foreign_var(id, span) {
+            return self.at(span).constant(Const::Null);
+        }
         match self.var(id).storage {
             Storage::Slot(slot) => self.at(span).bind(Type::Ptr, Op::SlotAddr(slot)),
             Storage::Reference(ptr) => ptr,
@@ -228,7 +276,17 @@ impl Lowerer<'_> {
                 self.report(Diagnostic::error(Code::Unsupported, span, message).help("pass the value as a parameter"));
                 self.at(span).constant(Const::Null)
             }
-            Storage::Value(_) | Storage::Local(_) | Storage::Nowhere => self.no_address(span),
+            // Never assigned: a copy in memory is as good as itself.
+            Storage::Value(value) => {
+                let ty = self.var(id).ty.clone();
+                let ir = self.f.b.ty(value);
+                let slot = self.slot(String::new(), ir.size(), ir.size(), ty.scalar(), span);
+                let b = self.at(span);
+                let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
+                b.store(ptr, value, false);
+                ptr
+            }
+            Storage::Local(_) | Storage::Nowhere => self.no_address(span),
         }
     }
 
@@ -236,6 +294,7 @@ impl Lowerer<'_> {
     fn emit_place(&mut self, place: &Typed) -> Place {
         if let Node::Var(id) = place.node
             && let Storage::Local(local) = self.var(id).storage
+            && !self.is_foreign_var(id, place.span)
         {
             return Place::Register(local);
         }
@@ -265,10 +324,34 @@ impl Lowerer<'_> {
     }
 
     fn emit_assign(&mut self, place: &Typed, value: &Typed) -> (Value, Place) {
+        if place.ty.is_struct() {
+            return self.emit_struct_assign(place, value);
+        }
         let value = self.emit_value(value);
         let target = self.emit_place(place);
         self.write(target, value, place.span);
         (value, target)
+    }
+
+    /// Copies a struct; one made anew is made beside the place first, which it may read.
+    fn emit_struct_assign(&mut self, place: &Typed, value: &Typed) -> (Value, Place) {
+        let span = place.span;
+        let from = match &value.node {
+            Node::Load(source) => {
+                let from = self.emit_address(source);
+                if matches!(source.node, Node::Deref(_)) {
+                    self.check_alignment(from, &value.ty, value.span);
+                }
+                from
+            }
+            _ => self.emit_object(value),
+        };
+        let to = self.emit_address(place);
+        if matches!(place.node, Node::Deref(_)) {
+            self.check_alignment(to, &place.ty, span);
+        }
+        self.copy(to, from, &place.ty, span);
+        (to, Place::Memory { ptr: to, volatile: place.ty.is_volatile })
     }
 
     fn emit_compound(&mut self, compound: &Compound, span: Span) -> (Value, Place) {

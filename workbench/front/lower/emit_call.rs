@@ -6,13 +6,14 @@ use crate::front::builtins::{Lower, P, Sig};
 use crate::ir::{Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// Emits a call; its result when it has one and it is `wanted`.
     pub(super) fn emit_call(&mut self, e: &Typed, wanted: bool) -> Option<Value> {
         let span = e.span;
         match &e.node {
+            Node::Call(..) if e.ty.is_struct() => Some(self.emit_object(e)),
             Node::Call(index, args) => {
-                let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
+                let args: Vec<Value> = args.iter().map(|a| self.emit_argument(a)).collect();
                 // Checking the call has given the function its handle.
                 let func = self.func(*index).id?;
                 let ty = e.ty.ir().filter(|_| wanted);
@@ -35,6 +36,15 @@ impl Lowerer<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A call whose result is a struct, written where it is wanted.
+    pub(super) fn emit_struct_call(&mut self, e: &Typed, to: Value) {
+        let Node::Call(index, args) = &e.node else { return };
+        let mut values: Vec<Value> = args.iter().map(|a| self.emit_argument(a)).collect();
+        values.push(to);
+        let func = self.func_id(*index);
+        self.at(e.span).push(Stmt::Call { result: None, func, args: values });
     }
 
     fn emit_intrinsic(&mut self, sig: &Sig, args: &[Typed], span: Span) -> Option<Value> {

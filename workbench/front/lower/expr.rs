@@ -1,14 +1,16 @@
 //! Checks expressions: from the syntax tree to typed expressions. Operators are in `operators`, calls in `call`.
 
-use super::names::{Decl, nearest};
-use super::tree::{Node, Typed};
-use super::{Lowerer, Side, Storage};
+use super::find::Found;
+use super::names::{Callable, Decl, TArg, nearest};
+use super::tree::{Node, Typed, VarId};
+use super::{Lowerer, Side, Storage, walk};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Expr, ExprKind, Ident, IntSuffix, Literal};
+use crate::front::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, IntSuffix, Literal, Name, NamePart};
 use crate::front::builtins::{self, Advice};
-use crate::front::types::{Kind, Num, Ty};
+use crate::front::types::{FnTy, Kind, Num, Ty};
 use crate::ir::{Builtin, Const, Scalar};
 use crate::source::Span;
+use std::rc::Rc;
 
 /// Most nested expressions; the parser's own limit is lower, so this only guards the stack.
 const MAX_DEPTH: u32 = 600;
@@ -32,9 +34,14 @@ pub(super) fn bare(mut e: &Expr) -> &Expr {
     e
 }
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// Checks an expression; the result may be a place.
-    pub(super) fn expr(&mut self, e: &Expr) -> Typed {
+    pub(super) fn expr(&mut self, e: &'a Expr) -> Typed {
+        if self.held.as_ref().is_some_and(|(held, _)| std::ptr::eq(*held, e))
+            && let Some((_, typed)) = self.held.take()
+        {
+            return typed;
+        }
         self.depth += 1;
         let typed = if self.depth > MAX_DEPTH { self.too_deep(e.span) } else { self.expr_kind(e) };
         self.depth -= 1;
@@ -50,17 +57,17 @@ impl Lowerer<'_> {
     }
 
     /// Checks an expression and takes its value.
-    pub(super) fn value(&mut self, e: &Expr) -> Typed {
+    pub(super) fn value(&mut self, e: &'a Expr) -> Typed {
         let typed = self.expr(e);
         self.operand(typed)
     }
 
-    fn expr_kind(&mut self, e: &Expr) -> Typed {
+    fn expr_kind(&mut self, e: &'a Expr) -> Typed {
         let span = e.span;
         match &e.kind {
             ExprKind::Literal(literal) => literal_value(*literal, span),
             ExprKind::Str(text) => string(text, span),
-            ExprKind::Name(parts) => self.name(parts, span),
+            ExprKind::Name(name) => self.name(name, span),
             ExprKind::Unary(op, a) => {
                 let a = self.expr(a);
                 self.unary(*op, a, span)
@@ -83,30 +90,61 @@ impl Lowerer<'_> {
                 let b = self.expr(b);
                 self.index(a, b, span)
             }
-            ExprKind::Member { object, member, arrow } => self.member(object, *member, *arrow, span),
-            ExprKind::Cast { kind, ty, operand } => self.cast_expr(*kind, ty, operand.as_deref(), span),
+            ExprKind::Member { object, member, arrow } => self.member(object, member, *arrow, span),
+            ExprKind::Cast { kind, ty, operand } => self.cast_expr(*kind, ty, Some(operand), span),
+            ExprKind::Construct { ty, args } => self.construct_expr(ty, args, span),
+            ExprKind::Braced { ty: Some(ty), entries } => {
+                let ty = self.type_with_auto(ty, None);
+                if ty.is_error() {
+                    return Typed::error(span);
+                }
+                self.braced_value(&ty.to_string(), &ty, entries, span)
+            }
+            ExprKind::Braced { ty: None, entries } => self.braced_argument(entries, span),
+            ExprKind::This => {
+                let this = self.this(span);
+                let closure = this.ty.pointee().and_then(Ty::as_struct).is_some_and(|s| self.class(s.id).is_closure);
+                if closure { self.outer_this(span) } else { this }
+            }
+            ExprKind::Lambda(lambda) => self.lambda(lambda, span),
+            ExprKind::SizeofPack(ident) => match self.scopes.lookup(ident.name) {
+                Some(Decl::Pack(args)) => Typed::int(Num::ULong, args.len() as i64, span),
+                Some(Decl::Vars(vars)) => Typed::int(Num::ULong, vars.len() as i64, span),
+                _ => {
+                    let message = format!("`{}` is no parameter pack", self.text(ident));
+                    self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+                    Typed::error(span)
+                }
+            },
+            ExprKind::Fold { op, left, right } => self.fold_expr(*op, left.as_deref(), right.as_deref(), span),
+            ExprKind::Noexcept(_) => Typed::truth(true, span),
             ExprKind::SizeofType(ty) => {
                 let ty = self.type_name(ty);
                 self.size_of(&ty, span)
             }
             ExprKind::SizeofExpr(e) => {
-                let ty = self.expr(e).ty;
+                let ty = self.unevaluated(e).ty;
                 self.size_of(&ty, span)
             }
             ExprKind::AlignofType(ty) => {
                 let ty = self.type_name(ty);
-                if ty.is_error() { Typed::error(span) } else { Typed::int(Num::ULong, i64::from(ty.align()), span) }
+                if ty.is_error() || !self.complete_type(ty.referred(), span) {
+                    Typed::error(span)
+                } else {
+                    Typed::int(Num::ULong, i64::from(ty.align()), span)
+                }
             }
             ExprKind::Paren(inner) => {
                 let inner = self.expr(inner);
                 Typed { span: if inner.lvalue { inner.span } else { span }, ..inner }
             }
             ExprKind::Error => Typed::error(span),
+            _ => self.unsupported_expr(e),
         }
     }
 
     /// Binary operators lean left; the chain is walked in a loop, so that a long sum needs no stack.
-    fn chain(&mut self, e: &Expr) -> Typed {
+    fn chain(&mut self, e: &'a Expr) -> Typed {
         let mut links = Vec::new();
         let mut at = e;
         while let ExprKind::Binary(op, a, b, sign) = &at.kind {
@@ -121,35 +159,44 @@ impl Lowerer<'_> {
         left
     }
 
-    fn name(&mut self, parts: &[Ident], span: Span) -> Typed {
-        let parts = self.strip_std(parts);
-        let [ident] = parts else { return self.qualified(parts, span) };
-        match self.scopes.lookup(ident.name) {
-            Some(Decl::Var(id)) => {
-                let id = *id;
-                let var = self.var(id);
-                let (ty, host) = (var.ty.referred().clone(), var.is_host());
-                if matches!(var.storage, Storage::Nowhere) {
-                    return Typed::error(span);
+    fn name(&mut self, name: &'a Name, span: Span) -> Typed {
+        let ident = &name.last_part().ident;
+        match self.find(name) {
+            Found::Error => return Typed::error(span),
+            Found::Var(id) => return self.variable(id, ident, span),
+            Found::Place(place) => return Typed { span, ..(*place).clone() },
+            Found::Constant(ty, c) => return Typed::value(ty, span, Node::Const(c)),
+            Found::Field(field) => return self.own_field(&field, ident, span),
+            Found::Type(ty) => {
+                if !ty.is_error() {
+                    let message = format!("`{}` is a type, and a value is needed here", self.text(ident));
+                    self.report(Diagnostic::error(Code::TypeMismatch, span, message));
                 }
-                if host && self.on_device() {
-                    return self.host_variable(ident, span);
-                }
-                return Typed::place(ty, span, Node::Var(id));
+                return Typed::error(span);
             }
-            Some(Decl::Constant(ty, c)) => return Typed::value(ty.clone(), span, Node::Const(*c)),
-            Some(Decl::Type(_)) => {
-                let message = format!("`{}` is a type, and a value is needed here", self.text(ident));
+            Found::Functions(set, explicit) => return self.function_name(set, explicit, ident, span),
+            Found::Namespace(_) | Found::Template(_) => {
+                let what = if matches!(self.scopes.lookup(ident.name), Some(Decl::Namespace(_))) {
+                    "a namespace"
+                } else {
+                    "a template and needs its arguments"
+                };
+                let message = format!("`{}` is {what}", self.text(ident));
                 self.report(Diagnostic::error(Code::TypeMismatch, span, message));
                 return Typed::error(span);
             }
-            Some(Decl::Functions(_)) => {
-                let message =
-                    format!("`{}` is a function; pointers to functions are not supported yet (T11)", self.text(ident));
-                self.report(Diagnostic::error(Code::Unsupported, span, message).help("call it: `f(...)`"));
+            Found::Pack(_) | Found::Vars(_) => {
+                let message = format!("`{}` is a parameter pack and must be expanded", self.text(ident));
+                self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("write `...` after it"));
                 return Typed::error(span);
             }
-            None => {}
+            Found::None => {}
+        }
+        let parts = self.strip_std(name);
+        if parts.len() > 1 {
+            let first = parts[0].ident;
+            self.unknown_namespace(&first, span);
+            return Typed::error(span);
         }
         let name = self.text(ident);
         if name == "warpSize" {
@@ -159,12 +206,12 @@ impl Lowerer<'_> {
             let name = self.f.b.func.name.clone();
             return string(&name, span);
         }
-        if index_variable(name).is_some() {
-            let message = format!("`{name}` as a whole is a vector type, which is not supported yet (T6)");
-            self.report(
-                Diagnostic::error(Code::Unsupported, span, message).help(format!("use its components: `{name}.x`")),
-            );
-            return Typed::error(span);
+        if let Some(make) = index_variable(name) {
+            let name = name.to_owned();
+            if !self.device_variable(&name, span) {
+                return Typed::error(span);
+            }
+            return self.index_vector(&name, make, span);
         }
         if builtins::is_function(name) {
             let message = format!("`{name}` is a function and must be called");
@@ -179,6 +226,51 @@ impl Lowerer<'_> {
         Typed::error(span)
     }
 
+    /// A variable by name.
+    pub(super) fn variable(&mut self, id: VarId, ident: &Ident, span: Span) -> Typed {
+        let var = self.var(id);
+        let (ty, host, owner) = (var.ty.referred().clone(), var.is_host(), var.owner);
+        let in_frame =
+            matches!(var.storage, Storage::Value(_) | Storage::Local(_) | Storage::Slot(_) | Storage::Reference(_));
+        if matches!(var.storage, Storage::Nowhere) {
+            return Typed::error(span);
+        }
+        if host && self.on_device() {
+            return self.host_variable(ident, span);
+        }
+        if in_frame && owner != self.f.serial && owner != u32::MAX && var.constant.is_none() {
+            let place = var.span;
+            let message = format!("`{}` is a variable of the function round this one", self.text(ident));
+            self.report(
+                Diagnostic::error(Code::UnknownName, span, message)
+                    .related(place, "declared here")
+                    .help(format!("capture it: `[{}]` or `[=]`", self.text(ident))),
+            );
+            return Typed::error(span);
+        }
+        Typed::place(ty, span, Node::Var(id))
+    }
+
+    /// Functions named without a call: a pointer to one, or an argument that picks one.
+    fn function_name(&mut self, set: Rc<[Callable]>, explicit: Option<Rc<[TArg]>>, ident: &Ident, span: Span) -> Typed {
+        if let Some(index) = self.only_function(&set, explicit.as_deref()) {
+            if self.needs_object(index, span) || !self.known_result(index, span) {
+                return Typed::error(span);
+            }
+            if self.func(index).side == Side::Kernel {
+                let message = format!("`{}` is a kernel, which has no address here", self.text(ident));
+                self.report(Diagnostic::error(Code::WrongSide, span, message));
+                return Typed::error(span);
+            }
+            let ty = self.function_type(index);
+            return Typed::place(ty, span, Node::Function(index));
+        }
+        self.overloads.push((set, explicit));
+        let at = self.overloads.len() as u32 - 1;
+        let ty = Ty::new(Kind::Function(Rc::new(FnTy { ret: Ty::void(), params: Vec::new() })));
+        Typed::place(ty, span, Node::Overloads(at))
+    }
+
     fn host_variable(&mut self, ident: &Ident, span: Span) -> Typed {
         let message = format!("`{}` is a variable of the host, which device code cannot read", self.text(ident));
         let mut diag = Diagnostic::error(Code::WrongSide, span, message)
@@ -190,34 +282,16 @@ impl Lowerer<'_> {
         Typed::error(span)
     }
 
-    /// Names in `std` and the global namespace are the same here.
-    pub(super) fn strip_std<'p>(&self, parts: &'p [Ident]) -> &'p [Ident] {
-        match parts {
-            [first, rest @ ..] if !rest.is_empty() && matches!(self.text(first), "std" | "") => rest,
-            _ => parts,
-        }
-    }
-
-    /// `E::A`
-    fn qualified(&mut self, parts: &[Ident], span: Span) -> Typed {
-        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Typed::error(span) };
-        if let Some(Decl::Type(ty)) = self.scopes.lookup(first.name)
-            && let Kind::Enum(e) = &ty.kind
+    /// What is built in lies in no namespace: `std::` before it says nothing.
+    pub(super) fn strip_std<'p>(&self, name: &'p Name) -> &'p [NamePart] {
+        let mut parts = name.parts.as_slice();
+        while let [first, rest @ ..] = parts
+            && !rest.is_empty()
+            && matches!(self.text(&first.ident), "std" | "cuda")
         {
-            let (id, ty) = (e.id, ty.clone());
-            if let Some(c) = self.enum_constant(id, last.name) {
-                return Typed::value(ty, span, Node::Const(c));
-            }
-            let names: Vec<&str> = self.enum_names(id).map(|s| self.interner.name(s)).collect();
-            let near = nearest(self.text(last), names.into_iter());
-            let message = format!("`{}` has no constant `{}`", self.text(first), self.text(last));
-            let mut diag = Diagnostic::error(Code::UnknownName, last.span, message);
-            diag.help = near.map(|n| format!("did you mean `{n}`?"));
-            self.report(diag);
-            return Typed::error(span);
+            parts = rest;
         }
-        self.unknown_namespace(first, span);
-        Typed::error(span)
+        parts
     }
 
     /// Reports a qualified name whose first part nothing declares.
@@ -263,54 +337,17 @@ impl Lowerer<'_> {
         self.report(diag);
     }
 
-    fn member(&mut self, object: &Expr, member: Ident, arrow: bool, span: Span) -> Typed {
-        if !arrow
-            && let ExprKind::Name(parts) = &bare(object).kind
-            && let [ident] = parts.as_slice()
-            && self.scopes.lookup(ident.name).is_none()
-            && let Some(make) = index_variable(self.text(ident))
-        {
-            return self.component(ident, make, member, span);
-        }
-        let object = self.expr(object);
-        if object.is_error() {
-            return Typed::error(span);
-        }
-        let message = format!("`{}` has no members, so no `{}`", object.ty, self.text(&member));
-        self.report(
-            Diagnostic::error(Code::TypeMismatch, span, message)
-                .related(object.span, format!("this is `{}`", object.ty)),
-        );
-        Typed::error(span)
-    }
-
-    fn component(&mut self, ident: &Ident, make: fn(u8) -> Builtin, member: Ident, span: Span) -> Typed {
-        let name = self.text(ident).to_owned();
-        if self.f.side == Side::Host {
-            let message = format!("`{name}` exists only in device code");
-            self.report(
-                Diagnostic::error(Code::WrongSide, span, message)
-                    .help("make the function `__device__` or `__global__`"),
-            );
-            return Typed::error(span);
-        }
-        let dim = match self.text(&member) {
-            "x" => 0,
-            "y" => 1,
-            "z" => 2,
-            other => {
-                let message = format!("`{name}` has no member `{other}`");
-                self.report(
-                    Diagnostic::error(Code::UnknownName, member.span, message).help("its members are `x`, `y` and `z`"),
-                );
-                return Typed::error(span);
-            }
-        };
-        Typed::value(Num::UInt, span, Node::Builtin(make(dim)))
-    }
-
     /// `a[b]`, and `b[a]` which is the same.
     fn index(&mut self, a: Typed, b: Typed, span: Span) -> Typed {
+        if a.ty.is_struct() && !a.is_error() {
+            let from = a.ty.clone();
+            let symbol = self.known.index;
+            let has = a.ty.as_struct().is_some_and(|s| self.scopes.member(self.class(s.id).scope, symbol).is_some());
+            if has || self.conversion_function(&from, &Ty::void().pointer(), false).is_none() {
+                return self.operator_method(symbol, "[]", a, vec![b], span);
+            }
+        }
+        let (a, b) = (self.as_builtin(a), self.as_builtin(b));
         let (a, b) = (self.operand(a), self.operand(b));
         if a.is_error() || b.is_error() {
             return Typed::error(span);
@@ -340,6 +377,9 @@ impl Lowerer<'_> {
         if ty.is_error() {
             return Typed::error(span);
         }
+        if !self.complete_type(ty.referred(), span) {
+            return Typed::error(span);
+        }
         match ty.size() {
             Some(size) => Typed::int(Num::ULong, i64::from(size), span),
             None => {
@@ -350,7 +390,7 @@ impl Lowerer<'_> {
     }
 
     /// A constant integer; reports when it is none. `what` completes "must be known when compiling".
-    pub(super) fn constant_integer(&mut self, e: &Expr, what: &str) -> Option<i64> {
+    pub(super) fn constant_integer(&mut self, e: &'a Expr, what: &str) -> Option<i64> {
         let typed = self.value(e);
         self.as_constant_integer(&typed, what)
     }
@@ -360,6 +400,12 @@ impl Lowerer<'_> {
         if typed.is_error() {
             return None;
         }
+        let typed = &if typed.ty.is_struct() {
+            let value = self.as_builtin(typed.clone());
+            self.folded(value)
+        } else {
+            self.folded(typed.clone())
+        };
         if !matches!(typed.ty.kind, Kind::Enum(_)) && !typed.ty.num().is_some_and(Num::is_integral) {
             let message = format!("{what} must be an integer, not `{}`", typed.ty);
             self.report(Diagnostic::error(Code::TypeMismatch, typed.span, message));
@@ -371,53 +417,88 @@ impl Lowerer<'_> {
         typed.integer()
     }
 
-    /// Reports an expression that has to be constant and is not.
-    pub(super) fn not_constant(&mut self, typed: &Typed, what: &str) {
-        let mut diag = Diagnostic::error(
-            Code::NotConstant,
-            typed.span,
-            format!("{what} must be known when compiling, and this is not"),
-        );
-        diag.help = Some(match self.obstacle(typed) {
-            Some(Obstacle::Division) => "it divides by zero, or overflows".to_owned(),
-            Some(Obstacle::Variable(name, span)) => {
-                diag = diag.related(span, format!("`{name}` gets its value only when running"));
-                format!("make `{name}` a `const` with a constant value, or a macro")
-            }
-            None => "use literals, `constexpr` variables and macros".to_owned(),
-        });
-        self.report(diag);
+    /// An expression whose type is asked for, not its value.
+    pub(super) fn unevaluated(&mut self, e: &'a Expr) -> Typed {
+        self.unevaluated += 1;
+        let typed = self.expr(e);
+        self.unevaluated -= 1;
+        typed
     }
 
-    /// The first thing in an expression that keeps it from being constant.
-    fn obstacle(&self, e: &Typed) -> Option<Obstacle> {
-        match &e.node {
-            Node::Var(id) if self.var(*id).constant.is_none() => {
-                let var = self.var(*id);
-                Some(Obstacle::Variable(self.interner.name(var.name).to_owned(), var.span))
-            }
-            Node::Binary(_, a, b) => {
-                let constant = a.constant().is_some() && b.constant().is_some();
-                if constant { Some(Obstacle::Division) } else { self.obstacle(a).or_else(|| self.obstacle(b)) }
-            }
-            Node::Load(a) | Node::Convert(a) | Node::Unary(_, a) | Node::Decay(a) | Node::Deref(a) => self.obstacle(a),
-            Node::Compare(_, a, b) | Node::Logical(_, a, b) | Node::PtrAdd(a, b, _) => {
-                self.obstacle(a).or_else(|| self.obstacle(b))
-            }
-            Node::Conditional(parts) => parts.iter().find_map(|p| self.obstacle(p)),
-            _ => None,
+    /// A fold over a parameter pack ([expr.prim.fold]).
+    fn fold_expr(&mut self, op: FoldOp, left: Option<&'a Expr>, right: Option<&'a Expr>, span: Span) -> Typed {
+        let has_pack = |this: &Self, e: &'a Expr| {
+            let mut any = false;
+            walk::names_in_expr(e, &mut |n| {
+                any |= matches!(this.scopes.lookup(n), Some(Decl::Pack(_) | Decl::Vars(_)));
+            });
+            any
+        };
+        // `(pack op ...)` and `(pack op ... op init)` associate to the right, the others to the left.
+        let (pattern, init, from_right) = match (left, right) {
+            (Some(l), None) => (l, None, true),
+            (None, Some(r)) => (r, None, false),
+            (Some(l), Some(r)) if has_pack(self, r) => (r, Some(l), false),
+            (Some(l), Some(r)) => (l, Some(r), true),
+            (None, None) => return Typed::error(span),
+        };
+        let mut all = self.expanded(pattern, span);
+        if let Some(init) = init {
+            let e = self.expr(init);
+            if from_right { all.push(e) } else { all.insert(0, e) }
         }
+        if all.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        if from_right {
+            all.reverse();
+        }
+        let mut all = all.into_iter();
+        let Some(mut result) = all.next() else {
+            return match op {
+                FoldOp::Binary(BinaryOp::And) => Typed::truth(true, span),
+                FoldOp::Binary(BinaryOp::Or) => Typed::truth(false, span),
+                FoldOp::Binary(BinaryOp::Comma) => {
+                    Typed::value(Ty::void(), span, Node::Convert(Box::new(Typed::int(Num::Int, 0, span))))
+                }
+                _ => {
+                    let message = "a fold over an empty pack has no value";
+                    self.report(
+                        Diagnostic::error(Code::TypeMismatch, span, message)
+                            .help("add an initial value: `(0 + ... + p)`"),
+                    );
+                    Typed::error(span)
+                }
+            };
+        };
+        for next in all {
+            let (a, b) = if from_right { (next, result) } else { (result, next) };
+            result = match op {
+                FoldOp::Binary(op) => self.binary(op, a, b, span, span),
+                FoldOp::Assign(op) => self.assign(op, a, b, span),
+            };
+        }
+        result
+    }
+
+    /// An expression once for each element of the packs in it.
+    pub(super) fn expanded(&mut self, pattern: &'a Expr, span: Span) -> Vec<Typed> {
+        let mut names = Vec::new();
+        walk::names_in_expr(pattern, &mut |n| names.push(n));
+        let mut out = Vec::new();
+        if !self.expand(&names, span, |this| {
+            let e = this.expr(pattern);
+            out.push(e);
+        }) {
+            out.push(Typed::error(span));
+        }
+        out
     }
 
     /// The text of a name.
     pub(super) fn text(&self, ident: &Ident) -> &str {
         self.interner.name(ident.name)
     }
-}
-
-enum Obstacle {
-    Division,
-    Variable(String, Span),
 }
 
 /// A string literal.
@@ -453,4 +534,9 @@ fn literal_value(literal: Literal, span: Span) -> Typed {
 /// Whether an expression is an assignment not put in parentheses of its own, as in `if (a = b)`.
 pub(super) fn is_bare_assignment(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Assign(None, ..))
+}
+
+/// Whether a name is one of CUDA's or the library's functions.
+pub(super) fn is_known(name: &str) -> bool {
+    builtins::is_function(name) || builtins::unsupported(name).is_some()
 }

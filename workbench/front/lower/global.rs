@@ -1,7 +1,7 @@
 //! Variables at namespace scope: constants, which are folded or become read-only data; the rest is the host's or refused.
 
 use super::names::Decl;
-use super::tree::Typed;
+use super::tree::{Node, Typed, VarId};
 use super::{Lowerer, Storage, Variable, fold};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Expr, ExprKind, Init, Specifiers, VarDecl};
@@ -14,14 +14,55 @@ const MAX_TABLE: u32 = 64 * 1024;
 /// Most bytes of one `__device__` variable.
 const MAX_DEVICE: u32 = 256 << 20;
 
-impl Lowerer<'_> {
-    pub(super) fn global_variables(&mut self, decl: &Declaration) {
+impl<'a> Lowerer<'a> {
+    pub(super) fn global_variables(&mut self, decl: &'a Declaration) {
+        if decl.templates.last().is_some_and(|h| !h.params.is_empty()) || self.is_variable_specialisation(decl) {
+            return self.variable_template(decl);
+        }
         for var in &decl.vars {
+            // `int S::count = 0;`: declared in its struct.
+            if var.qualified.as_ref().is_some_and(|n| n.parts.len() > 1) {
+                continue;
+            }
             self.global_variable(&decl.specs, var);
         }
     }
 
-    fn global_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
+    fn is_variable_specialisation(&self, decl: &Declaration) -> bool {
+        !decl.templates.is_empty()
+            && decl.vars.iter().any(|v| v.qualified.as_ref().is_some_and(|n| n.last_part().args.is_some()))
+    }
+
+    /// A constant member of a struct, in whose scope it is declared.
+    pub(super) fn member_constant(&mut self, specs: &Specifiers, var: &'a VarDecl) {
+        let Some(ty) = self.declared_type(var) else {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        };
+        let specs = Specifiers { constexpr: true, is_static: false, ..*specs };
+        self.constant_variable(&specs, var, ty.constant());
+    }
+
+    /// An instance of a variable template.
+    pub(super) fn template_variable(&mut self, decl: &'a Declaration, var: &'a VarDecl) -> VarId {
+        let before = self.vars.len();
+        self.scopes.open();
+        match self.declared_type(var) {
+            Some(ty) => {
+                let specs = Specifiers { constexpr: true, is_static: false, ..decl.specs };
+                self.constant_variable(&specs, var, ty.constant());
+            }
+            None => self.declare_var(var, Ty::error(), Storage::Nowhere, None),
+        }
+        let found = self.scopes.here(var.name.name).cloned();
+        self.scopes.close();
+        match found {
+            Some(Decl::Var(id)) => id,
+            _ => VarId(before as u32),
+        }
+    }
+
+    fn global_variable(&mut self, specs: &Specifiers, var: &'a VarDecl) {
         let ty = match self.declared_type(var) {
             Some(ty) => ty.qualified(specs.constexpr, false),
             None => Ty::error(),
@@ -33,7 +74,7 @@ impl Lowerer<'_> {
             self.shared_variable(specs, var);
             return;
         } else if (specs.constant || specs.device) && !(ty.innermost().is_const && var.init.is_some()) {
-            self.device_variable(specs, var, ty);
+            self.module_variable(specs, var, ty);
             return;
         } else if is_const && var.init.is_some() {
             self.constant_variable(specs, var, ty.constant());
@@ -44,13 +85,17 @@ impl Lowerer<'_> {
         self.declare_var(var, ty, storage, None);
     }
 
-    pub(super) fn declare_var(&mut self, var: &VarDecl, ty: Ty, storage: Storage, constant: Option<Const>) {
-        let id = self.add_var(Variable { name: var.name.name, ty, span: var.name.span, storage, constant });
+    pub(super) fn declare_var(&mut self, var: &'a VarDecl, ty: Ty, storage: Storage, constant: Option<Const>) {
+        self.held = None;
+        let fixed = matches!(storage, Storage::Global(_) | Storage::Shared(_) | Storage::Constant | Storage::Host);
+        let owner = if fixed || !self.f.inside { 0 } else { self.f.serial };
+        let id = self.add_var(Variable { name: var.name.name, ty, span: var.name.span, storage, constant, owner });
         self.declare(var.name.name, Decl::Var(id), var.name.span);
     }
 
-    /// A `__constant__` or `__device__` variable that somebody may change: data with its values at the start, zero where it says none.
-    fn device_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+    /// A `__constant__` or `__device__` variable that somebody may change: data with its values at the start, zero where it
+    /// says none.
+    fn module_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
         let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
         let space = if specs.constant { Space::Constant } else { Space::Device };
         // Device code only reads constant memory.
@@ -58,12 +103,12 @@ impl Lowerer<'_> {
         let limit = if specs.constant { MAX_TABLE } else { MAX_DEVICE };
         let (ty, bytes) = match &var.init {
             None => (ty.clone(), ty.size().map(|n| vec![0; n.min(limit) as usize])),
-            Some(_) if ty.is_array() => match self.table_bytes(var, ty.clone(), true) {
+            Some(_) if ty.is_array() || ty.is_struct() => match self.object_bytes(var, ty.clone(), true) {
                 Some((ty, bytes)) => (ty, Some(bytes)),
                 None => (ty, None),
             },
             Some(_) => {
-                let value = self.scalar_init(var, &ty);
+                let value = self.scalar_init(var, &ty).map(|v| self.folded(v));
                 let mut bytes = Vec::new();
                 match value.as_ref().map(|v| (v, v.constant())) {
                     Some((_, Some(c))) => fold::bytes(c, &mut bytes),
@@ -82,12 +127,7 @@ impl Lowerer<'_> {
             self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
         }
         let storage = match bytes {
-            Some(bytes) if !too_large => {
-                let data =
-                    GlobalData { name, bytes, align: ty.align().clamp(1, 16), elem: ty.innermost().scalar(), space };
-                self.module.globals.push(data);
-                Storage::Global(Global::new(self.module.globals.len() - 1))
-            }
+            Some(bytes) if !too_large => Storage::Global(self.add_data(name, bytes, &ty, space)),
             _ => Storage::Nowhere,
         };
         let ty = if matches!(storage, Storage::Nowhere) { Ty::error() } else { ty };
@@ -95,9 +135,9 @@ impl Lowerer<'_> {
     }
 
     /// A const variable with an initialiser, at namespace scope.
-    fn constant_variable(&mut self, specs: &Specifiers, var: &VarDecl, ty: Ty) {
+    fn constant_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
         let must = specs.constexpr || specs.constant || specs.device;
-        if ty.is_array() {
+        if ty.is_array() || ty.is_struct() {
             let (ty, storage) = match self.constant_table(var, ty.clone(), must) {
                 Some((ty, global)) => (ty, Storage::Global(global)),
                 None => (ty, if must { Storage::Nowhere } else { Storage::Host }),
@@ -112,6 +152,7 @@ impl Lowerer<'_> {
             return;
         }
         let value = self.scalar_init(var, &ty);
+        let value = value.map(|v| self.folded(v));
         match value.as_ref().and_then(Typed::constant) {
             Some(c) => self.declare_var(var, ty, Storage::Constant, Some(c)),
             None => {
@@ -125,46 +166,61 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A const array as data of the module, when all its values are known; its type with its length.
-    pub(super) fn constant_table(&mut self, var: &VarDecl, ty: Ty, must: bool) -> Option<(Ty, Global)> {
-        let (ty, bytes) = self.table_bytes(var, ty, must)?;
-        let elem = ty.innermost().scalar()?;
-        let name = self.text(&var.name).to_owned();
-        Some((ty, self.add_global(name, bytes, elem)))
+    /// A const array or struct as data of the module, when all its values are known; its type with its length.
+    pub(super) fn constant_table(&mut self, var: &'a VarDecl, ty: Ty, must: bool) -> Option<(Ty, Global)> {
+        let (ty, bytes) = self.object_bytes(var, ty, must)?;
+        let name = self.interner.name(var.name.name).to_owned();
+        Some((ty.clone(), self.add_data(name, bytes, &ty, Space::ReadOnly)))
     }
 
-    /// The bytes of an array whose values are all known.
-    fn table_bytes(&mut self, var: &VarDecl, ty: Ty, must: bool) -> Option<(Ty, Vec<u8>)> {
+    /// The bytes of an array or struct whose values are all known, and its type with its length.
+    fn object_bytes(&mut self, var: &'a VarDecl, ty: Ty, must: bool) -> Option<(Ty, Vec<u8>)> {
         let init = var.init.as_ref()?;
-        let name = self.interner.name(var.name.name);
-        let (ty, elements) = self.array_elements(name, ty, init)?;
-        let elem = ty.innermost().clone();
-        let scalar = elem.scalar()?;
-        if let Some((_, e)) = elements.iter().find(|(_, e)| e.constant().is_none()) {
-            if must && !e.is_error() {
-                let what = format!("every value of `{}`", self.text(&var.name));
-                self.not_constant(e, &what);
-            }
-            return None;
-        }
+        let name = self.interner.name(var.name.name).to_owned();
+        let is_const = ty.innermost().is_const || ty.is_const;
+        let value = if ty.is_array() {
+            let (ty, elements) = self.array_elements(&name, ty, init)?;
+            Typed::value(ty, var.name.span, Node::Init(elements.into()))
+        } else {
+            self.init_value(&name, &ty, init)?
+        };
+        let ty = value.ty.clone().qualified(is_const, false);
         let size = ty.size()?;
         if size > MAX_TABLE && must {
-            let message = format!("`{}` takes {size} bytes, and constant memory has {MAX_TABLE}", self.text(&var.name));
+            let message = format!("`{name}` takes {size} bytes, and constant memory has {MAX_TABLE}");
             self.report(
                 Diagnostic::error(Code::StackLimit, var.name.span, message).help("pass the table as a parameter"),
             );
             return None;
         }
-        let values: Vec<(u32, Const)> = elements.iter().filter_map(|(i, e)| Some((*i, e.constant()?))).collect();
-        let mut data = vec![0u8; size as usize];
-        let mut bytes = Vec::with_capacity(8);
-        for (i, c) in values {
-            bytes.clear();
-            fold::bytes(c, &mut bytes);
-            let at = i as usize * scalar.size() as usize;
-            data[at..at + bytes.len()].copy_from_slice(&bytes);
-        }
+        let data = match flat_bytes(&value, size) {
+            Some(data) => Some(data),
+            // Running an initialiser costs time: only where it has to be known, or is no larger than a constant may be.
+            None if must || size <= MAX_TABLE => self.constant_object(&value, &ty),
+            None => None,
+        };
+        let Some(data) = data else {
+            if must {
+                let what =
+                    if ty.is_array() { format!("every value of `{name}`") } else { format!("the value of `{name}`") };
+                let culprit = match &value.node {
+                    Node::Init(items) => items.iter().map(|(_, e)| e).find(|e| e.constant().is_none()),
+                    _ => None,
+                };
+                let culprit = culprit.unwrap_or(&value).clone();
+                if !culprit.is_error() {
+                    self.not_constant(&culprit, &what);
+                }
+            }
+            return None;
+        };
         Some((ty, data))
+    }
+
+    /// Adds data of a type.
+    fn add_data(&mut self, name: String, bytes: Vec<u8>, ty: &Ty, space: Space) -> Global {
+        self.module.globals.push(GlobalData { name, bytes, align: ty.align().clamp(1, 16), elem: ty.uniform(), space });
+        Global::new(self.module.globals.len() - 1)
     }
 
     /// Adds read-only data.
@@ -191,6 +247,24 @@ impl Lowerer<'_> {
     }
 }
 
+/// The bytes of an object written out with constants only.
+fn flat_bytes(value: &Typed, size: u32) -> Option<Vec<u8>> {
+    let Node::Init(items) = &value.node else { return None };
+    let mut data = vec![0u8; size as usize];
+    let mut bytes = Vec::with_capacity(8);
+    for (at, e) in items.iter() {
+        bytes.clear();
+        match e.constant() {
+            Some(c) if c != Const::Null => fold::bytes(c, &mut bytes),
+            Some(_) => return None,
+            None => bytes = flat_bytes(e, e.ty.size()?)?,
+        }
+        let at = *at as usize;
+        data.get_mut(at..at + bytes.len())?.copy_from_slice(&bytes);
+    }
+    Some(data)
+}
+
 /// The expression that an initialiser of a scalar is: itself, or the only one in braces.
 pub(super) fn only_expr(init: &Init) -> Option<&Expr> {
     match init {
@@ -199,6 +273,11 @@ pub(super) fn only_expr(init: &Init) -> Option<&Expr> {
             [Init::Expr(e)] => Some(e),
             _ => None,
         },
+        Init::Paren(args, _) => match args.as_slice() {
+            [e] => Some(e),
+            _ => None,
+        },
+        Init::Designated(..) => None,
     }
 }
 

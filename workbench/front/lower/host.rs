@@ -12,14 +12,14 @@ impl Lowerer<'_> {
     /// Whether a host function is more than arithmetic on scalars.
     pub(super) fn needs_host_code(&self, decl: &FunctionDecl) -> bool {
         let types = decl.params.iter().map(|p| &p.ty).chain([&decl.ret]);
-        self.text(&decl.name) == "main"
+        self.text(&decl.name.last()) == "main"
             || types.into_iter().any(|ty| self.is_foreign(ty) || !ty.layers.is_empty())
             || decl.body.as_ref().is_some_and(|b| b.stmts.iter().any(|s| self.stmt_is_foreign(s)))
     }
 
     /// Reports a host function once, and stays silent about what is in it.
     pub(super) fn refuse_host_function(&mut self, decl: &FunctionDecl) {
-        let name = self.text(&decl.name).to_owned();
+        let name = decl.name.path(self.interner);
         let message = format!("host code with tensors, pointers or launches is not supported yet: `{name}`");
         self.report(
             Diagnostic::error(Code::Unsupported, decl.span, message)
@@ -29,12 +29,17 @@ impl Lowerer<'_> {
 
     /// A type that is no number.
     fn is_foreign(&self, ty: &TypeName) -> bool {
-        let BaseType::Named(symbol) = &ty.base else { return false };
-        if let Some(decl) = self.scopes.lookup(*symbol) {
+        let BaseType::Named(written) = &ty.base else { return false };
+        if let Some(ident) = written.simple()
+            && let Some(decl) = self.scopes.lookup(ident.name)
+        {
             return !matches!(decl, Decl::Type(_));
         }
-        let name = self.interner.name(*symbol);
-        let name = name.trim_start_matches("::").trim_start_matches("std::");
+        if written.parts.iter().any(|p| p.args.is_some()) {
+            return true;
+        }
+        let path = written.path(self.interner);
+        let name = path.trim_start_matches("std::");
         !matches!(builtins::named_type(name), Some(builtins::NamedType::Num(_)))
             && (name.contains("::") || self.is_foreign_name(name) || builtins::named_type(name).is_some())
     }
@@ -64,7 +69,7 @@ impl Lowerer<'_> {
             StmtKind::If { init, cond, then, els, .. } => {
                 self.expr_is_foreign(cond)
                     || self.stmt_is_foreign(then)
-                    || [init, els].into_iter().flatten().any(|s| self.stmt_is_foreign(s))
+                    || init.iter().chain(els.as_deref()).any(|s| self.stmt_is_foreign(s))
             }
             StmtKind::While(e, s) | StmtKind::DoWhile(s, e) | StmtKind::Switch(e, s) | StmtKind::Case(e, s) => {
                 self.expr_is_foreign(e) || self.stmt_is_foreign(s)
@@ -90,14 +95,21 @@ impl Lowerer<'_> {
         match init {
             Init::Expr(e) => self.expr_is_foreign(e),
             Init::List(items, _) => items.iter().any(|i| self.init_is_foreign(i)),
+            Init::Paren(args, _) => args.iter().any(|e| self.expr_is_foreign(e)),
+            Init::Designated(_, value) => self.init_is_foreign(value),
         }
     }
 
     fn expr_is_foreign(&self, e: &Expr) -> bool {
         match &e.kind {
-            ExprKind::Name(parts) => {
-                let foreign = parts.first().is_some_and(|p| self.is_foreign_name(self.text(p)));
-                foreign && parts.first().is_some_and(|p| self.scopes.lookup(p.name).is_none())
+            ExprKind::Name(name) => {
+                let first = name.parts.first().map(|p| p.ident);
+                first.is_some_and(|p| self.is_foreign_name(self.text(&p)) && self.scopes.lookup(p.name).is_none())
+            }
+            ExprKind::Launch { .. } | ExprKind::Lambda(_) => true,
+            ExprKind::Construct { ty, args } => self.is_foreign(ty) || args.iter().any(|a| self.expr_is_foreign(a)),
+            ExprKind::Braced { ty, entries } => {
+                ty.as_ref().is_none_or(|ty| self.is_foreign(ty)) || entries.iter().any(|i| self.init_is_foreign(i))
             }
             ExprKind::Unary(_, a) | ExprKind::Paren(a) => self.expr_is_foreign(a),
             ExprKind::Binary(..) => {
@@ -116,9 +128,7 @@ impl Lowerer<'_> {
                 let method = matches!(f.kind, ExprKind::Member { .. });
                 method || self.expr_is_foreign(f) || args.iter().any(|a| self.expr_is_foreign(a))
             }
-            ExprKind::Cast { ty, operand, .. } => {
-                self.is_foreign(ty) || operand.as_ref().is_some_and(|e| self.expr_is_foreign(e))
-            }
+            ExprKind::Cast { ty, operand, .. } => self.is_foreign(ty) || self.expr_is_foreign(operand),
             _ => false,
         }
     }

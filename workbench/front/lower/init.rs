@@ -1,86 +1,126 @@
-//! Initialisers: which element of an array each expression of a braced list goes to ([dcl.init.aggr]).
+//! Initialisers: the declared type of a variable, `auto`, and the value an initialiser gives.
 
 use super::Lowerer;
+use super::aggregate::Item;
 use super::convert::Use;
-use super::global::{only_expr, string_literal};
-use super::tree::Typed;
+use super::global::only_expr;
+use super::tree::{Node, Typed};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BaseType, Init, TypeLayer, VarDecl};
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::Const;
 use crate::source::Span;
 
-/// Where a value goes: the index counts scalars of the whole array, in memory order.
-pub(super) type Element = (u32, Typed);
-
-/// A list being handed out.
-struct Items<'i> {
-    list: &'i [Init],
-    at: usize,
-}
-
-impl<'i> Items<'i> {
-    fn peek(&self) -> Option<&'i Init> {
-        self.list.get(self.at)
-    }
-}
-
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// The declared type of a variable; `auto` is taken from the initialiser. `None` once reported.
-    pub(super) fn declared_type(&mut self, var: &VarDecl) -> Option<Ty> {
-        let ty = if var.ty.base == BaseType::Auto {
-            let auto = self.deduce(var)?;
-            self.type_with_auto(&var.ty, Some(&auto))
+    pub(super) fn declared_type(&mut self, var: &'a VarDecl) -> Option<Ty> {
+        let ty = match &var.ty.base {
+            BaseType::Auto | BaseType::DecltypeAuto => {
+                let auto = self.deduce(var)?;
+                self.type_with_auto(&var.ty, Some(&auto))
+            }
+            _ => self.type_name(&var.ty),
+        };
+        let ty = if let Kind::RvalueReference(inner) = &ty.kind
+            && var.ty.base.is_auto()
+            && let Some(inner) = inner.target()
+        {
+            inner.clone().reference()
         } else {
-            self.type_name(&var.ty)
+            ty
         };
         if ty.is_void() {
             let message = format!("`{}` cannot be `void`", self.text(&var.name));
             self.report(Diagnostic::error(Code::TypeMismatch, var.ty.span, message));
             return None;
         }
+        if !ty.is_reference() && !self.complete_type(&ty, var.ty.span) {
+            return None;
+        }
         (!ty.is_error()).then_some(ty)
     }
 
     /// What `auto` stands for ([dcl.spec.auto]).
-    fn deduce(&mut self, var: &VarDecl) -> Option<Ty> {
+    fn deduce(&mut self, var: &'a VarDecl) -> Option<Ty> {
         let Some(init) = var.init.as_ref().and_then(only_expr) else {
             let message = format!("`auto` needs one initialiser to take the type of `{}` from", self.text(&var.name));
             self.report(Diagnostic::error(Code::BadInitializer, var.name.span, message).help("write the type"));
             return None;
         };
-        // Only the type matters here: what it reports is reported when it is checked for its value.
-        let (before, room) = (self.diags.len(), self.room);
         let e = self.expr(init);
-        self.diags.truncate(before);
-        self.room = room;
         if e.is_error() {
-            // The declaration is reported now, for its value is never asked for.
-            self.expr(init);
             return None;
         }
-        match var.ty.layers.first() {
-            Some(TypeLayer::Reference { .. }) => Some(e.ty),
-            Some(TypeLayer::Pointer { .. }) => match e.ty.decayed().pointee() {
-                Some(pointee) => Some(pointee.clone()),
+        let auto = self.deduced_auto(&e, &var.ty, init.span)?;
+        // Checked once: a lambda is another type each time.
+        self.held = Some((std::ptr::from_ref(init), e));
+        Some(auto)
+    }
+
+    /// What `auto` in a type stands for when something of the type is made from an expression.
+    pub(super) fn deduced_auto(&mut self, e: &Typed, ty: &'a crate::front::ast::TypeName, span: Span) -> Option<Ty> {
+        if matches!(ty.base, BaseType::DecltypeAuto) {
+            return Some(if e.lvalue && !matches!(e.node, Node::Var(_)) {
+                e.ty.clone().reference()
+            } else {
+                e.ty.unqualified()
+            });
+        }
+        let value = self.settled(e);
+        match ty.layers.first() {
+            Some(TypeLayer::Reference { rvalue: true }) if e.lvalue && !e.xvalue => Some(e.ty.clone().reference()),
+            Some(TypeLayer::Reference { .. }) => {
+                let mut inner = e.ty.clone();
+                inner.is_const &= !ty.is_const;
+                Some(inner)
+            }
+            Some(TypeLayer::Pointer { .. }) => match value.pointee() {
+                Some(pointee) => {
+                    let mut pointee = pointee.clone();
+                    pointee.is_const &= !ty.is_const;
+                    Some(pointee)
+                }
                 None => {
                     let message = format!("`auto*` needs a pointer, and this is `{}`", e.ty);
-                    self.report(Diagnostic::error(Code::BadInitializer, init.span, message));
+                    self.report(Diagnostic::error(Code::BadInitializer, span, message));
                     None
                 }
             },
-            _ => Some(e.ty.decayed()),
+            _ => {
+                if matches!(value.kind, Kind::Braced) {
+                    let message = "`auto` cannot take its type from a braced list";
+                    self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the type"));
+                    return None;
+                }
+                Some(value)
+            }
         }
     }
 
+    /// The type of a value, a set of one function being that function.
+    pub(super) fn settled(&mut self, e: &Typed) -> Ty {
+        if let Node::Overloads(at) = e.node {
+            let (set, explicit) = self.overloads[at as usize].clone();
+            if let Some(index) = self.only_function(&set, explicit.as_deref()) {
+                return self.function_type(index).pointer();
+            }
+        }
+        e.ty.decayed()
+    }
+
     /// The value that initialises a scalar; zero for `{}`. `None` when there is no initialiser, or it was reported.
-    pub(super) fn scalar_init(&mut self, var: &VarDecl, ty: &Ty) -> Option<Typed> {
+    pub(super) fn scalar_init(&mut self, var: &'a VarDecl, ty: &Ty) -> Option<Typed> {
         let name = self.text(&var.name).to_owned();
         self.scalar_value(&name, ty, var.init.as_ref()?)
     }
 
-    fn scalar_value(&mut self, name: &str, ty: &Ty, init: &Init) -> Option<Typed> {
+    pub(super) fn scalar_value(&mut self, name: &str, ty: &Ty, init: &'a Init) -> Option<Typed> {
         if let Init::List(items, span) = init
+            && items.is_empty()
+        {
+            return Some(self.zero_of(ty, *span));
+        }
+        if let Init::Paren(items, span) = init
             && items.is_empty()
         {
             return Some(self.zero_of(ty, *span));
@@ -92,131 +132,127 @@ impl Lowerer<'_> {
             return None;
         };
         let e = self.expr(e);
-        let value = self.implicit(e, &ty.unqualified(), Use::Init(name));
+        let explicit = matches!(init, Init::Paren(..) | Init::List(..));
+        let value = if explicit && e.ty.is_struct() {
+            self.explicit_conversion(e, &ty.unqualified(), Use::Init(name))
+        } else {
+            self.implicit(e, &ty.unqualified(), Use::Init(name))
+        };
         (!value.is_error()).then_some(value)
     }
 
-    fn zero_of(&mut self, ty: &Ty, span: Span) -> Typed {
+    pub(super) fn zero_of(&mut self, ty: &Ty, span: Span) -> Typed {
         let zero = Typed { null: true, ..Typed::int(Num::Int, 0, span) };
         self.cast(zero, ty)
     }
 
-    /// The elements that an initialiser of an array names, in order, and the type with its length. Every other element is
-    /// zero. `None` once reported.
-    pub(super) fn array_elements(&mut self, name: &str, ty: Ty, init: &Init) -> Option<(Ty, Vec<Element>)> {
-        let mut out = Vec::new();
-        let (Kind::Array(elem, len), Some(list)) = (&ty.kind, as_list(init)) else {
-            let message = format!("`{name}` is an array and needs a list in braces");
-            self.report(Diagnostic::error(Code::BadInitializer, init_span(init), message).help("write `= {...}`"));
-            return None;
-        };
-        let errors = self.diags.len();
-        if let (Some(text), Some(_)) = (string_literal(init), character(elem)) {
-            let len = self.string_elements(text, elem, *len, 0, init_span(init), &mut out)?;
-            return Some(((**elem).clone().array(Some(len)), out));
-        }
-        if !matches!(init, Init::List(..)) {
-            let message = format!("`{name}` is an array and needs a list in braces");
-            self.report(Diagnostic::error(Code::BadInitializer, init_span(init), message).help("write `= {...}`"));
-            return None;
-        }
-        let mut items = Items { list, at: 0 };
-        let len = self.fill(name, elem, *len, &mut items, 0, &mut out);
-        self.leftover(name, &items);
-        let failed = self.diags.len() > errors && self.diags[errors..].iter().any(Diagnostic::is_error);
-        if len == 0 {
-            let message = format!("`{name}` has no length: its list is empty");
-            self.report(Diagnostic::error(Code::BadInitializer, init_span(init), message).help("write the length"));
-            return None;
-        }
-        (!failed).then(|| ((**elem).clone().array(Some(len)), out))
-    }
-
-    fn leftover(&mut self, name: &str, items: &Items<'_>) {
-        if let Some(extra) = items.peek() {
-            let message = format!("too many initialisers for `{name}`");
-            self.report(
-                Diagnostic::error(Code::BadInitializer, init_span(extra), message).label("the first one too many"),
-            );
-        }
-    }
-
-    /// Fills an array from a list that may hold more than its elements; the number of elements reached or declared.
-    fn fill(
-        &mut self,
-        name: &str,
-        elem: &Ty,
-        len: Option<u32>,
-        items: &mut Items<'_>,
-        base: u32,
-        out: &mut Vec<Element>,
-    ) -> u32 {
-        let scalars = scalars_of(elem);
-        let mut i = 0u32;
-        while len.is_none_or(|n| i < n) {
-            let Some(init) = items.peek() else { break };
-            let at = base.saturating_add(i.saturating_mul(scalars));
-            match &elem.kind {
-                Kind::Array(inner, inner_len) => match init {
-                    _ if string_literal(init).is_some() && character(inner).is_some() => {
-                        items.at += 1;
-                        if let Some(text) = string_literal(init) {
-                            self.string_elements(text, inner, *inner_len, at, init_span(init), out);
-                        }
-                    }
-                    Init::List(list, _) => {
-                        items.at += 1;
-                        let mut nested = Items { list, at: 0 };
-                        self.fill(name, inner, *inner_len, &mut nested, at, out);
-                        self.leftover(name, &nested);
-                    }
-                    // Braces left out: the row takes what it needs from this list.
-                    Init::Expr(_) => {
-                        self.fill(name, inner, *inner_len, items, at, out);
-                    }
-                },
-                _ => {
-                    items.at += 1;
-                    if let Some(value) = self.scalar_value(name, elem, init) {
-                        out.push((at, value));
-                    }
-                }
+    /// The value that initialises an object of any type; `None` once reported.
+    pub(super) fn init_value(&mut self, name: &str, ty: &Ty, init: &'a Init) -> Option<Typed> {
+        let ty = ty.unqualified();
+        match &ty.kind {
+            Kind::Array(..) => {
+                let span = init_span(init);
+                let (ty, elements) = self.array_elements(name, ty, init)?;
+                Some(Typed::value(ty, span, Node::Init(elements.into())))
             }
-            i += 1;
+            Kind::Struct(_) => {
+                let value = match init {
+                    Init::Expr(e) => {
+                        let e = self.expr(e);
+                        self.implicit(e, &ty, Use::Init(name))
+                    }
+                    Init::Paren(args, span) => {
+                        let args = self.arguments(args);
+                        self.construct(&ty, args, *span)
+                    }
+                    Init::List(entries, span) => self.braced_value(name, &ty, entries, *span),
+                    Init::Designated(_, value) => return self.init_value(name, &ty, value),
+                };
+                (!value.is_error()).then_some(value)
+            }
+            _ => self.scalar_value(name, &ty, init),
         }
-        len.unwrap_or(i)
     }
 
-    fn string_elements(
-        &mut self,
-        text: &str,
-        elem: &Ty,
-        len: Option<u32>,
-        base: u32,
-        span: Span,
-        out: &mut Vec<Element>,
-    ) -> Option<u32> {
-        let num = character(elem)?;
-        let bytes = text.as_bytes();
-        let needed = u32::try_from(bytes.len()).unwrap_or(u32::MAX).saturating_add(1);
-        if len.is_some_and(|n| n < needed) {
-            let message =
-                format!("the text needs {needed} bytes with its closing zero, and the array has {}", len.unwrap_or(0));
-            self.report(Diagnostic::error(Code::BadInitializer, span, message));
-            return None;
+    /// `T{...}`
+    pub(super) fn braced_value(&mut self, name: &str, ty: &Ty, entries: &'a [Init], span: Span) -> Typed {
+        if ty.is_error() || !self.complete_type(ty, span) {
+            return Typed::error(span);
         }
-        for (i, &byte) in (0u32..).zip(bytes) {
-            let value = Typed::int(num, i64::from(byte), span);
-            out.push((base + i, value));
+        let Some(s) = ty.as_struct().cloned() else {
+            return match entries {
+                [] => self.zero_of(ty, span),
+                [Init::Expr(e)] => {
+                    let e = self.expr(e);
+                    self.implicit(e, ty, Use::Init(name))
+                }
+                _ => {
+                    let message = format!("`{ty}` is made from one value, not a list");
+                    self.report(Diagnostic::error(Code::ArgumentCount, span, message));
+                    Typed::error(span)
+                }
+            };
+        };
+        if entries.is_empty() {
+            return self.value_initialised(ty, span);
         }
-        Some(len.unwrap_or(needed))
+        if self.class(s.id).constructed {
+            let mut args = Vec::new();
+            for item in self.items(entries).list {
+                args.push(match item {
+                    Item::Checked(e) => e,
+                    Item::Written(init) => self.entry(init),
+                });
+            }
+            return self.construct(ty, args, span);
+        }
+        let mut items = self.items(entries);
+        // `S{s}` copies.
+        if let [Item::Written(Init::Expr(e))] = items.list.as_slice() {
+            let e = self.expr(e);
+            if e.is_error() {
+                return e;
+            }
+            if e.ty.as_struct().is_some_and(|from| from.id == s.id || e.ty.base_offset(&s).is_some()) {
+                return self.implicit(e, ty, Use::Init(name));
+            }
+            items.list[0] = Item::Checked(e);
+        }
+        let errors = self.error_count();
+        let mut out = Vec::new();
+        self.fill_struct(name, ty, &mut items, 0, &mut out);
+        self.leftover(name, &items);
+        if self.error_count() > errors {
+            return Typed::error(span);
+        }
+        Typed::value(ty.unqualified(), span, Node::Init(out.into()))
     }
-}
 
-fn as_list(init: &Init) -> Option<&[Init]> {
-    match init {
-        Init::List(items, _) => Some(items),
-        Init::Expr(_) => Some(std::slice::from_ref(init)),
+    /// Errors so far, those held back included.
+    pub(super) fn error_count(&self) -> usize {
+        self.diags.iter().filter(|d| d.is_error()).count()
+            + usize::from(self.failed)
+            + if self.room == 0 { usize::MAX / 2 } else { 0 }
+    }
+
+    /// An entry of a list as an argument.
+    pub(super) fn entry(&mut self, init: &'a Init) -> Typed {
+        match init {
+            Init::Expr(e) => self.expr(e),
+            Init::List(entries, span) => self.braced_argument(entries, *span),
+            Init::Designated(_, value) => self.entry(value),
+            Init::Paren(args, span) => match args.as_slice() {
+                [e] => self.expr(e),
+                _ => Typed::error(*span),
+            },
+        }
+    }
+
+    /// `{...}` as an argument: it waits for the type of its parameter.
+    pub(super) fn braced_argument(&mut self, entries: &'a [Init], span: Span) -> Typed {
+        let scope = self.scopes.current();
+        self.braced.push((entries, scope));
+        Typed::value(Ty::new(Kind::Braced), span, Node::Braced(self.braced.len() as u32 - 1))
     }
 }
 
@@ -224,17 +260,12 @@ fn as_list(init: &Init) -> Option<&[Init]> {
 pub(super) fn init_span(init: &Init) -> Span {
     match init {
         Init::Expr(e) => e.span,
-        Init::List(_, span) => *span,
+        Init::List(_, span) | Init::Paren(_, span) => *span,
+        Init::Designated(_, value) => init_span(value),
     }
 }
 
-/// How many scalars an element holds.
-fn scalars_of(ty: &Ty) -> u32 {
-    let one = ty.innermost().size().unwrap_or(1).max(1);
-    ty.size().unwrap_or(one) / one
-}
-
-fn character(ty: &Ty) -> Option<Num> {
+pub(super) fn character(ty: &Ty) -> Option<Num> {
     ty.num().filter(|n| matches!(n, Num::Char | Num::SChar | Num::UChar))
 }
 

@@ -5,45 +5,84 @@
 //! way, and then *emitted* (`emit`). Statements (`stmt`, `switch`) do both, one after the other. An error turns its
 //! expression into one of error type, about which everything above it stays silent.
 //!
-//! Templates join as a second producer of functions (a body is lowered from its syntax under a set of bindings), structs
-//! as another kind of type and place, host code as statements of functions on the host's side.
+//! Nothing of a template is looked at before it is used: an instance is its syntax lowered again, in a scope where its
+//! parameters are bound (`template`, `deduce`, `instance`). Bodies of instances and methods wait in a queue until the
+//! function being lowered is done. A struct is a type with a layout (`class`); its objects are places in memory, its
+//! values are nodes that are written straight into one (`object`).
 
+mod aggregate;
+mod body;
 mod builder;
 mod call;
+mod call_builtin;
 mod cast;
+mod class;
+mod class_fields;
+mod class_methods;
+mod constant;
+mod construct;
 mod convert;
+mod dangling;
 mod decl;
+mod deduce;
 mod emit;
 mod emit_call;
+mod evaluate;
 mod expr;
+mod find;
 mod fold;
+mod function;
+mod function_pointer;
 mod global;
 mod host;
 mod init;
-mod items;
+mod instance;
+mod lambda;
+mod member;
+mod memory;
 mod names;
+mod namespace;
+mod object;
 mod operators;
+mod out_of_line;
+mod overload;
+mod partial;
 mod printf;
+mod range;
 mod rank;
 mod resolve;
 mod shared;
 mod stmt;
 mod switch;
+mod template;
+mod template_args;
 pub(in crate::front) mod tree;
+mod unsupported;
 mod usage;
+mod user_operator;
+mod vector;
+mod walk;
 
 #[cfg(test)]
 mod tests;
 
 pub use builder::Builder;
+pub use names::nearest;
 
-use super::ast::{Interner, Item, Symbol, TranslationUnit};
-use super::types::Ty;
+use super::ast::{
+    BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
+    TypeName,
+};
+use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Shared, Slot, Value};
-use crate::source::{SourceMap, Span};
-use names::Scopes;
-use tree::{FuncIndex, Typed, VarId};
+use crate::source::{FileId, SourceMap, Span};
+use class::Class;
+use names::{Callable, ScopeId, Scopes, TArg};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use template::Template;
+use tree::{FuncIndex, TemplateIndex, Typed, VarId};
 use usage::Usage;
 
 /// Most messages of one text; what follows is noise.
@@ -93,6 +132,8 @@ struct Variable {
     storage: Storage,
     /// Its value, when it is a constant scalar.
     constant: Option<Const>,
+    /// The function it belongs to; 0 at namespace scope.
+    owner: u32,
 }
 
 impl Variable {
@@ -101,24 +142,82 @@ impl Variable {
     }
 }
 
+/// What sort of function it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Plain,
+    Constructor,
+    Destructor,
+    Conversion,
+}
+
+/// What a function runs.
+#[derive(Clone, Copy)]
+struct Code<'a> {
+    params: &'a [ParamDecl],
+    inits: &'a [MemberInit],
+    body: &'a Compound,
+}
+
+/// How far the body of a function has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// Nobody has asked for it.
+    Idle,
+    /// It waits for its turn.
+    Queued,
+    /// It is being lowered.
+    Running,
+    /// It is in the module.
+    Done,
+}
+
+/// Where an instance was asked for, and what asked for that.
+struct Context {
+    /// `f<float>`
+    what: String,
+    span: Span,
+    outer: Option<Rc<Context>>,
+}
+
 /// A function of the text, from its first declaration on.
-struct FuncInfo {
+struct FuncInfo<'a> {
     name: Symbol,
+    /// Its name with the struct it belongs to and its template arguments.
+    display: String,
     side: Side,
+    role: Role,
     params: Vec<Ty>,
-    defaults: Vec<Option<Typed>>,
+    defaults: Vec<Option<&'a Expr>>,
     ret: Ty,
+    /// The result as written, while it is `auto` and not known yet.
+    auto: Option<Option<&'a TypeName>>,
     /// Where its name is.
     span: Span,
+    /// From the first specifier to the closing parenthesis.
+    whole: Span,
     id: Option<FuncId>,
     defined: bool,
     /// Its first call.
     called: Option<Span>,
     /// It was refused as a whole; calls of it stay silent.
     broken: bool,
+    code: Option<Code<'a>>,
+    bounds: &'a [Expr],
+    /// The scope its parameters and body are in.
+    scope: ScopeId,
+    /// What a method runs on.
+    this: Option<Ty>,
+    constexpr: bool,
+    deleted: bool,
+    explicit: bool,
+    progress: Progress,
+    /// The template it is an instance of.
+    template: Option<(TemplateIndex, Rc<[TArg]>)>,
+    context: Option<Rc<Context>>,
 }
 
-impl FuncInfo {
+impl FuncInfo<'_> {
     /// How many arguments a call must give.
     fn required(&self) -> usize {
         self.defaults.iter().position(Option::is_some).unwrap_or(self.params.len())
@@ -133,6 +232,8 @@ struct Target {
     broken: bool,
     /// Whether something that can run continues it.
     continued: bool,
+    /// How many objects wait for their destructors outside of it.
+    cleanups: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,105 +245,274 @@ enum TargetKind {
 }
 
 /// What belongs to the function being lowered.
-struct FuncState {
+struct FuncState<'a> {
     b: Builder,
     side: Side,
     /// Whether a body is being lowered at all, rather than something at namespace scope.
     inside: bool,
-    name: Symbol,
+    name: String,
     ret: Ty,
+    /// The result as written, while it is `auto` and no `return` has been met.
+    auto: Option<Option<&'a TypeName>>,
     usage: Usage,
     targets: Vec<Target>,
     /// Bytes of local memory so far.
     stack: u64,
     stack_reported: bool,
-    /// Variables of this function begin here.
-    first_var: usize,
+    /// Tells variables of this function from others'.
+    serial: u32,
+    /// A variable of another function was asked for: what is being lowered is no constant.
+    foreign: Option<Span>,
+    /// The object a method runs on: a pointer.
+    this: Option<Typed>,
+    this_value: Option<Value>,
+    /// The index of the parameter that says where the result goes.
+    result: u32,
+    /// Objects whose destructors run when their block ends.
+    cleanups: Vec<(Slot, Ty)>,
 }
 
-impl FuncState {
+impl FuncState<'_> {
     fn outside() -> Self {
         FuncState {
             b: Builder::new(Function::new("", FuncKind::Device, Span::NONE)),
             side: Side::Both,
             inside: false,
-            name: Symbol(u32::MAX),
+            name: String::new(),
             ret: Ty::void(),
+            auto: None,
             usage: Usage::default(),
             targets: Vec::new(),
             stack: 0,
             stack_reported: false,
-            first_var: 0,
+            serial: 0,
+            foreign: None,
+            this: None,
+            this_value: None,
+            result: 0,
+            cleanups: Vec::new(),
         }
     }
 }
 
+/// Names that mean something to the language itself.
+struct Known {
+    components: [Symbol; 4],
+    call: Symbol,
+    index: Symbol,
+    arrow: Symbol,
+    std: Symbol,
+    empty: Symbol,
+    begin: Symbol,
+    end: Symbol,
+    operators: HashMap<&'static str, Symbol>,
+}
+
+impl Known {
+    fn new(interner: &mut Interner) -> Self {
+        let signs = [
+            "+", "-", "*", "/", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&", "^", "|", "&&", "||", ",", "!",
+            "~", "++", "--", "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=",
+        ];
+        let operators = signs.into_iter().map(|s| (s, interner.intern(&format!("operator{s}")))).collect();
+        Known {
+            components: ["x", "y", "z", "w"].map(|s| interner.intern(s)),
+            call: interner.intern("operator()"),
+            index: interner.intern("operator[]"),
+            arrow: interner.intern("operator->"),
+            std: interner.intern("std"),
+            empty: interner.intern(""),
+            begin: interner.intern("begin"),
+            end: interner.intern("end"),
+            operators,
+        }
+    }
+}
+
+/// Functions of one name, with the template arguments given.
+type OverloadSet = (Rc<[Callable]>, Option<Rc<[TArg]>>);
+
 struct Lowerer<'a> {
     unit: &'a TranslationUnit,
+    library: &'a [FileId],
     sources: &'a SourceMap,
     interner: &'a Interner,
+    known: Known,
     diags: &'a mut Vec<Diagnostic>,
     /// How many messages this stage may still add.
     room: usize,
+    /// How many times messages are being held back: what fails is only tried.
+    quiet: u32,
+    /// Whether something was reported while they were.
+    failed: bool,
+    /// Inside how many operands whose type alone is asked for.
+    unevaluated: u32,
     module: Module,
     scopes: Scopes,
     vars: Vec<Variable>,
-    funcs: Vec<FuncInfo>,
+    funcs: Vec<FuncInfo<'a>>,
+    classes: Vec<Class<'a>>,
+    templates: Vec<Template<'a>>,
+    vectors: HashMap<&'static str, Rc<StructTy>>,
     /// Constants of enums: the enum's id, the name, the value.
     enum_constants: Vec<(u32, Symbol, Const)>,
     enums: u32,
-    f: FuncState,
+    /// The namespace that each enum was declared in.
+    enum_scopes: Vec<(u32, ScopeId)>,
+    /// What the last evaluation of a constant stumbled over.
+    obstacle_found: Option<(String, Span)>,
+    /// Braced lists and overload sets that typed expressions refer to.
+    braced: Vec<(&'a [Init], ScopeId)>,
+    overloads: Vec<OverloadSet>,
+    /// The initialiser that `auto` took its type from, checked.
+    held: Option<(*const Expr, Typed)>,
+    /// Structs without a name, by their syntax and scope.
+    unnamed: Vec<(*const StructDecl, ScopeId, Ty)>,
+    /// Functions whose address is taken, and those that call through one, by type.
+    addressed: Vec<FuncIndex>,
+    dispatchers: Vec<(FnTy, FuncIndex)>,
+    /// Functions whose bodies wait.
+    queue: VecDeque<FuncIndex>,
+    context: Option<Rc<Context>>,
+    instances: u32,
+    serials: u32,
+    f: FuncState<'a>,
     depth: u32,
 }
 
 /// Lowers a unit; what could not be lowered is left out and reported.
-pub fn lower(unit: &TranslationUnit, sources: &SourceMap, interner: &Interner, diags: &mut Vec<Diagnostic>) -> Module {
+/// `library` are the files of ours that stand before the text: what they declare is lowered only where it is used, and the
+/// text may declare its names anew. `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
+pub fn lower(
+    unit: &TranslationUnit,
+    wanted: &[(String, TranslationUnit)],
+    library: &[FileId],
+    sources: &SourceMap,
+    interner: &mut Interner,
+    diags: &mut Vec<Diagnostic>,
+) -> Module {
+    let known = Known::new(interner);
     let mut lowerer = Lowerer {
         unit,
+        library,
         sources,
         interner,
+        known,
         diags,
         room: MAX_DIAGNOSTICS,
+        quiet: 0,
+        failed: false,
+        unevaluated: 0,
         module: Module::default(),
         scopes: Scopes::default(),
         vars: Vec::new(),
         funcs: Vec::new(),
+        classes: Vec::new(),
+        templates: Vec::new(),
+        vectors: HashMap::new(),
         enum_constants: Vec::new(),
         enums: 0,
+        enum_scopes: Vec::new(),
+        obstacle_found: None,
+        braced: Vec::new(),
+        overloads: Vec::new(),
+        held: None,
+        unnamed: Vec::new(),
+        addressed: Vec::new(),
+        dispatchers: Vec::new(),
+        queue: VecDeque::new(),
+        context: None,
+        instances: 0,
+        serials: 0,
         f: FuncState::outside(),
         depth: 0,
     };
     for item in &unit.items {
         lowerer.item(item);
+        lowerer.drain();
     }
+    for (shown, request) in wanted {
+        if let Some(Item::Alias(alias)) = request.items.first()
+            && let BaseType::Named(name) = &alias.ty.base
+        {
+            lowerer.wanted_instance(name, shown);
+            lowerer.drain();
+        }
+    }
+    lowerer.finish_dispatchers();
     lowerer.report_missing_bodies();
     lowerer.module
 }
 
-impl Lowerer<'_> {
-    fn item(&mut self, item: &Item) {
+impl<'a> Lowerer<'a> {
+    fn item(&mut self, item: &'a Item) {
         match item {
             Item::Function(func) => self.function(func),
             Item::Variables(decl) => self.global_variables(decl),
             Item::Alias(alias) => self.alias(alias),
             Item::Enum(decl) => self.enumeration(decl),
             Item::StaticAssert(assertion) => self.static_assert(assertion),
+            Item::Namespace(namespace) => self.namespace(namespace),
+            Item::UsingNamespace(name) => self.using_namespace(name),
+            Item::UsingDecl(name) => self.using_declaration(name),
+            Item::NamespaceAlias(alias) => self.namespace_alias(alias),
+            Item::Struct(decl) => {
+                self.struct_declaration(decl);
+            }
+            Item::Instantiate(instance) => self.explicit_instantiation(instance),
         }
     }
 
-    fn report(&mut self, diag: Diagnostic) {
+    fn report(&mut self, mut diag: Diagnostic) {
+        if self.quiet > 0 {
+            self.failed |= diag.is_error();
+            return;
+        }
+        let chain: Vec<Rc<Context>> = std::iter::successors(self.context.clone(), |c| c.outer.clone()).collect();
+        let shown = chain.len();
+        for (i, c) in chain.iter().enumerate() {
+            // Of a long chain the place of the error and the user's own matter.
+            if i < 2 || i + 2 > shown {
+                diag = diag.related(c.span, format!("in instantiation of `{}`, required from here", c.what));
+            }
+        }
+        // One template says the same in each of its instances.
+        let again = |d: &Diagnostic| d.span == diag.span && d.code == diag.code && d.message == diag.message;
+        if shown > 0 && self.diags.iter().any(again) {
+            return;
+        }
         if self.room > 0 {
             self.room -= 1;
             self.diags.push(diag);
         }
     }
 
+    /// Tries something without reporting what fails; whether nothing did.
+    fn quietly<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> (T, bool) {
+        let failed = std::mem::replace(&mut self.failed, false);
+        self.quiet += 1;
+        let result = what(self);
+        self.quiet -= 1;
+        let fine = !self.failed;
+        self.failed = failed;
+        (result, fine)
+    }
+
+    /// Whether a place lies in a text of ours rather than the user's.
+    fn in_library(&self, span: Span) -> bool {
+        self.library.contains(&span.file)
+    }
+
     fn var(&self, id: VarId) -> &Variable {
         &self.vars[id.0 as usize]
     }
 
-    fn func(&self, index: FuncIndex) -> &FuncInfo {
+    fn func(&self, index: FuncIndex) -> &FuncInfo<'a> {
         &self.funcs[index.0 as usize]
+    }
+
+    fn func_mut(&mut self, index: FuncIndex) -> &mut FuncInfo<'a> {
+        &mut self.funcs[index.0 as usize]
     }
 
     /// Whether the text being lowered runs on the device.

@@ -1,102 +1,286 @@
 //! Scopes: which declaration a name means at a point of the text, and which known name a misspelled one is nearest to.
+//!
+//! Scopes form a tree that only grows: a template's instance, a local struct or a lambda is lowered later, in the scope it
+//! was written in.
 
-use super::tree::{FuncIndex, VarId};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::tree::{FuncIndex, TemplateIndex, Typed, VarId};
 use crate::front::ast::Symbol;
 use crate::front::types::Ty;
 use crate::ir::Const;
 use crate::source::Span;
+
+/// A scope: an index into [`Scopes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ScopeId(u32);
+
+/// The outermost scope.
+pub const GLOBAL: ScopeId = ScopeId(0);
+
+/// A function or a template of functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callable {
+    /// A function.
+    Func(FuncIndex),
+    /// A template.
+    Template(TemplateIndex),
+}
+
+/// A template argument, in its canonical form.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum TArg {
+    /// A type.
+    Type(Ty),
+    /// A constant of integer, `bool` or enumeration type, extended to 64 bits.
+    Value(Ty, i64),
+    /// A function.
+    Function(FuncIndex),
+    /// A template.
+    Template(TemplateIndex),
+    /// What a parameter pack stands for.
+    Pack(Rc<[TArg]>),
+}
 
 /// What a name means.
 #[derive(Debug, Clone)]
 pub enum Decl {
     /// A variable or parameter.
     Var(VarId),
-    /// A type: typedef, alias, enum.
+    /// A type: typedef, alias, enum, struct, a template's type parameter.
     Type(Ty),
-    /// A constant of an enum.
+    /// A constant of an enum, or a template's constant parameter.
     Constant(Ty, Const),
     /// A function with its overloads.
-    Functions(Vec<FuncIndex>),
+    Functions(Rc<[Callable]>),
+    /// A namespace.
+    Namespace(ScopeId),
+    /// A template of structs, aliases or variables.
+    Template(TemplateIndex),
+    /// A field of a struct.
+    Field(Rc<FieldDecl>),
+    /// Something that reads as an expression: a captured variable, a part of a structured binding.
+    Place(Rc<Typed>),
+    /// A template's parameter pack.
+    Pack(Rc<[TArg]>),
+    /// A function's parameter pack.
+    Vars(Rc<[VarId]>),
+}
+
+/// A field as a name.
+#[derive(Debug)]
+pub struct FieldDecl {
+    /// The struct's id.
+    pub owner: u32,
+    /// In bytes from its start.
+    pub offset: u32,
+    /// Its declared type.
+    pub ty: Ty,
+    /// Written even in a const object.
+    pub mutable: bool,
+}
+
+/// What sort of scope it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// The global one, or a namespace.
+    Namespace,
+    /// Of a struct, by its id.
+    Class(u32),
+    /// The parameters of a template, bound.
+    Template,
+    /// Of a function or a block in one.
+    Block,
 }
 
 struct Entry {
-    symbol: Symbol,
     decl: Decl,
     span: Span,
-    depth: u32,
-    /// The entry this one hides.
-    hidden: u32,
 }
 
-const NONE: u32 = u32::MAX;
+struct Scope {
+    kind: ScopeKind,
+    parent: Option<ScopeId>,
+    name: Option<Symbol>,
+    names: HashMap<Symbol, Entry>,
+    /// Namespaces whose names are visible here too, and bases of a struct.
+    also: Vec<ScopeId>,
+}
 
-/// All names in scope. Lookup is one index: for each symbol the head of the chain of its declarations.
-#[derive(Default)]
+/// All scopes, and the one the text being lowered is in.
 pub struct Scopes {
-    heads: Vec<u32>,
-    entries: Vec<Entry>,
-    marks: Vec<usize>,
+    all: Vec<Scope>,
+    current: ScopeId,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        let global =
+            Scope { kind: ScopeKind::Namespace, parent: None, name: None, names: HashMap::new(), also: Vec::new() };
+        Scopes { all: vec![global], current: GLOBAL }
+    }
 }
 
 impl Scopes {
-    fn head(&self, symbol: Symbol) -> u32 {
-        self.heads.get(symbol.0 as usize).copied().unwrap_or(NONE)
+    fn get(&self, scope: ScopeId) -> &Scope {
+        &self.all[scope.0 as usize]
+    }
+
+    fn get_mut(&mut self, scope: ScopeId) -> &mut Scope {
+        &mut self.all[scope.0 as usize]
+    }
+
+    /// The innermost scope.
+    pub fn current(&self) -> ScopeId {
+        self.current
+    }
+
+    /// Goes to another scope; gives back the one left.
+    pub fn enter(&mut self, scope: ScopeId) -> ScopeId {
+        std::mem::replace(&mut self.current, scope)
+    }
+
+    /// What sort of scope it is.
+    pub fn kind(&self, scope: ScopeId) -> ScopeKind {
+        self.get(scope).kind
+    }
+
+    /// The scope round another.
+    pub fn parent(&self, scope: ScopeId) -> Option<ScopeId> {
+        self.get(scope).parent
+    }
+
+    /// The name of a namespace.
+    pub fn name(&self, scope: ScopeId) -> Option<Symbol> {
+        self.get(scope).name
+    }
+
+    /// A new scope in another, which is not entered.
+    pub fn create(&mut self, kind: ScopeKind, parent: ScopeId, name: Option<Symbol>) -> ScopeId {
+        self.all.push(Scope { kind, parent: Some(parent), name, names: HashMap::new(), also: Vec::new() });
+        ScopeId(self.all.len() as u32 - 1)
+    }
+
+    /// Opens a block.
+    pub fn open(&mut self) {
+        self.current = self.create(ScopeKind::Block, self.current, None);
+    }
+
+    /// Leaves the innermost scope for the one round it.
+    pub fn close(&mut self) {
+        let closed = self.current;
+        self.current = self.get(closed).parent.unwrap_or(GLOBAL);
+        // A block that declared nothing leaves nothing behind.
+        if closed.0 as usize + 1 == self.all.len() && self.get(closed).names.is_empty() {
+            self.all.pop();
+        }
+    }
+
+    /// Makes the names of one scope visible in another.
+    pub fn also(&mut self, scope: ScopeId, other: ScopeId) {
+        let also = &mut self.get_mut(scope).also;
+        if scope != other && !also.contains(&other) {
+            also.push(other);
+        }
+    }
+
+    /// The namespace a scope lies in.
+    pub fn namespace_of(&self, scope: ScopeId) -> ScopeId {
+        let mut at = scope;
+        while self.get(at).kind != ScopeKind::Namespace {
+            at = self.get(at).parent.unwrap_or(GLOBAL);
+        }
+        at
+    }
+
+    /// What a name means in a scope itself and in those visible through it.
+    pub fn member(&self, scope: ScopeId, symbol: Symbol) -> Option<Decl> {
+        self.entry(scope, symbol, &mut Vec::new()).map(|(decl, _)| decl)
+    }
+
+    pub(super) fn entry(&self, scope: ScopeId, symbol: Symbol, seen: &mut Vec<ScopeId>) -> Option<(Decl, Span)> {
+        let this = self.get(scope);
+        let own = this.names.get(&symbol).map(|e| (e.decl.clone(), e.span));
+        if this.also.is_empty() || seen.contains(&scope) {
+            return own;
+        }
+        // In a struct a name hides the base's; of namespaces, functions are taken together.
+        let merges = this.kind == ScopeKind::Namespace || this.kind == ScopeKind::Block;
+        if own.is_some() && !(merges && matches!(own, Some((Decl::Functions(_), _)))) {
+            return own;
+        }
+        seen.push(scope);
+        let mut found = own;
+        for &other in &this.also {
+            let Some(more) = self.entry(other, symbol, seen) else { continue };
+            found = match (found, more) {
+                (Some((Decl::Functions(a), span)), (Decl::Functions(b), _)) => {
+                    let new = b.iter().filter(|c| !a.contains(c));
+                    Some((Decl::Functions(a.iter().chain(new).copied().collect()), span))
+                }
+                (Some(first), _) => Some(first),
+                (None, more) => Some(more),
+            };
+        }
+        found
+    }
+
+    fn find(&self, from: ScopeId, symbol: Symbol) -> Option<(Decl, Span, ScopeId)> {
+        let mut at = Some(from);
+        while let Some(scope) = at {
+            if let Some((decl, span)) = self.entry(scope, symbol, &mut Vec::new()) {
+                return Some((decl, span, scope));
+            }
+            at = self.get(scope).parent;
+        }
+        None
     }
 
     /// What a name means here.
-    pub fn lookup(&self, symbol: Symbol) -> Option<&Decl> {
-        self.entries.get(self.head(symbol) as usize).map(|e| &e.decl)
+    pub fn lookup(&self, symbol: Symbol) -> Option<Decl> {
+        self.find(self.current, symbol).map(|(decl, ..)| decl)
     }
 
-    /// What a name means here, to be changed.
-    pub fn lookup_mut(&mut self, symbol: Symbol) -> Option<&mut Decl> {
-        let head = self.head(symbol);
-        self.entries.get_mut(head as usize).map(|e| &mut e.decl)
+    /// What a name means in the current scope itself, those round it left out.
+    pub fn here(&self, symbol: Symbol) -> Option<&Decl> {
+        self.get(self.current).names.get(&symbol).map(|e| &e.decl)
     }
 
     /// Where the meaning of a name was declared.
     pub fn span(&self, symbol: Symbol) -> Option<Span> {
-        self.entries.get(self.head(symbol) as usize).map(|e| e.span)
+        self.find(self.current, symbol).map(|(_, span, _)| span)
     }
 
     /// Declares a name in the current scope; gives back the place of a declaration that is already there.
     pub fn declare(&mut self, symbol: Symbol, decl: Decl, span: Span) -> Result<(), Span> {
-        let (depth, hidden) = (self.depth(), self.head(symbol));
-        if let Some(old) = self.entries.get(hidden as usize)
-            && old.depth == depth
-        {
+        self.declare_in(self.current, symbol, decl, span)
+    }
+
+    /// [`Self::declare`] in another scope.
+    pub fn declare_in(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) -> Result<(), Span> {
+        let names = &mut self.get_mut(scope).names;
+        if let Some(old) = names.get(&symbol) {
             return Err(old.span);
         }
-        let index = symbol.0 as usize;
-        if self.heads.len() <= index {
-            self.heads.resize(index + 64, NONE);
-        }
-        self.heads[index] = self.entries.len() as u32;
-        self.entries.push(Entry { symbol, decl, span, depth, hidden });
+        names.insert(symbol, Entry { decl, span });
         Ok(())
     }
 
-    /// How many scopes are open besides the global one.
-    pub fn depth(&self) -> u32 {
-        self.marks.len() as u32
-    }
-
-    /// Opens a scope.
-    pub fn open(&mut self) {
-        self.marks.push(self.entries.len());
-    }
-
-    /// Closes the innermost scope.
-    pub fn close(&mut self) {
-        let Some(mark) = self.marks.pop() else { return };
-        for entry in self.entries.drain(mark..).rev() {
-            self.heads[entry.symbol.0 as usize] = entry.hidden;
-        }
+    /// Declares a name or gives it another meaning.
+    pub fn redeclare(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) {
+        self.get_mut(scope).names.insert(symbol, Entry { decl, span });
     }
 
     /// Every name in scope.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol> {
-        self.entries.iter().map(|e| e.symbol)
+        let up = std::iter::successors(Some(self.current), |&s| self.get(s).parent);
+        up.flat_map(|s| self.get(s).names.keys().copied())
+    }
+
+    /// Every name that a scope itself declares.
+    pub fn names_of(&self, scope: ScopeId) -> impl Iterator<Item = Symbol> {
+        self.get(scope).names.keys().copied()
     }
 }
 

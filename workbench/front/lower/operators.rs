@@ -3,6 +3,7 @@
 use super::convert::Use;
 use super::rank::{Arg, implicit};
 use super::tree::{Compound, Node, Typed};
+use super::user_operator::{sign_of, unary_sign};
 use super::{Lowerer, fold};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BinaryOp as Op, UnaryOp as Un};
@@ -12,27 +13,7 @@ use crate::source::Span;
 
 /// The operator as written.
 pub(super) fn sign(op: Op) -> &'static str {
-    match op {
-        Op::Mul => "*",
-        Op::Div => "/",
-        Op::Rem => "%",
-        Op::Add => "+",
-        Op::Sub => "-",
-        Op::Shl => "<<",
-        Op::Shr => ">>",
-        Op::Lt => "<",
-        Op::Le => "<=",
-        Op::Gt => ">",
-        Op::Ge => ">=",
-        Op::Eq => "==",
-        Op::Ne => "!=",
-        Op::BitAnd => "&",
-        Op::BitXor => "^",
-        Op::BitOr => "|",
-        Op::And => "&&",
-        Op::Or => "||",
-        Op::Comma => ",",
-    }
+    sign_of(op, false)
 }
 
 fn arithmetic_op(op: Op) -> Option<BinaryOp> {
@@ -67,9 +48,15 @@ fn integers_only(op: Op) -> bool {
     matches!(op, Op::Rem | Op::Shl | Op::Shr | Op::BitAnd | Op::BitXor | Op::BitOr)
 }
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// A binary operator on checked operands.
     pub(super) fn binary(&mut self, op: Op, a: Typed, b: Typed, span: Span, sign: Span) -> Typed {
+        let operands = [a, b];
+        if let Some(call) = self.user_operator(sign_of(op, false), &operands, span) {
+            return call;
+        }
+        let [a, b] = operands;
+        let (a, b) = if op == Op::Comma { (a, b) } else { (self.as_builtin(a), self.as_builtin(b)) };
         match op {
             Op::Comma => {
                 let (a, b) = (a, self.rvalue(b));
@@ -233,6 +220,17 @@ impl Lowerer<'_> {
 
     /// A unary operator on a checked operand.
     pub(super) fn unary(&mut self, op: Un, a: Typed, span: Span) -> Typed {
+        let mut operands = vec![a];
+        if matches!(op, Un::PostInc | Un::PostDec) {
+            operands.push(Self::postfix_marker(span));
+        }
+        if op != Un::AddrOf
+            && let Some(call) = self.user_operator(unary_sign(op), &operands, span)
+        {
+            return call;
+        }
+        let a = operands.swap_remove(0);
+        let a = if matches!(op, Un::AddrOf | Un::Not) { a } else { self.as_builtin(a) };
         match op {
             Un::AddrOf => return self.address_of(a, span),
             Un::Deref => {
@@ -295,6 +293,13 @@ impl Lowerer<'_> {
             return Typed::error(span);
         }
         match a.ty.pointee() {
+            Some(pointee) if matches!(pointee.kind, Kind::Function(_)) => {
+                let ty = pointee.clone();
+                match Self::as_function(&a) {
+                    Some(index) => Typed::place(ty, span, Node::Function(index)),
+                    None => a,
+                }
+            }
             Some(pointee) if !pointee.is_void() => {
                 let ty = pointee.clone();
                 Typed::place(ty, span, Node::Deref(Box::new(a)))
@@ -319,7 +324,7 @@ impl Lowerer<'_> {
         if a.is_error() {
             return Typed::error(span);
         }
-        if !a.lvalue {
+        if !a.lvalue || a.xvalue && !matches!(a.node, Node::Deref(_)) {
             let message = "`&` needs something that lives in memory, and this is only a value";
             self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("store it in a variable first"));
             return Typed::error(span);
@@ -369,7 +374,11 @@ impl Lowerer<'_> {
             let mut root = e;
             let mut diag =
                 Diagnostic::error(Code::NotAssignable, e.span, format!("this is `{}` and cannot be written", e.ty));
-            while let Node::Deref(inner) | Node::PtrAdd(inner, ..) | Node::Decay(inner) | Node::Load(inner) = &root.node
+            while let Node::Deref(inner)
+            | Node::PtrAdd(inner, ..)
+            | Node::Decay(inner)
+            | Node::Load(inner)
+            | Node::Member(inner, _) = &root.node
             {
                 root = inner;
             }
@@ -388,6 +397,16 @@ impl Lowerer<'_> {
 
     /// `place = value` and `place op= value` on checked operands.
     pub(super) fn assign(&mut self, op: Option<Op>, place: Typed, value: Typed, span: Span) -> Typed {
+        let sign_text = op.map_or("=", |op| sign_of(op, true));
+        let operands = [place, value];
+        if let Some(call) = self.user_operator(sign_text, &operands, span) {
+            return call;
+        }
+        let [mut place, value] = operands;
+        if place.ty.is_struct() && !place.lvalue && op.is_none() {
+            // `f() = x` of a struct writes to something that goes at once.
+            place = Typed::place(place.ty.clone(), place.span, Node::Temporary(Box::new(place)));
+        }
         if place.is_error() || value.is_error() || !self.modifiable(&place) {
             return Typed::error(span);
         }
@@ -399,6 +418,7 @@ impl Lowerer<'_> {
             }
             return Typed::place(ty, span, Node::Assign(Box::new(place), Box::new(value)));
         };
+        let value = self.as_builtin(value);
         let value = self.operand(value);
         if value.is_error() {
             return Typed::error(span);
@@ -435,17 +455,43 @@ impl Lowerer<'_> {
         Typed::place(ty, span, Node::Compound(Box::new(Compound { place, value, op: ir, common })))
     }
 
+    /// Operands of `?:` of which one is a struct and the other converts to it, or the other way round.
+    fn common_struct(&mut self, a: Typed, b: Typed) -> (Typed, Typed) {
+        if a.ty.kind == b.ty.kind || !(a.ty.is_struct() || b.ty.is_struct()) {
+            return (a, b);
+        }
+        let (to_b, to_a) =
+            (self.conversion(&Arg::from(&a), &b.ty.clone()), self.conversion(&Arg::from(&b), &a.ty.clone()));
+        match (to_b.is_some(), to_a.is_some()) {
+            (true, false) => {
+                let to = b.ty.clone();
+                (self.implicit(a, &to, Use::Assign), b)
+            }
+            (false, true) => {
+                let to = a.ty.clone();
+                let b = self.implicit(b, &to, Use::Assign);
+                (a, b)
+            }
+            _ => (a, b),
+        }
+    }
+
     /// `cond ? a : b` on checked operands ([expr.cond]).
     pub(super) fn conditional(&mut self, cond: Typed, a: Typed, b: Typed, span: Span) -> Typed {
         let cond = self.condition(cond);
         if cond.is_error() || a.is_error() || b.is_error() {
             return Typed::error(span);
         }
-        if a.lvalue && b.lvalue && a.ty == b.ty && !a.ty.is_array() && cond.constant().is_none() {
+        let functions = matches!(a.ty.kind, Kind::Function(_)) || matches!(b.ty.kind, Kind::Function(_));
+        if a.lvalue && b.lvalue && a.ty == b.ty && !a.ty.is_array() && !functions && cond.constant().is_none() {
             let ty = a.ty.clone();
             return Typed::place(ty, span, Node::Conditional(Box::new([cond, a, b])));
         }
         let (a, b) = (self.rvalue(a), self.rvalue(b));
+        let (a, b) = self.common_struct(a, b);
+        if a.is_error() || b.is_error() {
+            return Typed::error(span);
+        }
         let ty = match (a.ty.arithmetic(), b.ty.arithmetic()) {
             _ if a.ty == b.ty => a.ty.clone(),
             (Some(x), Some(y)) => x.usual(y).into(),

@@ -21,9 +21,9 @@ struct Wanted {
     other_size: Option<String>,
 }
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// `printf(format, args...)`
-    pub(super) fn printf(&mut self, args: &[Expr], span: Span) -> Typed {
+    pub(super) fn printf(&mut self, args: &'a [Expr], span: Span) -> Typed {
         let typed: Vec<Typed> = args.iter().skip(1).map(|a| self.expr(a)).collect();
         let Some(first) = args.first() else {
             self.report(

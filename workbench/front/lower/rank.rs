@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use super::tree::Typed;
+use super::tree::{Node, Typed};
 use crate::front::types::{Kind, Num, Ty};
 
 /// What conversions look at of an argument.
@@ -13,13 +13,21 @@ pub struct Arg {
     pub ty: Ty,
     /// Whether it is a place.
     pub lvalue: bool,
+    /// A place whose value may be taken over.
+    pub xvalue: bool,
     /// Whether it is `0` or `nullptr`.
     pub null: bool,
+    /// A braced list or a set of functions: its index in the lowerer's table.
+    pub list: Option<u32>,
 }
 
 impl From<&Typed> for Arg {
     fn from(e: &Typed) -> Self {
-        Arg { ty: e.ty.clone(), lvalue: e.lvalue, null: e.null }
+        let list = match e.node {
+            Node::Braced(at) | Node::Overloads(at) => Some(at),
+            _ => None,
+        };
+        Arg { ty: e.ty.clone(), lvalue: e.lvalue, xvalue: e.xvalue, null: e.null, list }
     }
 }
 
@@ -30,8 +38,10 @@ pub enum Rank {
     Exact,
     /// Integer promotion, `float` to `double`.
     Promotion,
-    /// Every other arithmetic or pointer conversion.
+    /// Every other arithmetic or pointer conversion, and that to a base.
     Conversion,
+    /// By a constructor or conversion function.
+    User,
 }
 
 /// One implicit conversion.
@@ -45,23 +55,30 @@ pub struct Conversion {
     to_void: bool,
     /// Qualifiers were added below a pointer or reference.
     qualified: bool,
+    /// A value bound to an lvalue reference, where an rvalue reference would do too.
+    to_lvalue: bool,
+    /// How many steps down to a base.
+    base: u32,
 }
 
 impl Conversion {
-    const EXACT: Conversion = Conversion { rank: Rank::Exact, to_bool: false, to_void: false, qualified: false };
+    const EXACT: Conversion =
+        Conversion { rank: Rank::Exact, to_bool: false, to_void: false, qualified: false, to_lvalue: false, base: 0 };
 
-    fn of(rank: Rank) -> Self {
+    /// Of the object a method is called on.
+    pub fn object(qualified: bool) -> Self {
+        Conversion { qualified, ..Self::EXACT }
+    }
+
+    /// Of a rank, without anything special.
+    pub fn of(rank: Rank) -> Self {
         Conversion { rank, ..Self::EXACT }
     }
 
     /// `Less` when `self` is the better one.
-    fn order(&self, other: &Self) -> Ordering {
-        (self.rank, self.to_bool, self.to_void, self.qualified).cmp(&(
-            other.rank,
-            other.to_bool,
-            other.to_void,
-            other.qualified,
-        ))
+    pub fn order(&self, other: &Self) -> Ordering {
+        let key = |c: &Self| (c.rank, c.to_bool, c.to_void, c.base, c.to_lvalue, c.qualified);
+        key(self).cmp(&key(other))
     }
 }
 
@@ -70,8 +87,13 @@ pub fn implicit(arg: &Arg, to: &Ty) -> Option<Conversion> {
     if arg.ty.is_error() || to.is_error() {
         return Some(Conversion::EXACT);
     }
-    if let Kind::Reference(target) = &to.kind {
-        return reference(arg, target);
+    match &to.kind {
+        Kind::Reference(target) => return reference(arg, target),
+        Kind::RvalueReference(target) => return rvalue_reference(arg, target),
+        _ => {}
+    }
+    if arg.list.is_some() {
+        return None;
     }
     let from = arg.ty.decayed();
     if from.kind == to.kind {
@@ -89,8 +111,27 @@ pub fn implicit(arg: &Arg, to: &Ty) -> Option<Conversion> {
             Some(Conversion { to_bool: true, ..Conversion::of(Rank::Conversion) })
         }
         (Kind::Pointer(a), Kind::Pointer(b)) => pointer(a, b),
+        (Kind::Struct(_), Kind::Struct(_)) => base(&from, to).or_else(|| {
+            let plain = |t: &Ty| t.as_struct().and_then(|s| s.vector) == Some((Num::UInt, 3));
+            // `dim3` is made from `uint3`, and gives one.
+            (plain(&from) && plain(to)).then_some(Conversion::of(Rank::User))
+        }),
         _ => None,
     }
+}
+
+/// The conversion of a struct to a base of it.
+fn base(from: &Ty, to: &Ty) -> Option<Conversion> {
+    let steps = steps_to_base(from, to)?;
+    Some(Conversion { base: steps, ..Conversion::of(Rank::Conversion) })
+}
+
+fn steps_to_base(from: &Ty, to: &Ty) -> Option<u32> {
+    from.layout()?.bases.iter().find_map(
+        |(b, _)| {
+            if b.kind == to.kind { Some(1) } else { steps_to_base(b, to).map(|n| n + 1) }
+        },
+    )
 }
 
 fn arithmetic(from: Num, to: Num) -> Rank {
@@ -109,6 +150,9 @@ fn pointer(from: &Ty, to: &Ty) -> Option<Conversion> {
         return Some(Conversion { qualified: from != to, ..Conversion::EXACT });
     }
     let added = to.is_const != from.is_const || to.is_volatile != from.is_volatile;
+    if let Some(conversion) = base(from, to) {
+        return keeps.then_some(Conversion { qualified: added, ..conversion });
+    }
     let inner = from.innermost();
     let inner_keeps = (to.is_const || !inner.is_const) && (to.is_volatile || !inner.is_volatile);
     (to.is_void() && keeps && inner_keeps).then_some(Conversion {
@@ -136,17 +180,35 @@ fn similar(from: &Ty, to: &Ty, outer_const: bool) -> bool {
 }
 
 fn reference(arg: &Arg, target: &Ty) -> Option<Conversion> {
-    if arg.lvalue && arg.ty.unqualified() == target.unqualified()
-        || (arg.lvalue && arg.ty.is_array() && similar(&arg.ty, target, true))
-    {
-        let keeps = (target.is_const || !arg.ty.is_const) && (target.is_volatile || !arg.ty.is_volatile);
-        if keeps {
+    let keeps = (target.is_const || !arg.ty.is_const) && (target.is_volatile || !arg.ty.is_volatile);
+    let same = arg.ty.unqualified() == target.unqualified() || (arg.ty.is_array() && similar(&arg.ty, target, true));
+    let derived = if same { None } else { base(&arg.ty, target) };
+    if arg.lvalue && (same || derived.is_some()) {
+        if keeps && (!arg.xvalue || target.is_const) {
             let qualified = target.is_const != arg.ty.is_const || target.is_volatile != arg.ty.is_volatile;
-            return Some(Conversion { qualified, ..Conversion::EXACT });
+            return Some(Conversion { qualified, to_lvalue: arg.xvalue, ..derived.unwrap_or(Conversion::EXACT) });
         }
         return None;
     }
     if !target.is_const || target.is_volatile || target.is_array() {
+        return None;
+    }
+    let inner = implicit(arg, &target.unqualified())?;
+    Some(Conversion { to_lvalue: true, ..inner })
+}
+
+fn rvalue_reference(arg: &Arg, target: &Ty) -> Option<Conversion> {
+    let keeps = (target.is_const || !arg.ty.is_const) && (target.is_volatile || !arg.ty.is_volatile);
+    let same = arg.ty.unqualified() == target.unqualified();
+    let derived = if same { None } else { base(&arg.ty, target) };
+    if same || derived.is_some() {
+        if (arg.lvalue && !arg.xvalue) || !keeps {
+            return None;
+        }
+        let qualified = target.is_const != arg.ty.is_const || target.is_volatile != arg.ty.is_volatile;
+        return Some(Conversion { qualified, ..derived.unwrap_or(Conversion::EXACT) });
+    }
+    if target.is_array() {
         return None;
     }
     implicit(arg, &target.unqualified())
@@ -190,7 +252,7 @@ pub fn choose(
 }
 
 /// No argument worse, one better.
-fn better(a: &[Conversion], b: &[Conversion]) -> bool {
+pub fn better(a: &[Conversion], b: &[Conversion]) -> bool {
     let orders = || a.iter().zip(b).map(|(x, y)| x.order(y));
     orders().all(Ordering::is_le) && orders().any(Ordering::is_lt)
 }
@@ -200,7 +262,7 @@ mod tests {
     use super::*;
 
     fn arg(ty: impl Into<Ty>) -> Arg {
-        Arg { ty: ty.into(), lvalue: false, null: false }
+        Arg { ty: ty.into(), lvalue: false, xvalue: false, null: false, list: None }
     }
 
     fn pick(sets: &[&[Ty]], args: &[Arg]) -> Choice {
@@ -249,8 +311,8 @@ mod tests {
     #[test]
     fn references_bind_to_places_of_their_type() {
         let int = Ty::int();
-        let place = Arg { ty: int.clone(), lvalue: true, null: false };
-        let constant = Arg { ty: int.clone().constant(), lvalue: true, null: false };
+        let place = Arg { ty: int.clone(), lvalue: true, xvalue: false, null: false, list: None };
+        let constant = Arg { ty: int.clone().constant(), lvalue: true, xvalue: false, null: false, list: None };
         assert!(implicit(&place, &int.clone().reference()).is_some());
         assert_eq!(implicit(&constant, &int.clone().reference()), None);
         assert_eq!(implicit(&arg(Num::Int), &int.clone().reference()), None);
@@ -262,7 +324,7 @@ mod tests {
     #[test]
     fn only_null_constants_become_pointers() {
         let ptr = Ty::int().pointer();
-        let null = Arg { ty: Ty::int(), lvalue: false, null: true };
+        let null = Arg { ty: Ty::int(), lvalue: false, xvalue: false, null: true, list: None };
         assert!(implicit(&null, &ptr).is_some());
         assert_eq!(implicit(&arg(Num::Int), &ptr), None);
         assert!(implicit(&arg(Ty::new(Kind::Nullptr)), &ptr).is_some());

@@ -1,25 +1,34 @@
 //! Types as written to types.
 
 use super::Lowerer;
+use super::find::Found;
 use super::names::{Decl, nearest};
+use super::tree::Node;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Alias, BaseType, EnumDecl, Expr, StaticAssert, Symbol, TypeLayer, TypeName};
+use std::rc::Rc;
+
+use crate::front::ast::{
+    Alias, BaseType, EnumDecl, Expr, ExprKind, Name, ParamDecl, StaticAssert, StructDecl, Symbol, TypeLayer, TypeName,
+};
 use crate::front::builtins::{self, NamedType};
-use crate::front::types::{EnumTy, Kind, Num, Ty};
+use crate::front::types::{EnumTy, FnTy, Kind, Num, Ty};
 use crate::ir::{Const, Scalar};
 use crate::source::Span;
+
+/// Most parts of a function's type, those of its parameters' types counted.
+const MAX_TYPE: u32 = 1000;
 
 /// The largest object, as CUDA's local memory bounds it many times over.
 const MAX_SIZE: u64 = 1 << 31;
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// The type of a name; an error type once reported. `auto` is an error here.
-    pub(super) fn type_name(&mut self, ty: &TypeName) -> Ty {
+    pub(super) fn type_name(&mut self, ty: &'a TypeName) -> Ty {
         self.type_with_auto(ty, None)
     }
 
     /// The type of a name in which `auto` stands for a type.
-    pub(super) fn type_with_auto(&mut self, name: &TypeName, auto: Option<&Ty>) -> Ty {
+    pub(super) fn type_with_auto(&mut self, name: &'a TypeName, auto: Option<&Ty>) -> Ty {
         let base: Ty = match &name.base {
             BaseType::Void => Ty::void(),
             BaseType::Bool => Num::Bool.into(),
@@ -44,7 +53,17 @@ impl Lowerer<'_> {
                     Ty::error()
                 }
             },
-            BaseType::Named(symbol) => self.named_type(*symbol, name.span),
+            BaseType::DecltypeAuto => match auto {
+                Some(ty) => ty.clone(),
+                None => {
+                    let message = "`decltype(auto)` needs an initialiser to take its type from";
+                    self.report(Diagnostic::error(Code::TypeMismatch, name.span, message).help("write the type"));
+                    Ty::error()
+                }
+            },
+            BaseType::Decltype(e) => self.decltype(e),
+            BaseType::Struct(decl) => self.unnamed_struct(decl),
+            BaseType::Named(written) => self.named_type(written, written.span),
         };
         let mut ty = base.qualified(name.is_const, name.is_volatile);
         for layer in &name.layers {
@@ -53,10 +72,60 @@ impl Lowerer<'_> {
         ty
     }
 
-    fn named_type(&mut self, symbol: Symbol, span: Span) -> Ty {
-        match self.scopes.lookup(symbol) {
-            Some(Decl::Type(ty)) => return ty.clone(),
-            Some(_) => {
+    /// `decltype(e)` ([dcl.type.decltype]).
+    fn decltype(&mut self, e: &'a Expr) -> Ty {
+        let typed = self.unevaluated(e);
+        if typed.is_error() {
+            return Ty::error();
+        }
+        let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Member { .. });
+        if named {
+            if let Node::Var(id) = typed.node {
+                return self.var(id).ty.clone();
+            }
+            return typed.ty;
+        }
+        match (typed.lvalue, typed.xvalue) {
+            (true, true) => typed.ty.rvalue_reference(),
+            (true, false) => typed.ty.reference(),
+            _ => typed.ty,
+        }
+    }
+
+    /// A struct without a name, which several declarators may share.
+    fn unnamed_struct(&mut self, decl: &'a Rc<StructDecl>) -> Ty {
+        let key = Rc::as_ptr(decl);
+        let here = self.scopes.current();
+        if let Some((_, _, ty)) = self.unnamed.iter().find(|(k, scope, _)| *k == key && *scope == here) {
+            return ty.clone();
+        }
+        let ty = self.struct_declaration(decl);
+        self.unnamed.push((key, here, ty.clone()));
+        ty
+    }
+
+    /// The type of a name.
+    pub(super) fn named_type(&mut self, written: &'a Name, span: Span) -> Ty {
+        match self.find(written) {
+            Found::Type(ty) => return ty,
+            Found::Error => return Ty::error(),
+            Found::None => {}
+            Found::Template(index) => {
+                let name = self.interner.name(self.template(index).name).to_owned();
+                let place = self.template(index).span;
+                let message = format!("`{name}` is a template and needs its arguments");
+                self.report(
+                    Diagnostic::error(Code::ArgumentCount, span, message)
+                        .related(place, "declared here")
+                        .help(format!("write `{name}<...>`")),
+                );
+                return Ty::error();
+            }
+            _ => {
+                let symbol = written.last().name;
+                if self.unit.skipped.contains(&symbol) {
+                    return Ty::error();
+                }
                 let message = format!("`{}` is not a type", self.interner.name(symbol));
                 let mut diag = Diagnostic::error(Code::TypeMismatch, span, message);
                 if let Some(place) = self.scopes.span(symbol) {
@@ -65,18 +134,24 @@ impl Lowerer<'_> {
                 self.report(diag);
                 return Ty::error();
             }
-            None => {}
         }
-        if self.unit.skipped.contains(&symbol) {
+        let parts = self.strip_std(written);
+        if written.parts.iter().any(|p| self.unit.skipped.contains(&p.ident.name)) {
             return Ty::error();
         }
-        let full = self.interner.name(symbol).to_owned();
-        let name = full.trim_start_matches("::").trim_start_matches("std::");
-        if let Some((namespace, _)) = name.split_once("::")
-            && let Some(advice) = builtins::unsupported_namespace(namespace)
-        {
-            self.unsupported_name(advice, name.to_owned(), span);
+        let path = written.path(self.interner);
+        let path = path.trim_start_matches("std::").to_owned();
+        if parts.len() > 1 {
+            match path.split_once("::").and_then(|(n, _)| builtins::unsupported_namespace(n)) {
+                Some(advice) => self.unsupported_name(advice, path, span),
+                None => self.report(Diagnostic::error(Code::UnknownName, span, format!("unknown type `{path}`"))),
+            }
             return Ty::error();
+        }
+        let name = self.interner.name(written.last().name).to_owned();
+        let name = name.as_str();
+        if let Some(ty) = self.vector_type(name) {
+            return ty;
         }
         match builtins::named_type(name) {
             Some(NamedType::Num(num)) => num.into(),
@@ -102,7 +177,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn layer(&mut self, ty: Ty, layer: &TypeLayer, span: Span) -> Ty {
+    fn layer(&mut self, ty: Ty, layer: &'a TypeLayer, span: Span) -> Ty {
         if ty.is_error() {
             return ty;
         }
@@ -115,11 +190,11 @@ impl Lowerer<'_> {
                 ty.pointer().qualified(*is_const, *is_volatile)
             }
             TypeLayer::Reference { rvalue: true } => {
-                let message = "rvalue references are not supported yet (T11)";
-                self.report(
-                    Diagnostic::error(Code::Unsupported, span, message).help("take a value or a `const` reference"),
-                );
-                Ty::error()
+                if ty.is_void() {
+                    self.report(Diagnostic::error(Code::TypeMismatch, span, "there are no references to `void`"));
+                    return Ty::error();
+                }
+                ty.rvalue_reference()
             }
             TypeLayer::Reference { rvalue: false } => {
                 if ty.is_void() {
@@ -129,11 +204,33 @@ impl Lowerer<'_> {
                 ty.reference()
             }
             TypeLayer::Array(len) => self.array(ty, len.as_deref(), span),
+            TypeLayer::Function(params) => {
+                let params: &'a [ParamDecl] = params;
+                let types: Vec<Ty> = params
+                    .iter()
+                    .map(|p| {
+                        let ty = self.type_name(&p.ty).decayed_parameter();
+                        if ty.is_reference() { ty } else { ty.unqualified() }
+                    })
+                    .filter(|ty| !ty.is_void())
+                    .collect();
+                if types.iter().any(Ty::is_error) {
+                    return Ty::error();
+                }
+                let made = Ty::new(Kind::Function(FnTy { ret: ty, params: types }.into()));
+                let mut budget = MAX_TYPE;
+                if !made.fits(&mut budget) {
+                    let message = "a type of too many parts";
+                    self.report(Diagnostic::error(Code::NestingLimit, span, message));
+                    return Ty::error();
+                }
+                made
+            }
         }
     }
 
-    fn array(&mut self, elem: Ty, len: Option<&Expr>, span: Span) -> Ty {
-        let complete = elem.size().is_some();
+    fn array(&mut self, elem: Ty, len: Option<&'a Expr>, span: Span) -> Ty {
+        let complete = self.complete_type(&elem, span) && elem.size().is_some();
         if !complete || elem.is_reference() {
             let message = match elem.kind {
                 Kind::Array(..) => "only the first dimension of an array may be left open".to_owned(),
@@ -164,9 +261,15 @@ impl Lowerer<'_> {
     }
 
     /// `typedef T name;`, `using name = T;`
-    pub(super) fn alias(&mut self, alias: &Alias) {
+    pub(super) fn alias(&mut self, alias: &'a Alias) {
+        if !alias.templates.is_empty() {
+            return self.alias_template(alias);
+        }
         let ty = self.type_name(&alias.ty);
-        if let Some(Decl::Type(old)) = self.scopes.lookup(alias.name.name)
+        if ty.is_struct() && alias.ty.layers.is_empty() {
+            self.name_unnamed(&ty, alias);
+        }
+        if let Some(Decl::Type(old)) = self.scopes.here(alias.name.name)
             && *old == ty
         {
             return;
@@ -174,16 +277,30 @@ impl Lowerer<'_> {
         self.declare(alias.name.name, Decl::Type(ty), alias.name.span);
     }
 
+    /// `typedef struct { ... } S;` names the struct.
+    fn name_unnamed(&mut self, ty: &Ty, alias: &'a Alias) {
+        if matches!(alias.ty.base, BaseType::Struct(_))
+            && let Some(s) = ty.as_struct()
+        {
+            let name = self.interner.name(alias.name.name).to_owned();
+            let _ = s.alias.set(name);
+        }
+    }
+
     /// Declares a name, reporting one that is taken.
     pub(super) fn declare(&mut self, name: Symbol, decl: Decl, span: Span) {
-        if let Err(old) = self.scopes.declare(name, decl, span) {
+        if let Err(old) = self.scopes.declare(name, decl.clone(), span) {
+            if self.in_library(old) && !self.in_library(span) {
+                self.scopes.redeclare(self.scopes.current(), name, decl, span);
+                return;
+            }
             let message = format!("`{}` is declared twice", self.interner.name(name));
             self.report(Diagnostic::error(Code::Redefinition, span, message).related(old, "first declared here"));
         }
     }
 
     /// `enum`
-    pub(super) fn enumeration(&mut self, decl: &EnumDecl) {
+    pub(super) fn enumeration(&mut self, decl: &'a EnumDecl) {
         let written = decl.underlying.as_ref().map(|ty| (self.type_name(ty), ty.span));
         let fixed = match written {
             Some((ty, span)) => {
@@ -197,6 +314,8 @@ impl Lowerer<'_> {
             None if decl.scoped => Some(Num::Int),
             None => None,
         };
+        let namespace = self.scopes.namespace_of(self.scopes.current());
+        self.enum_scopes.push((self.enums, namespace));
         // Constants see the ones before them, as plain integers until the enum is complete.
         self.scopes.open();
         let mut values: Vec<i64> = Vec::new();
@@ -256,9 +375,10 @@ impl Lowerer<'_> {
     }
 
     /// `static_assert`
-    pub(super) fn static_assert(&mut self, assertion: &StaticAssert) {
+    pub(super) fn static_assert(&mut self, assertion: &'a StaticAssert) {
         let cond = self.expr(&assertion.cond);
         let cond = self.condition(cond);
+        let cond = self.folded(cond);
         match cond.constant() {
             _ if cond.is_error() => {}
             Some(Const::Bool(true)) => {}

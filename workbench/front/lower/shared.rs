@@ -9,8 +9,8 @@ use crate::ir::{Shared, SharedData};
 /// Most bytes of static shared memory of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 pub(super) const MAX_STATIC: u32 = 48 * 1024;
 
-impl Lowerer<'_> {
-    pub(super) fn shared_variable(&mut self, specs: &Specifiers, var: &VarDecl) {
+impl<'a> Lowerer<'a> {
+    pub(super) fn shared_variable(&mut self, specs: &Specifiers, var: &'a VarDecl) {
         let (ty, storage) = match self.shared_storage(specs, var) {
             Some((ty, shared)) => (ty, Storage::Shared(shared)),
             None => (Ty::error(), Storage::Nowhere),
@@ -18,7 +18,7 @@ impl Lowerer<'_> {
         self.declare_var(var, ty, storage, None);
     }
 
-    fn shared_storage(&mut self, specs: &Specifiers, var: &VarDecl) -> Option<(Ty, Shared)> {
+    fn shared_storage(&mut self, specs: &Specifiers, var: &'a VarDecl) -> Option<(Ty, Shared)> {
         let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
         let ty = self.declared_type(var)?;
         if ty.is_error() {
@@ -46,7 +46,7 @@ impl Lowerer<'_> {
                 "assign it in the kernel, by one thread, and let the others wait with `__syncthreads()`",
                 Code::BadInitializer,
             )
-        } else if ty.is_reference() || elem.ir().is_none() {
+        } else if ty.is_reference() || elem.ir().is_none() && !elem.is_struct() {
             refuse(format!("`{name}` cannot be shared memory"), "share an array of numbers", Code::Unsupported)
         } else if specs.is_extern && !open {
             refuse(
@@ -78,7 +78,7 @@ impl Lowerer<'_> {
             size,
             // Dynamic memory starts where any type may.
             align: if open { 16 } else { ty.align().clamp(1, 16) },
-            elem: elem.scalar(),
+            elem: ty.uniform(),
             dynamic: open,
             span,
         };

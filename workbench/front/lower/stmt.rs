@@ -5,17 +5,17 @@ use super::expr::is_bare_assignment;
 use super::tree::{Node, Typed};
 use super::{Lowerer, Target, TargetKind};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Compound, Expr, Stmt, StmtKind};
-use crate::front::types::Kind;
+use crate::front::ast::{Compound, Expr, Stmt, StmtKind, TypeName};
+use crate::front::types::Ty;
 use crate::ir::{self, Block, CompareOp, Const, Label};
 use crate::source::Span;
 
 /// Most nested statements; the parser's own limit is lower, so this only guards the stack.
 const MAX_DEPTH: u32 = 600;
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     /// Lowers a statement into the current block.
-    pub(super) fn stmt(&mut self, stmt: &Stmt) {
+    pub(super) fn stmt(&mut self, stmt: &'a Stmt) {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("statements nest more than {MAX_DEPTH} deep");
@@ -28,7 +28,7 @@ impl Lowerer<'_> {
         self.depth -= 1;
     }
 
-    fn stmt_kind(&mut self, stmt: &Stmt) {
+    fn stmt_kind(&mut self, stmt: &'a Stmt) {
         let span = stmt.span;
         match &stmt.kind {
             StmtKind::Empty => {}
@@ -40,19 +40,23 @@ impl Lowerer<'_> {
             StmtKind::Compound(block) => self.compound(block),
             StmtKind::If { init, cond, then, els, is_constexpr } => {
                 self.scopes.open();
-                if let Some(init) = init {
+                let mark = self.f.cleanups.len();
+                for init in init {
                     self.stmt(init);
                 }
                 self.if_stmt(cond, then, els.as_deref(), *is_constexpr, span);
+                self.end_scope(mark, span);
                 self.scopes.close();
             }
             StmtKind::While(cond, body) => self.while_stmt(Some(cond), None, body, span),
             StmtKind::For { init, cond, step, body } => {
                 self.scopes.open();
+                let mark = self.f.cleanups.len();
                 if let Some(init) = init {
                     self.stmt(init);
                 }
                 self.while_stmt(cond.as_ref(), step.as_ref(), body, span);
+                self.end_scope(mark, span);
                 self.scopes.close();
             }
             StmtKind::DoWhile(body, cond) => self.do_stmt(body, cond, span),
@@ -64,25 +68,46 @@ impl Lowerer<'_> {
             StmtKind::Break => self.break_stmt(span),
             StmtKind::Continue => self.continue_stmt(span),
             StmtKind::Return(value) => self.return_stmt(value.as_ref(), span),
+            StmtKind::UsingNamespace(name) => self.using_namespace(name),
+            StmtKind::UsingDecl(name) => self.using_declaration(name),
+            StmtKind::Struct(decl) => {
+                self.struct_declaration(decl);
+            }
+            StmtKind::Binding(binding) => self.binding(binding),
+            StmtKind::RangeFor { init, var, range, body } => {
+                self.scopes.open();
+                let mark = self.f.cleanups.len();
+                if let Some(init) = init {
+                    self.stmt(init);
+                }
+                self.range_for(var, range, body, span);
+                self.end_scope(mark, span);
+                self.scopes.close();
+            }
+            StmtKind::NamespaceAlias(alias) => self.namespace_alias(alias),
         }
     }
 
-    fn compound(&mut self, block: &Compound) {
+    fn compound(&mut self, block: &'a Compound) {
         self.scopes.open();
+        let mark = self.f.cleanups.len();
         for stmt in &block.stmts {
             self.stmt(stmt);
         }
+        self.end_scope(mark, block.span);
         self.scopes.close();
     }
 
     /// A statement in a scope of its own, as the branches and bodies of others are.
-    fn scoped(&mut self, stmt: &Stmt) {
+    pub(super) fn scoped(&mut self, stmt: &'a Stmt) {
         self.scopes.open();
+        let mark = self.f.cleanups.len();
         self.stmt(stmt);
+        self.end_scope(mark, stmt.span);
         self.scopes.close();
     }
 
-    fn expr_stmt(&mut self, e: &Expr) {
+    fn expr_stmt(&mut self, e: &'a Expr) {
         let typed = self.expr(e);
         if typed.is_error() {
             return;
@@ -98,7 +123,7 @@ impl Lowerer<'_> {
     }
 
     /// The condition of a statement.
-    fn stmt_condition(&mut self, e: &Expr) -> Typed {
+    fn stmt_condition(&mut self, e: &'a Expr) -> Typed {
         if is_bare_assignment(e) {
             let message = "an assignment is used as a condition";
             self.report(
@@ -110,8 +135,9 @@ impl Lowerer<'_> {
         self.condition(cond)
     }
 
-    fn if_stmt(&mut self, cond: &Expr, then: &Stmt, els: Option<&Stmt>, is_constexpr: bool, span: Span) {
+    fn if_stmt(&mut self, cond: &'a Expr, then: &'a Stmt, els: Option<&'a Stmt>, is_constexpr: bool, span: Span) {
         let cond = self.stmt_condition(cond);
+        let cond = if is_constexpr { self.folded(cond) } else { cond };
         if is_constexpr && cond.constant().is_none() && !cond.is_error() {
             self.not_constant(&cond, "the condition of `if constexpr`");
         }
@@ -121,7 +147,10 @@ impl Lowerer<'_> {
                 self.scoped(stmt);
             }
             if let Some(stmt) = other {
-                self.unreachable(stmt);
+                // What a template leaves out need not make sense for these arguments.
+                if !is_constexpr || self.context.is_none() {
+                    self.unreachable(stmt);
+                }
             }
             return;
         }
@@ -140,7 +169,7 @@ impl Lowerer<'_> {
     }
 
     /// A statement in a block of its own, and whether the block's end is never reached.
-    fn nested(&mut self, stmt: &Stmt) -> (Block, bool) {
+    fn nested(&mut self, stmt: &'a Stmt) -> (Block, bool) {
         self.f.b.open();
         self.scoped(stmt);
         let ended = self.f.b.has_ended();
@@ -148,26 +177,26 @@ impl Lowerer<'_> {
     }
 
     /// Checks a statement that cannot run, and drops it.
-    pub(super) fn unreachable(&mut self, stmt: &Stmt) {
+    pub(super) fn unreachable(&mut self, stmt: &'a Stmt) {
         self.f.b.open();
         self.f.b.end_block();
         self.scoped(stmt);
         self.f.b.close();
     }
 
-    fn enter(&mut self, kind: TargetKind) -> Label {
+    pub(super) fn enter(&mut self, kind: TargetKind) -> Label {
         let label = self.f.b.func.new_label();
-        self.f.targets.push(Target { label, kind, broken: false, continued: false });
+        self.f.targets.push(Target { label, kind, broken: false, continued: false, cleanups: self.f.cleanups.len() });
         label
     }
 
     /// Leaves a construct: whether it was broken out of, whether it was continued.
-    fn leave(&mut self) -> (bool, bool) {
+    pub(super) fn leave(&mut self) -> (bool, bool) {
         self.f.targets.pop().map_or((false, false), |t| (t.broken, t.continued))
     }
 
     /// `while` and `for`: the condition is tested first in each round.
-    fn while_stmt(&mut self, cond: Option<&Expr>, step: Option<&Expr>, body: &Stmt, span: Span) {
+    fn while_stmt(&mut self, cond: Option<&'a Expr>, step: Option<&'a Expr>, body: &'a Stmt, span: Span) {
         let label = self.enter(TargetKind::Loop);
         self.f.b.open();
         let mut forever = true;
@@ -212,7 +241,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn do_stmt(&mut self, body: &Stmt, cond: &Expr, span: Span) {
+    fn do_stmt(&mut self, body: &'a Stmt, cond: &'a Expr, span: Span) {
         // The condition is checked after the body, in its order of the text; whether it is the usual `0` shows before.
         let once = is_zero(cond);
         let label = self.enter(if once { TargetKind::Once } else { TargetKind::Loop });
@@ -247,7 +276,8 @@ impl Lowerer<'_> {
         match self.f.targets.last_mut() {
             Some(target) => {
                 target.broken |= live;
-                let label = target.label;
+                let (label, mark) = (target.label, target.cleanups);
+                self.run_cleanups(mark, span);
                 self.at(span).push(ir::Stmt::Break(label));
             }
             None => self.report(Diagnostic::error(Code::BadControlFlow, span, "`break` outside a loop or `switch`")),
@@ -262,6 +292,8 @@ impl Lowerer<'_> {
                 let (label, once) = (target.label, target.kind == TargetKind::Once);
                 target.continued |= live;
                 target.broken |= live && once;
+                let mark = target.cleanups;
+                self.run_cleanups(mark, span);
                 self.at(span).push(if once { ir::Stmt::Break(label) } else { ir::Stmt::Continue(label) });
             }
             None => self.report(Diagnostic::error(Code::BadControlFlow, span, "`continue` outside a loop")),
@@ -283,18 +315,31 @@ impl Lowerer<'_> {
         self.report(diag);
     }
 
-    fn return_stmt(&mut self, value: Option<&Expr>, span: Span) {
-        let ret = self.f.ret.clone();
-        let name = self.interner.name(self.f.name).to_owned();
+    fn return_stmt(&mut self, value: Option<&'a Expr>, span: Span) {
+        let name = self.f.name.clone();
         let Some(e) = value else {
+            if self.f.auto.take().is_some() {
+                self.f.ret = Ty::void();
+            }
+            let ret = self.f.ret.clone();
             if !ret.is_void() && !ret.is_error() {
                 let message = format!("`{name}` returns `{ret}`, and this `return` has no value");
                 self.report(Diagnostic::error(Code::BadControlFlow, span, message));
             }
+            self.run_cleanups(0, span);
             self.at(span).push(ir::Stmt::Return(None));
             return;
         };
         let typed = self.expr(e);
+        if let Some(written) = self.f.auto {
+            if typed.is_error() {
+                self.f.ret = Ty::error();
+            } else {
+                self.f.ret = self.deduced_result(&typed, written, e.span);
+            }
+            self.f.auto = None;
+        }
+        let ret = self.f.ret.clone();
         if typed.is_error() || ret.is_error() {
             self.f.b.end_block();
             return;
@@ -310,21 +355,52 @@ impl Lowerer<'_> {
                 self.report(Diagnostic::error(Code::BadControlFlow, e.span, message).help(help));
             }
             self.effect(&typed);
+            self.run_cleanups(0, span);
             self.at(span).push(ir::Stmt::Return(None));
             return;
         }
-        let value = match &ret.kind {
-            Kind::Reference(target) => self.bind_reference(typed, target, |from| {
+        if ret.is_struct() {
+            let value = self.implicit(typed, &ret.unqualified(), Use::Return(&name));
+            if value.is_error() {
+                self.f.b.end_block();
+                return;
+            }
+            let result = self.f.result;
+            let to = self.at(span).bind(ir::Type::Ptr, ir::Op::Param(result));
+            self.emit_into(&value, to);
+            self.run_cleanups(0, span);
+            self.at(span).push(ir::Stmt::Return(None));
+            return;
+        }
+        let value = match ret.target() {
+            Some(target) => self.bind_to(typed, &ret, target, |from| {
                 format!("`{name}` returns `{ret}`, which cannot refer to this `{from}`")
             }),
-            _ => self.implicit(typed, &ret.unqualified(), Use::Return(&name)),
+            None => self.implicit(typed, &ret.unqualified(), Use::Return(&name)),
         };
         if value.is_error() {
             self.f.b.end_block();
             return;
         }
+        if self.dangles(&value) {
+            self.f.b.end_block();
+            return;
+        }
         let value = self.emit_value(&value);
+        self.run_cleanups(0, span);
         self.at(span).push(ir::Stmt::Return(Some(value)));
+    }
+
+    /// The result of a function declared `auto`, from its first `return`.
+    fn deduced_result(&mut self, e: &Typed, written: Option<&'a TypeName>, span: Span) -> Ty {
+        if e.ty.is_void() {
+            return Ty::void();
+        }
+        let Some(written) = written else { return self.settled(e) };
+        match self.deduced_auto(e, written, span) {
+            Some(auto) => self.type_with_auto(written, Some(&auto)),
+            None => Ty::error(),
+        }
     }
 
     /// The parts of a construct that `break` leaves, for `switch`.

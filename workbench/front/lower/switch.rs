@@ -45,8 +45,8 @@ fn groups(stmts: &[Stmt]) -> Vec<Group<'_>> {
     all
 }
 
-impl Lowerer<'_> {
-    pub(super) fn switch_stmt(&mut self, value: &Expr, body: &Stmt, span: Span) {
+impl<'a> Lowerer<'a> {
+    pub(super) fn switch_stmt(&mut self, value: &'a Expr, body: &'a Stmt, span: Span) {
         let value = self.value(value);
         let num = match &value.ty.kind {
             Kind::Enum(e) => Some(e.underlying.promoted()),
@@ -129,7 +129,7 @@ impl Lowerer<'_> {
     }
 
     /// Declarations there are in scope of the cases; nothing there runs.
-    fn before_first_case(&mut self, stmt: &Stmt) {
+    fn before_first_case(&mut self, stmt: &'a Stmt) {
         match &stmt.kind {
             StmtKind::Declaration(decl) if decl.vars.iter().all(|v| v.init.is_none()) => self.local_declaration(decl),
             StmtKind::Alias(_) | StmtKind::Enum(_) | StmtKind::StaticAssert(_) | StmtKind::Empty => self.stmt(stmt),
@@ -143,7 +143,7 @@ impl Lowerer<'_> {
 
     fn case_values(
         &mut self,
-        group: &Group<'_>,
+        group: &Group<'a>,
         scoped_enum: Option<&crate::front::types::Ty>,
         num: Num,
         seen: &mut HashMap<i64, Span>,

@@ -154,7 +154,7 @@ fn messages_name_the_place() {
         ("k(p, q, d, n);", Code::WrongSide, "k(p, q, d, n)"),
         ("__syncthreads(1);", Code::ArgumentCount, "__syncthreads(1)"),
         ("atomicAdd(q, 1.0f);", Code::NoOverload, "atomicAdd(q, 1.0f)"),
-        ("float4 v;", Code::Unsupported, "float4"),
+        ("float4 v; v.q = 1;", Code::UnknownName, "q"),
         ("static int s;", Code::Unsupported, "s"),
         ("static_assert(false, \"no\");", Code::UserError, "static_assert(false, \"no\")"),
         ("printf(\"%d\\n\");", Code::BadPrintf, "printf(\"%d\\n\")"),

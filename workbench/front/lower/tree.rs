@@ -15,8 +15,12 @@ use crate::source::Span;
 pub struct VarId(pub u32);
 
 /// A function of the text: an index into the lowerer's table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FuncIndex(pub u32);
+
+/// A template of the text: an index into the lowerer's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TemplateIndex(pub u32);
 
 /// A typed expression.
 #[derive(Debug, Clone)]
@@ -27,6 +31,8 @@ pub struct Typed {
     pub span: Span,
     /// Whether it names a place in memory (or a register that stands for one).
     pub lvalue: bool,
+    /// A place whose value may be taken over: what `std::move` gives.
+    pub xvalue: bool,
     /// The literal `0` or `nullptr`: converts to any pointer.
     pub null: bool,
     /// What it is.
@@ -74,6 +80,29 @@ pub enum Node {
     AddrOf(Box<Typed>),
     /// A place that holds a value for as long as the function runs, so that a reference can bind to it.
     Temporary(Box<Typed>),
+    /// The object a method runs on: a pointer.
+    This,
+    /// The part of a struct's place that begins so many bytes into it.
+    Member(Box<Typed>, u32),
+    /// A pointer moved by so many bytes, to or from a base of what it points at; null stays null.
+    Adjust(Box<Typed>, i64),
+    /// A struct or array made from values at offsets in bytes; everything else in it is zero.
+    Init(Rc<[(u32, Typed)]>),
+    /// A struct made by a constructor from arguments; the members are zeroed first when set.
+    Construct(FuncIndex, Vec<Typed>, bool),
+    /// A braced list that has not met its type yet: an index into the lowerer's table.
+    Braced(u32),
+    /// A function, or the address of one.
+    Function(FuncIndex),
+    /// Several functions of one name, among which the type wanted decides: an index into the lowerer's table.
+    Overloads(u32),
+    /// Copies (moves) or fills so many bytes: `memcpy(to, from, n)`, `memset(to, byte, n)`; the result is the first.
+    Memory {
+        /// Which function.
+        op: MemoryOp,
+        /// To, from or what, how many.
+        args: Box<[Typed; 3]>,
+    },
     /// Writes a value, already of the place's type; the place is the result.
     Assign(Box<Typed>, Box<Typed>),
     /// Reads, computes in a common type, converts back, writes; the place is the result.
@@ -101,6 +130,17 @@ pub enum Node {
     Trap,
 }
 
+/// What is done to a run of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryOp {
+    /// `memcpy`
+    Copy,
+    /// `memmove`
+    Move,
+    /// `memset`
+    Fill,
+}
+
 /// `place op= value`
 #[derive(Debug, Clone)]
 pub struct Compound {
@@ -117,12 +157,12 @@ pub struct Compound {
 impl Typed {
     /// A value (not a place) of a type.
     pub fn value(ty: impl Into<Ty>, span: Span, node: Node) -> Self {
-        Typed { ty: ty.into(), span, lvalue: false, null: false, node }
+        Typed { ty: ty.into(), span, lvalue: false, xvalue: false, null: false, node }
     }
 
     /// A place of a type.
     pub fn place(ty: Ty, span: Span, node: Node) -> Self {
-        Typed { ty, span, lvalue: true, null: false, node }
+        Typed { ty, span, lvalue: true, xvalue: false, null: false, node }
     }
 
     /// Something already reported.
@@ -167,7 +207,10 @@ impl Typed {
     pub fn is_idle(&self) -> bool {
         match &self.node {
             Node::Binary(..) | Node::Compare(..) | Node::Unary(..) | Node::PtrAdd(..) | Node::PtrDiff(..) => true,
-            Node::Var(_) | Node::Const(_) | Node::Builtin(_) | Node::Deref(_) => true,
+            Node::Var(_) | Node::Const(_) | Node::Builtin(_) => true,
+            Node::Deref(a) => a.is_idle(),
+            Node::This | Node::Function(_) | Node::Overloads(_) => true,
+            Node::Member(a, _) => a.is_idle(),
             Node::Load(a) | Node::Convert(a) if !matches!(self.ty.kind, Kind::Void) => a.is_idle(),
             _ => false,
         }

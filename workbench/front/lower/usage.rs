@@ -2,7 +2,8 @@
 //! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
 
 use crate::front::ast::{
-    CastKind, Compound, Expr, ExprKind, Init, Stmt, StmtKind, Symbol, TypeLayer, TypeName, UnaryOp,
+    BaseType, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol, TypeLayer,
+    TypeName, UnaryOp,
 };
 use std::collections::HashMap;
 
@@ -27,6 +28,8 @@ pub enum Callee {
     Outputs,
     /// Takes references.
     References,
+    /// A name of the function's own, or one found through the types of its arguments: it may take references.
+    Unknown,
 }
 
 impl Usage {
@@ -59,18 +62,33 @@ impl Scan<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Empty | StmtKind::Break | StmtKind::Continue | StmtKind::Alias(_) | StmtKind::Enum(_) => {}
-            StmtKind::StaticAssert(_) | StmtKind::Return(None) => {}
+            StmtKind::StaticAssert(_) | StmtKind::Return(None) | StmtKind::Struct(_) => {}
+            StmtKind::UsingNamespace(_) | StmtKind::UsingDecl(_) | StmtKind::NamespaceAlias(_) => {}
+            StmtKind::Binding(binding) => {
+                self.mark(&binding.init, |f| f.taken = true);
+                self.expr(&binding.init);
+            }
+            StmtKind::RangeFor { init, range, body, .. } => {
+                if let Some(init) = init {
+                    self.stmt(init);
+                }
+                self.mark(range, |f| f.taken = true);
+                self.expr(range);
+                self.stmt(body);
+            }
             StmtKind::Expr(e) | StmtKind::Return(Some(e)) => self.expr(e),
             StmtKind::Declaration(decl) => {
                 for var in &decl.vars {
                     if let Some(init) = &var.init {
-                        self.init(init, is_reference(&var.ty));
+                        // A struct's constructor may take references, and its members be some.
+                        let object = !matches!(init, Init::Expr(_)) && matches!(var.ty.base, BaseType::Named(_));
+                        self.init(init, is_reference(&var.ty) || object);
                     }
                 }
             }
             StmtKind::Compound(block) => block.stmts.iter().for_each(|s| self.stmt(s)),
             StmtKind::If { init, cond, then, els, .. } => {
-                if let Some(init) = init {
+                for init in init {
                     self.stmt(init);
                 }
                 self.expr(cond);
@@ -105,6 +123,15 @@ impl Scan<'_> {
                 self.expr(e);
             }
             Init::List(items, _) => items.iter().for_each(|i| self.init(i, reference)),
+            Init::Paren(args, _) => {
+                for e in args {
+                    if reference {
+                        self.mark(e, |f| f.taken = true);
+                    }
+                    self.expr(e);
+                }
+            }
+            Init::Designated(_, value) => self.init(value, reference),
         }
     }
 
@@ -138,21 +165,60 @@ impl Scan<'_> {
             ExprKind::Index(a, b) => [a, b].into_iter().for_each(|e| self.expr(e)),
             ExprKind::Call(f, args) => self.call(f, args),
             ExprKind::Member { object, .. } => self.expr(object),
-            ExprKind::Cast { kind, ty, operand } => {
-                let Some(operand) = operand else { return };
-                if is_reference(ty) && *kind != CastKind::Functional {
+            ExprKind::Cast { ty, operand, .. } => {
+                if is_reference(ty) {
                     self.mark(operand, |f| (f.taken, f.assigned) = (true, true));
                 }
                 self.expr(operand);
             }
-            ExprKind::Paren(a) => self.expr(a),
+            ExprKind::Paren(a) | ExprKind::PackExpansion(a) | ExprKind::Noexcept(a) => self.expr(a),
+            ExprKind::Construct { ty, args } => {
+                let named = matches!(ty.base, BaseType::Named(_));
+                for arg in args {
+                    if named {
+                        self.mark(arg, |f| f.taken = true);
+                    }
+                    self.expr(arg);
+                }
+            }
+            ExprKind::Braced { entries, .. } => entries.iter().for_each(|i| self.init(i, true)),
+            ExprKind::Lambda(lambda) => self.lambda(lambda),
+            ExprKind::Fold { left, right, .. } => [left, right].into_iter().flatten().for_each(|e| self.expr(e)),
+            ExprKind::Launch { callee, config, args } => {
+                self.expr(callee);
+                config.iter().chain(args).for_each(|e| self.expr(e));
+            }
+            ExprKind::This | ExprKind::SizeofPack(_) => {}
+        }
+    }
+
+    /// What a lambda captures by reference lives in memory.
+    fn lambda(&mut self, lambda: &Lambda) {
+        let both = |f: &mut Flags| (f.taken, f.assigned) = (true, true);
+        for capture in &lambda.captures {
+            match &capture.kind {
+                CaptureKind::Variable(CaptureMode::Reference, ident) => {
+                    both(self.usage.flags.entry(ident.name).or_default());
+                }
+                CaptureKind::Init(mode, _, init) => self.init(init, *mode == CaptureMode::Reference),
+                _ => {}
+            }
+        }
+        if lambda.default_capture == Some(CaptureMode::Reference) {
+            let flags = &mut self.usage.flags;
+            super::walk::names_in_stmts(&lambda.body.stmts, &mut |name| both(flags.entry(name).or_default()));
+        }
+        // A lambda in it may capture by reference what this one captures.
+        for stmt in &lambda.body.stmts {
+            self.stmt(stmt);
         }
     }
 
     fn call(&mut self, f: &Expr, args: &[Expr]) {
         let callee = match &f.kind {
-            ExprKind::Name(parts) => parts.last().map_or(Callee::Plain, |p| (self.callee)(p.name)),
-            _ => Callee::Plain,
+            ExprKind::Name(name) => (self.callee)(name.last().name),
+            // A method, or an object that is called.
+            _ => Callee::Unknown,
         };
         for arg in args {
             match (&arg.kind, callee) {
@@ -162,7 +228,7 @@ impl Scan<'_> {
                     self.assigned(place);
                     continue;
                 }
-                (_, Callee::References) => self.mark(arg, |f| f.taken = true),
+                (_, Callee::References | Callee::Unknown) => self.mark(arg, |f| f.taken = true),
                 _ => {}
             }
             self.expr(arg);
@@ -185,8 +251,8 @@ impl Scan<'_> {
     /// Applies a flag to the names that a place expression may stand for.
     fn mark(&mut self, e: &Expr, flag: fn(&mut Flags)) {
         match &e.kind {
-            ExprKind::Name(parts) => {
-                if let [name] = parts.as_slice() {
+            ExprKind::Name(name) => {
+                if let Some(name) = name.simple() {
                     flag(self.usage.flags.entry(name.name).or_default());
                 }
             }
@@ -194,8 +260,52 @@ impl Scan<'_> {
             ExprKind::Unary(UnaryOp::PreInc | UnaryOp::PreDec, a) => self.mark(a, flag),
             ExprKind::Conditional(_, a, b) => [a, b].into_iter().for_each(|e| self.mark(e, flag)),
             ExprKind::Binary(_, _, b, _) => self.mark(b, flag),
-            ExprKind::Cast { operand: Some(a), .. } => self.mark(a, flag),
+            ExprKind::Cast { operand: a, .. } => self.mark(a, flag),
             _ => {}
+        }
+    }
+}
+
+/// Whether an initialiser names `symbol`, also where it is not evaluated.
+pub fn mentions(init: &Init, symbol: Symbol) -> bool {
+    let mut inits = vec![init];
+    let mut exprs: Vec<&Expr> = Vec::new();
+    loop {
+        while let Some(init) = inits.pop() {
+            match init {
+                Init::Expr(e) => exprs.push(e),
+                Init::Paren(items, _) => exprs.extend(items),
+                Init::List(items, _) => inits.extend(items),
+                Init::Designated(_, init) => inits.push(init),
+            }
+        }
+        let Some(e) = exprs.pop() else { return false };
+        match &e.kind {
+            ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol) => return true,
+            ExprKind::Literal(_) | ExprKind::Str(_) | ExprKind::Name(_) | ExprKind::This | ExprKind::Error => {}
+            ExprKind::SizeofType(_) | ExprKind::AlignofType(_) | ExprKind::SizeofPack(_) | ExprKind::Lambda(_) => {}
+            ExprKind::Unary(_, a)
+            | ExprKind::SizeofExpr(a)
+            | ExprKind::Noexcept(a)
+            | ExprKind::PackExpansion(a)
+            | ExprKind::Cast { operand: a, .. }
+            | ExprKind::Paren(a) => exprs.push(a),
+            ExprKind::Member { object, .. } => exprs.push(object),
+            ExprKind::Binary(_, a, b, _) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
+                exprs.extend([&**a, &**b]);
+            }
+            ExprKind::Conditional(a, b, c) => exprs.extend([&**a, &**b, &**c]),
+            ExprKind::Call(f, args) => {
+                exprs.push(f);
+                exprs.extend(args);
+            }
+            ExprKind::Launch { callee, config, args } => {
+                exprs.push(callee);
+                exprs.extend(config.iter().chain(args));
+            }
+            ExprKind::Construct { args, .. } => exprs.extend(args),
+            ExprKind::Braced { entries, .. } => inits.extend(entries),
+            ExprKind::Fold { left, right, .. } => exprs.extend(left.iter().chain(right).map(|e| &**e)),
         }
     }
 }

@@ -1,14 +1,16 @@
-//! Declarations: functions, variables, aliases, enums, namespaces.
+//! Declarations: namespaces, variables, aliases, `using`.
 
-use super::names::NameKind;
-use super::types::{DeclSpecs, Declarator};
+use super::declarator::Declarator;
+use super::lookahead::Position;
+use super::names::{Entry, NameKind, ScopeId};
+use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Alias, BaseType, Declaration, EnumDecl, Expr, ExprKind, FunctionDecl, Ident, Init, Item, ParamDecl, StaticAssert,
-    TypeLayer, VarDecl,
+    Alias, BaseType, Declaration, ExprKind, Ident, Init, Item, Name, Namespace, NamespaceAlias, StaticAssert,
+    TemplateHead, TypeLayer, TypeName, VarDecl,
 };
-use crate::front::lexer::{Keyword as K, TokenKind as T};
+use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
 use crate::source::Span;
 
 impl Parser<'_> {
@@ -38,73 +40,162 @@ impl Parser<'_> {
     /// declaration, at namespace scope.
     fn item(&mut self, out: &mut Vec<Item>) -> PResult<()> {
         match self.kind() {
-            T::Keyword(K::Namespace) => self.namespace(out),
+            T::Keyword(K::Namespace) => self.namespace(false, out),
             T::Keyword(K::Inline) if self.kind_at(1) == T::Keyword(K::Namespace) => {
                 self.bump();
-                self.namespace(out)
+                self.namespace(true, out)
             }
             T::Keyword(K::Extern) if self.kind_at(1) == T::Str && self.kind_at(2) == T::LBrace => {
                 self.bump();
                 self.bump();
-                self.braced_items(out, true)
+                self.linkage(out)
             }
             T::Ident if self.registration() => Ok(()),
             _ => self.declaration(out),
         }
     }
 
-    /// namespace-definition. Members join the enclosing scope; qualified uses are read without the namespace's name.
-    fn namespace(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+    /// namespace-definition: `namespace a::b { ... }`; or `namespace a = b::c;`.
+    fn namespace(&mut self, is_inline: bool, out: &mut Vec<Item>) -> PResult<()> {
+        if self.kind_at(1) == T::Ident && self.kind_at(2) == T::Assign {
+            let alias = self.namespace_alias()?;
+            out.push(Item::NamespaceAlias(alias));
+            return Ok(());
+        }
         let start = self.bump().span;
-        if self.at(T::Ident) && self.kind_at(1) == T::Assign {
-            let text = "namespace aliases are not supported yet";
-            return Err(self.unsupported(start, text, "write the namespace's own name"));
-        }
-        while self.at(T::Ident) || self.at(T::ColonColon) {
-            let token = self.bump();
-            if token.kind == T::Ident {
-                self.names.declare(token.symbol, NameKind::Namespace);
+        self.skip_attributes();
+        let mut names: Vec<(Option<Ident>, bool)> = Vec::new();
+        while self.at(T::Ident) {
+            names.push((Some(self.ident("the name of a namespace")?), false));
+            if !self.eat(T::ColonColon) {
+                break;
             }
+            self.eat_word(K::Inline);
         }
-        self.braced_items(out, false)
-    }
-
-    /// `{ declarations }` of a namespace or of `extern "C"`.
-    fn braced_items(&mut self, out: &mut Vec<Item>, is_extern: bool) -> PResult<()> {
-        self.expect(T::LBrace)?;
-        self.enter()?;
-        let first = out.len();
-        self.items(true, out);
-        self.leave();
-        self.eat(T::RBrace);
-        if is_extern {
-            for item in &mut out[first..] {
-                if let Item::Function(func) = item {
-                    func.specs.is_extern = true;
-                }
-            }
+        self.skip_attributes();
+        if names.is_empty() {
+            names.push((None, false));
         }
+        if let Some(last) = names.last_mut() {
+            last.1 = is_inline;
+        }
+        let span = self.since(start);
+        let mut items = Vec::new();
+        self.namespace_body(&names, &mut items)?;
+        while let Some((name, is_inline)) = names.pop() {
+            items = vec![Item::Namespace(Namespace { name, is_inline, items, span })];
+        }
+        out.append(&mut items);
         Ok(())
     }
 
-    /// simple-declaration, function-definition, alias-declaration, static_assert-declaration or using-directive, at any scope.
+    /// Opens namespaces one in the other and reads what they hold.
+    fn namespace_body(&mut self, names: &[(Option<Ident>, bool)], items: &mut Vec<Item>) -> PResult<()> {
+        let Some(((name, is_inline), rest)) = names.split_first() else { return self.braced_items(items) };
+        let scope = match name {
+            Some(name) => {
+                let old = self.names.lookup(name.name, self.interner);
+                let scope = match (old.kind, old.scope) {
+                    (NameKind::Namespace, Some(scope)) => scope,
+                    _ => self.names.new_scope(),
+                };
+                let entry = Entry { kind: NameKind::Namespace, template: false, scope: Some(scope) };
+                self.names.declare_entry(name.name, entry);
+                scope
+            }
+            None => self.names.new_scope(),
+        };
+        self.names.reopen(scope);
+        let result = self.nested(|p| p.namespace_body(rest, items));
+        self.names.close();
+        if *is_inline || name.is_none() {
+            self.names.merge(scope);
+        }
+        result
+    }
+
+    /// `namespace a = b::c;`
+    fn namespace_alias(&mut self) -> PResult<NamespaceAlias> {
+        self.bump();
+        let name = self.ident("the name of a namespace")?;
+        self.bump();
+        let target = self.name(Position::Type)?;
+        let scope = self.scope_of(&target.parts, target.global);
+        let kind = if scope.is_some() { NameKind::Namespace } else { NameKind::Free };
+        self.names.declare_entry(name.name, Entry { kind, template: false, scope });
+        self.expect_semi("this namespace alias")?;
+        Ok(NamespaceAlias { name, target })
+    }
+
+    /// `{ declarations }` of `extern "C"`.
+    fn linkage(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+        let first = out.len();
+        let result = self.nested(|p| p.braced_items(out));
+        for item in &mut out[first..] {
+            match item {
+                Item::Function(func) => (func.specs.is_extern, func.specs.extern_c) = (true, true),
+                Item::Variables(decl) => decl.specs.extern_c = true,
+                _ => {}
+            }
+        }
+        result
+    }
+
+    /// `{ declarations }`
+    fn braced_items(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+        self.expect(T::LBrace)?;
+        self.items(true, out);
+        self.eat(T::RBrace);
+        Ok(())
+    }
+
+    /// A declaration at any scope.
     pub(super) fn declaration(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+        self.declaration_of(Vec::new(), out)
+    }
+
+    /// simple-declaration, function-definition, alias-declaration, static_assert-declaration or using-directive, after
+    /// `templates`.
+    #[inline(never)] // Its frame is large, and namespaces nest through its callers.
+    pub(super) fn declaration_of(&mut self, mut templates: Vec<TemplateHead>, out: &mut Vec<Item>) -> PResult<()> {
         match self.kind() {
-            T::Keyword(K::Using) => return self.using(out),
+            T::Keyword(K::Using) => return self.using(templates, out),
             T::Keyword(K::StaticAssert) => {
                 let assertion = self.static_assertion()?;
                 out.push(Item::StaticAssert(assertion));
                 return Ok(());
             }
-            T::Keyword(word) if self.unsupported_declaration(word) => return Ok(()),
+            T::Keyword(K::Template) => return self.template(out),
+            T::Keyword(K::Extern) if self.kind_at(1) == T::Keyword(K::Template) => return self.template(out),
+            T::Keyword(K::Namespace) if self.kind_at(1) == T::Ident && self.kind_at(2) == T::Assign => {
+                let alias = self.namespace_alias()?;
+                out.push(Item::NamespaceAlias(alias));
+                return Ok(());
+            }
+            T::Keyword(K::Namespace) => {
+                let span = self.bump().span;
+                let text = "a namespace cannot be opened here";
+                return Err(self.report(Diagnostic::error(Code::Syntax, span, text)));
+            }
+            T::Keyword(K::Asm) => {
+                self.unsupported_statement(K::Asm);
+                return Ok(());
+            }
+            _ if self.binding_at(self.pos) => {
+                let span = self.peek().span;
+                let text = "structured bindings outside functions are not supported";
+                return Err(self.unsupported(span, text, "declare each variable by itself"));
+            }
             _ => {}
         }
         let start = self.peek().span;
-        let mut specs = self.decl_specifiers()?;
-        if self.declared_enum(&mut specs, out) && self.eat(T::Semi) {
-            return Ok(());
-        }
+        let mut specs = self.decl_specifiers_of(&mut templates)?;
+        let declared = self.declared_types(&mut specs, out);
         if self.at(T::Semi) {
+            if declared || specs.is_friend {
+                self.bump();
+                return Ok(());
+            }
             let span = self.since(start);
             self.bump();
             return Err(self.report(Diagnostic::error(Code::Syntax, span, "this declares nothing: a name is missing")));
@@ -112,42 +203,59 @@ impl Parser<'_> {
         if specs.specs.is_typedef {
             return self.typedef(&specs, out);
         }
-        if self.at(T::LBracket) && specs.base == BaseType::Auto {
-            let span = self.skip_brackets();
-            return Err(self.unsupported(
-                span,
-                "structured bindings are not supported yet",
-                "declare each variable by itself",
-            ));
+        if declared && self.declares_no_more() {
+            return self.expect_semi("this declaration of a type");
         }
-        let first = self.declarator(true)?;
+        let (first, target) = match specs.untyped {
+            Some(untyped) => self.untyped_declarator(untyped)?,
+            None => (self.declarator(true)?, None),
+        };
         if first.params.is_some() {
-            return self.function(specs, first, start, out);
+            let (func, skipped) = self.function(templates, specs, first, target, start)?;
+            if !skipped {
+                out.push(Item::Function(func));
+            }
+            return Ok(());
         }
-        let declaration = self.variables(specs, first, start)?;
+        let declaration = self.variables(templates, specs, first, start)?;
         out.push(Item::Variables(declaration));
         Ok(())
     }
 
-    /// Moves an enum declared by the specifiers into `out`; whether there was one.
-    fn declared_enum(&mut self, specs: &mut DeclSpecs, out: &mut Vec<Item>) -> bool {
-        let Some(mut decl) = specs.enum_decl.take() else { return false };
-        // `typedef enum { ... } E;` is an enum called E.
-        if decl.name.is_none() && specs.specs.is_typedef && self.at(T::Ident) && self.kind_at(1) == T::Semi {
-            let token = self.bump();
-            decl.name = Some(Ident { name: token.symbol, span: token.span });
-            self.names.declare(token.symbol, NameKind::Type);
+    /// Whether what follows a struct or enum is no declarator of the same declaration: its `;` is missing.
+    pub(super) fn declares_no_more(&self) -> bool {
+        let next = self.peek();
+        let fresh = next.flags.has(Flags::LINE_START);
+        matches!(next.kind, T::Eof | T::RBrace) || fresh && !matches!(next.kind, T::Ident | T::Star)
+    }
+
+    /// Moves an enum or struct declared by the specifiers into `out`; whether there was one. A struct without a name stays in
+    /// the type.
+    pub(super) fn declared_types(&mut self, specs: &mut DeclSpecs, out: &mut Vec<Item>) -> bool {
+        if let Some(decl) = specs.enum_decl.take() {
+            out.push(Item::Enum(decl));
+            return true;
         }
-        out.push(Item::Enum(decl));
+        let Some(decl) = specs.struct_decl.take() else { return false };
+        if decl.name.is_none() {
+            return false;
+        }
+        out.push(Item::Struct(decl));
         true
     }
 
     /// init-declarator-list `;`
-    fn variables(&mut self, specs: DeclSpecs, first: Declarator, start: Span) -> PResult<Declaration> {
+    fn variables(
+        &mut self,
+        templates: Vec<TemplateHead>,
+        specs: DeclSpecs,
+        first: Declarator,
+        start: Span,
+    ) -> PResult<Declaration> {
         let mut vars = Vec::new();
         let mut next = Some(first);
         while let Some(declarator) = next.take() {
-            vars.push(self.variable(&specs, declarator)?);
+            vars.push(self.variable_of(!templates.is_empty(), &specs, declarator)?);
             if self.eat(T::Comma) {
                 let declarator = self.declarator(true)?;
                 if declarator.params.is_some() {
@@ -159,135 +267,200 @@ impl Parser<'_> {
             }
         }
         self.expect_semi("this declaration")?;
-        Ok(Declaration { specs: specs.specs, vars, span: self.since(start) })
+        Ok(Declaration { templates, specs: specs.specs, align: specs.align, vars, span: self.since(start) })
     }
 
     /// init-declarator.
     pub(super) fn variable(&mut self, specs: &DeclSpecs, declarator: Declarator) -> PResult<VarDecl> {
+        self.variable_of(false, specs, declarator)
+    }
+
+    fn variable_of(&mut self, template: bool, specs: &DeclSpecs, declarator: Declarator) -> PResult<VarDecl> {
         let Some(name) = declarator.name else {
             self.ident("the name of a variable")?;
             return Err(self.expected("the name of a variable"));
         };
         // In scope from here on, its own initializer included.
-        self.names.declare(name.name, NameKind::Value);
-        while self.at_word(K::Attribute) {
-            self.bump();
-            self.skip_brackets();
+        let simple = name.simple();
+        if let Some(name) = simple {
+            let entry = Entry { kind: NameKind::Value, template, scope: None };
+            self.names.declare_entry(name.name, entry);
         }
+        self.skip_attributes();
         let ty = specs.with(declarator.layers, declarator.ty_end);
-        let init = match self.kind() {
+        let qualifiers = name.qualifiers().to_vec();
+        let init = self.within(&qualifiers, name.global, Self::variable_init)?;
+        let qualified = if simple.is_some() { None } else { Some(name.clone()) };
+        Ok(VarDecl { ty, name: name.last(), qualified, bits: None, init })
+    }
+
+    /// What follows the name of a variable.
+    fn variable_init(&mut self) -> PResult<Option<Init>> {
+        Ok(match self.kind() {
             T::Assign => {
                 self.bump();
                 Some(self.initializer()?)
             }
             T::LBrace => Some(self.initializer()?),
-            T::LParen => Some(Init::Expr(self.constructor_args(&ty.base, ty.span)?)),
-            _ => None,
-        };
-        Ok(VarDecl { ty, name, init })
-    }
-
-    /// `( expr )` after a declared name; several make a call of the type, as `dim3 grid(a, b)` has it.
-    fn constructor_args(&mut self, base: &BaseType, ty_span: Span) -> PResult<Expr> {
-        let start = self.peek().span;
-        let mut args = self.call_args()?;
-        let span = self.since(start);
-        match (args.len(), base) {
-            (1, _) => Ok(args.remove(0)),
-            (_, BaseType::Named(name)) => {
-                let callee = ExprKind::Name(vec![Ident { name: *name, span: ty_span }]);
-                let callee = Box::new(Expr { kind: callee, span: ty_span });
-                Ok(Expr { kind: ExprKind::Call(callee, args), span })
+            T::LParen => {
+                let open = self.peek().span;
+                let args = self.call_args()?;
+                let span = self.since(open);
+                if args.is_empty() {
+                    let text = "a value is expected in these parentheses";
+                    return Err(self.report(Diagnostic::error(Code::Syntax, span, text)));
+                }
+                Some(Init::Paren(args, span))
             }
-            _ => Err(self.report(Diagnostic::error(Code::Syntax, span, "one value is expected in these parentheses"))),
-        }
+            _ => None,
+        })
     }
 
     /// initializer-clause: an expression or a braced list.
     pub(super) fn initializer(&mut self) -> PResult<Init> {
-        if !self.at(T::LBrace) {
-            return Ok(Init::Expr(self.assignment_expr()?));
+        if self.at(T::LBrace) {
+            let start = self.peek().span;
+            let entries = self.nested_by(2, |p| p.unangled(Self::braced_entries))?;
+            return Ok(Init::List(entries, self.since(start)));
         }
-        self.enter()?;
-        let start = self.bump().span;
+        Ok(Init::Expr(self.assignment_expr()?))
+    }
+
+    /// `{ entries }`
+    pub(super) fn braced_entries(&mut self) -> PResult<Vec<Init>> {
+        self.expect(T::LBrace)?;
         let mut entries = Vec::new();
         while !self.at(T::RBrace) {
-            if self.at(T::Dot) && self.kind_at(1) == T::Ident
-                || self.at(T::LBracket)
-                    && self.bracket_end(self.pos).is_some_and(|e| self.at_index(e + 1).kind == T::Assign)
-            {
-                let span = self.peek().span;
-                return Err(self.leave_with(|p| {
-                    p.unsupported(span, "designated initializers are not supported yet", "write the values in order")
-                }));
-            }
-            match self.initializer() {
-                Ok(entry) => entries.push(entry),
-                Err(reported) => return Err(self.leave_with(|_| reported)),
-            }
+            entries.push(self.braced_entry()?);
             if !self.eat(T::Comma) {
                 break;
             }
         }
-        self.leave();
         if !self.at(T::RBrace) {
             return Err(self.expected("`,` or `}`"));
         }
         self.bump();
-        Ok(Init::List(entries, self.since(start)))
+        Ok(entries)
     }
 
-    /// Leaves a nested production on the way out of an error.
-    fn leave_with<T>(&mut self, result: impl FnOnce(&mut Self) -> T) -> T {
-        self.leave();
-        result(self)
+    fn braced_entry(&mut self) -> PResult<Init> {
+        if self.at(T::LBracket)
+            && self.bracket_end(self.pos).is_some_and(|end| self.at_index(end + 1).kind == T::Assign)
+        {
+            let span = self.peek().span;
+            let text = "initializers by index are not supported";
+            return Err(self.unsupported(span, text, "write the values in order"));
+        }
+        if self.at(T::Dot) && self.kind_at(1) == T::Ident {
+            self.bump();
+            let name = self.ident("the name of a member")?;
+            if !self.at(T::LBrace) {
+                self.expect(T::Assign)?;
+            }
+            let value = self.initializer()?;
+            return Ok(Init::Designated(name, Box::new(value)));
+        }
+        if self.at(T::LBrace) {
+            return self.initializer();
+        }
+        Ok(Init::Expr(self.argument()?))
     }
 
     /// `typedef` declarators `;`
-    fn typedef(&mut self, specs: &DeclSpecs, out: &mut Vec<Item>) -> PResult<()> {
+    pub(super) fn typedef(&mut self, specs: &DeclSpecs, out: &mut Vec<Item>) -> PResult<()> {
         loop {
-            let declarator = self.declarator(true)?;
-            let Some(name) = declarator.name else { return Err(self.expected("the name of the new type")) };
-            if declarator.params.is_some() {
-                let text = "function types are not supported yet";
-                return Err(self.unsupported(name.span, text, "call the function directly"));
+            let mut declarator = self.declarator(true)?;
+            let Some(name) = declarator.name.as_ref().and_then(Name::simple) else {
+                return Err(self.expected("the name of the new type"));
+            };
+            if let Some(params) = declarator.params.take() {
+                declarator.layers.push(TypeLayer::Function(params.into()));
             }
-            self.names.declare(name.name, NameKind::Type);
             let ty = specs.with(declarator.layers, declarator.ty_end);
-            out.push(Item::Alias(Alias { name, ty }));
+            // `typedef struct { ... } S;` has named the struct already.
+            let same = matches!(&ty.base, BaseType::Named(base) if base.simple().is_some_and(|b| b.name == name.name));
+            if !(same && ty.layers.is_empty()) {
+                self.declare_alias(name, &ty, false);
+                out.push(Item::Alias(Alias { templates: Vec::new(), name, ty }));
+            }
             if !self.eat(T::Comma) {
                 return self.expect_semi("this typedef");
             }
         }
     }
 
+    /// An alias of a struct reaches the struct's members.
+    fn declare_alias(&mut self, name: Ident, ty: &TypeName, template: bool) {
+        let scope: Option<ScopeId> = match &ty.base {
+            BaseType::Named(base) if ty.layers.is_empty() => self.scope_of(&base.parts, base.global),
+            _ => None,
+        };
+        self.names.declare_entry(name.name, Entry { kind: NameKind::Type, template, scope });
+    }
+
     /// `using X = T;`, `using namespace x;`, `using a::b;`
-    fn using(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+    pub(super) fn using(&mut self, templates: Vec<TemplateHead>, out: &mut Vec<Item>) -> PResult<()> {
         self.bump();
         if self.eat_word(K::Namespace) {
-            // Names are looked up without their namespace anyway.
-            if self.scan_name(self.pos).map(|scan| self.pos = scan.end).is_none() {
+            if !matches!(self.kind(), T::Ident | T::ColonColon) {
                 return Err(self.expected("the name of a namespace"));
             }
+            let name = self.name(Position::Type)?;
+            if let Some(scope) = self.scope_of(&name.parts, name.global) {
+                self.names.import(scope);
+            }
+            out.push(Item::UsingNamespace(name));
             return self.expect_semi("this using directive");
         }
-        if self.at(T::Ident) && self.kind_at(1) == T::Assign {
+        if self.at_word(K::Enum) {
+            let span = self.peek().span;
+            return Err(self.unsupported(
+                span,
+                "`using enum` is not supported",
+                "write the enum's name before its constants",
+            ));
+        }
+        let attributed = self.at(T::Ident) && self.kind_at(1) == T::LBracket && self.kind_at(2) == T::LBracket;
+        if self.at(T::Ident) && (self.kind_at(1) == T::Assign || attributed) {
             let name = self.ident("the name of the new type")?;
-            self.bump();
+            self.skip_attributes();
+            self.expect(T::Assign)?;
             let ty = self.type_id()?;
-            self.names.declare(name.name, NameKind::Type);
-            out.push(Item::Alias(Alias { name, ty }));
+            self.declare_alias(name, &ty, !templates.is_empty());
+            out.push(Item::Alias(Alias { templates, name, ty }));
             return self.expect_semi("this alias");
         }
-        self.eat_word(K::Typename);
-        if self.scan_name(self.pos).map(|scan| self.pos = scan.end).is_none() {
-            return Err(self.expected("a name"));
+        loop {
+            let typename = self.eat_word(K::Typename);
+            if !matches!(self.kind(), T::Ident | T::ColonColon) {
+                return Err(self.expected("a name"));
+            }
+            let name = self.name(Position::Type)?;
+            self.declare_using(&name, typename);
+            out.push(Item::UsingDecl(name));
+            self.eat(T::Ellipsis);
+            if !self.eat(T::Comma) {
+                return self.expect_semi("this using declaration");
+            }
         }
-        self.expect_semi("this using declaration")
+    }
+
+    fn declare_using(&mut self, name: &Name, typename: bool) {
+        let last = name.last().name;
+        let known = match self.scope_of(name.qualifiers(), name.global) {
+            Some(scope) => self.names.member(scope, last),
+            None => None,
+        };
+        let builtin = super::names::is_builtin_type(self.interner.name(last));
+        match known {
+            Some(entry) => self.names.declare_entry(last, entry),
+            None if typename || builtin => self.names.declare(last, NameKind::Type),
+            None => {}
+        }
     }
 
     /// `static_assert ( cond , "text" ) ;`
-    fn static_assertion(&mut self) -> PResult<StaticAssert> {
+    pub(super) fn static_assertion(&mut self) -> PResult<StaticAssert> {
         let start = self.bump().span;
         let open = self.expect(T::LParen)?;
         let cond = self.assignment_expr()?;
@@ -306,169 +479,5 @@ impl Parser<'_> {
         let span = self.since(start);
         self.expect_semi("this static_assert")?;
         Ok(StaticAssert { cond, message, span })
-    }
-
-    /// enum-specifier or elaborated-type-specifier: `enum [class] [E] [: T] [{ ... }]`; the type it names.
-    pub(super) fn enum_specifier(&mut self, decl: &mut Option<EnumDecl>) -> PResult<BaseType> {
-        let start = self.bump().span;
-        let scoped = self.eat_word(K::Class) || self.eat_word(K::Struct);
-        let name = if self.at(T::Ident) { Some(self.ident("the name of the enum")?) } else { None };
-        let base = match name {
-            Some(name) => {
-                self.names.declare(name.name, NameKind::Type);
-                BaseType::Named(name.name)
-            }
-            None => BaseType::Int,
-        };
-        let underlying = if self.eat(T::Colon) { Some(self.type_id()?) } else { None };
-        if !self.at(T::LBrace) {
-            if name.is_none() {
-                return Err(self.expected("the name of the enum"));
-            }
-            return Ok(base);
-        }
-        self.bump();
-        let mut constants = Vec::new();
-        while !self.at(T::RBrace) {
-            let constant = self.ident("the name of an enumerator")?;
-            let value = if self.eat(T::Assign) { Some(self.assignment_expr()?) } else { None };
-            if !scoped {
-                self.names.declare(constant.name, NameKind::Value);
-            }
-            constants.push((constant, value));
-            if !self.eat(T::Comma) {
-                break;
-            }
-        }
-        if !self.at(T::RBrace) {
-            return Err(self.expected("`,` or `}`"));
-        }
-        self.bump();
-        *decl = Some(EnumDecl { name, scoped, underlying, constants, span: self.since(start) });
-        Ok(base)
-    }
-
-    /// function-definition or the declaration of a function.
-    fn function(&mut self, specs: DeclSpecs, declarator: Declarator, start: Span, out: &mut Vec<Item>) -> PResult<()> {
-        let (Some(name), Some(params)) = (declarator.name, declarator.params) else {
-            return Err(self.expected("the name of a function"));
-        };
-        let mut ret = specs.with(declarator.layers, declarator.ty_end);
-        self.names.declare(name.name, NameKind::Value);
-        let span = self.since(start);
-        loop {
-            match self.kind() {
-                T::Keyword(K::Noexcept) => {
-                    self.bump();
-                    self.skip_brackets();
-                }
-                T::Keyword(K::Attribute) => {
-                    self.bump();
-                    self.skip_brackets();
-                }
-                T::LBracket if self.kind_at(1) == T::LBracket => {
-                    self.skip_brackets();
-                }
-                T::Arrow if ret.base == BaseType::Auto => {
-                    self.bump();
-                    ret = self.type_id()?;
-                }
-                _ => break,
-            }
-        }
-        let mut func = FunctionDecl {
-            specs: specs.specs,
-            ret,
-            name,
-            params,
-            launch_bounds: specs.launch_bounds,
-            body: None,
-            span,
-        };
-        if self.at(T::LBrace) {
-            self.names.open();
-            for name in func.params.iter().filter_map(|p| p.name) {
-                self.names.declare(name.name, NameKind::Value);
-            }
-            let outer = self.function.replace(name.name);
-            let body = self.compound();
-            self.function = outer;
-            self.names.close();
-            func.body = Some(body?);
-        } else if self.at(T::Semi) || !self.at(T::Assign) {
-            if self.at_word(K::Try) {
-                self.exception_handling();
-                self.unit.skipped.insert(name.name);
-                return Ok(());
-            }
-            if !self.at(T::Semi) && !self.at(T::Eof) && !self.peek().flags.has(crate::front::lexer::Flags::LINE_START) {
-                return Err(self.expected("the body of the function, or `;`,"));
-            }
-            self.expect_semi("this declaration")?;
-        } else {
-            let span = self.peek().span;
-            let text = "`= default`, `= delete` and `= 0` are not supported yet";
-            return Err(self.unsupported(span, text, "leave the declaration out"));
-        }
-        out.push(Item::Function(func));
-        Ok(())
-    }
-
-    /// parameter-declaration-clause, with its parentheses.
-    pub(super) fn parameters(&mut self) -> PResult<Vec<ParamDecl>> {
-        let index = self.pos;
-        let function = index.checked_sub(1).map(|i| self.at_index(i)).filter(|t| t.kind == T::Ident).map(|t| t.symbol);
-        let open = self.bump().span;
-        let mut params = Vec::new();
-        if self.at_word(K::Void) && self.kind_at(1) == T::RParen {
-            self.bump();
-        }
-        while !self.at(T::RParen) {
-            if self.at(T::Ellipsis) {
-                let span = self.peek().span;
-                return Err(self.unsupported(span, "C variadic functions are not supported", "name every parameter"));
-            }
-            let start = self.pos;
-            match self.parameter() {
-                Ok(param) => params.push(param),
-                Err(reported) => {
-                    // The body may hold more to report: it is read with the names of the parameter as unknowns.
-                    let Some(end) = self.bracket_end(index) else { return Err(reported) };
-                    self.forget_names(start, end);
-                    self.unit.skipped.extend(function);
-                    self.pos = end;
-                }
-            }
-            if !self.eat(T::Comma) {
-                break;
-            }
-            if self.at(T::RParen) {
-                let span = self.prev();
-                self.report(Diagnostic::error(Code::Syntax, span, "a parameter is missing after this `,`"));
-            }
-        }
-        self.expect_close(T::RParen, open)?;
-        Ok(params)
-    }
-
-    /// parameter-declaration. Arrays become pointers to their elements.
-    fn parameter(&mut self) -> PResult<ParamDecl> {
-        let start = self.peek().span;
-        let specs = self.decl_specifiers()?;
-        let declarator = self.declarator(true)?;
-        if declarator.params.is_some() {
-            let span = self.since(start);
-            let text = "parameters that are functions are not supported yet";
-            return Err(self.unsupported(span, text, "call the function directly"));
-        }
-        let mut ty = specs.with(declarator.layers, declarator.ty_end);
-        if let Some(last @ TypeLayer::Array(_)) = ty.layers.last_mut() {
-            *last = TypeLayer::Pointer { is_const: false, is_volatile: false, restrict: false };
-        }
-        let default = if self.eat(T::Assign) { Some(self.assignment_expr()?) } else { None };
-        if !matches!(self.kind(), T::Comma | T::RParen | T::LBrace | T::Semi | T::Eof) {
-            return Err(self.expected("`,` or `)`"));
-        }
-        Ok(ParamDecl { ty, name: declarator.name, default, span: self.since(start) })
     }
 }

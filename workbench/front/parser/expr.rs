@@ -4,11 +4,10 @@
 //! [`Parser::node`], which holds it against the limit.
 
 use super::names::NameKind;
-use super::types::{is_function_specifier, is_simple_type_word};
+use super::types::is_simple_type_word;
 use super::{MAX_HEIGHT, PResult, Parser};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BinaryOp, CastKind, Expr, ExprKind, Ident, Literal, TypeName, UnaryOp};
-use crate::front::lexer::{Keyword as K, Token, TokenKind as T, literal};
+use crate::front::ast::{BinaryOp, CastKind, Expr, ExprKind, FoldOp, TypeName, UnaryOp};
+use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
 
 /// Binding powers of the operators that are not in [`infix`]'s table by themselves.
@@ -69,6 +68,15 @@ fn infix(kind: T) -> Option<(u8, Infix)> {
     Some((power, Infix::Binary(op)))
 }
 
+/// The operator of a token, for a fold.
+pub(super) fn fold_operator(kind: T) -> Option<FoldOp> {
+    match infix(kind)?.1 {
+        Infix::Binary(op) => Some(FoldOp::Binary(op)),
+        Infix::Assign(op) => Some(FoldOp::Assign(op)),
+        Infix::Conditional => None,
+    }
+}
+
 impl Parser<'_> {
     /// expression: with commas.
     pub(super) fn expression(&mut self) -> PResult<Expr> {
@@ -80,9 +88,15 @@ impl Parser<'_> {
         self.infix_expr(ASSIGN)
     }
 
+    /// constant-expression: without assignments, either.
+    pub(super) fn constant_expr(&mut self) -> PResult<Expr> {
+        self.infix_expr(CONDITIONAL)
+    }
+
     /// Makes a node above children of height `below`.
-    fn node(&mut self, kind: ExprKind, span: Span, below: u32) -> PResult<Expr> {
+    pub(super) fn node(&mut self, kind: ExprKind, span: Span, below: u32) -> PResult<Expr> {
         self.height = below + 1;
+        self.peak = self.peak.max(self.height);
         if self.height > MAX_HEIGHT {
             return Err(self.too_deep(span));
         }
@@ -90,8 +104,9 @@ impl Parser<'_> {
     }
 
     /// Makes a node without children.
-    fn leaf(&mut self, kind: ExprKind, span: Span) -> Expr {
+    pub(super) fn leaf(&mut self, kind: ExprKind, span: Span) -> Expr {
         self.height = 1;
+        self.peak = self.peak.max(1);
         Expr { kind, span }
     }
 
@@ -107,7 +122,7 @@ impl Parser<'_> {
         let mut left = self.unary()?;
         let mut height = self.height;
         while let Some((power, op)) = infix(self.kind()) {
-            if power < least {
+            if power < least || self.ends_here() {
                 break;
             }
             let sign = self.bump().span;
@@ -120,12 +135,12 @@ impl Parser<'_> {
                     (ExprKind::Binary(op, Box::new(left), Box::new(right), sign), end)
                 }
                 Infix::Assign(op) => {
-                    let right = self.assigned_value()?;
+                    let right = if self.at(T::LBrace) { self.argument_value()? } else { self.infix_expr(ASSIGN)? };
                     let end = right.span;
                     (ExprKind::Assign(op, Box::new(left), Box::new(right)), end)
                 }
                 Infix::Conditional => {
-                    let then = self.expression()?;
+                    let then = self.unangled(Self::expression)?;
                     height = height.max(self.height);
                     self.expect(T::Colon)?;
                     let els = self.assignment_expr()?;
@@ -142,18 +157,13 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The right side of an assignment.
-    fn assigned_value(&mut self) -> PResult<Expr> {
-        if self.at(T::LBrace) {
-            let span = self.peek().span;
-            let text = "a braced list on the right of `=` is not supported yet";
-            return Err(self.unsupported(span, text, "assign each element by itself"));
-        }
-        self.infix_expr(ASSIGN)
+    /// Whether the operator here belongs to what is around the expression: it closes template arguments, or folds a pack.
+    fn ends_here(&self) -> bool {
+        self.in_angle && self.at_angle_close() || self.kind_at(1) == T::Ellipsis
     }
 
     /// unary-expression and cast-expression.
-    fn unary(&mut self) -> PResult<Expr> {
+    pub(super) fn unary(&mut self) -> PResult<Expr> {
         let token = self.peek();
         let op = match token.kind {
             T::Plus => UnaryOp::Plus,
@@ -164,8 +174,9 @@ impl Parser<'_> {
             T::Amp => UnaryOp::AddrOf,
             T::PlusPlus => UnaryOp::PreInc,
             T::MinusMinus => UnaryOp::PreDec,
-            T::LParen if self.cast_follows() => return self.nested(Self::c_cast),
-            T::Keyword(K::Sizeof | K::Alignof) => return self.nested(Self::sizeof),
+            T::LParen if self.cast_follows() => return self.nested_by(2, Self::c_cast),
+            T::Keyword(K::Sizeof | K::Alignof) => return self.nested_by(2, Self::sizeof),
+            T::Keyword(K::Noexcept) => return self.nested(Self::noexcept),
             _ => return self.postfix(),
         };
         self.bump();
@@ -186,29 +197,22 @@ impl Parser<'_> {
                 // `(float(x) + 1)` and `(int{2})` are no casts, `(int (*)[3])` is one.
                 match self.at_index(at).kind {
                     T::LBrace => false,
-                    T::LParen => {
-                        matches!(self.at_index(at + 1).kind, T::Star) && self.at_index(at + 2).kind == T::RParen
-                    }
+                    T::LParen => self.abstract_pointer_at(at),
                     _ => true,
                 }
             }
-            T::Keyword(word) => super::types::is_type_word(word),
+            // `(typename T::type(x))` and `(decltype(x)(y))` are rare, and read as casts only where they close.
+            T::Keyword(word) => super::types::is_type_word(word) && !self.is_typed_value(index),
             T::Ident | T::ColonColon => {
                 // The usual parenthesis starts with a variable.
                 if self.declared_value(index) {
                     return false;
                 }
                 let Some(scan) = self.scan_name(index) else { return false };
-                let mut at = scan.end;
-                while matches!(
-                    self.at_index(at).kind,
-                    T::Star | T::Amp | T::AmpAmp | T::Keyword(K::Const | K::Volatile | K::Restrict)
-                ) {
-                    at += 1;
-                }
+                let at = self.skip_pointers(scan.end);
                 let closed = self.at_index(at).kind == T::RParen;
                 match scan.kind {
-                    NameKind::Type => closed || self.at_index(at).kind == T::LParen && at > scan.end,
+                    NameKind::Type => closed || self.at_index(at).kind == T::LParen && self.abstract_pointer_at(at),
                     NameKind::Value => false,
                     // `(Foo*)p` and `(Foo)x` are nothing but casts to an unknown type.
                     _ if at > scan.end => closed,
@@ -216,7 +220,18 @@ impl Parser<'_> {
                         closed
                             && matches!(
                                 self.at_index(at + 1).kind,
-                                T::Ident | T::Number | T::Str | T::Char | T::Keyword(K::True | K::False | K::Nullptr)
+                                T::Ident
+                                    | T::Number
+                                    | T::Str
+                                    | T::Char
+                                    | T::Keyword(
+                                        K::True
+                                            | K::False
+                                            | K::Nullptr
+                                            | K::StaticCast
+                                            | K::ReinterpretCast
+                                            | K::Sizeof
+                                    )
                             )
                     }
                 }
@@ -225,39 +240,73 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether `(*)` or `(&)` stands at `index`, as after the result of a function type.
+    fn abstract_pointer_at(&self, index: usize) -> bool {
+        matches!(self.at_index(index + 1).kind, T::Star | T::Amp | T::AmpAmp)
+            && self.at_index(self.skip_pointers(index + 1)).kind == T::RParen
+    }
+
+    /// Whether a value starts with the `typename` or `decltype` at `index`: `(typename T::type(x))`.
+    pub(super) fn is_typed_value(&mut self, index: usize) -> bool {
+        let end = match self.at_index(index).kind {
+            T::Keyword(K::Typename) => self.scan_name(index + 1).map(|s| s.end),
+            T::Keyword(K::Decltype) => self.bracket_end(index + 1).map(|end| end + 1),
+            _ => None,
+        };
+        end.is_some_and(|end| {
+            matches!(self.at_index(end).kind, T::LParen | T::LBrace) && !self.abstract_pointer_at(end)
+        })
+    }
+
     /// `( type ) operand`
+    #[inline(never)]
     fn c_cast(&mut self) -> PResult<Expr> {
         let open = self.bump().span;
-        let ty = self.type_id()?;
+        let (ty, below) = self.measured(|p| p.unangled(Self::type_id))?;
         self.expect_close(T::RParen, open)?;
         if self.at(T::LBrace) {
             let span = self.peek().span;
-            return Err(self.unsupported(span, "compound literals are not supported", "declare a variable"));
+            return Err(self.unsupported(
+                span,
+                "compound literals are not supported",
+                "write the type without parentheses",
+            ));
         }
         let operand = self.unary()?;
-        self.cast(CastKind::C, ty, Some(operand), open)
+        self.cast(CastKind::C, ty, operand, open, below)
     }
 
-    fn cast(&mut self, kind: CastKind, ty: TypeName, operand: Option<Expr>, start: Span) -> PResult<Expr> {
-        let below = if operand.is_some() { self.height } else { 0 };
-        let kind = ExprKind::Cast { kind, ty: Box::new(ty), operand: operand.map(Box::new) };
-        self.node(kind, self.since(start), below)
+    /// A cast of the expression parsed last to a type of height `below`.
+    pub(super) fn cast(
+        &mut self,
+        kind: CastKind,
+        ty: TypeName,
+        operand: Expr,
+        start: Span,
+        below: u32,
+    ) -> PResult<Expr> {
+        let kind = ExprKind::Cast { kind, ty: Box::new(ty), operand: Box::new(operand) };
+        self.node(kind, self.since(start), self.height.max(below))
     }
 
-    /// `sizeof(T)`, `sizeof e`, `alignof(T)`
+    /// `sizeof(T)`, `sizeof e`, `sizeof...(pack)`, `alignof(T)`
+    #[inline(never)]
     fn sizeof(&mut self) -> PResult<Expr> {
         let word = self.bump();
         let is_sizeof = word.kind == T::Keyword(K::Sizeof);
-        if self.at(T::Ellipsis) {
-            let text = "parameter packs are not supported yet";
-            return Err(self.unsupported(word.span, text, "write the number"));
+        if is_sizeof && self.eat(T::Ellipsis) {
+            let open = self.expect(T::LParen)?;
+            let pack = self.ident("the name of a parameter pack")?;
+            self.expect_close(T::RParen, open)?;
+            return Ok(self.leaf(ExprKind::SizeofPack(pack), self.since(word.span)));
         }
-        if self.at(T::LParen) && self.type_at(self.pos + 1) {
+        if self.at(T::LParen) && self.type_at(self.pos + 1) && !self.is_constructed(self.pos + 1) {
             let open = self.bump().span;
-            let ty = Box::new(self.type_id()?);
+            let (ty, below) = self.measured(|p| p.unangled(Self::type_id))?;
+            let ty = Box::new(ty);
             self.expect_close(T::RParen, open)?;
             let kind = if is_sizeof { ExprKind::SizeofType(ty) } else { ExprKind::AlignofType(ty) };
-            return Ok(self.leaf(kind, self.since(word.span)));
+            return self.node(kind, self.since(word.span), below);
         }
         if !is_sizeof {
             return Err(self.expected("a type in parentheses"));
@@ -266,369 +315,27 @@ impl Parser<'_> {
         self.node(ExprKind::SizeofExpr(Box::new(operand)), self.since(word.span), self.height)
     }
 
-    /// postfix-expression.
-    fn postfix(&mut self) -> PResult<Expr> {
-        let mut expr = self.primary()?;
-        let mut height = self.height;
-        loop {
-            let start = expr.span;
-            let kind = match self.kind() {
-                T::LParen => {
-                    let args = self.call_args()?;
-                    height = height.max(self.height);
-                    ExprKind::Call(Box::new(expr), args)
-                }
-                T::LBracket => {
-                    let open = self.bump().span;
-                    let index = self.expression()?;
-                    height = height.max(self.height);
-                    self.expect_close(T::RBracket, open)?;
-                    ExprKind::Index(Box::new(expr), Box::new(index))
-                }
-                T::Dot | T::Arrow => {
-                    let arrow = self.bump().kind == T::Arrow;
-                    let member = self.member_name()?;
-                    ExprKind::Member { object: Box::new(expr), member, arrow }
-                }
-                T::PlusPlus => {
-                    self.bump();
-                    ExprKind::Unary(UnaryOp::PostInc, Box::new(expr))
-                }
-                T::MinusMinus => {
-                    self.bump();
-                    ExprKind::Unary(UnaryOp::PostDec, Box::new(expr))
-                }
-                T::LaunchOpen => {
-                    self.launch();
-                    height = 0;
-                    ExprKind::Error
-                }
-                T::DotStar | T::ArrowStar => {
-                    let span = self.peek().span;
-                    let text = "pointers to members are not supported";
-                    return Err(self.unsupported(span, text, "name the member"));
-                }
-                _ => break,
-            };
-            let span = self.since(start);
-            expr = self.node(kind, span, height)?;
-            height = self.height;
-        }
-        self.height = height;
-        Ok(expr)
-    }
-
-    /// What follows `.` or `->`; template arguments stay with the name in one spelling.
-    fn member_name(&mut self) -> PResult<Ident> {
-        if self.at_word(K::Operator) {
-            return Err(self.operator_overload());
-        }
-        self.eat_word(K::Template);
-        let mut member = self.ident("the name of a member")?;
-        if self.at(T::Lt)
-            && let Some(args) = self.scan_template_args(self.pos)
-            && args.split == 0
-            && self.at_index(args.end).kind == T::LParen
-        {
-            let text = format!("{}{}", self.interner.name(member.name), args.text);
-            self.pos = args.end;
-            member = Ident { name: self.interner.intern(&text), span: self.since(member.span) };
-        }
-        Ok(member)
-    }
-
-    /// `( expr, ... )`; leaves the greatest height of the arguments.
-    pub(super) fn call_args(&mut self) -> PResult<Vec<Expr>> {
-        let open = self.bump().span;
-        let mut args = Vec::new();
-        let mut height = 0;
-        if !self.at(T::RParen) {
-            loop {
-                if self.at(T::LBrace) {
-                    let span = self.peek().span;
-                    let text = "a braced list as an argument is not supported yet";
-                    return Err(self.unsupported(span, text, "declare a variable with these values and pass it"));
-                }
-                args.push(self.assignment_expr()?);
-                height = height.max(self.height);
-                if !self.eat(T::Comma) {
-                    break;
-                }
-            }
-        }
-        self.expect_close(T::RParen, open)?;
-        self.height = height;
-        Ok(args)
-    }
-
-    /// primary-expression, and casts that start with a word.
-    fn primary(&mut self) -> PResult<Expr> {
-        let token = self.peek();
-        match token.kind {
-            T::Number => Ok(self.number_literal()),
-            T::Str => Ok(self.string_literal()),
-            T::Char => Ok(self.char_literal()),
-            T::LParen => self.nested(Self::parenthesised),
-            T::Ident | T::ColonColon => self.name_expr(),
-            T::LBracket => {
-                let span = self.lambda();
-                Ok(self.leaf(ExprKind::Error, span))
-            }
-            T::LBrace => {
-                let text = "a braced list can only initialise a variable";
-                Err(self.report(Diagnostic::error(Code::Syntax, token.span, text)))
-            }
-            T::Keyword(word) => self.word_expr(word, token),
-            _ => Err(self.expected("an expression")),
-        }
-    }
-
-    /// `( expr )`
-    fn parenthesised(&mut self) -> PResult<Expr> {
-        let open = self.bump().span;
-        let inner = self.expression()?;
-        let height = self.height;
-        self.expect_close(T::RParen, open)?;
-        self.node(ExprKind::Paren(Box::new(inner)), self.since(open), height)
-    }
-
-    /// Expressions that start with a keyword.
-    fn word_expr(&mut self, word: K, token: Token) -> PResult<Expr> {
-        let cast = match word {
-            K::True | K::False => {
-                self.bump();
-                return Ok(self.leaf(ExprKind::Literal(Literal::Bool(word == K::True)), token.span));
-            }
-            K::Nullptr => {
-                self.bump();
-                return Ok(self.leaf(ExprKind::Literal(Literal::Nullptr), token.span));
-            }
-            K::StaticCast => CastKind::Static,
-            K::ReinterpretCast => CastKind::Reinterpret,
-            K::ConstCast => CastKind::Const,
-            K::New | K::Delete | K::Throw | K::Typeid | K::DynamicCast | K::This | K::Decltype => {
-                return Err(self.unsupported_expression(word));
-            }
-            K::Typename => return self.nested(Self::functional_cast),
-            _ if is_simple_type_word(word) => return self.nested(Self::functional_cast),
-            K::Asm => {
-                self.unsupported_statement(word);
-                return Ok(self.leaf(ExprKind::Error, token.span));
-            }
-            _ if is_function_specifier(word) || super::types::is_type_word(word) => {
-                let text = format!("`{}` starts a declaration, which cannot stand here", word.spelling());
-                return Err(self.report(Diagnostic::error(Code::Syntax, token.span, text)));
-            }
-            _ => return Err(self.expected("an expression")),
+    /// Whether the type at `index` starts a value: `sizeof(S{})`, `sizeof(T().x)`.
+    fn is_constructed(&mut self, index: usize) -> bool {
+        let end = match self.at_index(index).kind {
+            T::Ident | T::ColonColon => self.scan_name(index).map(|s| s.end),
+            T::Keyword(word) if is_simple_type_word(word) => Some(index + 1),
+            _ => return self.is_typed_value(index),
         };
-        self.nested(|p| p.word_cast(cast))
+        end.is_some_and(|end| match self.at_index(end).kind {
+            T::LBrace => true,
+            T::LParen => !self.abstract_pointer_at(end) && !self.type_at(end + 1),
+            _ => false,
+        })
     }
 
-    /// `static_cast<T>(e)` and its kin.
-    fn word_cast(&mut self, kind: CastKind) -> PResult<Expr> {
+    /// `noexcept(e)`
+    fn noexcept(&mut self) -> PResult<Expr> {
         let start = self.bump().span;
-        self.expect(T::Lt)?;
-        let ty = self.type_id()?;
-        match self.kind() {
-            T::Shr => self.split_angle(1),
-            T::LaunchClose => self.split_angle(2),
-            _ => {
-                self.expect(T::Gt)?;
-            }
-        }
         let open = self.expect(T::LParen)?;
-        let operand = self.expression()?;
+        let inner = self.unangled(Self::expression)?;
         let height = self.height;
         self.expect_close(T::RParen, open)?;
-        self.height = height;
-        self.cast(kind, ty, Some(operand), start)
-    }
-
-    /// `T(e)`, `T{e}`, `T()`
-    fn functional_cast(&mut self) -> PResult<Expr> {
-        let start = self.peek().span;
-        let specs = self.decl_specifiers()?;
-        let ty = specs.with(Vec::new(), self.prev());
-        let mut args = match self.kind() {
-            T::LParen => self.call_args()?,
-            T::LBrace => self.braced_args()?,
-            _ => {
-                let text = "a type stands where a value is expected";
-                let diag = Diagnostic::error(Code::Syntax, specs.ty_span, text);
-                return Err(
-                    self.report(diag.help("a conversion is written `float(x)`; a declaration starts a statement"))
-                );
-            }
-        };
-        let height = self.height;
-        let span = self.since(start);
-        if args.len() > 1 {
-            let crate::front::ast::BaseType::Named(name) = ty.base else {
-                let text = "a conversion takes one value";
-                return Err(self.report(Diagnostic::error(Code::Syntax, span, text)));
-            };
-            let callee = self.leaf(ExprKind::Name(vec![Ident { name, span: ty.span }]), ty.span);
-            return self.node(ExprKind::Call(Box::new(callee), args), span, height);
-        }
-        self.height = height;
-        self.cast(CastKind::Functional, ty, args.pop(), start)
-    }
-
-    /// `{ expr, ... }` after a type.
-    fn braced_args(&mut self) -> PResult<Vec<Expr>> {
-        self.bump();
-        let mut args = Vec::new();
-        let mut height = 0;
-        while !self.at(T::RBrace) {
-            args.push(self.assignment_expr()?);
-            height = height.max(self.height);
-            if !self.eat(T::Comma) {
-                break;
-            }
-        }
-        if !self.at(T::RBrace) {
-            return Err(self.expected("`,` or `}`"));
-        }
-        self.bump();
-        self.height = height;
-        Ok(args)
-    }
-
-    /// id-expression: a plain or qualified name, a conversion to a named type, or a constant of the compiler's.
-    fn name_expr(&mut self) -> PResult<Expr> {
-        let start = self.peek();
-        if start.kind == T::Ident && !matches!(self.kind_at(1), T::ColonColon | T::Lt) {
-            if self.names.kind(start.symbol, self.interner) == NameKind::Type {
-                return match self.kind_at(1) {
-                    T::LParen | T::LBrace => self.nested(Self::functional_cast),
-                    _ => {
-                        let text = format!("`{}` is a type; a value is expected here", start.text(self.interner));
-                        Err(self.report(Diagnostic::error(Code::Syntax, start.span, text)))
-                    }
-                };
-            }
-            self.bump();
-            if let Some(constant) = self.compiler_constant(start)? {
-                return Ok(self.leaf(constant, self.since(start.span)));
-            }
-            let name = Ident { name: start.symbol, span: start.span };
-            return Ok(self.leaf(ExprKind::Name(vec![name]), start.span));
-        }
-        self.qualified_name()
-    }
-
-    /// A name with `::` or template arguments.
-    fn qualified_name(&mut self) -> PResult<Expr> {
-        let start = self.peek().span;
-        if let Some(scan) = self.scan_name(self.pos)
-            && scan.kind == NameKind::Type
-            && matches!(self.at_index(scan.end).kind, T::LParen | T::LBrace)
-        {
-            return self.nested(Self::functional_cast);
-        }
-        self.eat(T::ColonColon);
-        let mut parts: Vec<Ident> = Vec::new();
-        let mut silent = false;
-        loop {
-            let mut part = self.ident("a name")?;
-            let kind = self.names.kind(part.name, self.interner);
-            if self.at(T::Lt)
-                && (kind != NameKind::Value || self.unit.skipped.contains(&part.name))
-                && let Some(args) = self.scan_template_args(self.pos)
-                && args.split == 0
-                && matches!(self.at_index(args.end).kind, T::LParen | T::ColonColon | T::LBrace | T::LaunchOpen)
-            {
-                silent |= self.unit.skipped.contains(&part.name);
-                let base = self.interner.name(part.name).to_owned();
-                let text = format!("{base}{}", args.text);
-                self.pos = args.end;
-                let span = self.since(part.span);
-                if base != "numeric_limits" && !silent {
-                    let what = format!("template arguments, as in `{text}`, are not supported yet");
-                    self.unsupported(span, &what, "leave them out, or convert the function's arguments");
-                    silent = true;
-                }
-                part = Ident { name: self.interner.intern(&text), span };
-            }
-            let more = self.at(T::ColonColon) && self.kind_at(1) == T::Ident;
-            if !(kind == NameKind::Namespace && more) {
-                parts.push(part);
-            }
-            if !more {
-                break;
-            }
-            self.bump();
-        }
-        let kind = if silent { ExprKind::Error } else { ExprKind::Name(parts) };
-        Ok(self.leaf(kind, self.since(start)))
-    }
-
-    /// `__func__` and the constants that the macros of `<math.h>` stand for.
-    fn compiler_constant(&mut self, name: Token) -> PResult<Option<ExprKind>> {
-        let text = name.text(self.interner);
-        if !text.starts_with("__") {
-            return Ok(None);
-        }
-        let value = match text {
-            "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
-                let function = self.function.map_or("", |f| self.interner.name(f)).to_owned();
-                return Ok(Some(ExprKind::Str(function)));
-            }
-            "__builtin_inff" | "__builtin_huge_valf" => Literal::Float(f32::INFINITY),
-            "__builtin_inf" | "__builtin_huge_val" => Literal::Double(f64::INFINITY),
-            "__builtin_nanf" => Literal::Float(f32::NAN),
-            "__builtin_nan" => Literal::Double(f64::NAN),
-            _ => return Ok(None),
-        };
-        let open = self.expect(T::LParen)?;
-        self.eat(T::Str);
-        self.expect_close(T::RParen, open)?;
-        Ok(Some(ExprKind::Literal(value)))
-    }
-
-    fn number_literal(&mut self) -> Expr {
-        let token = self.bump();
-        match literal::number(token.text(self.interner)) {
-            Ok(number) => {
-                if let Some(text) = number.warning {
-                    self.diags.push(Diagnostic::warning(Code::BadLiteral, token.span, text).help("write `INFINITY`"));
-                }
-                self.leaf(ExprKind::Literal(number.literal), token.span)
-            }
-            Err(text) => self.bad_literal(token.span, text),
-        }
-    }
-
-    fn char_literal(&mut self) -> Expr {
-        let token = self.bump();
-        match literal::character(token.text(self.interner)) {
-            Ok(value) => self.leaf(ExprKind::Literal(Literal::Char(value)), token.span),
-            Err(text) => self.bad_literal(token.span, text),
-        }
-    }
-
-    /// Adjacent string literals, joined.
-    pub(super) fn string_literal(&mut self) -> Expr {
-        let start = self.peek().span;
-        let mut bytes = Vec::new();
-        let mut problem = None;
-        while self.at(T::Str) {
-            let token = self.bump();
-            if let Err(text) = literal::string(token.text(self.interner), &mut bytes) {
-                problem.get_or_insert((token.span, text));
-            }
-        }
-        let span = self.since(start);
-        match (problem, String::from_utf8(bytes)) {
-            (Some((span, text)), _) => self.bad_literal(span, text),
-            (None, Ok(text)) => self.leaf(ExprKind::Str(text), span),
-            (None, Err(_)) => self.bad_literal(span, "the bytes of this string are no UTF-8 text".to_owned()),
-        }
-    }
-
-    #[cold]
-    fn bad_literal(&mut self, span: Span, text: String) -> Expr {
-        self.report(Diagnostic::error(Code::BadLiteral, span, text));
-        self.leaf(ExprKind::Error, span)
+        self.node(ExprKind::Noexcept(Box::new(inner)), self.since(start), height)
     }
 }

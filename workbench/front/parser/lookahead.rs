@@ -1,141 +1,197 @@
 //! Reading ahead: what a name means, whether a declaration, a type or parameters start here. Nothing is consumed.
 
 use super::Parser;
-use super::names::{NameKind, is_builtin_type};
+use super::name::{Lookup, MAX_PARTS};
+use super::names::{Entry, NameKind};
 use super::types::{is_function_specifier, is_simple_type_word, is_type_word};
 use crate::front::ast::Symbol;
 use crate::front::lexer::{Keyword as K, TokenKind as T};
+
+/// Most tokens of template arguments after a name that is not known to be a template; a limit keeps comparisons in long
+/// texts cheap.
+const MAX_UNSURE: usize = 64;
+/// Most tokens of template arguments that are read ahead at all.
+const MAX_SURE: usize = 1024;
+
+/// Where a name stands, which decides doubtful `<`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    /// Where a type or the name of a declaration may stand.
+    Type,
+    /// In an expression.
+    Expr,
+}
 
 /// A name read ahead.
 pub(super) struct NameScan {
     /// Index of the token after it.
     pub end: usize,
-    /// Its one spelling.
+    /// Its last identifier.
     pub symbol: Symbol,
+    /// The identifier before the last one.
+    pub before: Option<Symbol>,
     pub kind: NameKind,
-    /// Signs of the closing `>>` that do not belong to it.
-    pub split: i32,
+    /// It has template arguments somewhere.
+    pub has_args: bool,
 }
 
 /// Template arguments read ahead.
 pub(super) struct TemplateArgs {
-    /// Index of the token after them.
+    /// Index of the token after them; of the `>>` they share with others, when `split`.
     pub end: usize,
-    /// How they are spelled, blanks normalised.
-    pub text: String,
-    /// As in [`NameScan`].
-    pub split: i32,
+    /// They end inside a `>>`, of which signs are left.
+    pub split: bool,
 }
 
 impl Parser<'_> {
     /// Reads a possibly qualified name with template arguments at `index`, without consuming it.
     pub(super) fn scan_name(&mut self, index: usize) -> Option<NameScan> {
         let mut at = index;
+        let mut lookup = Lookup::Here;
         if self.at_index(at).kind == T::ColonColon {
             at += 1;
+            lookup = Lookup::Global;
         }
-        let mut parts: Vec<(Symbol, String)> = Vec::new();
-        let mut split = 0;
-        let mut plain = true;
-        loop {
+        let mut before = None;
+        let mut has_args = false;
+        for _ in 0..MAX_PARTS {
+            let template = before.is_some() && self.at_index(at).kind == T::Keyword(K::Template);
+            at += usize::from(template);
             let token = self.at_index(at);
             if token.kind != T::Ident {
                 return None;
             }
             at += 1;
-            if self.at_index(at).kind != T::ColonColon && self.at_index(at).kind != T::Lt && parts.is_empty() {
-                // The usual case, a plain name, costs no text.
-                let kind = self.names.kind(token.symbol, self.interner);
-                return Some(NameScan { end: at, symbol: token.symbol, kind, split: 0 });
+            let entry = self.lookup_part(lookup, token.symbol);
+            let mut split = false;
+            if self.at_index(at).kind == T::Lt {
+                let args = if template {
+                    self.scan_template_args(at, true)
+                } else {
+                    self.args_follow(entry, lookup, at, Position::Type)
+                };
+                if let Some(args) = args {
+                    (at, split, has_args) = (args.end, args.split, true);
+                }
             }
-            let mut text = token.text(self.interner).to_owned();
-            if self.at_index(at).kind == T::Lt
-                && self.names.kind(token.symbol, self.interner) != NameKind::Value
-                && let Some(args) = self.scan_template_args(at)
-            {
-                text.push_str(&args.text);
-                at = args.end;
-                split = args.split;
-                plain = false;
-            }
-            let own_namespace = self.names.kind(token.symbol, self.interner) == NameKind::Namespace;
-            let more = split == 0 && self.at_index(at).kind == T::ColonColon && self.at_index(at + 1).kind == T::Ident;
-            if !(own_namespace && more) {
-                parts.push((token.symbol, text));
-            }
+            let more = !split
+                && self.at_index(at).kind == T::ColonColon
+                && matches!(self.at_index(at + 1).kind, T::Ident | T::Keyword(K::Template));
             if !more {
-                break;
+                return Some(NameScan { end: at, symbol: token.symbol, before, kind: entry.kind, has_args });
             }
             at += 1;
+            before = Some(token.symbol);
+            lookup = Self::lookup_in(lookup, entry);
         }
-        let (last, last_text) = parts.last()?;
-        let is_std = parts.len() > 1
-            && plain
-            && parts[..parts.len() - 1].iter().all(|(_, p)| p == "std" || p == "cuda")
-            && is_builtin_type(last_text);
-        if plain && (parts.len() == 1 || is_std) {
-            let kind = if is_std { NameKind::Type } else { self.names.kind(*last, self.interner) };
-            return Some(NameScan { end: at, symbol: *last, kind, split });
-        }
-        let text = parts.iter().map(|(_, p)| p.as_str()).collect::<Vec<_>>().join("::");
-        let symbol = self.interner.intern(&text);
-        let kind = self.names.kind(symbol, self.interner);
-        Some(NameScan { end: at, symbol, kind, split })
+        None
     }
 
-    /// Reads `< ... >` at `index`, if it can be template arguments.
-    pub(super) fn scan_template_args(&mut self, index: usize) -> Option<TemplateArgs> {
+    /// Whether the `<` at `index` after a name starts template arguments; where they end.
+    pub(super) fn args_follow(
+        &mut self,
+        entry: Entry,
+        lookup: Lookup,
+        index: usize,
+        position: Position,
+    ) -> Option<TemplateArgs> {
+        if entry.template {
+            // It cannot be anything else, even where the end is not found.
+            let args = self.scan_template_args(index, true);
+            return Some(args.unwrap_or(TemplateArgs { end: index + 1, split: false }));
+        }
+        let known = match entry.kind {
+            NameKind::Value => {
+                let name = self.at_index(index.saturating_sub(1)).symbol;
+                if !self.unit.skipped.contains(&name) {
+                    return None;
+                }
+                false
+            }
+            NameKind::Type => matches!(lookup, Lookup::Here | Lookup::Global | Lookup::Scope(_)),
+            _ if matches!(lookup, Lookup::Dependent) => return None,
+            _ => matches!(lookup, Lookup::Foreign),
+        };
+        let args = self.scan_template_args(index, known)?;
+        // `a < b > c` compares; what follows arguments is no operand.
+        let operand = matches!(
+            self.at_index(args.end).kind,
+            T::Ident | T::Number | T::Str | T::Char | T::Minus | T::Bang | T::Tilde | T::Keyword(K::True | K::False)
+        );
+        (args.split || position == Position::Type || !operand).then_some(args)
+    }
+
+    /// Reads `< ... >` at `index`, if it can be template arguments. Where that is not `sure`, only what types and plain
+    /// constants are made of is accepted.
+    pub(super) fn scan_template_args(&mut self, index: usize, sure: bool) -> Option<TemplateArgs> {
         let mut depth = 0i32;
-        let mut text = String::new();
         let mut at = index;
+        let limit = if sure { MAX_SURE } else { MAX_UNSURE };
         loop {
             let token = self.at_index(at);
             let closing = match token.kind {
                 T::Lt => {
-                    depth += 1;
+                    // Inside arguments a `<` after a value compares.
+                    depth += i32::from(depth == 0 || !self.declared_value(at - 1));
                     0
                 }
                 T::Gt => 1,
                 T::Shr => 2,
                 T::LaunchClose => 3,
+                T::Semi | T::RBrace | T::RParen | T::RBracket | T::Eof | T::LaunchOpen => return None,
+                T::LParen | T::LBracket if sure => {
+                    at = self.bracket_end(at)?;
+                    0
+                }
+                T::LBrace if sure => {
+                    at = self.closer(at);
+                    0
+                }
                 T::Ident | T::Number | T::ColonColon | T::Comma | T::Star | T::Amp | T::Ellipsis => 0,
                 T::Keyword(word) if is_simple_type_word(word) => 0,
                 T::Keyword(K::Const | K::Volatile | K::True | K::False | K::Typename) => 0,
+                _ if sure => 0,
                 _ => return None,
             };
-            // Arguments are short; a limit keeps comparisons in long texts cheap.
-            if at - index > 64 {
+            if at - index > limit {
                 return None;
             }
-            let used = closing.min(depth);
-            let word = |c: char| c.is_alphanumeric() || c == '_';
-            let spelling = if closing > 0 { ">".repeat(used as usize) } else { token.text(self.interner).to_owned() };
-            if text.ends_with(word) && spelling.starts_with(word) {
-                text.push(' ');
-            }
-            text.push_str(&spelling);
-            depth -= used;
-            at += 1;
-            if depth == 0 {
-                let split = closing - used;
+            if depth <= closing {
+                let split = closing > depth;
                 // With a `>` left over the token stays, to be split by whoever consumes it.
-                return Some(TemplateArgs { end: if split > 0 { at - 1 } else { at }, text, split });
+                return Some(TemplateArgs { end: if split { at } else { at + 1 }, split });
             }
+            depth -= closing;
+            at += 1;
         }
     }
 
     /// Turns the current `>>` or `>>>`, part of which has been used, into the `rest` signs left of it.
-    pub(super) fn split_angle(&mut self, rest: i32) {
+    pub(super) fn split_angle(&mut self, rest: u32) {
         let token = &mut self.tokens[self.pos];
         token.kind = if rest == 1 { T::Gt } else { T::Shr };
-        token.span.start = token.span.end.saturating_sub(rest as u32).max(token.span.start);
+        token.span.start = token.span.end.saturating_sub(rest).max(token.span.start);
+    }
+
+    /// The index after `*`, `&` and qualifiers at `index`.
+    pub(super) fn skip_pointers(&self, index: usize) -> usize {
+        let mut at = index;
+        while matches!(
+            self.at_index(at).kind,
+            T::Star | T::Amp | T::AmpAmp | T::Keyword(K::Const | K::Volatile | K::Restrict)
+        ) {
+            at += 1;
+        }
+        at
     }
 
     /// Whether a type starts at `index`, as in a cast or `sizeof`.
     pub(super) fn type_at(&mut self, index: usize) -> bool {
         match self.at_index(index).kind {
             T::Keyword(word) => is_type_word(word),
-            T::Ident | T::ColonColon => self.scan_name(index).is_some_and(|s| s.kind == NameKind::Type),
+            T::Ident | T::ColonColon => self
+                .scan_name(index)
+                .is_some_and(|s| s.kind == NameKind::Type && self.at_index(s.end).kind != T::ColonColon),
             _ => false,
         }
     }
@@ -160,16 +216,21 @@ impl Parser<'_> {
                     NameKind::Type => !matches!(next, T::LParen | T::LBrace | T::ColonColon),
                     NameKind::Value => false,
                     _ => {
+                        let qualified = scan.has_args || scan.before.is_some();
                         next == T::Ident
                             || next == T::Keyword(K::Const)
+                            || next == T::Ellipsis && after != T::RParen
+                            || matches!(next, T::RParen | T::Comma) && qualified && self.function.is_none()
                             || matches!(next, T::Star | T::Amp | T::AmpAmp)
-                                && (matches!(after, T::RParen | T::Comma | T::Keyword(K::Const | K::Restrict))
-                                    || after == T::Ident
-                                        && matches!(
-                                            self.at_index(scan.end + 2).kind,
-                                            T::RParen | T::Comma | T::Assign | T::LBracket | T::Ident
-                                        )
-                                        && !self.declared_value(scan.end + 1))
+                                && (matches!(
+                                    after,
+                                    T::RParen | T::Comma | T::Ellipsis | T::Keyword(K::Const | K::Restrict)
+                                ) || after == T::Ident
+                                    && matches!(
+                                        self.at_index(scan.end + 2).kind,
+                                        T::RParen | T::Comma | T::Assign | T::LBracket | T::Ident
+                                    )
+                                    && !self.declared_value(scan.end + 1))
                     }
                 }
             }
@@ -177,16 +238,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the token at `index` names a variable or function.
+    /// Whether the token at `index` names a variable or function that is no template.
     pub(super) fn declared_value(&mut self, index: usize) -> bool {
         let token = self.at_index(index);
-        token.kind == T::Ident && self.names.kind(token.symbol, self.interner) == NameKind::Value
+        token.kind == T::Ident && {
+            let entry = self.names.lookup(token.symbol, self.interner);
+            entry.kind == NameKind::Value && !entry.template
+        }
     }
 
     /// Whether a declaration starts at `index` rather than an expression.
     pub(super) fn starts_declaration(&mut self, index: usize) -> bool {
         match self.at_index(index).kind {
-            T::Keyword(K::Attribute) => false,
+            T::Keyword(K::Attribute) => {
+                let end = self.bracket_end(index + 1);
+                end.is_some_and(|end| self.starts_declaration(end + 1))
+            }
             T::Keyword(word) if is_simple_type_word(word) => {
                 let mut at = index;
                 while matches!(self.at_index(at).kind, T::Keyword(word) if is_simple_type_word(word)) {
@@ -198,6 +265,7 @@ impl Parser<'_> {
                     _ => true,
                 }
             }
+            T::Keyword(K::Typename | K::Decltype) => !self.is_typed_value(index),
             T::Keyword(word) => {
                 is_function_specifier(word)
                     || is_type_word(word)
@@ -231,13 +299,7 @@ impl Parser<'_> {
             _ => match next {
                 T::Ident | T::Keyword(K::Const | K::Volatile) => true,
                 T::Star | T::Amp | T::AmpAmp => {
-                    let mut at = scan.end;
-                    while matches!(
-                        self.at_index(at).kind,
-                        T::Star | T::Amp | T::AmpAmp | T::Keyword(K::Const | K::Volatile | K::Restrict)
-                    ) {
-                        at += 1;
-                    }
+                    let at = self.skip_pointers(scan.end);
                     self.at_index(at).kind == T::Ident
                         && !self.declared_value(at)
                         && matches!(
@@ -266,5 +328,26 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether `auto [a, b]` stands at `index`, with specifiers before it.
+    pub(super) fn binding_at(&self, index: usize) -> bool {
+        let mut at = index;
+        let mut auto = false;
+        loop {
+            match self.at_index(at).kind {
+                T::Keyword(K::Const | K::Volatile | K::Static | K::Constexpr) => {}
+                T::Keyword(K::Auto) if !auto => auto = true,
+                T::LBracket if !auto && self.at_index(at + 1).kind == T::LBracket => match self.bracket_end(at) {
+                    Some(end) => at = end,
+                    None => return false,
+                },
+                _ if auto => break,
+                _ => return false,
+            }
+            at += 1;
+        }
+        at += usize::from(matches!(self.at_index(at).kind, T::Amp | T::AmpAmp));
+        self.at_index(at).kind == T::LBracket && self.at_index(at + 1).kind != T::LBracket
     }
 }

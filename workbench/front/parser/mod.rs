@@ -4,17 +4,31 @@
 //! declarations catch it and skip to where the next one starts ([`recover`]). Nesting is bounded twice: [`MAX_NESTING`] bounds
 //! the parser's own recursion, [`MAX_HEIGHT`] the height of expressions that grow without recursion (`a + b + c + ...`), so
 //! that every later walk, and dropping the tree, may recurse freely.
+//!
+//! C++ cannot be parsed without knowing which names are types and which are templates ([`names`]); where the text does not
+//! tell (dependent names, the names of libraries), what follows decides ([`lookahead`]). Templates are read once, as
+//! written. The bodies of member functions are read after all members of their struct, since they may use them.
 
 mod decl;
+mod declarator;
+mod enums;
 mod expr;
+mod function;
+mod lambda;
 mod lookahead;
+mod loops;
+mod name;
 mod names;
+mod primary;
+mod record;
 mod recover;
 mod stmt;
+mod template;
 #[cfg(test)]
 mod tests;
 mod types;
 mod unsupported;
+mod words;
 
 use super::ast::{Ident, Interner, Symbol, TranslationUnit};
 use super::lexer::{Flags, Keyword, Token, TokenKind};
@@ -50,6 +64,11 @@ pub fn parse(tokens: Vec<Token>, interner: &mut Interner, diags: &mut Vec<Diagno
         nesting_reported: false,
         unbalanced: false,
         function: None,
+        class: None,
+        in_members: false,
+        in_angle: false,
+        want_type: false,
+        peak: 0,
     };
     parser.match_braces();
     let mut items = Vec::new();
@@ -84,6 +103,16 @@ struct Parser<'a> {
     unbalanced: bool,
     /// The function being read, for `__func__`.
     function: Option<Symbol>,
+    /// The struct whose members are being read: its name before `(` declares a constructor.
+    class: Option<Symbol>,
+    /// Members of a struct are being read: parentheses after a name hold parameters.
+    in_members: bool,
+    /// Template arguments or parameters are being read: `>` ends an expression.
+    in_angle: bool,
+    /// A type must stand here, so that an unknown name is one.
+    want_type: bool,
+    /// Greatest height of the expressions made since [`Parser::measured`] began.
+    peak: u32,
 }
 
 impl Parser<'_> {
@@ -273,6 +302,56 @@ impl Parser<'_> {
         }
         self.depth += 1;
         Ok(())
+    }
+
+    /// Runs a production one level deeper.
+    fn nested<R>(&mut self, production: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
+        self.nested_by(1, production)
+    }
+
+    /// Runs a production that takes as much stack as `levels` ordinary ones.
+    fn nested_by<R>(&mut self, levels: u32, production: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
+        if self.depth + levels > MAX_NESTING {
+            let span = self.peek().span;
+            return Err(self.too_deep(span));
+        }
+        self.depth += levels;
+        let result = production(self);
+        self.depth -= levels;
+        result
+    }
+
+    /// Runs a production inside brackets of its own, where `>` compares.
+    fn unangled<R>(&mut self, production: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = std::mem::replace(&mut self.in_angle, false);
+        let result = production(self);
+        self.in_angle = outer;
+        result
+    }
+
+    /// Runs a production; the greatest height of the expressions it made, wherever in its tree they are.
+    fn measured<R>(&mut self, production: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<(R, u32)> {
+        let outer = std::mem::replace(&mut self.peak, 0);
+        let result = production(self);
+        let inner = self.peak;
+        self.peak = outer.max(inner);
+        Ok((result?, inner))
+    }
+
+    /// Skips `[[...]]` and `__attribute__((...))`.
+    fn skip_attributes(&mut self) {
+        loop {
+            match self.kind() {
+                TokenKind::Keyword(Keyword::Attribute) => {
+                    self.bump();
+                    self.skip_brackets();
+                }
+                TokenKind::LBracket if self.kind_at(1) == TokenKind::LBracket => {
+                    self.skip_brackets();
+                }
+                _ => return,
+            }
+        }
     }
 
     fn leave(&mut self) {

@@ -1,6 +1,11 @@
-//! What names mean while parsing: C++ cannot be parsed without knowing which names are types.
+//! What names mean while parsing: C++ cannot be parsed without knowing which names are types, and which are templates.
+
+use std::collections::HashMap;
 
 use crate::front::ast::{Interner, Symbol};
+
+/// Most names and scopes that re-entering a scope brings back; names beyond them are read as unknown ones.
+const MAX_REOPENED: usize = 4096;
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,7 +15,7 @@ pub(super) enum NameKind {
     Unseen,
     /// Nothing declares it.
     Free,
-    /// A type: built in, or by `typedef`, `using`, `enum`.
+    /// A type: built in, or by `typedef`, `using`, `enum`, `struct`, or a template parameter.
     Type,
     /// A variable, parameter, function or enumerator.
     Value,
@@ -18,27 +23,121 @@ pub(super) enum NameKind {
     Namespace,
 }
 
-/// Scoped declarations: kinds by symbol, and what to restore when scopes end.
+/// A scope that can be entered again or named: a namespace or a struct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ScopeId(u32);
+
+/// All that is known of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Entry {
+    pub kind: NameKind,
+    /// `<` after it starts template arguments.
+    pub template: bool,
+    /// What `name::` reaches.
+    pub scope: Option<ScopeId>,
+}
+
+impl Entry {
+    /// A name that is no template and no scope.
+    pub fn plain(kind: NameKind) -> Self {
+        Entry { kind, template: false, scope: None }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    /// A struct whose members have been read.
+    complete: bool,
+    members: HashMap<Symbol, Entry>,
+    bases: Vec<ScopeId>,
+}
+
+#[derive(Debug)]
+struct Frame {
+    /// Where its part of the undo log starts.
+    mark: usize,
+    /// Where its names stay known after it ends.
+    scope: Option<ScopeId>,
+    /// It holds a template's parameters only: what the template declares belongs outside.
+    params: bool,
+}
+
+/// Scoped declarations: what each symbol means now, and what to restore when scopes end.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    kinds: Vec<NameKind>,
-    undo: Vec<(Symbol, NameKind)>,
-    scopes: Vec<usize>,
+    entries: Vec<Entry>,
+    undo: Vec<(Symbol, Entry)>,
+    frames: Vec<Frame>,
+    scopes: Vec<Scope>,
+    globals: HashMap<Symbol, Entry>,
 }
 
 impl Names {
     /// What a name stands for here.
     pub fn kind(&mut self, symbol: Symbol, interner: &Interner) -> NameKind {
+        self.lookup(symbol, interner).kind
+    }
+
+    /// All that is known of a name here.
+    pub fn lookup(&mut self, symbol: Symbol, interner: &Interner) -> Entry {
         let entry = self.entry(symbol);
-        if *entry == NameKind::Unseen {
-            *entry = if is_builtin_type(interner.name(symbol)) { NameKind::Type } else { NameKind::Free };
+        if entry.kind == NameKind::Unseen {
+            entry.kind = if is_builtin_type(interner.name(symbol)) { NameKind::Type } else { NameKind::Free };
         }
         *entry
     }
 
-    /// Declares a name until the current scope ends.
+    /// What a name stands for in a scope, its bases included.
+    pub fn member(&self, scope: ScopeId, symbol: Symbol) -> Option<Entry> {
+        let mut found = None;
+        self.visit(scope, &mut |scope| {
+            found = scope.members.get(&symbol).copied();
+            found.is_none()
+        });
+        found
+    }
+
+    /// What `::name` stands for.
+    pub fn global(&self, symbol: Symbol) -> Option<Entry> {
+        self.globals.get(&symbol).copied()
+    }
+
+    /// Declares a name until the current scope ends; what a template declares outlives the template's parameters.
     pub fn declare(&mut self, symbol: Symbol, kind: NameKind) {
-        let old = std::mem::replace(self.entry(symbol), kind);
+        self.declare_entry(symbol, Entry::plain(kind));
+    }
+
+    /// [`Names::declare`] with all that is known.
+    pub fn declare_entry(&mut self, symbol: Symbol, entry: Entry) {
+        let frame = self.frames.iter().rposition(|f| !f.params);
+        let above = frame.map_or(0, |f| f + 1);
+        let at = self.frames.get(above).map_or(self.undo.len(), |f| f.mark);
+        let old = std::mem::replace(self.entry(symbol), entry);
+        self.undo.insert(at, (symbol, old));
+        self.frames[above..].iter_mut().for_each(|f| f.mark += 1);
+        match frame {
+            None => {
+                self.globals.insert(symbol, entry);
+            }
+            Some(frame) => {
+                if let Some(scope) = self.frames[frame].scope {
+                    self.scopes[scope.0 as usize].members.insert(symbol, entry);
+                }
+            }
+        }
+    }
+
+    /// Declares a function; a name stays a template once one of its overloads is.
+    pub fn declare_function(&mut self, symbol: Symbol, template: bool, interner: &Interner) {
+        let old = self.lookup(symbol, interner);
+        let template = template || old.kind == NameKind::Value && old.template;
+        self.declare_entry(symbol, Entry { kind: NameKind::Value, template, scope: None });
+    }
+
+    /// Declares a parameter of the template whose head is being read.
+    pub fn declare_param(&mut self, symbol: Symbol, kind: NameKind, template: bool) {
+        let entry = Entry { kind, template, scope: None };
+        let old = std::mem::replace(self.entry(symbol), entry);
         self.undo.push((symbol, old));
     }
 
@@ -54,12 +153,85 @@ impl Names {
 
     /// Opens a scope.
     pub fn open(&mut self) {
-        self.scopes.push(self.undo.len());
+        self.frames.push(Frame { mark: self.undo.len(), scope: None, params: false });
+    }
+
+    /// Opens the scope of a template's parameters.
+    pub fn open_params(&mut self) {
+        self.frames.push(Frame { mark: self.undo.len(), scope: None, params: true });
+    }
+
+    /// Makes a scope that can be entered several times.
+    pub fn new_scope(&mut self) -> ScopeId {
+        self.scopes.push(Scope::default());
+        ScopeId(self.scopes.len() as u32 - 1)
+    }
+
+    /// Opens a scope that has been open before, or is new.
+    pub fn reopen(&mut self, scope: ScopeId) {
+        self.frames.push(Frame { mark: self.undo.len(), scope: Some(scope), params: false });
+        self.import(scope);
+    }
+
+    /// Makes the names of a scope known in the current one.
+    pub fn import(&mut self, scope: ScopeId) {
+        let mut found: Vec<(Symbol, Entry)> = Vec::new();
+        self.visit(scope, &mut |scope| {
+            found.extend(scope.members.iter().map(|(&s, &e)| (s, e)).take(MAX_REOPENED.saturating_sub(found.len())));
+            found.len() < MAX_REOPENED
+        });
+        // Nearer scopes come first and win.
+        for (symbol, entry) in found.into_iter().rev() {
+            let old = std::mem::replace(self.entry(symbol), entry);
+            self.undo.push((symbol, old));
+        }
+    }
+
+    /// Makes the names of a scope members of the current one: inline namespaces, enums without names.
+    pub fn merge(&mut self, scope: ScopeId) {
+        let members: Vec<(Symbol, Entry)> =
+            self.scopes[scope.0 as usize].members.iter().map(|(&s, &e)| (s, e)).collect();
+        for (symbol, entry) in members {
+            self.declare_entry(symbol, entry);
+        }
+    }
+
+    /// Notes that the members of a struct have been read.
+    pub fn complete(&mut self, scope: ScopeId) {
+        self.scopes[scope.0 as usize].complete = true;
+    }
+
+    /// Whether the members of a struct have been read.
+    pub fn is_complete(&self, scope: ScopeId) -> bool {
+        self.scopes[scope.0 as usize].complete
+    }
+
+    /// Adds a base to a struct's scope.
+    pub fn add_base(&mut self, scope: ScopeId, base: ScopeId) {
+        self.scopes[scope.0 as usize].bases.push(base);
+    }
+
+    /// Visits a scope and its bases, nearest first, until told to stop; each once.
+    fn visit<'s>(&'s self, scope: ScopeId, visit: &mut dyn FnMut(&'s Scope) -> bool) {
+        let mut queue = vec![scope];
+        let mut at = 0;
+        while let Some(&id) = queue.get(at) {
+            at += 1;
+            let Some(scope) = self.scopes.get(id.0 as usize) else { continue };
+            if !visit(scope) || at > 64 {
+                return;
+            }
+            for &base in scope.bases.iter().take(64) {
+                if !queue.contains(&base) {
+                    queue.push(base);
+                }
+            }
+        }
     }
 
     /// Ends the innermost scope.
     pub fn close(&mut self) {
-        let mark = self.scopes.pop().unwrap_or(0);
+        let mark = self.frames.pop().map_or(0, |f| f.mark);
         while self.undo.len() > mark {
             if let Some((symbol, old)) = self.undo.pop() {
                 *self.entry(symbol) = old;
@@ -67,12 +239,12 @@ impl Names {
         }
     }
 
-    fn entry(&mut self, symbol: Symbol) -> &mut NameKind {
+    fn entry(&mut self, symbol: Symbol) -> &mut Entry {
         let index = symbol.0 as usize;
-        if index >= self.kinds.len() {
-            self.kinds.resize(index + 64, NameKind::Unseen);
+        if index >= self.entries.len() {
+            self.entries.resize(index + 64, Entry::default());
         }
-        &mut self.kinds[index]
+        &mut self.entries[index]
     }
 }
 

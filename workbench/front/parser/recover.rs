@@ -30,6 +30,12 @@ impl Parser<'_> {
         }
         let Some(&first) = open.first() else { return };
         self.unbalanced = true;
+        let last = self.tokens.len() as u32 - 1;
+        open.iter().for_each(|&start| self.closers[start] = last);
+        // A literal or comment that is never closed may well have swallowed the `}`.
+        if self.diags.iter().any(|d| d.code == Code::UnterminatedLiteral) {
+            return;
+        }
         let end = self.tokens[self.tokens.len() - 1].span;
         let mut diag = Diagnostic::error(Code::UnbalancedBrace, self.tokens[first].span, "this `{` is never closed");
         // A kernel inside a function body tells where the `}` should have been.
@@ -39,8 +45,6 @@ impl Parser<'_> {
             diag = diag.related(kernel.span, "it is still open where this function starts");
         }
         self.diags.push(diag.related(end, "the text ends here").help("add the missing `}`"));
-        let last = self.tokens.len() as u32 - 1;
-        open.iter().for_each(|&start| self.closers[start] = last);
     }
 
     /// Where the `{` at `index` closes.

@@ -1,14 +1,18 @@
 //! Statements.
 
+use super::names::NameKind;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Compound, Declaration, Expr, ExprKind, Ident, Item, Stmt, StmtKind};
-use crate::front::lexer::{Keyword as K, TokenKind as T};
+use crate::front::ast::{
+    Binding, Compound, Declaration, Expr, ExprKind, Ident, Item, Specifiers, Stmt, StmtKind, TypeLayer, TypeName,
+};
+use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
+use crate::front::nearest;
 use crate::source::Span;
 
 /// One `if` of an `else if` chain.
 struct Link {
-    init: Option<Box<Stmt>>,
+    init: Vec<Stmt>,
     cond: Expr,
     then: Box<Stmt>,
     is_constexpr: bool,
@@ -17,8 +21,12 @@ struct Link {
 
 impl Parser<'_> {
     /// compound-statement.
+    #[inline(never)]
     pub(super) fn compound(&mut self) -> PResult<Compound> {
-        self.enter()?;
+        self.nested_by(2, Self::block)
+    }
+
+    fn block(&mut self) -> PResult<Compound> {
         let start = self.bump().span;
         self.names.open();
         let mut stmts = Vec::new();
@@ -45,7 +53,6 @@ impl Parser<'_> {
             }
         }
         self.names.close();
-        self.leave();
         Ok(Compound { stmts, span: self.since(start) })
     }
 
@@ -55,8 +62,43 @@ impl Parser<'_> {
         Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Error, span }), span }
     }
 
+    /// Takes a misspelt keyword at the start of a statement for what was meant, where nothing else makes sense of it: the name is
+    /// declared nowhere, and what follows is neither an expression's end nor its middle.
+    fn misspelt_statement(&mut self) {
+        let (at, token) = (self.pos, self.peek());
+        if token.kind != T::Ident || self.names.kind(token.symbol, self.interner) != NameKind::Free {
+            return;
+        }
+        let words: &[&str] = match self.kind_at(1) {
+            T::Semi => &["return", "break", "continue"],
+            T::Ident => &["return", "else"],
+            T::Number | T::Keyword(K::True | K::False | K::Nullptr | K::Sizeof) => &["return"],
+            T::Keyword(K::If) => &["else"],
+            T::LBrace => &["else", "do"],
+            T::LParen => match self.bracket_end(self.pos + 1).map(|end| self.at_index(end + 1)) {
+                Some(next) if next.kind == T::LBrace => &["while", "for", "if", "switch"],
+                // On a line of its own the next statement follows, and only a `;` is missing.
+                Some(next) if matches!(next.kind, T::Ident | T::Number) && !next.flags.has(Flags::LINE_START) => {
+                    &["while", "for", "if"]
+                }
+                _ => return,
+            },
+            T::Colon => &["default"],
+            _ => return,
+        };
+        let name = self.interner.name(token.symbol);
+        let Some(word) = nearest(name, words.iter()) else { return };
+        let message = format!("unknown name `{name}`; the nearest statement is `{word}`");
+        let diag = Diagnostic::error(Code::UnknownName, token.span, message).help(format!("write `{word}`"));
+        self.report(diag);
+        // The rest is read as if it stood there.
+        self.tokens[at].kind = T::of_word(&word);
+    }
+
     /// A statement or declaration of a block. Labels of `switch` keep only an ordinary statement to themselves.
-    fn block_item(&mut self, out: &mut Vec<Stmt>) -> PResult<()> {
+    #[inline(never)]
+    pub(super) fn block_item(&mut self, out: &mut Vec<Stmt>) -> PResult<()> {
+        self.misspelt_statement();
         if matches!(self.kind(), T::Keyword(K::Case | K::Default)) {
             let stmt = self.switch_label(true)?;
             out.push(stmt);
@@ -67,7 +109,22 @@ impl Parser<'_> {
             out.push(stmt);
             return Ok(());
         }
+        self.declaration_statement(out)
+    }
+
+    #[inline(never)] // Its frame is large, and blocks nest through its caller.
+    fn declaration_statement(&mut self, out: &mut Vec<Stmt>) -> PResult<()> {
         let start = self.peek().span;
+        if self.binding_at(self.pos) {
+            let binding = self.binding()?;
+            self.expect_semi("this declaration")?;
+            out.push(Stmt { kind: StmtKind::Binding(binding), span: self.since(start) });
+            return Ok(());
+        }
+        if self.at_word(K::Template) {
+            let text = "templates inside functions are not supported";
+            return Err(self.unsupported(start, text, "declare it outside, or write a lambda with `auto` parameters"));
+        }
         let mut items = Vec::new();
         self.declaration(&mut items)?;
         let span = self.since(start);
@@ -84,17 +141,70 @@ impl Parser<'_> {
                 Item::Function(func) => {
                     let text = "functions declared inside functions are not supported";
                     self.unsupported(func.span, text, "declare it before the function that calls it");
-                    self.unit.skipped.insert(func.name.name);
+                    self.unit.skipped.insert(func.name.last().name);
                     continue;
                 }
+                Item::Struct(decl) => StmtKind::Struct(decl),
+                Item::UsingNamespace(name) => StmtKind::UsingNamespace(name),
+                Item::UsingDecl(name) => StmtKind::UsingDecl(name),
+                Item::NamespaceAlias(alias) => StmtKind::NamespaceAlias(alias),
+                Item::Namespace(_) | Item::Instantiate(_) => continue,
             };
             out.push(Stmt { kind, span });
         }
         Ok(())
     }
 
+    /// `auto [a, b] = e`
+    pub(super) fn binding(&mut self) -> PResult<Binding> {
+        let start = self.peek().span;
+        let (specs, ty, names) = self.binding_head()?;
+        for name in &names {
+            self.names.declare(name.name, NameKind::Value);
+        }
+        let open = self.peek().span;
+        let init = match self.kind() {
+            T::Assign => {
+                self.bump();
+                self.argument_value()?
+            }
+            T::LParen | T::LBrace => {
+                let close = if self.bump().kind == T::LParen { T::RParen } else { T::RBrace };
+                let init = self.unangled(Self::assignment_expr)?;
+                if close == T::RBrace && !self.at(T::RBrace) {
+                    return Err(self.expected("`}`"));
+                }
+                self.expect_close(close, open)?;
+                init
+            }
+            _ => return Err(self.expected("`=`")),
+        };
+        Ok(Binding { specs, ty, names, init, span: self.since(start) })
+    }
+
+    /// `const auto& [a, b]`
+    pub(super) fn binding_head(&mut self) -> PResult<(Specifiers, TypeName, Vec<Ident>)> {
+        let specs = self.decl_specifiers()?;
+        let mut layers = Vec::new();
+        if matches!(self.kind(), T::Amp | T::AmpAmp) {
+            layers.push(TypeLayer::Reference { rvalue: self.bump().kind == T::AmpAmp });
+        }
+        let ty = specs.with(layers, self.prev());
+        let open = self.expect(T::LBracket)?;
+        let mut names = Vec::new();
+        loop {
+            names.push(self.ident("the name of a variable")?);
+            if !self.eat(T::Comma) {
+                break;
+            }
+        }
+        self.expect_close(T::RBracket, open)?;
+        Ok((specs.specs, ty, names))
+    }
+
     /// `case value:` or `default:` with what follows. In a block (`lone`) another label, a declaration or the block's end
     /// follows as a statement of its own.
+    #[inline(never)]
     fn switch_label(&mut self, lone: bool) -> PResult<Stmt> {
         let start = self.bump();
         let value = if start.kind == T::Keyword(K::Case) {
@@ -113,7 +223,8 @@ impl Parser<'_> {
         let alone = lone
             && (matches!(self.kind(), T::Keyword(K::Case | K::Default) | T::RBrace | T::Eof)
                 || self.starts_declaration(self.pos));
-        let body = Box::new(if alone { Stmt { kind: StmtKind::Empty, span } } else { self.nested(Self::statement)? });
+        let body =
+            Box::new(if alone { Stmt { kind: StmtKind::Empty, span } } else { self.nested_by(2, Self::statement)? });
         let kind = match value {
             Some(value) => StmtKind::Case(value, body),
             None => StmtKind::Default(body),
@@ -121,26 +232,19 @@ impl Parser<'_> {
         Ok(Stmt { kind, span: self.since(start.span) })
     }
 
-    /// Runs a production one level deeper.
-    pub(super) fn nested<R>(&mut self, production: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
-        self.enter()?;
-        let result = production(self);
-        self.leave();
-        result
-    }
-
     /// A statement that is the body of another; a declaration gets a scope of its own.
-    fn body(&mut self) -> PResult<Box<Stmt>> {
+    pub(super) fn body(&mut self) -> PResult<Box<Stmt>> {
         if matches!(self.kind(), T::RBrace | T::Eof) {
             return Err(self.expected("a statement"));
         }
+        self.misspelt_statement();
         if !self.starts_declaration(self.pos) {
-            return Ok(Box::new(self.nested(Self::statement)?));
+            return Ok(Box::new(self.nested_by(2, Self::statement)?));
         }
         let start = self.peek().span;
         let mut stmts = Vec::new();
         self.names.open();
-        let result = self.nested(|p| p.block_item(&mut stmts));
+        let result = self.nested_by(2, |p| p.block_item(&mut stmts));
         self.names.close();
         result?;
         let span = self.since(start);
@@ -178,12 +282,11 @@ impl Parser<'_> {
                     let text = "`else` without an `if` before it";
                     self.report(Diagnostic::error(Code::Syntax, start.span, text));
                     self.bump();
-                    return self.nested(Self::statement);
+                    return self.nested_by(2, Self::statement);
                 }
                 K::Attribute => {
-                    self.bump();
-                    self.skip_brackets();
-                    return self.nested(Self::statement);
+                    self.skip_attributes();
+                    return self.nested_by(2, Self::statement);
                 }
                 K::Goto | K::Try | K::Asm | K::Throw | K::Delete => {
                     self.unsupported_statement(word);
@@ -194,7 +297,7 @@ impl Parser<'_> {
             T::LBracket if self.kind_at(1) == T::LBracket => {
                 // `[[fallthrough]];` and hints.
                 self.skip_brackets();
-                return self.nested(Self::statement);
+                return self.nested_by(2, Self::statement);
             }
             T::Ident if self.kind_at(1) == T::Colon => {
                 let text = "labels are not supported";
@@ -209,6 +312,7 @@ impl Parser<'_> {
     }
 
     /// expression-statement.
+    #[inline(never)]
     fn expression_statement(&mut self) -> PResult<StmtKind> {
         let expr = self.expression()?;
         self.expect_semi("this statement")?;
@@ -216,6 +320,7 @@ impl Parser<'_> {
     }
 
     /// `if`, its `else if` chain without recursion.
+    #[inline(never)]
     fn if_statement(&mut self) -> PResult<Stmt> {
         let mut links = Vec::new();
         let depth = self.depth;
@@ -247,6 +352,7 @@ impl Parser<'_> {
             let (init, cond) = self.condition()?;
             let then = self.body()?;
             links.push(Link { init, cond, then, is_constexpr, start });
+            self.misspelt_statement();
             if !self.eat_word(K::Else) {
                 return Ok(None);
             }
@@ -256,22 +362,22 @@ impl Parser<'_> {
         }
     }
 
-    /// `( [init;] condition )`: the declaration before the `;` or in the condition itself, and what is tested.
-    fn condition(&mut self) -> PResult<(Option<Box<Stmt>>, Expr)> {
+    /// `( [init;] condition )`: the declarations before the `;` and in the condition itself, and what is tested.
+    pub(super) fn condition(&mut self) -> PResult<(Vec<Stmt>, Expr)> {
         let open = self.expect(T::LParen)?;
-        let mut init = None;
+        let mut init = Vec::new();
         let mut cond = None;
         if self.starts_declaration(self.pos) {
             let (decl, name) = self.condition_declaration()?;
-            init = Some(Box::new(decl));
+            init.extend(decl);
             if !self.eat(T::Semi) {
-                cond = Some(Expr { span: name.span, kind: ExprKind::Name(vec![name]) });
+                cond = Some(self.tested(name)?);
             }
         } else {
             let expr = if self.at(T::Semi) { None } else { Some(self.expression()?) };
             if self.at(T::Semi) && self.bracket_end_is_ahead() {
                 self.bump();
-                init = expr.map(|e| Box::new(Stmt { span: e.span, kind: StmtKind::Expr(e) }));
+                init.extend(expr.map(|e| Stmt { span: e.span, kind: StmtKind::Expr(e) }));
             } else {
                 cond = expr;
             }
@@ -279,14 +385,22 @@ impl Parser<'_> {
         let cond = match cond {
             Some(cond) => cond,
             None if self.starts_declaration(self.pos) => {
-                let span = self.peek().span;
-                let text = "a declaration both before the condition and in it is not supported";
-                return Err(self.unsupported(span, text, "declare the first variable before the statement"));
+                let (decl, name) = self.condition_declaration()?;
+                init.extend(decl);
+                self.tested(name)?
             }
             None => self.expression()?,
         };
         self.expect_close(T::RParen, open)?;
         Ok((init, cond))
+    }
+
+    /// The variable that a condition declares, as what it tests.
+    fn tested(&mut self, name: Option<Ident>) -> PResult<Expr> {
+        match name {
+            Some(name) => Ok(self.leaf(ExprKind::Name(name.into()), name.span)),
+            None => Err(self.expected("`;`")),
+        }
     }
 
     /// Whether a `)` closes before the next `;` or brace: the `;` here then belongs to a condition.
@@ -304,9 +418,18 @@ impl Parser<'_> {
         false
     }
 
-    /// A declaration in a condition, and the last name it declares.
-    fn condition_declaration(&mut self) -> PResult<(Stmt, Ident)> {
+    /// A declaration in a condition, and the last name it declares, if that can be tested.
+    #[inline(never)]
+    fn condition_declaration(&mut self) -> PResult<(Vec<Stmt>, Option<Ident>)> {
         let start = self.peek().span;
+        if self.binding_at(self.pos) {
+            let binding = self.binding()?;
+            return Ok((vec![Stmt { kind: StmtKind::Binding(binding), span: self.since(start) }], None));
+        }
+        if matches!(self.kind(), T::Keyword(K::Using | K::Typedef)) {
+            let text = "only a variable can be declared in a condition";
+            return Err(self.unsupported(start, text, "declare it before the statement"));
+        }
         let specs = self.decl_specifiers()?;
         let mut vars = Vec::new();
         loop {
@@ -316,122 +439,14 @@ impl Parser<'_> {
                 break;
             }
         }
-        let Some(name) = vars.last().map(|v| v.name) else { return Err(self.expected("a variable")) };
+        let name = vars.last().map(|v| v.name);
         let span = self.since(start);
-        let kind = StmtKind::Declaration(Declaration { specs: specs.specs, vars, span });
-        Ok((Stmt { kind, span }, name))
-    }
-
-    /// `while ( cond ) body`
-    fn while_statement(&mut self) -> PResult<StmtKind> {
-        let start = self.bump().span;
-        self.names.open();
-        let head = self.condition();
-        let body = head.and_then(|head| Ok((head, self.body()?)));
-        self.names.close();
-        let ((init, cond), body) = body?;
-        if let Some(init) = init {
-            let text = "declarations in the condition of `while` are not supported";
-            self.unsupported(
-                start.to(init.span),
-                text,
-                "declare the variable before the loop and assign it in the condition",
-            );
-            return Ok(StmtKind::Expr(Expr { kind: ExprKind::Error, span: init.span }));
-        }
-        Ok(StmtKind::While(cond, body))
-    }
-
-    /// `do body while ( cond ) ;`
-    fn do_statement(&mut self) -> PResult<StmtKind> {
-        self.bump();
-        let body = self.body()?;
-        if !self.eat_word(K::While) {
-            return Err(self.expected("`while`"));
-        }
-        let open = self.expect(T::LParen)?;
-        let cond = self.expression()?;
-        self.expect_close(T::RParen, open)?;
-        self.expect_semi("the condition of `do`")?;
-        Ok(StmtKind::DoWhile(body, cond))
-    }
-
-    /// `for ( init ; cond ; step ) body`
-    fn for_statement(&mut self) -> PResult<StmtKind> {
-        let start = self.bump().span;
-        if self.is_range_for() {
-            let span = start.to(self.skip_brackets());
-            return Err(self.unsupported(span, "range-based `for` is not supported yet", "write a loop over an index"));
-        }
-        self.names.open();
-        let result = self.for_parts();
-        self.names.close();
-        result
-    }
-
-    fn for_parts(&mut self) -> PResult<StmtKind> {
-        let open = self.expect(T::LParen)?;
-        let mut init = None;
-        if self.starts_declaration(self.pos) {
-            let first = self.peek().span;
-            let mut stmts = Vec::new();
-            self.block_item(&mut stmts)?;
-            let span = self.since(first);
-            init = match stmts.len() {
-                1 => stmts.pop().map(Box::new),
-                _ => {
-                    return Err(self.report(Diagnostic::error(Code::Syntax, span, "one declaration is expected here")));
-                }
-            };
-        } else if !self.eat(T::Semi) {
-            let expr = self.expression()?;
-            init = Some(Box::new(Stmt { span: expr.span, kind: StmtKind::Expr(expr) }));
-            self.expect_head_semi()?;
-        }
-        let cond = if self.at(T::Semi) { None } else { Some(self.expression()?) };
-        self.expect_head_semi()?;
-        let step = if self.at(T::RParen) { None } else { Some(self.expression()?) };
-        self.expect_close(T::RParen, open)?;
-        let body = self.body()?;
-        Ok(StmtKind::For { init, cond, step, body })
-    }
-
-    /// A `;` in the head of `for`.
-    fn expect_head_semi(&mut self) -> PResult<()> {
-        if self.eat(T::Semi) {
-            return Ok(());
-        }
-        let found = self.found();
-        let span = self.peek().span;
-        let text = format!("`;` is expected here, not {found}");
-        let help = "the head of `for` is `for (init; condition; step)`";
-        Err(self.report(Diagnostic::error(Code::Syntax, span, text).help(help)))
-    }
-
-    /// Whether a `:` comes before the first `;` in the parentheses here.
-    fn is_range_for(&self) -> bool {
-        let mut depth = 0usize;
-        let mut questions = 0usize;
-        for index in self.pos..self.tokens.len() {
-            match self.at_index(index).kind {
-                T::LParen | T::LBracket => depth += 1,
-                T::RParen | T::RBracket => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return false;
-                    }
-                }
-                T::Question => questions += 1,
-                T::Colon if questions > 0 => questions -= 1,
-                T::Colon => return depth == 1,
-                T::Semi | T::LBrace | T::RBrace | T::Eof => return false,
-                _ => {}
-            }
-        }
-        false
+        let decl = Declaration { templates: Vec::new(), specs: specs.specs, align: specs.align, vars, span };
+        Ok((vec![Stmt { kind: StmtKind::Declaration(decl), span }], name))
     }
 
     /// `switch ( [init;] value ) body`
+    #[inline(never)]
     fn switch_statement(&mut self) -> PResult<StmtKind> {
         let start = self.bump().span;
         self.names.open();
@@ -440,21 +455,25 @@ impl Parser<'_> {
         self.names.close();
         let ((init, value), body) = body?;
         let switch = StmtKind::Switch(value, body);
-        let Some(init) = init else { return Ok(switch) };
+        if init.is_empty() {
+            return Ok(switch);
+        }
         // A declaration before the value is one in a block around the statement.
         let span = self.since(start);
-        Ok(StmtKind::Compound(Compound { stmts: vec![*init, Stmt { kind: switch, span }], span }))
+        let mut stmts = init;
+        stmts.push(Stmt { kind: switch, span });
+        Ok(StmtKind::Compound(Compound { stmts, span }))
     }
 
     /// `return [expr] ;`
+    #[inline(never)]
     fn return_statement(&mut self) -> PResult<StmtKind> {
         self.bump();
-        if self.at(T::LBrace) {
-            let span = self.peek().span;
-            let text = "a braced list as a result is not supported yet";
-            return Err(self.unsupported(span, text, "return one value"));
-        }
-        let value = if matches!(self.kind(), T::Semi | T::RBrace) { None } else { Some(self.expression()?) };
+        let value = match self.kind() {
+            T::Semi | T::RBrace => None,
+            T::LBrace => Some(self.argument_value()?),
+            _ => Some(self.expression()?),
+        };
         self.expect_semi("`return`")?;
         Ok(StmtKind::Return(value))
     }

@@ -1,14 +1,28 @@
-//! Types: specifiers and declarators.
+//! Types: specifiers, and what they name together.
 
+use std::rc::Rc;
+
+use super::lookahead::Position;
 use super::names::NameKind;
+use super::words::Words;
 use super::{PResult, Parser, Reported};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BaseType, EnumDecl, Expr, Ident, ParamDecl, Specifiers, TypeLayer, TypeName};
+use crate::front::ast::{
+    BaseType, EnumDecl, Expr, ExprKind, Name, Specifiers, StructDecl, TemplateHead, TypeLayer, TypeName,
+};
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
 
-/// Most pointers and arrays of one type.
-const MAX_LAYERS: usize = 64;
+/// What a declaration without a type declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Untyped {
+    /// `S(...)`
+    Constructor,
+    /// `~S()`
+    Destructor,
+    /// `operator T()`
+    Conversion,
+}
 
 /// What stands before the declarators.
 pub(super) struct DeclSpecs {
@@ -16,11 +30,16 @@ pub(super) struct DeclSpecs {
     pub base: BaseType,
     pub is_const: bool,
     pub is_volatile: bool,
+    pub is_explicit: bool,
+    pub is_friend: bool,
+    /// The base is `void`, and a member of this sort follows.
+    pub untyped: Option<Untyped>,
     pub launch_bounds: Vec<Expr>,
+    pub align: Option<Rc<Expr>>,
     /// An enum declared on the way.
     pub enum_decl: Option<EnumDecl>,
-    /// All of it.
-    pub span: Span,
+    /// A struct declared on the way.
+    pub struct_decl: Option<Rc<StructDecl>>,
     /// The type alone.
     pub ty_span: Span,
 }
@@ -33,111 +52,34 @@ impl DeclSpecs {
     }
 }
 
-/// What stands around a declared name.
-pub(super) struct Declarator {
-    /// From the base outward.
-    pub layers: Vec<TypeLayer>,
-    pub name: Option<Ident>,
-    /// Parameters, when it declares a function.
-    pub params: Option<Vec<ParamDecl>>,
-    /// The last `*` or `&` before the name: where the type's own text ends.
-    pub ty_end: Span,
-}
-
-/// Words of fundamental types seen so far, in any order.
-#[derive(Default)]
-struct Words {
-    void: u8,
-    bool: u8,
-    char: u8,
-    short: u8,
-    int: u8,
-    long: u8,
-    signed: u8,
-    unsigned: u8,
-    float: u8,
-    double: u8,
-    auto: u8,
-}
-
-impl Words {
-    /// The counter of a keyword.
-    fn of(&mut self, word: K) -> Option<&mut u8> {
-        Some(match word {
-            K::Void => &mut self.void,
-            K::Bool => &mut self.bool,
-            K::Char => &mut self.char,
-            K::Short => &mut self.short,
-            K::Int => &mut self.int,
-            K::Long => &mut self.long,
-            K::Signed => &mut self.signed,
-            K::Unsigned => &mut self.unsigned,
-            K::Float => &mut self.float,
-            K::Double => &mut self.double,
-            K::Auto => &mut self.auto,
-            _ => return None,
-        })
-    }
-
-    /// The type they name together; `None` for a mixture that names none.
-    fn base(&self) -> Option<BaseType> {
-        let others = |skip: &[u8]| {
-            let all = [self.void, self.bool, self.char, self.float, self.double, self.auto];
-            all.iter().map(|&n| u32::from(n)).sum::<u32>() - skip.iter().map(|&n| u32::from(n)).sum::<u32>()
-        };
-        let sign = self.signed + self.unsigned;
-        let integer = sign + self.short + self.long + self.int;
-        let unsigned = self.unsigned > 0;
-        if sign > 1 || self.int > 1 || self.short > 1 || self.long > 2 {
-            return None;
-        }
-        if self.char == 1 && others(&[self.char]) == 0 && integer == sign {
-            return Some(match (self.signed, unsigned) {
-                (0, false) => BaseType::Char,
-                (_, false) => BaseType::SChar,
-                _ => BaseType::UChar,
-            });
-        }
-        if others(&[]) == 0 {
-            return match (self.short, self.long) {
-                (0, 0) if integer == 0 => None,
-                (0, 0) => Some(if unsigned { BaseType::UInt } else { BaseType::Int }),
-                (1, 0) => Some(if unsigned { BaseType::UShort } else { BaseType::Short }),
-                (0, 1) => Some(if unsigned { BaseType::ULong } else { BaseType::Long }),
-                (0, 2) => Some(if unsigned { BaseType::ULongLong } else { BaseType::LongLong }),
-                _ => None,
-            };
-        }
-        if self.double == 1 && others(&[self.double]) == 0 && integer == self.long && self.long <= 1 {
-            return Some(BaseType::Double);
-        }
-        if others(&[]) != 1 || integer != 0 {
-            return None;
-        }
-        [
-            (self.void, BaseType::Void),
-            (self.bool, BaseType::Bool),
-            (self.float, BaseType::Float),
-            (self.auto, BaseType::Auto),
-        ]
-        .into_iter()
-        .find(|(n, _)| *n == 1)
-        .map(|(_, base)| base)
-    }
-}
-
 impl Parser<'_> {
     /// decl-specifier-seq: specifiers, qualifiers and one type, in any order.
+    #[inline(never)]
     pub(super) fn decl_specifiers(&mut self) -> PResult<DeclSpecs> {
-        let start = self.peek().span;
+        self.decl_specifiers_of(&mut Vec::new())
+    }
+
+    /// [`Parser::decl_specifiers`] after `templates`, which a struct defined here takes over.
+    #[inline(never)]
+    pub(super) fn decl_specifiers_of(&mut self, templates: &mut Vec<TemplateHead>) -> PResult<DeclSpecs> {
+        // Types nest in types (`decltype`, template arguments, structs), and each takes much of the stack.
+        self.nested_by(5, |p| p.decl_specifier_seq(templates))
+    }
+
+    #[inline(never)]
+    fn decl_specifier_seq(&mut self, templates: &mut Vec<TemplateHead>) -> PResult<DeclSpecs> {
         let mut out = DeclSpecs {
             specs: Specifiers::default(),
             base: BaseType::Void,
             is_const: false,
             is_volatile: false,
+            is_explicit: false,
+            is_friend: false,
+            untyped: None,
             launch_bounds: Vec::new(),
+            align: None,
             enum_decl: None,
-            span: start,
+            struct_decl: None,
             ty_span: Span::NONE,
         };
         let mut words = Words::default();
@@ -145,9 +87,12 @@ impl Parser<'_> {
         let mut named: Option<BaseType> = None;
         loop {
             let token = self.peek();
-            let specs = &mut out.specs;
+            let fresh = named.is_none() && !any_word;
             match token.kind {
                 T::Keyword(word) => {
+                    if word == K::Auto && !fresh {
+                        break;
+                    }
                     if let Some(count) = words.of(word) {
                         if named.is_some() {
                             break;
@@ -159,64 +104,51 @@ impl Parser<'_> {
                         continue;
                     }
                     match word {
-                        K::Const => out.is_const = true,
-                        K::Volatile => out.is_volatile = true,
-                        K::Global => specs.global = true,
-                        K::Device => specs.device = true,
-                        K::Host => specs.host = true,
-                        K::Shared => specs.shared = true,
-                        K::Constant => specs.constant = true,
-                        K::Static => specs.is_static = true,
-                        K::Extern => {
-                            specs.is_extern = true;
-                            if self.kind_at(1) == T::Str {
-                                self.bump();
-                            }
-                        }
-                        K::Inline | K::ForceInline => specs.inline = true,
-                        K::NoInline => specs.noinline = true,
-                        K::Constexpr => specs.constexpr = true,
-                        K::Typedef => specs.is_typedef = true,
-                        // Neither changes anything for a value: hints to compilers and launches.
-                        K::Register | K::GridConstant => {}
-                        K::Restrict => {}
-                        K::LaunchBounds => {
-                            self.bump();
-                            out.launch_bounds = self.launch_bounds()?;
-                            continue;
-                        }
-                        K::Attribute => {
-                            self.bump();
-                            self.skip_brackets();
-                            continue;
-                        }
-                        K::Typename if named.is_none() && !any_word => {
+                        K::Typename if fresh => {
                             self.bump();
                             named = Some(self.type_of_name(&mut out.ty_span)?);
                             continue;
                         }
-                        K::Enum if named.is_none() && !any_word => {
+                        K::Enum if fresh => {
                             out.ty_span = out.ty_span.to(token.span);
-                            named = Some(self.enum_specifier(&mut out.enum_decl)?);
-                            out.ty_span = out.ty_span.to(self.prev());
+                            named = Some(self.enum_specifier(out.specs.is_typedef, &mut out.enum_decl)?);
+                        }
+                        K::Struct | K::Class | K::Union if fresh => {
+                            out.ty_span = out.ty_span.to(token.span);
+                            named =
+                                Some(self.struct_specifier(templates, out.specs.is_typedef, &mut out.struct_decl)?);
+                        }
+                        K::Decltype if fresh => {
+                            out.ty_span = out.ty_span.to(token.span);
+                            named = Some(self.decltype()?);
+                        }
+                        K::Operator if fresh => {
+                            out.untyped = Some(Untyped::Conversion);
+                            break;
+                        }
+                        _ if self.specifier(word, &mut out)? => {
+                            if matches!(word, K::Const | K::Volatile) {
+                                out.ty_span = out.ty_span.to(token.span);
+                            }
                             continue;
                         }
-                        _ if self.unsupported_specifier(word)? => continue,
                         _ => break,
                     }
-                    if matches!(word, K::Const | K::Volatile) {
-                        out.ty_span = out.ty_span.to(token.span);
-                    }
-                    self.bump();
+                    out.ty_span = out.ty_span.to(self.prev());
                 }
                 T::LBracket if self.kind_at(1) == T::LBracket => {
                     self.skip_brackets();
                 }
-                T::Ident | T::ColonColon if named.is_none() && !any_word => {
+                T::Tilde if fresh && self.class.is_some() => {
+                    out.untyped = Some(Untyped::Destructor);
+                    break;
+                }
+                T::Ident | T::ColonColon if fresh => {
                     if self.unknown_specifier() {
                         continue;
                     }
-                    if !self.name_can_be_type() {
+                    out.untyped = self.untyped_member();
+                    if out.untyped.is_some() || !self.name_can_be_type() {
                         break;
                     }
                     named = Some(self.type_of_name(&mut out.ty_span)?);
@@ -224,7 +156,6 @@ impl Parser<'_> {
                 _ => break,
             }
         }
-        out.span = self.since(start);
         if words.double == 1 && words.long == 1 && words.base().is_some() {
             self.unsupported(out.ty_span, "`long double` is not supported", "write `double`, which it is on a GPU");
         }
@@ -237,9 +168,119 @@ impl Parser<'_> {
                     return Err(self.report(Diagnostic::error(Code::Syntax, out.ty_span, text)));
                 }
             },
+            None if out.untyped.is_some() => {
+                out.ty_span = self.peek().span;
+                BaseType::Void
+            }
             None => return Err(self.no_type()),
         };
         Ok(out)
+    }
+
+    /// A specifier that is no type, consumed; whether there was one.
+    fn specifier(&mut self, word: K, out: &mut DeclSpecs) -> PResult<bool> {
+        let specs = &mut out.specs;
+        match word {
+            K::Const => out.is_const = true,
+            K::Volatile => out.is_volatile = true,
+            K::Global => specs.global = true,
+            K::Device => specs.device = true,
+            K::Host => specs.host = true,
+            K::Shared => specs.shared = true,
+            K::Constant => specs.constant = true,
+            K::Static => specs.is_static = true,
+            K::Extern => {
+                specs.is_extern = true;
+                if self.kind_at(1) == T::Str {
+                    specs.extern_c = true;
+                    self.bump();
+                }
+            }
+            K::Inline | K::ForceInline => specs.inline = true,
+            K::NoInline => specs.noinline = true,
+            K::Constexpr => specs.constexpr = true,
+            K::Mutable => specs.mutable = true,
+            K::Typedef => specs.is_typedef = true,
+            K::Explicit => {
+                out.is_explicit = true;
+                self.bump();
+                self.skip_brackets();
+                return Ok(true);
+            }
+            K::Friend => out.is_friend = true,
+            // None changes anything for a value: hints to compilers and launches.
+            K::Register | K::GridConstant | K::Restrict => {}
+            K::LaunchBounds => {
+                self.bump();
+                out.launch_bounds = self.launch_bounds()?;
+                return Ok(true);
+            }
+            K::Attribute => {
+                self.bump();
+                self.skip_brackets();
+                return Ok(true);
+            }
+            K::Align | K::Alignas => {
+                out.align = Some(self.alignment()?);
+                return Ok(true);
+            }
+            _ => return self.unsupported_specifier(word),
+        }
+        self.bump();
+        Ok(true)
+    }
+
+    /// `alignas(n)`, `alignas(T)`, `__align__(n)`
+    pub(super) fn alignment(&mut self) -> PResult<Rc<Expr>> {
+        let start = self.bump().span;
+        let open = self.expect(T::LParen)?;
+        let expr = self.unangled(|p| {
+            if !p.type_at(p.pos) {
+                return p.assignment_expr();
+            }
+            let (ty, below) = p.measured(Self::type_id)?;
+            p.node(ExprKind::AlignofType(Box::new(ty)), p.since(start), below)
+        })?;
+        self.expect_close(T::RParen, open)?;
+        Ok(Rc::new(expr))
+    }
+
+    /// `decltype(e)`, `decltype(auto)`
+    fn decltype(&mut self) -> PResult<BaseType> {
+        let start = self.bump().span;
+        let open = self.expect(T::LParen)?;
+        if self.at_word(K::Auto) && self.kind_at(1) == T::RParen {
+            self.bump();
+            self.bump();
+            return Ok(BaseType::DecltypeAuto);
+        }
+        let expr = self.unangled(Self::expression)?;
+        self.expect_close(T::RParen, open)?;
+        if self.at(T::ColonColon) {
+            let span = self.since(start);
+            let text = "`decltype(...)::` is not supported";
+            return Err(self.unsupported(span, text, "name the type first: `using T = decltype(...);`"));
+        }
+        Ok(BaseType::Decltype(Rc::new(expr)))
+    }
+
+    /// Whether a constructor, destructor or conversion starts at the name here: `S(`, `S::S(`, `S<T>::~S(`, `S::operator T(`.
+    fn untyped_member(&mut self) -> Option<Untyped> {
+        let token = self.peek();
+        if self.kind_at(1) == T::LParen {
+            let own = token.kind == T::Ident && self.class == Some(token.symbol);
+            return (own && self.kind_at(2) != T::Star).then_some(Untyped::Constructor);
+        }
+        if !matches!(self.kind_at(1), T::ColonColon | T::Lt) && token.kind != T::ColonColon {
+            return None;
+        }
+        let scan = self.scan_name(self.pos)?;
+        match (self.at_index(scan.end).kind, self.at_index(scan.end + 1).kind) {
+            (T::LParen, _) if scan.before == Some(scan.symbol) => Some(Untyped::Constructor),
+            (T::ColonColon, T::Tilde) => Some(Untyped::Destructor),
+            (T::ColonColon, T::Keyword(K::Operator)) => Some(Untyped::Conversion),
+            _ => None,
+        }
     }
 
     /// Reports that a type is missing.
@@ -313,6 +354,7 @@ impl Parser<'_> {
                     | T::RParen
                     | T::Gt
                     | T::Shr
+                    | T::LaunchClose
                     | T::Ellipsis
                     | T::Keyword(
                         K::Const
@@ -323,156 +365,58 @@ impl Parser<'_> {
                             | K::Device
                             | K::Host
                             | K::Static
+                            | K::Inline
+                            | K::ForceInline
+                            | K::Constexpr
+                            | K::Operator
                     )
             )
+            || scan.has_args && !matches!(self.at_index(scan.end).kind, T::LParen | T::LBrace)
+            // `using X = ns::T;` and `template <ns::T = 0>`.
+            || self.want_type && matches!(self.at_index(scan.end).kind, T::Semi | T::Assign | T::LBrace | T::LBracket)
     }
 
     /// Consumes a name that is a type.
     fn type_of_name(&mut self, span: &mut Span) -> PResult<BaseType> {
-        let Some(scan) = self.scan_name(self.pos) else { return Err(self.expected("the name of a type")) };
-        let start = self.peek().span;
-        self.pos = scan.end;
-        if scan.split > 0 {
-            self.split_angle(scan.split);
+        if !matches!(self.kind(), T::Ident | T::ColonColon) {
+            return Err(self.expected("the name of a type"));
         }
-        *span = span.to(start).to(self.prev());
-        Ok(BaseType::Named(scan.symbol))
+        let name = self.name(Position::Type)?;
+        *span = span.to(name.span);
+        Ok(BaseType::Named(self.plain_type_name(name)))
+    }
+
+    /// `std::size_t` is `size_t`, as for all types of the C library.
+    fn plain_type_name(&mut self, mut name: Name) -> Name {
+        let std = |p: &Self, n: &Name| {
+            n.qualifiers().iter().all(|q| q.is_plain() && matches!(p.interner.name(q.ident.name), "std" | "cuda"))
+        };
+        if name.parts.len() > 1
+            && name.last_part().is_plain()
+            && std(self, &name)
+            && super::names::is_builtin_type(self.interner.name(name.last().name))
+        {
+            name.parts.drain(..name.parts.len() - 1);
+        }
+        name
     }
 
     /// type-id: a type without a name.
+    #[inline(never)]
     pub(super) fn type_id(&mut self) -> PResult<TypeName> {
-        let specs = self.decl_specifiers()?;
+        let outer = std::mem::replace(&mut self.want_type, true);
+        let specs = self.decl_specifiers();
+        self.want_type = outer;
+        let specs = specs?;
+        if specs.untyped.is_some() {
+            return Err(self.expected("a type"));
+        }
         let declarator = self.declarator(false)?;
         if let Some(name) = declarator.name {
             let text = "a type is expected here, not a declaration";
             return Err(self.report(Diagnostic::error(Code::Syntax, name.span, text)));
         }
         Ok(specs.with(declarator.layers, self.prev()))
-    }
-
-    /// declarator: `*`, `&`, parentheses, arrays and parameters around a name, which only `named` ones may have.
-    pub(super) fn declarator(&mut self, named: bool) -> PResult<Declarator> {
-        self.enter()?;
-        let result = self.declarator_inner(named);
-        self.leave();
-        let declarator = result?;
-        if declarator.layers.len() > MAX_LAYERS {
-            let span = self.prev();
-            return Err(self.too_deep(span));
-        }
-        Ok(declarator)
-    }
-
-    fn declarator_inner(&mut self, named: bool) -> PResult<Declarator> {
-        let mut out = Declarator { layers: Vec::new(), name: None, params: None, ty_end: Span::NONE };
-        self.pointers(&mut out)?;
-        let mut inner = None;
-        if self.at(T::LParen) && self.nested_declarator(named) {
-            let open = self.bump().span;
-            inner = Some(self.declarator(named)?);
-            self.expect_close(T::RParen, open)?;
-        } else if named && self.at(T::Ident) {
-            let name = self.ident("a name")?;
-            if self.at(T::ColonColon) {
-                let span = name.span.to(self.peek().span);
-                return Err(self.unsupported(
-                    span,
-                    "members defined outside their struct are not supported yet",
-                    "write an ordinary function",
-                ));
-            }
-            out.name = Some(name);
-        } else if self.at_word(K::Operator) {
-            return Err(self.operator_overload());
-        }
-        let mut arrays = Vec::new();
-        loop {
-            match self.kind() {
-                T::LBracket if self.kind_at(1) == T::LBracket => {
-                    self.skip_brackets();
-                }
-                T::LBracket => {
-                    let open = self.bump().span;
-                    let size = if self.at(T::RBracket) { None } else { Some(Box::new(self.assignment_expr()?)) };
-                    self.expect_close(T::RBracket, open)?;
-                    arrays.push(TypeLayer::Array(size));
-                }
-                T::LParen if inner.is_some() || !named => {
-                    let span = self.peek().span;
-                    return Err(self.unsupported(
-                        span,
-                        "function types and pointers to functions are not supported yet",
-                        "call the function directly, or choose with `switch`",
-                    ));
-                }
-                T::LParen if out.name.is_some() && arrays.is_empty() && self.parameters_follow() => {
-                    out.params = Some(self.parameters()?);
-                    break;
-                }
-                _ => break,
-            }
-        }
-        arrays.reverse();
-        out.layers.append(&mut arrays);
-        if let Some(mut inner) = inner {
-            out.layers.append(&mut inner.layers);
-            out.name = inner.name;
-            out.ty_end = out.ty_end.to(inner.ty_end);
-            if let Some(params) = inner.params {
-                // `int (f)(int x)` is allowed and written by nobody; `int (*f(int x))[3]` is a function of odd result.
-                out.params = Some(params);
-            }
-        }
-        Ok(out)
-    }
-
-    /// ptr-operators.
-    fn pointers(&mut self, out: &mut Declarator) -> PResult<()> {
-        loop {
-            match self.kind() {
-                T::Star => {
-                    self.bump();
-                    let (mut is_const, mut is_volatile, mut restrict) = (false, false, false);
-                    loop {
-                        match self.kind() {
-                            T::Keyword(K::Const) => is_const = true,
-                            T::Keyword(K::Volatile) => is_volatile = true,
-                            T::Keyword(K::Restrict) => restrict = true,
-                            // `restrict` is a word of C only: a name unless another name follows.
-                            T::Ident
-                                if self.kind_at(1) == T::Ident && self.peek().text(self.interner) == "restrict" =>
-                            {
-                                restrict = true;
-                            }
-                            _ => break,
-                        }
-                        self.bump();
-                    }
-                    out.layers.push(TypeLayer::Pointer { is_const, is_volatile, restrict });
-                }
-                T::Amp | T::AmpAmp => {
-                    let rvalue = self.bump().kind == T::AmpAmp;
-                    while self.eat_word(K::Restrict) {}
-                    out.layers.push(TypeLayer::Reference { rvalue });
-                }
-                _ => return Ok(()),
-            }
-            out.ty_end = self.prev();
-            if out.layers.len() > MAX_LAYERS {
-                let span = self.prev();
-                return Err(self.too_deep(span));
-            }
-        }
-    }
-
-    /// Whether the `(` here belongs to the declarator.
-    fn nested_declarator(&mut self, named: bool) -> bool {
-        match self.kind_at(1) {
-            T::Star | T::Amp | T::AmpAmp => true,
-            T::LParen => true,
-            T::Ident => named && !self.type_at(self.pos + 1),
-            _ => false,
-        }
     }
 }
 
@@ -513,5 +457,9 @@ pub(super) fn is_function_specifier(word: K) -> bool {
             | K::Alignas
             | K::Align
             | K::Attribute
+            | K::Explicit
+            | K::Friend
+            | K::Mutable
+            | K::Virtual
     )
 }

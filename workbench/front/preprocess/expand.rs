@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::macros::{Builtin, Item, Macro, Piece};
+use super::uses::MacroUse;
 use super::{Context, MAX_NESTING, Preprocessor};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::lexer::{Flags, Token, TokenKind, lex_one};
@@ -76,6 +77,9 @@ impl Preprocessor<'_> {
         if self.contexts.len() >= MAX_NESTING {
             self.stop(use_span, format!("macros nest more than {MAX_NESTING} deep"));
             return None;
+        }
+        if !name.flags.has(Flags::FROM_MACRO) {
+            self.uses.push(MacroUse { span: use_span, name: name.symbol, defined: found.span });
         }
         let mut tokens = self.substitute(&found.items, found, &mut args, use_span);
         if let Some(first) = tokens.first_mut() {
@@ -259,7 +263,7 @@ impl Preprocessor<'_> {
                 let keep = if blanks.has(Flags::SPACE) { Flags::SPACE } else { Flags::default() };
                 first.flags = first.flags.without(Flags::SPACE.with(Flags::LINE_START)).with(keep);
             }
-            if !self.charge(fragment.len(), use_span) {
+            if !self.charge(fragment.len(), use_span) || !self.charge_text(&fragment, use_span) {
                 break;
             }
             if gnu_comma {
@@ -306,6 +310,9 @@ impl Preprocessor<'_> {
 
     /// `left ## right`.
     fn paste(&mut self, left: Token, right: Token, use_span: Span, out: &mut Vec<Token>) {
+        if !self.token_fits(left.text(self.interner).len() + right.text(self.interner).len(), use_span) {
+            return;
+        }
         let text = format!("{}{}", left.text(self.interner), right.text(self.interner));
         match lex_one(&text, self.interner) {
             Some(token) => {
@@ -339,6 +346,10 @@ impl Preprocessor<'_> {
                 }
             } else {
                 text.push_str(spelling);
+            }
+            // One argument may hold millions of long tokens: the text never grows far past the limit.
+            if !self.token_fits(text.len() + 1, use_span) {
+                break;
             }
         }
         text.push('"');

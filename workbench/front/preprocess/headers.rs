@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::ir::constants::CONSTANTS;
+
 /// Headers whose vocabulary is built in.
 const HEADERS: &[&str] = &[
     "algorithm",
@@ -107,7 +109,7 @@ pub(super) fn is_known(name: &str) -> bool {
     HEADERS.contains(&name) || FOLDERS.iter().any(|folder| name.starts_with(folder))
 }
 
-/// Predefined macros: the name, and what a `#define` would say after it.
+/// Predefined macros besides [`CONSTANTS`]: the name, and what a `#define` would say after it.
 const MACROS: &[(&str, &str)] = &[
     // The compiler. `__CUDA_ARCH__` is that of the newest architecture whose features are modelled.
     ("__CUDACC__", "1"),
@@ -131,19 +133,6 @@ const MACROS: &[(&str, &str)] = &[
     ("NAN", "(__builtin_nanf(\"\"))"),
     ("HUGE_VALF", "(__builtin_inff())"),
     ("HUGE_VAL", "(__builtin_inf())"),
-    ("M_E", "2.7182818284590452354"),
-    ("M_LOG2E", "1.4426950408889634074"),
-    ("M_LOG10E", "0.43429448190325182765"),
-    ("M_LN2", "0.69314718055994530942"),
-    ("M_LN10", "2.30258509299404568402"),
-    ("M_PI", "3.14159265358979323846"),
-    ("M_PI_2", "1.57079632679489661923"),
-    ("M_PI_4", "0.78539816339744830962"),
-    ("M_1_PI", "0.31830988618379067154"),
-    ("M_2_PI", "0.63661977236758134308"),
-    ("M_2_SQRTPI", "1.12837916709551257390"),
-    ("M_SQRT2", "1.41421356237309504880"),
-    ("M_SQRT1_2", "0.70710678118654752440"),
     // <math_constants.h>
     ("CUDART_INF_F", "(__builtin_inff())"),
     ("CUDART_NAN_F", "(__builtin_nanf(\"\"))"),
@@ -156,62 +145,7 @@ const MACROS: &[(&str, &str)] = &[
     ("CUDART_LN2_F", "0.693147181f"),
     ("CUDART_PI", "3.1415926535897931e+0"),
     ("CUDART_PIO2", "1.5707963267948966e+0"),
-    // <float.h>
-    ("FLT_RADIX", "2"),
-    ("FLT_MANT_DIG", "24"),
-    ("FLT_DIG", "6"),
-    ("FLT_MAX", "3.40282346638528859812e+38F"),
-    ("FLT_MIN", "1.17549435082228750797e-38F"),
-    ("FLT_TRUE_MIN", "1.40129846432481707092e-45F"),
-    ("FLT_EPSILON", "1.19209289550781250000e-7F"),
-    ("FLT_MAX_EXP", "128"),
-    ("FLT_MIN_EXP", "(-125)"),
-    ("DBL_MANT_DIG", "53"),
-    ("DBL_DIG", "15"),
-    ("DBL_MAX", "1.79769313486231570815e+308"),
-    ("DBL_MIN", "2.22507385850720138309e-308"),
-    ("DBL_TRUE_MIN", "4.94065645841246544177e-324"),
-    ("DBL_EPSILON", "2.22044604925031308085e-16"),
-    ("DBL_MAX_EXP", "1024"),
-    ("DBL_MIN_EXP", "(-1021)"),
-    // <limits.h>
-    ("CHAR_BIT", "8"),
-    ("SCHAR_MIN", "(-128)"),
-    ("SCHAR_MAX", "127"),
-    ("UCHAR_MAX", "255"),
-    ("CHAR_MIN", "(-128)"),
-    ("CHAR_MAX", "127"),
-    ("SHRT_MIN", "(-32768)"),
-    ("SHRT_MAX", "32767"),
-    ("USHRT_MAX", "65535"),
-    ("INT_MIN", "(-2147483647-1)"),
-    ("INT_MAX", "2147483647"),
-    ("UINT_MAX", "4294967295U"),
-    ("LONG_MIN", "(-9223372036854775807L-1L)"),
-    ("LONG_MAX", "9223372036854775807L"),
-    ("ULONG_MAX", "18446744073709551615UL"),
-    ("LLONG_MIN", "(-9223372036854775807LL-1LL)"),
-    ("LLONG_MAX", "9223372036854775807LL"),
-    ("ULLONG_MAX", "18446744073709551615ULL"),
     // <stdint.h>
-    ("INT8_MIN", "(-128)"),
-    ("INT8_MAX", "127"),
-    ("UINT8_MAX", "255"),
-    ("INT16_MIN", "(-32768)"),
-    ("INT16_MAX", "32767"),
-    ("UINT16_MAX", "65535"),
-    ("INT32_MIN", "(-2147483647-1)"),
-    ("INT32_MAX", "2147483647"),
-    ("UINT32_MAX", "4294967295U"),
-    ("INT64_MIN", "(-9223372036854775807L-1L)"),
-    ("INT64_MAX", "9223372036854775807L"),
-    ("UINT64_MAX", "18446744073709551615UL"),
-    ("INTPTR_MIN", "(-9223372036854775807L-1L)"),
-    ("INTPTR_MAX", "9223372036854775807L"),
-    ("UINTPTR_MAX", "18446744073709551615UL"),
-    ("PTRDIFF_MIN", "(-9223372036854775807L-1L)"),
-    ("PTRDIFF_MAX", "9223372036854775807L"),
-    ("SIZE_MAX", "18446744073709551615UL"),
     ("INT8_C", "(c) c"),
     ("INT16_C", "(c) c"),
     ("INT32_C", "(c) c"),
@@ -224,7 +158,7 @@ const MACROS: &[(&str, &str)] = &[
 
 /// The definition of a predefined macro.
 pub(super) fn predefined(name: &str) -> Option<&'static str> {
-    static TABLE: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| MACROS.iter().copied().collect());
+    static TABLE: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| MACROS.iter().chain(CONSTANTS).copied().collect());
     TABLE.get(name).copied()
 }
 

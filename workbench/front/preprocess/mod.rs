@@ -3,7 +3,7 @@
 //! Tokens come from a stack of files; expansions lie above it as a stack of contexts, each the replacement of one macro,
 //! which stays disabled until its context is used up (C++'s rule against recursion: a name met while disabled is painted and
 //! never expands again). Predefined macros cost nothing until their name is first met. Everything is bounded: tokens made
-//! ([`MAX_TOKENS`]), nesting ([`MAX_NESTING`]), includes ([`MAX_INCLUDE_DEPTH`], [`MAX_INCLUDES`]).
+//! ([`MAX_TOKENS`]) and their text ([`MAX_EXPANSION_BYTES`], [`MAX_TOKEN_BYTES`]), nesting ([`MAX_NESTING`]), includes ([`MAX_INCLUDE_DEPTH`], [`MAX_INCLUDES`]).
 
 mod condition;
 mod directive;
@@ -12,19 +12,25 @@ pub(crate) mod headers;
 mod macros;
 #[cfg(test)]
 mod tests;
+pub(crate) mod uses;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Options;
 use super::ast::{Interner, Symbol};
-use super::lexer::{Flags, Token, TokenKind, lex};
+use super::lexer::{Flags, Token, TokenKind, is_raw, lex};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceMap, Span};
 use macros::Macro;
+use uses::MacroUse;
 
 /// Most tokens that expansion and included headers may produce in one compilation.
 pub const MAX_TOKENS: usize = 2_000_000;
+/// Most bytes of text that the tokens of all expansions may have; a name used twice counts twice.
+pub const MAX_EXPANSION_BYTES: usize = 64 << 20;
+/// Longest token, in bytes, that `##` and `#` make: what the C++ standard asks of a string literal.
+pub const MAX_TOKEN_BYTES: usize = 65_536;
 /// Most macros being expanded inside one another.
 pub const MAX_NESTING: usize = 200;
 /// Most headers including one another.
@@ -36,14 +42,23 @@ pub const MAX_SOURCE: usize = 16 << 20;
 /// Unknown characters reported one by one; the rest are counted.
 const MAX_GARBAGE: usize = 20;
 
-/// Preprocesses a file. The tokens end with one `Eof`; where a limit was passed there is nothing but it.
+/// What preprocessing makes of a file.
+#[derive(Debug)]
+pub struct Preprocessed {
+    /// The tokens end with one `Eof`; where a limit was passed there is nothing but it.
+    pub tokens: Vec<Token>,
+    /// The macros that were used on the way.
+    pub uses: Vec<MacroUse>,
+}
+
+/// Preprocesses a file.
 pub fn preprocess(
     sources: &mut SourceMap,
     file: FileId,
     options: &Options,
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
-) -> Vec<Token> {
+) -> Preprocessed {
     let mut pp = Preprocessor {
         sources,
         options,
@@ -56,6 +71,8 @@ pub fn preprocess(
         includes: 0,
         counter: 0,
         work: 0,
+        bytes: 0,
+        uses: Vec::new(),
         stopped: false,
         garbage: 0,
         in_condition: false,
@@ -64,7 +81,8 @@ pub fn preprocess(
     };
     pp.push_file(file);
     pp.push_options();
-    pp.run()
+    let tokens = pp.run();
+    Preprocessed { tokens, uses: pp.uses }
 }
 
 /// A file being read.
@@ -136,6 +154,10 @@ struct Preprocessor<'a> {
     counter: u32,
     /// Tokens made so far, held against [`MAX_TOKENS`].
     work: usize,
+    /// Bytes of text of the tokens that expansions made, held against [`MAX_EXPANSION_BYTES`].
+    bytes: usize,
+    /// Uses of macros in the files, as they were met.
+    uses: Vec<MacroUse>,
     /// A limit was passed: nothing more is read.
     stopped: bool,
     garbage: usize,
@@ -204,6 +226,23 @@ impl Preprocessor<'_> {
         self.work += tokens;
         if self.work > MAX_TOKENS {
             self.stop(span, format!("macro expansion produces more than {MAX_TOKENS} tokens"));
+        }
+        !self.stopped
+    }
+
+    /// Counts the text of tokens made; `false` once the limit is passed.
+    fn charge_text(&mut self, tokens: &[Token], span: Span) -> bool {
+        self.bytes += tokens.iter().map(|token| token.text(self.interner).len()).sum::<usize>();
+        if self.bytes > MAX_EXPANSION_BYTES {
+            self.stop(span, format!("macro expansion produces more than {MAX_EXPANSION_BYTES} bytes of text"));
+        }
+        !self.stopped
+    }
+
+    /// Holds the length of a token that `#` or `##` makes against the limit; `false` when it is too long.
+    fn token_fits(&mut self, len: usize, span: Span) -> bool {
+        if len > MAX_TOKEN_BYTES {
+            self.stop(span, format!("macro expansion produces a token of more than {MAX_TOKEN_BYTES} bytes"));
         }
         !self.stopped
     }
@@ -289,7 +328,10 @@ impl Preprocessor<'_> {
                 first_line(token.span, text),
                 "this string is never closed",
             )
-            .help("close it with `\"` on the same line"),
+            .help(match raw_closing(text) {
+                Some(closing) => format!("close it with `{closing}`"),
+                None => "close it with `\"` on the same line".to_owned(),
+            }),
             TokenKind::UnterminatedChar => {
                 let span = first_line(token.span, text);
                 Diagnostic::error(Code::UnterminatedLiteral, span, "this character literal is never closed")
@@ -357,6 +399,12 @@ impl Preprocessor<'_> {
         self.frames.pop();
         true
     }
+}
+
+/// What closes the raw string that a text starts with.
+fn raw_closing(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('"').filter(|_| is_raw(text))?;
+    rest.split_once('(').map(|(delimiter, _)| format!("){delimiter}\""))
 }
 
 /// A span cut at the end of its first line.

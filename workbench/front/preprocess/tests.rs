@@ -8,7 +8,7 @@ fn run_with(text: &str, options: &Options) -> (String, Vec<String>) {
     let mut interner = Interner::default();
     let mut diags = Vec::new();
     let file = sources.add("cell", text);
-    let tokens = preprocess(&mut sources, file, options, &mut interner, &mut diags);
+    let tokens = preprocess(&mut sources, file, options, &mut interner, &mut diags).tokens;
     assert_eq!(tokens.iter().filter(|t| t.kind == TokenKind::Eof).count(), 1);
     let mut out = String::new();
     for token in &tokens[..tokens.len() - 1] {
@@ -263,7 +263,7 @@ fn tokens_of_bodies_stand_at_the_use_and_arguments_where_written() {
     let mut interner = Interner::default();
     let text = "#define IN(x) (x)\n#define OUT(x) IN(x) + 1\nOUT(ab);";
     let file = sources.add("cell", text);
-    let tokens = preprocess(&mut sources, file, &Options::default(), &mut interner, &mut Vec::new());
+    let tokens = preprocess(&mut sources, file, &Options::default(), &mut interner, &mut Vec::new()).tokens;
     let seen: Vec<_> = tokens.iter().map(|t| (t.text(&interner), sources.text(t.span))).collect();
     let usage = "OUT(ab)";
     assert_eq!(seen, [("(", usage), ("ab", "ab"), (")", usage), ("+", usage), ("1", usage), (";", ";"), ("", "")]);

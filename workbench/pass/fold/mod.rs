@@ -1,14 +1,13 @@
 //! Constant folding, copies, branches on constants, small `if`s to selections, and dead code, in two linear walks.
 //!
 //! Forward: operands are resolved to what they are copies of; ops on constants are computed (by the rules of [`crate::ir`],
-//! see [`eval`]); a `Get` of a local whose value is known becomes that value; an `If` or `Switch` on a constant becomes
+//! see `ir::eval`); a `Get` of a local whose value is known becomes that value; an `If` or `Switch` on a constant becomes
 //! the side it takes; a `Scope` nothing breaks out of dissolves; what follows a jump goes. Backward: [`dead`] removes
 //! what nothing reads.
 //!
 //! Nothing that may fault is removed, moved or computed: loads stay, divisions stay unless their divisor is harmless.
 
 mod dead;
-mod eval;
 mod simplify;
 
 use crate::ir::{Block, Case, Const, Function, Local, MathFn, Op, Stmt, Type, Value, ValueData};

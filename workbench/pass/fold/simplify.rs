@@ -2,7 +2,7 @@
 //!
 //! Floats are touched only when every operand is a constant: `x + 0.0` and `x * 1.0` are not `x` for every bit pattern.
 
-use super::eval;
+use crate::ir::eval;
 use crate::ir::{BinaryOp, CompareOp, Const, Op, Scalar, Type, UnaryOp, Value};
 
 /// What became of an op.

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use workbench::ir::{Const, Param, ParamType, Scalar};
 use workbench::runtime::program::param_type;
 use workbench::runtime::{Arg, BufferArg, DType};
@@ -59,10 +59,44 @@ pub fn bind<'py>(
                 bundle.keep.push(object);
                 arg
             }
+            ParamType::Bytes { size, .. } => structure(&mut bundle.keep, &object, param, size)?,
         };
         bundle.args.push(arg);
     }
     Ok(bundle)
+}
+
+/// A struct by value: `bytes`, or a NumPy scalar or 0-d array of a structured dtype, of the struct's size.
+fn structure<'py>(
+    keep: &mut Vec<Bound<'py, PyAny>>,
+    object: &Bound<'py, PyAny>,
+    param: &Param,
+    size: u32,
+) -> PyResult<Arg> {
+    let py = object.py();
+    let wanted = |what: &str| {
+        let name = &param.name;
+        let help = "pass bytes or a NumPy scalar of a structured dtype, np.dtype([...], align=True)";
+        argument(py, format!("parameter `{name}` is a struct of {size} bytes, not {what}; {help}"))
+    };
+    let numpy = py.import("numpy")?;
+    let bytes = if object.is_instance_of::<PyBytes>() {
+        object.clone()
+    } else {
+        let array = numpy.call_method1("asarray", (object,))?;
+        if array.getattr("dtype")?.getattr("names")?.is_none() || !array.getattr("shape")?.is_empty()? {
+            return Err(wanted(&format!("`{}`", object.get_type().name()?)));
+        }
+        array.call_method0("tobytes")?
+    };
+    if bytes.len()? != size as usize {
+        return Err(wanted(&format!("{} bytes", bytes.len()?)));
+    }
+    let array = numpy.call_method1("frombuffer", (bytes, "u1"))?;
+    let view = View::of(&array).ok_or_else(|| argument(py, "NumPy made no array of bytes"))?;
+    let arg = buffer(&view, DType::from(Scalar::U8), false);
+    keep.push(array.clone());
+    Ok(arg)
 }
 
 fn pointer<'py>(

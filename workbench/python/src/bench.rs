@@ -78,13 +78,34 @@ impl BenchReport {
     }
 
     /// The picture: size against time, with bands for the intervals.
+    ///
+    /// >>> import workbench as wb
+    /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    /// >>> report.plot()
+    /// <picture of ... bytes of SVG>
     fn plot(&self) -> Svg {
         Svg(self.0.plot())
     }
 
     /// Writes the report: data to a path ending in `.json`, the picture to `.svg`, the table to `.txt`.
+    ///
+    /// Raises ArgumentError for any other ending, and OSError where the file cannot be written.
+    ///
+    /// >>> import tempfile, pathlib, workbench as wb
+    /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    /// >>> with tempfile.TemporaryDirectory() as folder:
+    /// ...     path = pathlib.Path(folder) / "report.svg"
+    /// ...     report.save(path)
+    /// ...     path.read_text(encoding="utf-8").startswith("<svg")
+    /// True
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.0.save(path).map_err(|e| errors::to_py(py, e))
+        let text = self.0.text_for(&path).map_err(|e| errors::to_py(py, e))?;
+        // Python's own writing raises what Python's users catch, with the path in it.
+        let keywords = PyDict::new(py);
+        keywords.set_item("encoding", "utf-8")?;
+        let file = py.import("pathlib")?.getattr("Path")?.call1((path,))?;
+        file.call_method("write_text", (text,), Some(&keywords))?;
+        Ok(())
     }
 
     fn __str__(&self) -> String {

@@ -5,6 +5,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use workbench::runtime::Interrupt;
@@ -24,16 +25,21 @@ pub fn interrupt() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
+/// How long a launch that holds the GIL lets go of it at each poll. A release and a lock right after it never let a waiting
+/// thread in: the release wakes it, and by the time it runs the GIL is taken again, its own 5 ms of patience begun anew.
+const TURN: Duration = Duration::from_micros(100);
+
 /// What one launch polls.
 pub struct Poll {
+    holds_gil: bool,
     started: u64,
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Poll {
-    /// For a launch that starts now.
-    pub fn new() -> Self {
-        Poll { started: GENERATION.load(Ordering::Relaxed), raised: Mutex::new(None) }
+    /// For a launch that starts now, with the GIL or without.
+    pub fn new(holds_gil: bool) -> Self {
+        Poll { holds_gil, started: GENERATION.load(Ordering::Relaxed), raised: Mutex::new(None) }
     }
 
     /// The exception a signal handler raised, which is what the launch should end in.
@@ -48,8 +54,9 @@ impl Interrupt for Poll {
             return true;
         }
         let result = Python::attach(|py| {
-            // Gives a waiting thread its turn when this launch holds the GIL; costs nothing when nobody waits.
-            py.detach(|| {});
+            if self.holds_gil {
+                py.detach(|| std::thread::sleep(TURN));
+            }
             py.check_signals()
         });
         match result {

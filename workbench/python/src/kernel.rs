@@ -158,14 +158,15 @@ impl Kernel {
     fn run(&self, py: Python<'_>, shape: &Shape, given: &Bound<'_, PyTuple>, timeout: Option<f64>) -> PyResult<()> {
         self.stale.warn(py)?;
         let bundle = args::bind(py, self.kernel.name(), self.kernel.params(), given.iter())?;
-        let poll = Poll::new();
+        let threads = shape.grid.count().saturating_mul(shape.block.count());
+        let on_cpu = self.kernel.program().options().device == Device::Cpu;
+        let small = on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none();
+        let poll = Poll::new(small);
         let mut config = LaunchConfig::new(shape.grid, shape.block);
         config.shared_mem = shape.shared_mem;
         config.timeout = seconds(py, timeout)?;
         config.interrupt = Some(&poll);
-        let threads = shape.grid.count().saturating_mul(shape.block.count());
-        let on_cpu = self.kernel.program().options().device == Device::Cpu;
-        let result = if on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none() {
+        let result = if small {
             self.kernel.launch_raw(&config, &bundle.args)
         } else {
             let lent = Lent(&bundle.args);
@@ -289,7 +290,10 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
         let value = match args::integer(object) {
             Some(value) => value?,
             None => {
-                return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", object.repr()?)));
+                return Err(argument(
+                    py,
+                    format!("`{name}`: {what} is an int or a tuple of up to three, got {}", object.repr()?),
+                ));
             }
         };
         match value.map(u32::try_from) {
@@ -307,7 +311,11 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
         return Ok(Dim3::new(one(object)?, 1, 1));
     };
     if sequence.is_empty() || sequence.len() > 3 {
-        return Err(argument(py, format!("`{name}`: {what} is an int or up to three, got {}", sequence.len())));
+        let text = match sequence.len() {
+            0 => format!("`{name}`: {what} has no extents; give an int or up to three of them"),
+            many => format!("`{name}`: {what} has at most three extents, x, y and z; got {many} of them"),
+        };
+        return Err(argument(py, text));
     }
     let mut extents = [1u32; 3];
     for (extent, object) in extents.iter_mut().zip(&sequence) {
@@ -386,7 +394,7 @@ impl HostFunction {
             };
             consts.push(args::scalar(object, ty, &param.name)?);
         }
-        let poll = Poll::new();
+        let poll = Poll::new(true);
         match self.program.call_host(&self.name, &consts, Some(&poll)) {
             Ok((value, report)) => {
                 output::write(py, &report.output, report.dropped)?;

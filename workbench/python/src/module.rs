@@ -143,11 +143,29 @@ impl Module {
     }
 
     /// The PTX of a text compiled with `device="cuda"`; ArgumentError for the CPU.
+    ///
+    /// >>> import workbench as wb
+    /// >>> text = "__global__ void k(int* x) { *x = 1; }"
+    /// >>> ".entry" in wb.compile(text, device="cuda").ptx()  # doctest: +SKIP
+    /// True
+    /// >>> wb.compile(text).ptx()
+    /// Traceback (most recent call last):
+    ///   ...
+    /// workbench.errors.ArgumentError: ...
     fn ptx(&self, py: Python<'_>) -> PyResult<String> {
         self.program.ptx().map(str::to_owned).map_err(|e| errors::to_py(py, e))
     }
 
     /// The machine code for the GPU (an ELF file) of a text compiled with `device="cuda"`; ArgumentError for the CPU.
+    ///
+    /// >>> import workbench as wb
+    /// >>> text = "__global__ void k(int* x) { *x = 1; }"
+    /// >>> wb.compile(text, device="cuda").cubin()[:4]  # doctest: +SKIP
+    /// b'\x7fELF'
+    /// >>> wb.compile(text).cubin()
+    /// Traceback (most recent call last):
+    ///   ...
+    /// workbench.errors.ArgumentError: ...
     fn cubin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.program.cubin().map(|bytes| PyBytes::new(py, bytes)).map_err(|e| errors::to_py(py, e))
     }
@@ -159,6 +177,14 @@ impl Module {
     }
 
     /// The same code, its launches faulting after `seconds` unless they say otherwise (None: never).
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> m = wb.compile("__global__ void spin(volatile int* x) { while (*x == 0) { } }").with_timeout(0.05)
+    /// >>> try:
+    /// ...     m.spin[1, 1](np.zeros(1, np.int32))
+    /// ... except wb.KernelTimeout:
+    /// ...     print("stopped")
+    /// stopped
     #[pyo3(signature = (seconds))]
     fn with_timeout(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<Module> {
         crate::kernel::seconds(py, seconds)?;
@@ -304,7 +330,7 @@ pub fn compile_source(
     }
     let compile = CompileOptions {
         name: key.name.clone(),
-        front: front::Options { defines: key.defines.clone(), headers },
+        front: front::Options { defines: key.defines.clone(), headers, instances: Vec::new() },
         device: if cuda { Device::Cuda } else { Device::Cpu },
         arch: key.arch.clone(),
         nvrtc_options: key.options.clone(),

@@ -223,24 +223,15 @@ impl NativeOp {
                     used += 1;
                     objects.push(object);
                 }
+                None if arg.default.is_none() => {
+                    // A misspelt keyword is why an argument is missing.
+                    keywords(py, name, schema, args, kwargs)?;
+                    return Err(argument(py, format!("`{name}`: argument `{}` is missing", arg.name)));
+                }
                 None => objects.push(values::default(py, name, arg)?),
             }
         }
-        if let Some(kwargs) = kwargs
-            && kwargs.len() > used
-        {
-            for key in kwargs.keys() {
-                let key = key.to_string();
-                match schema.args.iter().position(|a| a.name == key) {
-                    None => return Err(argument(py, format!("`{name}` has no argument `{key}`: {schema}"))),
-                    Some(at) if at < args.len() => {
-                        return Err(argument(py, format!("`{name}`: argument `{key}` is given twice")));
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
-        Ok(())
+        if kwargs.is_some_and(|kwargs| kwargs.len() > used) { keywords(py, name, schema, args, kwargs) } else { Ok(()) }
     }
 
     fn call<'py>(
@@ -274,12 +265,13 @@ impl NativeOp {
     }
 
     fn run(&self, py: Python<'_>, plan: &Plan, args: &[ArgValue<'_>], outputs: &[*mut u8]) -> PyResult<()> {
-        let poll = Poll::new();
-        let config = RunConfig { timeout: seconds(py, self.timeout())?, interrupt: Some(&poll) };
+        let timeout = seconds(py, self.timeout())?;
         let count = |shape: &[i64]| shape.iter().product::<i64>();
         let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
         let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();
-        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && config.timeout.is_none();
+        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && timeout.is_none();
+        let poll = Poll::new(small);
+        let config = RunConfig { timeout, interrupt: Some(&poll) };
         let result = if small {
             self.op.run(plan, args, outputs, &config)
         } else {
@@ -433,4 +425,25 @@ fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
 pub fn schema_parts(py: Python<'_>, schema: &str) -> PyResult<(String, Vec<Option<String>>)> {
     let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
     Ok((parsed.qualified_name(), parsed.returns.into_iter().map(|r| r.name).collect()))
+}
+
+/// Refuses keywords that name no argument, or one that was given by position.
+fn keywords(
+    py: Python<'_>,
+    name: &str,
+    schema: &Schema,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
+    for key in kwargs.into_iter().flat_map(|kwargs| kwargs.keys()) {
+        let key = key.to_string();
+        match schema.args.iter().position(|a| a.name == key) {
+            None => return Err(argument(py, ops::unknown_argument(schema, &key))),
+            Some(at) if at < args.len() => {
+                return Err(argument(py, format!("`{name}`: argument `{key}` is given twice")));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }

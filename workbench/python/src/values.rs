@@ -4,6 +4,7 @@ use numpy::npyffi::npy_intp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
+use workbench::check::Precision;
 use workbench::ops::schema::{Argument, Default, Kind};
 use workbench::ops::{ArgValue, ArrayRef, OwnedArg, Shape};
 use workbench::runtime::{Error, Result, Tensor};
@@ -181,15 +182,27 @@ pub fn tensor(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Tensor> {
     made.ok_or_else(|| argument(py, format!("{what} is no array that can be compared")))
 }
 
-/// What a callable returned, as tensors: each of a tuple or list, or the only one.
-pub fn tensors(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Tensor>> {
-    if let Ok(tuple) = object.cast::<PyTuple>() {
-        return tuple.iter().map(|o| tensor(&o, what)).collect();
-    }
-    if let Ok(list) = object.cast::<PyList>() {
-        return list.iter().map(|o| tensor(&o, what)).collect();
-    }
-    Ok(vec![tensor(object, what)?])
+/// What a callable returned, as tensors with the precision each had before: each of a tuple or list, or the only one.
+pub fn measured(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<Tensor>, Vec<Precision>)> {
+    let interop = args::interop(object.py())?;
+    let one = |object: Bound<'_, PyAny>| -> PyResult<(Tensor, Precision)> {
+        let tensor = tensor(&object, what)?;
+        let half: Option<String> = interop.call_method1("half_of", (&object,))?.extract()?;
+        let precision = match half.as_deref() {
+            Some("float16") => Precision::Float16,
+            Some("bfloat16") => Precision::BFloat16,
+            _ => tensor.dtype().into(),
+        };
+        Ok((tensor, precision))
+    };
+    let made: Vec<(Tensor, Precision)> = if let Ok(tuple) = object.cast::<PyTuple>() {
+        tuple.iter().map(one).collect::<PyResult<_>>()?
+    } else if let Ok(list) = object.cast::<PyList>() {
+        list.iter().map(one).collect::<PyResult<_>>()?
+    } else {
+        vec![one(object.clone())?]
+    };
+    Ok(made.into_iter().unzip())
 }
 
 /// A result of Python code as a result of Rust's.

@@ -1,5 +1,5 @@
 //! `cargo xtask`: what a person runs. `lab` opens a notebook, `test` runs every test, `check` runs format and lints,
-//! `bench` measures.
+//! `bench` measures, `ulp` finds the largest errors of the math functions.
 
 mod bench;
 mod evcxr;
@@ -7,6 +7,7 @@ mod lab;
 mod python;
 mod step;
 mod test;
+mod ulp;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,6 +24,8 @@ cargo xtask <command>
              --only PART    one of: rust, python, notebooks, rust-notebook (may be repeated)
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side
+  ulp      the table of the float functions' largest errors over all 2^32 arguments; takes hours
+             --stride N     every N-th argument only
 
 Environment: PYTHON (the interpreter to use, 3.10 or newer), XDG_CACHE_HOME (where the evcxr kernel is kept).
 ";
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Some("test") => test::run(&rest),
         Some("check") => test::check(&rest),
         Some("bench") => bench::run(&rest),
+        Some("ulp") => ulp::run(&rest),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(())

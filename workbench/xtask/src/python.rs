@@ -18,8 +18,15 @@ const TEST_PACKAGES: &[&str] =
     &["pytest>=8", "nvidia-cuda-nvrtc>=13", "nvidia-cuda-runtime>=13", "cloudpickle", "matplotlib"];
 
 impl Environment {
-    /// The environment, made or brought up to date; `tests` adds what only the tests need.
+    /// The environment with the package installed, made or brought up to date; `tests` adds what only the tests need.
     pub fn prepare(tests: bool) -> Result<Self, String> {
+        let env = Self::without_package(tests)?;
+        env.install()?;
+        Ok(env)
+    }
+
+    /// The environment with what other projects provide, as it is or brought up to date.
+    pub fn without_package(tests: bool) -> Result<Self, String> {
         let dir = root().join(".lab").join("venv");
         let env = Environment { dir };
         if !env.python().exists() {
@@ -45,7 +52,6 @@ impl Environment {
             )?;
             std::fs::write(&mark, want).map_err(|e| format!("{}: {e}", mark.display()))?;
         }
-        env.install()?;
         Ok(env)
     }
 

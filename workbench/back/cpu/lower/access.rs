@@ -10,25 +10,53 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use super::{FuncLower, Ptr, Result, Val, constant, scalar_type, trusted};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::{BufferDesc, DescField, SIZES};
-use crate::back::cpu::faults::{SiteKind, SiteRoot};
+use crate::back::cpu::faults::{FAR, SiteKind, SiteRoot};
 use crate::back::cpu::intrinsics::HostFn;
 use crate::ir::{FuncKind, Scalar, Stride, Type, Value};
 use crate::source::Span;
 
+/// Farthest an index moves a pointer, in bytes: more than processors have addresses.
+const MAX_REACH: i64 = 1 << 48;
+
+/// How many operations an index is followed through to see how large it can be.
+const MAX_FOLLOWED: u32 = 6;
+
 impl FuncLower<'_, '_> {
-    /// `ptr + index * stride`.
-    pub(super) fn ptr_add(&mut self, ptr: Ptr, index: clif::Value, stride: Stride) -> Ptr {
+    /// `ptr + index * stride`, which is the pointer `v`. An index that would leave every memory there can be gives an offset
+    /// that does as well, instead of one that wraps around to the start.
+    pub(super) fn ptr_add(&mut self, v: Value, ptr: Ptr, index: clif::Value, stride: Stride) -> Ptr {
+        let reach = MAX_REACH / i64::from(stride.bytes().max(1));
+        self.far.remove(&v);
         let by = match (self.known_int(index), stride.bytes()) {
             (Some(0), _) => return ptr,
-            (_, 1) => index,
-            (Some(n), bytes) => self.int(types::I64, n.wrapping_mul(i64::from(bytes))),
-            (None, bytes) if bytes.is_power_of_two() => {
-                let shift = self.int(types::I64, i64::from(bytes.trailing_zeros()));
-                self.b.ins().ishl(index, shift)
+            (Some(n), bytes) if n.unsigned_abs() <= reach as u64 => self.int(types::I64, n * i64::from(bytes)),
+            (Some(_), _) => {
+                self.far.insert(v, index);
+                self.int(types::I64, FAR)
             }
             (None, bytes) => {
-                let bytes = self.int(types::I64, i64::from(bytes));
-                self.b.ins().imul(index, bytes)
+                let by = match bytes {
+                    1 => index,
+                    bytes if bytes.is_power_of_two() => {
+                        let shift = self.int(types::I64, i64::from(bytes.trailing_zeros()));
+                        self.b.ins().ishl(index, shift)
+                    }
+                    bytes => {
+                        let bytes = self.int(types::I64, i64::from(bytes));
+                        self.b.ins().imul(index, bytes)
+                    }
+                };
+                let in_good_row = self.good_row && self.info.row.accesses.iter().any(|(p, ..)| *p == v);
+                if in_good_row || self.magnitude(index, MAX_FOLLOWED) <= reach as u64 {
+                    by
+                } else {
+                    self.far.insert(v, index);
+                    let (low, span) = (self.int(types::I64, reach), self.int(types::I64, 2 * reach));
+                    let from_low = self.b.ins().iadd(index, low);
+                    let near = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, from_low, span);
+                    let far = self.int(types::I64, FAR);
+                    self.b.ins().select(near, by, far)
+                }
             }
         };
         match ptr {
@@ -41,6 +69,30 @@ impl FuncLower<'_, '_> {
                 Ptr::Known { root, off }
             }
             Ptr::Dynamic { addr, desc } => Ptr::Dynamic { addr: self.b.ins().iadd(addr, by), desc },
+        }
+    }
+
+    /// A bound on the absolute value of a 64-bit number.
+    fn magnitude(&self, v: clif::Value, followed: u32) -> u64 {
+        use clif::{InstructionData as Data, Opcode};
+        let dfg = &self.b.func.dfg;
+        let Some(inst) = dfg.value_def(v).inst().filter(|_| followed > 0) else { return u64::MAX };
+        match dfg.insts[inst] {
+            Data::UnaryImm { opcode: Opcode::Iconst, imm } => imm.bits().unsigned_abs(),
+            Data::Unary { opcode: Opcode::Sextend | Opcode::Uextend, arg } => {
+                1u64.checked_shl(dfg.value_type(arg).bits()).unwrap_or(u64::MAX)
+            }
+            Data::Binary { opcode: opcode @ (Opcode::Iadd | Opcode::Isub | Opcode::Imul), args: [a, b] } => {
+                let (a, b) = (self.magnitude(a, followed - 1), self.magnitude(b, followed - 1));
+                // A sum or product that itself wraps is a number of any size.
+                match opcode {
+                    Opcode::Imul => a.checked_mul(b),
+                    _ => a.checked_add(b),
+                }
+                .filter(|n| *n < 1 << 63)
+                .unwrap_or(u64::MAX)
+            }
+            _ => u64::MAX,
         }
     }
 
@@ -130,13 +182,15 @@ impl FuncLower<'_, '_> {
     pub(super) fn checked(&mut self, v: Value, ty: Type, write: bool, span: Span) -> Result<clif::Value> {
         let ptr = self.ptr(v)?;
         let root = self.site_root(ptr);
-        let site = self.new_site(self.access_span(v, span), SiteKind::Access { write, ty, root });
+        let far = self.far.get(&v).copied().filter(|_| root.is_plain());
+        let site = SiteKind::Access { write, ty, root, indexed: far.is_some() };
+        let site = self.new_site(self.access_span(v, span), site);
         let log2 = ty.size().trailing_zeros();
         let (off, b, in_bounds) = match ptr {
             Ptr::Known { root, off } => {
                 let limit = self.limit(root, write, log2)?;
                 // The descriptor of a device function's parameter is only known when running.
-                let b = if self.passes_desc(root) { self.desc_of(root)? } else { off };
+                let b = if self.passes_desc(root) { self.desc_of(root)? } else { far.unwrap_or(off) };
                 (off, b, self.proven(off, limit).map_err(|limit| (off, limit)))
             }
             Ptr::Dynamic { addr, desc } => {

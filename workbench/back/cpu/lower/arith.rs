@@ -173,18 +173,7 @@ impl FuncLower<'_, '_> {
             };
             return Ok(self.b.ins().fcmp(cc, x, y));
         }
-        let cc = match (op, scalar.is_signed()) {
-            (CompareOp::Eq, _) => IntCC::Equal,
-            (CompareOp::Ne, _) => IntCC::NotEqual,
-            (CompareOp::Lt, true) => IntCC::SignedLessThan,
-            (CompareOp::Le, true) => IntCC::SignedLessThanOrEqual,
-            (CompareOp::Gt, true) => IntCC::SignedGreaterThan,
-            (CompareOp::Ge, true) => IntCC::SignedGreaterThanOrEqual,
-            (CompareOp::Lt, false) => IntCC::UnsignedLessThan,
-            (CompareOp::Le, false) => IntCC::UnsignedLessThanOrEqual,
-            (CompareOp::Gt, false) => IntCC::UnsignedGreaterThan,
-            (CompareOp::Ge, false) => IntCC::UnsignedGreaterThanOrEqual,
-        };
+        let cc = int_cc(op, scalar.is_signed());
         Ok(self.b.ins().icmp(cc, x, y))
     }
 
@@ -290,5 +279,21 @@ impl FuncLower<'_, '_> {
             }
         };
         Ok(self.resize(count, false, types::I32))
+    }
+}
+
+/// The condition code of a comparison of integers.
+pub(super) fn int_cc(op: CompareOp, signed: bool) -> IntCC {
+    match (op, signed) {
+        (CompareOp::Eq, _) => IntCC::Equal,
+        (CompareOp::Ne, _) => IntCC::NotEqual,
+        (CompareOp::Lt, true) => IntCC::SignedLessThan,
+        (CompareOp::Le, true) => IntCC::SignedLessThanOrEqual,
+        (CompareOp::Gt, true) => IntCC::SignedGreaterThan,
+        (CompareOp::Ge, true) => IntCC::SignedGreaterThanOrEqual,
+        (CompareOp::Lt, false) => IntCC::UnsignedLessThan,
+        (CompareOp::Le, false) => IntCC::UnsignedLessThanOrEqual,
+        (CompareOp::Gt, false) => IntCC::UnsignedGreaterThan,
+        (CompareOp::Ge, false) => IntCC::UnsignedGreaterThanOrEqual,
     }
 }

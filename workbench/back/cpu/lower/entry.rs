@@ -40,7 +40,7 @@ impl FuncLower<'_, '_> {
                     let value = if s == Scalar::Bool { self.truth(bits) } else { bits };
                     ParamVal { val: Val::Scalar(value), desc: value, base: value }
                 }
-                ParamType::Ptr { .. } => {
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let desc = self.b.ins().load(types::I64, constant(), args, at);
                     let base = self.b.ins().load(types::I64, constant(), desc, DescField::BASE);
                     let off = self.int(types::I64, 0);
@@ -234,27 +234,33 @@ impl FuncLower<'_, '_> {
     fn rows(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
         if !self.info.row.is_empty() {
             let good = self.row_is_good(&self.info.row, width)?;
+            if let Some(plan) = &self.info.vector {
+                return self.vector_row(plan, good, width, done);
+            }
             let (fast, checked) = (self.b.create_block(), self.b.create_block());
             self.b.ins().brif(good, fast, &[], checked, &[]);
             self.b.switch_to_block(fast);
             self.b.seal_block(fast);
             self.good_row = true;
-            self.row(width, done)?;
+            self.whole_row(width, done)?;
             self.b.switch_to_block(checked);
             self.b.seal_block(checked);
             self.good_row = false;
             self.values.fill(None);
             self.published = false;
-            (self.fault, self.stop) = super::exits(&mut self.b);
         }
-        self.row(width, done)
+        self.whole_row(width, done)
     }
 
-    /// The loop over the threads of a row; goes on in `done`.
-    fn row(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
+    fn whole_row(&mut self, width: clif::Value, done: clif::Block) -> Result<()> {
+        let first = self.int(types::I32, 0);
+        self.row(first, width, done)
+    }
+
+    /// The loop over the threads `first..end` of a row, at least one; goes on in `done`.
+    pub(super) fn row(&mut self, first: clif::Value, end: clif::Value, done: clif::Block) -> Result<()> {
         let (body, next) = (self.b.create_block(), self.b.create_block());
         let index = self.b.append_block_param(body, types::I32);
-        let first = self.int(types::I32, 0);
         self.b.ins().jump(body, &[first.into()]);
 
         self.b.switch_to_block(body);
@@ -274,7 +280,7 @@ impl FuncLower<'_, '_> {
         self.b.seal_block(next);
         let one = self.int(types::I32, 1);
         let following = self.b.ins().iadd(index, one);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, following, width);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, following, end);
         self.b.ins().brif(more, body, &[following.into()], done, &[]);
         self.b.seal_block(body);
         self.finish_exits()
@@ -292,7 +298,7 @@ impl FuncLower<'_, '_> {
                     let value = next()?;
                     ParamVal { val: Val::Scalar(value), desc: value, base: value }
                 }
-                ParamType::Ptr { .. } => {
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let (addr, desc) = (next()?, next()?);
                     let base = self.b.ins().load(types::I64, constant(), desc, DescField::BASE);
                     let off = self.b.ins().isub(addr, base);
@@ -372,7 +378,7 @@ impl FuncLower<'_, '_> {
                     let bits = self.b.ins().load(scalar_type(s), constant(), args, at);
                     given.push(if s == Scalar::Bool { self.truth(bits) } else { bits });
                 }
-                ParamType::Ptr { .. } => {
+                ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let desc = self.b.ins().load(types::I64, constant(), args, at);
                     given.push(self.b.ins().load(types::I64, constant(), desc, DescField::BASE));
                     given.push(desc);

@@ -44,7 +44,7 @@ impl FuncLower<'_, '_> {
                 if self.b.func.dfg.value_type(index) != types::I64 {
                     return Err(self.bad(span, "a pointer's index is not `i64`"));
                 }
-                Ok(Val::Ptr(self.ptr_add(ptr, index, *stride)))
+                Ok(Val::Ptr(self.ptr_add(v, ptr, index, *stride)))
             }
             Op::PtrDiff(a, b, stride) => {
                 let (a, b) = (self.ptr(*a)?, self.ptr(*b)?);

@@ -10,11 +10,13 @@ mod atomic;
 mod block;
 mod entry;
 mod expr;
+mod lanes;
 mod masks;
 mod row;
 mod stmt;
 mod stride;
 mod threads;
+mod vector;
 
 use std::collections::HashMap;
 
@@ -40,6 +42,10 @@ pub(super) type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// Deepest nesting of statements; the front end allows less.
 const MAX_NESTING: usize = 512;
+
+/// Most jumps to one pair of exit blocks. Register allocation and dominators look at all that leads to a block again for
+/// each of them, which is quadratic in the function where all of its checks share one.
+const MAX_EXIT_USES: usize = 64;
 
 /// What all functions of a module share while they are lowered.
 pub(super) struct Lowering<'m> {
@@ -137,14 +143,14 @@ struct FuncLower<'a, 'm> {
     published: bool,
     /// `threadIdx.x`, in kernels; all other indices are in the context.
     thread: Option<clif::Value>,
-    /// Takes (site, a, b): reports the fault and leaves.
-    fault: clif::Block,
-    /// Leaves with status 1.
-    stop: clif::Block,
+    /// The blocks that faults and stops go to; the last ones are for the next.
+    exits: Vec<Exits>,
     /// Where `return` of a kernel goes.
     next_thread: Option<clif::Block>,
     /// Whether this is the loop whose planned accesses are known to be in bounds.
     good_row: bool,
+    /// For pointers moved by an index of any size, the index.
+    far: HashMap<Value, clif::Value>,
     labels: Vec<Target>,
     /// How many loops around may wait for other threads.
     waiting: u32,
@@ -152,6 +158,17 @@ struct FuncLower<'a, 'm> {
     depth: usize,
     /// In a kernel with splits.
     walk: Option<block::Walk<'m>>,
+}
+
+/// The ways out of a function that went wrong.
+#[derive(Debug, Clone, Copy)]
+struct Exits {
+    /// Takes (site, a, b): reports the fault and leaves.
+    fault: clif::Block,
+    /// Leaves with status 1.
+    stop: clif::Block,
+    /// How many jumps there are to either.
+    uses: usize,
 }
 
 /// What of a function is compiled.
@@ -255,7 +272,6 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         b.seal_block(entry);
         let ctx = b.block_params(entry)[0];
         let budget = b.declare_var(types::I64);
-        let (fault, stop) = exits(&mut b);
         Ok(FuncLower {
             b,
             m,
@@ -274,10 +290,10 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             budget,
             published: false,
             thread: None,
-            fault,
-            stop,
+            exits: Vec::new(),
             next_thread: None,
             good_row: false,
+            far: HashMap::new(),
             labels: Vec::new(),
             waiting: 0,
             refs: HashMap::new(),
@@ -358,7 +374,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.switch_to_block(cold);
         self.b.seal_block(cold);
         let site = self.int(types::I64, site);
-        self.b.ins().jump(self.fault, &[site.into(), a.into(), b.into()]);
+        let fault = self.exit().fault;
+        self.b.ins().jump(fault, &[site.into(), a.into(), b.into()]);
         self.b.switch_to_block(ok);
         self.b.seal_block(ok);
     }
@@ -366,33 +383,57 @@ impl<'a, 'm> FuncLower<'a, 'm> {
     /// Goes to the fault block.
     fn fault_always(&mut self, site: i64) {
         let site = self.int(types::I64, site);
-        self.b.ins().jump(self.fault, &[site.into(), site.into(), site.into()]);
+        let fault = self.exit().fault;
+        self.b.ins().jump(fault, &[site.into(), site.into(), site.into()]);
     }
 
     /// Leaves with status 1 when `status` is not zero.
     fn stop_if(&mut self, status: clif::Value) {
-        let ok = self.b.create_block();
-        self.b.ins().brif(status, self.stop, &[], ok, &[]);
+        let (ok, stop) = (self.b.create_block(), self.exit().stop);
+        self.b.ins().brif(status, stop, &[], ok, &[]);
         self.b.switch_to_block(ok);
         self.b.seal_block(ok);
     }
 
-    /// Fills the blocks that faults and stops go to.
-    fn finish_exits(&mut self) -> Result<()> {
-        self.b.switch_to_block(self.fault);
-        self.b.seal_block(self.fault);
-        let [site, a, b] = [0, 1, 2].map(|i| self.b.block_params(self.fault)[i]);
-        self.publish_thread();
-        self.call_host(HostFn::Fault, &[self.ctx, site, a, b])?;
-        self.b.ins().jump(self.stop, &[]);
-        self.b.switch_to_block(self.stop);
-        self.b.seal_block(self.stop);
-        let mut results = vec![self.int(types::I32, 1)];
-        let returns = self.b.func.signature.returns.clone();
-        for ret in returns.iter().skip(1) {
-            results.push(self.zero(ret.value_type));
+    /// Where one more fault or stop goes.
+    fn exit(&mut self) -> Exits {
+        match self.exits.last_mut() {
+            Some(exits) if exits.uses < MAX_EXIT_USES => {
+                exits.uses += 1;
+                *exits
+            }
+            _ => {
+                let (fault, stop) = (self.b.create_block(), self.b.create_block());
+                self.b.set_cold_block(fault);
+                self.b.set_cold_block(stop);
+                for _ in 0..3 {
+                    self.b.append_block_param(fault, types::I64);
+                }
+                let exits = Exits { fault, stop, uses: 1 };
+                self.exits.push(exits);
+                exits
+            }
         }
-        self.b.ins().return_(&results);
+    }
+
+    /// Fills the blocks that faults and stops went to; later ones go to new blocks.
+    fn finish_exits(&mut self) -> Result<()> {
+        for Exits { fault, stop, .. } in std::mem::take(&mut self.exits) {
+            self.b.switch_to_block(fault);
+            self.b.seal_block(fault);
+            let [site, a, b] = [0, 1, 2].map(|i| self.b.block_params(fault)[i]);
+            self.publish_thread();
+            self.call_host(HostFn::Fault, &[self.ctx, site, a, b])?;
+            self.b.ins().jump(stop, &[]);
+            self.b.switch_to_block(stop);
+            self.b.seal_block(stop);
+            let mut results = vec![self.int(types::I32, 1)];
+            let returns = self.b.func.signature.returns.clone();
+            for ret in returns.iter().skip(1) {
+                results.push(self.zero(ret.value_type));
+            }
+            self.b.ins().return_(&results);
+        }
         Ok(())
     }
 
@@ -436,7 +477,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.def_var(self.budget, fresh);
         let zero = self.int(types::I64, 0);
         let stop = self.b.ins().icmp(clif::condcodes::IntCC::SignedLessThan, fresh, zero);
-        self.b.ins().brif(stop, self.stop, &[], go, &[]);
+        let leave = self.exit().stop;
+        self.b.ins().brif(stop, leave, &[], go, &[]);
         self.b.switch_to_block(go);
         self.b.seal_block(go);
         Ok(())
@@ -581,17 +623,6 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             Ptr::Known { root, .. } => Ok((self.address(ptr)?, self.desc_of(root)?)),
         }
     }
-}
-
-/// The blocks that faults and stops go to.
-fn exits(b: &mut FunctionBuilder<'_>) -> (clif::Block, clif::Block) {
-    let (fault, stop) = (b.create_block(), b.create_block());
-    b.set_cold_block(fault);
-    b.set_cold_block(stop);
-    for _ in 0..3 {
-        b.append_block_param(fault, types::I64);
-    }
-    (fault, stop)
 }
 
 /// A diagnostic about IR that breaks a rule.

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::{FuncLower, Ptr, Result, Val};
 use crate::back::cpu::affine::RowPlan;
-use crate::ir::{Op, Value};
+use crate::ir::{CompareOp, Op, Value};
 use crate::source::Span;
 
 /// For each value the op that defines it.
@@ -40,17 +40,23 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(good)
     }
 
-    /// Whether none of the plan's 32-bit values wraps between the first thread and the last.
+    /// Whether none of the plan's values wraps between the first thread and the last.
     pub(super) fn widened_stay(&mut self, plan: &RowPlan, ops: &Ops<'m>, last: clif::Value) -> Result<clif::Value> {
         let mut good = self.int(types::I8, 1);
         for &(v, step) in &plan.widened {
             let start = self.first_wide(v, plan, ops)?;
             let scalar = self.scalar_of(v)?;
             let end = self.end(start, last, step);
-            let narrow = self.b.ins().ireduce(types::I32, end);
-            let again = self.widen(narrow, scalar.into());
-            let same = self.b.ins().icmp(IntCC::Equal, end, again);
-            good = self.b.ins().band(good, same);
+            let stays = if scalar.bits() == 64 {
+                // A row is far too short to come round.
+                let op = if step < 0 { CompareOp::Le } else { CompareOp::Ge };
+                self.b.ins().icmp(super::arith::int_cc(op, scalar.is_signed()), end, start)
+            } else {
+                let narrow = self.b.ins().ireduce(types::I32, end);
+                let again = self.widen(narrow, scalar.into());
+                self.b.ins().icmp(IntCC::Equal, end, again)
+            };
+            good = self.b.ins().band(good, stays);
         }
         Ok(good)
     }
@@ -64,8 +70,8 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(self.widen(first, scalar.into()))
     }
 
-    /// What `v` is for the first thread.
-    fn first(&mut self, v: Value, plan: &RowPlan, ops: &Ops<'m>) -> Result<Val> {
+    /// What `v` is for the thread that is set as the running one.
+    pub(super) fn first(&mut self, v: Value, plan: &RowPlan, ops: &Ops<'m>) -> Result<Val> {
         if let Some(Some(known)) = self.values.get(v.index()) {
             return Ok(*known);
         }

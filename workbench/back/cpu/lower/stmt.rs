@@ -94,8 +94,25 @@ impl FuncLower<'_, '_> {
                 self.fault_if(fails, site, nothing, nothing);
                 Ok(true)
             }
-            Stmt::Trap => {
-                let site = self.new_site(span, SiteKind::Trap);
+            Stmt::Aligned { ptr, align } => {
+                let log2 = align.trailing_zeros();
+                if u32::from(self.info.align.get(ptr.index()).copied().unwrap_or(0)) < log2 {
+                    let ptr = self.ptr(*ptr)?;
+                    let addr = self.address(ptr)?;
+                    let site = self.new_site(span, SiteKind::Align(*align));
+                    let mask = self.int(types::I64, i64::from(*align) - 1);
+                    let low = self.b.ins().band(addr, mask);
+                    let nothing = self.int(types::I64, 0);
+                    self.fault_if(low, site, addr, nothing);
+                }
+                Ok(true)
+            }
+            Stmt::Trap | Stmt::MissingReturn(_) => {
+                let kind = match stmt {
+                    Stmt::MissingReturn(func) => SiteKind::MissingReturn(func.clone()),
+                    _ => SiteKind::Trap,
+                };
+                let site = self.new_site(span, kind);
                 self.fault_always(site);
                 Ok(false)
             }

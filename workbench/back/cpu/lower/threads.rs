@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::{FuncLower, LocalVar, Ptr, Result, Val, constant, exits, scalar_type, trusted};
+use super::{FuncLower, LocalVar, Ptr, Result, Val, constant, scalar_type, trusted};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::{DescField, Field};
 use crate::back::cpu::join::{ACTIVE, MaskOp};
@@ -61,8 +61,7 @@ impl<'m> FuncLower<'_, 'm> {
     /// A loop over the active threads; `fill` writes what one does, and tells whether its end is reached. `kept` are the locals it
     /// sets that have to outlive it.
     pub(super) fn thread_loop(&mut self, kept: &[Local], fill: impl FnOnce(&mut Self) -> Result<bool>) -> Result<()> {
-        let outer = (self.fault, self.stop);
-        (self.fault, self.stop) = exits(&mut self.b);
+        let outer = std::mem::take(&mut self.exits);
         let (end, after) = (self.b.create_block(), self.b.create_block());
         let walk = self.walk()?;
         (walk.thread_end, walk.jumped) = (Some(end), false);
@@ -139,12 +138,13 @@ impl<'m> FuncLower<'_, 'm> {
             }
         }
         self.finish_exits()?;
-        (self.fault, self.stop) = outer;
+        self.exits = outer;
         let walk = self.walk()?;
         (walk.tid, walk.packed, walk.thread_end) = (None, None, None);
         let jumped = std::mem::take(&mut walk.jumped);
         for v in std::mem::take(&mut walk.defined) {
             self.values[v.index()] = None;
+            self.far.remove(&v);
         }
         self.b.switch_to_block(after);
         self.b.seal_block(after);

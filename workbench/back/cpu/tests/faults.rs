@@ -203,11 +203,11 @@ fn division_by_zero_and_overflow_name_the_operands() {
     assert_eq!(run(BinaryOp::Rem, Scalar::U64, -1, 0), Some((DivisionByZero, format!("{} % 0", u64::MAX))));
     assert_eq!(
         run(BinaryOp::Div, Scalar::I32, i32::MIN.into(), -1),
-        Some((DivisionOverflow, "-2147483648 / -1, which does not fit in `int`".into()))
+        Some((DivisionOverflow, "-2147483648 / -1: the quotient does not fit in `int`".into()))
     );
     assert_eq!(
         run(BinaryOp::Rem, Scalar::I64, i64::MIN, -1),
-        Some((DivisionOverflow, "-9223372036854775808 % -1, which does not fit in `long long`".into()))
+        Some((DivisionOverflow, "-9223372036854775808 % -1: the quotient does not fit in `long long`".into()))
     );
     assert_eq!(run(BinaryOp::Rem, Scalar::I32, 7, -1), None);
 }

@@ -83,7 +83,7 @@ const CASES: &[Case] = &[
 fn kernel(math: MathFn, s: Scalar) -> Function {
     let mut b = Build::kernel("math");
     let out = b.ptr("out", s);
-    let args: Vec<Value> = (0..math.arity()).map(|i| b.scalar(["a", "b", "c"][i], s)).collect();
+    let args: Vec<Value> = (0..math.arity()).map(|i| b.scalar(["a", "b", "c", "d"][i], s)).collect();
     let v = b.op(s, Op::Math(math, args));
     b.store(out, v);
     b.done()
@@ -192,6 +192,54 @@ fn edges_are_where_c_and_cuda_put_them() {
         (Rhypot, &[0.0, 0.0], inf),
         (Rhypot, &[inf, nan], 0.0),
         (Rhypot, &[nan, 1.0], nan),
+        (Acosh, &[0.5], nan),
+        (Acosh, &[-1e10], nan),
+        (Acosh, &[1.0], 0.0),
+        (Tanh, &[-0.0], -0.0),
+        (Tanh, &[inf], 1.0),
+        (Tanh, &[-inf], -1.0),
+        (Tanh, &[nan], nan),
+        (Tanh, &[5e-324], 5e-324),
+        (Log10, &[0.0], -inf),
+        (Log10, &[-1.0], nan),
+        (Log10, &[1.0], 0.0),
+        (Log10, &[1000.0], 3.0),
+        (Log10, &[inf], inf),
+        (J0, &[0.0], 1.0),
+        (J0, &[inf], 0.0),
+        (J1, &[-0.0], -0.0),
+        (J1, &[nan], nan),
+        (Y0, &[0.0], -inf),
+        (Y0, &[-1.0], nan),
+        (Y0, &[inf], 0.0),
+        (Y1, &[0.0], -inf),
+        (Y1, &[1e-320], -inf),
+        (Jn, &[-1.0, 2.0], nan),
+        (Jn, &[3.0, inf], 0.0),
+        (Yn, &[-1.0, 2.0], nan),
+        (Yn, &[2.0, 0.0], -inf),
+        (Yn, &[2.0, -1.0], nan),
+        (CylBesselI0, &[-inf], inf),
+        (CylBesselI0, &[1e308], inf),
+        (CylBesselI0, &[nan], nan),
+        (CylBesselI1, &[-0.0], -0.0),
+        (CylBesselI1, &[-inf], -inf),
+        (Norm3d, &[inf, nan, 1.0], inf),
+        (Norm3d, &[0.0, nan, 1.0], nan),
+        (Norm4d, &[0.0, -0.0, 0.0, 0.0], 0.0),
+        (Rnorm3d, &[1.0, -inf, nan], 0.0),
+        (Rnorm4d, &[0.0, 0.0, 0.0, 0.0], inf),
+        (Rnorm3d, &[3e-320, 0.0, 4e-320], inf),
+        (RemquoQuotient, &[5.0, 2.0], 2.0),
+        (RemquoQuotient, &[7.0, 2.0], 4.0),
+        (RemquoQuotient, &[inf, 2.0], 0.0),
+        (RemquoQuotient, &[1.0, nan], 0.0),
+        (RemquoQuotient, &[5e-324, 1.7e308], 0.0),
+        (AddRd, &[1.0, -1.0], -0.0),
+        (MulRu, &[5e-324, 0.5], 5e-324),
+        (DivRz, &[-1.0, 0.0], -inf),
+        (SqrtRz, &[-1.0], nan),
+        (FmaRd, &[1.0, 1.0, nan], nan),
         (Fmin, &[nan, 1.0], 1.0),
         (Fmin, &[1.0, nan], 1.0),
         (Fmin, &[nan, nan], nan),
@@ -229,7 +277,7 @@ fn edges_are_where_c_and_cuda_put_them() {
 #[test]
 fn every_function_of_the_ir_runs_in_both_forms() {
     for math in MathFn::ALL {
-        let args = &[0.75, 0.5, 0.25][..math.arity()];
+        let args = &[0.75, 0.5, 0.25, 0.125][..math.arity()];
         let narrow: Vec<f32> = args.iter().map(|x| *x as f32).collect();
         let (wide, narrow) = (double(*math, args), float(*math, &narrow));
         let close = (wide - f64::from(narrow)).abs() <= 1e-6 * wide.abs().max(1.0);

@@ -78,6 +78,37 @@ fn the_fault_is_the_lowest_blocks_even_if_another_comes_rounds_earlier() {
 }
 
 #[test]
+fn the_fault_is_the_lowest_threads_even_if_another_comes_rounds_earlier() {
+    // In block 1 thread (20, 2) faults in the first round, (5, 2) in the second, (9, 1) in the third and (30, 0) in the
+    // last of 4; thread 6 of the row of (5, 2) faults in the third as well. Run one after the other, (30, 0) comes first.
+    let source = "__global__ void late(int* y, int n, int first) {
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+                int round = i / (gridDim.x * blockDim.x), x = threadIdx.x, row = threadIdx.y;
+                bool bad = round == 0 && x == 20 && row == 2 || round == 1 && x == 5 && row == 2
+                    || round == 2 && (x == 6 && row == 2 || x == 9 && row == 1) || round == 3 && x == 30 && row == first;
+                y[blockIdx.x == 1 && bad ? -1 - i : i] = i;
+            }
+        }";
+    let code = compile_module(&cuda(source));
+    for (first, wanted) in [(0, [30, 0, 0]), (1, [9, 1, 0]), (7, [9, 1, 0])] {
+        for serial in [true, false] {
+            let mut y = vec![0; 2 * 32 * 4];
+            let args = [buffer(&mut y), RawArg::Scalar(2 * 32 * 4), RawArg::Scalar(first)];
+            let config = LaunchConfig { serial, ..LaunchConfig::new(2, (32, 3)) };
+            let fault = code.launch(FuncId::new(0), &args, &config).fault.expect("it writes out of bounds");
+            assert_eq!((fault.block, fault.thread), ([1, 0, 0], wanted), "first {first}");
+        }
+    }
+    // Within a row: the lower thread of two, of which the higher faults rounds earlier.
+    let code = compile_module(&cuda(&source.replace("row == 1", "row == 9").replace("&& row == first", "&& row == 9")));
+    let mut y = vec![0; 2 * 32 * 4];
+    let args = [buffer(&mut y), RawArg::Scalar(2 * 32 * 4), RawArg::Scalar(0)];
+    let fault =
+        code.launch(FuncId::new(0), &args, &LaunchConfig::new(2, (32, 3))).fault.expect("it writes out of bounds");
+    assert_eq!((fault.block, fault.thread), ([1, 0, 0], [5, 2, 0]));
+}
+
+#[test]
 fn numbers_near_the_end_of_their_type_take_the_plain_way() {
     let code = compile_module(&cuda(
         "__global__ void far(int* y, int first, int n, int stride) {

@@ -10,7 +10,7 @@ array([0, 2, 4, 6], dtype=int32)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any as _Any
 
 from . import _docs
 from ._compile import compile, devices
@@ -64,15 +64,20 @@ __all__ = [
 ]
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: _Any) -> None:
     """Registers `%%kernel` and its companions; `%load_ext workbench` calls it."""
     from .magics import load_ipython_extension as load
 
     load(shell)
 
 
-def unload_ipython_extension(shell: Any) -> None:
+def unload_ipython_extension(shell: _Any) -> None:
     """Undoes what `load_ipython_extension` did, the magics' names aside."""
     from .magics import unload_ipython_extension as unload
 
     unload(shell)
+
+
+def __dir__() -> list[str]:
+    # `from __future__ import annotations` binds its name here; nobody looks for it.
+    return sorted(name for name in globals() if name not in ("annotations", "_Any"))

@@ -59,11 +59,16 @@ def as_tensor(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
 def as_result(obj: Any, what: str) -> np.ndarray:
     """What a reference or gradient gave, as a contiguous array of a type that can be compared."""
     detach = getattr(obj, "detach", None)
+    half = half_of(obj)
     try:
-        array = np.asarray(detach().cpu() if detach is not None else obj, order="C")
+        host = detach().cpu() if detach is not None else obj
+        # NumPy knows no bfloat16: torch widens it itself.
+        if half == "bfloat16" and detach is not None:
+            host = host.float()
+        array = np.asarray(host, order="C")
     except (TypeError, ValueError, RuntimeError) as error:
         raise make_argument_error(f"{what} is no array: {error}") from error
-    if array.dtype == np.float16:
+    if half is not None:
         return array.astype(np.float32)
     if array.dtype == np.longdouble and array.dtype != np.float64:
         return array.astype(np.float64)
@@ -72,6 +77,18 @@ def as_result(obj: Any, what: str) -> np.ndarray:
     if array.dtype.kind not in "biuf":
         raise make_argument_error(f"{what} is an array of {array.dtype}, which cannot be compared")
     return array if array.flags.aligned else array.copy()
+
+
+def half_of(obj: Any) -> str | None:
+    """"float16" or "bfloat16" where the array's numbers are such: NumPy's, torch's, or ml_dtypes', as JAX has them.
+
+    >>> half_of(np.ones(3, np.float16)), half_of(np.ones(3, np.float32)), half_of(1.5)
+    ('float16', None, None)
+    """
+    name = str(getattr(obj, "dtype", "")).rpartition(".")[2]
+    if name.lstrip("<>=|") in ("f2", "float16"):
+        return "float16"
+    return "bfloat16" if name == "bfloat16" else None
 
 
 def like(first: Any, array: np.ndarray) -> Any:

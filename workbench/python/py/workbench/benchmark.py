@@ -44,13 +44,29 @@ def bench(
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
     return _workbench.sweep(
         [(str(name), function) for name, function in contestants.items()],
-        [int(size) for size in sizes],
+        [_size(size) for size in sizes],
         make_args,
         title,
         flush_cache,
         seconds_per_size,
         max_seconds,
     )
+
+
+def _size(size: Any) -> int:
+    """A size as an int; ArgumentError for what counts nothing.
+
+    >>> _size(10), _size(1e3)
+    (10, 1000)
+    """
+    try:
+        whole = int(size)
+        fits = whole == size and 0 <= whole < 1 << 63
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits:
+        raise make_argument_error(f"sizes are whole numbers from 0 on, got {size!r}")
+    return whole
 
 
 def bench_callable(

@@ -18,7 +18,7 @@ import json
 import platform
 import sys
 from dataclasses import dataclass
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Case:
 
     name: str
     source: str
-    make: Callable[[np.random.Generator, int], tuple]
+    make: Callable[[np.random.Generator, int], tuple[Any, ...]]
     ulp: int = 0
     sizes: tuple[int, ...] = (1, 37, 1000)
 
@@ -51,8 +51,8 @@ def _unary(name: str, expr: str, low: float, high: float, ulp: int, dtype: type 
     c = "float" if dtype is np.float32 else "double"
     source = f"__global__ void k(const {c}* x, {c}* y, int n) {{ {INDEX} if (i < n) {{ {c} v = x[i]; y[i] = {expr}; }} }}"
 
-    def make(rng: np.random.Generator, n: int) -> tuple:
-        x = rng.uniform(low, high, n).astype(dtype)
+    def make(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+        x: np.ndarray[Any, Any] = rng.uniform(low, high, n).astype(dtype)
         x[: min(n, 4)] = np.array([0.0, 1.0, low, high], dtype)[: min(n, 4)]
         return -(-n // 128), 128, (x, np.empty_like(x), n)
 
@@ -62,7 +62,7 @@ def _unary(name: str, expr: str, low: float, high: float, ulp: int, dtype: type 
 def _binary_int(name: str, expr: str, dtype: type, c: str, nonzero: bool = False) -> Case:
     source = f"__global__ void k(const {c}* a, const {c}* b, {c}* y, int n) {{ {INDEX} if (i < n) y[i] = ({c})({expr}); }}"
 
-    def make(rng: np.random.Generator, n: int) -> tuple:
+    def make(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
         info = np.iinfo(dtype)
         a = rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
         b = rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
@@ -73,25 +73,25 @@ def _binary_int(name: str, expr: str, dtype: type, c: str, nonzero: bool = False
     return Case(name, source, make)
 
 
-def _saxpy(rng: np.random.Generator, n: int) -> tuple:
+def _saxpy(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     x, y = (rng.standard_normal(n).astype(np.float32) for _ in range(2))
     return -(-n // 256), 256, (np.float32(1.7), x, y, n)
 
 
-def _grid_2d(rng: np.random.Generator, n: int) -> tuple:
+def _grid_2d(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     x = rng.standard_normal((n, 19)).astype(np.float32)
     return (2, -(-n // 8)), (16, 8), (x, np.empty((19, n), np.float32), n, 19)
 
 
-def _histogram_free(rng: np.random.Generator, n: int) -> tuple:
+def _histogram_free(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return -(-n // 32), 32, (rng.integers(-1000, 1000, n, dtype=np.int32), np.empty(n, np.int32), n)
 
 
-def _printing(rng: np.random.Generator, n: int) -> tuple:
+def _printing(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return 3, 5, (rng.standard_normal(15).astype(np.float32),)
 
 
-def _convert(rng: np.random.Generator, n: int) -> tuple:
+def _convert(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     # Also past both ends of int's range, and NaN: PTX's cvt saturates, and maps NaN to 0.
     x = (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 12, n)).astype(np.float32)
     x[0] = np.nan
@@ -197,7 +197,7 @@ def _ulp_distance(a: np.ndarray, b: np.ndarray) -> float:
     return float(max(distance, default=0))
 
 
-def _launch(module, config: tuple, args: tuple) -> tuple[list[np.ndarray], str]:
+def _launch(module: Any, config: tuple[Any, ...], args: tuple[Any, ...]) -> tuple[list[np.ndarray], str]:
     """Launches on copies; returns the arrays after it and what was printed."""
     copies = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
     out = io.StringIO()
@@ -206,13 +206,13 @@ def _launch(module, config: tuple, args: tuple) -> tuple[list[np.ndarray], str]:
     return [a for a in copies if isinstance(a, np.ndarray)], out.getvalue()
 
 
-def run(seed: int = 0, report: Callable[[str], None] = print) -> dict:
+def run(seed: int = 0, report: Callable[[str], None] = print) -> dict[str, Any]:
     """Runs every case; returns what happened as data (also what `--json` writes)."""
     gpu = next((d for d in devices() if d.startswith("cuda")), None)
     rows = []
     for case in CASES:
         rng = np.random.default_rng(seed)
-        row: dict = {"case": case.name, "allowed_ulp": case.ulp}
+        row: dict[str, Any] = {"case": case.name, "allowed_ulp": case.ulp}
         on_cpu = compile_source(case.source, name=case.name)
         try:
             on_gpu = compile_source(case.source, device="cuda", name=case.name, options=["--fmad=false"])

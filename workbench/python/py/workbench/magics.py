@@ -5,38 +5,65 @@ from __future__ import annotations
 import argparse
 import builtins
 import difflib
+import functools
 import re
 import shlex
 import time
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn, TypeVar, cast
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
 from ._compile import compile as compile_source
-from .errors import CompileError
+from .errors import ArgumentError, CompileError
 from .operators import op as make_op
 
 __all__ = ["WorkbenchMagics", "load_ipython_extension", "parse_sizes", "unload_ipython_extension"]
 
 _DECLARED = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(")
 _SIZE = re.compile(r"(\d+)([kKmMgG]?)")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
+class _HelpShown(Exception):
+    """The help asked for has been printed: nothing is left to do."""
+
+
 class _Parser(argparse.ArgumentParser):
-    """Options of a magic: a mistake is a usage error of the cell, never an exit."""
+    """Options of a magic: a mistake is a usage error of the cell, never an exit; `--help` prints the help."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog=prog, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{self.prog}: {message}")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        raise UsageError(message or self.format_help())
+        raise _HelpShown
+
+
+def _usage(magic: str) -> Callable[[_Method], _Method]:
+    """What a person wrote wrongly in a magic's line is one line of error, not a traceback of ours."""
+
+    def wrap(method: _Method) -> _Method:
+        @functools.wraps(method)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return method(*args, **kwargs)
+            except _HelpShown:
+                return None
+            except ArgumentError as error:
+                raise UsageError(f"{magic}: {error}") from None
+
+        return cast(_Method, run)
+
+    return wrap
 
 
 def _kernel_parser() -> _Parser:
-    parser = _Parser(prog="%%kernel", add_help=False, allow_abbrev=False)
+    parser = _Parser("%%kernel")
     parser.add_argument("--op", metavar="SCHEMA", help="register an operator: torch's schema grammar")
     parser.add_argument("--shape", help='the shape signature, such as "x[*] -> out[*]"')
     parser.add_argument("--threads", metavar="E", help="threads of a launch: an expression over dims")
@@ -95,9 +122,10 @@ class WorkbenchMagics(Magics):
         super().__init__(shell)
         self._made: dict[str, Any] = {}
         self._history: dict[str, list[_Version]] = {}
-        self._cells = 0
+        self._stored = True
 
     @cell_magic
+    @_usage("%%kernel")
     def kernel(self, line: str, cell: str) -> None:
         """Compiles the cell as CUDA C++ and lands its kernels in the namespace.
 
@@ -110,7 +138,6 @@ class WorkbenchMagics(Magics):
         args = _kernel_parser().parse_args(_split(line))
         defines = dict(_define(text) for text in args.defines)
         reference = self._eval(args.reference, "--reference") if args.reference else None
-        self._cells += 1
         # The magic's own line is line 1 of what the user sees.
         text = "\n" + cell
         try:
@@ -170,8 +197,19 @@ class WorkbenchMagics(Magics):
             if old is not None and self.shell.user_ns.get(name) is old and hasattr(old, "_mark_stale"):
                 old._mark_stale(f"`{name}` is the version before the last edit, which did not compile")
 
+    def _before_cell(self, info: Any) -> None:
+        self._stored = bool(info.store_history)
+
     def _cell_name(self) -> str:
-        count = getattr(self.shell, "execution_count", self._cells)
+        """The running cell, by the number the user sees at it.
+
+        Some versions of IPython count a cell before they run it, some after; the history they store it in does not lie. A
+        cell that is not stored is called what the next one will be, as in IPython's own tracebacks.
+        """
+        count = self.shell.execution_count
+        history = getattr(self.shell, "history_manager", None)
+        if self._stored and history is not None and len(history.input_hist_raw) == count:
+            count -= 1
         return f"In[{count}]"
 
     def _eval(self, expression: str, what: str) -> Any:
@@ -181,9 +219,10 @@ class WorkbenchMagics(Magics):
             raise UsageError(f"{what} {expression}: {type(error).__name__}: {error}") from error
 
     @line_magic
+    @_usage("%kernel_check")
     def kernel_check(self, line: str) -> Any:
         """%kernel_check OP ARG... [--reference EXPR] [--rtol R] [--atol A]: checks an operator against its reference."""
-        parser = _Parser(prog="%kernel_check", add_help=False, allow_abbrev=False)
+        parser = _Parser("%kernel_check")
         parser.add_argument("op")
         parser.add_argument("args", nargs="*")
         parser.add_argument("--reference")
@@ -197,9 +236,10 @@ class WorkbenchMagics(Magics):
         return operator.check(*(self._eval(text, "%kernel_check") for text in given.args), **options)
 
     @line_magic
+    @_usage("%kernel_bench")
     def kernel_bench(self, line: str) -> Any:
         """%kernel_bench OP [NAME=EXPR...] [--sizes 1k:1M] [--make EXPR]: times an operator, and others, over sizes."""
-        parser = _Parser(prog="%kernel_bench", add_help=False, allow_abbrev=False)
+        parser = _Parser("%kernel_bench")
         parser.add_argument("op")
         parser.add_argument("others", nargs="*")
         parser.add_argument("--sizes", default="1k:1M")
@@ -253,6 +293,14 @@ def _define(text: str) -> tuple[str, str]:
     return name, value if equals else "1"
 
 
+def _help_without_a_body(lines: list[str]) -> list[str]:
+    # IPython refuses a cell magic without a cell before the magic is asked.
+    asked = lines[0].split() if len(lines) == 1 else []
+    if asked[:1] == ["%%kernel"] and asked[1:] in (["--help"], ["-h"]):
+        return [lines[0].rstrip("\n") + "\n", "\n"]
+    return lines
+
+
 def _show_compile_error(shell: Any, etype: Any, value: Any, tb: Any, tb_offset: Any = None) -> None:
     # IPython draws every SyntaxError as Python's own, with one line of text; ours renders all of its messages.
     shell._showtraceback(etype, value, value._render_traceback_())
@@ -260,12 +308,21 @@ def _show_compile_error(shell: Any, etype: Any, value: Any, tb: Any, tb_offset: 
 
 def load_ipython_extension(shell: Any) -> None:
     """Registers the magics; `%load_ext workbench` calls it."""
-    shell.register_magics(WorkbenchMagics)
+    magics = WorkbenchMagics(shell)
+    shell.register_magics(magics)
+    shell.events.register("pre_run_cell", magics._before_cell)
+    if _help_without_a_body not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(_help_without_a_body)
     if not shell.custom_exceptions:
         shell.set_custom_exc((CompileError,), _show_compile_error)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Takes the drawing of errors back; `%unload_ext workbench` calls it."""
+    magics = shell.magics_manager.registry.get("WorkbenchMagics")
+    if magics is not None and magics._before_cell in shell.events.callbacks["pre_run_cell"]:
+        shell.events.unregister("pre_run_cell", magics._before_cell)
+    if _help_without_a_body in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(_help_without_a_body)
     if shell.custom_exceptions == (CompileError,):
         shell.set_custom_exc((), None)

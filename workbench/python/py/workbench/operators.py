@@ -55,7 +55,12 @@ class Spec:
         return len(self.shape)
 
     def numel(self) -> int:
-        """The number of elements."""
+        """The number of elements.
+
+        >>> import workbench as wb
+        >>> wb.Spec((2, 3)).numel()
+        6
+        """
         return int(np.prod(self.shape, dtype=np.int64))
 
     size = numel
@@ -188,6 +193,16 @@ class Op(NativeOp):
         """The shapes of the outputs, as a callable on `Spec`s; also as a decorator.
 
         An operator with a shape signature needs none: there it is an ArgumentError.
+
+        >>> import numpy as np, workbench as wb
+        >>> pairs = wb.op("doc::pairs(Tensor x) -> Tensor",
+        ...               "__global__ void pairs(const float* x, float* y, int n) "
+        ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[2 * i] + x[2 * i + 1]; }")
+        >>> @pairs.register_fake
+        ... def half(x):
+        ...     return wb.Spec((x.shape[0] // 2,), x.dtype)
+        >>> pairs(np.arange(4, dtype=np.float32))
+        array([1., 5.], dtype=float32)
         """
         if isinstance(self._parts["shape"], str):
             raise make_argument_error(
@@ -202,6 +217,14 @@ class Op(NativeOp):
         """Adds a kernel for other dtypes or another device ("cpu", "cuda"), or replaces that of the same; also as a decorator.
 
         `kernel` is a kernel of a module, `m.name`, compiled for that device.
+
+        >>> import numpy as np, workbench as wb
+        >>> text = ("__global__ void neg(const T* x, T* y, int n) "
+        ...         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = -x[i]; }")
+        >>> neg = wb.op("doc::neg(Tensor x) -> Tensor", wb.compile(text, defines={"T": "float"}), shape="x[n] -> y[n]")
+        >>> _ = neg.register_kernel("cpu", wb.compile(text, defines={"T": "int"}).neg)
+        >>> neg(np.arange(3, dtype=np.int32))
+        array([ 0, -1, -2], dtype=int32)
         """
         if kernel is None:
             return lambda k: self.register_kernel(device, k)
@@ -221,6 +244,20 @@ class Op(NativeOp):
         """The gradient, as in torch.library: `backward(ctx, *grads)` gives one gradient per input, None where it is no array.
 
         `setup_context(ctx, inputs, output)` runs after the forward pass; also as a decorator.
+
+        >>> import numpy as np, workbench as wb
+        >>> square = wb.op("doc::square_autograd(Tensor x) -> Tensor",
+        ...                "__global__ void square(const float* x, float* y, int n) "
+        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
+        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
+        >>> def backward(ctx, grad):
+        ...     return 2 * ctx.saved_tensors[0] * grad
+        >>> def setup(ctx, inputs, output):
+        ...     ctx.save_for_backward(inputs[0])
+        >>> _ = square.register_autograd(backward, setup_context=setup)
+        >>> output, pullback = square.vjp(np.arange(3, dtype=np.float32))
+        >>> pullback(np.ones(3, np.float32))
+        (array([0., 2., 4.], dtype=float32),)
         """
         for function in (backward, setup_context):
             if function is not None and not callable(function):
@@ -239,6 +276,20 @@ class Op(NativeOp):
         """The output, and the map from its gradient to one gradient per input, by the registered gradient.
 
         Raises ArgumentError where none is registered.
+
+        >>> import numpy as np, workbench as wb
+        >>> square = wb.op("doc::square_vjp(Tensor x) -> Tensor",
+        ...                "__global__ void square(const float* x, float* y, int n) "
+        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
+        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
+        >>> def backward(ctx, grad):
+        ...     return 2 * ctx.saved_tensors[0] * grad
+        >>> def setup(ctx, inputs, output):
+        ...     ctx.save_for_backward(inputs[0])
+        >>> _ = square.register_autograd(backward, setup_context=setup)
+        >>> output, pullback = square.vjp(np.arange(3, dtype=np.float32))
+        >>> output, pullback(np.ones(3, np.float32))
+        (array([0., 1., 4.], dtype=float32), (array([0., 2., 4.], dtype=float32),))
         """
         backward = self._gradient()
         inputs = self._arguments(args, kwargs)
@@ -272,6 +323,15 @@ class Op(NativeOp):
         """Compares a call, on poisoned outputs, with the reference: abs, rel and ULP errors, first mismatches and who wrote them.
 
         Tolerances are torch's for the output's dtype unless both are given.
+
+        >>> import numpy as np, workbench as wb
+        >>> square = wb.op("doc::square_check(Tensor x) -> Tensor",
+        ...                "__global__ void square(const float* x, float* y, int n) "
+        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
+        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
+        >>> report = square.check(np.ones(100, np.float32))
+        >>> report.passed, report.max_abs
+        (True, 0.0)
         """
         wanted = reference or self.reference
         if wanted is None:
@@ -294,6 +354,19 @@ class Op(NativeOp):
 
         Raises RuntimeError where they disagree, unless `raise_exception` is False; `.precision` of the report says how
         it was computed.
+
+        >>> import numpy as np, workbench as wb
+        >>> square = wb.op("doc::square_gradcheck(Tensor x) -> Tensor",
+        ...                "__global__ void square(const float* x, float* y, int n) "
+        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
+        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
+        >>> def backward(ctx, grad):
+        ...     return 2 * ctx.saved_tensors[0] * grad
+        >>> def setup(ctx, inputs, output):
+        ...     ctx.save_for_backward(inputs[0])
+        >>> _ = square.register_autograd(backward, setup_context=setup)
+        >>> square.gradcheck(np.ones(4, np.float32)).passed
+        True
         """
         backward = self._gradient()
         inputs = self._arguments(args, kwargs)
@@ -319,6 +392,15 @@ class Op(NativeOp):
         """Times the operator against its reference or `others`: on these arguments, or over `sizes`.
 
         Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest.
+
+        >>> import numpy as np, workbench as wb
+        >>> square = wb.op("doc::square_bench(Tensor x) -> Tensor",
+        ...                "__global__ void square(const float* x, float* y, int n) "
+        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
+        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
+        >>> report = square.bench(sizes=[64, 256], seconds_per_size=0.01)
+        >>> [(row["name"], row["size"]) for row in report.rows]
+        [('square_bench', 64), ('reference', 64), ('square_bench', 256), ('reference', 256)]
         """
         from .benchmark import bench_callable
 

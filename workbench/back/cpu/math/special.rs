@@ -229,3 +229,74 @@ pub fn logb(x: f64) -> f64 {
         x * x
     }
 }
+
+/// How many low bits of the quotient [`remquo_quotient`] gives: what a `float` holds.
+const QUOTIENT_BITS: u32 = 23;
+
+/// The low bits of the integer nearest `x / y` (halves to even), with the quotient's sign; 0 where `remainder` is NaN. CUDA
+/// promises three bits.
+pub fn remquo_quotient(x: f64, y: f64) -> f64 {
+    if !x.is_finite() || y == 0.0 || y.is_nan() || y.is_infinite() {
+        return 0.0;
+    }
+    let sign = if x.is_sign_negative() == y.is_sign_negative() { 1.0 } else { -1.0 };
+    let (x, y) = (x.abs(), y.abs());
+    // Long division, bit by bit: the remainder is exact at every step.
+    let steps = libm::frexp(x).1 - libm::frexp(y).1;
+    let (mut rest, mut quotient) = (x, 0u64);
+    if steps > 60 {
+        // Higher bits of the quotient do not show.
+        rest %= libm::ldexp(y, 60.min(1024 - libm::frexp(y).1));
+    }
+    for shift in (0..=steps.clamp(-1, 60)).rev() {
+        quotient <<= 1;
+        let part = libm::ldexp(y, shift);
+        if rest >= part {
+            rest -= part;
+            quotient |= 1;
+        }
+    }
+    // rest < y: the half decides, and evenness between.
+    let other = y - rest;
+    if rest > other || (rest == other && quotient & 1 == 1) {
+        quotient += 1;
+    }
+    sign * (quotient & ((1 << QUOTIENT_BITS) - 1)) as f64
+}
+
+/// Inverse hyperbolic cosine; `libm`'s gives numbers below -1.
+pub fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
+/// Hyperbolic tangent within one ULP, of which the C library's misses a second.
+pub fn tanh(x: f64) -> f64 {
+    let size = x.abs();
+    // Numerator and denominator, each as a number and a correction to it.
+    let (top, top_low, bottom, bottom_low) = if size < 0.55 {
+        // The series of sinh and cosh, whose first terms are exact.
+        let square = size * size;
+        let series = |first: u32| {
+            (1..=9).rev().fold(0.0, |sum, k| {
+                let n = 2 * k + first;
+                square / f64::from(n * (n - 1)) * (1.0 + sum)
+            })
+        };
+        (size, size * series(1), 1.0, series(0))
+    } else if size < 20.0 {
+        let exp = (2.0 * size).exp();
+        let (top, bottom) = (exp - 1.0, exp + 1.0);
+        (top, (exp - top) - 1.0, bottom, 1.0 - (bottom - exp))
+    } else {
+        // Within half an ULP; a NaN stays one.
+        return if size.is_nan() { x } else { 1f64.copysign(x) };
+    };
+    if top == 0.0 {
+        return x;
+    }
+    let whole = bottom + bottom_low;
+    let quotient = (top + top_low) / whole;
+    let whole_low = bottom_low - (whole - bottom);
+    let rest = (-quotient).mul_add(whole, top) + top_low - quotient * whole_low;
+    (quotient + rest / whole).copysign(x)
+}

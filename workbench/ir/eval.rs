@@ -4,7 +4,7 @@
 use crate::ir::{BinaryOp, BitFn, CompareOp, Const, MathFn, Scalar, UnaryOp};
 
 /// The low bits of an integer, extended to 64 by the type's signedness.
-pub(super) fn extend(s: Scalar, bits: i64) -> i64 {
+pub(crate) fn extend(s: Scalar, bits: i64) -> i64 {
     let spare = 64 - s.bits();
     match s.is_signed() {
         true => bits << spare >> spare,
@@ -24,7 +24,7 @@ fn f64(x: f64) -> Option<Const> {
     (!x.is_nan()).then_some(Const::F64(x))
 }
 
-pub(super) fn unary(op: UnaryOp, a: Const) -> Option<Const> {
+pub(crate) fn unary(op: UnaryOp, a: Const) -> Option<Const> {
     match (op, a) {
         (UnaryOp::Neg, Const::Int(s, x)) => int(s, x.wrapping_neg()),
         (UnaryOp::Neg, Const::F32(x)) => f32(-x),
@@ -35,7 +35,7 @@ pub(super) fn unary(op: UnaryOp, a: Const) -> Option<Const> {
     }
 }
 
-pub(super) fn binary(op: BinaryOp, a: Const, b: Const) -> Option<Const> {
+pub(crate) fn binary(op: BinaryOp, a: Const, b: Const) -> Option<Const> {
     match (a, b) {
         (Const::Int(s, x), Const::Int(t, y)) => integers(op, s, x, t, y),
         (Const::F32(x), Const::F32(y)) => match op {
@@ -104,7 +104,7 @@ fn divides(s: Scalar, x: i64, y: i64) -> bool {
     y != 0 && !(s.is_signed() && y == -1 && x == min)
 }
 
-pub(super) fn compare(op: CompareOp, a: Const, b: Const) -> Option<Const> {
+pub(crate) fn compare(op: CompareOp, a: Const, b: Const) -> Option<Const> {
     use std::cmp::Ordering;
     let order = match (a, b) {
         (Const::Int(s, x), Const::Int(_, y)) if s.is_signed() => Some(x.cmp(&y)),
@@ -125,7 +125,7 @@ pub(super) fn compare(op: CompareOp, a: Const, b: Const) -> Option<Const> {
     }))
 }
 
-pub(super) fn convert(to: Scalar, a: Const) -> Option<Const> {
+pub(crate) fn convert(to: Scalar, a: Const) -> Option<Const> {
     match a {
         Const::Bool(b) => from_integer(to, Scalar::U8, i64::from(b)),
         Const::Int(s, x) => from_integer(to, s, x),
@@ -167,7 +167,7 @@ fn from_float(to: Scalar, x: f64, original: Const) -> Option<Const> {
     }
 }
 
-pub(super) fn bitcast(to: Scalar, a: Const) -> Option<Const> {
+pub(crate) fn bitcast(to: Scalar, a: Const) -> Option<Const> {
     let bits = match a {
         Const::Int(_, x) => x,
         Const::F32(x) => i64::from(x.to_bits()),
@@ -183,7 +183,7 @@ pub(super) fn bitcast(to: Scalar, a: Const) -> Option<Const> {
 }
 
 /// Only functions that IEEE 754 defines to the last bit.
-pub(super) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
+pub(crate) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
     match *args {
         [Const::F32(x)] => f32(match func {
             MathFn::Sqrt => x.sqrt(),
@@ -205,13 +205,27 @@ pub(super) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
             MathFn::Round => x.round(),
             _ => return None,
         }),
+        [Const::F32(x), Const::F32(y)] => f32(match func {
+            MathFn::Copysign => x.copysign(y),
+            MathFn::Fmod => x % y,
+            MathFn::Fmin if !x.is_nan() && !y.is_nan() && x != y => x.min(y),
+            MathFn::Fmax if !x.is_nan() && !y.is_nan() && x != y => x.max(y),
+            _ => return None,
+        }),
+        [Const::F64(x), Const::F64(y)] => f64(match func {
+            MathFn::Copysign => x.copysign(y),
+            MathFn::Fmod => x % y,
+            MathFn::Fmin if !x.is_nan() && !y.is_nan() && x != y => x.min(y),
+            MathFn::Fmax if !x.is_nan() && !y.is_nan() && x != y => x.max(y),
+            _ => return None,
+        }),
         [Const::F32(x), Const::F32(y), Const::F32(z)] if func == MathFn::Fma => f32(x.mul_add(y, z)),
         [Const::F64(x), Const::F64(y), Const::F64(z)] if func == MathFn::Fma => f64(x.mul_add(y, z)),
         _ => None,
     }
 }
 
-pub(super) fn bit(func: BitFn, a: Const) -> Option<Const> {
+pub(crate) fn bit(func: BitFn, a: Const) -> Option<Const> {
     let Const::Int(s, x) = a else { return None };
     let (bits, width) = (x as u64, s.bits());
     let low = if width == 64 { bits } else { bits & ((1 << width) - 1) };
@@ -280,6 +294,18 @@ mod tests {
         assert_eq!(math(MathFn::Sqrt, &[Const::F64(-1.0)]), None);
         assert_eq!(compare(CompareOp::Ne, Const::F32(f32::NAN), Const::F32(0.0)), Some(Const::Bool(true)));
         assert_eq!(compare(CompareOp::Le, Const::F32(f32::NAN), Const::F32(0.0)), Some(Const::Bool(false)));
+    }
+
+    #[test]
+    fn exact_functions_of_two_are_folded() {
+        let two = |f, x, y| math(f, &[Const::F64(x), Const::F64(y)]);
+        assert_eq!(two(MathFn::Fmod, -7.5, 2.0), Some(Const::F64(-1.5)));
+        assert_eq!(two(MathFn::Copysign, 3.0, -0.0), Some(Const::F64(-3.0)));
+        assert_eq!(two(MathFn::Fmin, 1.0, 2.0), Some(Const::F64(1.0)));
+        // Zeros of either sign are equal, and the machine's choice between them is kept; so is what is not exact.
+        assert_eq!(two(MathFn::Fmax, 0.0, -0.0), None);
+        assert_eq!(two(MathFn::Fmod, 1.0, 0.0), None);
+        assert_eq!(two(MathFn::Pow, 2.0, 2.0), None);
     }
 
     #[test]

@@ -1,0 +1,10 @@
+//! CUDA's math API through compiled kernels, against references written or computed apart.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod arguments;
+mod harness;
+mod nvrtc;
+mod simd;
+mod sweep;
+mod ulp;

@@ -1,0 +1,133 @@
+//! Statements.
+
+use std::rc::Rc;
+
+use super::{
+    Alias, Declaration, EnumDecl, Expr, Ident, Name, NamespaceAlias, Specifiers, StaticAssert, StructDecl, TypeName,
+};
+use crate::source::Span;
+
+/// `{ ... }`
+#[derive(Debug, Clone)]
+pub struct Compound {
+    /// Statements in order.
+    pub stmts: Vec<Stmt>,
+    /// With its braces.
+    pub span: Span,
+}
+
+/// A statement with its place.
+#[derive(Debug, Clone)]
+pub struct Stmt {
+    /// What it is.
+    pub kind: StmtKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What a statement is.
+#[derive(Debug, Clone)]
+pub enum StmtKind {
+    /// `;`
+    Empty,
+    /// `expr;`
+    Expr(Expr),
+    /// A declaration.
+    Declaration(Declaration),
+    /// `auto [a, b] = e;`
+    Binding(Binding),
+    /// `typedef`, `using`.
+    Alias(Alias),
+    /// A local enum.
+    Enum(EnumDecl),
+    /// A local struct.
+    Struct(Rc<StructDecl>),
+    /// `static_assert`.
+    StaticAssert(StaticAssert),
+    /// `using namespace a::b;`
+    UsingNamespace(Name),
+    /// `using a::f;`
+    UsingDecl(Name),
+    /// `namespace a = b::c;`
+    NamespaceAlias(NamespaceAlias),
+    /// `{ ... }`
+    Compound(Compound),
+    /// `if (cond) then else els`. A condition that declares a variable is written as that declaration, in `init`, and the
+    /// variable's name.
+    If {
+        /// What stands before the `;` (C++17) and the declaration of the condition, in scope of all; at most two.
+        init: Vec<Stmt>,
+        /// The condition.
+        cond: Expr,
+        /// When true.
+        then: Box<Stmt>,
+        /// When false.
+        els: Option<Box<Stmt>>,
+        /// `if constexpr`.
+        is_constexpr: bool,
+    },
+    /// `while (cond) body`. One that declares a variable is written as `while (true) { declaration; if (!x) break; body }`.
+    While(Expr, Box<Stmt>),
+    /// `do body while (cond);`
+    DoWhile(Box<Stmt>, Expr),
+    /// `for (init; cond; step) body`
+    For {
+        /// Declaration or expression.
+        init: Option<Box<Stmt>>,
+        /// `true` when absent.
+        cond: Option<Expr>,
+        /// After each round.
+        step: Option<Expr>,
+        /// The body.
+        body: Box<Stmt>,
+    },
+    /// `for (init; ty name : range) body`
+    RangeFor {
+        /// Before the `;` (C++20).
+        init: Option<Box<Stmt>>,
+        /// What each element is bound to.
+        var: RangeVar,
+        /// The elements; braced lists are [`super::ExprKind::Braced`].
+        range: Expr,
+        /// The body.
+        body: Box<Stmt>,
+    },
+    /// `switch (value) body`
+    Switch(Expr, Box<Stmt>),
+    /// `case value: stmt`
+    Case(Expr, Box<Stmt>),
+    /// `default: stmt`
+    Default(Box<Stmt>),
+    /// `break;`
+    Break,
+    /// `continue;`
+    Continue,
+    /// `return expr;`; a braced list is [`super::ExprKind::Braced`].
+    Return(Option<Expr>),
+}
+
+/// `auto& [a, b] = e;`
+#[derive(Debug, Clone)]
+pub struct Binding {
+    /// Specifiers.
+    pub specs: Specifiers,
+    /// `auto`, with `const` and a reference.
+    pub ty: TypeName,
+    /// The names in brackets.
+    pub names: Vec<Ident>,
+    /// What is taken apart.
+    pub init: Expr,
+    /// All of it.
+    pub span: Span,
+}
+
+/// The variable of a range-based `for`: one name, or several when it takes the element apart (`brackets`).
+#[derive(Debug, Clone)]
+pub struct RangeVar {
+    /// Its type.
+    pub ty: TypeName,
+    /// The names; one unless `brackets`.
+    pub names: Vec<Ident>,
+    /// `auto [a, b]`.
+    pub brackets: bool,
+}

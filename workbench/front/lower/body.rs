@@ -1,0 +1,334 @@
+//! The body of a function: its parameters, its statements, its end.
+
+use super::names::Decl;
+use super::tree::{FuncIndex, Node, Typed, VarId};
+use super::usage::{Callee, Usage};
+use super::{Builder, FuncState, Lowerer, Progress, Role, Side, Storage, Variable};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Compound, Expr, Ident, Symbol};
+use crate::front::builtins::{self, Lower};
+use crate::front::types::{Kind, Ty};
+use crate::ir::{Function, Op, Param, ParamType, SlotData, Stmt, Type};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// Most threads of a block, CUDA's limit, which bounds `__launch_bounds__` too.
+const MAX_THREADS: i64 = 1024;
+/// Largest struct parameter of a kernel, CUDA's limit.
+const MAX_PARAMETER: u32 = 4096;
+
+impl<'a> Lowerer<'a> {
+    /// Lowers a function's body into the module, whatever else is being lowered.
+    pub(super) fn lower_body(&mut self, index: FuncIndex) {
+        let Some(code) = self.func(index).code else { return };
+        if self.func(index).broken || matches!(self.func(index).progress, Progress::Done | Progress::Running) {
+            return;
+        }
+        let id = self.func_id(index);
+        self.func_mut(index).progress = Progress::Running;
+        let info = self.func(index);
+        let (display, whole, name) = (info.display.clone(), info.whole, info.name);
+        let (side, ret, params, auto) = (info.side, info.ret.clone(), info.params.clone(), info.auto);
+        let (this, scope, role, bounds) = (info.this.clone(), info.scope, info.role, info.bounds);
+        let own = info.context.clone();
+        let context = std::mem::replace(&mut self.context, own);
+        let body_scope = self.body_scope(scope);
+        let here = self.scopes.enter(body_scope);
+        let max_threads = self.launch_bounds(bounds);
+        let mut func = self.module.functions[id.index()].clone();
+        (func.span, func.max_threads) = (whole, max_threads);
+        let usage = {
+            let this = &*self;
+            Usage::scan(code.body, &|name| this.callee(name))
+        };
+        self.serials += 1;
+        let outer = std::mem::replace(
+            &mut self.f,
+            FuncState {
+                b: Builder::new(func),
+                side,
+                inside: true,
+                name: display,
+                ret,
+                auto,
+                usage,
+                serial: self.serials,
+                ..FuncState::outside()
+            },
+        );
+        let depth = self.depth;
+        if let Some(this) = &this {
+            self.declare_this(this, whole);
+        }
+        let mut rest = params.into_iter();
+        for param in code.params {
+            if param.pack {
+                let after = code.params.iter().rev().take_while(|p| !p.pack).count();
+                let count = rest.len().saturating_sub(after);
+                let ids: Vec<VarId> = rest
+                    .by_ref()
+                    .take(count)
+                    .filter_map(|ty| self.declare_parameter(param.name, ty, param.span, false))
+                    .collect();
+                if let Some(name) = param.name {
+                    self.declare(name.name, Decl::Vars(ids.into()), name.span);
+                }
+                continue;
+            }
+            let Some(ty) = rest.next() else { break };
+            self.declare_parameter(param.name, ty, param.span, true);
+        }
+        self.f.result = self.f.b.func.params.len() as u32;
+        if role == Role::Constructor {
+            self.member_initialisers(index, code.inits);
+        }
+        // A body is in the scope of the parameters: redeclaring one is an error.
+        for stmt in &code.body.stmts {
+            self.stmt(stmt);
+        }
+        if role == Role::Destructor {
+            self.destroy_members(index, code.body.span);
+        }
+        self.end_of_body(name, code.body);
+        self.depth = depth;
+        self.scopes.enter(here);
+        let state = std::mem::replace(&mut self.f, outer);
+        self.context = context;
+        let ret = state.ret.clone();
+        let mut func = state.b.finish();
+        if ret.is_struct() {
+            func.params.push(Param {
+                name: "result".to_owned(),
+                ty: ParamType::Ptr { elem: ret.uniform(), is_const: false },
+                span: whole,
+            });
+        }
+        let info = self.func_mut(index);
+        info.progress = Progress::Done;
+        if info.auto.take().is_some() {
+            info.broken |= ret.is_error();
+            info.ret = ret.clone();
+        }
+        func.ret = ret.ir();
+        self.module.functions[id.index()] = func;
+    }
+
+    /// The result type of a function, its body looked at if it takes that. Reports recursion that needs its own result.
+    pub(super) fn known_result(&mut self, index: FuncIndex, span: Span) -> bool {
+        if self.func(index).auto.is_none() {
+            return true;
+        }
+        match self.func(index).progress {
+            Progress::Idle | Progress::Queued => {
+                if self.func(index).code.is_none() {
+                    return false;
+                }
+                // What is only tried is lowered for good: it may be asked for again, and only its errors are lost.
+                let Some(outer) = self.push_context(self.func(index).display.clone(), span) else {
+                    self.func_mut(index).broken = true;
+                    return false;
+                };
+                self.lower_body(index);
+                self.context = outer;
+                !self.func(index).broken
+            }
+            Progress::Running => {
+                let name = self.func(index).display.clone();
+                let message = format!("`{name}` is called before its `auto` result is known");
+                self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("write the result's type"));
+                false
+            }
+            Progress::Done => !self.func(index).broken,
+        }
+    }
+
+    fn end_of_body(&mut self, name: Symbol, body: &'a Compound) {
+        if !self.f.b.is_live() {
+            return;
+        }
+        let close = Span { start: body.span.end.saturating_sub(1).max(body.span.start), ..body.span };
+        if self.f.auto.take().is_some() {
+            self.f.ret = Ty::void();
+        }
+        if self.f.ret.is_void() || self.f.ret.is_error() {
+            self.run_cleanups(0, close);
+            self.at(close).push(Stmt::Return(None));
+            return;
+        }
+        let inside = |d: &Diagnostic| {
+            d.is_error() && d.span.file == body.span.file && (body.span.start..body.span.end).contains(&d.span.start)
+        };
+        // What was refused in the body may well have been the `return`.
+        if self.failed || self.diags.iter().any(inside) {
+            return;
+        }
+        let message = format!(
+            "`{}` returns `{}`, and its end can be reached without `return`",
+            self.interner.name(name),
+            self.f.ret
+        );
+        let place = self.f.b.func.span;
+        let place = self.named_at(name, place);
+        self.report(
+            Diagnostic::warning(Code::MissingReturn, place, message)
+                .related(close, "the end is here")
+                .help("return a value on every path; reaching the end is a fault"),
+        );
+        let name = self.interner.name(name).to_owned();
+        self.at(close).push(Stmt::MissingReturn(name));
+    }
+
+    /// Where in a declaration its name stands.
+    fn named_at(&self, name: Symbol, whole: Span) -> Span {
+        self.funcs.iter().rev().find(|f| f.name == name && f.whole == whole).map_or(whole, |f| f.span)
+    }
+
+    fn launch_bounds(&mut self, bounds: &'a [Expr]) -> Option<u32> {
+        let first = bounds.first()?;
+        let n = self.constant_integer(first, "the bound of `__launch_bounds__`")?;
+        if !(1..=MAX_THREADS).contains(&n) {
+            let message = format!("`__launch_bounds__` is between 1 and {MAX_THREADS} threads, not {n}");
+            self.report(Diagnostic::error(Code::BadKernel, first.span, message));
+            return None;
+        }
+        u32::try_from(n).ok()
+    }
+
+    /// What the scan for addresses needs to know of a called name.
+    fn callee(&self, name: Symbol) -> Callee {
+        match self.scopes.lookup(name) {
+            Some(Decl::Functions(set)) => {
+                let references = set.iter().any(|c| match c {
+                    super::names::Callable::Func(f) => self.func(*f).params.iter().any(Ty::is_reference),
+                    super::names::Callable::Template(_) => true,
+                });
+                // A parameter of the caller's may hide a builtin of that name.
+                if references { Callee::References } else { Callee::Plain }
+            }
+            Some(Decl::Type(ty)) if !ty.is_struct() => Callee::Plain,
+            Some(_) => Callee::References,
+            None => {
+                let text = self.interner.name(name);
+                let outputs = builtins::lookup(text).iter().any(|s| matches!(s.lower, Lower::Outs(_)));
+                match outputs {
+                    true => Callee::Outputs,
+                    false if builtins::is_function(text) || text.starts_with("__") => Callee::Plain,
+                    false => Callee::Unknown,
+                }
+            }
+        }
+    }
+
+    fn declare_this(&mut self, class: &Ty, span: Span) {
+        let ty = ParamType::Ptr { elem: class.uniform(), is_const: class.is_const };
+        let at = self.f.b.func.params.len() as u32;
+        self.f.b.func.params.push(Param { name: "this".to_owned(), ty, span });
+        let value = self.at(span).bind(Type::Ptr, Op::Param(at));
+        self.f.this_value = Some(value);
+        self.f.this = Some(Typed::value(class.clone().pointer(), span, Node::This));
+    }
+
+    fn declare_parameter(&mut self, name: Option<Ident>, ty: Ty, span: Span, declare: bool) -> Option<VarId> {
+        let i = self.f.b.func.params.len();
+        let text = name.map_or_else(|| format!("arg{i}"), |n| self.text(&n).to_owned());
+        let kernel = self.f.side == Side::Kernel;
+        let param_ty = param_type(&ty, kernel);
+        self.f.b.func.params.push(Param { name: text.clone(), ty: param_ty, span });
+        let value = self.at(span).bind(param_ty.ty(), Op::Param(i as u32));
+        let name = name?;
+        let symbol = name.name;
+        let storage = if ty.is_error() {
+            Storage::Nowhere
+        } else if ty.is_reference() {
+            Storage::Reference(value)
+        } else if ty.is_struct() && !kernel {
+            // The caller has made a copy for this call.
+            Storage::Reference(value)
+        } else if ty.is_struct() {
+            let size = ty.size().unwrap_or(1);
+            if size > MAX_PARAMETER {
+                let message = format!("`{text}` takes {size} bytes, and a kernel's parameter may have {MAX_PARAMETER}");
+                self.report(
+                    Diagnostic::error(Code::BadKernel, span, message).help("pass a pointer to the data instead"),
+                );
+                Storage::Nowhere
+            } else {
+                let slot = self.slot(text, size, ty.align(), ty.uniform(), span);
+                let to = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+                self.copy(to, value, &ty.unqualified(), span);
+                Storage::Slot(slot)
+            }
+        } else if self.f.usage.is_taken(symbol) || ty.is_volatile {
+            let size = param_ty.ty().size();
+            let slot = self.f.b.func.new_slot(SlotData { name: text, size, align: size, elem: ty.scalar() });
+            let b = self.at(span);
+            let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
+            b.store(ptr, value, ty.is_volatile);
+            self.f.stack += u64::from(size);
+            Storage::Slot(slot)
+        } else if self.f.usage.is_assigned(symbol) {
+            let local = self.f.b.func.new_local(text, param_ty.ty());
+            self.at(span).push(Stmt::Set(local, value));
+            Storage::Local(local)
+        } else {
+            Storage::Value(value)
+        };
+        let owner = self.f.serial;
+        let id = self.add_var(Variable { name: symbol, ty, span: name.span, storage, constant: None, owner });
+        if declare {
+            self.declare(symbol, Decl::Var(id), name.span);
+        }
+        Some(id)
+    }
+
+    pub(super) fn add_var(&mut self, var: Variable) -> VarId {
+        self.vars.push(var);
+        VarId(self.vars.len() as u32 - 1)
+    }
+
+    /// A function of its own for something that no text declares: an initialiser to be evaluated.
+    pub(super) fn in_scratch<T>(&mut self, ret: Option<Type>, what: impl FnOnce(&mut Self) -> T) -> (T, Function) {
+        let mut func = Function::new("", crate::ir::FuncKind::Device, Span::NONE);
+        func.ret = ret;
+        self.serials += 1;
+        let state = FuncState {
+            b: Builder::new(func),
+            side: self.f.side,
+            inside: true,
+            serial: self.serials,
+            this: self.f.this.clone(),
+            ..FuncState::outside()
+        };
+        let outer = std::mem::replace(&mut self.f, state);
+        let result = what(self);
+        let state = std::mem::replace(&mut self.f, outer);
+        if state.foreign.is_some() {
+            self.f.foreign = state.foreign;
+        }
+        (result, state.b.finish())
+    }
+
+    /// A context for messages, shared.
+    pub(super) fn context_of(&self) -> Option<Rc<super::Context>> {
+        self.context.clone()
+    }
+}
+
+/// The declared type of a parameter, for launches and calls.
+fn param_type(ty: &Ty, kernel: bool) -> ParamType {
+    match &ty.kind {
+        Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) => {
+            let innermost = inner.innermost();
+            // Arrays of 16-bit floats come as what the host calls them, whatever holds their bits here.
+            let bits =
+                innermost.as_struct().is_some_and(|s| s.name.contains("__half") || s.name.contains("__nv_bfloat"));
+            let elem = if kernel && bits { None } else { innermost.uniform() };
+            ParamType::Ptr { elem, is_const: innermost.is_const }
+        }
+        Kind::Struct(_) if kernel => ParamType::Bytes { size: ty.size().unwrap_or(1), align: ty.align() },
+        _ => match ty.scalar() {
+            Some(scalar) => ParamType::Scalar(scalar),
+            None => ParamType::Ptr { elem: None, is_const: false },
+        },
+    }
+}

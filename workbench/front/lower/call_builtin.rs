@@ -1,0 +1,207 @@
+//! Calls of what is built in: intrinsics by their records, math functions, `assert`.
+
+use super::call::{count, given, list};
+use super::rank::{Arg, Choice, choose};
+use super::tree::{Node, Typed};
+use super::{Lowerer, Side};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Expr, Ident};
+use crate::front::builtins::{self, Form, Sig};
+use crate::front::types::{Num, Ty};
+use crate::ir::MathFn;
+use crate::source::Span;
+
+impl<'a> Lowerer<'a> {
+    /// A call of a name that the text does not declare.
+    pub(super) fn call_named(&mut self, ident: &Ident, args: &'a [Expr], in_std: bool, span: Span) -> Typed {
+        let name = self.text(ident).to_owned();
+        match name.as_str() {
+            "printf" => return self.printf(args, span),
+            "assert" => return self.assert(args, span),
+            "__trap" => {
+                return if self.exactly("__trap", 0, args.len(), span) && self.device_only("__trap", span) {
+                    Typed::value(Ty::void(), span, Node::Trap)
+                } else {
+                    Typed::error(span)
+                };
+            }
+            _ => {}
+        }
+        if let Some((num, c)) = builtins::constant(&name) {
+            return Typed::value(num, span, Node::Const(c));
+        }
+        let args = self.arguments(args);
+        if args.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        if let Some(made) = self.make_vector(&name, args.clone(), span) {
+            return made;
+        }
+        if let Some(access) = self.hinted_access(&name, &args, span) {
+            return access;
+        }
+        if let Some(call) = self.memory_function(&name, &args, span) {
+            return call;
+        }
+        let args: Vec<Typed> = args.into_iter().map(|a| self.as_builtin(a)).collect();
+        let std_form = match (in_std, name.as_str()) {
+            (true, "min") => Some("std::min"),
+            (true, "max") => Some("std::max"),
+            _ => None,
+        };
+        if let Some(name) = std_form {
+            return self.std_min_max(name, args, span);
+        }
+        let sigs = builtins::lookup(&name);
+        if !sigs.is_empty() {
+            return self.call_builtin(&name, sigs, args, span);
+        }
+        if let Some((f, form)) = builtins::math(&name) {
+            return self.call_math(&name, f, form, args, span);
+        }
+        match builtins::unsupported(&name) {
+            Some(advice) => self.unsupported_name(advice, name, span),
+            None => self.unknown(ident, ident.span, "function"),
+        }
+        Typed::error(span)
+    }
+
+    pub(super) fn call_builtin(
+        &mut self,
+        name: &str,
+        sigs: &'static [&'static Sig],
+        args: Vec<Typed>,
+        span: Span,
+    ) -> Typed {
+        if !self.device_only(name, span) {
+            return Typed::error(span);
+        }
+        let shapes: Vec<Arg> = args.iter().map(Arg::from).collect();
+        let choice =
+            choose(sigs.len(), &shapes, |i| sigs[i].params.len()..=sigs[i].params.len(), |i, j| sigs[i].params[j].ty());
+        match choice {
+            Choice::Best(i) => {
+                let sig = sigs[i];
+                let args: Vec<Typed> = args
+                    .into_iter()
+                    .zip(sig.params)
+                    .map(|(arg, param)| {
+                        let arg = self.operand(arg);
+                        self.cast(arg, &param.ty())
+                    })
+                    .collect();
+                Typed::value(sig.ret.ty(), span, Node::Intrinsic(sig, args))
+            }
+            Choice::None if sigs.iter().all(|s| s.params.len() != args.len()) => {
+                self.exactly(name, sigs[0].params.len(), args.len(), span);
+                Typed::error(span)
+            }
+            Choice::None => {
+                let message = format!("no `{name}` takes {}", list(&shapes));
+                let mut diag = Diagnostic::error(Code::NoOverload, span, message);
+                if let [only] = sigs {
+                    diag = diag.help(format!("it is `{}`", only.declaration()));
+                }
+                self.report(diag);
+                Typed::error(span)
+            }
+            Choice::Ambiguous(_) => {
+                let message = format!("call of `{name}` is ambiguous for {}", list(&shapes));
+                let help = match args.first().and_then(|a| a.ty.num()) {
+                    Some(num) if args.len() > 1 => {
+                        format!("cast to one type: `{name}(({})a, ({})b)`", num.name(), num.name())
+                    }
+                    _ => "cast the argument to the type meant".to_owned(),
+                };
+                self.report(Diagnostic::error(Code::NoOverload, span, message).help(help));
+                Typed::error(span)
+            }
+        }
+    }
+
+    /// The templates deduce one type from both arguments.
+    pub(super) fn std_min_max(&mut self, name: &str, args: Vec<Typed>, span: Span) -> Typed {
+        let args: Vec<Typed> = args.into_iter().map(|a| self.operand(a)).collect();
+        if !self.exactly(name, 2, args.len(), span) || args.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        let sigs = builtins::lookup(name);
+        let found = sigs.iter().find(|s| s.params.iter().zip(&args).all(|(p, a)| p.ty() == a.ty));
+        match found {
+            Some(&sig) => Typed::value(sig.ret.ty(), span, Node::Intrinsic(sig, args)),
+            None => {
+                let message =
+                    format!("`{name}` needs two numbers of one type, not `{}` and `{}`", args[0].ty, args[1].ty);
+                let plain = name.trim_start_matches("std::");
+                self.report(
+                    Diagnostic::error(Code::NoOverload, span, message)
+                        .help(format!("cast one of them, or write `{plain}` without `std::`")),
+                );
+                Typed::error(span)
+            }
+        }
+    }
+
+    pub(super) fn call_math(&mut self, name: &str, f: MathFn, form: Form, args: Vec<Typed>, span: Span) -> Typed {
+        if !self.exactly(name, f.arity(), args.len(), span) {
+            return Typed::error(span);
+        }
+        let args: Vec<Typed> = args.into_iter().map(|a| self.operand(a)).collect();
+        if args.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        for (i, arg) in args.iter().enumerate() {
+            if arg.ty.arithmetic().is_none() {
+                let message = format!("argument {} of `{name}` is a number, not `{}`", i + 1, arg.ty);
+                let help = arg.ty.pointee().map(|_| "read what it points at: `*p` or `p[i]`".to_owned());
+                let mut diag = Diagnostic::error(Code::TypeMismatch, arg.span, message);
+                diag.help = help;
+                self.report(diag);
+                return Typed::error(span);
+            }
+        }
+        let all_float = args.iter().all(|a| a.ty.num() == Some(Num::Float));
+        let num = if form == Form::Float || all_float { Num::Float } else { Num::Double };
+        let args = args.into_iter().map(|a| self.number(a, num)).collect();
+        Typed::value(num, span, Node::Math(f, args))
+    }
+
+    pub(super) fn assert(&mut self, args: &'a [Expr], span: Span) -> Typed {
+        if !self.exactly("assert", 1, args.len(), span) {
+            return Typed::error(span);
+        }
+        let text = self.sources.text(args[0].span).to_owned();
+        let cond = self.expr(&args[0]);
+        let cond = self.condition(cond);
+        if cond.is_error() {
+            return Typed::error(span);
+        }
+        Typed::value(Ty::void(), span, Node::Assert(Box::new(cond), text))
+    }
+
+    /// Checks the number of arguments of a builtin.
+    pub(super) fn exactly(&mut self, name: &str, wanted: usize, got: usize, span: Span) -> bool {
+        if wanted != got {
+            let message = format!("`{name}` takes {}, and {} given", count(wanted), given(got));
+            let mut diag = Diagnostic::error(Code::ArgumentCount, span, message);
+            if let [only] = builtins::lookup(name) {
+                diag = diag.help(format!("it is `{}`", only.declaration()));
+            }
+            self.report(diag);
+        }
+        wanted == got
+    }
+
+    /// Refuses an intrinsic of the device in host code.
+    pub(super) fn device_only(&mut self, name: &str, span: Span) -> bool {
+        let refused = builtins::device_only(name) && self.f.side == Side::Host;
+        if refused {
+            let message = format!("`{name}` exists only in device code");
+            self.report(
+                Diagnostic::error(Code::WrongSide, span, message)
+                    .help("make the function `__host__ __device__` and keep it out of there"),
+            );
+        }
+        !refused
+    }
+}

@@ -1,0 +1,438 @@
+//! Making objects of struct type: constructors, copies, what the language does by itself.
+
+use std::rc::Rc;
+
+use super::Lowerer;
+use super::names::Callable;
+use super::rank::Arg;
+use super::tree::{FuncIndex, Node, Typed};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::MemberInit;
+use crate::front::types::{Kind, StructTy, Ty};
+use crate::ir::Stmt;
+use crate::source::Span;
+
+impl<'a> Lowerer<'a> {
+    /// `T(args)` of a struct.
+    pub(super) fn construct(&mut self, ty: &Ty, args: Vec<Typed>, span: Span) -> Typed {
+        if args.iter().any(Typed::is_error) || !self.complete_type(ty, span) {
+            return Typed::error(span);
+        }
+        let Some(s) = ty.as_struct().cloned() else { return Typed::error(span) };
+        if args.is_empty() {
+            return self.value_initialised(ty, span);
+        }
+        if let [one] = args.as_slice()
+            && (one.ty.as_struct().is_some_and(|f| f.id == s.id) || one.ty.base_offset(&s).is_some())
+        {
+            let [one] = <[Typed; 1]>::try_from(args).expect("matched one");
+            return self.copied(one, ty, span);
+        }
+        if s.vector.is_some() {
+            return self.vector_value(&s, args, span);
+        }
+        let set = self.class(s.id).constructors.clone();
+        if set.is_empty() {
+            if let [one] = args.as_slice()
+                && let Some(function) = self.conversion_function(&one.ty.clone(), ty, true)
+            {
+                let [one] = <[Typed; 1]>::try_from(args).expect("matched one");
+                return self.converted_by(function, one, span);
+            }
+            let message = format!("`{ty}` has no constructor that takes {}", super::call::list_of(&args));
+            let place = self.class(s.id).span;
+            let mut diag = Diagnostic::error(Code::NoOverload, span, message);
+            if place != Span::NONE {
+                diag = diag.related(place, "declared here");
+            }
+            self.report(diag.help("write a braced list: `S{a, b}`"));
+            return Typed::error(span);
+        }
+        let name = s.name.clone();
+        match self.choose_function(&name, &set, None, None, &args, span) {
+            Some(index) => self.constructed_by(index, ty, args, span),
+            None => Typed::error(span),
+        }
+    }
+
+    /// The value that a constructor makes from checked arguments.
+    pub(super) fn constructed_by(&mut self, index: FuncIndex, ty: &Ty, args: Vec<Typed>, span: Span) -> Typed {
+        if !self.may_call(index, span) {
+            return Typed::error(span);
+        }
+        let Some(args) = self.converted_arguments(index, args, span) else { return Typed::error(span) };
+        self.note_call(index, span);
+        Typed::value(ty.unqualified(), span, Node::Construct(index, args, false))
+    }
+
+    /// `T()`, `T{}`
+    pub(super) fn value_initialised(&mut self, ty: &Ty, span: Span) -> Typed {
+        match self.default_initialised(ty, span) {
+            Some(value) => value,
+            None => Typed::value(ty.unqualified(), span, Node::Init(Rc::new([]))),
+        }
+    }
+
+    /// What a variable of a type holds when nothing is written after it; `None` where it is left as it is.
+    pub(super) fn default_initialised(&mut self, ty: &Ty, span: Span) -> Option<Typed> {
+        if let Kind::Array(elem, Some(len)) = &ty.kind {
+            elem.innermost().as_struct()?;
+            let one = self.default_initialised(elem, span)?;
+            let size = elem.size()?;
+            if *len > 4096 {
+                let message = format!("an array of {len} objects that are constructed one by one");
+                self.report(Diagnostic::error(Code::CodeLimit, span, message));
+                return None;
+            }
+            let items: Vec<(u32, Typed)> = (0..*len).map(|i| (i * size, one.clone())).collect();
+            return Some(Typed::value(ty.unqualified(), span, Node::Init(items.into())));
+        }
+        let s = ty.as_struct()?.clone();
+        if !self.complete(&s, span) {
+            return Some(Typed::error(span));
+        }
+        if s.name == "dim3" && s.vector.is_some() {
+            return Some(self.vector_value(&s, Vec::new(), span));
+        }
+        let set = self.class(s.id).constructors.clone();
+        let (found, _) = self.quietly(|this| this.choose_function("", &set, None, None, &[], span));
+        if let Some(index) = found {
+            return Some(self.constructed_by(index, ty, Vec::new(), span));
+        }
+        if !self.class(s.id).default_allowed {
+            let message = format!("`{ty}` has no constructor without arguments");
+            let place = self.class(s.id).span;
+            self.report(
+                Diagnostic::error(Code::BadInitializer, span, message)
+                    .related(place, "declared here")
+                    .help("give it the arguments of one of its constructors"),
+            );
+            return Some(Typed::error(span));
+        }
+        if s.is_union && self.class(s.id).defaults.is_empty() {
+            return None;
+        }
+        let layout = s.layout.get()?.clone();
+        let mut items = Vec::new();
+        for (base, at) in &layout.bases {
+            if let Some(value) = self.default_initialised(base, span) {
+                items.push((*at, value));
+            }
+        }
+        for (i, field) in layout.fields.iter().enumerate() {
+            let given = self.class(s.id).defaults.iter().any(|(at, _)| *at == i);
+            if given {
+                self.fill_default(&s, i, &field.ty, field.offset, &mut items);
+            } else if let Some(value) = self.default_initialised(&field.ty, span) {
+                items.push((field.offset, value));
+            }
+        }
+        (!items.is_empty()).then(|| Typed::value(ty.unqualified(), span, Node::Init(items.into())))
+    }
+
+    /// A struct's value from a place or value of its type or a type derived from it.
+    pub(super) fn copied(&mut self, e: Typed, ty: &Ty, span: Span) -> Typed {
+        let Some(s) = ty.as_struct().cloned() else { return Typed::error(span) };
+        let same = e.ty.as_struct().is_some_and(|f| f.id == s.id);
+        if !e.lvalue && same {
+            return Typed { ty: ty.unqualified(), span, ..e };
+        }
+        let e = if same { e } else { self.upcast_place(e, &s) };
+        self.copy_value(e, span)
+    }
+
+    /// The value in a place of struct type, by its copy constructor where the text has one.
+    pub(super) fn copy_value(&mut self, place: Typed, span: Span) -> Typed {
+        let ty = place.ty.unqualified();
+        if let Some(s) = ty.as_struct().cloned() {
+            if !self.complete(&s, span) {
+                return Typed::error(span);
+            }
+            if let Some(copies) = self.class(s.id).copies {
+                if self.func(copies).deleted {
+                    let message = format!("`{ty}` cannot be copied");
+                    let at = self.func(copies).span;
+                    self.report(
+                        Diagnostic::error(Code::TypeMismatch, span, message)
+                            .related(at, "its copy constructor is deleted")
+                            .help("take a reference"),
+                    );
+                    return Typed::error(span);
+                }
+                self.note_call(copies, span);
+                let address = Typed::value(ty.clone().constant().pointer(), span, Node::AddrOf(Box::new(place)));
+                return Typed::value(ty, span, Node::Construct(copies, vec![address], false));
+            }
+        }
+        Typed::value(ty, span, Node::Load(Box::new(place)))
+    }
+
+    /// The base of a place of a type derived from it.
+    pub(super) fn upcast_place(&mut self, e: Typed, base: &Rc<StructTy>) -> Typed {
+        let offset = e.ty.base_offset(base).unwrap_or(0);
+        let (is_const, is_volatile, span) = (e.ty.is_const, e.ty.is_volatile, e.span);
+        let ty = Ty::new(Kind::Struct(base.clone())).qualified(is_const, is_volatile);
+        let xvalue = e.xvalue || !e.lvalue;
+        Typed { xvalue, ..Typed::place(ty, span, Node::Member(Box::new(e), offset)) }
+    }
+
+    /// The constructor or conversion function that turns a type into another implicitly, and what it takes.
+    pub(super) fn user_conversion(&mut self, arg: &Arg, to: &Ty, explicit: bool) -> Option<FuncIndex> {
+        if let Some(s) = to.as_struct().cloned() {
+            self.try_complete(to);
+            s.layout.get()?;
+            let set = self.class(s.id).constructors.clone();
+            let fits: Vec<Callable> = set
+                .into_iter()
+                .filter(|c| match c {
+                    Callable::Func(f) => explicit || !self.func(*f).explicit,
+                    Callable::Template(_) => true,
+                })
+                .collect();
+            if !fits.is_empty()
+                && let Some(index) = self.best_of(&fits, None, None, std::slice::from_ref(arg), false)
+                && (explicit || !self.func(index).explicit)
+            {
+                return Some(index);
+            }
+        }
+        let from = arg.ty.clone();
+        self.conversion_function(&from, to, explicit)
+    }
+
+    /// The conversion function of a struct (or its bases) for a type.
+    pub(super) fn conversion_function(&mut self, from: &Ty, to: &Ty, explicit: bool) -> Option<FuncIndex> {
+        let s = from.as_struct()?.clone();
+        self.try_complete(from);
+        let mut all: Vec<Callable> = self.class(s.id).conversions.clone();
+        let bases: Vec<Ty> = s.layout.get()?.bases.iter().map(|(b, _)| b.clone()).collect();
+        let mut best: Option<(FuncIndex, super::rank::Conversion)> = None;
+        for callable in std::mem::take(&mut all) {
+            let index = match callable {
+                Callable::Func(index) => index,
+                // `template <typename T> operator T()`
+                Callable::Template(template) => {
+                    let args: Rc<[super::names::TArg]> = Rc::new([super::names::TArg::Type(to.unqualified())]);
+                    match self.function_instance(template, &args, &[], Span::NONE) {
+                        Some(index) => index,
+                        None => continue,
+                    }
+                }
+            };
+            let f = self.func(index);
+            if (f.explicit && !explicit) || (from.is_const && f.this.as_ref().is_some_and(|t| !t.is_const)) {
+                continue;
+            }
+            let result = Arg {
+                ty: f.ret.referred().clone(),
+                lvalue: f.ret.is_reference(),
+                xvalue: false,
+                null: false,
+                list: None,
+            };
+            let Some(conversion) = super::rank::implicit(&result, to) else { continue };
+            if best.as_ref().is_none_or(|(_, b)| conversion.order(b).is_lt()) {
+                best = Some((index, conversion));
+            }
+        }
+        if let Some((index, _)) = best {
+            return Some(index);
+        }
+        bases.iter().find_map(|b| self.conversion_function(&b.clone().qualified(from.is_const, false), to, explicit))
+    }
+
+    /// Applies a converting constructor or conversion function.
+    pub(super) fn converted_by(&mut self, function: FuncIndex, e: Typed, span: Span) -> Typed {
+        match self.func(function).role {
+            super::Role::Constructor => {
+                let class = self.func(function).this.clone();
+                match class {
+                    Some(class) => self.constructed_by(function, &class.unqualified(), vec![e], span),
+                    None => Typed::error(span),
+                }
+            }
+            _ => self.method_call(function, e, Vec::new(), span),
+        }
+    }
+
+    /// The initialisers of bases and members before a constructor's body ([class.base.init]).
+    pub(super) fn member_initialisers(&mut self, index: FuncIndex, inits: &'a [MemberInit]) {
+        let Some(class) = self.func(index).this.clone() else { return };
+        let Some(s) = class.as_struct().cloned() else { return };
+        let Some(layout) = s.layout.get().cloned() else { return };
+        let span = self.func(index).span;
+        let Some(this) = self.f.this.clone() else { return };
+        let object = Typed::place(class.unqualified(), span, Node::Deref(Box::new(this)));
+        let at = |ty: &Ty, offset: u32| Typed::place(ty.clone(), span, Node::Member(Box::new(object.clone()), offset));
+        let mut used = vec![false; inits.len()];
+        let mut bases_done = vec![false; layout.bases.len()];
+        // `S(...) : S(other)` hands everything over.
+        for (i, init) in inits.iter().enumerate() {
+            let ty = self.initialised_type(init);
+            let Some(ty) = ty else { continue };
+            if ty.as_struct().is_some_and(|t| t.id == s.id) {
+                used[i] = true;
+                if let Some(value) = self.init_value(&s.name.clone(), &class.unqualified(), &init.init) {
+                    self.initialise(&object, &value, span);
+                }
+                return;
+            }
+            if let Some(b) = layout.bases.iter().position(|(b, _)| b.kind == ty.kind) {
+                used[i] = true;
+                bases_done[b] = true;
+                let (base, offset) = layout.bases[b].clone();
+                if let Some(value) = self.init_value(&s.name.clone(), &base, &init.init) {
+                    self.initialise(&at(&base, offset), &value, span);
+                }
+            }
+        }
+        for (b, (base, offset)) in layout.bases.iter().enumerate() {
+            if !bases_done[b]
+                && let Some(value) = self.default_initialised(base, span)
+                && !value.is_error()
+            {
+                self.initialise(&at(base, *offset), &value, span);
+            }
+        }
+        for (i, field) in layout.fields.iter().enumerate() {
+            let given = inits.iter().position(|init| init.name.simple().is_some_and(|n| names_field(field, n.name)));
+            let offset = match (given, field.name) {
+                (Some(at), None) => inits[at].name.simple().and_then(|n| self.field_offset(&s, n.name)),
+                _ => Some((field.offset, field.ty.clone())),
+            };
+            let Some((offset, ty)) = offset else { continue };
+            if let Some(g) = given {
+                used[g] = true;
+                if let Some(target) = ty.target().cloned() {
+                    let Some(e) = super::global::only_expr(&inits[g].init) else { continue };
+                    let e = self.expr(e);
+                    let address = self.bind_reference(e, &target, |from| {
+                        format!("a member is `{ty}`, which cannot refer to this `{from}`")
+                    });
+                    self.initialise(&at(&address.ty.clone(), offset), &address, span);
+                } else if let Some(value) = self.init_value(&s.name.clone(), &ty, &inits[g].init) {
+                    self.initialise(&at(&ty, offset), &value, span);
+                }
+                continue;
+            }
+            let mut items = Vec::new();
+            if self.class(s.id).defaults.iter().any(|(d, _)| *d == i) || ty.is_reference() {
+                self.fill_default(&s, i, &ty, offset, &mut items);
+            } else if let Some(value) = self.default_initialised(&ty, span) {
+                items.push((offset, value));
+            }
+            for (offset, value) in items {
+                if !value.is_error() {
+                    self.initialise(&at(&value.ty.clone(), offset), &value, span);
+                }
+            }
+        }
+        for (init, used) in inits.iter().zip(used) {
+            if !used {
+                let ident = init.name.last();
+                self.no_member(&s, &ident);
+            }
+        }
+    }
+
+    /// The struct that an entry of a constructor's list names; `None` for a member.
+    fn initialised_type(&mut self, init: &'a MemberInit) -> Option<Ty> {
+        match self.quietly(|this| this.find(&init.name)).0 {
+            super::find::Found::Type(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    fn field_offset(&self, s: &StructTy, name: crate::front::ast::Symbol) -> Option<(u32, Ty)> {
+        match self.scopes.member(self.class(s.id).scope, name)? {
+            super::names::Decl::Field(f) => Some((f.offset, f.ty.clone())),
+            _ => None,
+        }
+    }
+
+    /// Gives a place its first value.
+    pub(super) fn initialise(&mut self, place: &Typed, value: &Typed, span: Span) {
+        if value.is_error() || place.is_error() {
+            return;
+        }
+        let to = self.emit_address(place);
+        if value.ty.is_struct() || value.ty.is_array() {
+            self.emit_into(value, to);
+        } else {
+            let v = self.emit_value(value);
+            self.at(span).store(to, v, false);
+        }
+    }
+
+    /// Whether something happens when an object of a type goes.
+    pub(super) fn needs_destructor(&self, ty: &Ty) -> bool {
+        match &ty.kind {
+            Kind::Array(elem, _) => self.needs_destructor(elem),
+            Kind::Struct(s) => {
+                self.class(s.id).destructor.is_some()
+                    || s.layout.get().is_some_and(|l| {
+                        let fields = l.fields.iter().map(|f| &f.ty);
+                        fields.chain(l.bases.iter().map(|(b, _)| b)).any(|t| self.needs_destructor(t))
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// After a destructor's body: the members' and bases' destructors, in reverse.
+    pub(super) fn destroy_members(&mut self, index: FuncIndex, span: Span) {
+        let Some(class) = self.func(index).this.clone() else { return };
+        let Some(this) = self.f.this.clone() else { return };
+        let object = Typed::place(class.unqualified(), span, Node::Deref(Box::new(this)));
+        let Some(layout) = class.layout().cloned() else { return };
+        let fields = layout.fields.iter().map(|f| (f.ty.clone(), f.offset));
+        let bases = layout.bases.iter().cloned();
+        let parts: Vec<(Ty, u32)> = bases.chain(fields).collect();
+        for (ty, offset) in parts.into_iter().rev() {
+            if self.needs_destructor(&ty) {
+                let part = Typed::place(ty.clone(), span, Node::Member(Box::new(object.clone()), offset));
+                let ptr = self.emit_address(&part);
+                self.destroy(ptr, &ty, span);
+            }
+        }
+    }
+
+    /// Runs what happens when an object goes.
+    pub(super) fn destroy(&mut self, ptr: crate::ir::Value, ty: &Ty, span: Span) {
+        match &ty.kind {
+            Kind::Array(elem, Some(len)) => {
+                let size = elem.size().unwrap_or(1);
+                for i in (0..*len).rev() {
+                    let at = self.at(span).offset(ptr, i64::from(i), crate::ir::Stride::Bytes(size));
+                    self.destroy(at, elem, span);
+                }
+            }
+            Kind::Struct(s) => {
+                if let Some(destructor) = self.class(s.id).destructor {
+                    self.note_call(destructor, span);
+                    let func = self.func_id(destructor);
+                    self.at(span).push(Stmt::Call { result: None, func, args: vec![ptr] });
+                    return;
+                }
+                let Some(layout) = s.layout.get().cloned() else { return };
+                let fields = layout.fields.iter().map(|f| (f.ty.clone(), f.offset));
+                let parts: Vec<(Ty, u32)> = layout.bases.iter().cloned().chain(fields).collect();
+                for (part, offset) in parts.into_iter().rev() {
+                    if self.needs_destructor(&part) {
+                        let at = self.at(span).offset(ptr, i64::from(offset), crate::ir::Stride::Bytes(1));
+                        self.destroy(at, &part, span);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a field has a name, or holds one that has it without a name of its own.
+fn names_field(field: &crate::front::types::Field, name: crate::front::ast::Symbol) -> bool {
+    match field.name {
+        Some(own) => own == name,
+        None => field.ty.layout().is_some_and(|l| l.fields.iter().any(|f| names_field(f, name))),
+    }
+}

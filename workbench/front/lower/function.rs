@@ -1,0 +1,473 @@
+//! Functions: their declarations, what may be declared, and when their bodies are lowered.
+
+use std::rc::Rc;
+
+use super::names::{Callable, Decl, ScopeId, ScopeKind};
+use super::tree::FuncIndex;
+use super::{Code as Run, FuncInfo, Lowerer, Progress, Role, Side};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{
+    BaseType, Expr, FunctionDecl, FunctionKind, Ident, Item, ParamDecl, Specifiers, Symbol, TypeName,
+};
+use crate::front::types::Ty;
+use crate::ir::{FuncId, FuncKind, Function};
+use crate::source::Span;
+
+/// Where a function may run by its specifiers. A `constexpr` one without any runs on both sides.
+pub(super) fn side(specs: &Specifiers) -> Side {
+    match (specs.global, specs.device, specs.host) {
+        (true, ..) => Side::Kernel,
+        (_, true, true) => Side::Both,
+        (_, true, false) => Side::Device,
+        (_, false, false) if specs.constexpr => Side::Both,
+        _ => Side::Host,
+    }
+}
+
+/// What a function is declared as, before its types are known.
+pub(super) struct Signature<'a> {
+    pub name: Symbol,
+    pub display: String,
+    pub span: Span,
+    pub whole: Span,
+    pub side: Side,
+    pub role: Role,
+    /// `None` for a lambda without one.
+    pub ret: Option<&'a TypeName>,
+    pub params: &'a [ParamDecl],
+    pub code: Option<Run<'a>>,
+    pub bounds: &'a [Expr],
+    /// The scope its types and body are in.
+    pub scope: ScopeId,
+    pub this: Option<Ty>,
+    pub constexpr: bool,
+    pub deleted: bool,
+    pub explicit: bool,
+    /// What `auto` stands for in its parameters.
+    pub autos: Vec<Ty>,
+}
+
+impl<'a> Signature<'a> {
+    /// Of a declaration.
+    pub fn of(decl: &'a FunctionDecl, display: String, scope: ScopeId) -> Self {
+        let ident = decl.name.last();
+        Signature {
+            name: ident.name,
+            display,
+            span: ident.span,
+            whole: decl.span,
+            side: side(&decl.specs),
+            role: match decl.kind {
+                FunctionKind::Plain => Role::Plain,
+                FunctionKind::Constructor => Role::Constructor,
+                FunctionKind::Destructor => Role::Destructor,
+                FunctionKind::Conversion(_) => Role::Conversion,
+            },
+            ret: Some(&decl.ret),
+            params: &decl.params,
+            code: code_of(decl),
+            bounds: &decl.launch_bounds,
+            scope,
+            this: None,
+            constexpr: decl.specs.constexpr,
+            deleted: decl.is_deleted,
+            explicit: decl.is_explicit,
+            autos: Vec::new(),
+        }
+    }
+}
+
+/// What a definition runs.
+pub(super) fn code_of(decl: &FunctionDecl) -> Option<Run<'_>> {
+    let body = decl.body.as_ref()?;
+    Some(Run { params: &decl.params, inits: &decl.ctor_inits, body })
+}
+
+/// Whether a function is a template without saying so: a parameter is `auto`.
+pub(super) fn has_auto(params: &[ParamDecl]) -> bool {
+    params.iter().any(|p| p.ty.base.is_auto())
+}
+
+impl<'a> Lowerer<'a> {
+    /// A function, defined or declared.
+    pub(super) fn function(&mut self, decl: &'a FunctionDecl) {
+        if decl.name.global || decl.name.parts.len() > 1 {
+            return self.out_of_line(decl);
+        }
+        match decl.templates.last() {
+            Some(head) if head.params.is_empty() => return self.specialise_function(decl),
+            Some(_) => return self.function_template(decl, None),
+            None if has_auto(&decl.params) => return self.function_template(decl, None),
+            None => {}
+        }
+        let side = side(&decl.specs);
+        if side == Side::Host && self.needs_host_code(decl) {
+            self.refuse_host_function(decl);
+            return;
+        }
+        let display = self.text(&decl.name.last()).to_owned();
+        let scope = self.scopes.current();
+        let info = self.signature(Signature::of(decl, display, scope));
+        if side == Side::Kernel {
+            self.check_kernel(decl, &info.ret, &info.params);
+        }
+        let index = self.declare_function(decl, info);
+        if let (Some(_), Some(index)) = (&decl.body, index)
+            && !self.in_library(decl.span)
+        {
+            self.lower_body(index);
+        }
+    }
+
+    /// The types of a signature, resolved in its scope.
+    pub(super) fn signature(&mut self, sig: Signature<'a>) -> FuncInfo<'a> {
+        let here = self.scopes.enter(sig.scope);
+        let auto = match sig.ret {
+            None => Some(None),
+            Some(ty) if sig.role == Role::Plain && matches!(ty.base, BaseType::Auto | BaseType::DecltypeAuto) => {
+                Some(Some(ty))
+            }
+            Some(_) => None,
+        };
+        // A result written after `->` may mention the parameters.
+        let mut params = Vec::new();
+        let mut defaults = Vec::new();
+        let mut autos = sig.autos.into_iter();
+        self.scopes.open();
+        for param in sig.params {
+            if param.pack {
+                let mut names = Vec::new();
+                super::walk::names_in_type(&param.ty, &mut |n| names.push(n));
+                let mut types = Vec::new();
+                if param.ty.base.is_auto() {
+                    for auto in autos.by_ref() {
+                        types.push(self.parameter(&param.ty, Some(&auto)));
+                    }
+                } else {
+                    self.expand(&names, param.span, |this| {
+                        let ty = this.parameter(&param.ty, None);
+                        types.push(ty);
+                    });
+                }
+                defaults.resize(defaults.len() + types.len(), None);
+                params.extend(types);
+                continue;
+            }
+            let auto = if param.ty.base.is_auto() { autos.next() } else { None };
+            let ty = self.parameter(&param.ty, auto.as_ref());
+            if let Some(name) = param.name {
+                self.declare_for_type(name, &ty);
+            }
+            params.push(ty);
+            defaults.push(param.default.as_ref());
+        }
+        let ret = match sig.ret {
+            _ if auto.is_some() => Ty::error(),
+            Some(ty) if sig.role == Role::Plain || sig.role == Role::Conversion => self.type_name(ty),
+            _ => Ty::void(),
+        };
+        self.scopes.close();
+        self.scopes.enter(here);
+        if ret.is_array() {
+            let at = sig.ret.map_or(sig.span, |t| t.span);
+            self.report(Diagnostic::error(Code::TypeMismatch, at, "a function cannot return an array"));
+        }
+        let broken = (ret.is_error() && auto.is_none()) || params.iter().any(Ty::is_error);
+        FuncInfo {
+            name: sig.name,
+            display: sig.display,
+            side: sig.side,
+            role: sig.role,
+            params,
+            defaults,
+            ret,
+            auto,
+            span: sig.span,
+            whole: sig.whole,
+            id: None,
+            defined: sig.code.is_some(),
+            called: None,
+            broken,
+            code: sig.code,
+            bounds: sig.bounds,
+            scope: sig.scope,
+            this: sig.this,
+            constexpr: sig.constexpr,
+            deleted: sig.deleted,
+            explicit: sig.explicit,
+            progress: Progress::Idle,
+            template: None,
+            context: self.context.clone(),
+        }
+    }
+
+    /// A parameter's name, for what follows it in the declaration to ask its type.
+    fn declare_for_type(&mut self, name: Ident, ty: &Ty) {
+        let var = super::Variable {
+            name: name.name,
+            ty: ty.clone(),
+            span: name.span,
+            storage: super::Storage::Local(crate::ir::Local::new(0)),
+            constant: None,
+            owner: u32::MAX,
+        };
+        let id = self.add_var(var);
+        self.declare(name.name, Decl::Var(id), name.span);
+    }
+
+    fn parameter(&mut self, ty: &'a TypeName, auto: Option<&Ty>) -> Ty {
+        let resolved = self.type_with_auto(ty, auto);
+        if resolved.is_void() {
+            self.report(Diagnostic::error(Code::TypeMismatch, ty.span, "a parameter cannot be `void`"));
+            return Ty::error();
+        }
+        // The parser has done so for arrays it saw; a typedef may still hide one.
+        if resolved.is_array() || matches!(resolved.kind, crate::front::types::Kind::Function(_)) {
+            resolved.decayed()
+        } else {
+            resolved
+        }
+    }
+
+    pub(super) fn check_kernel(&mut self, decl: &'a FunctionDecl, ret: &Ty, params: &[Ty]) {
+        let name = self.text(&decl.name.last()).to_owned();
+        if !ret.is_void() && !ret.is_error() {
+            let message = format!("kernel `{name}` returns `{ret}`, and a kernel must return `void`");
+            self.report(
+                Diagnostic::error(Code::BadKernel, decl.ret.span, message)
+                    .help("write the result through a pointer parameter"),
+            );
+        }
+        if decl.specs.device || decl.specs.host {
+            let message = format!("kernel `{name}` cannot also be `__device__` or `__host__`");
+            self.report(Diagnostic::error(Code::BadKernel, decl.span, message).help("leave only `__global__`"));
+        }
+        for (param, ty) in decl.params.iter().zip(params) {
+            if ty.is_reference() {
+                let message = format!("a kernel cannot take `{ty}`: a launch passes values");
+                self.report(Diagnostic::error(Code::BadKernel, param.span, message).help("take a value or a pointer"));
+            }
+        }
+        if decl.specs.is_static && decl.body.is_none() {
+            let message = format!("kernel `{name}` is declared `static` and needs a body here");
+            self.report(Diagnostic::warning(Code::Incomplete, decl.span, message));
+        }
+    }
+
+    pub(super) fn add_func(&mut self, info: FuncInfo<'a>) -> FuncIndex {
+        self.funcs.push(info);
+        FuncIndex(self.funcs.len() as u32 - 1)
+    }
+
+    /// Adds the function to its overload set, or finds its earlier declaration.
+    fn declare_function(&mut self, decl: &'a FunctionDecl, info: FuncInfo<'a>) -> Option<FuncIndex> {
+        let Ident { name: symbol, span } = decl.name.last();
+        let name = self.interner.name(symbol).to_owned();
+        let set = match self.scopes.here(symbol) {
+            Some(Decl::Functions(set)) => set.clone(),
+            None => Rc::new([]),
+            Some(_) if self.in_library(self.scopes.span(symbol).unwrap_or(Span::NONE)) => Rc::new([]),
+            Some(_) => {
+                let old = self.scopes.span(symbol).unwrap_or(Span::NONE);
+                let message = format!("`{name}` is declared twice");
+                self.report(Diagnostic::error(Code::Redefinition, span, message).related(old, "first declared here"));
+                return None;
+            }
+        };
+        let side = info.side;
+        let defines = decl.body.is_some();
+        if let Some(index) = self.same_parameters(&set, &info.params, None) {
+            let old = self.func(index);
+            let (place, defined, broken) = (old.span, old.defined, old.broken);
+            if broken {
+                return None;
+            }
+            let same_ret = old.ret == info.ret || old.ret.is_error() || info.ret.is_error();
+            if !same_ret {
+                let message = format!("`{name}` returns `{}` here and `{}` there", info.ret, old.ret);
+                self.report(Diagnostic::error(Code::Redefinition, span, message).related(place, "first declared here"));
+                return None;
+            }
+            if old.side != side {
+                let message =
+                    format!("`{name}` is declared twice with different `__device__`, `__host__` or `__global__`");
+                self.report(Diagnostic::error(Code::Redefinition, span, message).related(place, "first declared here"));
+                return None;
+            }
+            if defined && defines {
+                let message = format!("`{name}` is defined twice");
+                self.report(Diagnostic::error(Code::Redefinition, span, message).related(place, "first defined here"));
+                return None;
+            }
+            self.add_defaults(decl, index);
+            let here = self.scopes.current();
+            let info = self.func_mut(index);
+            if defines {
+                (info.defined, info.span, info.whole, info.scope) = (true, span, decl.span, here);
+                info.code = code_of(decl);
+            }
+            if info.bounds.is_empty() {
+                info.bounds = &decl.launch_bounds;
+            }
+            return Some(index);
+        }
+        if side == Side::Kernel
+            && let Some(&Callable::Func(other)) = set.first()
+        {
+            let place = self.func(other).span;
+            let message = format!("overloaded kernels are not supported: `{name}` names another function already");
+            self.report(
+                Diagnostic::error(Code::Unsupported, span, message)
+                    .related(place, "the other one")
+                    .help("give each a name of its own"),
+            );
+            return None;
+        }
+        let mut info = info;
+        let written = std::mem::replace(&mut info.defaults, vec![None; decl.params.len()]);
+        if side == Side::Kernel {
+            info.display = self.kernel_name(info.display);
+        }
+        debug_assert_eq!(written.len(), decl.params.len());
+        let index = self.add_func(info);
+        self.add_functions(symbol, &[Callable::Func(index)], span);
+        self.add_defaults(decl, index);
+        Some(index)
+    }
+
+    /// What a launch calls a kernel: its own name, with its namespace only where another has it already.
+    fn kernel_name(&self, name: String) -> String {
+        let taken = |name: &str| self.funcs.iter().any(|f| f.side == Side::Kernel && f.display == name);
+        if !taken(&name) {
+            return name;
+        }
+        let mut full = name;
+        let mut at = Some(self.scopes.current());
+        while let Some(scope) = at {
+            if let Some(outer) = self.scopes.name(scope) {
+                full = format!("{}::{full}", self.interner.name(outer));
+            }
+            at = self.scopes.parent(scope);
+        }
+        full
+    }
+
+    /// The function of a set that takes just these parameters.
+    pub(super) fn same_parameters(&self, set: &[Callable], params: &[Ty], this: Option<&Ty>) -> Option<FuncIndex> {
+        set.iter().find_map(|c| match c {
+            Callable::Func(index) => {
+                let f = self.func(*index);
+                let same = f.params.len() == params.len()
+                    && f.params.iter().zip(params).all(|(x, y)| x.unqualified() == y.unqualified())
+                    && this.is_none_or(|t| f.this.as_ref().is_none_or(|o| o.is_const == t.is_const));
+                same.then_some(*index)
+            }
+            Callable::Template(_) => None,
+        })
+    }
+
+    /// Default arguments are checked where they are written, and taken again where they are used.
+    fn add_defaults(&mut self, decl: &'a FunctionDecl, index: FuncIndex) {
+        for (i, param) in decl.params.iter().enumerate() {
+            let at = index.0 as usize;
+            if let Some(e) = &param.default {
+                if self.funcs[at].side == Side::Kernel {
+                    let message = "a kernel's parameter cannot have a default: a launch passes all of them";
+                    self.report(Diagnostic::error(Code::BadKernel, e.span, message));
+                    continue;
+                }
+                let ty = self.funcs[at].params[i].clone();
+                let value = self.expr(e);
+                if value.is_error() || ty.is_error() {
+                    self.funcs[at].broken |= value.is_error();
+                } else {
+                    let name = self.funcs[at].display.clone();
+                    self.argument(value, &ty, i + 1, &name);
+                }
+                self.funcs[at].defaults[i] = Some(e);
+            } else if i > 0 && self.funcs[at].defaults[i - 1].is_some() && self.funcs[at].defaults[i].is_none() {
+                let message = "every parameter after one with a default needs a default too";
+                self.report(Diagnostic::error(Code::ArgumentCount, param.span, message));
+            }
+        }
+    }
+
+    /// The handle of a function, made when first needed.
+    pub(super) fn func_id(&mut self, index: FuncIndex) -> FuncId {
+        let info = &mut self.funcs[index.0 as usize];
+        if let Some(id) = info.id {
+            return id;
+        }
+        let id = FuncId::new(self.module.functions.len());
+        info.id = Some(id);
+        let kind = match info.side {
+            Side::Kernel => FuncKind::Kernel,
+            Side::Host => FuncKind::Host,
+            Side::Device | Side::Both => FuncKind::Device,
+        };
+        let mut func = Function::new(info.display.clone(), kind, info.span);
+        func.ret = info.ret.ir();
+        self.module.functions.push(func);
+        id
+    }
+
+    /// Notes a call: the body is wanted, if it is not there already.
+    pub(super) fn note_call(&mut self, index: FuncIndex, span: Span) {
+        if self.unevaluated > 0 {
+            return;
+        }
+        self.func_id(index);
+        let info = &mut self.funcs[index.0 as usize];
+        info.called.get_or_insert(span);
+        if info.progress == Progress::Idle && info.code.is_some() && !info.broken {
+            info.progress = Progress::Queued;
+            self.queue.push_back(index);
+        }
+    }
+
+    /// Lowers the bodies that wait, once no other is being lowered.
+    pub(super) fn drain(&mut self) {
+        if self.f.inside || self.quiet > 0 {
+            return;
+        }
+        while let Some(index) = self.queue.pop_front() {
+            if self.func(index).progress == Progress::Queued {
+                self.lower_body(index);
+            }
+        }
+    }
+
+    /// Reports functions that are called and have no body.
+    pub(super) fn report_missing_bodies(&mut self) {
+        let missing: Vec<(Span, Span, String)> = self
+            .funcs
+            .iter()
+            .filter(|f| !f.defined && !f.broken && !f.deleted)
+            .filter_map(|f| Some((f.called?, f.span, f.display.clone())))
+            .collect();
+        for (call, place, name) in missing {
+            let message = format!("`{name}` is called, and has no body");
+            self.report(
+                Diagnostic::error(Code::Incomplete, call, message)
+                    .related(place, "only declared here")
+                    .help(format!("define `{name}` in this text")),
+            );
+        }
+    }
+
+    /// Where a name is declared further down at namespace scope.
+    pub(super) fn declared_later(&self, name: Symbol) -> Option<Span> {
+        self.unit.items.iter().find_map(|item| match item {
+            Item::Function(f) if f.name.last().name == name => Some(f.name.span),
+            Item::Variables(d) => d.vars.iter().find(|v| v.name.name == name).map(|v| v.name.span),
+            Item::Alias(a) if a.name.name == name => Some(a.name.span),
+            Item::Struct(s) => s.name.as_ref().filter(|n| n.last().name == name).map(|n| n.span),
+            _ => None,
+        })
+    }
+
+    /// A new scope for the body of a function, in that of its declaration.
+    pub(super) fn body_scope(&mut self, scope: ScopeId) -> ScopeId {
+        self.scopes.create(ScopeKind::Block, scope, None)
+    }
+}

@@ -1,0 +1,120 @@
+//! Pointers to functions. A function's address is a small number; a call through one goes to a function made for its type,
+//! which chooses among all functions of that type whose address is taken.
+
+use super::names::ScopeId;
+use super::tree::FuncIndex;
+use super::{FuncInfo, Lowerer, Progress, Role, Side};
+use crate::front::types::{FnTy, Ty};
+use crate::ir::{Case, Const, Function, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value};
+use crate::source::Span;
+
+impl<'a> Lowerer<'a> {
+    /// The address of a function, as a value.
+    pub(super) fn function_address(&mut self, index: FuncIndex, span: Span) -> Value {
+        self.note_call(index, span);
+        if !self.addressed.contains(&index) {
+            self.addressed.push(index);
+        }
+        let b = self.at(span);
+        let null = b.constant(Const::Null);
+        b.offset(null, i64::from(index.0) + 1, Stride::Bytes(1))
+    }
+
+    /// The function that calls what a pointer of a type points at.
+    pub(super) fn dispatcher(&mut self, func: &FnTy, span: Span) -> FuncIndex {
+        if let Some((_, index)) = self.dispatchers.iter().find(|(ty, _)| ty == func) {
+            return *index;
+        }
+        let scope: ScopeId = super::names::GLOBAL;
+        let pointer = Ty::void().pointer();
+        let mut params = vec![pointer];
+        params.extend(func.params.iter().cloned());
+        let info = FuncInfo {
+            name: self.known.call,
+            display: format!("call {}", Ty::new(crate::front::types::Kind::Function(func.clone().into()))),
+            side: if self.f.side == Side::Host { Side::Host } else { Side::Device },
+            role: Role::Plain,
+            defaults: vec![None; params.len()],
+            params,
+            ret: func.ret.clone(),
+            auto: None,
+            span,
+            whole: span,
+            id: None,
+            defined: true,
+            called: None,
+            broken: false,
+            code: None,
+            bounds: &[],
+            scope,
+            this: None,
+            constexpr: false,
+            deleted: false,
+            explicit: false,
+            progress: Progress::Done,
+            template: None,
+            context: None,
+        };
+        let index = self.add_func(info);
+        self.func_id(index);
+        self.dispatchers.push((func.clone(), index));
+        index
+    }
+
+    /// Writes the bodies of dispatchers, when all addresses are known.
+    pub(super) fn finish_dispatchers(&mut self) {
+        for at in 0..self.dispatchers.len() {
+            let (ty, index) = self.dispatchers[at].clone();
+            let wanted = Ty::new(crate::front::types::Kind::Function(ty.clone().into()));
+            let mut targets = Vec::new();
+            for i in 0..self.addressed.len() {
+                let target = self.addressed[i];
+                if self.function_type(target).kind == wanted.kind && !self.func(target).broken {
+                    targets.push(target);
+                }
+            }
+            let id = self.func_id(index);
+            let span = self.func(index).span;
+            let mut func: Function = self.module.functions[id.index()].clone();
+            let mut types = vec![ParamType::Ptr { elem: None, is_const: false }];
+            for param in &ty.params {
+                types.push(match param.ir() {
+                    Some(Type::Scalar(s)) => ParamType::Scalar(s),
+                    _ => ParamType::Ptr { elem: None, is_const: false },
+                });
+            }
+            if ty.ret.is_struct() {
+                types.push(ParamType::Ptr { elem: ty.ret.uniform(), is_const: false });
+            }
+            func.params =
+                types.into_iter().enumerate().map(|(i, ty)| Param { name: format!("arg{i}"), ty, span }).collect();
+            func.ret = ty.ret.ir();
+            let count = func.params.len();
+            let mut b = super::Builder::new(func);
+            b.span = span;
+            let args: Vec<Value> = (0..count)
+                .map(|i| {
+                    let ty = b.func.params[i].ty.ty();
+                    b.bind(ty, Op::Param(i as u32))
+                })
+                .collect();
+            let number = b.bind(Scalar::U64, Op::PtrToInt(args[0]));
+            let label = b.func.new_label();
+            let mut cases = Vec::new();
+            for target in targets {
+                let callee = self.func_id(target);
+                b.open();
+                let result = ty.ret.ir().map(|ir| b.func.new_value(ir, span));
+                b.push(Stmt::Call { result, func: callee, args: args[1..].to_vec() });
+                b.push(Stmt::Return(result));
+                let body = b.close();
+                cases.push(Case { values: vec![i64::from(target.0) + 1], default: false, body, falls_through: false });
+            }
+            if !cases.is_empty() {
+                b.push(Stmt::Switch { label, value: number, cases });
+            }
+            b.push(Stmt::Trap);
+            self.module.functions[id.index()] = b.finish();
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! Instances of function templates, explicit specialisations and instantiations.
+
+use std::rc::Rc;
+
+use super::find::Found;
+use super::function::{Signature, code_of};
+use super::names::{Callable, Decl, ScopeKind, TArg};
+use super::template::{Instance, TemplateKind};
+use super::tree::{FuncIndex, TemplateIndex};
+use super::{FuncInfo, Lowerer, Progress, Side};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{FunctionDecl, Instance as AskedFor, Instantiate, Name};
+use crate::front::types::Ty;
+use crate::source::Span;
+
+impl<'a> Lowerer<'a> {
+    /// Declares a template of functions, or of methods of a struct; gives it when it is new.
+    pub(super) fn function_template(&mut self, decl: &'a FunctionDecl, owner: Option<u32>) {
+        let name = decl.name.last();
+        let params = Self::own_head(&decl.templates);
+        // A definition takes the place of the declaration before it.
+        if let Some(Decl::Functions(set)) = self.scopes.here(name.name).cloned() {
+            for callable in set.iter() {
+                let Callable::Template(index) = *callable else { continue };
+                if self.is_redeclared(index, decl) {
+                    let TemplateKind::Function { decl: old, .. } = &self.template(index).kind else { continue };
+                    if old.body.is_some() && decl.body.is_some() {
+                        let place = old.name.span;
+                        let message = format!("template `{}` is defined twice", self.text(&name));
+                        self.report(
+                            Diagnostic::error(Code::Redefinition, name.span, message)
+                                .related(place, "first defined here"),
+                        );
+                    } else if decl.body.is_some() {
+                        let template = self.template_mut(index);
+                        template.kind = TemplateKind::Function { decl, owner };
+                        // Defaults stand on the first declaration only.
+                        if !has_defaults(template.params) {
+                            template.params = params;
+                        }
+                    }
+                    return;
+                }
+            }
+        }
+        let index = self.add_template(name, params, TemplateKind::Function { decl, owner });
+        self.add_functions(name.name, &[Callable::Template(index)], name.span);
+    }
+
+    /// Whether a declaration is of the same template: as many parameters of each kind, spelled alike.
+    fn is_redeclared(&self, index: TemplateIndex, decl: &FunctionDecl) -> bool {
+        let TemplateKind::Function { decl: old, .. } = &self.template(index).kind else { return false };
+        let head = Self::own_head(&old.templates).len() == decl.templates.last().map_or(0, |h| h.params.len());
+        let text = |span| self.sources.text(span);
+        let same = |a: &crate::front::ast::ParamDecl, b: &crate::front::ast::ParamDecl| {
+            text(a.ty.span) == text(b.ty.span) && a.ty.layers.len() == b.ty.layers.len()
+        };
+        let constraint = |d: &FunctionDecl| {
+            d.templates.last().map(|h| h.params.iter().map(|p| text(p.span).to_owned()).collect::<Vec<_>>())
+        };
+        // Templates that differ only in what they ask of their parameters are two.
+        let heads = constraint(old) == constraint(decl)
+            || text(old.ret.span) == text(decl.ret.span) && old.body.is_none() != decl.body.is_none();
+        head && heads
+            && old.is_const == decl.is_const
+            && old.params.len() == decl.params.len()
+            && text(old.ret.span) == text(decl.ret.span)
+            && old.params.iter().zip(&decl.params).all(|(a, b)| same(a, b))
+    }
+
+    /// The function that a template makes from its arguments; `autos` are the types of its `auto` parameters. `None` when
+    /// the types that come out mean nothing.
+    pub(super) fn function_instance(
+        &mut self,
+        index: TemplateIndex,
+        args: &Rc<[TArg]>,
+        autos: &[Ty],
+        span: Span,
+    ) -> Option<FuncIndex> {
+        let key: Rc<[TArg]> = if autos.is_empty() {
+            args.clone()
+        } else {
+            args.iter().cloned().chain(autos.iter().cloned().map(TArg::Type)).collect()
+        };
+        if let Some(Instance::Func(found)) = self.template(index).instances.get(&key) {
+            return *found;
+        }
+        let template = self.template(index);
+        let name = self.interner.name(template.name).to_owned();
+        let shown = if args.is_empty() { String::new() } else { self.args_text(args) };
+        let prefix = match &template.kind {
+            TemplateKind::Function { owner: Some(owner), .. } => format!("{}::", self.class(*owner).ty.name),
+            _ => String::new(),
+        };
+        let display = match &template.kind {
+            TemplateKind::Lambda { .. } => "lambda".to_owned(),
+            _ => format!("{prefix}{name}{shown}"),
+        };
+        let outer = self.push_context(display.clone(), span)?;
+        let scope = self.instance_scope(index, args);
+        let sig = match &self.template(index).kind {
+            TemplateKind::Function { decl, owner } => {
+                let (decl, owner) = (*decl, *owner);
+                let mut sig = Signature::of(decl, display, scope);
+                if let Some(owner) = owner {
+                    self.method_signature(&mut sig, decl, owner);
+                }
+                sig
+            }
+            TemplateKind::Lambda { lambda, owner } => {
+                let (lambda, owner) = (*lambda, *owner);
+                self.lambda_signature(lambda, owner, scope)
+            }
+            _ => {
+                self.context = outer;
+                return None;
+            }
+        };
+        let sig = Signature { autos: autos.to_vec(), ..sig };
+        let decl = match &self.template(index).kind {
+            TemplateKind::Function { decl, .. } => Some(*decl),
+            _ => None,
+        };
+        // Too many errors hide behind a template that does not fit: the call says that it does not.
+        let (mut info, fine) = self.quietly(|this| this.signature(sig));
+        info.template = Some((index, args.clone()));
+        info.context = self.context_of();
+        self.context = outer;
+        let made = if fine && !info.broken {
+            if info.side == Side::Kernel
+                && let Some(decl) = decl
+            {
+                self.check_kernel(decl, &info.ret, &info.params);
+            }
+            Some(self.add_func(info))
+        } else {
+            None
+        };
+        self.template_mut(index).instances.insert(key, Instance::Func(made));
+        made
+    }
+
+    /// `template <> void f<int>(int) { ... }`
+    pub(super) fn specialise_function(&mut self, decl: &'a FunctionDecl) {
+        let name = decl.name.last();
+        let display = self.text(&name).to_owned();
+        let scope = self.scopes.current();
+        let info = self.signature(Signature::of(decl, display, scope));
+        if info.broken {
+            return;
+        }
+        let Some((template, args)) = self.specialised(&decl.name, &info.params) else { return };
+        self.add_specialisation(template, args, info, decl);
+    }
+
+    /// Which template a specialisation or instantiation names, and its arguments.
+    fn specialised(&mut self, name: &'a Name, params: &[Ty]) -> Option<(TemplateIndex, Rc<[TArg]>)> {
+        let ident = name.last();
+        let (set, explicit) = match self.find(name) {
+            Found::Functions(set, explicit) => (set, explicit),
+            Found::Error => return None,
+            _ => {
+                self.unknown(&ident, name.span, "function template");
+                return None;
+            }
+        };
+        let explicit = explicit.unwrap_or_else(|| Rc::new([]));
+        let mut fits = Vec::new();
+        for callable in set.iter() {
+            let Callable::Template(index) = *callable else { continue };
+            if let Some(args) = self.deduce_declaration(index, &explicit, params)
+                && let Some(made) = self.function_instance(index, &args, &[], ident.span)
+                && self.func(made).params.iter().zip(params).all(|(a, b)| a.unqualified() == b.unqualified())
+            {
+                fits.push((index, args));
+            }
+        }
+        // The most specialised of several.
+        let best = (0..fits.len())
+            .find(|&i| (0..fits.len()).all(|j| i == j || self.template_is_narrower(fits[i].0, fits[j].0)));
+        match best {
+            Some(i) => Some(fits.swap_remove(i)),
+            None => {
+                let message = format!("no template `{}` has an instance with these parameters", self.text(&ident));
+                self.report(Diagnostic::error(Code::NoOverload, name.span, message));
+                None
+            }
+        }
+    }
+
+    fn add_specialisation(
+        &mut self,
+        template: TemplateIndex,
+        args: Rc<[TArg]>,
+        mut info: FuncInfo<'a>,
+        decl: &'a FunctionDecl,
+    ) {
+        info.display = format!("{}{}", self.interner.name(info.name), self.args_text(&args));
+        info.template = Some((template, args.clone()));
+        let existing = match self.template(template).instances.get(&args) {
+            Some(Instance::Func(Some(index))) => Some(*index),
+            _ => None,
+        };
+        if info.side == Side::Kernel {
+            self.check_kernel(decl, &info.ret, &info.params);
+        }
+        match existing {
+            Some(index) => {
+                if self.func(index).progress != Progress::Idle {
+                    let place = self.func(index).called.unwrap_or(self.func(index).span);
+                    let message = format!("`{}` is specialised after it has been used", info.display);
+                    self.report(Diagnostic::error(Code::Redefinition, info.span, message).related(place, "used here"));
+                    return;
+                }
+                let defaults = std::mem::take(&mut self.func_mut(index).defaults);
+                info.defaults = defaults;
+                *self.func_mut(index) = info;
+                if self.func(index).side == Side::Kernel {
+                    self.lower_body(index);
+                }
+            }
+            None => {
+                let index = self.add_func(info);
+                self.template_mut(template).instances.insert(args, Instance::Func(Some(index)));
+            }
+        }
+    }
+
+    /// `template __global__ void f<int>(int*);`, `template struct S<int>;`
+    pub(super) fn explicit_instantiation(&mut self, instance: &'a Instantiate) {
+        match &instance.what {
+            AskedFor::Struct(name) => {
+                let ty = self.named_type(name, name.span);
+                if let Some(s) = ty.as_struct().cloned() {
+                    self.complete(&s, name.span);
+                }
+            }
+            AskedFor::Function(decl) => {
+                let display = self.text(&decl.name.last()).to_owned();
+                let scope = self.scopes.current();
+                let info = self.signature(Signature::of(decl, display, scope));
+                if info.broken {
+                    return;
+                }
+                let Some((template, args)) = self.specialised(&decl.name, &info.params) else { return };
+                if let Some(index) = self.function_instance(template, &args, &[], instance.span)
+                    && !instance.is_extern
+                {
+                    self.note_call(index, instance.span);
+                }
+            }
+        }
+    }
+
+    /// The instance of a kernel's template that a name asks for, `scale<float, 4>`: it is called what it was asked for by.
+    pub(super) fn wanted_instance(&mut self, name: &'a Name, shown: &str) {
+        let ident = name.last();
+        match self.find(name) {
+            Found::Functions(set, Some(explicit)) => {
+                for callable in set.iter() {
+                    let Callable::Template(index) = *callable else { continue };
+                    let (args, fine) = self.quietly(|this| this.complete_args(index, &explicit, ident.span));
+                    if let Some(args) = args.filter(|_| fine)
+                        && let Some(made) = self.function_instance(index, &args, &[], ident.span)
+                    {
+                        self.note_call(made, ident.span);
+                        if self.func(made).side == Side::Kernel {
+                            let id = self.func_id(made);
+                            shown.clone_into(&mut self.func_mut(made).display);
+                            shown.clone_into(&mut self.module.functions[id.index()].name);
+                        }
+                        return;
+                    }
+                }
+                let message = format!("no template `{}` takes these arguments", self.text(&ident));
+                self.report(Diagnostic::error(Code::NoOverload, name.span, message));
+            }
+            Found::Functions(..) => {
+                let message = format!("`{}` needs template arguments", self.text(&ident));
+                self.report(Diagnostic::error(Code::ArgumentCount, name.span, message).help("write `name<...>`"));
+            }
+            Found::Error => {}
+            _ => self.unknown(&ident, name.span, "kernel"),
+        }
+    }
+
+    /// The template that a name means.
+    pub(super) fn template_named(&mut self, name: &'a Name) -> Option<TemplateIndex> {
+        let ident = name.last();
+        let decl = match name.qualifiers() {
+            [] if !name.global => self.scopes.lookup(ident.name),
+            _ => None,
+        };
+        match decl {
+            Some(Decl::Template(index)) => Some(index),
+            Some(Decl::Type(ty)) => {
+                ty.as_struct().and_then(|s| self.class(s.id).template.as_ref().map(|(index, _)| *index))
+            }
+            _ => self.qualified_template(name),
+        }
+    }
+
+    /// `ns::S<T>`: the template, its arguments left aside.
+    fn qualified_template(&mut self, name: &'a Name) -> Option<TemplateIndex> {
+        let mut scope = super::names::GLOBAL;
+        let mut first = !name.global;
+        for part in name.qualifiers() {
+            let decl =
+                if first { self.scopes.lookup(part.ident.name) } else { self.scopes.member(scope, part.ident.name) };
+            first = false;
+            match decl? {
+                Decl::Namespace(inner) => scope = inner,
+                _ => return None,
+            }
+        }
+        match self.scopes.member(scope, name.last().name)? {
+            Decl::Template(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// The function that a set is when nothing but its name tells: it holds one, or its template arguments are complete.
+    pub(super) fn only_function(&mut self, set: &[Callable], explicit: Option<&[TArg]>) -> Option<FuncIndex> {
+        match set {
+            [Callable::Func(index)] if explicit.is_none() => Some(*index),
+            [Callable::Template(index)] => {
+                let (index, span) = (*index, self.template(*index).span);
+                let explicit = explicit?;
+                let (args, fine) = self.quietly(|this| this.complete_args(index, explicit, span));
+                self.function_instance(index, &args.filter(|_| fine)?, &[], span)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether every call that fits one template fits the other, and not the other way round ([temp.func.order]).
+    pub(super) fn template_is_narrower(&mut self, a: TemplateIndex, b: TemplateIndex) -> bool {
+        match (self.fits_template(a, b), self.fits_template(b, a)) {
+            (true, false) => true,
+            (true, true) => self.refers_narrower(a, b),
+            _ => false,
+        }
+    }
+
+    /// Between templates that take the same, `T&` is narrower than `T&&`, and `const T&` than `T&` ([temp.deduct.partial]).
+    fn refers_narrower(&self, a: TemplateIndex, b: TemplateIndex) -> bool {
+        let params = |index| match &self.template(index).kind {
+            TemplateKind::Function { decl, .. } => decl.params.as_slice(),
+            _ => &[],
+        };
+        let reference = |p: &crate::front::ast::ParamDecl| match p.ty.layers.last() {
+            Some(crate::front::ast::TypeLayer::Reference { rvalue }) => {
+                Some((!*rvalue, p.ty.layers.len() == 1 && p.ty.is_const))
+            }
+            _ => None,
+        };
+        let orders: Vec<std::cmp::Ordering> =
+            params(a).iter().zip(params(b)).filter_map(|(x, y)| Some(reference(x)?.cmp(&reference(y)?))).collect();
+        orders.iter().all(|o| o.is_ge()) && orders.iter().any(|o| o.is_gt())
+    }
+
+    /// Whether the parameters of `a`, its own parameters standing for types of their own, fit `b`.
+    fn fits_template(&mut self, a: TemplateIndex, b: TemplateIndex) -> bool {
+        let (params, parent) = (self.template(a).params, self.template(a).scope);
+        let TemplateKind::Function { decl, .. } = &self.template(a).kind else { return false };
+        let decl = *decl;
+        let unique = self.invented(params);
+        let scope = self.scopes.create(ScopeKind::Template, parent, None);
+        self.bind(scope, params, &unique);
+        let sig = Signature::of(decl, String::new(), scope);
+        let variadic = decl.params.iter().any(|p| p.pack);
+        let (info, _) = self.quietly(|this| this.signature(sig));
+        let TemplateKind::Function { decl: other, .. } = &self.template(b).kind else { return false };
+        // A pack takes what a plain parameter takes, and not the other way round.
+        if variadic && !other.params.iter().any(|p| p.pack) {
+            return false;
+        }
+        self.deduce_ordering(b, &info.params)
+    }
+
+    /// [`Self::deduce_declaration`] with references left aside.
+    fn deduce_ordering(&mut self, index: TemplateIndex, types: &[Ty]) -> bool {
+        let args: Vec<super::rank::Arg> = types
+            .iter()
+            .map(|ty| super::rank::Arg {
+                ty: ty.referred().clone(),
+                lvalue: true,
+                xvalue: false,
+                null: false,
+                list: None,
+            })
+            .collect();
+        self.deduce_call(index, &[], &args).is_some()
+    }
+
+    /// The definition of a function from a declaration.
+    pub(super) fn define(&mut self, index: FuncIndex, decl: &'a FunctionDecl, scope: super::names::ScopeId) {
+        let span = decl.name.last().span;
+        if self.func(index).defined {
+            let place = self.func(index).span;
+            let message = format!("`{}` is defined twice", self.func(index).display);
+            self.report(Diagnostic::error(Code::Redefinition, span, message).related(place, "first defined here"));
+            return;
+        }
+        let info = self.func_mut(index);
+        (info.defined, info.code, info.scope) = (true, code_of(decl), scope);
+        (info.span, info.whole) = (span, decl.span);
+        if info.progress == Progress::Idle && info.called.is_some() {
+            info.progress = Progress::Queued;
+            self.queue.push_back(index);
+        }
+    }
+}
+
+fn has_defaults(params: &[crate::front::ast::TemplateParam]) -> bool {
+    use crate::front::ast::TemplateParamKind as K;
+    params.iter().any(|p| match &p.kind {
+        K::Type { default } => default.is_some(),
+        K::Value { default, .. } => default.is_some(),
+        K::Template { default, .. } => default.is_some(),
+    })
+}

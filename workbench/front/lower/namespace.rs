@@ -1,0 +1,132 @@
+//! Namespaces: their scopes, and what makes the names of one visible in another.
+
+use std::rc::Rc;
+
+use super::Lowerer;
+use super::find::Found;
+use super::names::{Decl, ScopeId, ScopeKind};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Name, Namespace, NamespaceAlias};
+use crate::source::Span;
+
+impl<'a> Lowerer<'a> {
+    /// `namespace a { ... }`
+    pub(super) fn namespace(&mut self, decl: &'a Namespace) {
+        let here = self.scopes.current();
+        let existing = decl.name.and_then(|n| match self.scopes.here(n.name) {
+            Some(Decl::Namespace(scope)) => Some(*scope),
+            _ => None,
+        });
+        let scope = match existing {
+            Some(scope) => scope,
+            None => {
+                let scope = self.scopes.create(ScopeKind::Namespace, here, decl.name.map(|n| n.name));
+                if let Some(name) = decl.name {
+                    self.declare(name.name, Decl::Namespace(scope), name.span);
+                }
+                scope
+            }
+        };
+        if decl.is_inline || decl.name.is_none() {
+            self.scopes.also(here, scope);
+        }
+        self.scopes.enter(scope);
+        for item in &decl.items {
+            self.item(item);
+            self.drain();
+        }
+        self.scopes.enter(here);
+    }
+
+    /// The scope of a namespace by name; reports when there is none.
+    fn namespace_scope(&mut self, name: &'a Name) -> Option<ScopeId> {
+        match self.find(name) {
+            Found::Namespace(scope) => Some(scope),
+            Found::Error => None,
+            _ => {
+                // What is built in lies in no scope: its names need no namespace.
+                let path = name.path(self.interner);
+                if !matches!(path.as_str(), "std" | "cuda::std") {
+                    self.unknown_namespace(&name.parts[0].ident, name.span);
+                }
+                None
+            }
+        }
+    }
+
+    /// `using namespace a;`
+    pub(super) fn using_namespace(&mut self, name: &'a Name) {
+        if let Some(scope) = self.namespace_scope(name) {
+            self.scopes.also(self.scopes.current(), scope);
+        }
+    }
+
+    /// `namespace a = b;`
+    pub(super) fn namespace_alias(&mut self, alias: &'a NamespaceAlias) {
+        if let Some(scope) = self.namespace_scope(&alias.target) {
+            self.declare(alias.name.name, Decl::Namespace(scope), alias.name.span);
+        }
+    }
+
+    /// `using a::f;`
+    pub(super) fn using_declaration(&mut self, name: &'a Name) {
+        let ident = name.last();
+        let decl = match self.find(name) {
+            Found::Error => return,
+            Found::None => {
+                // Of `std` everything that is built in is visible anyway.
+                let builtin = name.parts.first().is_some_and(|p| p.ident.name == self.known.std);
+                if !builtin {
+                    self.unknown(&ident, name.span, "name");
+                }
+                return;
+            }
+            Found::Var(id) => Decl::Var(id),
+            Found::Type(ty) => Decl::Type(ty),
+            Found::Constant(ty, c) => Decl::Constant(ty, c),
+            Found::Functions(set, _) => return self.add_functions(ident.name, &set, ident.span),
+            Found::Namespace(_) => {
+                let message = format!("`{}` is a namespace", self.text(&ident));
+                self.report(
+                    Diagnostic::error(Code::TypeMismatch, name.span, message).help("write `using namespace ...`"),
+                );
+                return;
+            }
+            Found::Template(index) => Decl::Template(index),
+            Found::Field(field) => Decl::Field(field),
+            Found::Place(place) => Decl::Place(place),
+            Found::Pack(pack) => Decl::Pack(pack),
+            Found::Vars(vars) => Decl::Vars(vars),
+        };
+        if self.scopes.here(ident.name).is_none() {
+            self.declare(ident.name, decl, ident.span);
+        }
+    }
+
+    /// Adds functions to the overloads of a name in the current scope.
+    pub(super) fn add_functions(
+        &mut self,
+        name: crate::front::ast::Symbol,
+        new: &[super::names::Callable],
+        span: Span,
+    ) {
+        let here = self.scopes.current();
+        let set: Rc<[_]> = match self.scopes.here(name) {
+            Some(Decl::Functions(old)) => {
+                let fresh: Vec<_> = new.iter().copied().filter(|c| !old.contains(c)).collect();
+                old.iter().copied().chain(fresh).collect()
+            }
+            Some(_) if self.in_library(self.scopes.span(name).unwrap_or(Span::NONE)) && !self.in_library(span) => {
+                new.into()
+            }
+            Some(_) => {
+                let old = self.scopes.span(name).unwrap_or(Span::NONE);
+                let message = format!("`{}` is declared twice", self.interner.name(name));
+                self.report(Diagnostic::error(Code::Redefinition, span, message).related(old, "first declared here"));
+                return;
+            }
+            None => new.into(),
+        };
+        self.scopes.redeclare(here, name, Decl::Functions(set), span);
+    }
+}

@@ -1,0 +1,340 @@
+//! Objects of struct and array type: copied member by member, written straight into the place they are made for.
+//!
+//! The IR has no values of such types. An expression of struct type that is no place is written into memory that is
+//! handed to it ([`Lowerer::emit_into`]): a variable's, a temporary's, a caller's.
+
+use super::Lowerer;
+use super::init::zero_const;
+use super::tree::{Node, Typed};
+use crate::front::types::{Kind, Ty};
+use crate::ir::{BinaryOp, Block, CompareOp, Op, Scalar, Stmt, Stride, Type, Value};
+use crate::source::Span;
+
+/// Most elements of an array copied or zeroed one by one; longer ones take a loop.
+const MAX_UNROLLED: u32 = 16;
+
+/// One initialised part: its offset and value.
+type Part<'t> = &'t (u32, Typed);
+
+impl<'a> Lowerer<'a> {
+    /// Writes a value of struct or array type to memory that nothing it reads lies in.
+    pub(super) fn emit_into(&mut self, e: &Typed, to: Value) {
+        let span = e.span;
+        match &e.node {
+            Node::Load(place) => {
+                let from = self.emit_address(place);
+                if matches!(place.node, Node::Deref(_)) {
+                    self.check_alignment(from, &e.ty, span);
+                }
+                self.copy_part(to, from, 0, &e.ty, place.ty.is_volatile, span);
+            }
+            Node::Init(items) => {
+                let mut rest: &[(u32, Typed)] = items;
+                self.fill_object(to, 0, &e.ty, &mut rest, span);
+            }
+            Node::Construct(constructor, args, zero) => {
+                if *zero {
+                    self.fill_object(to, 0, &e.ty, &mut [].as_slice(), span);
+                }
+                let mut values = vec![to];
+                for arg in args {
+                    let value = self.emit_argument(arg);
+                    values.push(value);
+                }
+                let func = self.func_id(*constructor);
+                self.at(span).push(Stmt::Call { result: None, func, args: values });
+            }
+            Node::Call(..) => self.emit_struct_call(e, to),
+            Node::Conditional(parts) => {
+                let [cond, a, b] = &**parts;
+                let cond = self.emit_value(cond);
+                self.f.b.open();
+                self.emit_into(a, to);
+                let then = self.f.b.close();
+                self.f.b.open();
+                self.emit_into(b, to);
+                let els = self.f.b.close();
+                self.at(span).push(Stmt::If { cond, then, els });
+            }
+            Node::Comma(a, b) => {
+                self.effect(a);
+                self.emit_into(b, to);
+            }
+            Node::Convert(inner) if inner.ty.is_struct() => self.emit_into(inner, to),
+            Node::Error => {}
+            _ => {
+                let from = self.emit_address(e);
+                self.copy(to, from, &e.ty.unqualified(), span);
+            }
+        }
+    }
+
+    /// The address of an object of struct type, made in a temporary when it is no place.
+    pub(super) fn emit_object(&mut self, e: &Typed) -> Value {
+        if e.lvalue {
+            return self.emit_address(e);
+        }
+        if let Node::Load(place) = &e.node
+            && !place.ty.is_volatile
+            && matches!(place.node, Node::Temporary(_))
+        {
+            return self.emit_address(place);
+        }
+        let (size, align) = (e.ty.size().unwrap_or(1), e.ty.align());
+        let slot = self.slot(String::new(), size, align, e.ty.uniform(), e.span);
+        let ptr = self.at(e.span).bind(Type::Ptr, Op::SlotAddr(slot));
+        self.emit_into(e, ptr);
+        if self.needs_destructor(&e.ty) {
+            self.f.cleanups.push((slot, e.ty.unqualified()));
+        }
+        self.at(e.span).bind(Type::Ptr, Op::SlotAddr(slot))
+    }
+
+    /// An argument of a call: a number or pointer, or the address of a struct that is the callee's own.
+    pub(super) fn emit_argument(&mut self, e: &Typed) -> Value {
+        if e.ty.is_struct() { self.emit_object(e) } else { self.emit_value(e) }
+    }
+
+    /// Copies an object.
+    pub(super) fn copy(&mut self, to: Value, from: Value, ty: &Ty, span: Span) {
+        self.copy_part(to, from, 0, ty, false, span);
+    }
+
+    fn copy_part(&mut self, to: Value, from: Value, at: u32, ty: &Ty, volatile: bool, span: Span) {
+        match &ty.kind {
+            Kind::Struct(s) => {
+                let Some(layout) = s.layout.get() else { return };
+                if s.is_union {
+                    return self.copy_words(to, from, at, layout.size, layout.align, span);
+                }
+                for (base, offset) in &layout.bases {
+                    if !base.is_empty_struct() {
+                        self.copy_part(to, from, at + offset, base, volatile, span);
+                    }
+                }
+                for field in &layout.fields {
+                    self.copy_part(to, from, at + field.offset, &field.ty, volatile, span);
+                }
+            }
+            Kind::Array(elem, Some(len)) => {
+                let size = elem.size().unwrap_or(1);
+                if *len <= MAX_UNROLLED {
+                    for i in 0..*len {
+                        self.copy_part(to, from, at + i * size, elem, volatile, span);
+                    }
+                    return;
+                }
+                let elem = elem.clone();
+                self.counted(0, *len, span, &mut |this, i| {
+                    let stride = elem.stride().unwrap_or(Stride::Bytes(size));
+                    let b = this.at(span);
+                    let (to, from) = (
+                        b.offset(to, i64::from(at), Stride::Bytes(1)),
+                        b.offset(from, i64::from(at), Stride::Bytes(1)),
+                    );
+                    let to = b.bind(Type::Ptr, Op::PtrAdd { ptr: to, index: i, stride });
+                    let from = b.bind(Type::Ptr, Op::PtrAdd { ptr: from, index: i, stride });
+                    this.copy_part(to, from, 0, &elem, volatile, span);
+                });
+            }
+            _ => {
+                let Some(ir) = ty.ir() else { return };
+                let b = self.at(span);
+                let from = b.offset(from, i64::from(at), Stride::Bytes(1));
+                let value = b.load(from, ir, volatile || ty.is_volatile);
+                let to = b.offset(to, i64::from(at), Stride::Bytes(1));
+                b.store(to, value, ty.is_volatile);
+            }
+        }
+    }
+
+    /// Copies bytes in the largest words that alignment allows: what a union holds is not known.
+    fn copy_words(&mut self, to: Value, from: Value, at: u32, size: u32, align: u32, span: Span) {
+        let (scalar, width) = word(align);
+        let count = size / width;
+        let one = |this: &mut Self, to: Value, from: Value| {
+            let b = this.at(span);
+            let value = b.load(from, Type::Scalar(scalar), false);
+            b.store(to, value, false);
+        };
+        if count <= MAX_UNROLLED {
+            for i in 0..count {
+                let offset = i64::from(at + i * width);
+                let b = self.at(span);
+                let (t, f) = (b.offset(to, offset, Stride::Bytes(1)), b.offset(from, offset, Stride::Bytes(1)));
+                one(self, t, f);
+            }
+            return;
+        }
+        self.counted(0, count, span, &mut |this, i| {
+            let b = this.at(span);
+            let (to, from) =
+                (b.offset(to, i64::from(at), Stride::Bytes(1)), b.offset(from, i64::from(at), Stride::Bytes(1)));
+            let to = b.bind(Type::Ptr, Op::PtrAdd { ptr: to, index: i, stride: Stride::Elem(scalar) });
+            let from = b.bind(Type::Ptr, Op::PtrAdd { ptr: from, index: i, stride: Stride::Elem(scalar) });
+            one(this, to, from);
+        });
+    }
+
+    /// Writes the parts given and zeros everywhere else, in memory order.
+    fn fill_object(&mut self, to: Value, at: u32, ty: &Ty, rest: &mut &[(u32, Typed)], span: Span) {
+        let size = ty.size().unwrap_or(0).max(1);
+        if let Some(part) = rest.first()
+            && part.0 == at
+            && (part.1.ty.kind == ty.kind || !matches!(ty.kind, Kind::Struct(_) | Kind::Array(..)))
+        {
+            *rest = &rest[1..];
+            return self.write_part(to, part, span);
+        }
+        match &ty.kind {
+            Kind::Struct(s) => {
+                let Some(layout) = s.layout.get() else { return };
+                if s.is_union {
+                    let covered = rest.first().filter(|p| p.0 < at + size);
+                    let whole = covered.is_some_and(|p| p.1.ty.size() == Some(size));
+                    if !whole {
+                        self.zero_words(to, at, layout.size, layout.align, span);
+                    }
+                    if covered.is_some() {
+                        let part = &rest[0];
+                        *rest = &rest[1..];
+                        self.write_part(to, part, span);
+                    }
+                    return;
+                }
+                for (base, offset) in &layout.bases {
+                    if !base.is_empty_struct() {
+                        self.fill_object(to, at + offset, base, rest, span);
+                    }
+                }
+                for field in &layout.fields {
+                    self.fill_object(to, at + field.offset, &field.ty, rest, span);
+                }
+            }
+            Kind::Array(elem, Some(len)) => {
+                let step = elem.size().unwrap_or(1).max(1);
+                let mut i = 0;
+                while i < *len {
+                    // The next element that something is written to; zeros before it.
+                    let next = match rest.first() {
+                        Some(part) if part.0 < at.saturating_add(size) => (part.0 - at) / step,
+                        _ => *len,
+                    };
+                    if i < next {
+                        self.zero_elements(to, at, elem, i..next, span);
+                        i = next;
+                        continue;
+                    }
+                    self.fill_object(to, at + i * step, elem, rest, span);
+                    i += 1;
+                }
+            }
+            _ => {
+                let zero = zero_const(ty);
+                let b = self.at(span);
+                let value = b.constant(zero);
+                let ptr = b.offset(to, i64::from(at), Stride::Bytes(1));
+                b.store(ptr, value, ty.is_volatile);
+            }
+        }
+    }
+
+    fn write_part(&mut self, to: Value, part: Part<'_>, span: Span) {
+        let (at, e) = part;
+        let span = if e.span == Span::NONE { span } else { e.span };
+        if e.ty.is_struct() || (e.ty.is_array() && !e.lvalue) {
+            let ptr = self.at(span).offset(to, i64::from(*at), Stride::Bytes(1));
+            return self.emit_into(e, ptr);
+        }
+        if e.is_error() {
+            return;
+        }
+        let value = self.emit_value(e);
+        let b = self.at(span);
+        let ptr = b.offset(to, i64::from(*at), Stride::Bytes(1));
+        b.store(ptr, value, false);
+    }
+
+    fn zero_elements(&mut self, to: Value, at: u32, elem: &Ty, range: std::ops::Range<u32>, span: Span) {
+        let size = elem.size().unwrap_or(1);
+        if range.len() <= MAX_UNROLLED as usize {
+            for i in range {
+                self.fill_object(to, at + i * size, elem, &mut [].as_slice(), span);
+            }
+            return;
+        }
+        let elem = elem.clone();
+        self.counted(range.start, range.end, span, &mut |this, i| {
+            let stride = elem.stride().unwrap_or(Stride::Bytes(size));
+            let b = this.at(span);
+            let to = b.offset(to, i64::from(at), Stride::Bytes(1));
+            let to = b.bind(Type::Ptr, Op::PtrAdd { ptr: to, index: i, stride });
+            this.fill_object(to, 0, &elem, &mut [].as_slice(), span);
+        });
+    }
+
+    fn zero_words(&mut self, to: Value, at: u32, size: u32, align: u32, span: Span) {
+        let (scalar, width) = word(align);
+        let ty = match scalar {
+            Scalar::U64 => crate::front::types::Num::ULong,
+            Scalar::U32 => crate::front::types::Num::UInt,
+            Scalar::U16 => crate::front::types::Num::UShort,
+            _ => crate::front::types::Num::UChar,
+        };
+        self.zero_elements(to, at, &ty.into(), 0..size / width, span);
+    }
+
+    /// A loop over `start..end`; the body gets the index as `i64`.
+    pub(super) fn counted(&mut self, start: u32, end: u32, span: Span, body: &mut dyn FnMut(&mut Self, Value)) {
+        let b = self.at(span);
+        let counter = b.func.new_local("", Type::Scalar(Scalar::I64));
+        let (label, first) = (b.func.new_label(), b.int(Scalar::I64, i64::from(start)));
+        b.push(Stmt::Set(counter, first));
+        b.open();
+        let i = b.bind(Scalar::I64, Op::Get(counter));
+        let end = b.int(Scalar::I64, i64::from(end));
+        let more = b.compare(CompareOp::Lt, i, end);
+        b.open();
+        b.push(Stmt::Break(label));
+        let els = b.close();
+        b.push(Stmt::If { cond: more, then: Block::default(), els });
+        body(self, i);
+        let b = self.at(span);
+        let block = b.close();
+        b.open();
+        let i = b.bind(Scalar::I64, Op::Get(counter));
+        let one = b.int(Scalar::I64, 1);
+        let next = b.binary(BinaryOp::Add, i, one);
+        b.push(Stmt::Set(counter, next));
+        let step = b.close();
+        b.push(Stmt::Loop { label, body: block, step });
+    }
+
+    /// Runs the destructors of objects made since a mark, the last first; they stay noted.
+    pub(super) fn run_cleanups(&mut self, mark: usize, span: Span) {
+        if !self.f.b.is_live() {
+            return;
+        }
+        for i in (mark..self.f.cleanups.len()).rev() {
+            let (slot, ty) = self.f.cleanups[i].clone();
+            let ptr = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+            self.destroy(ptr, &ty, span);
+        }
+    }
+
+    /// The end of a block: its objects go.
+    pub(super) fn end_scope(&mut self, mark: usize, span: Span) {
+        self.run_cleanups(mark, span);
+        self.f.cleanups.truncate(mark);
+    }
+}
+
+/// The largest unsigned word of an alignment, and its size.
+fn word(align: u32) -> (Scalar, u32) {
+    match align {
+        1 => (Scalar::U8, 1),
+        2 => (Scalar::U16, 2),
+        4 => (Scalar::U32, 4),
+        _ => (Scalar::U64, 8),
+    }
+}

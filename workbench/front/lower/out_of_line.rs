@@ -1,0 +1,190 @@
+//! Declarations with qualified names: members defined outside of their struct, functions of namespaces.
+
+use super::class::Stage;
+use super::find::Found;
+use super::function::Signature;
+use super::names::{Callable, Decl};
+use super::template::{Instance, TemplateKind};
+use super::tree::TemplateIndex;
+use super::{Lowerer, Side};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{FunctionDecl, Name};
+use crate::front::types::{Kind, Ty};
+use std::rc::Rc;
+
+impl<'a> Lowerer<'a> {
+    /// A function with a qualified name: a member defined outside of its struct, or a function of a namespace.
+    pub(super) fn out_of_line(&mut self, decl: &'a FunctionDecl) {
+        let ident = decl.name.last();
+        // `template <typename T> void S<T>::f() { ... }`
+        if let Some(part) = decl.name.qualifiers().last()
+            && part.args.is_some()
+            && decl.templates.first().is_some_and(|h| !h.params.is_empty())
+        {
+            let mut name = decl.name.clone();
+            name.parts.pop();
+            let template = self.template_by_parts(&name);
+            match template {
+                Some(index) => {
+                    if let TemplateKind::Struct { members, .. } = &mut self.template_mut(index).kind {
+                        members.push(decl);
+                    }
+                    self.define_in_instances(index, decl);
+                }
+                None => self.unknown(&part.ident, part.ident.span, "struct template"),
+            }
+            return;
+        }
+        let mut scope = None;
+        let mut owner = None;
+        let mut first = !decl.name.global;
+        for part in decl.name.qualifiers() {
+            let found = match (first, scope) {
+                (true, _) => self.scopes.lookup(part.ident.name),
+                (false, Some(scope)) => self.scopes.member(scope, part.ident.name),
+                (false, None) => self.scopes.member(super::names::GLOBAL, part.ident.name),
+            };
+            first = false;
+            let found = match (&part.args, found) {
+                (Some(args), Some(Decl::Template(index))) => {
+                    let Some(given) = self.template_args(args) else { return };
+                    match self.instantiate(index, &given, part.ident.span) {
+                        Found::Type(ty) => Some(Decl::Type(ty)),
+                        _ => return,
+                    }
+                }
+                (_, found) => found,
+            };
+            match found {
+                Some(Decl::Namespace(inner)) => scope = Some(inner),
+                Some(Decl::Type(ty)) if ty.is_error() => return,
+                Some(Decl::Type(ty)) if ty.is_struct() => {
+                    let Some(s) = ty.as_struct().cloned() else { return };
+                    if !self.complete(&s, part.ident.span) {
+                        return;
+                    }
+                    scope = Some(self.class(s.id).scope);
+                    owner = Some(s);
+                }
+                _ => {
+                    self.unknown(&part.ident, part.ident.span, "struct or namespace");
+                    return;
+                }
+            }
+        }
+        let Some(scope) = scope else { return };
+        let Some(s) = owner else {
+            let here = self.scopes.enter(scope);
+            self.in_namespace(decl);
+            self.scopes.enter(here);
+            return;
+        };
+        let templated = decl.templates.last().is_some_and(|h| !h.params.is_empty());
+        let set: Vec<Callable> = match (&decl.kind, self.scopes.member(scope, ident.name)) {
+            (crate::front::ast::FunctionKind::Constructor, _) => self.class(s.id).constructors.clone(),
+            (crate::front::ast::FunctionKind::Destructor, _) => {
+                self.class(s.id).destructor.map(Callable::Func).into_iter().collect()
+            }
+            (crate::front::ast::FunctionKind::Conversion(_), _) => self.class(s.id).conversions.clone(),
+            (_, Some(Decl::Functions(set))) => set.to_vec(),
+            _ => Vec::new(),
+        };
+        if templated {
+            for callable in &set {
+                if let Callable::Template(index) = *callable
+                    && let TemplateKind::Function { decl: old, .. } = &self.template(index).kind
+                    && old.body.is_none()
+                    && old.params.len() == decl.params.len()
+                {
+                    let template = self.template_mut(index);
+                    template.kind = TemplateKind::Function { decl, owner: Some(s.id) };
+                    template.params = Self::own_head(&decl.templates);
+                    return;
+                }
+            }
+        }
+        let (info, _) = self.quietly(|this| this.signature(Signature::of(decl, String::new(), scope)));
+        let this = Ty::new(Kind::Struct(s.clone())).qualified(decl.is_const, false);
+        match self.same_parameters(&set, &info.params, Some(&this)) {
+            Some(index) => {
+                self.define(index, decl, scope);
+                if self.func(index).side != Side::Host && self.func(index).progress == super::Progress::Idle {
+                    self.func_mut(index).progress = super::Progress::Queued;
+                    self.queue.push_back(index);
+                }
+            }
+            None => {
+                let message = format!("`{}` declares no `{}` with these parameters", s.name, self.text(&ident));
+                let place = self.class(s.id).span;
+                self.report(
+                    Diagnostic::error(Code::UnknownName, decl.name.span, message).related(place, "it is declared here"),
+                );
+            }
+        }
+    }
+
+    /// `void ns::f() { ... }`
+    pub(super) fn in_namespace(&mut self, decl: &'a FunctionDecl) {
+        let ident = decl.name.last();
+        let info = self.signature(Signature::of(decl, self.text(&ident).to_owned(), self.scopes.current()));
+        let set = match self.scopes.here(ident.name) {
+            Some(Decl::Functions(set)) => set.clone(),
+            _ => Rc::new([]),
+        };
+        match self.same_parameters(&set, &info.params, None) {
+            Some(index) => {
+                let scope = self.scopes.current();
+                self.define(index, decl, scope);
+                self.lower_body(index);
+            }
+            None => {
+                let message = format!("the namespace declares no `{}` with these parameters", self.text(&ident));
+                self.report(Diagnostic::error(Code::UnknownName, decl.name.span, message));
+            }
+        }
+    }
+
+    /// A template by the identifiers of a name, its arguments left aside.
+    pub(super) fn template_by_parts(&self, name: &Name) -> Option<TemplateIndex> {
+        let mut scope = None;
+        for part in &name.parts {
+            let decl = match scope {
+                None => self.scopes.lookup(part.ident.name),
+                Some(scope) => self.scopes.member(scope, part.ident.name),
+            };
+            match decl? {
+                Decl::Namespace(inner) => scope = Some(inner),
+                Decl::Template(index) => return Some(index),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Instances made before a member was defined get its body.
+    pub(super) fn define_in_instances(&mut self, template: TemplateIndex, decl: &'a FunctionDecl) {
+        let instances: Vec<u32> = self
+            .template(template)
+            .instances
+            .values()
+            .filter_map(|i| match i {
+                Instance::Struct(s) => Some(s.id),
+                _ => None,
+            })
+            .filter(|&id| self.class(id).stage == Stage::Complete)
+            .collect();
+        for id in instances {
+            let class_scope = self.class(id).scope;
+            let Some(Decl::Functions(set)) = self.scopes.member(class_scope, decl.name.last().name) else { continue };
+            for callable in set.iter() {
+                let Callable::Func(index) = *callable else { continue };
+                let f = self.func(index);
+                let is_const = f.this.as_ref().is_some_and(|t| t.is_const);
+                if f.code.is_none() && f.params.len() == decl.params.len() && is_const == decl.is_const {
+                    let scope = self.outside_scope(decl, id, class_scope);
+                    self.define(index, decl, scope);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Structured bindings and range-based `for`: arrays and structs taken apart.
+
+use super::convert::Use;
+use super::names::{Decl, FieldDecl};
+use super::tree::{Node, Typed, VarId};
+use super::{Lowerer, Storage, TargetKind, Variable};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Binding, Expr, Ident, RangeVar, Stmt, TypeLayer, TypeName};
+use crate::front::types::{Kind, Num, Ty};
+use crate::ir::{self, Block, CompareOp};
+use crate::source::Span;
+use std::rc::Rc;
+
+impl<'a> Lowerer<'a> {
+    /// `auto [a, b] = e;`
+    pub(super) fn binding(&mut self, binding: &'a Binding) {
+        let e = self.expr(&binding.init);
+        self.bind_names(&binding.names, &binding.ty, e, binding.span);
+    }
+
+    /// Takes an array or struct apart into names.
+    pub(super) fn bind_names(&mut self, names: &'a [Ident], written: &'a TypeName, e: Typed, span: Span) {
+        let whole = if e.is_error() { None } else { self.bound_object(written, e, span) };
+        let parts = whole.and_then(|w| self.parts_of(w, span));
+        match parts {
+            Some(parts) if parts.len() == names.len() => {
+                for (name, part) in names.iter().zip(parts) {
+                    self.declare(name.name, Decl::Place(Rc::new(part)), name.span);
+                }
+            }
+            other => {
+                if let Some(parts) = other {
+                    let message = format!("this has {} parts, and {} names are given", parts.len(), names.len());
+                    self.report(Diagnostic::error(Code::ArgumentCount, span, message));
+                }
+                for name in names {
+                    self.declare(name.name, Decl::Place(Rc::new(Typed::error(name.span))), name.span);
+                }
+            }
+        }
+    }
+
+    /// The object that a structured binding names the parts of: a copy, or what a reference refers to.
+    pub(super) fn bound_object(&mut self, written: &'a TypeName, e: Typed, span: Span) -> Option<Typed> {
+        let reference = matches!(written.layers.last(), Some(TypeLayer::Reference { .. }));
+        let is_const = written.is_const;
+        if reference {
+            let target = e.ty.clone().qualified(is_const, false);
+            let place = if e.lvalue { e } else { Typed::place(target.clone(), span, Node::Temporary(Box::new(e))) };
+            let ptr = self.emit_address(&place);
+            let var = self.nameless(target.clone().reference(), Storage::Reference(ptr), span);
+            return Some(Typed::place(target, span, Node::Var(var)));
+        }
+        let value = if e.lvalue && e.ty.is_array() {
+            let ty = e.ty.unqualified();
+            Typed::value(ty, span, Node::Load(Box::new(e)))
+        } else {
+            self.rvalue(e)
+        };
+        if value.is_error() {
+            return None;
+        }
+        let ty = value.ty.clone();
+        let slot = self.slot(String::new(), ty.size()?, ty.align(), ty.uniform(), span);
+        let to = self.at(span).bind(ir::Type::Ptr, ir::Op::SlotAddr(slot));
+        self.emit_into(&value, to);
+        let ty = ty.qualified(is_const, false);
+        let var = self.nameless(ty.clone(), Storage::Slot(slot), span);
+        Some(Typed::place(ty, span, Node::Var(var)))
+    }
+
+    pub(super) fn nameless(&mut self, ty: Ty, storage: Storage, span: Span) -> VarId {
+        let (name, owner) = (self.known.empty, self.f.serial);
+        self.add_var(Variable { name, ty, span, storage, constant: None, owner })
+    }
+
+    /// The elements of an array, or the fields of a struct.
+    pub(super) fn parts_of(&mut self, whole: Typed, span: Span) -> Option<Vec<Typed>> {
+        if let Kind::Array(elem, Some(len)) = &whole.ty.kind {
+            let (elem, len, size) = ((**elem).clone(), *len, elem.size()?);
+            let part = |i: u32| Typed::place(elem.clone(), span, Node::Member(Box::new(whole.clone()), i * size));
+            return Some((0..len.min(1024)).map(part).collect());
+        }
+        let Some(s) = whole.ty.as_struct().cloned() else {
+            let message = format!("`{}` has no parts to name", whole.ty);
+            self.report(
+                Diagnostic::error(Code::TypeMismatch, span, message).help("only arrays and structs are taken apart"),
+            );
+            return None;
+        };
+        let layout = s.layout.get()?.clone();
+        let (owner, fields) = if layout.fields.is_empty() && layout.bases.len() == 1 {
+            let (b, _) = &layout.bases[0];
+            (b.as_struct()?.id, b.layout()?.fields.clone())
+        } else {
+            (s.id, layout.fields)
+        };
+        let mut parts = Vec::new();
+        for field in fields {
+            let decl = FieldDecl { owner, offset: field.offset, ty: field.ty, mutable: field.mutable };
+            parts.push(self.field(whole.clone(), &decl, span));
+        }
+        Some(parts)
+    }
+
+    /// `for (auto x : range)` over an array or a struct with `begin` and `end`.
+    pub(super) fn range_for(&mut self, var: &'a RangeVar, range: &'a Expr, body: &'a Stmt, span: Span) {
+        let e = self.expr(range);
+        if e.is_error() {
+            self.unreachable_range(var, body);
+            return;
+        }
+        let (first, last) = match self.range_ends(e, range.span) {
+            Some(ends) => ends,
+            None => {
+                self.unreachable_range(var, body);
+                return;
+            }
+        };
+        let pointer = first.ty.clone();
+        if pointer.pointee().is_none() {
+            let message = format!("ranges whose `begin` gives `{pointer}` are not supported");
+            self.report(
+                Diagnostic::error(Code::Unsupported, range.span, message).help("let `begin` and `end` give pointers"),
+            );
+            self.unreachable_range(var, body);
+            return;
+        }
+        let (start, end) = (self.emit_value(&first), self.emit_value(&last));
+        let stride = pointer.pointee().and_then(Ty::stride).unwrap_or(ir::Stride::Bytes(1));
+        let counter = self.f.b.func.new_local("", ir::Type::Ptr);
+        self.at(span).push(ir::Stmt::Set(counter, start));
+        let at = self.nameless(pointer.clone(), Storage::Local(counter), span);
+        let label = self.enter(TargetKind::Loop);
+        self.f.b.open();
+        let b = self.at(span);
+        let current = b.bind(ir::Type::Ptr, ir::Op::Get(counter));
+        let more = b.compare(CompareOp::Ne, current, end);
+        b.open();
+        b.push(ir::Stmt::Break(label));
+        let els = b.close();
+        b.push(ir::Stmt::If { cond: more, then: Block::default(), els });
+        self.scopes.open();
+        let mark = self.f.cleanups.len();
+        let place = Typed::place(pointer.clone(), range.span, Node::Var(at));
+        let ptr = self.rvalue(place);
+        let element = self.deref(ptr, range.span);
+        if var.brackets {
+            self.bind_names(&var.names, &var.ty, element, span);
+        } else if let Some(name) = var.names.first() {
+            self.range_variable(name, &var.ty, element);
+        }
+        self.stmt(body);
+        self.end_scope(mark, span);
+        self.scopes.close();
+        let body = self.f.b.close();
+        self.f.b.open();
+        let b = self.at(span);
+        let current = b.bind(ir::Type::Ptr, ir::Op::Get(counter));
+        let next = b.offset(current, 1, stride);
+        b.push(ir::Stmt::Set(counter, next));
+        let step = self.f.b.close();
+        self.leave();
+        self.at(span).push(ir::Stmt::Loop { label, body, step });
+    }
+
+    /// Checks the body of a loop whose range was refused.
+    pub(super) fn unreachable_range(&mut self, var: &'a RangeVar, body: &'a Stmt) {
+        self.scopes.open();
+        for name in &var.names {
+            self.declare(name.name, Decl::Place(Rc::new(Typed::error(name.span))), name.span);
+        }
+        self.unreachable(body);
+        self.scopes.close();
+    }
+
+    pub(super) fn range_ends(&mut self, e: Typed, span: Span) -> Option<(Typed, Typed)> {
+        if let Node::Braced(at) = e.node {
+            let whole = self.listed_range(at, span)?;
+            return self.range_ends(whole, span);
+        }
+        if let Kind::Array(_, Some(len)) = e.ty.kind {
+            let first = self.rvalue(e);
+            let count = Typed::int(Num::Long, i64::from(len), span);
+            let last = self.pointer_add(first.clone(), count, false, span);
+            return Some((first, last));
+        }
+        if !e.ty.is_struct() {
+            let message = format!("`{}` is no range: it is neither an array nor has `begin` and `end`", e.ty);
+            self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+            return None;
+        }
+        let whole = if e.lvalue {
+            let ptr = self.emit_address(&e);
+            let var = self.nameless(e.ty.clone().reference(), Storage::Reference(ptr), span);
+            Typed::place(e.ty.clone(), span, Node::Var(var))
+        } else {
+            let ptr = self.emit_object(&e);
+            let var = self.nameless(e.ty.clone().reference(), Storage::Reference(ptr), span);
+            Typed::place(e.ty.clone(), span, Node::Var(var))
+        };
+        let (begin, end) = (self.known.begin, self.known.end);
+        let first = self.named_method(whole.clone(), begin, "begin", Vec::new(), span)?;
+        let last = self.named_method(whole, end, "end", Vec::new(), span)?;
+        Some((self.operand(first), self.operand(last)))
+    }
+
+    /// `for (int x : {1, 2, 3})`: an array of the type of the first.
+    fn listed_range(&mut self, at: u32, span: Span) -> Option<Typed> {
+        let (entries, _) = self.braced[at as usize];
+        let values: Vec<Typed> = entries.iter().map(|init| self.entry(init)).collect();
+        let Some(first) = values.first() else {
+            self.report(Diagnostic::error(Code::TypeMismatch, span, "an empty list has no type to loop over"));
+            return None;
+        };
+        let elem = first.ty.decayed();
+        let size = elem.size()?;
+        let mut items = Vec::new();
+        for (i, value) in (0u32..).zip(values) {
+            let value = self.implicit(value, &elem, Use::Init("the element"));
+            if value.is_error() {
+                return None;
+            }
+            items.push((i * size, value));
+        }
+        let ty = elem.constant().array(Some(items.len() as u32));
+        let slot = self.slot(String::new(), ty.size()?, ty.align(), ty.uniform(), span);
+        let to = self.at(span).bind(ir::Type::Ptr, ir::Op::SlotAddr(slot));
+        let value = Typed::value(ty.clone(), span, Node::Init(items.into()));
+        self.emit_into(&value, to);
+        let var = self.nameless(ty.clone(), Storage::Slot(slot), span);
+        Some(Typed::place(ty, span, Node::Var(var)))
+    }
+
+    /// The variable of a range-based `for` in one round.
+    pub(super) fn range_variable(&mut self, name: &'a Ident, written: &'a TypeName, element: Typed) {
+        let ty = if written.base.is_auto() {
+            match self.deduced_auto(&element, written, written.span) {
+                Some(auto) => self.type_with_auto(written, Some(&auto)),
+                None => Ty::error(),
+            }
+        } else {
+            self.type_name(written)
+        };
+        let span = name.span;
+        let text = self.text(name).to_owned();
+        let storage = if ty.is_error() {
+            Storage::Nowhere
+        } else if let Some(target) = ty.target() {
+            let address = self.bind_to(element, &ty, target, |from| {
+                format!("`{text}` is `{ty}`, which cannot refer to this `{from}`")
+            });
+            if address.is_error() { Storage::Nowhere } else { Storage::Reference(self.emit_value(&address)) }
+        } else {
+            let value = self.implicit(element, &ty.unqualified(), Use::Init(&text));
+            match ty.size() {
+                Some(size) if !value.is_error() => {
+                    let slot = self.slot(text, size, ty.align(), ty.uniform(), span);
+                    let place = self.nameless(ty.clone(), Storage::Slot(slot), span);
+                    let place = Typed::place(ty.clone(), span, Node::Var(place));
+                    self.initialise(&place, &value, span);
+                    Storage::Slot(slot)
+                }
+                _ => Storage::Nowhere,
+            }
+        };
+        let owner = self.f.serial;
+        let id = self.add_var(Variable { name: name.name, ty, span, storage, constant: None, owner });
+        self.declare(name.name, Decl::Var(id), span);
+    }
+}

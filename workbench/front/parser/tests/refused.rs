@@ -1,0 +1,57 @@
+//! What is read and refused: each construct once, in place, and the rest still examined.
+
+use super::*;
+
+#[test]
+fn unsupported_constructs_are_named_once_and_skipped_whole() {
+    let rest = "__global__ void k(int n) { n = 1; }";
+    let mut wrong = Vec::new();
+    for (text, expected) in [
+        ("void f() { try { int x; } catch (...) { } int y; }", "1:12 exceptions"),
+        ("void f() { throw 1; }", "1:12 exceptions"),
+        ("void f() { goto end; }", "1:12 `goto`"),
+        ("void f() { end: return; }", "1:12 labels"),
+        ("void f() { asm volatile(\"x;\" : \"=r\"(1) : ); }", "1:12 inline PTX"),
+        ("void f() { int *p = new int[3]; }", "1:21 `new`"),
+        ("void f(int *p) { delete[] p; }", "1:18 `delete`"),
+        ("struct S { virtual void f(); };", "1:12 virtual functions"),
+        ("struct S { virtual void f() = 0; };", "1:12 virtual functions"),
+        ("struct A { }; struct S : virtual A { };", "1:26 virtual bases"),
+        ("PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"f\", &f); }", "1:1 `PYBIND11_MODULE`"),
+        ("TORCH_LIBRARY(a, m) { m.def(\"f\", &f); }", "1:1 `TORCH_LIBRARY`"),
+        ("void f() { long double x; }", "1:12 `long double`"),
+        ("auto [a, b] = 1;", "1:1 structured bindings outside"),
+        ("void f(int S::*p) { }", "1:12 pointers to members"),
+        ("struct S { int x; }; void f(S s, int p) { s.*p; }", "1:44 pointers to members"),
+        ("float operator\"\" _f(double x) { return x; }", "1:15 literals with operators"),
+        ("struct S { }; void f(S s) { s.~S(); }", "1:31 a destructor cannot"),
+        ("template <typename T> concept C = true;", "1:23 constraints"),
+        ("template <typename T> requires true void f(T x) { }", "1:23 constraints"),
+        ("void f() { template <int N> struct S { }; }", "1:12 templates inside"),
+        ("template int x<3>;", "1:1 explicit instantiations of variables"),
+        ("void f(int n, ...) { }", "1:15 C variadic"),
+        ("void f() { int x[2] = {[0] = 1}; }", "1:24 initializers by index"),
+        ("void f(int n) { switch (n) { case 1 ... 3: ; } }", "1:37 ranges of cases"),
+        ("void f() { typeid(int); }", "1:12 run-time type"),
+        ("thread_local int x;", "1:1 `thread_local`"),
+        ("__managed__ int x;", "1:1 managed"),
+    ] {
+        let whole = format!("{text}\n{rest}");
+        let parsed = parse_text(&whole);
+        let right = parsed.diags.len() == 1 && parsed.diags[0].starts_with(&format!("WB0401 cell:{expected}"));
+        let last = parsed.unit.items.last();
+        if !right || !matches!(last, Some(Item::Function(f)) if f.specs.global) {
+            wrong.push(format!("{text}\n  gives {:#?}", parsed.diags));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn names_of_skipped_declarations_are_remembered() {
+    let parsed = parse_text("void f() { int y = ; g(y); }\nvoid h() { try { } catch (...) { } }");
+    let mut names: Vec<&str> = parsed.unit.skipped.iter().map(|&s| parsed.interner.name(s)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["y"]);
+    assert_eq!(parsed.diags.len(), 2);
+}

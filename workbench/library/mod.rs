@@ -1,0 +1,47 @@
+//! What of the libraries is written in CUDA C++ itself: `<type_traits>`, `<utility>`, `<array>`, `<limits>`, 16-bit floats.
+//! The front end reads such a text before the user's that mentions something of it; NVRTC, which comes without a standard
+//! library but with CUDA's own headers, is given [`STD`].
+
+/// A text that is read before the user's.
+#[derive(Debug)]
+pub struct Part {
+    /// What messages call it.
+    pub name: &'static str,
+    /// The text.
+    pub text: &'static str,
+}
+
+/// The part of the library written in CUDA C++.
+pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh") };
+
+/// `<cuda_fp16.h>` and `<cuda_bf16.h>`: 16-bit floats kept as bits, computed in `float` (one rounding suffices: 24 bits are
+/// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
+static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh") };
+
+/// The dot products of bytes, for vectors of them.
+static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh") };
+
+/// Names of [`PACKED`].
+const PACKED_NAMES: [&str; 3] = ["__dp4a", "__dp2a_lo", "__dp2a_hi"];
+
+/// Names of 16-bit floats.
+const HALF_NAMES: [&str; 10] = [
+    "half",
+    "half2",
+    "__half",
+    "__half2",
+    "nv_bfloat16",
+    "nv_bfloat162",
+    "__nv_bfloat16",
+    "__nv_bfloat162",
+    "__float2half",
+    "__ushort_as_half",
+];
+
+/// The texts to read first, those that the user's mentions something of; `mentions` tells of an identifier.
+pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
+    let half = HALF_NAMES.iter().any(|n| mentions(n)).then_some(&HALF);
+    let std = mentions("std").then_some(&STD);
+    let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
+    [half, std, packed].into_iter().flatten().collect()
+}
