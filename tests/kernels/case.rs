@@ -137,6 +137,8 @@ pub struct Handle(pub usize);
 #[derive(Debug, Clone)]
 pub enum Argument {
     Array(Handle),
+    /// A null pointer.
+    Null,
     /// A tensor accessor passed by value: its array and extents, row-major.
     Accessor(Handle, Vec<usize>),
     /// A struct passed by value.

@@ -62,6 +62,7 @@ fn dim(extent: Extent) -> Dim3 {
 fn argument(arg: &Argument, arrays: &mut [Memory]) -> Result<Arg, String> {
     Ok(match arg {
         Argument::Array(Handle(i)) => arrays[*i].arg()?,
+        Argument::Null => Arg::Null,
         Argument::Accessor(..) => return Err("a launch takes no tensor accessor".to_owned()),
         Argument::Struct(_) => return Err("a launch takes no struct by value".to_owned()),
         Argument::Bool(x) => Arg::Scalar(Const::Bool(*x)),

@@ -4,9 +4,13 @@
 //! `pending.txt` beside the kernels lists those that do not run yet, `name: reason` a line. A kernel on the list that passes is a
 //! failure: the list only shrinks.
 
+mod attention;
 mod case;
 mod execute;
+mod matmul;
+mod norm;
 mod reduce;
+mod softmax;
 mod transpose;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +18,8 @@ use std::path::Path;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const FAMILIES: &[&[case::Kernel]] = &[reduce::KERNELS, transpose::KERNELS];
+const FAMILIES: &[&[case::Kernel]] =
+    &[attention::KERNELS, matmul::KERNELS, norm::KERNELS, reduce::KERNELS, softmax::KERNELS, transpose::KERNELS];
 
 fn main() {
     let args = Arguments::from_args();
