@@ -6,11 +6,15 @@
 
 mod attention;
 mod case;
+mod conv;
 mod execute;
+mod image;
 mod matmul;
 mod norm;
 mod reduce;
+mod scan;
 mod softmax;
+mod sort;
 mod transpose;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +22,18 @@ use std::path::Path;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const FAMILIES: &[&[case::Kernel]] =
-    &[attention::KERNELS, matmul::KERNELS, norm::KERNELS, reduce::KERNELS, softmax::KERNELS, transpose::KERNELS];
+const FAMILIES: &[&[case::Kernel]] = &[
+    attention::KERNELS,
+    conv::KERNELS,
+    image::KERNELS,
+    matmul::KERNELS,
+    norm::KERNELS,
+    reduce::KERNELS,
+    scan::KERNELS,
+    softmax::KERNELS,
+    sort::KERNELS,
+    transpose::KERNELS,
+];
 
 fn main() {
     let args = Arguments::from_args();

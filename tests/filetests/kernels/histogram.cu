@@ -1,0 +1,57 @@
+// Histograms by atomics: on global memory, and privatised in shared memory with four bytes a load.
+typedef unsigned char uchar;
+typedef unsigned int uint;
+
+#define BINS 256
+
+__global__ void histogram_global(const uchar* data, uint* bins, uint n)
+{
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&bins[data[i]], 1);
+}
+
+inline __device__ void addWord(uint* s_hist, uint word)
+{
+    atomicAdd(s_hist + ((word >> 0) & 0xFFU), 1U);
+    atomicAdd(s_hist + ((word >> 8) & 0xFFU), 1U);
+    atomicAdd(s_hist + ((word >> 16) & 0xFFU), 1U);
+    atomicAdd(s_hist + ((word >> 24) & 0xFFU), 1U);
+}
+
+__global__ void histogram_shared(const uchar* __restrict__ data, uint* __restrict__ bins, uint n)
+{
+    __shared__ uint s_hist[BINS];
+    for (uint b = threadIdx.x; b < BINS; b += blockDim.x) s_hist[b] = 0;
+    __syncthreads();
+
+    const uint words = n / sizeof(uint);
+    const uint* data32 = (const uint*)data;
+    const uint stride = gridDim.x * blockDim.x;
+    for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += stride) addWord(s_hist, data32[i]);
+    if (blockIdx.x == 0)
+        for (uint i = words * sizeof(uint) + threadIdx.x; i < n; i += blockDim.x) atomicAdd(&s_hist[data[i]], 1U);
+    __syncthreads();
+
+    for (uint b = threadIdx.x; b < BINS; b += blockDim.x)
+        if (const uint count = s_hist[b]) atomicAdd(&bins[b], count);
+}
+
+// Values in equal bins over [lo, hi); others are counted apart. Dynamic shared memory holds the bins.
+__global__ void histogram_range(const float* __restrict__ x, int* __restrict__ bins, int* outside, int n, int nbins, float lo, float hi)
+{
+    extern __shared__ int local[];
+    for (int b = threadIdx.x; b <= nbins; b += blockDim.x) local[b] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        const float v = x[i];
+        int bin = nbins;
+        if (v >= lo && v < hi) {
+            bin = (int)((v - lo) * nbins / (hi - lo));
+            bin = min(bin, nbins - 1);
+        }
+        atomicAdd(&local[bin], 1);
+    }
+    __syncthreads();
+    for (int b = threadIdx.x; b < nbins; b += blockDim.x) atomicAdd(bins + b, local[b]);
+    if (threadIdx.x == 0) atomicAdd(outside, local[nbins]);
+}
