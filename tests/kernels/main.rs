@@ -7,14 +7,21 @@
 mod attention;
 mod case;
 mod conv;
+mod detection;
+mod elementwise;
 mod execute;
 mod image;
 mod matmul;
 mod norm;
+mod physics;
+mod quant;
 mod reduce;
 mod scan;
 mod softmax;
 mod sort;
+mod sparse;
+mod stencil;
+mod train;
 mod transpose;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +32,20 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const FAMILIES: &[&[case::Kernel]] = &[
     attention::KERNELS,
     conv::KERNELS,
+    detection::KERNELS,
+    elementwise::KERNELS,
     image::KERNELS,
     matmul::KERNELS,
     norm::KERNELS,
+    physics::KERNELS,
+    quant::KERNELS,
     reduce::KERNELS,
     scan::KERNELS,
     softmax::KERNELS,
     sort::KERNELS,
+    sparse::KERNELS,
+    stencil::KERNELS,
+    train::KERNELS,
     transpose::KERNELS,
 ];
 
