@@ -83,7 +83,7 @@ fn rotate<T: Element>(
     let mut args = args![at, query];
     args.push(key.map_or(Argument::Null, Argument::Array));
     args.extend(args![cache, rot_dim as i32, heads as i32, kv_heads as i32, head_size as i32]);
-    run.launch(format!("rotary_embedding_kernel<{ty}, {neox}>"), tokens, 32, 0, args);
+    run.launch(format!("rotary_embedding<{ty}, {neox}>"), tokens, 32, 0, args);
     for (handle, values, count) in [(Some(query), wide[0], heads), (key, wide[1], kv_heads)] {
         let Some(handle) = handle else { continue };
         let mut want = values.to_vec();

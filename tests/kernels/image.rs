@@ -38,11 +38,11 @@ fn bilinear_upsample() -> Vec<Run> {
         let shape = args![planes as i32, h1 as i32, w1 as i32, h2 as i32, w2 as i32];
         let mut forward = args![n as i32, sh, sw, align, input, out];
         forward.extend(shape.iter().cloned());
-        run.launch("upsample_bilinear2d_out_frame<float>", cover(n, 32), 32, 0, forward);
+        run.launch("upsample_bilinear<float>", cover(n, 32), 32, 0, forward);
         let (grad_out, grad_in) = (run.input(&g), run.state(&vec![0f32; x.len()]));
         let mut backward = args![n as i32, sh, sw, align, grad_in, grad_out];
         backward.extend(shape);
-        run.launch("upsample_bilinear2d_backward", 2, 64, 0, backward);
+        run.launch("upsample_bilinear_backward", 2, 64, 0, backward);
 
         let (x, g) = (wide(&x), wide(&g));
         // Three roundings of numbers up to the size; a weight moves as its coordinate does, and is rounded once.
@@ -116,7 +116,7 @@ fn grid_sample() -> Vec<Run> {
                 let mut args = args![input, points, out];
                 args.extend(sizes);
                 args.extend(args![align]);
-                run.launch(format!("grid_sampler_2d<Interpolation::{mode}, Padding::{padding}>"), 2, 64, 0, args);
+                run.launch(format!("sample_grid<Interpolation::{mode}, Padding::{padding}>"), 2, 64, 0, args);
                 let (mut want, mut bound) = (Vec::new(), Vec::new());
                 for at in 0..total {
                     let (point, plane, image) = (at % (oh * ow), at / (oh * ow), at / (oh * ow) / c);

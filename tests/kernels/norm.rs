@@ -160,7 +160,7 @@ fn rms<T: Element + Into<f32>>(run: &mut Run, name: &str, u: f64, round: fn(f32)
     let sums: Vec<T> = x.iter().zip(&r).map(|(x, r)| round((*x).into() + (*r).into())).collect();
     let (input, residual, weight) = (run.state(&x), run.state(&r), run.input(&w));
     let args = args![input, residual, weight, EPS, cols as i32];
-    run.launch(format!("fused_add_rms_norm_kernel<{name}>"), rows, 96, 3 * 4, args);
+    run.launch(format!("add_rms_norm<{name}>"), rows, 96, 3 * 4, args);
     run.exactly(residual, &sums);
     let z: Vec<f64> = sums.iter().map(|v| f64::from((*v).into())).collect();
     let mut want = Vec::new();

@@ -1,64 +1,58 @@
-// Bitonic sort of key-value pairs: one block sorts in shared memory, longer arrays merge through global memory.
+// Bitonic sort of key-value pairs in shared memory, one array a block; longer arrays take one launch a step.
 
-template <typename K, typename V>
-__device__ __forceinline__ void comparator(K& keyA, V& valA, K& keyB, V& valB, bool ascending)
+template <typename T>
+__device__ __forceinline__ void exchange(T& a, T& b)
 {
-    if ((keyA > keyB) == ascending) {
-        K k = keyA; keyA = keyB; keyB = k;
-        V v = valA; valA = valB; valB = v;
-    }
+    const T old = a;
+    a = b;
+    b = old;
 }
 
-template <typename K, typename V, int LENGTH, bool kAscending>
-__global__ void bitonic_sort_shared(K* keys, V* vals)
+template <typename Key, typename Value, int kLength, bool kAscending>
+__global__ void bitonic_sort_shared(Key* keys, Value* values)
 {
-    __shared__ K s_key[LENGTH];
-    __shared__ V s_val[LENGTH];
-    keys += blockIdx.x * LENGTH;
-    vals += blockIdx.x * LENGTH;
+    constexpr int kPairs = kLength / 2;
+    __shared__ Key k[kLength];
+    __shared__ Value v[kLength];
+    keys += blockIdx.x * kLength;
+    values += blockIdx.x * kLength;
 
-    const unsigned int t = threadIdx.x;
-    s_key[t] = keys[t];
-    s_val[t] = vals[t];
-    s_key[t + LENGTH / 2] = keys[t + LENGTH / 2];
-    s_val[t + LENGTH / 2] = vals[t + LENGTH / 2];
+    for (int i = threadIdx.x; i < kLength; i += kPairs) {
+        k[i] = keys[i];
+        v[i] = values[i];
+    }
 
-    for (unsigned int size = 2; size <= LENGTH; size <<= 1) {
-        const bool direction = size == LENGTH ? kAscending : ((t & (size / 2)) == 0);
-        for (unsigned int stride = size / 2; stride > 0; stride >>= 1) {
+    for (int run = 2; run <= kLength; run *= 2) {
+        for (int gap = run / 2; gap > 0; gap /= 2) {
             __syncthreads();
-            const unsigned int pos = 2 * t - (t & (stride - 1));
-            comparator(s_key[pos], s_val[pos], s_key[pos + stride], s_val[pos + stride], direction);
+            // The lower partner of this thread's pair: a zero bit put in at the gap's place.
+            const int low = threadIdx.x / gap * (2 * gap) + threadIdx.x % gap;
+            const int high = low + gap;
+            const bool rising = run == kLength ? kAscending : (low & run) == 0;
+            if (rising ? k[high] < k[low] : k[low] < k[high]) {
+                exchange(k[low], k[high]);
+                exchange(v[low], v[high]);
+            }
         }
     }
-
     __syncthreads();
-    keys[t] = s_key[t];
-    vals[t] = s_val[t];
-    keys[t + LENGTH / 2] = s_key[t + LENGTH / 2];
-    vals[t + LENGTH / 2] = s_val[t + LENGTH / 2];
+
+    for (int i = threadIdx.x; i < kLength; i += kPairs) {
+        keys[i] = k[i];
+        values[i] = v[i];
+    }
 }
 
-// One step of the network over all of global memory; n is a power of two.
-__global__ void bitonic_step(int* dev_values, int j, int k, int n)
+// One step of the network over global memory, for a length that is a power of two.
+__global__ void bitonic_step(int* data, int gap, int run, int length)
 {
-    unsigned int i = threadIdx.x + blockDim.x * blockIdx.x;
-    if (i >= n) return;
-    unsigned int ixj = i ^ j;
-    if (ixj > i) {
-        if ((i & k) == 0) {
-            if (dev_values[i] > dev_values[ixj]) {
-                int temp = dev_values[i];
-                dev_values[i] = dev_values[ixj];
-                dev_values[ixj] = temp;
-            }
-        }
-        if ((i & k) != 0) {
-            if (dev_values[i] < dev_values[ixj]) {
-                int temp = dev_values[i];
-                dev_values[i] = dev_values[ixj];
-                dev_values[ixj] = temp;
-            }
-        }
+    const int me = blockIdx.x * blockDim.x + threadIdx.x;
+    const int partner = me ^ gap;
+    if (me >= length || partner < me) return;
+    const int a = data[me], b = data[partner];
+    const bool rising = !(me & run);
+    if ((a > b) == rising) {
+        data[me] = b;
+        data[partner] = a;
     }
 }

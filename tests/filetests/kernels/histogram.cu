@@ -10,30 +10,28 @@ __global__ void histogram_global(const uchar* data, uint* bins, uint n)
     if (i < n) atomicAdd(&bins[data[i]], 1);
 }
 
-inline __device__ void addWord(uint* s_hist, uint word)
+__device__ inline void count_bytes(uint* local, uint word)
 {
-    atomicAdd(s_hist + ((word >> 0) & 0xFFU), 1U);
-    atomicAdd(s_hist + ((word >> 8) & 0xFFU), 1U);
-    atomicAdd(s_hist + ((word >> 16) & 0xFFU), 1U);
-    atomicAdd(s_hist + ((word >> 24) & 0xFFU), 1U);
+#pragma unroll
+    for (int byte = 0; byte < 4; ++byte, word >>= 8) atomicAdd(local + (word & 0xFFU), 1U);
 }
 
 __global__ void histogram_shared(const uchar* __restrict__ data, uint* __restrict__ bins, uint n)
 {
-    __shared__ uint s_hist[BINS];
-    for (uint b = threadIdx.x; b < BINS; b += blockDim.x) s_hist[b] = 0;
+    __shared__ uint local_bins[BINS];
+    for (uint b = threadIdx.x; b < BINS; b += blockDim.x) local_bins[b] = 0;
     __syncthreads();
 
     const uint words = n / sizeof(uint);
     const uint* data32 = (const uint*)data;
     const uint stride = gridDim.x * blockDim.x;
-    for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += stride) addWord(s_hist, data32[i]);
+    for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += stride) count_bytes(local_bins, data32[i]);
     if (blockIdx.x == 0)
-        for (uint i = words * sizeof(uint) + threadIdx.x; i < n; i += blockDim.x) atomicAdd(&s_hist[data[i]], 1U);
+        for (uint i = words * sizeof(uint) + threadIdx.x; i < n; i += blockDim.x) atomicAdd(&local_bins[data[i]], 1U);
     __syncthreads();
 
     for (uint b = threadIdx.x; b < BINS; b += blockDim.x)
-        if (const uint count = s_hist[b]) atomicAdd(&bins[b], count);
+        if (const uint count = local_bins[b]) atomicAdd(&bins[b], count);
 }
 
 // Values in equal bins over [lo, hi); others are counted apart. Dynamic shared memory holds the bins.

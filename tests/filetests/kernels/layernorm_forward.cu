@@ -1,57 +1,52 @@
-// Layer norm forward, a block a row: mean and variance by warp shuffles, affine at the end, statistics kept for backward.
+// Layer norm forward, a block a row: mean and variance by warp shuffles, an optional affine map, statistics kept for backward.
 
 template <typename T>
-__device__ __forceinline__ T WarpReduceSum(T val)
-{
-#pragma unroll
-    for (int offset = 16; offset > 0; offset >>= 1) val += __shfl_down_sync(0xffffffff, val, offset);
-    return val;
-}
+struct BlockSum {
+    T* slots;  // one a warp
+
+    __device__ explicit BlockSum(T* s) : slots(s) {}
+
+    // Every thread gets the sum. May be called again: the slots are guarded on both sides.
+    __device__ T operator()(T v) const
+    {
+        const unsigned lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
+        for (int d = 16; d >= 1; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+        __syncthreads();
+        if (lane == 0) slots[warp] = v;
+        __syncthreads();
+        T total = T(0);
+        for (unsigned w = 0; w < blockDim.x / 32; ++w) total += slots[w];
+        return total;
+    }
+};
 
 template <typename T>
-__device__ T BlockReduceSum(T val, T* shared)
+__global__ void layernorm_forward(int cols, T eps, const T* __restrict__ x, const T* __restrict__ gamma,
+                                  const T* __restrict__ beta, T* __restrict__ y, T* __restrict__ means, T* __restrict__ rstds)
 {
-    const int lid = threadIdx.x % 32;
-    const int wid = threadIdx.x / 32;
-    val = WarpReduceSum(val);
-    __syncthreads();  // the slots may still be read by an earlier call
-    if (lid == 0) shared[wid] = val;
-    __syncthreads();
-    val = (threadIdx.x < blockDim.x / 32) ? shared[lid] : T(0);
-    if (wid == 0) val = WarpReduceSum(val);
-    return val;
-}
-
-template <typename T>
-__global__ void layernorm_forward(int N, T eps, const T* __restrict__ X, const T* __restrict__ gamma,
-                                  const T* __restrict__ beta, T* __restrict__ Y, T* __restrict__ mean, T* __restrict__ rstd)
-{
-    __shared__ T shared[32];
-    __shared__ T row_mean, row_rstd;
-    const int i = blockIdx.x;
+    __shared__ T slots[32];
+    const BlockSum<T> block_sum(slots);
+    const T* row = x + static_cast<size_t>(blockIdx.x) * cols;
 
     T sum = 0;
-    for (int j = threadIdx.x; j < N; j += blockDim.x) sum += X[i * N + j];
-    sum = BlockReduceSum<T>(sum, shared);
-    if (threadIdx.x == 0) row_mean = sum / N;
-    __syncthreads();
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) sum += row[c];
+    const T mean = block_sum(sum) / cols;
 
     T squares = 0;
-    for (int j = threadIdx.x; j < N; j += blockDim.x) {
-        const T centred = X[i * N + j] - row_mean;
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+        const T centred = row[c] - mean;
         squares += centred * centred;
     }
-    squares = BlockReduceSum<T>(squares, shared);
-    if (threadIdx.x == 0) {
-        row_rstd = T(1) / sqrt(squares / N + eps);
-        mean[i] = row_mean;
-        rstd[i] = row_rstd;
-    }
-    __syncthreads();
+    const T rstd = T(1) / sqrt(block_sum(squares) / cols + eps);
 
-    for (int j = threadIdx.x; j < N; j += blockDim.x) {
-        const T g = gamma == nullptr ? T(1) : gamma[j];
-        const T b = beta == nullptr ? T(0) : beta[j];
-        Y[i * N + j] = (X[i * N + j] - row_mean) * row_rstd * g + b;
+    if (threadIdx.x == 0) {
+        means[blockIdx.x] = mean;
+        rstds[blockIdx.x] = rstd;
+    }
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+        T v = (row[c] - mean) * rstd;
+        if (gamma) v *= gamma[c];
+        if (beta) v += beta[c];
+        y[static_cast<size_t>(blockIdx.x) * cols + c] = v;
     }
 }

@@ -1,64 +1,56 @@
-// C = alpha * A * B + beta * C, each thread a TM x TN patch in registers.
-#define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
+// C = alpha * A * B + beta * C, each thread a TM x TN patch of C in registers.
 
-template <const int BM, const int BN, const int BK, const int TM, const int TN>
-__global__ void __launch_bounds__((BM * BN) / (TM * TN), 1)
+// Copies a tile into shared memory, zero outside the matrix; `Put` says where an element goes.
+template <int kRows, int kCols, int kThreads, typename Put>
+__device__ __forceinline__ void load_tile(const float* __restrict__ src, int row0, int col0, int rows, int cols, Put put)
+{
+    for (int i = threadIdx.x; i < kRows * kCols; i += kThreads) {
+        const int r = i / kCols, c = i % kCols;
+        const bool inside = row0 + r < rows && col0 + c < cols;
+        put(r, c, inside ? src[(row0 + r) * cols + col0 + c] : 0.0f);
+    }
+}
+
+template <int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 1)
     sgemm_blocked(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C)
 {
-    constexpr int kThreads = (BM * BN) / (TM * TN);
+    constexpr int kThreads = (BM / TM) * (BN / TN);
     static_assert(BN % TN == 0 && BM % TM == 0 && TN % 4 == 0, "patches must tile the block");
 
-    const int threadCol = threadIdx.x % (BN / TN);
-    const int threadRow = threadIdx.x / (BN / TN);
-    const int rowBase = blockIdx.y * BM;
-    const int colBase = blockIdx.x * BN;
+    __shared__ float a_tile[BK][BM];                   // turned over: a column of A is contiguous
+    __shared__ __align__(16) float b_tile[BK][BN];
 
-    __shared__ float As[BK * BM];                  // transposed: a column of A is contiguous
-    __shared__ __align__(16) float Bs[BK * BN];
+    const int patch_row = threadIdx.x / (BN / TN) * TM;
+    const int patch_col = threadIdx.x % (BN / TN) * TN;
+    float patch[TM][TN] = {};
 
-    float threadResults[TM * TN] = {0.0f};
-    float regM[TM] = {0.0f};
-    float regN[TN] = {0.0f};
-
-    for (int bkIdx = 0; bkIdx < CEIL_DIV(K, BK); ++bkIdx) {
-        for (int i = threadIdx.x; i < BM * BK; i += kThreads) {
-            const int r = i / BK, k = i % BK;
-            const int gr = rowBase + r, gk = bkIdx * BK + k;
-            As[k * BM + r] = (gr < M && gk < K) ? A[gr * K + gk] : 0.0f;
-        }
-        for (int i = threadIdx.x; i < BK * BN; i += kThreads) {
-            const int k = i / BN, c = i % BN;
-            const int gk = bkIdx * BK + k, gc = colBase + c;
-            Bs[k * BN + c] = (gk < K && gc < N) ? B[gk * N + gc] : 0.0f;
-        }
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        load_tile<BM, BK, kThreads>(A, blockIdx.y * BM, k0, M, K, [&](int r, int c, float v) { a_tile[c][r] = v; });
+        load_tile<BK, BN, kThreads>(B, k0, blockIdx.x * BN, K, N, [&](int r, int c, float v) { b_tile[r][c] = v; });
         __syncthreads();
 
-        for (int dotIdx = 0; dotIdx < BK; ++dotIdx) {
 #pragma unroll
-            for (int i = 0; i < TM; ++i) regM[i] = As[dotIdx * BM + threadRow * TM + i];
+        for (int k = 0; k < BK; ++k) {
+            __align__(16) float b_row[TN];
 #pragma unroll
-            for (int j = 0; j < TN; j += 4) {
-                const float4 tmp = reinterpret_cast<const float4*>(&Bs[dotIdx * BN + threadCol * TN + j])[0];
-                regN[j] = tmp.x;
-                regN[j + 1] = tmp.y;
-                regN[j + 2] = tmp.z;
-                regN[j + 3] = tmp.w;
+            for (int j = 0; j < TN; j += 4)
+                *reinterpret_cast<float4*>(&b_row[j]) = *reinterpret_cast<const float4*>(&b_tile[k][patch_col + j]);
+#pragma unroll
+            for (int i = 0; i < TM; ++i) {
+                const float a = a_tile[k][patch_row + i];
+#pragma unroll
+                for (int j = 0; j < TN; ++j) patch[i][j] += a * b_row[j];
             }
-#pragma unroll
-            for (int i = 0; i < TM; ++i)
-#pragma unroll
-                for (int j = 0; j < TN; ++j) threadResults[i * TN + j] += regM[i] * regN[j];
         }
         __syncthreads();
     }
 
-    for (int i = 0; i < TM; ++i) {
-        const int r = rowBase + threadRow * TM + i;
-        if (r >= M) break;
-        for (int j = 0; j < TN; ++j) {
-            const int c = colBase + threadCol * TN + j;
-            if (c >= N) break;
-            C[r * N + c] = alpha * threadResults[i * TN + j] + beta * C[r * N + c];
+    const int row0 = blockIdx.y * BM + patch_row, col0 = blockIdx.x * BN + patch_col;
+    for (int i = 0; i < TM && row0 + i < M; ++i) {
+        for (int j = 0; j < TN && col0 + j < N; ++j) {
+            float& c = C[(row0 + i) * N + col0 + j];
+            c = alpha * patch[i][j] + beta * c;
         }
     }
 }

@@ -1,41 +1,39 @@
-// Sum of integers, one partial a block: interleaved addressing with a divergent modulo test.
+// Sum of integers, one partial a block, with neighbours added first: by a modulo test, and by strided indices.
 
-__global__ void reduce_interleaved(const int* g_in, int* g_out, unsigned int n)
+__global__ void reduce_interleaved(const int* values, int* partials, unsigned int n)
 {
-    extern __shared__ int sdata[];
+    extern __shared__ int cache[];
 
-    unsigned int tid = threadIdx.x;
-    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
-    sdata[tid] = (i < n) ? g_in[i] : 0;
+    const unsigned int me = threadIdx.x;
+    const unsigned int i = blockIdx.x * blockDim.x + me;
+    cache[me] = i < n ? values[i] : 0;
     __syncthreads();
 
-    for (unsigned int s = 1; s < blockDim.x; s *= 2) {
-        if (tid % (2 * s) == 0) {
-            sdata[tid] += sdata[tid + s];
-        }
+    for (unsigned int gap = 1; gap < blockDim.x; gap *= 2) {
+        // Half of the threads drop out in every round, scattered over all warps.
+        if (me % (2 * gap) == 0) cache[me] += cache[me + gap];
         __syncthreads();
     }
 
-    if (tid == 0) g_out[blockIdx.x] = sdata[0];
+    if (me == 0) partials[blockIdx.x] = cache[0];
 }
 
-// The same tree without the modulo: strided indices, bank conflicts and all.
-__global__ void reduce_interleaved_strided(const int* g_in, int* g_out, unsigned int n)
+__global__ void reduce_interleaved_strided(const int* values, int* partials, unsigned int n)
 {
-    extern __shared__ int sdata[];
+    extern __shared__ int cache[];
 
-    unsigned int tid = threadIdx.x;
-    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
-    sdata[tid] = (i < n) ? g_in[i] : 0;
+    const unsigned int me = threadIdx.x;
+    const unsigned int i = blockIdx.x * blockDim.x + me;
+    cache[me] = i < n ? values[i] : 0;
     __syncthreads();
 
-    for (unsigned int s = 1; s < blockDim.x; s <<= 1) {
-        unsigned int index = 2 * s * tid;
-        if (index < blockDim.x) {
-            sdata[index] += sdata[index + s];
-        }
+    unsigned int gap = 1;
+    while (gap < blockDim.x) {
+        const unsigned int left = 2 * gap * me;
+        if (left + gap < blockDim.x) cache[left] += cache[left + gap];
+        gap <<= 1;
         __syncthreads();
     }
 
-    if (tid == 0) g_out[blockIdx.x] = sdata[0];
+    if (me == 0) partials[blockIdx.x] = cache[0];
 }

@@ -1,40 +1,44 @@
-// The classic unrolled reduction: the last warp runs without barriers through a volatile pointer.
+// The unrolled reduction of older code: the last warp runs without barriers, through a volatile pointer.
 
-template <unsigned int blockSize, typename T>
-__device__ void warpReduce(volatile T* sdata, unsigned int tid)
+// All lanes take part in every step; what the upper ones compute is never read.
+template <unsigned int kBlock, typename T>
+__device__ void fold_last_warp(volatile T* cache, unsigned int lane)
 {
-    if (blockSize >= 64) sdata[tid] += sdata[tid + 32];
-    if (blockSize >= 32) sdata[tid] += sdata[tid + 16];
-    if (blockSize >= 16) sdata[tid] += sdata[tid + 8];
-    if (blockSize >= 8) sdata[tid] += sdata[tid + 4];
-    if (blockSize >= 4) sdata[tid] += sdata[tid + 2];
-    if (blockSize >= 2) sdata[tid] += sdata[tid + 1];
+    if (kBlock >= 64) cache[lane] += cache[lane + 32];
+    if (kBlock >= 32) cache[lane] += cache[lane + 16];
+    if (kBlock >= 16) cache[lane] += cache[lane + 8];
+    if (kBlock >= 8) cache[lane] += cache[lane + 4];
+    if (kBlock >= 4) cache[lane] += cache[lane + 2];
+    if (kBlock >= 2) cache[lane] += cache[lane + 1];
 }
 
-template <unsigned int blockSize, typename T>
-__global__ void reduce_unrolled(const T* g_idata, T* g_odata, unsigned int n)
-{
-    // Half a warp of room past the end: the last lanes read there.
-    __shared__ T sdata[blockSize + 32];
-
-    unsigned int tid = threadIdx.x;
-    unsigned int i = blockIdx.x * (blockSize * 2) + tid;
-    unsigned int gridSize = blockSize * 2 * gridDim.x;
-    if (tid < 32) sdata[blockSize + tid] = 0;
-
-    T sum = 0;
-    while (i < n) {
-        sum += g_idata[i];
-        if (i + blockSize < n) sum += g_idata[i + blockSize];
-        i += gridSize;
+#define FOLD(width)                                                  \
+    if (kBlock >= 2 * (width)) {                                     \
+        if (me < (width)) cache[me] += cache[me + (width)];          \
+        __syncthreads();                                             \
     }
-    sdata[tid] = sum;
+
+template <unsigned int kBlock, typename T>
+__global__ void reduce_unrolled(const T* values, T* partials, unsigned int n)
+{
+    // A warp of room past the end for the reads of the upper lanes.
+    __shared__ T cache[kBlock + 32];
+
+    const unsigned int me = threadIdx.x;
+    if (me < 32) cache[kBlock + me] = T(0);
+
+    T mine = T(0);
+    for (unsigned int i = blockIdx.x * kBlock * 2 + me; i < n; i += kBlock * 2 * gridDim.x) {
+        mine += values[i];
+        if (i + kBlock < n) mine += values[i + kBlock];
+    }
+    cache[me] = mine;
     __syncthreads();
 
-    if (blockSize >= 512) { if (tid < 256) { sdata[tid] += sdata[tid + 256]; } __syncthreads(); }
-    if (blockSize >= 256) { if (tid < 128) { sdata[tid] += sdata[tid + 128]; } __syncthreads(); }
-    if (blockSize >= 128) { if (tid < 64) { sdata[tid] += sdata[tid + 64]; } __syncthreads(); }
+    FOLD(256)
+    FOLD(128)
+    FOLD(64)
 
-    if (tid < 32) warpReduce<blockSize, T>(sdata, tid);
-    if (tid == 0) g_odata[blockIdx.x] = sdata[0];
+    if (me < 32) fold_last_warp<kBlock>(cache, me);
+    if (me == 0) partials[blockIdx.x] = cache[0];
 }

@@ -19,38 +19,38 @@ template <> struct Convert<__nv_bfloat16> {
 
 // input := residual + input (in T), then input := rms_norm(input) * weight; residual holds the sum.
 template <typename scalar_t>
-__global__ void fused_add_rms_norm_kernel(scalar_t* __restrict__ input,
-                                          scalar_t* __restrict__ residual,
-                                          const scalar_t* __restrict__ weight,
-                                          const float epsilon,
-                                          const int hidden_size)
+__global__ void add_rms_norm(scalar_t* __restrict__ input,
+                             scalar_t* __restrict__ residual,
+                             const scalar_t* __restrict__ weight,
+                             const float eps,
+                             const int cols)
 {
     using C = Convert<scalar_t>;
-    __shared__ float s_variance;
-    extern __shared__ float s_partial[];
+    __shared__ float scale;
+    extern __shared__ float of_warps[];
 
-    float variance = 0.0f;
-    for (int idx = threadIdx.x; idx < hidden_size; idx += blockDim.x) {
-        const int at = blockIdx.x * hidden_size + idx;
+    float squares = 0.0f;
+    for (int idx = threadIdx.x; idx < cols; idx += blockDim.x) {
+        const int at = blockIdx.x * cols + idx;
         const scalar_t z = C::store(C::load(input[at]) + C::load(residual[at]));
         const float x = C::load(z);
-        variance += x * x;
+        squares += x * x;
         residual[at] = z;
     }
 
-    for (int offset = 16; offset > 0; offset >>= 1) variance += __shfl_xor_sync(0xffffffff, variance, offset);
-    if ((threadIdx.x & 31) == 0) s_partial[threadIdx.x >> 5] = variance;
+    for (int offset = 16; offset > 0; offset >>= 1) squares += __shfl_xor_sync(0xffffffff, squares, offset);
+    if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x >> 5] = squares;
     __syncthreads();
     if (threadIdx.x == 0) {
         float total = 0.0f;
-        for (int w = 0; w < (blockDim.x + 31) / 32; ++w) total += s_partial[w];
-        s_variance = rsqrtf(total / hidden_size + epsilon);
+        for (int w = 0; w < (blockDim.x + 31) / 32; ++w) total += of_warps[w];
+        scale = rsqrtf(total / cols + eps);
     }
     __syncthreads();
 
-    for (int idx = threadIdx.x; idx < hidden_size; idx += blockDim.x) {
-        const int at = blockIdx.x * hidden_size + idx;
+    for (int idx = threadIdx.x; idx < cols; idx += blockDim.x) {
+        const int at = blockIdx.x * cols + idx;
         const float x = C::load(residual[at]);
-        input[at] = C::store(x * s_variance * C::load(weight[idx]));
+        input[at] = C::store(x * scale * C::load(weight[idx]));
     }
 }

@@ -1,58 +1,51 @@
-// Work-efficient exclusive scan: up-sweep and down-sweep in padded shared memory, block sums scanned by a second launch.
-#define NUM_BANKS 32
-#define LOG_NUM_BANKS 5
-#define CONFLICT_FREE_OFFSET(n) ((n) >> LOG_NUM_BANKS)
+// Work-efficient exclusive scan: sums go up a tree and prefixes come down, in shared memory padded against bank conflicts.
+// Sums of blocks are scanned by a second launch and added by a third.
 
-__global__ void prescan(int* g_odata, int* block_sums, const int* g_idata, int n)
+#define LOG_BANKS 5
+#define PADDED(i) ((i) + ((i) >> LOG_BANKS))
+
+__global__ void prescan(int* out, int* block_sums, const int* in, int n)
 {
-    extern __shared__ int temp[];
-    const int thid = threadIdx.x;
-    const int elements = 2 * blockDim.x;
-    const int base = blockIdx.x * elements;
+    extern __shared__ int tree[];
+    const int me = threadIdx.x;
+    const int leaves = 2 * blockDim.x;
+    const int base = blockIdx.x * leaves;
 
-    int ai = thid;
-    int bi = thid + (elements / 2);
-    int bankOffsetA = CONFLICT_FREE_OFFSET(ai);
-    int bankOffsetB = CONFLICT_FREE_OFFSET(bi);
-    temp[ai + bankOffsetA] = base + ai < n ? g_idata[base + ai] : 0;
-    temp[bi + bankOffsetB] = base + bi < n ? g_idata[base + bi] : 0;
+    for (int leaf = me; leaf < leaves; leaf += blockDim.x) tree[PADDED(leaf)] = base + leaf < n ? in[base + leaf] : 0;
 
-    int offset = 1;
-    for (int d = elements >> 1; d > 0; d >>= 1) {  // build the sum in place up the tree
+    // Up: a node at `span` holds the sum of the span that ends there.
+    int span = 1;
+    for (int nodes = leaves / 2; nodes > 0; nodes /= 2, span *= 2) {
         __syncthreads();
-        if (thid < d) {
-            int i = offset * (2 * thid + 1) - 1;
-            int j = offset * (2 * thid + 2) - 1;
-            i += CONFLICT_FREE_OFFSET(i);
-            j += CONFLICT_FREE_OFFSET(j);
-            temp[j] += temp[i];
+        if (me < nodes) {
+            const int left = PADDED(span * (2 * me + 1) - 1);
+            const int right = PADDED(span * (2 * me + 2) - 1);
+            tree[right] += tree[left];
         }
-        offset *= 2;
     }
 
-    if (thid == 0) {
-        const int last = elements - 1 + CONFLICT_FREE_OFFSET(elements - 1);
-        if (block_sums) block_sums[blockIdx.x] = temp[last];
-        temp[last] = 0;
+    if (me == 0) {
+        int& root = tree[PADDED(leaves - 1)];
+        if (block_sums != nullptr) block_sums[blockIdx.x] = root;
+        root = 0;
     }
 
-    for (int d = 1; d < elements; d *= 2) {  // traverse down the tree
-        offset >>= 1;
+    // Down: a node hands its prefix to the left child, and prefix plus left sum to the right one.
+    for (int nodes = 1; nodes < leaves; nodes *= 2) {
+        span /= 2;
         __syncthreads();
-        if (thid < d) {
-            int i = offset * (2 * thid + 1) - 1;
-            int j = offset * (2 * thid + 2) - 1;
-            i += CONFLICT_FREE_OFFSET(i);
-            j += CONFLICT_FREE_OFFSET(j);
-            int t = temp[i];
-            temp[i] = temp[j];
-            temp[j] += t;
+        if (me < nodes) {
+            const int left = PADDED(span * (2 * me + 1) - 1);
+            const int right = PADDED(span * (2 * me + 2) - 1);
+            const int sum = tree[left];
+            tree[left] = tree[right];
+            tree[right] += sum;
         }
     }
     __syncthreads();
 
-    if (base + ai < n) g_odata[base + ai] = temp[ai + bankOffsetA];
-    if (base + bi < n) g_odata[base + bi] = temp[bi + bankOffsetB];
+    for (int leaf = me; leaf < leaves; leaf += blockDim.x)
+        if (base + leaf < n) out[base + leaf] = tree[PADDED(leaf)];
 }
 
 __global__ void add_block_offsets(int* data, const int* offsets, int n)

@@ -1,60 +1,50 @@
 // Online softmax: running maximum and normaliser in one pass, merged over the block as pairs.
 #include <cfloat>
 
-struct __align__(8) MD {
-    float m;
-    float d;
+struct __align__(8) Running {
+    float peak;
+    float mass;  // sum of exp(x - peak)
+
+    __device__ static Running none() { return {-FLT_MAX, 0.0f}; }
+    __device__ static Running of(float x) { return {x, 1.0f}; }
 };
 
-__device__ __forceinline__ MD reduce_md_op(MD a, MD b)
+// The side with the lower peak is scaled down to the other's.
+__device__ __forceinline__ Running merge(const Running& a, const Running& b)
 {
-    const bool a_bigger = (a.m > b.m);
-    MD bigger_m = a_bigger ? a : b;
-    MD smaller_m = a_bigger ? b : a;
-    MD res;
-    res.d = bigger_m.d + smaller_m.d * expf(smaller_m.m - bigger_m.m);
-    res.m = bigger_m.m;
-    return res;
+    const float peak = fmaxf(a.peak, b.peak);
+    const float lower = fminf(a.peak, b.peak);
+    const float scale = expf(lower - peak);
+    return {peak, a.peak < b.peak ? fmaf(a.mass, scale, b.mass) : fmaf(b.mass, scale, a.mass)};
 }
 
-template <int THREADBLOCK_SIZE>
-__launch_bounds__(THREADBLOCK_SIZE)
-__global__ void online_softmax(const float* __restrict x, float* __restrict y, int V)
+template <int kThreads>
+__launch_bounds__(kThreads)
+__global__ void online_softmax(const float* __restrict x, float* __restrict y, int cols)
 {
-    const int thread_id = threadIdx.x;
-    const int vector_id = blockIdx.x;
+    constexpr int kWarps = kThreads / 32;
+    __shared__ Running of_warps[kWarps];
+    __shared__ Running of_row;
 
-    // Position the pointers on this block's vector.
-    x += vector_id * V;
-    y += vector_id * V;
+    x += static_cast<long>(blockIdx.x) * cols;
+    y += static_cast<long>(blockIdx.x) * cols;
 
-    __shared__ MD partial[THREADBLOCK_SIZE / 32];
-    __shared__ MD md_total;
+    Running mine = Running::none();
+    for (int c = threadIdx.x; c < cols; c += kThreads) mine = merge(mine, Running::of(x[c]));
 
-    MD md_partial{-FLT_MAX, 0.0F};
-    for (int elem_id = thread_id; elem_id < V; elem_id += THREADBLOCK_SIZE) {
-        MD new_elem;
-        new_elem.m = x[elem_id];
-        new_elem.d = 1.0F;
-        md_partial = reduce_md_op(md_partial, new_elem);
+    for (int mask = 16; mask > 0; mask >>= 1) {
+        const Running other{__shfl_xor_sync(~0u, mine.peak, mask), __shfl_xor_sync(~0u, mine.mass, mask)};
+        mine = merge(mine, other);
     }
-
-    for (int offset = 16; offset > 0; offset >>= 1) {
-        MD other;
-        other.m = __shfl_xor_sync(~0u, md_partial.m, offset);
-        other.d = __shfl_xor_sync(~0u, md_partial.d, offset);
-        md_partial = reduce_md_op(md_partial, other);
-    }
-    if (thread_id % 32 == 0) partial[thread_id / 32] = md_partial;
+    if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x >> 5] = mine;
     __syncthreads();
-    if (thread_id == 0) {
-        MD total = partial[0];
-        for (int w = 1; w < THREADBLOCK_SIZE / 32; ++w) total = reduce_md_op(total, partial[w]);
-        md_total = total;
+
+    if (threadIdx.x == 0) {
+        of_row = of_warps[0];
+        for (int w = 1; w < kWarps; ++w) of_row = merge(of_row, of_warps[w]);
     }
     __syncthreads();
 
-    const float d_total_inverse = 1.0F / md_total.d;
-    for (int elem_id = thread_id; elem_id < V; elem_id += THREADBLOCK_SIZE)
-        y[elem_id] = expf(x[elem_id] - md_total.m) * d_total_inverse;
+    const float inverse = 1.0f / of_row.mass;
+    for (int c = threadIdx.x; c < cols; c += kThreads) y[c] = expf(x[c] - of_row.peak) * inverse;
 }

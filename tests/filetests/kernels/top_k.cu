@@ -1,64 +1,67 @@
 // The k largest of each row: every thread keeps its own sorted list, the block merges them by repeated maximum.
 #include <cfloat>
 
-template <int K>
-struct TopK {
-    float u[K];
-    int p[K];
+struct Entry {
+    float value;
+    int index;
 
-    __device__ __forceinline__ void init()
+    __device__ bool operator>(const Entry& other) const { return value > other.value; }
+};
+
+// The K best so far, best first.
+template <int K>
+class Shortlist {
+    Entry entries[K];
+
+public:
+    __device__ Shortlist()
     {
 #pragma unroll
-        for (int i = 0; i < K; ++i) {
-            u[i] = -FLT_MAX;
-            p[i] = -1;
-        }
+        for (Entry& e : entries) e = Entry{-FLT_MAX, -1};
     }
 
-    __device__ __forceinline__ void insert(float elem, int elem_id)
+    __device__ void offer(Entry candidate)
     {
-        if (elem <= u[K - 1]) return;
-        u[K - 1] = elem;
-        p[K - 1] = elem_id;
+        // The candidate sinks from the front; what it displaces sinks further.
 #pragma unroll
-        for (int k = K - 2; k >= 0; --k) {
-            if (u[k + 1] > u[k]) {
-                float u2 = u[k]; int p2 = p[k];
-                u[k] = u[k + 1]; p[k] = p[k + 1];
-                u[k + 1] = u2; p[k + 1] = p2;
+        for (int i = 0; i < K; ++i) {
+            if (candidate > entries[i]) {
+                const Entry displaced = entries[i];
+                entries[i] = candidate;
+                candidate = displaced;
             }
         }
     }
+
+    __device__ Entry operator[](int i) const { return i < K ? entries[i] : Entry{-FLT_MAX, -1}; }
 };
 
 template <int K, int BLOCK>
 __launch_bounds__(BLOCK) __global__
 void top_k_rows(const float* __restrict__ x, float* __restrict__ top_values, int* __restrict__ top_indices, int cols)
 {
-    TopK<K> partial;
-    partial.init();
+    Shortlist<K> mine;
     const float* row = x + blockIdx.x * cols;
-    for (int c = threadIdx.x; c < cols; c += BLOCK) partial.insert(row[c], c);
+    for (int c = threadIdx.x; c < cols; c += BLOCK) mine.offer({row[c], c});
 
-    __shared__ float s_value[BLOCK];
-    __shared__ int s_thread[BLOCK];
-    int head = 0;
+    __shared__ float best[BLOCK];
+    __shared__ int owner[BLOCK];
+    int taken = 0;
     for (int k = 0; k < K; ++k) {
-        // The best left of this thread; a dynamic index into the list.
-        s_value[threadIdx.x] = head < K ? partial.u[head] : -FLT_MAX;
-        s_thread[threadIdx.x] = threadIdx.x;
+        best[threadIdx.x] = mine[taken].value;
+        owner[threadIdx.x] = threadIdx.x;
         __syncthreads();
-        for (int s = BLOCK / 2; s > 0; s >>= 1) {
-            if (threadIdx.x < s && s_value[threadIdx.x + s] > s_value[threadIdx.x]) {
-                s_value[threadIdx.x] = s_value[threadIdx.x + s];
-                s_thread[threadIdx.x] = s_thread[threadIdx.x + s];
+        for (int width = BLOCK / 2; width > 0; width >>= 1) {
+            if (threadIdx.x < width && best[threadIdx.x + width] > best[threadIdx.x]) {
+                best[threadIdx.x] = best[threadIdx.x + width];
+                owner[threadIdx.x] = owner[threadIdx.x + width];
             }
             __syncthreads();
         }
-        if (s_thread[0] == threadIdx.x) {
-            top_values[blockIdx.x * K + k] = s_value[0];
-            top_indices[blockIdx.x * K + k] = head < K ? partial.p[head] : -1;
-            ++head;
+        if (owner[0] == threadIdx.x) {
+            const Entry winner = mine[taken++];
+            top_values[blockIdx.x * K + k] = winner.value;
+            top_indices[blockIdx.x * K + k] = winner.index;
         }
         __syncthreads();
     }

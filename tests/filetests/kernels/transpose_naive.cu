@@ -1,21 +1,22 @@
-// The transpose that everything else is measured against, and the plain copy that is the limit.
-#define TILE_DIM 32
-#define BLOCK_ROWS 8
+// The transpose that all others are measured against, and the plain copy that is the limit.
+#define SIDE 32
+#define STRIPE 8
+#define FOR_ROWS_OF_TILE(row) for (int row = blockIdx.y * SIDE + threadIdx.y, end = row + SIDE; row < end; row += STRIPE)
 
-__global__ void copy(float* odata, const float* idata, int width, int height)
+__global__ void copy(float* dst, const float* src, int width, int height)
 {
-    int x = blockIdx.x * TILE_DIM + threadIdx.x;
-    int y = blockIdx.y * TILE_DIM + threadIdx.y;
-
-    for (int j = 0; j < TILE_DIM; j += BLOCK_ROWS)
-        if (x < width && y + j < height) odata[(y + j) * width + x] = idata[(y + j) * width + x];
+    const int col = blockIdx.x * SIDE + threadIdx.x;
+    FOR_ROWS_OF_TILE(row) {
+        if (col >= width || row >= height) continue;
+        dst[row * width + col] = src[row * width + col];
+    }
 }
 
-__global__ void transpose_naive(float* odata, const float* idata, int width, int height)
+__global__ void transpose_naive(float* dst, const float* src, int width, int height)
 {
-    int x = blockIdx.x * TILE_DIM + threadIdx.x;
-    int y = blockIdx.y * TILE_DIM + threadIdx.y;
-
-    for (int j = 0; j < TILE_DIM; j += BLOCK_ROWS)
-        if (x < width && y + j < height) odata[x * height + (y + j)] = idata[(y + j) * width + x];
+    const int col = blockIdx.x * SIDE + threadIdx.x;
+    FOR_ROWS_OF_TILE(row) {
+        if (col >= width || row >= height) continue;
+        dst[col * height + row] = src[row * width + col];
+    }
 }
