@@ -63,7 +63,7 @@ fn elementwise_functor() -> Vec<Run> {
 
 /// GELU by its tanh form with the kernel's constants, and the bound of computing it in floats and rounding to half.
 fn gelu(x: f64) -> (f64, f64) {
-    let inner = f64::from(0.797_884_56_f32) * (x + f64::from(0.044715f32) * x * x * x);
+    let inner = f64::from(0.797_884_6_f32) * (x + f64::from(0.044715f32) * x * x * x);
     let t = inner.tanh();
     let y = 0.5 * x * (1.0 + t);
     // Six roundings of the argument, damped by tanh's slope; `tanhf` good to two units in the last place; sum and products. Then

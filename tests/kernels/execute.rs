@@ -7,6 +7,14 @@ use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, LaunchConf
 
 use crate::case::{Argument, Array, Extent, Handle, Kernel, Kind, Run, Step};
 
+/// How a kernel failed.
+pub enum Failure {
+    /// It does not compile, launch or end well.
+    Refused(String),
+    /// It ran, and an array holds something else than it must.
+    Wrong(String),
+}
+
 /// An array while its run lasts: memory aligned as the largest vector type wants it.
 struct Memory {
     kind: Kind,
@@ -63,8 +71,10 @@ fn argument(arg: &Argument, arrays: &mut [Memory]) -> Result<Arg, String> {
     Ok(match arg {
         Argument::Array(Handle(i)) => arrays[*i].arg()?,
         Argument::Null => Arg::Null,
-        Argument::Accessor(..) => return Err("a launch takes no tensor accessor".to_owned()),
-        Argument::Struct(_) => return Err("a launch takes no struct by value".to_owned()),
+        Argument::Accessor(Handle(i), shape) => {
+            return Err(format!("array {i} of shape {shape:?}: a launch takes no tensor accessor"));
+        }
+        Argument::Struct(bytes) => return Err(format!("a launch takes no struct of {} bytes by value", bytes.len())),
         Argument::Bool(x) => Arg::Scalar(Const::Bool(*x)),
         Argument::I32(x) => Arg::Scalar(Const::Int(Scalar::I32, i64::from(*x))),
         Argument::U32(x) => Arg::Scalar(Const::Int(Scalar::U32, i64::from(*x))),
@@ -79,7 +89,8 @@ fn set_symbol(_program: &Program, name: &str, _value: &Array) -> Result<(), Stri
     Err(format!("variable `{name}` cannot be set from the host side"))
 }
 
-fn run(program: &Program, run: &Run) -> Result<(), String> {
+/// The arrays after all steps.
+fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
     let mut arrays: Vec<Memory> = run.arrays.iter().map(Memory::new).collect();
     for step in &run.steps {
         match step {
@@ -96,18 +107,19 @@ fn run(program: &Program, run: &Run) -> Result<(), String> {
             }
         }
     }
-    for (Handle(i), expected) in &run.expected {
-        expected.check(&arrays[*i].contents()).map_err(|e| format!("array {i}: {e}"))?;
-    }
-    Ok(())
+    Ok(arrays)
 }
 
 /// Compiles a kernel's file and does all its runs.
-pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), String> {
+pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), Failure> {
     let options = CompileOptions { name: format!("{}.cu", kernel.name), ..CompileOptions::default() };
-    let program = Program::compile(text, &options).map_err(|e| format!("does not compile:\n{e}"))?;
-    for case in (kernel.runs)() {
-        run(&program, &case).map_err(|e| format!("{}: {e}", case.label))?;
+    let program = Program::compile(text, &options).map_err(|e| Failure::Refused(format!("does not compile:\n{e}")))?;
+    for run in (kernel.runs)() {
+        let arrays = execute(&program, &run).map_err(|e| Failure::Refused(format!("{}: {e}", run.label)))?;
+        for (Handle(i), expected) in &run.expected {
+            let checked = expected.check(&arrays[*i].contents());
+            checked.map_err(|e| Failure::Wrong(format!("{}: array {i}: {e}", run.label)))?;
+        }
     }
     Ok(())
 }

@@ -153,7 +153,7 @@ fn lstm<T: Element + Into<f64>>(run: &mut Run, ty: &str, u: f64, round: fn(f32) 
     let count = batch * hidden;
     let [mut want_h, mut want_c] = [(); 2].map(|()| (vec![0.0; count], vec![0.0; count]));
     let mut want_gates = (vec![0.0; 4 * count], vec![0.0; 4 * count]);
-    for at in 0..count {
+    for (at, old) in c_prev.iter().enumerate() {
         let (row, column) = (at / hidden, at % hidden);
         let mut gates = [(0.0, 0.0); 4];
         for (g, gate) in gates.iter_mut().enumerate() {
@@ -171,7 +171,7 @@ fn lstm<T: Element + Into<f64>>(run: &mut Run, ty: &str, u: f64, round: fn(f32) 
             want_gates.1[place] = gate.1;
         }
         let [(i, ei), (f, ef), (z, ez), (o, eo)] = gates;
-        let old: f64 = c_prev[at].into();
+        let old: f64 = (*old).into();
         let new = f * old + i * z;
         let slack = old.abs() * ef + z.abs() * ei + i * ez + 3.0 * u * ((f * old).abs() + (i * z).abs());
         (want_c.0[at], want_c.1[at]) = (new, slack);
