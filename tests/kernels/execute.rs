@@ -1,0 +1,125 @@
+//! Runs the data of `case` through the library: the one place that knows its interface.
+
+use std::time::Duration;
+
+use workbench::ir::{Const, Scalar};
+use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, LaunchConfig, Program};
+
+use crate::case::{Argument, Array, Extent, Handle, Kernel, Kind, Run, Step};
+
+/// How a kernel failed.
+pub enum Failure {
+    /// It does not compile, launch or end well.
+    Refused(String),
+    /// It ran, and an array holds something else than it must.
+    Wrong(String),
+}
+
+/// An array while its run lasts: memory aligned as the largest vector type wants it.
+struct Memory {
+    kind: Kind,
+    chunks: Vec<u128>,
+    bytes: usize,
+    writable: bool,
+}
+
+impl Memory {
+    fn new(array: &Array) -> Memory {
+        let bytes = array.bytes.len();
+        let mut chunks = vec![0u128; bytes.div_ceil(16).max(1)];
+        bytemuck::cast_slice_mut::<u128, u8>(&mut chunks)[..bytes].copy_from_slice(&array.bytes);
+        Memory { kind: array.kind, chunks, bytes, writable: array.writable }
+    }
+
+    fn contents(&self) -> Array {
+        let bytes = bytemuck::cast_slice(&self.chunks)[..self.bytes].to_vec();
+        Array { kind: self.kind, bytes, writable: self.writable }
+    }
+
+    fn arg(&mut self) -> Result<Arg, String> {
+        Ok(Arg::Buffer(BufferArg {
+            ptr: self.chunks.as_mut_ptr().cast(),
+            bytes: self.bytes,
+            dtype: dtype(self.kind)?,
+            writable: self.writable,
+        }))
+    }
+}
+
+fn dtype(kind: Kind) -> Result<DType, String> {
+    let name = match kind {
+        Kind::I8 => "int8",
+        Kind::U8 => "uint8",
+        Kind::I32 => "int32",
+        Kind::U32 => "uint32",
+        Kind::I64 => "int64",
+        Kind::U64 => "uint64",
+        Kind::F16 => "float16",
+        Kind::Bf16 => "bfloat16",
+        Kind::F32 => "float32",
+        Kind::F64 => "float64",
+    };
+    DType::from_name(name).ok_or_else(|| format!("there are no arrays of {name}"))
+}
+
+fn dim(extent: Extent) -> Dim3 {
+    let [x, y, z] = extent.0;
+    Dim3::new(x, y, z)
+}
+
+fn argument(arg: &Argument, arrays: &mut [Memory]) -> Result<Arg, String> {
+    Ok(match arg {
+        Argument::Array(Handle(i)) => arrays[*i].arg()?,
+        Argument::Null => Arg::Null,
+        Argument::Accessor(Handle(i), shape) => {
+            return Err(format!("array {i} of shape {shape:?}: a launch takes no tensor accessor"));
+        }
+        Argument::Struct(bytes) => return Err(format!("a launch takes no struct of {} bytes by value", bytes.len())),
+        Argument::Bool(x) => Arg::Scalar(Const::Bool(*x)),
+        Argument::I32(x) => Arg::Scalar(Const::Int(Scalar::I32, i64::from(*x))),
+        Argument::U32(x) => Arg::Scalar(Const::Int(Scalar::U32, i64::from(*x))),
+        Argument::I64(x) => Arg::Scalar(Const::Int(Scalar::I64, *x)),
+        Argument::U64(x) => Arg::Scalar(Const::Int(Scalar::U64, *x as i64)),
+        Argument::F32(x) => Arg::Scalar(Const::F32(*x)),
+        Argument::F64(x) => Arg::Scalar(Const::F64(*x)),
+    })
+}
+
+fn set_symbol(_program: &Program, name: &str, _value: &Array) -> Result<(), String> {
+    Err(format!("variable `{name}` cannot be set from the host side"))
+}
+
+/// The arrays after all steps.
+fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
+    let mut arrays: Vec<Memory> = run.arrays.iter().map(Memory::new).collect();
+    for step in &run.steps {
+        match step {
+            Step::Symbol { name, value } => set_symbol(program, name, value)?,
+            Step::Launch { kernel, grid, block, shared, args } => {
+                let args = args.iter().map(|a| argument(a, &mut arrays)).collect::<Result<Vec<_>, _>>()?;
+                let config = LaunchConfig {
+                    shared_mem: *shared as u32,
+                    timeout: Some(Duration::from_secs(60)),
+                    ..LaunchConfig::new(dim(*grid), dim(*block))
+                };
+                let kernel = program.kernel(kernel).map_err(|e| e.to_string())?;
+                kernel.launch_raw(&config, &args).map_err(|e| e.to_string())?;
+            }
+        }
+    }
+    Ok(arrays)
+}
+
+/// Compiles a kernel's file and does all its runs.
+pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), Failure> {
+    let options = CompileOptions { name: format!("{}.cu", kernel.name), ..CompileOptions::default() };
+    let program = Program::compile(text, &options).map_err(|e| Failure::Refused(format!("does not compile:\n{e}")))?;
+    for run in (kernel.runs)() {
+        let arrays = execute(&program, &run).map_err(|e| Failure::Refused(format!("{}: {e}", run.label)))?;
+        for (Handle(i), expected) in &run.expected {
+            let checked = expected.check(&arrays[*i].contents());
+            checked.map_err(|e| Failure::Wrong(format!("{}: array {i}: {e}", run.label)))?;
+        }
+    }
+    Ok(())
+}
