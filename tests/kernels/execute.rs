@@ -67,14 +67,19 @@ fn dim(extent: Extent) -> Dim3 {
     Dim3::new(x, y, z)
 }
 
-fn argument(arg: &Argument, arrays: &mut [Memory]) -> Result<Arg, String> {
+fn argument(arg: &Argument, arrays: &mut [Memory], structs: &mut Vec<Memory>) -> Result<Arg, String> {
     Ok(match arg {
         Argument::Array(Handle(i)) => arrays[*i].arg()?,
         Argument::Null => Arg::Null,
         Argument::Accessor(Handle(i), shape) => {
             return Err(format!("array {i} of shape {shape:?}: a launch takes no tensor accessor"));
         }
-        Argument::Struct(bytes) => return Err(format!("a launch takes no struct of {} bytes by value", bytes.len())),
+        Argument::Struct(bytes) => {
+            let mut memory = Memory::new(&Array { kind: Kind::U8, bytes: bytes.clone(), writable: false });
+            let arg = memory.arg()?;
+            structs.push(memory);
+            arg
+        }
         Argument::Bool(x) => Arg::Scalar(Const::Bool(*x)),
         Argument::I32(x) => Arg::Scalar(Const::Int(Scalar::I32, i64::from(*x))),
         Argument::U32(x) => Arg::Scalar(Const::Int(Scalar::U32, i64::from(*x))),
@@ -85,8 +90,9 @@ fn argument(arg: &Argument, arrays: &mut [Memory]) -> Result<Arg, String> {
     })
 }
 
-fn set_symbol(_program: &Program, name: &str, _value: &Array) -> Result<(), String> {
-    Err(format!("variable `{name}` cannot be set from the host side"))
+fn set_symbol(program: &Program, name: &str, value: &Array) -> Result<(), String> {
+    let symbol = program.symbol(name).map_err(|e| e.to_string())?;
+    symbol.set_bytes(&value.bytes).map_err(|e| e.to_string())
 }
 
 /// The arrays after all steps.
@@ -96,7 +102,9 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
         match step {
             Step::Symbol { name, value } => set_symbol(program, name, value)?,
             Step::Launch { kernel, grid, block, shared, args } => {
-                let args = args.iter().map(|a| argument(a, &mut arrays)).collect::<Result<Vec<_>, _>>()?;
+                let mut structs = Vec::new();
+                let args = args.iter().map(|a| argument(a, &mut arrays, &mut structs));
+                let args = args.collect::<Result<Vec<_>, _>>()?;
                 let config = LaunchConfig {
                     shared_mem: *shared as u32,
                     timeout: Some(Duration::from_secs(60)),
