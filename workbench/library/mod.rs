@@ -18,6 +18,9 @@ pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh") };
 /// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
 static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh") };
 
+/// `<cooperative_groups.h>` with its reductions, scans and copies: groups within a block, on barriers and warp functions.
+static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("cooperative_groups.cuh") };
+
 /// The dot products of bytes, for vectors of them.
 static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh") };
 
@@ -43,5 +46,6 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let half = HALF_NAMES.iter().any(|n| mentions(n)).then_some(&HALF);
     let std = mentions("std").then_some(&STD);
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
-    [half, std, packed].into_iter().flatten().collect()
+    let groups = mentions("cooperative_groups").then_some(&GROUPS);
+    [half, std, packed, groups].into_iter().flatten().collect()
 }

@@ -44,6 +44,20 @@ __WB_INTEGER(sin) __WB_INTEGER(sinh) __WB_INTEGER(sqrt) __WB_INTEGER(tan) __WB_I
 __WB_INTEGER(trunc)
 #undef __WB_INTEGER
 
+// And for two arguments of different types, or two integers: the double function.
+namespace __wb {
+template <class T> struct Number { enum { value = Integer<T>::value }; };
+template <> struct Number<float> { enum { value = 1 }; };
+template <> struct Number<double> { enum { value = 1 }; };
+template <class A, class B> struct Mixed : When<Number<A>::value && Number<B>::value> {};
+template <> struct Mixed<float, float> {};
+}
+#define __WB_MIXED(f) \
+    template <class A, class B> __device__ inline typename __wb::Mixed<A, B>::type f(A a, B b) { return f((double)a, (double)b); }
+__WB_MIXED(atan2) __WB_MIXED(copysign) __WB_MIXED(fdim) __WB_MIXED(fmax) __WB_MIXED(fmin) __WB_MIXED(fmod)
+__WB_MIXED(hypot) __WB_MIXED(nextafter) __WB_MIXED(pow) __WB_MIXED(remainder)
+#undef __WB_MIXED
+
 // <cmath>'s, which CUDA's own headers leave to the host's.
 template <class T> __device__ inline bool isnormal(T v) {
     double size = fabs((double)v);

@@ -356,3 +356,25 @@ fn the_standard_library_is_there() {
         }
     }
 }
+
+#[test]
+fn math_functions_take_two_types() {
+    if !found() {
+        return;
+    }
+    let mut text = "template <class A, class B> struct same { enum { value = 0 }; };\n\
+        template <class A> struct same<A, A> { enum { value = 1 }; };\n\
+        __device__ void f(float f, double d, int i, long l) {\n"
+        .to_owned();
+    for name in ["atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder"] {
+        for args in ["f, d", "d, f", "i, d", "d, l", "l, f", "i, i", "l, i"] {
+            text += &format!("static_assert(same<decltype({name}({args})), double>::value, \"{name}({args})\");\n");
+        }
+        text += &format!("static_assert(same<decltype({name}(f, f)), float>::value, \"{name}\");\n");
+    }
+    let (sources, result) = compile(&(text + "}\n"), &options());
+    if let Err(CompileFailure::Diagnostics(diags)) = result {
+        let all: Vec<String> = diags.iter().map(|d| format!("{}: {}", sources.place(d.span), d.message)).collect();
+        panic!("{}", all.join("\n"));
+    }
+}

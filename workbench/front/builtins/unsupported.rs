@@ -99,7 +99,6 @@ const NAMESPACES: &[Advice] = advice! {
     "torch" exact, "host" "torch in C++", "write only the kernel here and call it from the notebook with arrays";
     "at" exact, "T13" "ATen in C++", "write only the kernel here and call it from the notebook with arrays";
     "c10" exact, "T13" "c10 in C++", "write only the kernel here and call it from the notebook with arrays";
-    "cooperative_groups" exact, "T14" "cooperative groups", "use `threadIdx` and `blockIdx`";
     "cg" exact, "T14" "cooperative groups", "use `threadIdx` and `blockIdx`";
     "cub" exact, "later" "CUB", "write the reduction or scan out as a loop";
     "thrust" exact, "later" "Thrust", "write the algorithm out as a kernel";

@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
     /// A friend defined in a struct: a function of the namespace that sees the struct's names.
     pub(super) fn friend(&mut self, decl: &'a FunctionDecl, class_scope: ScopeId) {
         let ident = decl.name.last();
-        if decl.name.parts.len() > 1 || (decl.body.is_none() && decl.templates.is_empty()) {
+        if decl.name.parts.len() > 1 || decl.body.is_none() {
             return;
         }
         if decl.templates.last().is_some_and(|h| !h.params.is_empty()) {

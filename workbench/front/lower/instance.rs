@@ -390,7 +390,16 @@ impl<'a> Lowerer<'a> {
                 list: None,
             })
             .collect();
-        self.deduce_call(index, &[], &args).is_some()
+        let Some((bound, _)) = self.deduce_call(index, &[], &args) else { return false };
+        // A call may convert its arguments; here they must be what the parameters are.
+        let (params, parent) = (self.template(index).params, self.template(index).scope);
+        let TemplateKind::Function { decl, .. } = &self.template(index).kind else { return false };
+        let decl = *decl;
+        let scope = self.scopes.create(ScopeKind::Template, parent, None);
+        self.bind(scope, params, &bound);
+        let (info, _) = self.quietly(|this| this.signature(Signature::of(decl, String::new(), scope)));
+        let mut pairs = info.params.iter().zip(types);
+        pairs.all(|(p, t)| p.referred().unqualified() == t.referred().unqualified())
     }
 
     /// The definition of a function from a declaration.

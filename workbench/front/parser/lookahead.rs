@@ -206,14 +206,16 @@ impl Parser<'_> {
                 is_type_word(word)
                     && !(is_simple_type_word(word)
                         && self.at_index(index + 1).kind == T::LParen
-                        && self.at_index(index + 2).kind != T::Star)
+                        && !self.pointer_in_parens(index + 1))
             }
             T::Ident | T::ColonColon => {
                 let Some(scan) = self.scan_name(index) else { return false };
                 let next = self.at_index(scan.end).kind;
                 let after = self.at_index(scan.end + 1).kind;
                 match scan.kind {
-                    NameKind::Type => !matches!(next, T::LParen | T::LBrace | T::ColonColon),
+                    NameKind::Type => {
+                        !matches!(next, T::LParen | T::LBrace | T::ColonColon) || self.pointer_in_parens(scan.end)
+                    }
                     NameKind::Value => false,
                     _ => {
                         let qualified = scan.has_args || scan.before.is_some();
@@ -236,6 +238,18 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the `(` at `index` begins `(&name)[n]`, `(*name)(...)` or `(*)(...)`: a parameter, not a call.
+    fn pointer_in_parens(&self, index: usize) -> bool {
+        if !matches!(self.at_index(index + 1).kind, T::Star | T::Amp | T::AmpAmp) {
+            return false;
+        }
+        let named = self.skip_pointers(index + 1);
+        let end = if self.at_index(named).kind == T::Ident { named + 1 } else { named };
+        self.at_index(index).kind == T::LParen
+            && self.at_index(end).kind == T::RParen
+            && matches!(self.at_index(end + 1).kind, T::LBracket | T::LParen)
     }
 
     /// Whether the token at `index` names a variable or function that is no template.
