@@ -149,7 +149,8 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
     let (kind, detail) = match site.map(|s| &s.kind) {
         Some(SiteKind::Access { write, ty, root, indexed }) => {
             // SAFETY: the caller's promise.
-            unsafe { access(ctx, launch, *write, *ty, *root, indexed.then_some(b as i64), a, b) }
+            let (desc, off) = unsafe { locate(ctx, launch, *root, a, b) };
+            explain(&buffer(launch, desc), *write, *ty, off, indexed.then_some(b as i64))
         }
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
         Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
@@ -221,18 +222,11 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
     }
 }
 
+/// The buffer of a faulting access, and where in it that would have been.
+///
 /// # Safety
 /// `b` is a descriptor where `root` says so.
-unsafe fn access(
-    ctx: &WorkerCtx,
-    launch: &Launch<'_>,
-    write: bool,
-    ty: Type,
-    root: SiteRoot,
-    index: Option<i64>,
-    a: u64,
-    b: u64,
-) -> (FaultKind, String) {
+unsafe fn locate(ctx: &WorkerCtx, launch: &Launch<'_>, root: SiteRoot, a: u64, b: u64) -> (BufferDesc, i64) {
     let table = |kind, index: u32, named: Option<&Named>| {
         let len = named.map_or(0, |n| n.size);
         BufferDesc::new(0, len, true, BufferDesc::meta(kind, index))
@@ -241,7 +235,7 @@ unsafe fn access(
         // SAFETY: the caller's promise.
         unsafe { (b as *const BufferDesc).as_ref() }.copied().unwrap_or(super::context::DANGLING_DESC)
     };
-    let (desc, off) = match root {
+    match root {
         SiteRoot::KernelParam(i) => {
             (launch.descs.get(i as usize).copied().unwrap_or(super::context::NULL_DESC), a as i64)
         }
@@ -261,8 +255,7 @@ unsafe fn access(
             let desc = passed();
             (desc, a.wrapping_sub(desc.base) as i64)
         }
-    };
-    explain(&buffer(launch, desc), write, ty, off, index)
+    }
 }
 
 fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i64>) -> (FaultKind, String) {
