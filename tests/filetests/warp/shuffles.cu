@@ -69,12 +69,6 @@ __global__ void rounds(int* out) {
     for (int k = 0; k < i; k++) sum += __shfl_sync(__activemask(), k, 31);
     out[i] = sum;
 }
-__global__ void legacy(int* out) {
-    int i = threadIdx.x;
-    int v = __shfl_down(i, 1);
-    if (i % 2 == 0) v += __shfl(i, 0);
-    out[i] = v + __popc(__ballot(i < 10)) * 100;
-}
 // A lane of another warp's block: 48 threads, the second warp is half there.
 __global__ void partial(int* out) { out[threadIdx.x] = __shfl_sync(FULL, (int)threadIdx.x, 3); }
 // run: idx<<<1, 32>>>(out = poison(96))
@@ -100,8 +94,5 @@ __global__ void partial(int* out) { out[threadIdx.x] = __shfl_sync(FULL, (int)th
 // k summed over 0 .. i - 1
 // run: rounds<<<1, 32>>>(out = poison(32))
 //   out == [0,0,1,3,6,10,15,21,28,36,45,55,66,78,91,105,120,136,153,171,190,210,231,253,276,300,325,351,378,406,435,465]
-// run: legacy<<<1, 8>>>(out = poison(8))
-// The last lane reads one that is not there: poison, 0xCBCBCBCB, plus 800.
-//   out == [801, 802, 803, 804, 805, 806, 807, -875835669]
 // run: partial<<<1, 48>>>(out = poison(48))
 //   out == [3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,35,35,35,35,35,35,35,35,35,35,35,35,35,35,35,35]

@@ -52,11 +52,13 @@ pub(super) fn diagnostics(log: &str, files: &Files, sources: &SourceMap, whole: 
         let end = (i + 1..lines.len())
             .find(|&k| lines[k].is_empty() || self::head(lines[k]).is_some())
             .unwrap_or(lines.len());
-        let diag = one(&head, &lines[i + 1..end], files, sources, whole);
+        let (diag, placed) = one(&head, &lines[i + 1..end], files, sources, whole);
         // A mistake in a call of ours shows several times inside the prelude.
         let prelude = head.place.is_some_and(|(name, _)| name == PRELUDE_NAME);
         let repeated = |d: &Diagnostic| *d == diag || prelude && d.span == diag.span && d.severity == diag.severity;
-        if !out.iter().any(repeated) {
+        // Nor can the user do anything about a warning of a toolkit header that no line of theirs led to.
+        let foreign = !placed && head.severity == Severity::Warning && head.place.is_some();
+        if !foreign && !out.iter().any(repeated) {
             out.push(diag);
         }
         i = end;
@@ -109,7 +111,8 @@ fn severity(text: &str) -> Option<(Severity, &str)> {
     (number.is_empty() || number.starts_with(" #")).then_some((severity, message))
 }
 
-fn one(head: &Head<'_>, body: &[&str], files: &Files, sources: &SourceMap, whole: Span) -> Diagnostic {
+/// One message, and whether a line of the user's is its place.
+fn one(head: &Head<'_>, body: &[&str], files: &Files, sources: &SourceMap, whole: Span) -> (Diagnostic, bool) {
     let caret = body.iter().position(|l| l.trim() == "^" && l.starts_with("  "));
     let (more, notes) = match caret {
         Some(at) => (&body[..at.saturating_sub(1)], &body[at + 1..]),
@@ -142,6 +145,7 @@ fn one(head: &Head<'_>, body: &[&str], files: &Files, sources: &SourceMap, whole
         let name = name.or(head.place.map(|(n, _)| n))?;
         files.line(sources, name, line)
     });
+    let mut is_placed = true;
     match placed {
         Some(span) => {
             diag.span = span;
@@ -150,13 +154,16 @@ fn one(head: &Head<'_>, body: &[&str], files: &Files, sources: &SourceMap, whole
         None => {
             if let Some(span) = users.next_back() {
                 diag.span = span;
-            } else if let Some((name, line)) = head.place.filter(|(name, _)| !name.starts_with('<')) {
-                diag.label = format!("reported at line {line} of {name}");
+            } else {
+                is_placed = false;
+                if let Some((name, line)) = head.place.filter(|(name, _)| !name.starts_with('<')) {
+                    diag.label = format!("reported at line {line} of {name}");
+                }
             }
         }
     }
     diag.help = missing_header(&message).map(|wheel| format!("`pip install {wheel}` brings it"));
-    diag
+    (diag, is_placed)
 }
 
 /// The places in notes such as `instantiation of "..." at line 4` and `... at line 4 of other.h`, innermost first.
@@ -276,6 +283,16 @@ mod tests {
         let seen: Vec<(Code, bool)> = diags.iter().map(|d| (d.code, d.is_error())).collect();
         assert_eq!(seen, [(Code::NvrtcWarning, false), (Code::Nvrtc, true), (Code::Nvrtc, true)]);
         assert_eq!(diags[2].help.as_deref(), Some("`pip install nvidia-cuda-cccl` brings it"));
+    }
+
+    #[test]
+    fn warnings_of_headers_that_no_line_led_to_are_left_out() {
+        let log = "/usr/include/limits.h(9): warning #47-D: incompatible redefinition of macro \"INT_MIN\"\n  #define INT_MIN\n          ^\n\n\
+                   /usr/include/vec.h(3): warning #177-D: unused\n          detected during instantiation of \"f()\" at line 1 of cell\n\n\
+                   /usr/include/limits.h(9): error: no\n\n";
+        let (_, diags) = map("int a;", log);
+        let seen: Vec<(Code, &str)> = diags.iter().map(|d| (d.code, d.message.as_str())).collect();
+        assert_eq!(seen, [(Code::NvrtcWarning, "unused"), (Code::Nvrtc, "no")]);
     }
 
     #[test]

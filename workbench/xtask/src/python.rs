@@ -14,8 +14,14 @@ pub struct Environment {
 const PACKAGES: &[&str] = &["numpy>=1.24", "ipykernel", "nbclient", "nbformat", "maturin>=1.7,<2", "jupyterlab>=4"];
 
 /// What only the tests need: pytest, and NVRTC with its headers, which compiles for a GPU without one.
-const TEST_PACKAGES: &[&str] =
-    &["pytest>=8", "nvidia-cuda-nvrtc>=13", "nvidia-cuda-runtime>=13", "cloudpickle", "matplotlib"];
+const TEST_PACKAGES: &[&str] = &[
+    "pytest>=8",
+    "nvidia-cuda-nvrtc>=13",
+    "nvidia-cuda-runtime>=13",
+    "nvidia-cuda-cccl>=13",
+    "cloudpickle",
+    "matplotlib",
+];
 
 impl Environment {
     /// The environment with the package installed, made or brought up to date; `tests` adds what only the tests need.
