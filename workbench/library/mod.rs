@@ -21,6 +21,57 @@ static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh") };
 /// `<cooperative_groups.h>` with its reductions, scans and copies: groups within a block, on barriers and warp functions.
 static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("cooperative_groups.cuh") };
 
+/// What kernels use of `<ATen/...>`, `<c10/...>` and `<torch/...>`: accessors, types to compute in, atomics, shuffles.
+pub static ATEN: Part = Part { name: "<ATen>", text: include_str!("aten.cuh") };
+
+/// Names of [`ATEN`].
+const ATEN_NAMES: [&str; 24] = [
+    "AccumulateType",
+    "DefaultPtrTraits",
+    "GenericPackedTensorAccessor",
+    "OpMathType",
+    "PackedTensorAccessor",
+    "PackedTensorAccessor32",
+    "PackedTensorAccessor64",
+    "RestrictPtrTraits",
+    "TensorAccessor",
+    "WARP_BALLOT",
+    "WARP_SHFL",
+    "WARP_SHFL_DOWN",
+    "WARP_SHFL_UP",
+    "WARP_SHFL_XOR",
+    "acc_type",
+    "ceil_div",
+    "compat",
+    "fastAtomicAdd",
+    "gpuAtomicAdd",
+    "gpuAtomicAddNoReturn",
+    "gpuAtomicMax",
+    "gpuAtomicMin",
+    "opmath_type",
+    "round_up",
+];
+
+/// Macros of torch's headers for device code: the name, and what a `#define` would say after it.
+pub const MACROS: &[(&str, &str)] = &[
+    ("C10_ALWAYS_INLINE", "inline"),
+    ("C10_DEVICE", "__device__"),
+    ("C10_HOST", "__host__"),
+    ("C10_HOST_DEVICE", "__host__ __device__"),
+    ("C10_LAUNCH_BOUNDS_1", "(threads) __launch_bounds__(threads)"),
+    ("C10_LAUNCH_BOUNDS_2", "(threads, blocks) __launch_bounds__(threads, blocks)"),
+    ("C10_RESTRICT", "__restrict__"),
+    ("C10_UNUSED", "[[maybe_unused]]"),
+    ("C10_WARP_SIZE", "32"),
+    ("CUDA_KERNEL_ASSERT", "(condition) assert(condition)"),
+    ("CUDA_KERNEL_LOOP", "(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)"),
+    (
+        "CUDA_KERNEL_LOOP_TYPE",
+        "(i, n, index_t) int64_t _i_n_d_e_x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
+         for (index_t i = _i_n_d_e_x; _i_n_d_e_x < (n); _i_n_d_e_x += blockDim.x * gridDim.x, i = _i_n_d_e_x)",
+    ),
+];
+
 /// The dot products of bytes, for vectors of them.
 static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh") };
 
@@ -41,11 +92,19 @@ const HALF_NAMES: [&str; 10] = [
     "__ushort_as_half",
 ];
 
+/// The texts of ours that NVRTC is given before a text that mentions something of them: it has CUDA's headers, and no others.
+pub fn mentioned_on_gpu(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
+    let std = mentions("std").then_some(&STD);
+    let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
+    [std, aten].into_iter().flatten().collect()
+}
+
 /// The texts to read first, those that the user's mentions something of; `mentions` tells of an identifier.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let half = HALF_NAMES.iter().any(|n| mentions(n)).then_some(&HALF);
     let std = mentions("std").then_some(&STD);
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
-    [half, std, packed, groups].into_iter().flatten().collect()
+    let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
+    [aten, half, std, packed, groups].into_iter().flatten().collect()
 }

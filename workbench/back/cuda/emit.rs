@@ -1,13 +1,13 @@
 //! The device part of a text: the user's own lines, with what only a host compiler understands blanked in place, behind a
 //! prelude. Lines and byte columns stay, so that NVRTC's messages point where the user looks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::Options;
 use super::intrinsics::{CONSTANTS, HOST_NAMESPACES, HOST_STD, HOST_TYPES, STD_NAMES, is_host_header};
 use super::lex::{self, Item, Kind, Macro, Shape, Token, Words};
 use crate::ir::constants;
-use crate::library::STD;
+use crate::library::{self, Part};
 
 /// What NVRTC calls the prelude; no span stands for it.
 pub(super) const PRELUDE_NAME: &str = "<workbench prelude>";
@@ -15,11 +15,12 @@ pub(super) const PRELUDE_NAME: &str = "<workbench prelude>";
 /// What NVRTC calls the macros of the options.
 const OPTIONS_NAME: &str = "<options>";
 
-/// Whether `std` is written anywhere that NVRTC will read.
-pub(super) fn mentions_std(device_part: &str, options: &Options) -> bool {
+/// What of our library the words that NVRTC will read ask for.
+pub(super) fn library_parts(device_part: &str, options: &Options) -> Vec<&'static Part> {
     let bodies = options.defines.iter().map(|(_, body)| body.as_str());
-    let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "std");
-    options.headers.values().map(String::as_str).chain(bodies).chain([device_part]).any(word)
+    let texts = options.headers.values().map(String::as_str).chain(bodies).chain([device_part]);
+    let words: HashSet<&str> = texts.flat_map(|t| t.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
+    library::mentioned_on_gpu(|name| words.contains(name))
 }
 
 /// The macros and words of a text with its headers and options.
@@ -105,7 +106,7 @@ fn mentions_host(text: &str, tokens: &[Token]) -> bool {
 
 /// The whole text NVRTC gets: prelude, macros of the options, what of the standard library it may use, then the device part
 /// under the user's name for it.
-pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)], uses_std: bool) -> String {
+pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)], parts: &[&Part]) -> String {
     let mut out = format!("#line 1 \"{PRELUDE_NAME}\"\n");
     // The user's own definitions come before ours, so that `NDEBUG` is seen; ours stand back where both exist.
     out.push_str(&format!("#line 1 \"{OPTIONS_NAME}\"\n"));
@@ -113,6 +114,11 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
         out.push_str(&format!("#define {} {}\n", one_line(name), one_line(body)));
     }
     out.push_str(&format!("#line 1 \"{PRELUDE_NAME}\"\n"));
+    // A macro with parameters is written with them: `#ifndef` takes the name alone.
+    for (name, body) in library::MACROS {
+        let gap = if body.starts_with('(') { "" } else { " " };
+        out.push_str(&format!("#ifndef {name}\n#define {name}{gap}{body}\n#endif\n"));
+    }
     for (name, value) in CONSTANTS.iter().chain(constants::CONSTANTS) {
         out.push_str(&format!("#ifndef {name}\n#define {name} {value}\n#endif\n"));
     }
@@ -122,9 +128,9 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
         out.push_str(&format!("using ::{name};\n"));
     }
     out.push_str("}\n");
-    if uses_std {
-        out.push_str(&format!("#line 1 \"{}\"\n", STD.name));
-        out.push_str(STD.text);
+    for part in parts {
+        out.push_str(&format!("#line 1 \"{}\"\n", part.name));
+        out.push_str(part.text);
     }
     out.push_str(&format!("#line 1 \"{}\"\n", quoted(name)));
     out.push_str(device_part);

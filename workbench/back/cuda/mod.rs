@@ -25,6 +25,7 @@ pub use scan::Signature;
 pub use search::add_search_path;
 
 use crate::diagnostic::Diagnostic;
+use crate::library::STD;
 use crate::source::{FileId, SourceMap, Span};
 use log_map::Files;
 use nvrtc::Nvrtc;
@@ -113,8 +114,8 @@ impl Code {
 
         let words = emit::words(text, &options.headers, &options.defines);
         let device = emit::device_part(text, &words, &options.headers);
-        let uses_std = emit::mentions_std(&device, options);
-        let program = emit::program(&options.name, &device, &options.defines, uses_std);
+        let parts = emit::library_parts(&device, options);
+        let program = emit::program(&options.name, &device, &options.defines, &parts);
         let headers: Vec<(String, String)> = options
             .headers
             .iter()
@@ -123,7 +124,7 @@ impl Code {
 
         let signatures = scan::kernels(text, file, &words);
         let mut names = expressions(&signatures, &options.kernels);
-        let flags = flags(nvrtc, &arch, options, uses_std);
+        let flags = flags(nvrtc, &arch, options, parts.iter().any(|p| p.name == STD.name));
         let compile = |names: &[String]| nvrtc.compile(&program, &options.name, &headers, names, &flags);
         let mut result = compile(&names).map_err(unavailable)?;
         if let Err(log) = &result
