@@ -256,7 +256,7 @@ impl Gen<'_> {
 
 fn function(choices: &mut dyn Iterator<Item = u32>, kind: FuncKind, params: &[ParamType], fuel: usize) -> Function {
     let mut func = Function::new("k", kind, Span::NONE);
-    func.params = params.iter().map(|&ty| Param { name: "p".into(), ty, span: Span::NONE }).collect();
+    func.params = params.iter().map(|&ty| Param::new("p", ty, Span::NONE)).collect();
     if kind == FuncKind::Device {
         func.ret = Some(Scalar::I32.into());
     }

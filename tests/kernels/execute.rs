@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use workbench::ir::{Const, Scalar};
-use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, LaunchConfig, Program};
+use workbench::ir::{Const, Param, Scalar};
+use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, Given, LaunchConfig, Packed, Program, Reach};
 
 use crate::case::{Argument, Array, Extent, Handle, Kernel, Kind, Run, Step};
 
@@ -67,12 +67,34 @@ fn dim(extent: Extent) -> Dim3 {
     Dim3::new(x, y, z)
 }
 
-fn argument(arg: &Argument, arrays: &mut [Memory], structs: &mut Vec<Memory>) -> Result<Arg, String> {
+/// What arguments of one launch are made of while it runs.
+#[derive(Default)]
+struct Lent {
+    structs: Vec<Memory>,
+    packed: Vec<Packed>,
+}
+
+fn argument(
+    arg: &Argument,
+    (index, param): (usize, &Param),
+    arrays: &mut [Memory],
+    Lent { structs, packed }: &mut Lent,
+) -> Result<Arg, String> {
     Ok(match arg {
         Argument::Array(Handle(i)) => arrays[*i].arg()?,
         Argument::Null => Arg::Null,
         Argument::Accessor(Handle(i), shape) => {
-            return Err(format!("array {i} of shape {shape:?}: a launch takes no tensor accessor"));
+            let Arg::Buffer(buffer) = arrays[*i].arg()? else { return Err("no memory".to_owned()) };
+            let mut strides = vec![1isize; shape.len()];
+            for d in (1..shape.len()).rev() {
+                strides[d - 1] = strides[d] * shape[d] as isize;
+            }
+            let layout = param.layout.as_deref().ok_or("a parameter that is no accessor")?;
+            let given = Given::Tensor { buffer, shape: shape.clone(), strides };
+            let new = Packed::new(&param.name, index, layout, &given).map_err(|e| e.to_string())?;
+            let arg = Arg::Buffer(new.buffer());
+            packed.push(new);
+            arg
         }
         Argument::Struct(bytes) => {
             let mut memory = Memory::new(&Array { kind: Kind::U8, bytes: bytes.clone(), writable: false });
@@ -102,15 +124,18 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
         match step {
             Step::Symbol { name, value } => set_symbol(program, name, value)?,
             Step::Launch { kernel, grid, block, shared, args } => {
-                let mut structs = Vec::new();
-                let args = args.iter().map(|a| argument(a, &mut arrays, &mut structs));
+                let kernel = program.kernel(kernel).map_err(|e| e.to_string())?;
+                let mut lent = Lent::default();
+                let params = args.iter().zip(kernel.params().iter().enumerate());
+                let args = params.map(|(a, param)| argument(a, param, &mut arrays, &mut lent));
                 let args = args.collect::<Result<Vec<_>, _>>()?;
+                let reach: Vec<Reach> = lent.packed.iter().flat_map(Packed::reach).cloned().collect();
                 let config = LaunchConfig {
                     shared_mem: *shared as u32,
+                    reach: &reach,
                     timeout: Some(Duration::from_secs(60)),
                     ..LaunchConfig::new(dim(*grid), dim(*block))
                 };
-                let kernel = program.kernel(kernel).map_err(|e| e.to_string())?;
                 kernel.launch_raw(&config, &args).map_err(|e| e.to_string())?;
             }
         }

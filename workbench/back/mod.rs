@@ -11,6 +11,7 @@ pub mod printf;
 use std::fmt;
 use std::time::Duration;
 
+use crate::ir::Scalar;
 use crate::source::Span;
 
 /// Grid or block extents (x, y, z).
@@ -90,6 +91,30 @@ pub trait Interrupt: Sync {
     fn interrupted(&self) -> bool;
 }
 
+/// Memory that a pointer inside a struct argument points at.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// What messages call it: `p.weights`.
+    pub name: String,
+    /// The element type, where there is one.
+    pub elem: Option<Scalar>,
+    /// First byte. The lender keeps the memory alive and unmoved until the launch returns.
+    pub ptr: *mut u8,
+    /// Size in bytes.
+    pub bytes: usize,
+    /// Whether the kernel may write it.
+    pub writable: bool,
+    /// The parameter that holds the pointer, counted from 0.
+    pub param: usize,
+    /// Where in that parameter's bytes it is.
+    pub offset: u32,
+}
+
+// SAFETY: an address and numbers; who follows it is bound by the lender's promise, as for arguments.
+unsafe impl Send for Reach {}
+// SAFETY: as above.
+unsafe impl Sync for Reach {}
+
 /// How to launch.
 #[derive(Clone, Copy)]
 pub struct LaunchConfig<'a> {
@@ -105,6 +130,8 @@ pub struct LaunchConfig<'a> {
     pub interrupt: Option<&'a dyn Interrupt>,
     /// Runs the blocks in order on the calling thread.
     pub serial: bool,
+    /// What the kernel may reach beside its arguments.
+    pub reach: &'a [Reach],
 }
 
 impl LaunchConfig<'_> {
@@ -117,6 +144,7 @@ impl LaunchConfig<'_> {
             timeout: None,
             interrupt: None,
             serial: false,
+            reach: &[],
         }
     }
 }

@@ -57,6 +57,7 @@ pub mod constants;
 pub mod entities;
 pub(crate) mod eval;
 pub mod format;
+pub mod layout;
 pub mod math;
 pub mod print;
 #[cfg(test)]
@@ -67,7 +68,10 @@ pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use math::MathFn;
 
+use std::sync::Arc;
+
 use crate::source::Span;
+use layout::StructLayout;
 
 /// Byte that uninitialised slots, locals and shared memory are filled with (also every output before a check).
 pub const POISON: u8 = 0xCB;
@@ -596,10 +600,19 @@ pub struct SlotData {
 pub struct Param {
     /// The user's name; `arg0` and so on where there is none.
     pub name: String,
-    /// Scalar or pointer.
+    /// Scalar, pointer or bytes.
     pub ty: ParamType,
     /// Where it is declared.
     pub span: Span,
+    /// For [`ParamType::Bytes`] what the bytes are, where that is known.
+    pub layout: Option<Arc<StructLayout>>,
+}
+
+impl Param {
+    /// A scalar or pointer.
+    pub fn new(name: impl Into<String>, ty: ParamType, span: Span) -> Self {
+        Param { name: name.into(), ty, span, layout: None }
+    }
 }
 
 /// The declared type of a parameter.

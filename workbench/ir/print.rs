@@ -470,8 +470,8 @@ mod tests {
         let mut func = Function::new("k", FuncKind::Kernel, span);
         func.max_threads = Some(256);
         func.params = vec![
-            Param { name: "n".into(), ty: ParamType::Scalar(Scalar::I32), span },
-            Param { name: "x".into(), ty: ParamType::Ptr { elem: Some(Scalar::F32), is_const: true }, span },
+            Param::new("n", ParamType::Scalar(Scalar::I32), span),
+            Param::new("x", ParamType::Ptr { elem: Some(Scalar::F32), is_const: true }, span),
         ];
         let local = func.new_local("i", Type::Scalar(Scalar::I32));
         func.new_slot(SlotData { name: "tmp".into(), size: 16, align: 4, elem: Some(Scalar::F32) });

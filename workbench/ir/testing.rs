@@ -18,7 +18,7 @@ impl Builder {
     /// A function and the values of its parameters.
     pub fn new(kind: FuncKind, params: &[(&str, ParamType)]) -> (Self, Vec<Value>) {
         let mut func = Function::new("test", kind, Span::NONE);
-        let param = |&(name, ty): &(&str, ParamType)| Param { name: name.to_owned(), ty, span: Span::NONE };
+        let param = |&(name, ty): &(&str, ParamType)| Param::new(name.to_owned(), ty, Span::NONE);
         func.params = params.iter().map(param).collect();
         let mut builder = Builder { func, open: vec![Block::default()] };
         let values = params.iter().enumerate().map(|(i, &(_, ty))| builder.op(ty.ty(), Op::Param(i as u32))).collect();

@@ -39,7 +39,7 @@ pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
             params.push(i);
             let ty = ParamType::Ptr { elem: Some(Scalar::U64), is_const: false };
             let name = format!("{}.writer", func.params[i].name);
-            func.params.push(Param { name, ty, span: func.params[i].span });
+            func.params.push(Param::new(name, ty, func.params[i].span));
         }
     }
     if !params.is_empty() {

@@ -97,7 +97,7 @@ pub fn find(func: &Function) -> Option<Strided> {
 /// The kernel with one round in place of the loop at `at`; the index is set at `set_at`.
 fn one_round(func: &Function, at: usize, set_at: usize, index: Local, ty: Scalar) -> Option<Function> {
     let mut one = func.clone();
-    one.params.push(Param { name: "offset".to_owned(), ty: ParamType::Scalar(ty), span: Span::NONE });
+    one.params.push(Param::new("offset".to_owned(), ParamType::Scalar(ty), Span::NONE));
     let mut old = std::mem::take(&mut one.body);
     old.stmts.truncate(at + 1);
     for (i, (stmt, span)) in old.stmts.into_iter().zip(old.spans).enumerate() {

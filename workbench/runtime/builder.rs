@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
-use super::{Arg, BufferArg, DType, Dim3, Error, Interrupt, Kernel, LaunchConfig, Report, Result};
+use super::{
+    Arg, BufferArg, DType, Dim3, Error, Given, Interrupt, Kernel, LaunchConfig, Packed, Reach, Report, Result,
+};
 use crate::ir::{Const, Scalar};
 
 mod sealed {
@@ -47,8 +49,8 @@ macro_rules! elements {
         }
 
         impl<'a> IntoArg<'a> for $ty {
-            fn into_arg(self) -> std::result::Result<Arg, String> {
-                Ok(Arg::Scalar(self.constant()))
+            fn into_arg(self) -> std::result::Result<Given, String> {
+                Ok(Given::Scalar(self.constant()))
             }
         }
     )*};
@@ -75,7 +77,7 @@ pub trait IntoArg<'a> {
     ///
     /// # Errors
     /// One sentence, for an array that is not contiguous.
-    fn into_arg(self) -> std::result::Result<Arg, String>;
+    fn into_arg(self) -> std::result::Result<Given, String>;
 }
 
 /// A null pointer as an argument.
@@ -86,41 +88,41 @@ pub struct Null;
 pub const NULL: Null = Null;
 
 impl IntoArg<'_> for Null {
-    fn into_arg(self) -> std::result::Result<Arg, String> {
-        Ok(Arg::Null)
+    fn into_arg(self) -> std::result::Result<Given, String> {
+        Ok(Given::Null)
     }
 }
 
-fn buffer<T: Element>(ptr: *const T, len: usize, writable: bool) -> Arg {
-    Arg::Buffer(BufferArg { ptr: ptr.cast_mut().cast(), bytes: len * size_of::<T>(), dtype: T::DTYPE, writable })
+fn buffer<T: Element>(ptr: *const T, len: usize, writable: bool) -> Given {
+    Given::Buffer(BufferArg { ptr: ptr.cast_mut().cast(), bytes: len * size_of::<T>(), dtype: T::DTYPE, writable })
 }
 
 impl<'a, T: Element> IntoArg<'a> for &'a [T] {
-    fn into_arg(self) -> std::result::Result<Arg, String> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
         Ok(buffer(self.as_ptr(), self.len(), false))
     }
 }
 
 impl<'a, T: Element> IntoArg<'a> for &'a mut [T] {
-    fn into_arg(self) -> std::result::Result<Arg, String> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
         Ok(buffer(self.as_mut_ptr(), self.len(), true))
     }
 }
 
 impl<'a, T: Element> IntoArg<'a> for &'a Vec<T> {
-    fn into_arg(self) -> std::result::Result<Arg, String> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
         self.as_slice().into_arg()
     }
 }
 
 impl<'a, T: Element> IntoArg<'a> for &'a mut Vec<T> {
-    fn into_arg(self) -> std::result::Result<Arg, String> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
         self.as_mut_slice().into_arg()
     }
 }
 
 impl<'a, T: Element, S: Data<Elem = T>, D: Dimension> IntoArg<'a> for &'a ArrayBase<S, D> {
-    fn into_arg(self) -> std::result::Result<Arg, String> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
         match self.as_slice() {
             Some(s) => Ok(buffer(s.as_ptr(), s.len(), false)),
             None => Err("the array is not contiguous in row-major order; try .as_standard_layout()".to_owned()),
@@ -129,11 +131,105 @@ impl<'a, T: Element, S: Data<Elem = T>, D: Dimension> IntoArg<'a> for &'a ArrayB
 }
 
 impl<'a, T: Element, S: DataMut<Elem = T>, D: Dimension> IntoArg<'a> for &'a mut ArrayBase<S, D> {
-    fn into_arg(self) -> std::result::Result<Arg, String> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
         match self.as_slice_mut() {
             Some(s) => Ok(buffer(s.as_mut_ptr(), s.len(), true)),
             None => Err("the array is not contiguous in row-major order, so it cannot be written in place".to_owned()),
         }
+    }
+}
+
+/// A list: for a member of a struct that is an array, of numbers or of pointers.
+impl<'a, T: IntoArg<'a>, const N: usize> IntoArg<'a> for [T; N] {
+    fn into_arg(self) -> std::result::Result<Given, String> {
+        self.into_iter().map(IntoArg::into_arg).collect::<std::result::Result<_, _>>().map(Given::List)
+    }
+}
+
+/// A struct by value, member by member; every member is given.
+///
+/// ```
+/// use workbench::prelude::*;
+/// use workbench::runtime::Struct;
+/// let text = "struct P { const float* x; float a; int n; };
+///     __global__ void scale(P p, float* y) { int i = threadIdx.x; if (i < p.n) y[i] = p.a * p.x[i]; }";
+/// let (x, mut y) = (array![1.0f32, 2.0, 3.0], Array1::from_elem(3, 0.0f32));
+/// let p = Struct::new().member("x", &x).member("a", 2.0f32).member("n", 3);
+/// wb::compile(text)?.kernel("scale")?.launch(1, 32).arg(p).arg(&mut y).run()?;
+/// assert_eq!(y, array![2.0, 4.0, 6.0]);
+/// # Ok::<(), workbench::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Struct<'a> {
+    members: Vec<(String, Given)>,
+    error: Option<String>,
+    borrowed: PhantomData<&'a mut ()>,
+}
+
+impl<'a> Struct<'a> {
+    /// A struct of which no member is given yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A member by its name: a number of its type, an array for a pointer, a list for an array, a struct.
+    #[must_use]
+    pub fn member(mut self, name: &str, value: impl IntoArg<'a>) -> Self {
+        match value.into_arg() {
+            Ok(value) => self.members.push((name.to_owned(), value)),
+            Err(why) => self.error = self.error.or(Some(format!("member `{name}`: {why}"))),
+        }
+        self
+    }
+}
+
+impl<'a> IntoArg<'a> for Struct<'a> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(Given::Members(self.members)),
+        }
+    }
+}
+
+/// An array for a parameter such as `torch::PackedTensorAccessor32<float, 2>`; made by [`accessor`] and [`accessor_mut`].
+#[derive(Debug)]
+pub struct Accessor<'a> {
+    value: std::result::Result<Given, String>,
+    borrowed: PhantomData<&'a mut ()>,
+}
+
+/// An array of any layout to be read through an accessor.
+pub fn accessor<'a, T: Element, S: Data<Elem = T>, D: Dimension>(array: &'a ArrayBase<S, D>) -> Accessor<'a> {
+    Accessor { value: tensor(array.as_ptr(), array.shape(), array.strides(), false), borrowed: PhantomData }
+}
+
+/// An array of any layout to be read and written through an accessor.
+pub fn accessor_mut<'a, T: Element, S: DataMut<Elem = T>, D: Dimension>(
+    array: &'a mut ArrayBase<S, D>,
+) -> Accessor<'a> {
+    let first = array.as_mut_ptr();
+    Accessor { value: tensor(first, array.shape(), array.strides(), true), borrowed: PhantomData }
+}
+
+fn tensor<T: Element>(
+    first: *const T,
+    shape: &[usize],
+    strides: &[isize],
+    writable: bool,
+) -> std::result::Result<Given, String> {
+    if shape.iter().zip(strides).any(|(&n, &s)| n > 1 && s < 0) {
+        return Err("the array runs backwards; try .as_standard_layout()".to_owned());
+    }
+    let last: usize = shape.iter().zip(strides).map(|(&n, &s)| n.saturating_sub(1) * s.unsigned_abs()).sum();
+    let len = if shape.contains(&0) { 0 } else { last + 1 };
+    let Given::Buffer(buffer) = buffer(first, len, writable) else { return Err("no memory".to_owned()) };
+    Ok(Given::Tensor { buffer, shape: shape.to_vec(), strides: strides.to_vec() })
+}
+
+impl<'a> IntoArg<'a> for Accessor<'a> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
+        self.value
     }
 }
 
@@ -142,7 +238,7 @@ impl<'a, T: Element, S: DataMut<Elem = T>, D: Dimension> IntoArg<'a> for &'a mut
 pub struct Launch<'a> {
     kernel: Kernel,
     config: LaunchConfig<'a>,
-    args: Vec<Arg>,
+    args: Vec<Given>,
     error: Option<Error>,
     borrowed: PhantomData<&'a mut ()>,
 }
@@ -169,7 +265,7 @@ impl<'a> Launch<'a> {
                 let name = self.kernel.params().get(self.args.len()).map_or("?", |p| p.name.as_str());
                 self.error
                     .get_or_insert(Error::argument(format!("`{}`: argument `{name}`: {why}", self.kernel.name())));
-                self.args.push(Arg::Null);
+                self.args.push(Given::Null);
             }
         }
         self
@@ -204,9 +300,36 @@ impl<'a> Launch<'a> {
     /// # Errors
     /// As [`Kernel::launch_raw`].
     pub fn run(self) -> Result<Report> {
-        match self.error {
-            Some(error) => Err(error),
-            None => self.kernel.launch_raw(&self.config, &self.args),
+        if let Some(error) = self.error {
+            return Err(error);
         }
+        let (args, packed) = pack(&self.kernel, self.args)?;
+        let reach: Vec<Reach> = packed.iter().flat_map(Packed::reach).cloned().collect();
+        self.kernel.launch_raw(&LaunchConfig { reach: &reach, ..self.config }, &args)
     }
+}
+
+/// The arguments as a launch takes them, with the structs they are bytes of.
+fn pack(kernel: &Kernel, values: Vec<Given>) -> Result<(Vec<Arg>, Vec<Packed>)> {
+    let (mut args, mut structs) = (Vec::with_capacity(values.len()), Vec::new());
+    for (i, value) in values.into_iter().enumerate() {
+        let param = kernel.params().get(i);
+        args.push(match value {
+            Given::Scalar(c) => Arg::Scalar(c),
+            Given::Buffer(buffer) => Arg::Buffer(buffer),
+            Given::Null => Arg::Null,
+            value => {
+                let name = param.map_or("?", |p| p.name.as_str());
+                let Some(layout) = param.and_then(|p| p.layout.as_deref()) else {
+                    let what = format!("`{}`: argument `{name}` takes no struct, accessor or list", kernel.name());
+                    return Err(Error::argument(what));
+                };
+                let packed = Packed::new(name, i, layout, &value)?;
+                let arg = Arg::Buffer(packed.buffer());
+                structs.push(packed);
+                arg
+            }
+        });
+    }
+    Ok((args, structs))
 }

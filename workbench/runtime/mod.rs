@@ -5,14 +5,16 @@ pub mod dtype;
 pub mod fault;
 pub mod program;
 pub mod render;
+pub mod structure;
 pub mod symbol;
 pub mod tensor;
 
-pub use builder::{Element, IntoArg, Launch, NULL};
+pub use builder::{Accessor, Element, IntoArg, Launch, NULL, Struct, accessor, accessor_mut};
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use program::{Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report};
+pub use structure::{Given, Packed};
 pub use symbol::Symbol;
 pub use tensor::Tensor;
 
-pub use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, PrintfRecord};
+pub use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, PrintfRecord, Reach};

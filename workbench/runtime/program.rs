@@ -594,6 +594,11 @@ fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
 fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
     let wanted = || format!("`{name}`: argument `{}` ({})", param.name, param_type(param.ty));
     match (param.ty, *arg) {
+        (ParamType::Bytes { .. }, Arg::Buffer(b)) if b.dtype != DType::UInt8 => {
+            let accessor = param.layout.as_deref().and_then(ir::layout::StructLayout::accessor);
+            let help = if accessor.is_some() { "pass accessor(&x) or accessor_mut(&mut x)" } else { "pass a Struct" };
+            Err(Error::argument(format!("{} got an array of {}; {help}", wanted(), b.dtype)))
+        }
         (ParamType::Bytes { size, .. }, Arg::Buffer(b)) if b.bytes == size as usize => {
             Ok(RawArg::Buffer { ptr: b.ptr, bytes: b.bytes, writable: false })
         }
@@ -641,7 +646,7 @@ fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
 }
 
 /// A constant's bits, extended to 64 as [`RawArg::Scalar`] wants them.
-fn bits(c: Const) -> u64 {
+pub(super) fn bits(c: Const) -> u64 {
     match c {
         Const::Bool(b) => u64::from(b),
         Const::Int(_, i) => i as u64,

@@ -4,7 +4,7 @@
 
 use super::context::{BufferDesc, DescKind, WorkerCtx};
 use super::schedule::Launch;
-use crate::back::{FaultKind, RawFault};
+use crate::back::{FaultKind, RawFault, Reach};
 use crate::ir::{Collective, Scalar, Type};
 use crate::source::Span;
 
@@ -130,6 +130,13 @@ pub struct Named {
     pub elem: Option<Scalar>,
 }
 
+impl Named {
+    /// Of what a pointer in a struct argument points at.
+    pub fn reached(reach: &Reach) -> Self {
+        Named { name: reach.name.clone(), size: reach.bytes as u64, elem: reach.elem }
+    }
+}
+
 /// Called by generated code at a fault, while the frames its operands may point into are still there.
 ///
 /// # Safety
@@ -204,7 +211,10 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
     match kind {
         DescKind::Param | DescKind::NullParam => match launch.entry.params.get(index) {
             Some(p) => Buffer { name: &p.name, elem: p.elem, ..unnamed },
-            None => unnamed,
+            None => match launch.reach.get(index - launch.entry.params.len()) {
+                Some(r) => Buffer { name: &r.name, elem: r.elem, ..unnamed },
+                None => unnamed,
+            },
         },
         DescKind::Slot => match launch.image.slots.get(index) {
             Some(s) => Buffer { name: &s.name, elem: s.elem, noun: "a local array", ..unnamed },

@@ -172,7 +172,9 @@ impl Code {
             let wanted = if param.is_ptr { "an array" } else { "a number" };
             return (None, misuse(entry.span, format!("`{}` of `{}` is {wanted}", param.name, entry.name)));
         }
-        let descs: Vec<BufferDesc> = args.iter().enumerate().map(|(i, arg)| memory::describe_arg(i, arg)).collect();
+        let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
+        let all = args.iter().copied().chain(lent).enumerate();
+        let descs: Vec<BufferDesc> = all.map(|(i, arg)| memory::describe_arg(i, &arg)).collect();
         let words: Vec<u64> = args
             .iter()
             .zip(&descs)

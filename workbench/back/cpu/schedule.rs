@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, WorkerCtx};
+use super::faults::Named;
 use super::float_env::FloatEnv;
 use super::memory::{Kept, SharedMemory};
 use super::rounds::{self, Rounds};
@@ -34,10 +35,12 @@ pub struct Launch<'a> {
     pub image: &'a Image,
     /// The kernel or host function.
     pub entry: &'a Entry,
-    /// A descriptor for each parameter.
+    /// A descriptor for each parameter, then one for each of `reach`.
     pub descs: &'a [BufferDesc],
     /// A word for each parameter: a scalar's bits or the address of its descriptor.
     pub args: &'a [u64],
+    /// What pointers in structs point at.
+    pub reach: Vec<Named>,
     /// `gridDim`.
     pub grid: Dim3,
     /// `blockDim`.
@@ -141,6 +144,7 @@ pub fn run(
         entry,
         descs,
         args,
+        reach: config.reach.iter().map(Named::reached).collect(),
         grid: config.grid,
         block: config.block,
         timeout: config.timeout,

@@ -8,7 +8,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult
 
 use super::driver::{self, Abandoned, Module, Previous, State};
 use super::{Code, record};
-use crate::back::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
+use crate::back::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault, Reach};
 use crate::ir::{Param, ParamType};
 
 /// The pointer of the prelude to the log.
@@ -106,7 +106,8 @@ impl Code {
             unsafe { result::function::set_function_attribute(function, attribute, config.shared_mem as i32) }
                 .map_err(doing(format!("asking for {} bytes of dynamic shared memory", config.shared_mem)))?;
         }
-        let mut regions = regions(args);
+        let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
+        let mut regions = regions(args.iter().copied().chain(lent));
         for region in &mut regions {
             upload(region, stream, memory)?;
         }
@@ -120,11 +121,9 @@ impl Code {
         }
         let mut words: Vec<u64> = args.iter().map(|arg| word(arg, &regions)).collect();
         let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|w| std::ptr::from_mut(w).cast()).collect();
-        for (i, param) in params.iter().enumerate() {
-            // A struct is read from the lender's own bytes.
-            if let (ParamType::Bytes { .. }, Some(RawArg::Buffer { ptr, .. })) = (param.ty, args.get(i)) {
-                pointers[i] = ptr.cast();
-            }
+        let mut structs = structs(params, args, config.reach, &regions);
+        for (i, bytes) in &mut structs {
+            pointers[*i] = bytes.as_mut_ptr().cast();
         }
         let (grid, block) = (config.grid, config.block);
         // SAFETY: one pointer a parameter, each to at least as many bytes as the parameter has (little-endian scalars sit
@@ -151,7 +150,7 @@ impl Code {
         let log = context.log.take(false);
         let fault = log.fault.as_ref().map(|f| self.reported(kernel, f));
         if fault.is_none() {
-            download(params, args, &regions, stream)?;
+            download(params, args, config.reach, &regions, stream)?;
         }
         Ok(self.outcome(log, fault))
     }
@@ -233,10 +232,9 @@ fn c_name(name: &str) -> CString {
 }
 
 /// The memory of all buffer arguments, overlapping arrays joined: what aliases on the host aliases on the device.
-fn regions(args: &[RawArg]) -> Vec<Region> {
+fn regions(args: impl Iterator<Item = RawArg>) -> Vec<Region> {
     let mut spans: Vec<(usize, usize)> = args
-        .iter()
-        .filter_map(|arg| match *arg {
+        .filter_map(|arg| match arg {
             RawArg::Buffer { ptr, bytes, .. } => Some((ptr as usize, ptr as usize + bytes)),
             RawArg::Scalar(_) | RawArg::Null => None,
         })
@@ -271,6 +269,25 @@ fn upload(region: &mut Region, stream: sys::CUstream, memory: &mut Vec<sys::CUde
     Ok(())
 }
 
+/// The structs by value, with the device's addresses in place of the host's.
+fn structs(params: &[Param], args: &[RawArg], reach: &[Reach], regions: &[Region]) -> Vec<(usize, Vec<u128>)> {
+    let mut out = Vec::new();
+    for (i, (param, arg)) in params.iter().zip(args).enumerate() {
+        let (ParamType::Bytes { .. }, RawArg::Buffer { ptr, bytes, .. }) = (param.ty, *arg) else { continue };
+        let mut copy = vec![0u128; bytes.div_ceil(16)];
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut copy);
+        // SAFETY: the lender keeps `bytes` bytes at `ptr` alive; the copy is at least as long.
+        unsafe { std::ptr::copy_nonoverlapping(ptr, memory.as_mut_ptr(), bytes) };
+        for r in reach.iter().filter(|r| r.param == i) {
+            if let Some(place) = memory.get_mut(r.offset as usize..r.offset as usize + 8) {
+                place.copy_from_slice(&device_address(r.ptr as usize, regions).to_le_bytes());
+            }
+        }
+        out.push((i, copy));
+    }
+    out
+}
+
 /// The 8 bytes a parameter is read from.
 fn word(arg: &RawArg, regions: &[Region]) -> u64 {
     match *arg {
@@ -285,19 +302,26 @@ fn device_address(host: usize, regions: &[Region]) -> u64 {
     index.checked_sub(1).map_or(0, |i| regions[i].device + (host - regions[i].start) as u64)
 }
 
-fn download(params: &[Param], args: &[RawArg], regions: &[Region], stream: sys::CUstream) -> Result<(), Failure> {
-    for (param, arg) in params.iter().zip(args) {
-        let writes = matches!(param.ty, ParamType::Ptr { is_const: false, .. });
-        if let RawArg::Buffer { ptr, bytes, writable: true } = *arg
-            && writes
-            && bytes > 0
-        {
-            // SAFETY: the lender keeps `bytes` bytes at `ptr` alive and allows writing them; the region holds as many.
-            unsafe {
-                sys::cuMemcpyDtoHAsync_v2(ptr.cast(), device_address(ptr as usize, regions), bytes, stream)
-                    .result()
-                    .map_err(doing(format!("copying `{}` from the GPU", param.name)))?;
-            }
+fn download(
+    params: &[Param],
+    args: &[RawArg],
+    reach: &[Reach],
+    regions: &[Region],
+    stream: sys::CUstream,
+) -> Result<(), Failure> {
+    let own = params.iter().zip(args).filter_map(|(param, arg)| match *arg {
+        RawArg::Buffer { ptr, bytes, writable: true } => {
+            matches!(param.ty, ParamType::Ptr { is_const: false, .. }).then_some((&param.name, ptr, bytes))
+        }
+        _ => None,
+    });
+    let lent = reach.iter().filter(|r| r.writable).map(|r| (&r.name, r.ptr, r.bytes));
+    for (name, ptr, bytes) in own.chain(lent).filter(|(_, _, bytes)| *bytes > 0) {
+        // SAFETY: the lender keeps `bytes` bytes at `ptr` alive and allows writing them; the region holds as many.
+        unsafe {
+            sys::cuMemcpyDtoHAsync_v2(ptr.cast(), device_address(ptr as usize, regions), bytes, stream)
+                .result()
+                .map_err(doing(format!("copying `{name}` from the GPU")))?;
         }
     }
     // SAFETY: the stream is ours. It ends before the lent memory goes back.
@@ -356,7 +380,7 @@ mod tests {
             buffer(4096, 64),
             buffer(8208, 0),
         ];
-        let mut regions = regions(&args);
+        let mut regions = regions(args.iter().copied());
         let ranges: Vec<(usize, usize)> = regions.iter().map(|r| (r.start, r.end)).collect();
         assert_eq!(ranges, [(4096, 4192), (8192, 8208), (8208, 8208)]);
         for (i, region) in regions.iter_mut().enumerate() {

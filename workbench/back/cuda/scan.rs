@@ -169,7 +169,7 @@ fn parameter(
     let spelled = || text[first.start..last.end].to_owned();
     let label = name.map_or_else(|| format!("arg{index}"), str::to_owned);
     match type_of(&words, aliases) {
-        Some(ty) => Ok(Param { name: label, ty, span }),
+        Some(ty) => Ok(Param::new(label, ty, span)),
         None => Err(format!(
             "parameter `{}` of kernel `{kernel}` has a type a launch cannot pass; pass scalars and pointers to scalars",
             spelled()

@@ -7,10 +7,12 @@ use super::{Builder, FuncState, Lowerer, Progress, Role, Side, Storage, Variable
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Compound, Expr, Ident, Symbol};
 use crate::front::builtins::{self, Lower};
-use crate::front::types::{Kind, Ty};
+use crate::front::types::{Kind, StructTy, Ty};
+use crate::ir::layout::{Member, MemberType, StructLayout};
 use crate::ir::{Function, Op, Param, ParamType, SlotData, Stmt, Type};
 use crate::source::Span;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Most threads of a block, CUDA's limit, which bounds `__launch_bounds__` too.
 const MAX_THREADS: i64 = 1024;
@@ -97,11 +99,8 @@ impl<'a> Lowerer<'a> {
         let ret = state.ret.clone();
         let mut func = state.b.finish();
         if ret.is_struct() {
-            func.params.push(Param {
-                name: "result".to_owned(),
-                ty: ParamType::Ptr { elem: ret.uniform(), is_const: false },
-                span: whole,
-            });
+            let ty = ParamType::Ptr { elem: ret.uniform(), is_const: false };
+            func.params.push(Param::new("result", ty, whole));
         }
         let info = self.func_mut(index);
         info.progress = Progress::Done;
@@ -222,7 +221,7 @@ impl<'a> Lowerer<'a> {
     fn declare_this(&mut self, class: &Ty, span: Span) {
         let ty = ParamType::Ptr { elem: class.uniform(), is_const: class.is_const };
         let at = self.f.b.func.params.len() as u32;
-        self.f.b.func.params.push(Param { name: "this".to_owned(), ty, span });
+        self.f.b.func.params.push(Param::new("this".to_owned(), ty, span));
         let value = self.at(span).bind(Type::Ptr, Op::Param(at));
         self.f.this_value = Some(value);
         self.f.this = Some(Typed::value(class.clone().pointer(), span, Node::This));
@@ -232,8 +231,13 @@ impl<'a> Lowerer<'a> {
         let i = self.f.b.func.params.len();
         let text = name.map_or_else(|| format!("arg{i}"), |n| self.text(&n).to_owned());
         let kernel = self.f.side == Side::Kernel;
+        self.complete_type(&ty, span);
         let param_ty = param_type(&ty, kernel);
-        self.f.b.func.params.push(Param { name: text.clone(), ty: param_ty, span });
+        let mut param = Param::new(text.clone(), param_ty, span);
+        if let Some(s) = ty.as_struct().filter(|_| kernel) {
+            param.layout = self.struct_layout(s).map(Arc::new);
+        }
+        self.f.b.func.params.push(param);
         let value = self.at(span).bind(param_ty.ty(), Op::Param(i as u32));
         let name = name?;
         let symbol = name.name;
@@ -311,6 +315,51 @@ impl<'a> Lowerer<'a> {
     /// A context for messages, shared.
     pub(super) fn context_of(&self) -> Option<Rc<super::Context>> {
         self.context.clone()
+    }
+}
+
+impl Lowerer<'_> {
+    /// What a struct holds, for the host that fills it.
+    fn struct_layout(&self, s: &StructTy) -> Option<StructLayout> {
+        let layout = s.layout.get()?;
+        let mut members = Vec::new();
+        let mut within = |inner: Option<StructLayout>, offset: u32| {
+            let inner = inner.into_iter().flat_map(|l| l.members);
+            members.extend(inner.map(|m| Member { offset: m.offset + offset, ..m }));
+        };
+        for (base, offset) in &layout.bases {
+            within(base.as_struct().and_then(|b| self.struct_layout(b)), *offset);
+        }
+        for field in &layout.fields {
+            match (field.name, field.ty.as_struct()) {
+                (Some(name), _) => {
+                    let name = self.interner.name(name).to_owned();
+                    let member = Member { name, offset: field.offset, ty: self.member_type(&field.ty) };
+                    within(Some(StructLayout { name: String::new(), size: 0, members: vec![member] }), 0);
+                }
+                (None, Some(inner)) if !inner.is_union => within(self.struct_layout(inner), field.offset),
+                (None, _) => {
+                    let ty = MemberType::Opaque(field.ty.size().unwrap_or(0));
+                    let member = Member { name: "union".to_owned(), offset: field.offset, ty };
+                    within(Some(StructLayout { name: String::new(), size: 0, members: vec![member] }), 0);
+                }
+            }
+        }
+        Some(StructLayout { name: s.name.clone(), size: layout.size, members })
+    }
+
+    fn member_type(&self, ty: &Ty) -> MemberType {
+        let opaque = MemberType::Opaque(ty.size().unwrap_or(0));
+        match &ty.kind {
+            Kind::Array(of, Some(count)) => MemberType::Array(Box::new(self.member_type(of)), *count),
+            Kind::Struct(s) if s.is_union => opaque,
+            Kind::Struct(s) => self.struct_layout(s).map_or(opaque, |l| MemberType::Struct(Box::new(l))),
+            Kind::Pointer(_) | Kind::Reference(_) | Kind::RvalueReference(_) => match param_type(ty, true) {
+                ParamType::Ptr { elem, is_const } => MemberType::Pointer { elem, is_const },
+                _ => opaque,
+            },
+            _ => ty.scalar().map_or(opaque, MemberType::Scalar),
+        }
     }
 }
 

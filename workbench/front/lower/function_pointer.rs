@@ -87,7 +87,7 @@ impl<'a> Lowerer<'a> {
                 types.push(ParamType::Ptr { elem: ty.ret.uniform(), is_const: false });
             }
             func.params =
-                types.into_iter().enumerate().map(|(i, ty)| Param { name: format!("arg{i}"), ty, span }).collect();
+                types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect();
             func.ret = ty.ret.ir();
             let count = func.params.len();
             let mut b = super::Builder::new(func);

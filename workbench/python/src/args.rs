@@ -4,13 +4,14 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use workbench::ir::{Const, Param, ParamType, Scalar};
 use workbench::runtime::program::param_type;
-use workbench::runtime::{Arg, BufferArg, DType};
+use workbench::runtime::{Arg, BufferArg, DType, Packed, Reach};
 
-use crate::errors::argument;
+use crate::errors::{self, argument};
 use crate::ndarray::View;
+use crate::structs::structure;
 
 /// The arguments of one launch, with whatever must stay alive until it returns.
 #[derive(Default)]
@@ -19,6 +20,15 @@ pub struct Bundle<'py> {
     pub args: Vec<Arg>,
     /// Arrays converted or copied on the way in.
     keep: Vec<Bound<'py, PyAny>>,
+    /// The structs by value.
+    structs: Vec<Packed>,
+}
+
+impl Bundle<'_> {
+    /// What pointers in structs point at.
+    pub fn reach(&self) -> Vec<Reach> {
+        self.structs.iter().flat_map(Packed::reach).cloned().collect()
+    }
 }
 
 /// A function as C++ declares it: `void saxpy(float a, const float* x)`.
@@ -49,7 +59,7 @@ pub fn bind<'py>(
             ),
         ));
     }
-    let mut bundle = Bundle { args: Vec::with_capacity(params.len()), keep: Vec::new() };
+    let mut bundle = Bundle { args: Vec::with_capacity(params.len()), keep: Vec::new(), structs: Vec::new() };
     for (param, object) in params.iter().zip(given) {
         let arg = match param.ty {
             ParamType::Scalar(s) => Arg::Scalar(scalar(&object, s, &param.name)?),
@@ -59,47 +69,28 @@ pub fn bind<'py>(
                 bundle.keep.push(object);
                 arg
             }
-            ParamType::Bytes { size, .. } => structure(&mut bundle.keep, &object, param, size)?,
+            ParamType::Bytes { .. } => {
+                let Some(layout) = param.layout.as_deref() else {
+                    return Err(argument(py, format!("parameter `{}` is a struct of unknown members", param.name)));
+                };
+                let given = structure(&mut bundle.keep, &object, layout, &param.name)?;
+                let packed =
+                    Packed::new(&param.name, bundle.args.len(), layout, &given).map_err(|e| errors::to_py(py, e))?;
+                let arg = Arg::Buffer(packed.buffer());
+                bundle.structs.push(packed);
+                arg
+            }
         };
         bundle.args.push(arg);
     }
     Ok(bundle)
 }
 
-/// A struct by value: `bytes`, or a NumPy scalar or 0-d array of a structured dtype, of the struct's size.
-fn structure<'py>(
-    keep: &mut Vec<Bound<'py, PyAny>>,
-    object: &Bound<'py, PyAny>,
-    param: &Param,
-    size: u32,
-) -> PyResult<Arg> {
-    let py = object.py();
-    let wanted = |what: &str| {
-        let name = &param.name;
-        let help = "pass bytes or a NumPy scalar of a structured dtype, np.dtype([...], align=True)";
-        argument(py, format!("parameter `{name}` is a struct of {size} bytes, not {what}; {help}"))
-    };
-    let numpy = py.import("numpy")?;
-    let bytes = if object.is_instance_of::<PyBytes>() {
-        object.clone()
-    } else {
-        let array = numpy.call_method1("asarray", (object,))?;
-        if array.getattr("dtype")?.getattr("names")?.is_none() || !array.getattr("shape")?.is_empty()? {
-            return Err(wanted(&format!("`{}`", object.get_type().name()?)));
-        }
-        array.call_method0("tobytes")?
-    };
-    if bytes.len()? != size as usize {
-        return Err(wanted(&format!("{} bytes", bytes.len()?)));
-    }
-    let array = numpy.call_method1("frombuffer", (bytes, "u1"))?;
-    let view = View::of(&array).ok_or_else(|| argument(py, "NumPy made no array of bytes"))?;
-    let arg = buffer(&view, DType::from(Scalar::U8), false);
-    keep.push(array.clone());
-    Ok(arg)
-}
-
-fn pointer<'py>(
+/// An array for a pointer parameter.
+///
+/// # Errors
+/// `ArgumentError` naming the parameter, what came and what was wanted.
+pub fn pointer<'py>(
     keep: &mut Vec<Bound<'py, PyAny>>,
     object: &Bound<'py, PyAny>,
     param: &Param,

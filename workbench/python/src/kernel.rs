@@ -162,7 +162,8 @@ impl Kernel {
         let on_cpu = self.kernel.program().options().device == Device::Cpu;
         let small = on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none();
         let poll = Poll::new(small);
-        let mut config = LaunchConfig::new(shape.grid, shape.block);
+        let reach = bundle.reach();
+        let mut config = LaunchConfig { reach: &reach, ..LaunchConfig::new(shape.grid, shape.block) };
         config.shared_mem = shape.shared_mem;
         config.timeout = seconds(py, timeout)?;
         config.interrupt = Some(&poll);

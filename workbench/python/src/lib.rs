@@ -14,6 +14,7 @@ mod ndarray;
 mod op;
 mod output;
 mod stale;
+mod structs;
 mod values;
 
 use pyo3::prelude::*;

@@ -57,6 +57,16 @@ impl<'a, 'py> View<'a, 'py> {
         unsafe { std::slice::from_raw_parts(raw.dimensions, raw.nd as usize) }
     }
 
+    /// Strides in bytes.
+    pub fn strides(&self) -> &'a [npy_intp] {
+        let raw = self.raw();
+        if raw.nd == 0 || raw.strides.is_null() {
+            return &[];
+        }
+        // SAFETY: `strides` holds `nd` entries for as long as the array lives.
+        unsafe { std::slice::from_raw_parts(raw.strides, raw.nd as usize) }
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.shape().iter().map(|&d| d as usize).product()

@@ -45,7 +45,7 @@ impl Build {
     }
 
     fn param(&mut self, name: &str, ty: ParamType) -> Value {
-        self.func.params.push(Param { name: name.into(), ty, span: Span::NONE });
+        self.func.params.push(Param::new(name, ty, Span::NONE));
         let index = self.func.params.len() as u32 - 1;
         self.op(ty.ty(), Op::Param(index))
     }

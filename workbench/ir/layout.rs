@@ -1,0 +1,94 @@
+//! What a struct that a launch takes by value holds, and where: the IR itself sees bytes, this tells the host how to fill them.
+
+use super::Scalar;
+
+/// The members of a struct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StructLayout {
+    /// The user's name, with its template arguments.
+    pub name: String,
+    /// In bytes.
+    pub size: u32,
+    /// In order; those of bases and of unnamed members stand among them.
+    pub members: Vec<Member>,
+}
+
+/// A member of a struct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The user's name.
+    pub name: String,
+    /// In bytes from the start of the struct.
+    pub offset: u32,
+    /// What it is.
+    pub ty: MemberType,
+}
+
+/// What a member is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemberType {
+    /// A number.
+    Scalar(Scalar),
+    /// A pointer.
+    Pointer {
+        /// What it points at; `None` for `void*`, pointers to pointers and to structs of several types.
+        elem: Option<Scalar>,
+        /// Whether that is const.
+        is_const: bool,
+    },
+    /// So many of one type in a row.
+    Array(Box<MemberType>, u32),
+    /// A struct within.
+    Struct(Box<StructLayout>),
+    /// So many bytes that the host can only give as bytes: a union.
+    Opaque(u32),
+}
+
+impl MemberType {
+    /// In bytes.
+    pub fn size(&self) -> u32 {
+        match self {
+            MemberType::Scalar(s) => s.size(),
+            MemberType::Pointer { .. } => 8,
+            MemberType::Array(of, count) => of.size() * count,
+            MemberType::Struct(layout) => layout.size,
+            MemberType::Opaque(size) => *size,
+        }
+    }
+}
+
+/// A tensor by its pointer, extents and strides: `PackedTensorAccessor32` and its kin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accessor {
+    /// The element type; `None` where it is none of the IR's.
+    pub elem: Option<Scalar>,
+    /// Whether the elements are only read.
+    pub is_const: bool,
+    /// How many extents.
+    pub rank: u32,
+    /// The type of extents and strides.
+    pub index: Scalar,
+    /// Where the pointer, the extents and the strides are.
+    pub offsets: [u32; 3],
+}
+
+impl StructLayout {
+    /// As a tensor accessor, if it is one.
+    pub fn accessor(&self) -> Option<Accessor> {
+        if !self.name.contains("GenericPackedTensorAccessor") {
+            return None;
+        }
+        let [data, sizes, strides] = self.members.as_slice() else { return None };
+        let (MemberType::Pointer { elem, is_const }, MemberType::Array(index, rank)) = (&data.ty, &sizes.ty) else {
+            return None;
+        };
+        let MemberType::Scalar(index) = **index else { return None };
+        let offsets = [data.offset, sizes.offset, strides.offset];
+        Some(Accessor { elem: *elem, is_const: *is_const, rank: *rank, index, offsets })
+    }
+
+    /// The member of a name.
+    pub fn member(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|m| m.name == name)
+    }
+}

@@ -1,0 +1,151 @@
+//! Python objects as structs by value: members by name or in order, arrays for pointers and accessors.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use workbench::ir::layout::{Accessor, MemberType, StructLayout};
+use workbench::ir::{Param, ParamType};
+use workbench::runtime::{Arg, BufferArg, DType, Given};
+use workbench::source::Span;
+
+use crate::args::{interop, numpy_name, pointer, scalar};
+use crate::errors::argument;
+use crate::ndarray::View;
+
+/// What an object gives for a struct. `path` is what messages call it; `keep` holds what must live until the launch returns.
+///
+/// # Errors
+/// `ArgumentError` naming the member, what came and what was wanted.
+pub fn structure<'py>(
+    keep: &mut Vec<Bound<'py, PyAny>>,
+    object: &Bound<'py, PyAny>,
+    layout: &StructLayout,
+    path: &str,
+) -> PyResult<Given> {
+    let py = object.py();
+    if let Some(accessor) = layout.accessor() {
+        return tensor(keep, object, &accessor, path);
+    }
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(Given::Bytes(bytes.as_bytes().to_vec()));
+    }
+    if let Ok(members) = object.cast::<PyDict>() {
+        let mut out = Vec::with_capacity(members.len());
+        for (name, value) in members.iter() {
+            let name: String = name.extract()?;
+            let Some(member) = layout.member(&name) else {
+                let known: Vec<String> = layout.members.iter().map(|m| format!("`{}`", m.name)).collect();
+                let what = format!("`{path}` has no member `{name}`; it has {}", known.join(", "));
+                return Err(argument(py, what));
+            };
+            let given = member_value(keep, &value, &member.ty, &format!("{path}.{name}"))?;
+            out.push((name, given));
+        }
+        return Ok(Given::Members(out));
+    }
+    if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
+        let count = object.len()?;
+        if count != layout.members.len() {
+            let names: Vec<&str> = layout.members.iter().map(|m| m.name.as_str()).collect();
+            let what = format!("`{path}` has {} members ({}), {count} given", names.len(), names.join(", "));
+            return Err(argument(py, what));
+        }
+        let mut out = Vec::with_capacity(count);
+        for (member, value) in layout.members.iter().zip(object.try_iter()?) {
+            let given = member_value(keep, &value?, &member.ty, &format!("{path}.{}", member.name))?;
+            out.push((member.name.clone(), given));
+        }
+        return Ok(Given::Members(out));
+    }
+    // A scalar, or array of no dimensions, of a structured dtype.
+    let array = py.import("numpy")?.call_method1("asarray", (object,))?;
+    if array.getattr("dtype")?.getattr("names")?.is_none() || !array.getattr("shape")?.is_empty()? {
+        let names: Vec<String> = layout.members.iter().map(|m| format!("\"{}\": ...", m.name)).collect();
+        let what = format!("`{path}` is a struct, not `{}`; pass {{{}}}", object.get_type().name()?, names.join(", "));
+        return Err(argument(py, what));
+    }
+    Ok(Given::Bytes(array.call_method0("tobytes")?.extract()?))
+}
+
+fn member_value<'py>(
+    keep: &mut Vec<Bound<'py, PyAny>>,
+    object: &Bound<'py, PyAny>,
+    ty: &MemberType,
+    path: &str,
+) -> PyResult<Given> {
+    let py = object.py();
+    match ty {
+        MemberType::Scalar(s) => scalar(object, *s, path).map(Given::Scalar),
+        MemberType::Pointer { elem, is_const } => {
+            let param = Param::new(path, ParamType::Ptr { elem: *elem, is_const: *is_const }, Span::NONE);
+            let arg = pointer(keep, object, &param, *elem, *is_const)?;
+            keep.push(object.clone());
+            Ok(match arg {
+                Arg::Buffer(buffer) => Given::Buffer(buffer),
+                _ => Given::Null,
+            })
+        }
+        MemberType::Array(of, count) => {
+            if let Ok(bytes) = object.cast::<PyBytes>() {
+                return Ok(Given::Bytes(bytes.as_bytes().to_vec()));
+            }
+            let items = if object.is_instance_of::<PyString>() { None } else { object.try_iter().ok() };
+            let Some(items) = items else {
+                let what = format!("`{path}` is an array of {count}, not `{}`; pass a list", object.get_type().name()?);
+                return Err(argument(py, what));
+            };
+            let mut out = Vec::new();
+            for (i, item) in items.enumerate() {
+                if i == *count as usize {
+                    return Err(argument(py, format!("`{path}` has {count} elements, more are given")));
+                }
+                out.push(member_value(keep, &item?, of, &format!("{path}[{i}]"))?);
+            }
+            Ok(Given::List(out))
+        }
+        MemberType::Struct(layout) => structure(keep, object, layout, path),
+        MemberType::Opaque(size) => match object.cast::<PyBytes>() {
+            Ok(bytes) => Ok(Given::Bytes(bytes.as_bytes().to_vec())),
+            Err(_) => Err(argument(py, format!("`{path}` is a union: pass its {size} bytes as `bytes`"))),
+        },
+    }
+}
+
+/// An array for an accessor: as it lies in memory, with its strides.
+fn tensor<'py>(
+    keep: &mut Vec<Bound<'py, PyAny>>,
+    object: &Bound<'py, PyAny>,
+    accessor: &Accessor,
+    path: &str,
+) -> PyResult<Given> {
+    let py = object.py();
+    let converted;
+    let view = match View::of(object) {
+        Some(view) => view,
+        None => {
+            let wanted = format!("accessor of {} dimensions", accessor.rank);
+            converted = interop(py)?.call_method1("as_array", (object, false, path, wanted))?;
+            keep.push(converted.clone());
+            View::of(&converted).ok_or_else(|| argument(py, format!("parameter `{path}` cannot take this object")))?
+        }
+    };
+    let came = view.dtype();
+    let Some(dtype) = came.filter(|d| accessor.elem.is_none_or(|e| DType::from(e) == *d)) else {
+        let help = accessor.elem.map_or_else(String::new, |e| {
+            format!(", but wants {}, try {path}.astype({})", DType::from(e), numpy_name(DType::from(e)))
+        });
+        return Err(argument(py, format!("parameter `{path}` got an array of {}{help}", view.dtype_name())));
+    };
+    let shape: Vec<usize> = view.shape().iter().map(|&n| n as usize).collect();
+    let size = dtype.size() as isize;
+    let strides: Vec<isize> = view.strides().iter().map(|&s| s / size).collect();
+    let odd = view.strides().iter().any(|s| s % size != 0 || *s < 0) || !view.is_aligned();
+    if odd {
+        let what = format!("parameter `{path}` got an array that runs backwards or is not aligned; pass {path}.copy()");
+        return Err(argument(py, what));
+    }
+    let last: usize = shape.iter().zip(&strides).map(|(&n, &s)| n.saturating_sub(1) * s as usize).sum();
+    let len = if shape.contains(&0) { 0 } else { last + 1 };
+    let buffer = BufferArg { ptr: view.data(), bytes: len * dtype.size(), dtype, writable: view.is_writeable() };
+    keep.push(object.clone());
+    Ok(Given::Tensor { buffer, shape, strides })
+}

@@ -1,0 +1,218 @@
+//! Structs by value as arguments: their bytes put together member by member, the arrays their pointers point at lent to the
+//! launch.
+
+use super::{BufferArg, DType, Error, Result};
+use crate::back::Reach;
+use crate::ir::layout::{Accessor, MemberType, StructLayout};
+use crate::ir::{Const, Scalar};
+
+/// What is given for a parameter, or for a member of a struct.
+#[derive(Debug, Clone)]
+pub enum Given {
+    /// A number of exactly the type wanted.
+    Scalar(Const),
+    /// An array, for a pointer.
+    Buffer(BufferArg),
+    /// A null pointer.
+    Null,
+    /// One for each element of an array; what is left over is zero.
+    List(Vec<Given>),
+    /// Members by name; all of them.
+    Members(Vec<(String, Given)>),
+    /// An array with its extents and strides (in elements), for an accessor.
+    Tensor {
+        /// The memory.
+        buffer: BufferArg,
+        /// Extents.
+        shape: Vec<usize>,
+        /// Strides in elements.
+        strides: Vec<isize>,
+    },
+    /// The bytes themselves.
+    Bytes(Vec<u8>),
+}
+
+/// A struct ready to be passed: its bytes, and what its pointers point at.
+#[derive(Debug, Clone, Default)]
+pub struct Packed {
+    words: Vec<u128>,
+    size: usize,
+    reach: Vec<Reach>,
+}
+
+impl Packed {
+    /// Puts a struct together for the parameter `param` of a kernel, its `index`th.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the member.
+    pub fn new(param: &str, index: usize, layout: &StructLayout, value: &Given) -> Result<Self> {
+        let size = layout.size as usize;
+        let mut packed = Packed { words: vec![0; size.div_ceil(16)], size, reach: Vec::new() };
+        packed.fill(param, index, 0, &MemberType::Struct(Box::new(layout.clone())), value)?;
+        Ok(packed)
+    }
+
+    /// The bytes, as the argument.
+    pub fn buffer(&self) -> BufferArg {
+        let ptr = self.words.as_ptr().cast_mut().cast();
+        BufferArg { ptr, bytes: self.size, dtype: DType::UInt8, writable: false }
+    }
+
+    /// The arrays that pointers of the struct point at.
+    pub fn reach(&self) -> &[Reach] {
+        &self.reach
+    }
+
+    fn put(&mut self, at: u32, bytes: &[u8]) {
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        if let Some(place) = memory.get_mut(at as usize..at as usize + bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+    }
+
+    fn fill(&mut self, path: &str, param: usize, at: u32, ty: &MemberType, value: &Given) -> Result<()> {
+        match (ty, value) {
+            (MemberType::Scalar(want), Given::Scalar(c)) if c.ty().scalar() == Some(*want) => {
+                let bits = super::program::bits(*c).to_le_bytes();
+                self.put(at, &bits[..want.size() as usize]);
+                Ok(())
+            }
+            (MemberType::Pointer { .. }, Given::Null) => Ok(()),
+            (MemberType::Pointer { elem, is_const }, Given::Buffer(buffer)) => {
+                self.pointer(path, param, at, (*elem, *is_const), buffer)
+            }
+            (MemberType::Array(of, count), Given::List(items)) => {
+                if items.len() > *count as usize {
+                    let what = format!("`{path}` has {count} elements, {} given", items.len());
+                    return Err(Error::argument(what));
+                }
+                for (i, item) in items.iter().enumerate() {
+                    self.fill(&format!("{path}[{i}]"), param, at + of.size() * i as u32, of, item)?;
+                }
+                Ok(())
+            }
+            (MemberType::Struct(layout), Given::Tensor { buffer, shape, strides }) => match layout.accessor() {
+                Some(accessor) => self.tensor(path, param, at, &accessor, (buffer, shape, strides)),
+                None => Err(Error::argument(format!("`{path}` is a struct `{}`, not an array", layout.name))),
+            },
+            (MemberType::Struct(layout), Given::Members(members)) => {
+                for (i, (name, value)) in members.iter().enumerate() {
+                    let Some(member) = layout.member(name) else {
+                        let known: Vec<String> = layout.members.iter().map(|m| format!("`{}`", m.name)).collect();
+                        let what = format!("`{path}` has no member `{name}`; it has {}", known.join(", "));
+                        return Err(Error::argument(what));
+                    };
+                    if members[..i].iter().any(|(n, _)| n == name) {
+                        return Err(Error::argument(format!("`{path}.{name}` is given twice")));
+                    }
+                    self.fill(&format!("{path}.{name}"), param, at + member.offset, &member.ty, value)?;
+                }
+                match layout.members.iter().find(|m| !members.iter().any(|(n, _)| *n == m.name)) {
+                    Some(missing) => Err(Error::argument(format!("`{path}.{}` is not given", missing.name))),
+                    None => Ok(()),
+                }
+            }
+            (ty, Given::Bytes(bytes)) => {
+                if bytes.len() != ty.size() as usize {
+                    let what = format!("`{path}` is {} bytes, {} given", ty.size(), bytes.len());
+                    return Err(Error::argument(what));
+                }
+                self.put(at, bytes);
+                Ok(())
+            }
+            (ty, value) => {
+                let what = format!("`{path}` is {}, not {}", describe(ty), kind(value));
+                Err(Error::argument(what))
+            }
+        }
+    }
+
+    fn pointer(
+        &mut self,
+        path: &str,
+        param: usize,
+        at: u32,
+        (elem, is_const): (Option<Scalar>, bool),
+        buffer: &BufferArg,
+    ) -> Result<()> {
+        if let Some(want) = elem.map(DType::from).filter(|want| *want != buffer.dtype) {
+            return Err(Error::argument(format!(
+                "`{path}` is a pointer to {want}, and the array is {}; try x.astype(np.{})",
+                buffer.dtype,
+                if want == DType::Bool { "bool_" } else { want.name() }
+            )));
+        }
+        if !is_const && !buffer.writable {
+            return Err(Error::argument(format!("`{path}` may be written, and the array is read-only")));
+        }
+        self.put(at, &(buffer.ptr as u64).to_le_bytes());
+        self.reach.push(Reach {
+            name: path.to_owned(),
+            elem,
+            ptr: buffer.ptr,
+            bytes: buffer.bytes,
+            writable: buffer.writable && !is_const,
+            param,
+            offset: at,
+        });
+        Ok(())
+    }
+
+    fn tensor(
+        &mut self,
+        path: &str,
+        param: usize,
+        at: u32,
+        accessor: &Accessor,
+        (buffer, shape, strides): (&BufferArg, &[usize], &[isize]),
+    ) -> Result<()> {
+        if shape.len() != accessor.rank as usize {
+            let what = format!("`{path}` accesses {} dimensions, and the array has {}", accessor.rank, shape.len());
+            return Err(Error::argument(what));
+        }
+        // Accessors are seldom const, even where nothing is written: then a write is the kernel's fault.
+        let is_const = accessor.is_const || !buffer.writable;
+        self.pointer(path, param, at + accessor.offsets[0], (accessor.elem, is_const), buffer)?;
+        let extents = shape.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX));
+        let size = accessor.index.size();
+        for (start, values) in [
+            (accessor.offsets[1], extents.collect::<Vec<i64>>()),
+            (accessor.offsets[2], strides.iter().map(|&s| s as i64).collect()),
+        ] {
+            for (i, value) in values.into_iter().enumerate() {
+                if size == 4 && i32::try_from(value).is_err() {
+                    let what =
+                        format!("`{path}` counts in 32 bits, and the array is larger; use PackedTensorAccessor64");
+                    return Err(Error::argument(what));
+                }
+                self.put(at + start + size * i as u32, &value.to_le_bytes()[..size as usize]);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe(ty: &MemberType) -> String {
+    match ty {
+        MemberType::Scalar(s) => format!("a number, `{}`", s.c_name()),
+        MemberType::Pointer { .. } => "a pointer, which takes an array".to_owned(),
+        MemberType::Array(_, count) => format!("an array of {count}, which takes a list"),
+        MemberType::Struct(layout) => match layout.accessor() {
+            Some(accessor) => format!("an accessor of {} dimensions, which takes an array", accessor.rank),
+            None => format!("a struct `{}`, which takes its members by name", layout.name),
+        },
+        MemberType::Opaque(size) => format!("a union, which takes its {size} bytes"),
+    }
+}
+
+fn kind(value: &Given) -> String {
+    match value {
+        Given::Scalar(c) => c.ty().scalar().map_or("a pointer", Scalar::c_name).to_owned(),
+        Given::Buffer(b) => format!("an array of {}", b.dtype),
+        Given::Tensor { buffer, .. } => format!("an array of {}", buffer.dtype),
+        Given::Null => "null".to_owned(),
+        Given::List(_) => "a list".to_owned(),
+        Given::Members(_) => "members by name".to_owned(),
+        Given::Bytes(_) => "bytes".to_owned(),
+    }
+}
