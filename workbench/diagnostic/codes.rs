@@ -59,7 +59,7 @@ codes! {
     StackLimit "WB0316" "Local variables larger than a thread's local memory.";
     DanglingReturn "WB0317" "A function that returns the address of one of its own variables, which ends with the call.";
 
-    Unsupported "WB0401" "CUDA C++ that is understood but not supported yet; the help says what to write meanwhile.";
+    Unsupported "WB0401" "CUDA C++ that is understood and not supported; the help says what to write instead.";
 
     BadIr "WB0501" "The front end produced IR the validator rejects: a defect of Workbench, please report it.";
     CodeLimit "WB0502" "The kernel grew past the limit on code size.";

@@ -18,7 +18,7 @@ __global__ void sum(const float* x, float* total) {
 //   |
 //   = help: use a whole integer, and shifts and masks
 //
-// error[WB0401]: `tex2D` is not supported yet: it is a texture (later)
+// error[WB0401]: `tex2D` is not supported: it is a texture
 //   --> t.cu:10:16
 //    |
 // 10 |     total[0] = tex2D(v, 1, 2);

@@ -122,6 +122,14 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
     for (name, value) in CONSTANTS.iter().chain(constants::CONSTANTS) {
         out.push_str(&format!("#ifndef {name}\n#define {name} {value}\n#endif\n"));
     }
+    // Headers of CCCL, or of CUDA's that include them.
+    let includes = |line: &str| {
+        let line = line.trim_start().strip_prefix('#').unwrap_or("").trim_start();
+        line.starts_with("include") && (line.contains("<cuda/") || line.contains("<cooperative_groups/"))
+    };
+    if device_part.lines().any(includes) {
+        out.push_str("#define __WB_CCCL\n");
+    }
     out.push_str(include_str!("prelude.cuh"));
     out.push_str("namespace std {\n");
     for name in STD_NAMES {

@@ -1,6 +1,10 @@
 // What every text finds declared before its first line: the names its host headers would have given it, and our own
 // printf, assert and __trap, which report through one log in host memory. `record.rs` reads what this writes: the
 // layout of `Header`, the record words and the tags stand in both files.
+#ifdef __WB_CCCL
+// CCCL has its own, and takes no others.
+#include <cuda/std/cstdint>
+#else
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -11,9 +15,10 @@ typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
 typedef long intptr_t;
 typedef unsigned long uintptr_t;
-typedef long ptrdiff_t;
 typedef long intmax_t;
 typedef unsigned long uintmax_t;
+#endif
+typedef long ptrdiff_t;
 typedef unsigned int uint;
 
 // <cmath>'s promise for integers: the double function of the value. Templates, so that a text's own overload comes first.

@@ -40,6 +40,9 @@ macro_rules! atomics {
     };
 }
 
+/// The one atomic of 16 bits; it has no scoped forms.
+pub const SHORT: &[Sig] = &[atomics!(@ "atomicCAS", Cas, UShort)];
+
 /// Atomics.
 pub const TABLE: &[Sig] = atomics! {
     "atomicAdd" Add: Int UInt ULongLong Float Double;
@@ -49,7 +52,7 @@ pub const TABLE: &[Sig] = atomics! {
     "atomicMax" Max: Int UInt LongLong ULongLong;
     "atomicInc" Inc: UInt;
     "atomicDec" Dec: UInt;
-    "atomicCAS" Cas: Int UInt ULongLong UShort;
+    "atomicCAS" Cas: Int UInt ULongLong;
     "atomicAnd" And: Int UInt ULongLong;
     "atomicOr" Or: Int UInt ULongLong;
     "atomicXor" Xor: Int UInt ULongLong;

@@ -1,5 +1,5 @@
 //! What CUDA C++ has without a declaration, as tables: functions ([`Sig`] records), constants, type names, and what is
-//! understood but not supported yet.
+//! understood and not supported.
 //!
 //! One record says a function's name, types, effect and meaning; overloads are records of one name. The type checker
 //! chooses among them by C++'s rules, emission runs the record's [`Lower`].
@@ -27,7 +27,7 @@ use std::sync::LazyLock;
 pub use constants::constant;
 pub use math::{Form, math};
 pub use types::{NamedType, named_type};
-pub use unsupported::{Advice, unsupported, unsupported_namespace};
+pub use unsupported::{Advice, all as all_unsupported, unsupported, unsupported_namespace};
 pub use vector::{Vector, vector, vector_names};
 
 use super::lower::Builder;
@@ -145,35 +145,27 @@ mod short {
     pub const STR: P = P::In(Num::Char);
 }
 
+/// The tables, by what they are about.
+pub static GROUPS: &[(&str, &[&[Sig]])] = &[
+    ("Minimum, maximum, absolute value", &[minmax::MIN_MAX, minmax::ABS, minmax::STD]),
+    ("Floating point", &[floats::BASIC, floats::INTRINSICS]),
+    ("Directed rounding", &[directed::ARITHMETIC]),
+    ("Conversions", &[conversions::TABLE, directed::CONVERSIONS]),
+    ("Integers", &[integer::TABLE]),
+    ("SIMD within a word", &[simd::TABLE]),
+    ("Dynamic programming (DPX)", &[dpx::TABLE, dpx::TWO, dpx::CHOICE]),
+    ("Loads and stores with cache hints", &[memory::LOADS, memory::STORES]),
+    ("Barriers and fences", &[sync::TABLE]),
+    (
+        "Warp functions",
+        &[warp::SHFL, warp::SHFL_UP, warp::SHFL_DOWN, warp::SHFL_XOR, warp::VOTES, warp::MATCHES, warp::TABLE],
+    ),
+    ("Atomic functions", &[atomic::TABLE, atomic::SHORT]),
+];
+
 /// All records, by name; overloads keep the order of their table.
 static SIGS: LazyLock<Vec<&'static Sig>> = LazyLock::new(|| {
-    let tables = [
-        floats::BASIC,
-        floats::INTRINSICS,
-        directed::ARITHMETIC,
-        directed::CONVERSIONS,
-        integer::TABLE,
-        simd::TABLE,
-        dpx::TABLE,
-        dpx::TWO,
-        dpx::CHOICE,
-        conversions::TABLE,
-        minmax::MIN_MAX,
-        minmax::ABS,
-        minmax::STD,
-        memory::LOADS,
-        memory::STORES,
-        sync::TABLE,
-        warp::TABLE,
-        warp::SHFL,
-        warp::SHFL_UP,
-        warp::SHFL_DOWN,
-        warp::SHFL_XOR,
-        warp::MATCHES,
-        warp::VOTES,
-        atomic::TABLE,
-    ];
-    let mut all: Vec<&'static Sig> = tables.into_iter().flatten().collect();
+    let mut all: Vec<&'static Sig> = GROUPS.iter().flat_map(|(_, tables)| tables.iter().copied().flatten()).collect();
     all.sort_by_key(|s| s.name);
     all
 });

@@ -39,6 +39,11 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, ty, Storage::Nowhere, None);
             return;
         }
+        if specs.is_static && !is_const(specs, var) && !ty.is_reference() {
+            // One for the whole program, as CUDA has it: of the device, set once and kept between launches.
+            let specs = Specifiers { is_static: false, device: true, ..*specs };
+            return self.module_variable(&specs, var, ty);
+        }
         match &ty.kind {
             Kind::Reference(_) | Kind::RvalueReference(_) if own => {
                 self.own_initializer(var, "a reference needs something to refer to");
@@ -100,10 +105,9 @@ impl<'a> Lowerer<'a> {
     /// Reports storage classes that are not supported.
     fn refuse_storage(&mut self, specs: &Specifiers, var: &'a VarDecl) -> bool {
         let name = self.text(&var.name).to_owned();
-        let is_const = var.ty.is_const || specs.constexpr;
-        let (message, help) = if specs.is_static && !is_const {
-            let message = format!("`static` variables in functions are not supported yet: `{name}`");
-            (message, "keep the value in an array passed as a parameter")
+        let (message, help) = if specs.is_static && self.f.side == super::Side::Host && !is_const(specs, var) {
+            let message = format!("`static` variables in host functions are not supported: `{name}`");
+            (message, "pass the value as a parameter")
         } else if specs.is_extern || specs.constant || specs.device {
             let message = format!("`{name}` cannot be declared like this inside a function");
             (message, "move the declaration to namespace scope")
@@ -377,4 +381,9 @@ impl Typed {
             _ => None,
         }
     }
+}
+
+/// Whether a variable is declared never to change.
+fn is_const(specs: &Specifiers, var: &VarDecl) -> bool {
+    var.ty.is_const || specs.constexpr
 }

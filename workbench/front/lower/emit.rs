@@ -272,7 +272,7 @@ impl<'a> Lowerer<'a> {
             Storage::Shared(shared) => self.at(span).bind(Type::Ptr, Op::SharedAddr(shared)),
             Storage::Constant => self.constant_address(id, span),
             Storage::Host => {
-                let message = "variables of the host are not supported yet in functions";
+                let message = "variables of the host are not supported in functions";
                 self.report(Diagnostic::error(Code::Unsupported, span, message).help("pass the value as a parameter"));
                 self.at(span).constant(Const::Null)
             }

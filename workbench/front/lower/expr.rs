@@ -311,7 +311,7 @@ impl<'a> Lowerer<'a> {
 
     /// Reports a construct of the table of unsupported ones.
     pub(super) fn unsupported_name(&mut self, advice: &Advice, name: String, span: Span) {
-        let message = format!("`{name}` is not supported yet: it is {} ({})", advice.what, advice.tier);
+        let message = format!("`{name}` is not supported: it is {}", advice.what);
         self.report(Diagnostic::error(Code::Unsupported, span, message).help(advice.help));
     }
 

@@ -95,7 +95,7 @@ impl<'a> Lowerer<'a> {
 
     /// A `__constant__` or `__device__` variable that somebody may change: data with its values at the start, zero where it
     /// says none.
-    fn module_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
+    pub(super) fn module_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
         let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
         let space = if specs.constant { Space::Constant } else { Space::Device };
         // Device code only reads constant memory.

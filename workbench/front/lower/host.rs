@@ -20,7 +20,7 @@ impl Lowerer<'_> {
     /// Reports a host function once, and stays silent about what is in it.
     pub(super) fn refuse_host_function(&mut self, decl: &FunctionDecl) {
         let name = decl.name.path(self.interner);
-        let message = format!("host code with tensors, pointers or launches is not supported yet: `{name}`");
+        let message = format!("host code with tensors, pointers or launches is not supported: `{name}`");
         self.report(
             Diagnostic::error(Code::Unsupported, decl.span, message)
                 .help("leave it out and launch the kernel from the notebook: `m.kernel[grid, block](...)`"),

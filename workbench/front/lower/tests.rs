@@ -155,7 +155,6 @@ fn messages_name_the_place() {
         ("__syncthreads(1);", Code::ArgumentCount, "__syncthreads(1)"),
         ("atomicAdd(q, 1.0f);", Code::NoOverload, "atomicAdd(q, 1.0f)"),
         ("float4 v; v.q = 1;", Code::UnknownName, "q"),
-        ("static int s;", Code::Unsupported, "s"),
         ("static_assert(false, \"no\");", Code::UserError, "static_assert(false, \"no\")"),
         ("printf(\"%d\\n\");", Code::BadPrintf, "printf(\"%d\\n\")"),
         ("printf(\"%d\\n\", 1.5f);", Code::BadPrintf, "1.5f"),

@@ -38,7 +38,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn unsupported_expr(&mut self, e: &'a Expr) -> Typed {
         let (message, help) = match &e.kind {
             ExprKind::Launch { .. } => (
-                "launches in functions are not supported yet",
+                "launches in functions are not supported",
                 "call the kernel from Python or Rust with its grid and block",
             ),
             _ => ("a parameter pack is expanded where only one value can stand", "leave out `...`"),

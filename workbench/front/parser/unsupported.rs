@@ -26,7 +26,7 @@ impl Parser<'_> {
         }
         self.unsupported(
             token.span,
-            &format!("`{name}` is not supported yet"),
+            &format!("`{name}` is not supported"),
             "leave it out: kernels are called by their own names",
         );
         self.bump();
@@ -42,12 +42,12 @@ impl Parser<'_> {
         let name = word.spelling();
         match word {
             K::ClusterDims => {
-                self.unsupported(span, "thread block clusters are not supported yet", "leave it out");
+                self.unsupported(span, "thread block clusters are not supported", "leave it out");
                 self.bump();
                 self.skip_brackets();
             }
             K::Managed => {
-                self.unsupported(span, "managed memory is not supported yet", "pass the array as a parameter");
+                self.unsupported(span, "managed memory is not supported", "pass the array as a parameter");
                 self.bump();
             }
             K::ThreadLocal => {
@@ -93,9 +93,7 @@ impl Parser<'_> {
         let span = self.peek().span;
         let (text, help) = match word {
             K::Goto => ("`goto` is not supported", "write a loop with `break` and `continue`, or a flag"),
-            K::Asm => {
-                ("inline PTX is not supported yet", "write the operation in C++, or call CUDA's intrinsic for it")
-            }
+            K::Asm => ("inline PTX is not supported", "write the operation in C++, or call CUDA's intrinsic for it"),
             K::Throw => ("exceptions are not supported", "return an error code, or use `assert`"),
             K::Delete => ("`delete` is not supported", "use a local array, or pass the memory as a parameter"),
             _ => {
