@@ -20,6 +20,7 @@ def texts():
 
 # What the GPU's compiler does not take yet as it stands; each entry fails the day it compiles.
 REFUSED = {
+    "deduction.cu": "NVRTC has no builtins of the host's compilers",
     "legacy.cu": "compute capability 7.0 and later have no warp functions without masks",
     "structs.cu": "designated initialisers are C++20 to NVRTC",
 }

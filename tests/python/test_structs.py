@@ -94,7 +94,7 @@ def test_a_missing_member_is_named(run, members):
     members.update(inner=(1, 2.0), out=[read_only, read_only])
     with pytest.raises(wb.ArgumentError, match=r"`p\.out\[0\]`.*read-only"):
         run[1, 8](members, 0)
-    with pytest.raises(wb.ArgumentError, match=r"`p` is a struct, not `int`; pass \{\"count\": \.\.\."):
+    with pytest.raises(wb.ArgumentError, match=r"`p` is a struct of \d+ bytes, not `int`; pass \{\"count\": \.\.\."):
         run[1, 8](3, 0)
 
 

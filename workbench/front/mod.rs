@@ -56,6 +56,11 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let mut interner = ast::Interner::default();
     let preprocess::Preprocessed { mut tokens, uses } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
+    for name in &options.instances {
+        // What only an instance's arguments mention counts as mentioned.
+        let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
+        words.for_each(|word| _ = interner.intern(word));
+    }
     let mut library = Vec::new();
     for part in crate::library::mentioned(|name| interner.contains(name)) {
         // What the text mentions of the library is read before it, as if the text had included it.
@@ -69,7 +74,11 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let unit = parser::parse(tokens, &mut interner, &mut diags);
     let mut wanted = Vec::new();
     for name in &options.instances {
-        let file = sources.add(name, format!("using instance = {name};"));
+        // The parser learns that the name before the `<` is a template's, so that any argument may follow.
+        let template = name.split('<').next().unwrap_or("").trim();
+        let hint =
+            if template.contains(':') { String::new() } else { format!("template <typename> struct {template}; ") };
+        let file = sources.add(name, format!("{hint}using instance = {name};"));
         let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags).tokens;
         wanted.push((name.clone(), parser::parse(tokens, &mut interner, &mut diags)));
     }

@@ -230,6 +230,8 @@ pub struct Field {
     pub ty: Ty,
     /// In bytes from the start of the struct.
     pub offset: u32,
+    /// At least, as `alignas` asks; 1 where it does not.
+    pub align: u32,
     /// `mutable`: written even in a const object.
     pub mutable: bool,
 }
@@ -256,6 +258,7 @@ impl Layout {
         }
         for mut field in fields {
             let (size, align) = stored(&field.ty)?;
+            let align = align.max(field.align);
             field.offset = if is_union { 0 } else { end.checked_next_multiple_of(align)? };
             end = end.max(field.offset.checked_add(size)?);
             layout.align = layout.align.max(align);
@@ -584,6 +587,17 @@ impl Ty {
         }
     }
 
+    /// The alignment of a variable: what `float4` and the like ask of it too where it is as large, since kernels access local and
+    /// shared arrays through them.
+    pub fn variable_align(&self) -> u32 {
+        let wide = match self.size().unwrap_or(16) {
+            16.. => 16,
+            8.. => 8,
+            _ => 1,
+        };
+        self.align().max(wide).clamp(1, 16)
+    }
+
     /// The unit of arithmetic on pointers to this; `None` for incomplete types.
     pub fn stride(&self) -> Option<Stride> {
         match self.scalar() {
@@ -657,7 +671,7 @@ mod tests {
     }
 
     fn structure(id: u32, bases: Vec<Ty>, fields: &[Ty], is_union: bool, align: u32) -> Ty {
-        let field = |ty: &Ty| Field { name: None, ty: ty.clone(), offset: 0, mutable: false };
+        let field = |ty: &Ty| Field { name: None, ty: ty.clone(), offset: 0, align: 1, mutable: false };
         let layout = Layout::new(bases, fields.iter().map(field).collect(), is_union, align).expect("it has a size");
         let s = StructTy {
             id,

@@ -193,3 +193,31 @@ using half = __half;
 using half2 = __half2;
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
+
+// Atomics of 16-bit floats, and of pairs of them (each half by itself), by compare and swap.
+#define __WB_HALF_ATOMIC(T, NAME)                                                                             \
+    __device__ inline T atomicAdd(T* address, T value) {                                                      \
+        unsigned short* at = reinterpret_cast<unsigned short*>(address);                                      \
+        unsigned short seen = *at, before;                                                                    \
+        do {                                                                                                  \
+            before = seen;                                                                                    \
+            seen = atomicCAS(at, before, __##NAME##_as_ushort(__ushort_as_##NAME(before) + value));           \
+        } while (seen != before);                                                                             \
+        return __ushort_as_##NAME(before);                                                                    \
+    }                                                                                                         \
+    __device__ inline T##2 atomicAdd(T##2* address, T##2 value) {                                             \
+        unsigned* at = reinterpret_cast<unsigned*>(address);                                                  \
+        unsigned seen = *at, before, next;                                                                    \
+        T##2 sum;                                                                                             \
+        do {                                                                                                  \
+            before = seen;                                                                                    \
+            memcpy(&sum, &before, 4);                                                                         \
+            sum = sum + value;                                                                                \
+            memcpy(&next, &sum, 4);                                                                           \
+            seen = atomicCAS(at, before, next);                                                               \
+        } while (seen != before);                                                                             \
+        memcpy(&sum, &before, 4);                                                                             \
+        return sum;                                                                                           \
+    }
+__WB_HALF_ATOMIC(__half, half)
+__WB_HALF_ATOMIC(__nv_bfloat16, bfloat16)

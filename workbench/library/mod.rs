@@ -72,6 +72,9 @@ pub const MACROS: &[(&str, &str)] = &[
     ),
 ];
 
+/// `<cuda_pipeline.h>`: asynchronous copies to shared memory.
+static PIPELINE: Part = Part { name: "<cuda_pipeline>", text: include_str!("pipeline.cuh") };
+
 /// The dot products of bytes, for vectors of them.
 static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh") };
 
@@ -106,5 +109,6 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
-    [aten, half, std, packed, groups].into_iter().flatten().collect()
+    let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
+    [pipeline, aten, half, std, packed, groups].into_iter().flatten().collect()
 }

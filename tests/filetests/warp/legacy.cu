@@ -8,5 +8,5 @@ __global__ void legacy(int* out) {
     out[i] = v + __popc(__ballot(i < 10)) * 100;
 }
 // run: legacy<<<1, 8>>>(out = poison(8))
-// The last lane reads one that is not there: poison, 0xCBCBCBCB, plus 800.
-//   out == [801, 802, 803, 804, 805, 806, 807, -875835669]
+// The last lane reads one that is not there: zero, plus 800.
+//   out == [801, 802, 803, 804, 805, 806, 807, 800]

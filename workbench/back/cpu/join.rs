@@ -6,7 +6,7 @@ use super::context::WorkerCtx;
 use super::faults::{self, Join, Joined, SiteKind};
 use super::schedule::Launch;
 use crate::back::FaultKind;
-use crate::ir::{Collective, POISON, ReduceOp, Shuffle};
+use crate::ir::{Collective, ReduceOp, Shuffle};
 use crate::source::Span;
 
 /// Warps of the largest block.
@@ -406,7 +406,6 @@ fn shuffle(
     by: &[u64; LANES],
     width: &[u64; LANES],
 ) -> [u64; LANES] {
-    let poison = u64::from_ne_bytes([POISON; 8]);
     let mut result = [0; LANES];
     let mut left = active;
     while left != 0 {
@@ -430,7 +429,8 @@ fn shuffle(
         result[lane] = match inside {
             false => values[lane],
             true if (named[lane] & active) >> from & 1 != 0 => values[from],
-            true => poison,
+            // CUDA leaves it open. The hardware gives zero, and NVIDIA's own reductions count on that.
+            true => 0,
         };
     }
     result

@@ -93,7 +93,7 @@ impl<'a> Lowerer<'a> {
                     if ty.layout().is_none() {
                         return false;
                     }
-                    fields.push(Field { name: None, ty, offset: 0, mutable: false });
+                    fields.push(Field { name: None, ty, offset: 0, align: 1, mutable: false });
                 }
                 true
             }
@@ -163,6 +163,7 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn fields(&mut self, s: &Rc<StructTy>, decl: &'a Declaration, fields: &mut Vec<Field>) -> bool {
         let mut fine = true;
+        let align = self.asked_alignment(decl.align.as_deref());
         for var in &decl.vars {
             if var.bits.is_some() {
                 let message = format!("bit-fields are not supported: `{}`", self.text(&var.name));
@@ -201,7 +202,7 @@ impl<'a> Lowerer<'a> {
                 let at = fields.len();
                 self.class_mut(s.id).defaults.push((at, init));
             }
-            fields.push(Field { name: Some(var.name.name), ty, offset: 0, mutable: decl.specs.mutable });
+            fields.push(Field { name: Some(var.name.name), ty, offset: 0, align, mutable: decl.specs.mutable });
         }
         fine
     }

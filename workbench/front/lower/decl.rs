@@ -204,7 +204,7 @@ impl<'a> Lowerer<'a> {
                 return self.object_variable(var, ty, value.filter(|v| !v.is_error()));
             }
             let storage = match ty.size() {
-                Some(size) => Storage::Slot(self.slot(name, size, ty.align(), ty.innermost().scalar(), span)),
+                Some(size) => Storage::Slot(self.slot(name, size, ty.variable_align(), ty.innermost().scalar(), span)),
                 None => {
                     let message = format!("`{name}` has neither a length nor a list to take it from");
                     self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
@@ -217,7 +217,7 @@ impl<'a> Lowerer<'a> {
         let must = specs.constexpr || specs.is_static;
         let slot = match ty.size().filter(|_| own) {
             Some(size) => {
-                let slot = self.slot(name.clone(), size, ty.align(), ty.innermost().scalar(), span);
+                let slot = self.slot(name.clone(), size, ty.variable_align(), ty.innermost().scalar(), span);
                 self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
                 Some(slot)
             }
@@ -288,7 +288,7 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;
         };
-        let slot = self.slot(name, size, ty.align(), ty.uniform(), span);
+        let slot = self.slot(name, size, ty.variable_align(), ty.uniform(), span);
         // Its name is known in its own initialiser.
         self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
         self.fill(slot, &ty, value.as_ref(), span);

@@ -9,7 +9,7 @@ use super::rank::Arg;
 use super::template::{Partial, TemplateKind, plain_name};
 use super::tree::TemplateIndex;
 use crate::front::ast::{
-    BaseType, Expr, ExprKind, ParamDecl, Symbol, TemplateArg, TemplateArgKind, TemplateParam, TemplateParamKind,
+    Alias, BaseType, Expr, ExprKind, ParamDecl, Symbol, TemplateArg, TemplateArgKind, TemplateParam, TemplateParamKind,
     TypeLayer, TypeName,
 };
 use crate::front::types::{Kind, Num, Ty};
@@ -156,11 +156,12 @@ impl<'a> Lowerer<'a> {
         index: TemplateIndex,
         explicit: &[TArg],
         types: &[Ty],
+        ret: Option<&Ty>,
     ) -> Option<Rc<[TArg]>> {
-        let (params, fn_params, parent): (_, &'a [ParamDecl], _) = {
+        let (params, fn_params, result, parent): (_, &'a [ParamDecl], &'a TypeName, _) = {
             let t = self.template(index);
             let TemplateKind::Function { decl, .. } = &t.kind else { return None };
-            (t.params, decl.params.as_slice(), t.scope)
+            (t.params, decl.params.as_slice(), &decl.ret, t.scope)
         };
         let mut d = Deduction::new(params, parent);
         self.give_explicit(&mut d, explicit)?;
@@ -172,6 +173,11 @@ impl<'a> Lowerer<'a> {
             if !self.unify(&mut d, &param.ty, param.ty.layers.len(), ty) {
                 return None;
             }
+        }
+        if let Some(ret) = ret.filter(|_| !result.base.is_auto())
+            && !self.unify(&mut d, result, result.layers.len(), ret)
+        {
+            return None;
         }
         self.finish(d, index)
     }
@@ -377,9 +383,24 @@ impl<'a> Lowerer<'a> {
             }
         };
         if let Ok(index) = wanted
-            && matches!(self.template(index).kind, TemplateKind::Alias(_))
+            && let TemplateKind::Alias(alias) = &self.template(index).kind
         {
-            return true;
+            // What the alias stands for says which arguments it was given.
+            let alias: &'a Alias = alias;
+            let (params, scope) = (self.template(index).params, self.template(index).scope);
+            let mut inner = Deduction::new(params, scope);
+            inner.depth = d.depth;
+            if !self.unify(&mut inner, &alias.ty, alias.ty.layers.len(), ty) {
+                return false;
+            }
+            if (0..params.len()).any(|i| inner.found[i].is_none() && inner.packs[i].is_empty()) {
+                // Not all of its arguments are told by what it stands for: `void_t<...>`.
+                return true;
+            }
+            return match self.finish(inner, index) {
+                Some(given) => self.unify_args(d, args, &given),
+                None => true,
+            };
         }
         let Some(s) = ty.as_struct().cloned() else { return false };
         if !self.quietly(|this| this.complete(&s, name.span)).0 {

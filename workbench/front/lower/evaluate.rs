@@ -11,6 +11,9 @@ use crate::ir::{
 };
 use crate::source::Span;
 
+/// Stands for a variable where a pointer holds the number of a function.
+const FUNCTIONS: usize = usize::MAX;
+
 /// Most statements of one evaluation.
 const MAX_STEPS: u32 = 2_000_000;
 /// Most calls inside one another.
@@ -99,7 +102,12 @@ impl<'m> Evaluator<'m> {
     pub fn object(&mut self, func: &Function) -> Result<Vec<u8>, Stop> {
         self.call(func, Vec::new())?;
         match self.memory.first() {
-            Some(first) if first.pointers.values().all(|v| matches!(v, Val::Const(Const::Null))) => {
+            Some(first)
+                if first
+                    .pointers
+                    .values()
+                    .all(|v| matches!(v, Val::Const(Const::Null) | Val::Ptr { block: FUNCTIONS, .. })) =>
+            {
                 Ok(first.bytes.clone())
             }
             _ => Err(Stop::NotConstant("it holds an address".to_owned(), func.span)),
@@ -346,6 +354,10 @@ impl<'m> Evaluator<'m> {
                     Ok(Val::Ptr { block, offset })
                 }
                 (Val::Const(Const::Null), Const::Int(_, 0)) => Ok(Val::Const(Const::Null)),
+                // So is the address of a function made.
+                (Val::Const(Const::Null), Const::Int(_, i)) if stride.bytes() == 1 => {
+                    Ok(Val::Ptr { block: FUNCTIONS, offset: i })
+                }
                 _ => Err(stop("it moves a null pointer")),
             },
             Op::PtrDiff(a, b, stride) => match (get(a), get(b)) {
@@ -364,6 +376,9 @@ impl<'m> Evaluator<'m> {
         let Val::Ptr { block, offset } = ptr else {
             return Err(Stop::NotConstant("it reads or writes through a null pointer".to_owned(), span));
         };
+        if block == FUNCTIONS {
+            return Err(Stop::NotConstant("it reads or writes through the address of a function".to_owned(), span));
+        }
         let len = self.memory[block].bytes.len();
         let start = usize::try_from(offset).ok().filter(|s| s.checked_add(size).is_some_and(|end| end <= len));
         match start {
@@ -393,6 +408,7 @@ impl<'m> Evaluator<'m> {
         let mut bytes = Vec::with_capacity(8);
         match value {
             Val::Const(c) => super::fold::bytes(c, &mut bytes),
+            Val::Ptr { block: FUNCTIONS, offset } => bytes.extend_from_slice(&offset.to_le_bytes()),
             Val::Ptr { .. } => bytes.extend_from_slice(&[0; 8]),
             Val::Unset => return Err(Stop::NotConstant("it reads something that has no value yet".to_owned(), span)),
         }

@@ -5,7 +5,7 @@ use super::tree::{Node, Typed, VarId};
 use super::{Lowerer, Storage, Variable, fold};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Expr, ExprKind, Init, Specifiers, VarDecl};
-use crate::front::types::Ty;
+use crate::front::types::{Kind, Ty};
 use crate::ir::{Const, Global, GlobalData, Scalar, Space};
 
 /// Most bytes of one constant table: CUDA's constant memory.
@@ -102,7 +102,16 @@ impl<'a> Lowerer<'a> {
         let ty = if specs.constant { ty.constant() } else { ty };
         let limit = if specs.constant { MAX_TABLE } else { MAX_DEVICE };
         let (ty, bytes) = match &var.init {
-            None => (ty.clone(), ty.size().map(|n| vec![0; n.min(limit) as usize])),
+            None => match self.default_initialised(&ty, span) {
+                None => (ty.clone(), ty.size().map(|n| vec![0; n.min(limit) as usize])),
+                Some(value) => {
+                    let bytes = self.constant_object(&value, &ty);
+                    if bytes.is_none() && !value.is_error() {
+                        self.not_constant(&value, &format!("the value of `{name}`"));
+                    }
+                    (ty, bytes)
+                }
+            },
             Some(_) if ty.is_array() || ty.is_struct() => match self.object_bytes(var, ty.clone(), true) {
                 Some((ty, bytes)) => (ty, Some(bytes)),
                 None => (ty, None),
@@ -112,6 +121,12 @@ impl<'a> Lowerer<'a> {
                 let mut bytes = Vec::new();
                 match value.as_ref().map(|v| (v, v.constant())) {
                     Some((_, Some(c))) => fold::bytes(c, &mut bytes),
+                    Some((v, None)) if matches!(ty.kind, Kind::Pointer(_)) && !v.is_error() => {
+                        match self.constant_object(v, &ty) {
+                            Some(found) => bytes = found,
+                            None => self.not_constant(&v.clone(), &format!("the value of `{name}`")),
+                        }
+                    }
                     Some((v, None)) if !v.is_error() => self.not_constant(v, &format!("the value of `{name}`")),
                     _ => {}
                 }
@@ -219,7 +234,7 @@ impl<'a> Lowerer<'a> {
 
     /// Adds data of a type.
     fn add_data(&mut self, name: String, bytes: Vec<u8>, ty: &Ty, space: Space) -> Global {
-        self.module.globals.push(GlobalData { name, bytes, align: ty.align().clamp(1, 16), elem: ty.uniform(), space });
+        self.module.globals.push(GlobalData { name, bytes, align: ty.variable_align(), elem: ty.uniform(), space });
         Global::new(self.module.globals.len() - 1)
     }
 

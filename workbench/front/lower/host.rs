@@ -17,13 +17,13 @@ impl Lowerer<'_> {
             || decl.body.as_ref().is_some_and(|b| b.stmts.iter().any(|s| self.stmt_is_foreign(s)))
     }
 
-    /// Reports a host function once, and stays silent about what is in it.
+    /// Warns of a host function once, and stays silent about what is in it: the kernels beside it need none of it.
     pub(super) fn refuse_host_function(&mut self, decl: &FunctionDecl) {
         let name = decl.name.path(self.interner);
-        let message = format!("host code with tensors, pointers or launches is not supported: `{name}`");
+        let message = format!("host code with tensors, pointers or launches is not supported: `{name}` is left out");
         self.report(
-            Diagnostic::error(Code::Unsupported, decl.span, message)
-                .help("leave it out and launch the kernel from the notebook: `m.kernel[grid, block](...)`"),
+            Diagnostic::warning(Code::Unsupported, decl.span, message)
+                .help("launch the kernel from the notebook: `m.kernel[grid, block](...)`"),
         );
     }
 

@@ -149,12 +149,12 @@ impl<'a> Lowerer<'a> {
         if info.broken {
             return;
         }
-        let Some((template, args)) = self.specialised(&decl.name, &info.params) else { return };
+        let Some((template, args)) = self.specialised(&decl.name, &info.params, &info.ret) else { return };
         self.add_specialisation(template, args, info, decl);
     }
 
     /// Which template a specialisation or instantiation names, and its arguments.
-    fn specialised(&mut self, name: &'a Name, params: &[Ty]) -> Option<(TemplateIndex, Rc<[TArg]>)> {
+    fn specialised(&mut self, name: &'a Name, params: &[Ty], ret: &Ty) -> Option<(TemplateIndex, Rc<[TArg]>)> {
         let ident = name.last();
         let (set, explicit) = match self.find(name) {
             Found::Functions(set, explicit) => (set, explicit),
@@ -168,7 +168,7 @@ impl<'a> Lowerer<'a> {
         let mut fits = Vec::new();
         for callable in set.iter() {
             let Callable::Template(index) = *callable else { continue };
-            if let Some(args) = self.deduce_declaration(index, &explicit, params)
+            if let Some(args) = self.deduce_declaration(index, &explicit, params, Some(ret))
                 && let Some(made) = self.function_instance(index, &args, &[], ident.span)
                 && self.func(made).params.iter().zip(params).all(|(a, b)| a.unqualified() == b.unqualified())
             {
@@ -242,7 +242,7 @@ impl<'a> Lowerer<'a> {
                 if info.broken {
                     return;
                 }
-                let Some((template, args)) = self.specialised(&decl.name, &info.params) else { return };
+                let Some((template, args)) = self.specialised(&decl.name, &info.params, &info.ret) else { return };
                 if let Some(index) = self.function_instance(template, &args, &[], instance.span)
                     && !instance.is_extern
                 {

@@ -26,10 +26,10 @@ impl<'a> Lowerer<'a> {
         let class_scope = self.class(closure.id).scope;
         let mut fields: Vec<Field> = captured
             .iter()
-            .map(|c| Field { name: Some(c.name), ty: c.ty.clone(), offset: 0, mutable: lambda.is_mutable })
+            .map(|c| Field { name: Some(c.name), ty: c.ty.clone(), offset: 0, align: 1, mutable: lambda.is_mutable })
             .collect();
         if let Some(this) = &this {
-            fields.push(Field { name: None, ty: this.ty.clone(), offset: 0, mutable: false });
+            fields.push(Field { name: None, ty: this.ty.clone(), offset: 0, align: 1, mutable: false });
         }
         let Some(layout) = Layout::new(Vec::new(), fields, false, 1) else {
             self.report(Diagnostic::error(Code::TypeMismatch, span, "what this lambda captures is too large"));

@@ -432,7 +432,7 @@ pub fn lower(
         lowerer.drain();
     }
     for (shown, request) in wanted {
-        if let Some(Item::Alias(alias)) = request.items.first()
+        if let Some(Item::Alias(alias)) = request.items.last()
             && let BaseType::Named(name) = &alias.ty.base
         {
             lowerer.wanted_instance(name, shown);

@@ -113,7 +113,10 @@ impl<'a> Lowerer<'a> {
                 Callable::Func(_) => continue,
                 Callable::Template(template) => {
                     let explicit = explicit.clone().unwrap_or_else(|| Rc::new([]));
-                    let Some(args) = self.deduce_declaration(*template, &explicit, &wanted.params) else { continue };
+                    let Some(args) = self.deduce_declaration(*template, &explicit, &wanted.params, Some(&wanted.ret))
+                    else {
+                        continue;
+                    };
                     match self.function_instance(*template, &args, &[], Span::NONE) {
                         Some(index) => index,
                         None => continue,

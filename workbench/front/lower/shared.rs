@@ -77,7 +77,7 @@ impl<'a> Lowerer<'a> {
             name,
             size,
             // Dynamic memory starts where any type may.
-            align: if open { 16 } else { ty.align().clamp(1, 16) },
+            align: if open { 16 } else { ty.variable_align() },
             elem: ty.uniform(),
             dynamic: open,
             span,

@@ -193,8 +193,6 @@ fn declarations_are_checked() {
         ("__device__ int f(int x) { return x; } int g() { return f(1); }", Code::WrongSide),
         ("__device__ int x = f(1);", Code::UnknownName),
         ("__constant__ float w[4]; __device__ void f() { w[0] = 1; }", Code::NotAssignable),
-        ("int main() { return 0; }", Code::Unsupported),
-        ("float f(float* x) { return x[0]; }", Code::Unsupported),
         ("__global__ void k(int* o) { o[0] = late(1); } __device__ int late(int x) { return x; }", Code::UnknownName),
         (
             "__device__ int f(int x, float y) { return 1; } __device__ int f(float x, int y) { return 2; } __device__ int g() { return f(1, 1); }",
@@ -209,6 +207,23 @@ fn declarations_are_checked() {
     for (text, code) in cases {
         let found = errors(text);
         assert!(found.len() == 1 && found[0].0 == *code, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn host_code_beside_kernels_is_left_out_with_a_warning() {
+    for host in [
+        "int main() { return 0; }",
+        "float f(float* x) { return x[0]; }",
+        "void run(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<int>()); }",
+        "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"run\", &run); }",
+    ] {
+        let text = format!("__global__ void k(int* x) {{ x[0] = 1; }}\n{host}\n");
+        let mut sources = SourceMap::new();
+        let (module, diags) = compile(&mut sources, "t.cu", &text, &Options::default());
+        assert!(diags.len() == 1 && !diags[0].is_error() && diags[0].code == Code::Unsupported, "{host}: {diags:?}");
+        assert!(sources.place(diags[0].span).starts_with("t.cu:2:1"), "{host}");
+        assert_eq!(module.functions.len(), 1, "{host}");
     }
 }
 

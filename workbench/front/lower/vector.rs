@@ -34,7 +34,13 @@ impl<'a> Lowerer<'a> {
             alias: OnceCell::new(),
         });
         let fields = (0..vector.len as usize)
-            .map(|i| Field { name: Some(self.known.components[i]), ty: vector.num.into(), offset: 0, mutable: false })
+            .map(|i| Field {
+                name: Some(self.known.components[i]),
+                ty: vector.num.into(),
+                offset: 0,
+                align: 1,
+                mutable: false,
+            })
             .collect();
         let layout = Layout::new(Vec::new(), fields, false, vector.align)?;
         let scope = self.scopes.create(ScopeKind::Class(id), GLOBAL, None);

@@ -342,15 +342,25 @@ impl Parser<'_> {
     fn skip_attributes(&mut self) {
         loop {
             match self.kind() {
-                TokenKind::Keyword(Keyword::Attribute) => {
-                    self.bump();
-                    self.skip_brackets();
-                }
+                TokenKind::Keyword(Keyword::Attribute) => self.attribute(),
                 TokenKind::LBracket if self.kind_at(1) == TokenKind::LBracket => {
                     self.skip_brackets();
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// `__attribute__((...))`: hints, but for the one that changes what memory looks like.
+    fn attribute(&mut self) {
+        self.bump();
+        let start = self.pos;
+        self.skip_brackets();
+        let named = |t: &Token| matches!(t.text(self.interner).trim_matches('_'), "packed");
+        if let Some(packed) = self.tokens[start..self.pos].iter().find(|t| named(t)) {
+            let help = "order the members from large to small, or use an array of bytes";
+            let diag = Diagnostic::error(Code::Unsupported, packed.span, "packed structs are not supported");
+            self.report(diag.help(help));
         }
     }
 

@@ -177,10 +177,7 @@ impl Parser<'_> {
         loop {
             match self.kind() {
                 T::Keyword(K::Align | K::Alignas) => align = Some(self.alignment()?),
-                T::Keyword(K::Attribute) => {
-                    self.bump();
-                    self.skip_brackets();
-                }
+                T::Keyword(K::Attribute) => self.attribute(),
                 // Lambdas may be called by either side; a struct needs no mark.
                 T::Keyword(K::Device | K::Host) => {
                     self.bump();

@@ -216,8 +216,7 @@ impl Parser<'_> {
                 return Ok(true);
             }
             K::Attribute => {
-                self.bump();
-                self.skip_brackets();
+                self.attribute();
                 return Ok(true);
             }
             K::Align | K::Alignas => {

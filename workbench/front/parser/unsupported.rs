@@ -24,10 +24,10 @@ impl Parser<'_> {
         if self.kind_at(1) != T::LParen || !REGISTRATIONS.contains(&name.as_str()) {
             return false;
         }
-        self.unsupported(
-            token.span,
-            &format!("`{name}` is not supported"),
-            "leave it out: kernels are called by their own names",
+        // The kernels beside it need none of it.
+        self.report(
+            Diagnostic::warning(Code::Unsupported, token.span, format!("`{name}` is not supported: it is left out"))
+                .help("kernels are called by their own names"),
         );
         self.bump();
         self.skip_brackets();

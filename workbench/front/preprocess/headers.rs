@@ -36,6 +36,8 @@ const HEADERS: &[&str] = &[
     "cuda_bf16.h",
     "cuda_fp16.h",
     "cuda_fp8.h",
+    "cuda_pipeline.h",
+    "cuda_pipeline_primitives.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
     "cooperative_groups.h",
@@ -102,7 +104,7 @@ const HEADERS: &[&str] = &[
 
 /// Folders of headers whose vocabulary is built in, or is refused name by name where it is used.
 const FOLDERS: &[&str] =
-    &["torch/", "ATen/", "c10/", "cuda/", "cub/", "thrust/", "cooperative_groups/", "crt/", "nv/", "pybind11/"];
+    &["torch/", "ATen/", "c10/", "cuda/", "cub/", "thrust/", "cooperative_groups/", "crt/", "nv/", "pybind11/", "THC/"];
 
 /// Whether a header is built in.
 pub(super) fn is_known(name: &str) -> bool {
@@ -127,6 +129,17 @@ const MACROS: &[(&str, &str)] = &[
     ("__LP64__", "1"),
     ("TORCH_EXTENSION_NAME", "extension"),
     ("__builtin_expect", "(value, expected) (value)"),
+    ("__builtin_assume", "(condition) ((void)0)"),
+    ("__builtin_assume_aligned", "(pointer, ...) (pointer)"),
+    ("__builtin_clz", "(x) __clz((int)(x))"),
+    ("__builtin_clzll", "(x) __clzll((long long)(x))"),
+    ("__builtin_ctz", "(x) (__ffs((int)(x)) - 1)"),
+    ("__builtin_ctzll", "(x) (__ffsll((long long)(x)) - 1)"),
+    ("__builtin_ffs", "(x) __ffs((int)(x))"),
+    ("__builtin_popcount", "(x) __popc((unsigned)(x))"),
+    ("__builtin_popcountll", "(x) __popcll((unsigned long long)(x))"),
+    ("__builtin_trap", "() __trap()"),
+    ("__builtin_unreachable", "() __trap()"),
     ("NULL", "nullptr"),
     // <math.h>
     ("INFINITY", "(__builtin_inff())"),

@@ -26,7 +26,7 @@ pub fn structure<'py>(
         return tensor(keep, object, &accessor, path);
     }
     if let Ok(bytes) = object.cast::<PyBytes>() {
-        return Ok(Given::Bytes(bytes.as_bytes().to_vec()));
+        return raw(bytes.as_bytes().to_vec(), layout, py, path);
     }
     if let Ok(members) = object.cast::<PyDict>() {
         let mut out = Vec::with_capacity(members.len());
@@ -60,10 +60,19 @@ pub fn structure<'py>(
     let array = py.import("numpy")?.call_method1("asarray", (object,))?;
     if array.getattr("dtype")?.getattr("names")?.is_none() || !array.getattr("shape")?.is_empty()? {
         let names: Vec<String> = layout.members.iter().map(|m| format!("\"{}\": ...", m.name)).collect();
-        let what = format!("`{path}` is a struct, not `{}`; pass {{{}}}", object.get_type().name()?, names.join(", "));
+        let (size, came) = (layout.size, object.get_type().name()?);
+        let what = format!("`{path}` is a struct of {size} bytes, not `{came}`; pass {{{}}}", names.join(", "));
         return Err(argument(py, what));
     }
-    Ok(Given::Bytes(array.call_method0("tobytes")?.extract()?))
+    raw(array.call_method0("tobytes")?.extract()?, layout, py, path)
+}
+
+fn raw(bytes: Vec<u8>, layout: &StructLayout, py: Python<'_>, path: &str) -> PyResult<Given> {
+    if bytes.len() == layout.size as usize {
+        return Ok(Given::Bytes(bytes));
+    }
+    let (size, came) = (layout.size, bytes.len());
+    Err(argument(py, format!("`{path}` is a struct of {size} bytes, not {came} bytes; was it packed with align=True?")))
 }
 
 fn member_value<'py>(
