@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from html import escape
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Iterable, Mapping, Sequence
 
 from . import _workbench
 from ._compile import collect_headers, parse_options
-from .errors import make_argument_error
+from .errors import CompileError, Diagnostic, make_argument_error
 
 __all__ = ["load_inline"]
 
@@ -85,8 +87,22 @@ def load_inline(
         try:
             module.__dict__[wanted] = compiled[wanted]
         except KeyError as error:
+            left_out = [w for w in compiled.warnings if w.code == "WB0401" and f"`{wanted}` is left out" in w.message]
+            if left_out:
+                raise _refused(left_out[0]) from None
             raise make_argument_error(f"functions: {error.args[0]}") from None
     return module
+
+
+def _refused(warning: Diagnostic) -> CompileError:
+    """The error of a function that was asked for and left out."""
+    error = replace(warning, severity="error", message=warning.message.replace(" is left out", ""))
+    lines = [f"{error}"]
+    if error.text is not None:
+        lines.append(f"    {error.text}")
+    lines.append(f"help: {error.help}")
+    rendered = "\n".join(lines)
+    return CompileError(rendered, [error], f"<pre>{escape(rendered)}</pre>")
 
 
 def _join(sources: str | Sequence[str] | None) -> str:
