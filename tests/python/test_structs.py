@@ -151,3 +151,30 @@ def test_wrong_accessors_are_named(outer):
         outer[2, 4](a, scale, out)
     with pytest.raises(wb.KernelFault, match="out"):
         outer[2, 4](a, scale, np.ones((2, 2)))
+
+
+TEMPLATE = "template <typename T, int N> __global__ void scale(T* y) { y[threadIdx.x] *= N; }"
+
+
+def test_an_instance_of_a_template_is_compiled_when_it_is_asked_for():
+    module = wb.compile(TEMPLATE)
+    for name, dtype, factor in [("scale<float, 4>", np.float32, 4), ("scale<int, (1 + 2)>", np.int32, 3)]:
+        y = np.arange(5, dtype=dtype)
+        module[name][1, 5](y)
+        np.testing.assert_array_equal(y, np.arange(5, dtype=dtype) * dtype(factor))
+    assert module["scale<float, 4>"].__name__ == "scale<float, 4>"
+
+
+def test_a_template_without_arguments_says_how_to_ask():
+    module = wb.compile(TEMPLATE)
+    with pytest.raises(AttributeError, match="and the template `scale`: ask for an instance, such as `scale<float>`"):
+        module.scale
+    with pytest.raises(KeyError, match="ask for an instance"):
+        module["scall<float, 4>"]
+    with pytest.raises(wb.CompileError):
+        module["scale<float, nothing>"]
+    with pytest.raises(wb.CompileError):
+        module["scale<float>"]
+    y = np.ones(5, np.float32)
+    module["scale<float, 2>"][1, 5](y)
+    assert (y == 2).all()

@@ -796,6 +796,8 @@ pub struct Module {
     pub shared: Vec<SharedData>,
     /// printf formats, indexed by [`Format`].
     pub formats: Vec<FormatData>,
+    /// Names of kernels' templates, of which a launch may ask for an instance.
+    pub templates: Vec<String>,
 }
 
 impl Module {

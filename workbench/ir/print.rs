@@ -524,6 +524,7 @@ mod tests {
             ],
             shared: Vec::new(),
             formats: vec![FormatData { text: "n is %d\n".into(), span }],
+            templates: Vec::new(),
         };
         expect![[r#"
             global g0: 4 bytes, align 1 = "hi\n\x00"

@@ -238,10 +238,24 @@ impl Program {
                 Err(Error::argument(why))
             }
             None => Err(Error::argument(format!(
-                "there is no kernel `{name}` in {}; it has {}",
+                "there is no kernel `{name}` in {}; it has {}{}",
                 self.0.sources.file(crate::source::FileId(0)).map_or("the text", |f| f.name.as_str()),
                 list(&self.kernel_names()),
+                self.template_hint(),
             ))),
+        }
+    }
+
+    /// What a message about a missing kernel says of templates: their names, and how to ask for an instance.
+    pub fn template_hint(&self) -> String {
+        let templates = &self.0.module.templates;
+        match templates.first() {
+            None => String::new(),
+            Some(first) => {
+                let names: Vec<String> = templates.iter().map(|t| format!("`{t}`")).collect();
+                let what = if names.len() == 1 { "the template" } else { "the templates" };
+                format!(", and {what} {}: ask for an instance, such as `{first}<float>`", names.join(", "))
+            }
         }
     }
 
@@ -261,8 +275,9 @@ impl Program {
         match program.0.module.kernels().find(|(_, f)| f.name == name) {
             Some((id, _)) => Ok(Kernel { program: program.clone(), id }),
             None => Err(Error::argument(format!(
-                "`{name}` is no instance of a kernel's template; the text has {}",
-                list(&self.kernel_names())
+                "`{name}` is no instance of a kernel's template; the text has {}{}",
+                list(&self.kernel_names()),
+                self.template_hint()
             ))),
         }
     }

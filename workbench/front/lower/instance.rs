@@ -18,6 +18,12 @@ impl<'a> Lowerer<'a> {
     pub(super) fn function_template(&mut self, decl: &'a FunctionDecl, owner: Option<u32>) {
         let name = decl.name.last();
         let params = Self::own_head(&decl.templates);
+        if decl.specs.global {
+            let text = self.text(&name).to_owned();
+            if !self.module.templates.contains(&text) {
+                self.module.templates.push(text);
+            }
+        }
         // A definition takes the place of the declaration before it.
         if let Some(Decl::Functions(set)) = self.scopes.here(name.name).cloned() {
             for callable in set.iter() {

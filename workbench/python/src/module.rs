@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
 use workbench::ir::{FuncKind, Stmt};
-use workbench::runtime::{CompileOptions, Device, Program};
+use workbench::runtime::{CompileOptions, Device, Error, Program};
 
 use crate::errors::{self, argument};
 use crate::kernel::{HostFunction, Kernel};
@@ -29,7 +29,19 @@ pub struct Module {
 
 impl Module {
     fn find<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(function) = self.program.module().functions.iter().find(|f| f.name == name) else { return Ok(None) };
+        let Some(function) = self.program.module().functions.iter().find(|f| f.name == name) else {
+            if !name.contains('<') {
+                return Ok(None);
+            }
+            // An instance of a template, compiled when it is asked for.
+            let kernel = match self.program.kernel(name) {
+                Ok(kernel) => kernel,
+                Err(Error::Argument(_)) => return Ok(None),
+                Err(error) => return Err(errors::to_py(py, error)),
+            };
+            let kernel = Kernel { kernel, timeout: self.timeout, stale: Stale::default() };
+            return Ok(Some(Bound::new(py, kernel)?.into_any()));
+        };
         if function.kind == FuncKind::Kernel {
             let kernel = self.program.kernel(name).map_err(|e| errors::to_py(py, e))?;
             return Ok(Some(
@@ -53,7 +65,7 @@ impl Module {
     fn missing(&self, name: &str) -> String {
         let names: Vec<String> = self.names().iter().map(|n| format!("`{n}`")).collect();
         let have = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        format!("no kernel or host function `{name}`; the text has {have}")
+        format!("no kernel or host function `{name}`; the text has {have}{}", self.program.template_hint())
     }
 }
 
