@@ -150,3 +150,20 @@ fn mistakes_with_accessors_are_named() {
     };
     assert_eq!(fault.kind, FaultKind::ReadOnlyWrite);
 }
+
+#[test]
+fn an_instance_that_is_none_is_shown_as_it_was_asked_for() {
+    let program =
+        wb::compile("template <typename T, int N> __global__ void scale(T* y) { *y *= N; }").expect("compiles");
+    for name in ["scall<float, 4>", "scale<float, nothing>", "scale<float>", "scale<", "scale<float, 4> x", "<>"] {
+        let Err(error) = program.kernel(name) else { panic!("{name}") };
+        let text = error.to_string();
+        assert!(!text.contains("using instance"), "{text}");
+    }
+    let m = message(program.kernel("scale"));
+    assert!(m.contains("and the template `scale`: ask for an instance, such as `scale<float>`"), "{m}");
+    let mut y = array![3.0f32];
+    let kernel = program.kernel("scale<float, (1 > 0) + 1>").expect("is an instance");
+    kernel.launch(1, 1).arg(&mut y).run().expect("runs");
+    assert_eq!(y[0], 6.0);
+}

@@ -74,12 +74,19 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let unit = parser::parse(tokens, &mut interner, &mut diags);
     let mut wanted = Vec::new();
     for name in &options.instances {
-        // The parser learns that the name before the `<` is a template's, so that any argument may follow.
+        // The parser learns that the name before the `<` is a template's, so that any argument may follow. What stands round
+        // the name is ours, and in texts of its own: messages show the name as it was asked for.
         let template = name.split('<').next().unwrap_or("").trim();
-        let hint =
-            if template.contains(':') { String::new() } else { format!("template <typename> struct {template}; ") };
-        let file = sources.add(name, format!("{hint}using instance = {name};"));
-        let tokens = preprocess::preprocess(sources, file, options, &mut interner, &mut diags).tokens;
+        let is_name = !template.is_empty() && template.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let hint = if is_name { format!("template <typename> struct {template}; ") } else { String::new() };
+        let parts =
+            [("<instance>", format!("{hint}using instance = ")), (name, name.clone()), ("<instance>", ";".to_owned())];
+        let mut tokens: Vec<lexer::Token> = Vec::new();
+        for (part, text) in parts {
+            tokens.pop();
+            let file = sources.add(part, text);
+            tokens.extend(preprocess::preprocess(sources, file, options, &mut interner, &mut diags).tokens);
+        }
         wanted.push((name.clone(), parser::parse(tokens, &mut interner, &mut diags)));
     }
     let module = lower::lower(&unit, &wanted, &library, sources, &mut interner, &mut diags);
