@@ -1,8 +1,8 @@
 //! Comparing results: absolute, relative and ULP errors, with `torch.testing.assert_close`'s rules.
 //!
 //! Two numbers agree when `|actual - expected| <= atol + rtol * |expected|`. Infinities agree only with themselves; NaN
-//! agrees with NaN only when asked. Integers and bools must be equal unless tolerances are given. No kernel takes half precision
-//! yet, and what is compared may well have it: [`Precision`] says what a float32 array was before.
+//! agrees with NaN only when asked. Integers and bools must be equal unless tolerances are given. Arrays of half
+//! precision are compared as float32: [`Precision`] says what they were before.
 
 use half::{bf16, f16};
 use serde::Serialize;

@@ -87,6 +87,12 @@ impl StructLayout {
         Some(Accessor { elem: *elem, is_const: *is_const, rank: *rank, index, offsets })
     }
 
+    /// What to say of a member that there is not.
+    pub fn no_member(&self, path: &str, name: &str) -> String {
+        let known: Vec<String> = self.members.iter().map(|m| format!("`{}`", m.name)).collect();
+        format!("`{path}` has no member `{name}`; it has {}", known.join(", "))
+    }
+
     /// The member of a name.
     pub fn member(&self, name: &str) -> Option<&Member> {
         self.members.iter().find(|m| m.name == name)

@@ -1,6 +1,6 @@
-//! What of the libraries is written in CUDA C++ itself: `<type_traits>`, `<utility>`, `<array>`, `<limits>`, 16-bit floats.
-//! The front end reads such a text before the user's that mentions something of it; NVRTC, which comes without a standard
-//! library but with CUDA's own headers, is given [`STD`].
+//! What of the libraries is written in CUDA C++ itself: parts of the standard library, 16-bit floats, cooperative groups,
+//! asynchronous copies, what kernels use of torch's headers. The front end reads such a text before the user's that mentions
+//! something of it; NVRTC, which comes with CUDA's own headers and no others, is given [`STD`] and [`ATEN`].
 
 /// A text that is read before the user's.
 #[derive(Debug)]
@@ -94,6 +94,11 @@ const HALF_NAMES: [&str; 10] = [
     "__float2half",
     "__ushort_as_half",
 ];
+
+/// Whether a name of torch's namespaces is one that device code may use.
+pub fn is_aten(name: &str) -> bool {
+    ATEN_NAMES.contains(&name)
+}
 
 /// The texts of ours that NVRTC is given before a text that mentions something of them: it has CUDA's headers, and no others.
 pub fn mentioned_on_gpu(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {

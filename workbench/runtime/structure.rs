@@ -98,9 +98,7 @@ impl Packed {
             (MemberType::Struct(layout), Given::Members(members)) => {
                 for (i, (name, value)) in members.iter().enumerate() {
                     let Some(member) = layout.member(name) else {
-                        let known: Vec<String> = layout.members.iter().map(|m| format!("`{}`", m.name)).collect();
-                        let what = format!("`{path}` has no member `{name}`; it has {}", known.join(", "));
-                        return Err(Error::argument(what));
+                        return Err(Error::argument(layout.no_member(path, name)));
                     };
                     if members[..i].iter().any(|(n, _)| n == name) {
                         return Err(Error::argument(format!("`{path}.{name}` is given twice")));

@@ -81,7 +81,10 @@ fn blank(out: &mut [u8], from: usize, to: usize) {
 fn is_host(text: &str, tokens: &[Token], item: &Item, words: &Words) -> bool {
     let header = &tokens[item.header.clone()];
     let idents = || header.iter().filter(|t| t.kind == Kind::Ident).map(|t| t.text(text));
+    // `typedef float (*op)(float);` reads like a function.
+    let is_typedef = idents().next() == Some("typedef");
     match item.shape {
+        Shape::Function if is_typedef => mentions_host(text, header),
         Shape::Directive | Shape::Open(_) | Shape::Close => false,
         Shape::MacroUse => idents().next().is_some_and(|name| words.is_host(name)),
         // A constexpr function serves both sides (nvcc's relaxed constexpr).
@@ -99,7 +102,9 @@ fn mentions_host(text: &str, tokens: &[Token]) -> bool {
     tokens.iter().enumerate().filter(|(_, t)| t.kind == Kind::Ident).any(|(i, t)| {
         let name = t.text(text);
         HOST_TYPES.contains(&name)
-            || HOST_NAMESPACES.contains(&name) && (path(i) || using && tokens.get(i + 1).is_some_and(|t| t.is(b';')))
+            || HOST_NAMESPACES.contains(&name)
+                && !library::is_aten(after(i))
+                && (path(i) || using && tokens.get(i + 1).is_some_and(|t| t.is(b';')))
             || name == "std" && path(i) && HOST_STD.contains(&after(i))
     })
 }
@@ -125,7 +130,7 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
     // Headers of CCCL, or of CUDA's that include them.
     let includes = |line: &str| {
         let line = line.trim_start().strip_prefix('#').unwrap_or("").trim_start();
-        line.starts_with("include") && (line.contains("<cuda/") || line.contains("<cooperative_groups/"))
+        line.starts_with("include") && (line.contains("<cuda/") || line.contains("cooperative_groups"))
     };
     if device_part.lines().any(includes) {
         out.push_str("#define __WB_CCCL\n");

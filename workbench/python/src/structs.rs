@@ -33,9 +33,7 @@ pub fn structure<'py>(
         for (name, value) in members.iter() {
             let name: String = name.extract()?;
             let Some(member) = layout.member(&name) else {
-                let known: Vec<String> = layout.members.iter().map(|m| format!("`{}`", m.name)).collect();
-                let what = format!("`{path}` has no member `{name}`; it has {}", known.join(", "));
-                return Err(argument(py, what));
+                return Err(argument(py, layout.no_member(path, &name)));
             };
             let given = member_value(keep, &value, &member.ty, &format!("{path}.{name}"))?;
             out.push((name, given));
