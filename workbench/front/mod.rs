@@ -61,16 +61,20 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
+    // What the text mentions of the library is read before it, as if the text had included it.
+    let parts = crate::library::mentioned(|name| interner.contains(name));
+    let marks = parts.iter().filter(|p| !p.mark.is_empty()).map(|p| (p.mark.to_owned(), "1".to_owned()));
+    let given = Options { defines: marks.collect(), ..Options::default() };
     let mut library = Vec::new();
-    for part in crate::library::mentioned(|name| interner.contains(name)) {
-        // What the text mentions of the library is read before it, as if the text had included it.
+    let mut all = Vec::new();
+    for part in parts {
         let file = sources.add(part.name, part.text);
         library.push(file);
-        let mut all = preprocess::preprocess(sources, file, &Options::default(), &mut interner, &mut diags).tokens;
+        all.extend(preprocess::preprocess(sources, file, &given, &mut interner, &mut diags).tokens);
         all.pop();
-        all.append(&mut tokens);
-        tokens = all;
     }
+    all.append(&mut tokens);
+    tokens = all;
     let unit = parser::parse(tokens, &mut interner, &mut diags);
     let mut wanted = Vec::new();
     for name in &options.instances {

@@ -95,6 +95,12 @@ template <> struct AccumulateType<signed char, true> { using type = int64_t; };
 template <> struct AccumulateType<unsigned char, true> { using type = int64_t; };
 template <> struct AccumulateType<short, true> { using type = int64_t; };
 template <> struct AccumulateType<int, true> { using type = int64_t; };
+#ifdef __WB_C10_HALVES
+template <> struct OpMathType<c10::Half> { using type = float; };
+template <> struct OpMathType<c10::BFloat16> { using type = float; };
+template <bool is_cuda> struct AccumulateType<c10::Half, is_cuda> { using type = float; };
+template <bool is_cuda> struct AccumulateType<c10::BFloat16, is_cuda> { using type = float; };
+#endif
 template <> struct AccumulateType<float, false> { using type = double; };
 template <typename T, bool is_cuda> using acc_type = typename AccumulateType<T, is_cuda>::type;
 

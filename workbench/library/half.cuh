@@ -36,6 +36,29 @@ __device__ inline float __wb_to_odd(double d) {
     if ((back < 0 ? -back : back) > (d < 0 ? -d : d)) x -= 1;
     return __uint_as_float(x | 1u);
 }
+__device__ inline float __wb_ll_to_odd(long long i) {
+    double d = __ll2double_rz(i);
+    return __wb_to_odd((long long)d == i ? d : __longlong_as_double(__double_as_longlong(d) | 1));
+}
+__device__ inline float __wb_ull_to_odd(unsigned long long i) {
+    double d = __ull2double_rz(i);
+    return __wb_to_odd((unsigned long long)d == i ? d : __longlong_as_double(__double_as_longlong(d) | 1));
+}
+// The neighbour of the nearest 16-bit float `r`, worth `back`, that directed rounding of `f` asks for.
+__device__ inline unsigned short __wb_toward_zero(unsigned short r, float back, float f) {
+    return fabsf(back) > fabsf(f) ? r - 1 : r;
+}
+__device__ inline unsigned short __wb_downward(unsigned short r, float back, float f) {
+    return back > f ? (f < 0 ? r + 1 : r - 1) : r;
+}
+__device__ inline unsigned short __wb_upward(unsigned short r, float back, float f) {
+    return back < f ? (f < 0 ? r - 1 : r + 1) : r;
+}
+
+struct __half_raw { unsigned short x; };
+struct __half2_raw { unsigned short x, y; };
+struct __nv_bfloat16_raw { unsigned short x; };
+struct __nv_bfloat162_raw { unsigned short x, y; };
 
 #define __WB_HALF(T, NAME, ENCODE, DECODE)                                                                    \
     struct __align__(2) T {                                                                                   \
@@ -47,11 +70,13 @@ __device__ inline float __wb_to_odd(double d) {
         __device__ T(unsigned i) : __x(ENCODE(__wb_to_odd((double)i))) {}                                     \
         __device__ T(short i) : __x(ENCODE((float)i)) {}                                                      \
         __device__ T(unsigned short i) : __x(ENCODE((float)i)) {}                                             \
-        __device__ T(long i) : __x(ENCODE(__wb_to_odd((double)i))) {}                                         \
-        __device__ T(unsigned long i) : __x(ENCODE(__wb_to_odd((double)i))) {}                                \
-        __device__ T(long long i) : __x(ENCODE(__wb_to_odd((double)i))) {}                                    \
-        __device__ T(unsigned long long i) : __x(ENCODE(__wb_to_odd((double)i))) {}                           \
+        __device__ T(long i) : __x(ENCODE(__wb_ll_to_odd(i))) {}                                         \
+        __device__ T(unsigned long i) : __x(ENCODE(__wb_ull_to_odd(i))) {}                                \
+        __device__ T(long long i) : __x(ENCODE(__wb_ll_to_odd(i))) {}                                    \
+        __device__ T(unsigned long long i) : __x(ENCODE(__wb_ull_to_odd(i))) {}                           \
+        __device__ T(const T##_raw& raw) : __x(raw.x) {}                                                      \
         __device__ operator float() const { return DECODE(__x); }                                             \
+        __device__ operator T##_raw() const { T##_raw raw; raw.x = __x; return raw; }                         \
         __device__ T& operator+=(const T& o) { __x = ENCODE(DECODE(__x) + DECODE(o.__x)); return *this; }     \
         __device__ T& operator-=(const T& o) { __x = ENCODE(DECODE(__x) - DECODE(o.__x)); return *this; }     \
         __device__ T& operator*=(const T& o) { __x = ENCODE(DECODE(__x) * DECODE(o.__x)); return *this; }     \
@@ -118,16 +143,7 @@ __device__ inline float __wb_to_odd(double d) {
     __device__ inline T __float2##NAME(float f) { return T(f); }                                              \
     __device__ inline T __float2##NAME##_rn(float f) { return T(f); }                                         \
     __device__ inline T __double2##NAME(double f) { return T(f); }                                            \
-    __device__ inline float __##NAME##2float(T a) { return DECODE(a.__x); }                                   \
-    __device__ inline T __int2##NAME##_rn(int i) { return T(i); }                                             \
-    __device__ inline T __uint2##NAME##_rn(unsigned i) { return T(i); }                                       \
-    __device__ inline T __ll2##NAME##_rn(long long i) { return T(i); }                                        \
-    __device__ inline T __short2##NAME##_rn(short i) { return T(i); }                                         \
-    __device__ inline int __##NAME##2int_rn(T a) { return __float2int_rn(DECODE(a.__x)); }                    \
-    __device__ inline int __##NAME##2int_rz(T a) { return __float2int_rz(DECODE(a.__x)); }                    \
-    __device__ inline int __##NAME##2int_rd(T a) { return __float2int_rd(DECODE(a.__x)); }                    \
-    __device__ inline int __##NAME##2int_ru(T a) { return __float2int_ru(DECODE(a.__x)); }                    \
-    __device__ inline unsigned __##NAME##2uint_rn(T a) { return __float2uint_rn(DECODE(a.__x)); }
+    __device__ inline float __##NAME##2float(T a) { return DECODE(a.__x); }
 
 #define __WB_HALF2(T2, T, NAME)                                                                               \
     struct __align__(4) T2 {                                                                                  \
@@ -154,9 +170,6 @@ __device__ inline float __wb_to_odd(double d) {
     __device__ inline T2 __habs2(T2 a) { return T2(__habs(a.x), __habs(a.y)); }                               \
     __device__ inline T2 __hmax2(T2 a, T2 b) { return T2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }               \
     __device__ inline T2 __hmin2(T2 a, T2 b) { return T2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }               \
-    __device__ inline T2 __heq2(T2 a, T2 b) { return T2(T(a.x == b.x ? 1.0f : 0.0f), T(a.y == b.y ? 1.0f : 0.0f)); } \
-    __device__ inline T2 __hlt2(T2 a, T2 b) { return T2(T(a.x < b.x ? 1.0f : 0.0f), T(a.y < b.y ? 1.0f : 0.0f)); } \
-    __device__ inline T2 __hgt2(T2 a, T2 b) { return T2(T(a.x > b.x ? 1.0f : 0.0f), T(a.y > b.y ? 1.0f : 0.0f)); } \
     __device__ inline T2 h2sqrt(T2 a) { return T2(hsqrt(a.x), hsqrt(a.y)); }                                  \
     __device__ inline T2 h2rsqrt(T2 a) { return T2(hrsqrt(a.x), hrsqrt(a.y)); }                               \
     __device__ inline T2 h2rcp(T2 a) { return T2(hrcp(a.x), hrcp(a.y)); }                                     \
@@ -183,10 +196,170 @@ __device__ inline float __wb_to_odd(double d) {
     __device__ inline float __low2float(T2 a) { return (float)a.x; }                                          \
     __device__ inline float __high2float(T2 a) { return (float)a.y; }
 
+// Conversions from and to integers and floats, by rounding.
+#define __WB_HALF_ROUND(T, NAME, ENCODE, DECODE)                                                              \
+    __device__ inline T __float2##NAME##_rz(float f) {                                                        \
+        unsigned short r = ENCODE(f);                                                                         \
+        return __ushort_as_##NAME(__wb_toward_zero(r, DECODE(r), f));                                         \
+    }                                                                                                         \
+    __device__ inline T __float2##NAME##_rd(float f) {                                                        \
+        unsigned short r = ENCODE(f);                                                                         \
+        return __ushort_as_##NAME(__wb_downward(r, DECODE(r), f));                                            \
+    }                                                                                                         \
+    __device__ inline T __float2##NAME##_ru(float f) {                                                        \
+        unsigned short r = ENCODE(f);                                                                         \
+        return __ushort_as_##NAME(__wb_upward(r, DECODE(r), f));                                              \
+    }
+
+#define __WB_HALF_FROM(T, NAME, I, WORD, ODD)                                                                 \
+    __device__ inline T __##WORD##2##NAME##_rn(I i) { return __float2##NAME##_rn(ODD(i)); }                   \
+    __device__ inline T __##WORD##2##NAME##_rz(I i) { return __float2##NAME##_rz(ODD(i)); }                   \
+    __device__ inline T __##WORD##2##NAME##_rd(I i) { return __float2##NAME##_rd(ODD(i)); }                   \
+    __device__ inline T __##WORD##2##NAME##_ru(I i) { return __float2##NAME##_ru(ODD(i)); }
+
+#define __WB_HALF_TO(T, NAME, I, WORD)                                                                        \
+    __device__ inline I __##NAME##2##WORD##_rn(T a) { return __float2##WORD##_rn((float)a); }                 \
+    __device__ inline I __##NAME##2##WORD##_rz(T a) { return __float2##WORD##_rz((float)a); }                 \
+    __device__ inline I __##NAME##2##WORD##_rd(T a) { return __float2##WORD##_rd((float)a); }                 \
+    __device__ inline I __##NAME##2##WORD##_ru(T a) { return __float2##WORD##_ru((float)a); }
+
+// To integers of fewer bits than any conversion of `float`: their range is clamped to, and NaN is 0.
+#define __WB_HALF_TO_SMALL(T, NAME, I, WORD, MODE, LOW, HIGH)                                                 \
+    __device__ inline I __##NAME##2##WORD##_##MODE(T a) {                                                     \
+        int i = __float2int_##MODE((float)a);                                                                 \
+        return (I)(i < LOW ? LOW : i > HIGH ? HIGH : i);                                                      \
+    }
+
+#define __WB_HALF_MORE(T, NAME, ENCODE, DECODE)                                                               \
+    __WB_HALF_ROUND(T, NAME, ENCODE, DECODE)                                                                  \
+    __WB_HALF_FROM(T, NAME, int, int, __wb_to_odd)                                                            \
+    __WB_HALF_FROM(T, NAME, unsigned, uint, __wb_to_odd)                                                      \
+    __WB_HALF_FROM(T, NAME, short, short, (float))                                                            \
+    __WB_HALF_FROM(T, NAME, unsigned short, ushort, (float))                                                  \
+    __WB_HALF_FROM(T, NAME, long long, ll, __wb_ll_to_odd)                                                    \
+    __WB_HALF_FROM(T, NAME, unsigned long long, ull, __wb_ull_to_odd)                                         \
+    __WB_HALF_TO(T, NAME, int, int)                                                                           \
+    __WB_HALF_TO(T, NAME, unsigned, uint)                                                                     \
+    __WB_HALF_TO(T, NAME, long long, ll)                                                                      \
+    __WB_HALF_TO(T, NAME, unsigned long long, ull)                                                            \
+    __WB_HALF_TO_SMALL(T, NAME, short, short, rn, -32768, 32767)                                              \
+    __WB_HALF_TO_SMALL(T, NAME, short, short, rz, -32768, 32767)                                              \
+    __WB_HALF_TO_SMALL(T, NAME, short, short, rd, -32768, 32767)                                              \
+    __WB_HALF_TO_SMALL(T, NAME, short, short, ru, -32768, 32767)                                              \
+    __WB_HALF_TO_SMALL(T, NAME, unsigned short, ushort, rn, 0, 65535)                                         \
+    __WB_HALF_TO_SMALL(T, NAME, unsigned short, ushort, rz, 0, 65535)                                         \
+    __WB_HALF_TO_SMALL(T, NAME, unsigned short, ushort, rd, 0, 65535)                                         \
+    __WB_HALF_TO_SMALL(T, NAME, unsigned short, ushort, ru, 0, 65535)                                         \
+    __WB_HALF_TO_SMALL(T, NAME, signed char, char, rz, -128, 127)                                             \
+    __WB_HALF_TO_SMALL(T, NAME, unsigned char, uchar, rz, 0, 255)                                             \
+    __device__ inline T __wb_sat(T a) { return a > T(0.0f) ? (a < T(1.0f) ? a : T(1.0f)) : T(0.0f); }         \
+    __device__ inline T __wb_relu(T a) { return __hisnan(a) ? __ushort_as_##NAME(0x7fff) : a > T(0.0f) ? a : T(0.0f); } \
+    __device__ inline T __hadd_sat(T a, T b) { return __wb_sat(a + b); }                                      \
+    __device__ inline T __hsub_sat(T a, T b) { return __wb_sat(a - b); }                                      \
+    __device__ inline T __hmul_sat(T a, T b) { return __wb_sat(a * b); }                                      \
+    __device__ inline T __hfma_sat(T a, T b, T c) { return __wb_sat(__hfma(a, b, c)); }                       \
+    __device__ inline T __hfma_relu(T a, T b, T c) { return __wb_relu(__hfma(a, b, c)); }                     \
+    __device__ inline T __hmax_nan(T a, T b) {                                                                \
+        return __hisnan(a) || __hisnan(b) ? __ushort_as_##NAME(0x7fff) : __hmax(a, b);                        \
+    }                                                                                                         \
+    __device__ inline T __hmin_nan(T a, T b) {                                                                \
+        return __hisnan(a) || __hisnan(b) ? __ushort_as_##NAME(0x7fff) : __hmin(a, b);                        \
+    }                                                                                                         \
+    __device__ inline bool __hequ(T a, T b) { return !((float)a < (float)b || (float)a > (float)b); }         \
+    __device__ inline bool __hneu(T a, T b) { return (float)a != (float)b; }                                  \
+    __device__ inline bool __hltu(T a, T b) { return !((float)a >= (float)b); }                               \
+    __device__ inline bool __hleu(T a, T b) { return !((float)a > (float)b); }                                \
+    __device__ inline bool __hgtu(T a, T b) { return !((float)a <= (float)b); }                               \
+    __device__ inline bool __hgeu(T a, T b) { return !((float)a < (float)b); }                                \
+    __device__ inline T operator++(T& a, int) { T old = a; ++a; return old; }                                 \
+    __device__ inline T operator--(T& a, int) { T old = a; --a; return old; }                                 \
+    __device__ inline T __wb_shuffled_##NAME(unsigned x) { return __ushort_as_##NAME((unsigned short)x); }    \
+    __device__ inline T __shfl_sync(unsigned m, T v, int lane, int w = 32) {                                  \
+        return __wb_shuffled_##NAME(__shfl_sync(m, (unsigned)v.__x, lane, w));                                \
+    }                                                                                                         \
+    __device__ inline T __shfl_up_sync(unsigned m, T v, unsigned d, int w = 32) {                             \
+        return __wb_shuffled_##NAME(__shfl_up_sync(m, (unsigned)v.__x, d, w));                                \
+    }                                                                                                         \
+    __device__ inline T __shfl_down_sync(unsigned m, T v, unsigned d, int w = 32) {                           \
+        return __wb_shuffled_##NAME(__shfl_down_sync(m, (unsigned)v.__x, d, w));                              \
+    }                                                                                                         \
+    __device__ inline T __shfl_xor_sync(unsigned m, T v, int bits, int w = 32) {                              \
+        return __wb_shuffled_##NAME(__shfl_xor_sync(m, (unsigned)v.__x, bits, w));                            \
+    }
+
+#define __WB_HALF2_COMPARE(T2, T, NAME, OP)                                                                   \
+    __device__ inline T2 __h##OP##2(T2 a, T2 b) {                                                             \
+        return T2(T(__h##OP(a.x, b.x) ? 1.0f : 0.0f), T(__h##OP(a.y, b.y) ? 1.0f : 0.0f));                    \
+    }                                                                                                         \
+    __device__ inline bool __hb##OP##2(T2 a, T2 b) { return __h##OP(a.x, b.x) && __h##OP(a.y, b.y); }         \
+    __device__ inline unsigned __h##OP##2_mask(T2 a, T2 b) {                                                  \
+        return (__h##OP(a.x, b.x) ? 0xffffu : 0u) | (__h##OP(a.y, b.y) ? 0xffff0000u : 0u);                   \
+    }
+
+#define __WB_HALF2_MORE(T2, T, NAME)                                                                          \
+    __WB_HALF2_COMPARE(T2, T, NAME, eq)                                                                       \
+    __WB_HALF2_COMPARE(T2, T, NAME, ne)                                                                       \
+    __WB_HALF2_COMPARE(T2, T, NAME, lt)                                                                       \
+    __WB_HALF2_COMPARE(T2, T, NAME, le)                                                                       \
+    __WB_HALF2_COMPARE(T2, T, NAME, gt)                                                                       \
+    __WB_HALF2_COMPARE(T2, T, NAME, ge)                                                                       \
+    __WB_HALF2_COMPARE(T2, T, NAME, equ)                                                                      \
+    __WB_HALF2_COMPARE(T2, T, NAME, neu)                                                                      \
+    __WB_HALF2_COMPARE(T2, T, NAME, ltu)                                                                      \
+    __WB_HALF2_COMPARE(T2, T, NAME, leu)                                                                      \
+    __WB_HALF2_COMPARE(T2, T, NAME, gtu)                                                                      \
+    __WB_HALF2_COMPARE(T2, T, NAME, geu)                                                                      \
+    __device__ inline bool operator!=(const T2& a, const T2& b) { return a.x != b.x && a.y != b.y; }          \
+    __device__ inline bool operator<(const T2& a, const T2& b) { return a.x < b.x && a.y < b.y; }             \
+    __device__ inline bool operator>(const T2& a, const T2& b) { return a.x > b.x && a.y > b.y; }             \
+    __device__ inline bool operator<=(const T2& a, const T2& b) { return a.x <= b.x && a.y <= b.y; }          \
+    __device__ inline bool operator>=(const T2& a, const T2& b) { return a.x >= b.x && a.y >= b.y; }          \
+    __device__ inline T2 __hadd2_rn(T2 a, T2 b) { return a + b; }                                             \
+    __device__ inline T2 __hsub2_rn(T2 a, T2 b) { return a - b; }                                             \
+    __device__ inline T2 __hmul2_rn(T2 a, T2 b) { return a * b; }                                             \
+    __device__ inline T2 __hadd2_sat(T2 a, T2 b) { return T2(__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y)); }   \
+    __device__ inline T2 __hsub2_sat(T2 a, T2 b) { return T2(__hsub_sat(a.x, b.x), __hsub_sat(a.y, b.y)); }   \
+    __device__ inline T2 __hmul2_sat(T2 a, T2 b) { return T2(__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y)); }   \
+    __device__ inline T2 __hfma2_sat(T2 a, T2 b, T2 c) { return T2(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)); } \
+    __device__ inline T2 __hfma2_relu(T2 a, T2 b, T2 c) { return T2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)); } \
+    __device__ inline T2 __hcmadd(T2 a, T2 b, T2 c) {                                                         \
+        return T2(__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));         \
+    }                                                                                                         \
+    __device__ inline T2 __hmax2_nan(T2 a, T2 b) { return T2(__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y)); }   \
+    __device__ inline T2 __hmin2_nan(T2 a, T2 b) { return T2(__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)); }   \
+    __device__ inline T2 __hisnan2(T2 a) { return T2(T(__hisnan(a.x) ? 1.0f : 0.0f), T(__hisnan(a.y) ? 1.0f : 0.0f)); } \
+    __device__ inline T2 h2floor(T2 a) { return T2(hfloor(a.x), hfloor(a.y)); }                               \
+    __device__ inline T2 h2ceil(T2 a) { return T2(hceil(a.x), hceil(a.y)); }                                  \
+    __device__ inline T2 h2trunc(T2 a) { return T2(htrunc(a.x), htrunc(a.y)); }                               \
+    __device__ inline T2 h2rint(T2 a) { return T2(hrint(a.x), hrint(a.y)); }                                  \
+    __device__ inline T2 h2exp10(T2 a) { return T2(hexp10(a.x), hexp10(a.y)); }                               \
+    __device__ inline T2 h2log2(T2 a) { return T2(hlog2(a.x), hlog2(a.y)); }                                  \
+    __device__ inline T2 h2log10(T2 a) { return T2(hlog10(a.x), hlog10(a.y)); }                               \
+    __device__ inline unsigned __wb_bits(T2 a) { return a.x.__x | (unsigned)a.y.__x << 16; }                  \
+    __device__ inline T2 __wb_pair_##NAME(unsigned x) {                                                       \
+        return T2(__ushort_as_##NAME((unsigned short)x), __ushort_as_##NAME((unsigned short)(x >> 16)));      \
+    }                                                                                                         \
+    __device__ inline T2 __shfl_sync(unsigned m, T2 v, int lane, int w = 32) {                                \
+        return __wb_pair_##NAME(__shfl_sync(m, __wb_bits(v), lane, w));                                       \
+    }                                                                                                         \
+    __device__ inline T2 __shfl_up_sync(unsigned m, T2 v, unsigned d, int w = 32) {                           \
+        return __wb_pair_##NAME(__shfl_up_sync(m, __wb_bits(v), d, w));                                       \
+    }                                                                                                         \
+    __device__ inline T2 __shfl_down_sync(unsigned m, T2 v, unsigned d, int w = 32) {                         \
+        return __wb_pair_##NAME(__shfl_down_sync(m, __wb_bits(v), d, w));                                     \
+    }                                                                                                         \
+    __device__ inline T2 __shfl_xor_sync(unsigned m, T2 v, int bits, int w = 32) {                            \
+        return __wb_pair_##NAME(__shfl_xor_sync(m, __wb_bits(v), bits, w));                                   \
+    }
+
 __WB_HALF(__half, half, __wb_float_to_half, __wb_half_to_float)
 __WB_HALF(__nv_bfloat16, bfloat16, __wb_float_to_bfloat, __wb_bfloat_to_float)
+__WB_HALF_MORE(__half, half, __wb_float_to_half, __wb_half_to_float)
+__WB_HALF_MORE(__nv_bfloat16, bfloat16, __wb_float_to_bfloat, __wb_bfloat_to_float)
 __WB_HALF2(__half2, __half, half)
 __WB_HALF2(__nv_bfloat162, __nv_bfloat16, bfloat16)
+__WB_HALF2_MORE(__half2, __half, half)
+__WB_HALF2_MORE(__nv_bfloat162, __nv_bfloat16, bfloat16)
 __device__ inline int __hisinf(__half a) { return (a.__x & 0x7fffu) == 0x7c00u ? (a.__x >> 15 ? -1 : 1) : 0; }
 __device__ inline int __hisinf(__nv_bfloat16 a) { return (a.__x & 0x7fffu) == 0x7f80u ? (a.__x >> 15 ? -1 : 1) : 0; }
 using half = __half;

@@ -9,20 +9,28 @@ pub struct Part {
     pub name: &'static str,
     /// The text.
     pub text: &'static str,
+    /// A macro that the text defines, for others to ask whether it is there; empty: none.
+    pub mark: &'static str,
 }
 
 /// The part of the library written in CUDA C++.
-pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh") };
+pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh"), mark: "__WB_STD" };
 
 /// `<cuda_fp16.h>` and `<cuda_bf16.h>`: 16-bit floats kept as bits, computed in `float` (one rounding suffices: 24 bits are
 /// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
-static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh") };
+static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh"), mark: "" };
 
 /// `<cooperative_groups.h>` with its reductions, scans and copies: groups within a block, on barriers and warp functions.
-static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("cooperative_groups.cuh") };
+static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("cooperative_groups.cuh"), mark: "" };
 
 /// What kernels use of `<ATen/...>`, `<c10/...>` and `<torch/...>`: accessors, types to compute in, atomics, shuffles.
-pub static ATEN: Part = Part { name: "<ATen>", text: include_str!("aten.cuh") };
+pub static ATEN: Part = Part { name: "<ATen>", text: include_str!("aten.cuh"), mark: "" };
+
+/// torch's own 16-bit floats, `c10::Half` and `c10::BFloat16`.
+static C10_HALF: Part = Part { name: "<c10_half>", text: include_str!("c10_half.cuh"), mark: "__WB_C10_HALVES" };
+
+/// Names of [`C10_HALF`].
+const C10_HALF_NAMES: [&str; 2] = ["Half", "BFloat16"];
 
 /// Names of [`ATEN`].
 const ATEN_NAMES: [&str; 24] = [
@@ -73,16 +81,16 @@ pub const MACROS: &[(&str, &str)] = &[
 ];
 
 /// `<cuda_pipeline.h>`: asynchronous copies to shared memory.
-static PIPELINE: Part = Part { name: "<cuda_pipeline>", text: include_str!("pipeline.cuh") };
+static PIPELINE: Part = Part { name: "<cuda_pipeline>", text: include_str!("pipeline.cuh"), mark: "" };
 
 /// The dot products of bytes, for vectors of them.
-static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh") };
+static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh"), mark: "" };
 
 /// Names of [`PACKED`].
 const PACKED_NAMES: [&str; 3] = ["__dp4a", "__dp2a_lo", "__dp2a_hi"];
 
 /// Names of 16-bit floats.
-const HALF_NAMES: [&str; 10] = [
+const HALF_NAMES: [&str; 12] = [
     "half",
     "half2",
     "__half",
@@ -92,28 +100,37 @@ const HALF_NAMES: [&str; 10] = [
     "__nv_bfloat16",
     "__nv_bfloat162",
     "__float2half",
+    "__half_raw",
+    "__nv_bfloat16_raw",
     "__ushort_as_half",
 ];
 
 /// Whether a name of torch's namespaces is one that device code may use.
 pub fn is_aten(name: &str) -> bool {
-    ATEN_NAMES.contains(&name)
+    ATEN_NAMES.contains(&name) || C10_HALF_NAMES.contains(&name)
 }
 
 /// The texts of ours that NVRTC is given before a text that mentions something of them: it has CUDA's headers, and no others.
 pub fn mentioned_on_gpu(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let std = mentions("std").then_some(&STD);
+    let c10 = mentions_c10_half(&mentions).then_some(&C10_HALF);
     let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
-    [std, aten].into_iter().flatten().collect()
+    [std, c10, aten].into_iter().flatten().collect()
 }
 
-/// The texts to read first, those that the user's mentions something of; `mentions` tells of an identifier.
+/// Whether a text means torch's 16-bit floats, and not types of its own of those names.
+fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
+    C10_HALF_NAMES.iter().any(|n| mentions(n)) && ["at", "c10", "torch"].iter().any(|n| mentions(n))
+}
+
+/// The texts to read first, in this order: those that the user's mentions something of; `mentions` tells of an identifier.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
-    let half = HALF_NAMES.iter().any(|n| mentions(n)).then_some(&HALF);
+    let c10 = mentions_c10_half(&mentions).then_some(&C10_HALF);
+    let half = (c10.is_some() || HALF_NAMES.iter().any(|n| mentions(n))).then_some(&HALF);
     let std = mentions("std").then_some(&STD);
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
-    [pipeline, aten, half, std, packed, groups].into_iter().flatten().collect()
+    [pipeline, half, std, c10, aten, packed, groups].into_iter().flatten().collect()
 }

@@ -1,3 +1,4 @@
+#define __WB_STD 1
 namespace std {
 
 template <typename T, T v> struct integral_constant {

@@ -59,15 +59,24 @@ pub struct Conversion {
     to_lvalue: bool,
     /// How many steps down to a base.
     base: u32,
+    /// A reference was bound: what it is bound to and with which qualifiers is compared with other references only.
+    reference: bool,
 }
 
 impl Conversion {
-    const EXACT: Conversion =
-        Conversion { rank: Rank::Exact, to_bool: false, to_void: false, qualified: false, to_lvalue: false, base: 0 };
+    const EXACT: Conversion = Conversion {
+        rank: Rank::Exact,
+        to_bool: false,
+        to_void: false,
+        qualified: false,
+        to_lvalue: false,
+        base: 0,
+        reference: false,
+    };
 
     /// Of the object a method is called on.
     pub fn object(qualified: bool) -> Self {
-        Conversion { qualified, ..Self::EXACT }
+        Conversion { qualified, reference: true, ..Self::EXACT }
     }
 
     /// Of a rank, without anything special.
@@ -75,10 +84,17 @@ impl Conversion {
         Conversion { rank, ..Self::EXACT }
     }
 
+    fn bound(self) -> Self {
+        Conversion { reference: true, ..self }
+    }
+
     /// `Less` when `self` is the better one.
     pub fn order(&self, other: &Self) -> Ordering {
-        let key = |c: &Self| (c.rank, c.to_bool, c.to_void, c.base, c.to_lvalue, c.qualified);
-        key(self).cmp(&key(other))
+        let key = |c: &Self| (c.rank, c.to_bool, c.to_void, c.base);
+        let detail = |c: &Self| (c.to_lvalue, c.qualified);
+        let details =
+            if self.reference == other.reference { detail(self).cmp(&detail(other)) } else { Ordering::Equal };
+        key(self).cmp(&key(other)).then(details)
     }
 }
 
@@ -88,8 +104,8 @@ pub fn implicit(arg: &Arg, to: &Ty) -> Option<Conversion> {
         return Some(Conversion::EXACT);
     }
     match &to.kind {
-        Kind::Reference(target) => return reference(arg, target),
-        Kind::RvalueReference(target) => return rvalue_reference(arg, target),
+        Kind::Reference(target) => return reference(arg, target).map(Conversion::bound),
+        Kind::RvalueReference(target) => return rvalue_reference(arg, target).map(Conversion::bound),
         _ => {}
     }
     if arg.list.is_some() {

@@ -111,6 +111,10 @@ impl<'a> Lowerer<'a> {
         }
         let associated = self.associated(symbol, args);
         set.extend(associated.into_iter().filter(|c| !set.contains(c)).collect::<Vec<_>>());
+        if !args.iter().any(|a| a.ty.is_struct()) {
+            // [over.match.oper]: for enums only functions that take one of them as such.
+            set.retain(|c| self.takes_enum(*c, args));
+        }
         if !set.is_empty() && sign != "=" {
             match self.try_choose(&set, None, None, args, span) {
                 Ok(Some(index)) => return Some(self.call_function(index, args.to_vec(), span)),
@@ -128,6 +132,16 @@ impl<'a> Lowerer<'a> {
         }
         self.report(diag);
         Some(Typed::error(span))
+    }
+
+    /// Whether a function takes an operand's enum as it is. Templates may.
+    fn takes_enum(&self, callable: Callable, args: &[Typed]) -> bool {
+        let Callable::Func(index) = callable else { return true };
+        let params = self.func(index).params.iter().zip(args);
+        params.into_iter().any(|(param, arg)| match (&param.referred().kind, &arg.ty.kind) {
+            (Kind::Enum(x), Kind::Enum(y)) => x == y,
+            _ => false,
+        })
     }
 
     /// Assignment operators that compete with copying: for a value of the struct's own type only those that take it.
