@@ -9,6 +9,7 @@ pub mod lexer;
 pub mod lower;
 pub mod parser;
 pub mod preprocess;
+mod spare;
 pub mod types;
 
 pub use lower::nearest;
@@ -73,9 +74,36 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
         all.extend(preprocess::preprocess(sources, file, &given, &mut interner, &mut diags).tokens);
         all.pop();
     }
-    all.append(&mut tokens);
-    tokens = all;
-    let unit = parser::parse(tokens, &mut interner, &mut diags);
+    let before = diags.len();
+    let asked =
+        options.instances.iter().map(|name| interner.intern(name.split('<').next().unwrap_or("").trim())).collect();
+    let mut spare = spare::Spare::of(file);
+    let mut module;
+    let mut round = 0;
+    loop {
+        let read = all.iter().chain(&tokens).copied().collect();
+        module = lowered(sources, read, &library, options, &mut interner, &mut diags);
+        round += 1;
+        if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &interner) {
+            break;
+        }
+        diags.truncate(before);
+    }
+    diags.extend(spare.warnings());
+    preprocess::uses::explain(&mut diags, uses, &interner);
+    (module, diags)
+}
+
+/// Parses and lowers preprocessed tokens.
+fn lowered(
+    sources: &mut SourceMap,
+    tokens: Vec<lexer::Token>,
+    library: &[FileId],
+    options: &Options,
+    interner: &mut ast::Interner,
+    diags: &mut Vec<Diagnostic>,
+) -> Module {
+    let unit = parser::parse(tokens, interner, diags);
     let mut wanted = Vec::new();
     for name in &options.instances {
         // The parser learns that the name before the `<` is a template's, so that any argument may follow. What stands round
@@ -89,11 +117,9 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
         for (part, text) in parts {
             tokens.pop();
             let file = sources.add(part, text);
-            tokens.extend(preprocess::preprocess(sources, file, options, &mut interner, &mut diags).tokens);
+            tokens.extend(preprocess::preprocess(sources, file, options, interner, diags).tokens);
         }
-        wanted.push((name.clone(), parser::parse(tokens, &mut interner, &mut diags)));
+        wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
-    let module = lower::lower(&unit, &wanted, &library, sources, &mut interner, &mut diags);
-    preprocess::uses::explain(&mut diags, uses, &interner);
-    (module, diags)
+    lower::lower(&unit, &wanted, library, sources, interner, diags)
 }

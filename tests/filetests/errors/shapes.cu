@@ -19,10 +19,10 @@ constexpr int endless = forever(1);
 constexpr int down(int n) { return down(n + 1); }
 constexpr int bottom = down(1);
 // error WB0303 3:14 cannot hold itself
-// error WB0401 4:25 bit-fields are not supported
+// warning WB0401 4:25 bit-fields are not supported
 // error WB0302 5:8 has two members `x`
 // error WB0203 6:37 instantiated more than 200 deep
-// error WB0401 7:18 virtual
+// warning WB0401 7:18 `f` is left out
 // error WB0310 8:33 a kernel cannot take `int&`
 // error WB0305 9:29 needs a default too
 // error WB0303 10:43 before its `auto` result is known

@@ -43,14 +43,14 @@ const FUNCTIONS: &[Advice] = advice! {
     "__prof_trigger" exact, "a profiler counter", "leave it out";
     "asm" exact, "inline PTX", "write the operation in C++";
     "cudaLaunchDevice" prefix, "dynamic parallelism", "launch the second kernel from outside";
+    "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
 };
 
 const TYPES: &[Advice] = advice! {
     "__nv_fp8" prefix, "fp8", "use `float` or `__half`";
-    "cudaStream_t" exact, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
-    "cudaError_t" exact, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
     "cudaTextureObject_t" exact, "a texture", "read a plain array and interpolate in the kernel";
     "cudaSurfaceObject_t" exact, "a surface", "read and write a plain array";
+    "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
     "curand" prefix, "cuRAND", "pass random numbers in as an array";
     "cuComplex" exact, "complex numbers", "use `float2`";
     "cuFloatComplex" exact, "complex numbers", "use `float2`";
@@ -59,6 +59,24 @@ const TYPES: &[Advice] = advice! {
     "string" exact, "a class of the standard library", "use an array";
     "vector" exact, "a class of the standard library", "use an array";
     "tuple" exact, "a class of the standard library", "use a struct";
+    "timespec" exact, "a type of the host", "leave it out";
+    "timeval" exact, "a type of the host", "leave it out";
+    "FILE" exact, "a type of the host", "leave it out";
+    "pthread_t" exact, "a type of the host", "leave it out";
+    "ostream" exact, "a class of the standard library", "use `printf`";
+    "istream" exact, "a class of the standard library", "pass the value as a parameter";
+    "stringstream" exact, "a class of the standard library", "use `printf`";
+    "ostringstream" exact, "a class of the standard library", "use `printf`";
+    "ifstream" exact, "a class of the standard library", "pass the value as a parameter";
+    "ofstream" exact, "a class of the standard library", "use `printf`";
+    "function" exact, "a class of the standard library", "take the function as a template parameter";
+    "map" exact, "a class of the standard library", "use an array";
+    "unordered_map" exact, "a class of the standard library", "use an array";
+    "set" exact, "a class of the standard library", "use an array";
+    "unordered_set" exact, "a class of the standard library", "use an array";
+    "unique_ptr" exact, "a class of the standard library", "use a plain pointer";
+    "shared_ptr" exact, "a class of the standard library", "use a plain pointer";
+    "initializer_list" exact, "a class of the standard library", "use an array";
     "__int128" exact, "128-bit integers", "use two 64-bit integers";
     "__int128_t" exact, "128-bit integers", "use two 64-bit integers";
     "__uint128_t" exact, "128-bit integers", "use two 64-bit integers";

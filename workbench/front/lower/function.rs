@@ -311,21 +311,15 @@ impl<'a> Lowerer<'a> {
             }
             return Some(index);
         }
-        if side == Side::Kernel
-            && let Some(&Callable::Func(other)) = set.first()
-        {
-            let place = self.func(other).span;
-            let message = format!("overloaded kernels are not supported: `{name}` names another function already");
-            self.report(
-                Diagnostic::error(Code::Unsupported, span, message)
-                    .related(place, "the other one")
-                    .help("give each a name of its own"),
-            );
-            return None;
-        }
         let mut info = info;
         let written = std::mem::replace(&mut info.defaults, vec![None; decl.params.len()]);
         if side == Side::Kernel {
+            let overload = set.iter().any(|c| matches!(c, Callable::Func(f) if self.func(*f).side == Side::Kernel));
+            if overload {
+                // The first of a name has it alone, the others are told apart as C++ does.
+                let params: Vec<String> = info.params.iter().map(ToString::to_string).collect();
+                info.display = format!("{}({})", info.display, params.join(", "));
+            }
             info.display = self.kernel_name(info.display);
         }
         debug_assert_eq!(written.len(), decl.params.len());

@@ -262,32 +262,53 @@ impl<'a> Lowerer<'a> {
     pub(super) fn wanted_instance(&mut self, name: &'a Name, shown: &str) {
         let ident = name.last();
         match self.find(name) {
-            Found::Functions(set, Some(explicit)) => {
-                for callable in set.iter() {
-                    let Callable::Template(index) = *callable else { continue };
-                    let (args, fine) = self.quietly(|this| this.complete_args(index, &explicit, ident.span));
-                    if let Some(args) = args.filter(|_| fine)
-                        && let Some(made) = self.function_instance(index, &args, &[], ident.span)
-                    {
-                        self.note_call(made, ident.span);
-                        if self.func(made).side == Side::Kernel {
-                            let id = self.func_id(made);
-                            shown.clone_into(&mut self.func_mut(made).display);
-                            shown.clone_into(&mut self.module.functions[id.index()].name);
-                        }
-                        return;
-                    }
-                }
-                let message = format!("no template `{}` takes these arguments", self.text(&ident));
-                self.report(Diagnostic::error(Code::NoOverload, name.span, message));
-            }
+            Found::Functions(set, Some(explicit)) => self.wanted_of(&set, &explicit, name, shown),
             Found::Functions(..) => {
                 let message = format!("`{}` needs template arguments", self.text(&ident));
                 self.report(Diagnostic::error(Code::ArgumentCount, name.span, message).help("write `name<...>`"));
             }
             Found::Error => {}
-            _ => self.unknown(&ident, name.span, "kernel"),
+            _ => match self.kernel_template(ident.name) {
+                Some(index) => {
+                    let last = name.parts.last().and_then(|p| p.args.as_ref());
+                    let explicit = last.and_then(|args| self.template_args(args)).unwrap_or_default();
+                    self.wanted_of(&[Callable::Template(index)], &explicit, name, shown);
+                }
+                None => self.unknown(&ident, name.span, "kernel"),
+            },
         }
+    }
+
+    fn wanted_of(&mut self, set: &[Callable], explicit: &[TArg], name: &'a Name, shown: &str) {
+        let ident = name.last();
+        for callable in set {
+            let Callable::Template(index) = *callable else { continue };
+            let (args, fine) = self.quietly(|this| this.complete_args(index, explicit, ident.span));
+            if let Some(args) = args.filter(|_| fine)
+                && let Some(made) = self.function_instance(index, &args, &[], ident.span)
+            {
+                self.note_call(made, ident.span);
+                if self.func(made).side == Side::Kernel {
+                    let id = self.func_id(made);
+                    shown.clone_into(&mut self.func_mut(made).display);
+                    shown.clone_into(&mut self.module.functions[id.index()].name);
+                }
+                return;
+            }
+        }
+        let message = format!("no template `{}` takes these arguments", self.text(&ident));
+        self.report(Diagnostic::error(Code::NoOverload, name.span, message));
+    }
+
+    /// The only template of a kernel by that name, in whatever namespace.
+    fn kernel_template(&self, name: crate::front::ast::Symbol) -> Option<TemplateIndex> {
+        let is = |t: &super::template::Template<'a>| match &t.kind {
+            TemplateKind::Function { decl, .. } => t.name == name && decl.specs.global,
+            _ => false,
+        };
+        let mut found = (0..self.templates.len()).filter(|&i| is(&self.templates[i]));
+        let first = found.next()?;
+        found.next().is_none().then_some(TemplateIndex(first as u32))
     }
 
     /// The template that a name means.

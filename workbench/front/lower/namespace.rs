@@ -64,6 +64,10 @@ impl<'a> Lowerer<'a> {
     /// `namespace a = b;`
     pub(super) fn namespace_alias(&mut self, alias: &'a NamespaceAlias) {
         if let Some(scope) = self.namespace_scope(&alias.target) {
+            // Saying it again is allowed.
+            if matches!(self.scopes.here(alias.name.name), Some(Decl::Namespace(old)) if *old == scope) {
+                return;
+            }
             self.declare(alias.name.name, Decl::Namespace(scope), alias.name.span);
         }
     }
@@ -76,6 +80,14 @@ impl<'a> Lowerer<'a> {
             Found::None => {
                 // Of `std` everything that is built in is visible anyway.
                 let builtin = name.parts.first().is_some_and(|p| p.ident.name == self.known.std);
+                let first = name.parts.first().map_or("", |p| self.interner.name(p.ident.name));
+                match crate::front::builtins::unsupported_namespace(first) {
+                    Some(advice) if name.parts.len() > 1 => {
+                        self.unsupported_name(advice, name.path(self.interner), name.span);
+                        return;
+                    }
+                    _ => {}
+                }
                 if !builtin {
                     self.unknown(&ident, name.span, "name");
                 }

@@ -140,10 +140,15 @@ impl<'a> Lowerer<'a> {
             return Ty::error();
         }
         let path = written.path(self.interner);
+        let of_std = path.starts_with("std::");
         let path = path.trim_start_matches("std::").to_owned();
         if parts.len() > 1 {
             match path.split_once("::").and_then(|(n, _)| builtins::unsupported_namespace(n)) {
                 Some(advice) => self.unsupported_name(advice, path, span),
+                None if of_std => {
+                    let message = format!("`std::{path}` is not supported: it is a part of the standard library");
+                    self.report(Diagnostic::error(Code::Unsupported, span, message).help("use plain C++"));
+                }
                 None => self.report(Diagnostic::error(Code::UnknownName, span, format!("unknown type `{path}`"))),
             }
             return Ty::error();

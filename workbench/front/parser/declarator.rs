@@ -206,7 +206,7 @@ impl Parser<'_> {
     }
 
     /// conversion-type-id: a type with pointers and references, and no more.
-    fn conversion_type(&mut self) -> PResult<TypeName> {
+    pub(super) fn conversion_type(&mut self) -> PResult<TypeName> {
         let outer = std::mem::replace(&mut self.want_type, true);
         let specs = self.conversion_specifiers();
         self.want_type = outer;
@@ -223,7 +223,7 @@ impl Parser<'_> {
         self.class = class;
         let specs = specs?;
         if specs.untyped.is_some() {
-            return Err(self.expected("a type"));
+            return Err(self.expected_type());
         }
         Ok(specs)
     }

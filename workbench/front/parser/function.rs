@@ -242,6 +242,18 @@ impl Parser<'_> {
         params
     }
 
+    /// Whether a declaration ends without a body.
+    fn declares_only(&self, mut at: usize) -> bool {
+        loop {
+            match self.at_index(at).kind {
+                T::Semi => return true,
+                T::LParen => at = self.bracket_end(at).unwrap_or(at) + 1,
+                T::LBrace | T::RBrace | T::Eof | T::Comma | T::Assign => return false,
+                _ => at += 1,
+            }
+        }
+    }
+
     fn parameter_list(&mut self) -> PResult<Vec<ParamDecl>> {
         let index = self.pos;
         let function = index.checked_sub(1).map(|i| self.at_index(i)).filter(|t| t.kind == T::Ident).map(|t| t.symbol);
@@ -253,6 +265,12 @@ impl Parser<'_> {
         while !self.at(T::RParen) {
             if self.at(T::Ellipsis) {
                 let span = self.peek().span;
+                // A declaration alone is of the host, and whoever calls it with more than it names is told.
+                let declared = self.kind_at(1) == T::RParen && self.declares_only(self.pos + 2);
+                if declared {
+                    self.bump();
+                    break;
+                }
                 return Err(self.unsupported(span, "C variadic functions are not supported", "name every parameter"));
             }
             let start = self.pos;

@@ -31,6 +31,11 @@ impl Parser<'_> {
                 }
                 T::Dot | T::Arrow => {
                     let arrow = self.bump().kind == T::Arrow;
+                    if self.at_word(K::Operator) && self.names_conversion() {
+                        expr = self.conversion_call(expr, arrow, height, start)?;
+                        height = self.height;
+                        continue;
+                    }
                     let (member, below) = self.measured(Self::member_name)?;
                     height = height.max(below);
                     ExprKind::Member { object: Box::new(expr), member, arrow }
@@ -61,6 +66,27 @@ impl Parser<'_> {
         }
         self.height = height;
         Ok(expr)
+    }
+
+    /// `x.operator T()`: the conversion, written out. Leaves its height.
+    #[inline(never)]
+    fn conversion_call(&mut self, object: Expr, arrow: bool, height: u32, start: Span) -> PResult<Expr> {
+        self.bump();
+        let (ty, below) = self.measured(Self::conversion_type)?;
+        let open = self.expect(T::LParen)?;
+        self.expect_close(T::RParen, open)?;
+        let height = height.max(below);
+        let span = self.since(start);
+        let operand =
+            if arrow { self.node(ExprKind::Unary(UnaryOp::Deref, Box::new(object)), span, height)? } else { object };
+        let height = if arrow { self.height } else { height };
+        self.node(ExprKind::Cast { kind: CastKind::Static, ty: Box::new(ty), operand: Box::new(operand) }, span, height)
+    }
+
+    /// Whether `operator` is followed by a type, not by a sign.
+    fn names_conversion(&self) -> bool {
+        let next = self.kind_at(1);
+        !super::name::is_overloadable(next) && !matches!(next, T::LParen | T::LBracket)
     }
 
     /// What follows `.` or `->`.

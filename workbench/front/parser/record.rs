@@ -81,7 +81,8 @@ impl Parser<'_> {
                 if name.simple().is_some() && (alone || !known) {
                     self.declare_struct(ident, templates, known);
                 }
-                if alone {
+                // `struct S* p;` declares `S` where nothing has.
+                if alone || (!known && name.simple().is_some() && templates.is_empty()) {
                     *out = Some(Rc::new(StructDecl {
                         key,
                         templates: std::mem::take(templates),

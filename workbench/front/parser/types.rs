@@ -294,6 +294,17 @@ impl Parser<'_> {
                     .help(format!("write `void {name}(...)`; if `{name}` is meant to be a macro, it is not defined")),
             );
         }
+        self.expected_type()
+    }
+
+    /// Reports what stands where a type must.
+    pub(super) fn expected_type(&mut self) -> Reported {
+        let token = self.peek();
+        if token.kind == T::Ident && self.kind_at(1) == T::ColonColon {
+            let words: Vec<&str> = (self.pos..self.pos + 3).map(|i| self.at_index(i).text(self.interner)).collect();
+            let text = format!("`{}` is not supported: it is no type that is known", words.concat());
+            return self.unsupported(token.span, &text, "use a type of the language, or declare it");
+        }
         self.expected("a type")
     }
 
@@ -408,7 +419,7 @@ impl Parser<'_> {
         self.want_type = outer;
         let specs = specs?;
         if specs.untyped.is_some() {
-            return Err(self.expected("a type"));
+            return Err(self.expected_type());
         }
         let declarator = self.declarator(false)?;
         if let Some(name) = declarator.name {

@@ -208,8 +208,14 @@ impl Preprocessor<'_> {
         } else {
             let (open, close) = if quoted { ('"', '"') } else { ('<', '>') };
             let text = format!("there is no header {open}{name}{close}");
-            let diag = Diagnostic::error(Code::UnknownInclude, span, text);
-            self.diags.push(diag.help(format!("give its text with `headers={{\"{name}\": ...}}`")));
+            let help = format!("give its text with `headers={{\"{name}\": ...}}`");
+            // What a library's header declares is missed where it is used; the user's own is missed here.
+            let diag = if quoted {
+                Diagnostic::error(Code::UnknownInclude, span, text)
+            } else {
+                Diagnostic::warning(Code::UnknownInclude, span, format!("{text}: it is left out"))
+            };
+            self.diags.push(diag.help(help));
         }
     }
 
@@ -305,6 +311,11 @@ impl Preprocessor<'_> {
         let repeated = self.headers.contains_key(&key);
         if !repeated {
             let text = self.options.headers.get(&key).map_or("", String::as_str);
+            // One file under two names.
+            let again = |h: &Header| h.once && self.sources.file(h.file).is_some_and(|f| &*f.text == text);
+            if self.headers.values().any(again) {
+                return;
+            }
             let file = self.sources.add(key.clone(), text);
             if text.len() > super::MAX_SOURCE {
                 let message = format!("the header is {} bytes long; the limit is {}", text.len(), super::MAX_SOURCE);

@@ -277,6 +277,7 @@ const MACROS: &[(&str, &str)] = &[
     ("__linux__", "1"),
     ("__LP64__", "1"),
     ("TORCH_EXTENSION_NAME", "extension"),
+    ("__extension__", ""),
     ("__builtin_expect", "(value, expected) (value)"),
     ("__builtin_assume", "(condition) ((void)0)"),
     ("__builtin_assume_aligned", "(pointer, ...) (pointer)"),

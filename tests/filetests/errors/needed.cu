@@ -1,0 +1,7 @@
+// test error
+__device__ __forceinline__ void copy_async(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"l"(to), "l"(from));
+}
+__device__ void by(float* y) { copy_async(y, y); }
+__global__ void k(float* y) { by(y); }
+// error WB0401 3:5 inline PTX is not supported

@@ -1,0 +1,482 @@
+//! What the kernels of a text can do without.
+//!
+//! A text from a repository holds more than its kernels: host classes, launchers, variants of helpers for hardware whose
+//! instructions are not supported. Where such a declaration fails for a reason that is ours (it is *not supported*) and no
+//! kernel needs it, the text is read once more without it, and a warning says so. What is needed is found by name, which
+//! errs on the safe side: a kernel needs every declaration of every name that it mentions, and so on from there.
+//! Operators are used without being named, so they always count as needed; so do the special members of a class that is.
+//!
+//! Reading again costs time only where something is not supported. What comes out is a text that was compiled without the
+//! declaration: nothing broken is ever left behind.
+
+use std::collections::{HashMap, HashSet};
+
+use super::ast::{Interner, Symbol};
+use super::lexer::{Keyword as K, Token, TokenKind as T};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{FileId, Span};
+
+/// How often a text is read again: what needs what was left out is left out, too.
+pub(super) const MAX_ROUNDS: usize = 12;
+
+/// Warnings about single declarations; the rest is counted.
+const MAX_WARNINGS: usize = 6;
+
+/// A declaration of a text.
+#[derive(Debug)]
+struct Part {
+    /// Its tokens: from, and up to.
+    start: usize,
+    end: usize,
+    /// Where the body of a function, or the members of a class start; `end` without any.
+    body: usize,
+    /// The names it declares.
+    names: Vec<Symbol>,
+    /// The class that it is a member of.
+    class: Option<usize>,
+    /// A kernel, other than a template.
+    kernel: bool,
+    /// Used without being named.
+    unnamed: bool,
+    /// A template.
+    template: bool,
+    /// It holds something of the device.
+    device: bool,
+    /// A function: what it declares can be overloaded.
+    function: bool,
+}
+
+/// What was left out so far.
+#[derive(Debug, Default)]
+pub(super) struct Spare {
+    /// The text itself, as opposed to its headers.
+    file: Option<FileId>,
+    names: HashSet<Symbol>,
+    warnings: Vec<Diagnostic>,
+    count: usize,
+}
+
+impl Spare {
+    /// Nothing left out yet of the text `file`.
+    pub(super) fn of(file: FileId) -> Self {
+        Spare { file: Some(file), ..Spare::default() }
+    }
+
+    /// After a compilation of `tokens` that ended with `diags`: whether something could be taken out of the tokens, so that
+    /// compiling them again is worth it. `wanted` are names of templates whose instances are asked for.
+    pub(super) fn reduce(
+        &mut self,
+        tokens: &mut Vec<Token>,
+        diags: &[Diagnostic],
+        wanted: &HashSet<Symbol>,
+        interner: &Interner,
+    ) -> bool {
+        let ours = |d: &&Diagnostic| d.is_error() && d.code == Code::Unsupported;
+        if !diags.iter().any(|d| ours(&d)) && self.names.is_empty() {
+            return false;
+        }
+        let closers = closers(tokens);
+        let mut parts = Vec::new();
+        Split { tokens, closers: &closers, interner, parts: &mut parts }.items(0, tokens.len() - 1);
+        if !parts.iter().any(|p| tokens[p.start..p.end].iter().any(|t| t.kind == T::Keyword(K::Global))) {
+            return false;
+        }
+        let mut errors: Vec<Vec<&Diagnostic>> = vec![Vec::new(); parts.len()];
+        let ranges: Vec<(Span, bool)> = parts.iter().map(|p| range(&tokens[p.start..p.end])).collect();
+        for diag in diags.iter().filter(|d| d.is_error()) {
+            // The smallest declaration round it; what one use of a macro makes lies in one place.
+            let holds = |i: &usize| contains(ranges[*i].0, diag.span);
+            let length = |i: &usize| ranges[*i].0.end - ranges[*i].0.start;
+            let smallest = (0..parts.len()).filter(holds).map(|i| length(&i)).min();
+            for i in (0..parts.len()).filter(holds).filter(|i| Some(length(i)) == smallest) {
+                errors[i].push(diag);
+            }
+        }
+        // Host code that was refused needs nothing.
+        let refused = |d: &&Diagnostic| !d.is_error() && d.code == Code::Unsupported;
+        let idle: Vec<bool> =
+            ranges.iter().map(|r| diags.iter().filter(refused).any(|d| contains(r.0, d.span))).collect();
+        let needed = needed(tokens, &parts, &errors, &idle, wanted);
+        let mentions = |p: &Part| {
+            let gone = |t: &Token| self.names.contains(&t.symbol) && !p.names.contains(&t.symbol);
+            tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && gone(t))
+        };
+        let spare: Vec<usize> = (0..parts.len())
+            .filter(|&i| {
+                let p = &parts[i];
+                let unsupported = errors[i].iter().any(ours);
+                // A header's host code may use what nobody knows here.
+                let foreign = !p.device && self.file.is_some_and(|f| ranges[i].0.file != f);
+                let because = unsupported || (!errors[i].is_empty() && (foreign || mentions(p)));
+                because && (!needed[i] || overload_of_something_unsupported(tokens, &parts, &errors, i))
+            })
+            .collect();
+        for &i in &spare {
+            let part = &parts[i];
+            self.names.extend(part.names.iter().copied());
+            if part.class.is_some_and(|c| spare.contains(&c)) {
+                continue;
+            }
+            let Some(first) = errors[i].iter().find(|d| d.code == Code::Unsupported).or(errors[i].first()) else {
+                continue;
+            };
+            self.count += 1;
+            if self.count <= MAX_WARNINGS
+                && let Some(&name) = part.names.first()
+            {
+                let reason = &first.message;
+                let message = format!("`{}` is left out, which no kernel needs: {reason}", interner.name(name));
+                self.warnings.push(Diagnostic::warning(first.code, first.span, message));
+            }
+        }
+        let mut out = vec![false; tokens.len()];
+        spare.iter().for_each(|&i| out[parts[i].start..parts[i].end].fill(true));
+        let mut at = 0;
+        tokens.retain(|_| {
+            at += 1;
+            !out[at - 1]
+        });
+        !spare.is_empty()
+    }
+
+    /// The warnings about what was left out.
+    pub(super) fn warnings(mut self) -> Vec<Diagnostic> {
+        if self.count > MAX_WARNINGS
+            && let Some(last) = self.warnings.last_mut()
+        {
+            let more = self.count - MAX_WARNINGS;
+            let word = if more == 1 { "declaration is" } else { "declarations are" };
+            last.message.push_str(&format!("; {more} more such {word} left out, too"));
+        }
+        self.warnings
+    }
+}
+
+/// Whether a function's *signature* is what is not supported, and it is an operator, a special member or one of several
+/// functions of its name: nothing that is supported means this one.
+fn overload_of_something_unsupported(tokens: &[Token], parts: &[Part], errors: &[Vec<&Diagnostic>], i: usize) -> bool {
+    let p = &parts[i];
+    let head = range(&tokens[p.start..p.body]).0;
+    let in_head = |d: &&Diagnostic| d.code == Code::Unsupported && contains(head, d.span);
+    let other = |(j, q): (usize, &Part)| j != i && q.function && errors[j].is_empty() && q.names == p.names;
+    let spare = |p: &Part| p.unnamed || parts.iter().enumerate().any(other);
+    p.function && !p.kernel && errors[i].iter().any(|d| in_head(&d)) && spare(p)
+}
+
+/// Which declarations the kernels need.
+fn needed(
+    tokens: &[Token],
+    parts: &[Part],
+    errors: &[Vec<&Diagnostic>],
+    idle: &[bool],
+    wanted: &HashSet<Symbol>,
+) -> Vec<bool> {
+    let mut needed = vec![false; parts.len()];
+    let mut work: Vec<usize> = Vec::new();
+    for (i, p) in parts.iter().enumerate() {
+        let asked = p.kernel || p.names.iter().any(|n| wanted.contains(n));
+        // Host code that compiles can be called.
+        let host = !p.device
+            && !p.template
+            && p.class.is_none()
+            && p.function
+            && p.body < p.end
+            && errors[i].is_empty()
+            && !idle[i];
+        let operator = p.unnamed && p.class.is_none();
+        if asked || host || operator {
+            (needed[i], _) = (true, work.push(i));
+        }
+    }
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
+    let mut named: HashMap<Symbol, Vec<usize>> = HashMap::new();
+    for (i, p) in parts.iter().enumerate() {
+        p.class.into_iter().for_each(|c| members[c].push(i));
+        p.names.iter().for_each(|n| named.entry(*n).or_default().push(i));
+    }
+    let mut seen: HashSet<Symbol> = HashSet::new();
+    while let Some(i) = work.pop() {
+        let p = &parts[i];
+        let mut found: Vec<usize> = Vec::new();
+        // A member that was named before its class was needed, or is used without being named.
+        found.extend(
+            members[i].iter().filter(|&&j| parts[j].unnamed || parts[j].names.iter().any(|n| seen.contains(n))),
+        );
+        let mut at = p.start;
+        while at < p.end {
+            if let Some(&j) = members[i].iter().find(|&&j| parts[j].start == at) {
+                at = parts[j].end;
+                continue;
+            }
+            let token = tokens[at];
+            if token.kind == T::Ident && seen.insert(token.symbol) {
+                found.extend(named.get(&token.symbol).into_iter().flatten());
+            }
+            at += 1;
+        }
+        for j in found {
+            if !needed[j] && parts[j].class.is_none_or(|c| needed[c]) {
+                needed[j] = true;
+                work.push(j);
+            }
+        }
+    }
+    needed
+}
+
+/// For each `{`, `(` and `[`, the index of what closes it.
+fn closers(tokens: &[Token]) -> Vec<usize> {
+    let last = tokens.len() - 1;
+    let mut out = vec![last; tokens.len()];
+    let mut open = Vec::new();
+    for (i, t) in tokens.iter().enumerate() {
+        match t.kind {
+            T::LBrace | T::LParen | T::LBracket => open.push(i),
+            T::RBrace | T::RParen | T::RBracket => {
+                if let Some(start) = open.pop() {
+                    out[start] = i;
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Where tokens lie, and whether in one file.
+fn range(tokens: &[Token]) -> (Span, bool) {
+    let Some(first) = tokens.first() else { return (Span::NONE, false) };
+    let mut span = first.span;
+    for t in tokens.iter().filter(|t| t.span.file == span.file) {
+        (span.start, span.end) = (span.start.min(t.span.start), span.end.max(t.span.end));
+    }
+    (span, tokens.iter().all(|t| t.span.file == span.file))
+}
+
+fn contains(range: Span, span: Span) -> bool {
+    range.file == span.file && range.start <= span.start && span.start < range.end
+}
+
+/// Splits tokens into declarations.
+struct Split<'a> {
+    tokens: &'a [Token],
+    closers: &'a [usize],
+    interner: &'a Interner,
+    parts: &'a mut Vec<Part>,
+}
+
+impl Split<'_> {
+    fn kind(&self, at: usize) -> T {
+        self.tokens[at.min(self.tokens.len() - 1)].kind
+    }
+
+    /// The declarations of a text, those in namespaces among them.
+    fn items(&mut self, mut at: usize, end: usize) {
+        while at < end {
+            match self.kind(at) {
+                T::Semi | T::RBrace => at += 1,
+                T::Keyword(K::Namespace) | T::Keyword(K::Inline) | T::Keyword(K::Extern)
+                    if self.opens_namespace(at).is_some() =>
+                {
+                    at = self.opens_namespace(at).unwrap_or(at) + 1;
+                }
+                _ => at = self.item(at, end, None),
+            }
+        }
+    }
+
+    /// The `{` of `namespace a::b {`, `inline namespace {` or `extern "C" {`.
+    fn opens_namespace(&self, at: usize) -> Option<usize> {
+        let mut i = at;
+        if self.kind(i) == T::Keyword(K::Extern) {
+            return (self.kind(i + 1) == T::Str && self.kind(i + 2) == T::LBrace).then_some(i + 2);
+        }
+        if self.kind(i) == T::Keyword(K::Inline) {
+            i += 1;
+        }
+        if self.kind(i) != T::Keyword(K::Namespace) {
+            return None;
+        }
+        i += 1;
+        while matches!(self.kind(i), T::Ident | T::ColonColon | T::Keyword(K::Inline)) {
+            i += 1;
+        }
+        (self.kind(i) == T::LBrace).then_some(i)
+    }
+
+    /// One declaration; where the next one starts.
+    fn item(&mut self, start: usize, end: usize, class: Option<usize>) -> usize {
+        let mut at = start;
+        let mut body = None;
+        let (mut parens, mut assigned, mut inits) = (None, false, false);
+        let mut angle = 0i32;
+        let template = self.kind(start) == T::Keyword(K::Template) && self.kind(start + 1) == T::Lt;
+        let mut record = None;
+        let mut in_head = template;
+        while at < end {
+            match self.kind(at) {
+                T::Semi => {
+                    at += 1;
+                    break;
+                }
+                T::Lt if in_head => angle += 1,
+                T::Gt if in_head => angle -= 1,
+                T::Shr if in_head => angle -= 2,
+                T::Assign if parens.is_none() => assigned = true,
+                T::Colon if parens.is_some() => inits = true,
+                T::Keyword(K::Struct | K::Class | K::Union | K::Enum)
+                    if angle <= 0 && parens.is_none() && record.is_none() =>
+                {
+                    record = Some(at);
+                }
+                T::LParen => {
+                    let skipped = at > start && self.is_attribute(at - 1);
+                    if !skipped && angle <= 0 && parens.is_none() {
+                        parens = Some(at);
+                    }
+                    at = self.closers[at];
+                }
+                T::LBracket => at = self.closers[at],
+                T::LBrace => {
+                    let close = self.closers[at];
+                    // `A() : x{1}, y{2} { }`
+                    let initialiser = inits
+                        && matches!(self.kind(at - 1), T::Ident | T::Gt)
+                        && matches!(self.kind(close + 1), T::Comma | T::LBrace);
+                    if initialiser {
+                        at = close + 1;
+                        continue;
+                    }
+                    let function = parens.is_some() && !assigned;
+                    if body.is_none() {
+                        body = Some(at);
+                    }
+                    at = close;
+                    if function {
+                        at += 1;
+                        break;
+                    }
+                }
+                _ => {}
+            }
+            if in_head && angle <= 0 && self.kind(at) != T::Keyword(K::Template) {
+                in_head = false;
+            }
+            at += 1;
+        }
+        let at = at.clamp(start + 1, end.max(start + 1));
+        let tokens = &self.tokens[start..at.min(self.tokens.len())];
+        let has = |k: K| tokens.iter().any(|t| t.kind == T::Keyword(k));
+        let function =
+            parens.is_some() && !assigned && record.is_none_or(|r| parens.is_some_and(|p| p < r) || body.is_none());
+        let is_record = record.is_some() && !function && body.is_some();
+        let names = self.names(start, at, parens.filter(|_| function), record.filter(|_| is_record), body);
+        let kernel = has(K::Global) && !template;
+        let class_name = class.and_then(|c| self.parts[c].names.first().copied());
+        let unnamed = has_operator(&self.tokens[start..body.unwrap_or(at)])
+            || (class.is_some() && (names.first().is_some_and(|n| Some(*n) == class_name) || has_virtual(tokens)));
+        let index = self.parts.len();
+        self.parts.push(Part {
+            start,
+            end: at,
+            body: body.unwrap_or(at),
+            names,
+            class,
+            kernel,
+            unnamed,
+            template,
+            device: has(K::Global) || has(K::Device) || has(K::Constexpr) || has(K::Constant),
+            function,
+        });
+        if is_record
+            && let Some(open) = body
+            && class.is_none()
+        {
+            self.members(open + 1, self.closers[open], index);
+        }
+        at
+    }
+
+    /// The member functions of a class that have bodies.
+    fn members(&mut self, mut at: usize, end: usize, class: usize) {
+        while at < end {
+            match self.kind(at) {
+                T::Semi | T::RBrace => at += 1,
+                T::Ident if self.kind(at + 1) == T::Colon => at += 2,
+                _ => {
+                    let before = self.parts.len();
+                    at = self.item(at, end, Some(class));
+                    // Fields and types are the class itself.
+                    if !self.parts[before].function {
+                        self.parts.truncate(before);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether parentheses after this token hold no parameters.
+    fn is_attribute(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        matches!(token.kind, T::Keyword(K::Alignas | K::Decltype | K::LaunchBounds | K::Align))
+            || (token.kind == T::Ident && self.interner.name(token.symbol).starts_with("__"))
+                && matches!(self.interner.name(token.symbol), "__attribute__" | "__align__" | "__declspec")
+            || matches!(token.kind, T::Keyword(word) if word.spelling().starts_with("__"))
+    }
+
+    /// The names that a declaration gives.
+    fn names(
+        &self,
+        start: usize,
+        end: usize,
+        parens: Option<usize>,
+        record: Option<usize>,
+        body: Option<usize>,
+    ) -> Vec<Symbol> {
+        let idents = |from: usize, to: usize| -> Vec<Symbol> {
+            self.tokens[from..to.min(self.tokens.len())]
+                .iter()
+                .filter(|t| t.kind == T::Ident)
+                .map(|t| t.symbol)
+                .collect()
+        };
+        if let Some(parens) = parens {
+            let before = (start..parens).rev().find(|&i| self.kind(i) == T::Ident);
+            return before.map(|i| self.tokens[i].symbol).into_iter().collect();
+        }
+        if let Some(record) = record {
+            let open = body.unwrap_or(end);
+            let is_enum = self.kind(record) == T::Keyword(K::Enum);
+            let stop = (record..open).find(|&i| matches!(self.kind(i), T::Colon | T::Lt)).unwrap_or(open);
+            let mut names: Vec<Symbol> = idents(record, stop).into_iter().rev().take(1).collect();
+            if is_enum {
+                names.extend(idents(open, end));
+            }
+            let close = self.closers[open.min(self.tokens.len() - 1)];
+            names.extend(idents(close.min(end), end));
+            return names;
+        }
+        // Variables and aliases: what stands before a value or an end, outside of any brackets.
+        let mut names = Vec::new();
+        let mut at = start;
+        while at < end {
+            let next = self.kind(at + 1);
+            let ends = matches!(next, T::Assign | T::Semi | T::Comma | T::LBracket | T::LBrace | T::LParen);
+            match self.kind(at) {
+                T::LParen | T::LBracket | T::LBrace => at = self.closers[at],
+                T::Ident if ends => names.push(self.tokens[at].symbol),
+                _ => {}
+            }
+            at += 1;
+        }
+        if names.is_empty() { idents(start, end) } else { names }
+    }
+}
+
+fn has_operator(tokens: &[Token]) -> bool {
+    tokens.iter().any(|t| t.kind == T::Keyword(K::Operator))
+}
+
+fn has_virtual(tokens: &[Token]) -> bool {
+    tokens.iter().any(|t| t.kind == T::Keyword(K::Virtual))
+}
