@@ -17,7 +17,7 @@ pub use lower::nearest;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
-use crate::ir::Module;
+use crate::ir::{FuncKind, Module};
 use crate::source::{FileId, SourceMap};
 
 /// What a compilation is told besides the text.
@@ -84,7 +84,8 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
         let read = all.iter().chain(&tokens).copied().collect();
         module = lowered(sources, read, &library, options, &mut interner, &mut diags);
         round += 1;
-        if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &interner) {
+        let host: Vec<_> = module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
+        if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &host, &interner) {
             break;
         }
         diags.truncate(before);

@@ -63,12 +63,14 @@ impl Spare {
     }
 
     /// After a compilation of `tokens` that ended with `diags`: whether something could be taken out of the tokens, so that
-    /// compiling them again is worth it. `wanted` are names of templates whose instances are asked for.
+    /// compiling them again is worth it. `wanted` are names of templates whose instances are asked for, `host` the places of
+    /// host functions that can be called.
     pub(super) fn reduce(
         &mut self,
         tokens: &mut Vec<Token>,
         diags: &[Diagnostic],
         wanted: &HashSet<Symbol>,
+        host: &[Span],
         interner: &Interner,
     ) -> bool {
         let ours = |d: &&Diagnostic| d.is_error() && d.code == Code::Unsupported;
@@ -93,10 +95,8 @@ impl Spare {
             }
         }
         // Host code that was refused needs nothing.
-        let refused = |d: &&Diagnostic| !d.is_error() && d.code == Code::Unsupported;
-        let idle: Vec<bool> =
-            ranges.iter().map(|r| diags.iter().filter(refused).any(|d| contains(r.0, d.span))).collect();
-        let needed = needed(tokens, &parts, &errors, &idle, wanted);
+        let lowered: Vec<bool> = ranges.iter().map(|r| host.iter().any(|f| contains(r.0, *f))).collect();
+        let needed = needed(tokens, &parts, &errors, &lowered, wanted);
         let mentions = |p: &Part| {
             let gone = |t: &Token| self.names.contains(&t.symbol) && !p.names.contains(&t.symbol);
             tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && gone(t))
@@ -168,7 +168,7 @@ fn needed(
     tokens: &[Token],
     parts: &[Part],
     errors: &[Vec<&Diagnostic>],
-    idle: &[bool],
+    lowered: &[bool],
     wanted: &HashSet<Symbol>,
 ) -> Vec<bool> {
     let mut needed = vec![false; parts.len()];
@@ -182,7 +182,7 @@ fn needed(
             && p.function
             && p.body < p.end
             && errors[i].is_empty()
-            && !idle[i];
+            && lowered[i];
         let operator = p.unnamed && p.class.is_none();
         if asked || host || operator {
             (needed[i], _) = (true, work.push(i));

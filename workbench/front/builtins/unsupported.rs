@@ -28,6 +28,7 @@ const FUNCTIONS: &[Advice] = advice! {
     "malloc" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter";
     "free" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter";
     "__h" prefix, "an intrinsic of 16-bit floats", "write it with operators, or compute in `float`";
+    "__nv_cvt" prefix, "fp8", "use `float` or `__half`";
     "__float2" prefix, "a conversion", "write a cast";
     "curand" prefix, "cuRAND", "pass random numbers in as an array";
     "tex1D" prefix, "a texture", "read a plain array and interpolate in the kernel";

@@ -8,6 +8,9 @@ use crate::front::ast::{
 };
 use crate::front::builtins;
 
+/// Host functions that are named one by one when they are left out.
+const MAX_REFUSED: usize = 8;
+
 impl Lowerer<'_> {
     /// Whether a host function is more than arithmetic on scalars.
     pub(super) fn needs_host_code(&self, decl: &FunctionDecl) -> bool {
@@ -17,14 +20,30 @@ impl Lowerer<'_> {
             || decl.body.as_ref().is_some_and(|b| b.stmts.iter().any(|s| self.stmt_is_foreign(s)))
     }
 
-    /// Warns of a host function once, and stays silent about what is in it: the kernels beside it need none of it.
+    /// Leaves a host function out, and stays silent about what is in it: the kernels beside it need none of it. Without a body
+    /// there is nothing to leave out.
     pub(super) fn refuse_host_function(&mut self, decl: &FunctionDecl) {
-        let name = decl.name.path(self.interner);
-        let message = format!("host code with tensors, pointers or launches is not supported: `{name}` is left out");
-        self.report(
-            Diagnostic::warning(Code::Unsupported, decl.span, message)
-                .help("launch the kernel from the notebook: `m.kernel[grid, block](...)`"),
-        );
+        if decl.body.is_some() && !self.in_library(decl.span) {
+            self.refused.push((decl.name.path(self.interner), decl.span));
+        }
+    }
+
+    /// Warns of the host functions that were left out.
+    pub(super) fn report_refused(&mut self) {
+        let refused = std::mem::take(&mut self.refused);
+        let shown = refused.len().min(MAX_REFUSED);
+        for (i, (name, span)) in refused.iter().take(shown).enumerate() {
+            let mut message =
+                format!("host code with tensors, pointers or launches is not supported: `{name}` is left out");
+            if i + 1 == shown && refused.len() > shown {
+                let more: Vec<String> = refused[shown..].iter().map(|(name, _)| format!("`{name}`")).collect();
+                message.push_str(&format!(", and {}", more.join(", ")));
+            }
+            self.report(
+                Diagnostic::warning(Code::Unsupported, *span, message)
+                    .help("launch the kernel from the notebook: `m.kernel[grid, block](...)`"),
+            );
+        }
     }
 
     /// A type that is no number.

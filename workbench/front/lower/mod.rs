@@ -341,6 +341,9 @@ struct Lowerer<'a> {
     diags: &'a mut Vec<Diagnostic>,
     /// How many messages this stage may still add.
     room: usize,
+    warning_room: usize,
+    /// Host functions that are left out: their names and places.
+    refused: Vec<(String, Span)>,
     /// How many times messages are being held back: what fails is only tried.
     quiet: u32,
     /// Whether something was reported while they were.
@@ -400,6 +403,8 @@ pub fn lower(
         known,
         diags,
         room: MAX_DIAGNOSTICS,
+        warning_room: MAX_DIAGNOSTICS,
+        refused: Vec::new(),
         quiet: 0,
         failed: false,
         unevaluated: 0,
@@ -439,6 +444,7 @@ pub fn lower(
             lowerer.drain();
         }
     }
+    lowerer.report_refused();
     lowerer.finish_dispatchers();
     lowerer.report_missing_bodies();
     lowerer.module
@@ -481,8 +487,10 @@ impl<'a> Lowerer<'a> {
         if shown > 0 && self.diags.iter().any(again) {
             return;
         }
-        if self.room > 0 {
-            self.room -= 1;
+        // Warnings take no room from errors.
+        let room = if diag.is_error() { &mut self.room } else { &mut self.warning_room };
+        if *room > 0 {
+            *room -= 1;
             self.diags.push(diag);
         }
     }

@@ -87,7 +87,7 @@ def load_inline(
         try:
             module.__dict__[wanted] = compiled[wanted]
         except KeyError as error:
-            left_out = [w for w in compiled.warnings if w.code == "WB0401" and f"`{wanted}` is left out" in w.message]
+            left_out = [w for w in compiled.warnings if "left out" in w.message and f"`{wanted}`" in w.message]
             if left_out:
                 raise _refused(left_out[0]) from None
             raise make_argument_error(f"functions: {error.args[0]}") from None
@@ -96,7 +96,8 @@ def load_inline(
 
 def _refused(warning: Diagnostic) -> CompileError:
     """The error of a function that was asked for and left out."""
-    error = replace(warning, severity="error", message=warning.message.replace(" is left out", ""))
+    message = warning.message.replace(" is left out, which no kernel needs", "").replace(" is left out", "")
+    error = replace(warning, severity="error", message=message)
     lines = [f"{error}"]
     if error.text is not None:
         lines.append(f"    {error.text}")
