@@ -317,7 +317,7 @@ proptest! {
     fn passes_change_no_result(choices in prop::collection::vec(any::<u32>(), 600), n in -3i32..12, x in -2.0f32..2.0) {
         let mut choices = choices.into_iter();
         let scalars = [ParamType::Scalar(Scalar::I32), ParamType::Scalar(Scalar::F32)];
-        let out = ParamType::Ptr { elem: Some(Scalar::I64), is_const: false };
+        let out = ParamType::Ptr { elem: Some(Scalar::I64.into()), is_const: false };
         let callee = function(&mut choices, FuncKind::Device, &scalars, 12);
         let kernel = function(&mut choices, FuncKind::Kernel, &[out, scalars[0], scalars[1]], 50);
         let module = Module { functions: vec![callee, kernel], ..Module::default() };

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use workbench::diagnostic::{Diagnostic, Severity};
-use workbench::ir::{Param, Scalar};
+use workbench::ir::{Elem, Param, Scalar};
 use workbench::runtime::{Arg, BufferArg, CompileOptions, Dim3, Error, LaunchConfig, Program, Report};
 use workbench::{diagnostic, front, source};
 
@@ -159,7 +159,7 @@ fn call(program: &Program, text: &str) -> Outcome {
     let params: Vec<Param> = program.host_params(name.trim()).map_err(|e| e.to_string())?.to_vec();
     let words: Vec<&str> = inner.split(',').map(str::trim).filter(|w| !w.is_empty()).collect();
     let args: Result<Vec<_>, _> =
-        words.iter().zip(&params).map(|(w, p)| value::number(value::element(p.ty), w)).collect();
+        words.iter().zip(&params).map(|(w, p)| value::number(value::element(p.ty).bits(), w)).collect();
     let (result, _) = program.call_host(name.trim(), &args?, None).map_err(|e| e.to_string())?;
     let result = result.ok_or("the function has no result")?;
     let scalar = result.ty().scalar().unwrap_or(Scalar::U64);
@@ -180,7 +180,7 @@ struct Launch {
 /// An array argument after the launch.
 struct Array {
     name: String,
-    scalar: Scalar,
+    elem: Elem,
     memory: Vec<u64>,
     bytes: usize,
 }
@@ -237,17 +237,22 @@ impl Launch {
         let mut args = Vec::new();
         for (name, given) in &self.args {
             let param = kernel.params().iter().find(|p| &p.name == name);
-            let scalar = param.map_or(Scalar::I32, |p| value::element(p.ty));
+            let elem = param.map_or(Scalar::I32.into(), |p| value::element(p.ty));
+            let half = param.and_then(|p| p.layout.as_deref()).and_then(|l| l.half());
             args.push(match given {
                 Value::Null => Arg::Null,
-                Value::Number(text) => Arg::Scalar(value::number(scalar, text)?),
+                Value::Number(text) if half.is_none() => Arg::Scalar(value::number(elem.bits(), text)?),
                 _ => {
-                    let bytes = value::memory(given, scalar)?;
+                    let bytes = match (given, half) {
+                        // A 16-bit float by value goes by its bytes.
+                        (Value::Number(text), Some(half)) => value::element_bytes(half, text)?,
+                        _ => value::memory(given, elem)?,
+                    };
                     let mut memory = vec![0u64; bytes.len().div_ceil(8).max(1)];
                     bytemuck::cast_slice_mut::<u64, u8>(&mut memory)[..bytes.len()].copy_from_slice(&bytes);
                     let ptr = memory.as_mut_ptr().cast();
-                    arrays.push(Array { name: name.clone(), scalar, memory, bytes: bytes.len() });
-                    Arg::Buffer(BufferArg { ptr, bytes: bytes.len(), dtype: scalar.into(), writable: true })
+                    arrays.push(Array { name: name.clone(), elem, memory, bytes: bytes.len() });
+                    Arg::Buffer(BufferArg { ptr, bytes: bytes.len(), dtype: elem.into(), writable: true })
                 }
             });
         }
@@ -330,7 +335,7 @@ fn set(program: &Program, text: &str) -> Outcome {
     let (name, given) = text.split_once('=').ok_or("write name = value")?;
     let symbol = program.symbol(name.trim()).map_err(|e| e.to_string())?;
     let elem = program.module().globals.iter().find(|g| g.name == symbol.name()).and_then(|g| g.elem);
-    let bytes = value::memory(&value::parse(given)?, elem.ok_or("no elements")?)?;
+    let bytes = value::memory(&value::parse(given)?, elem.ok_or("no elements")?.into())?;
     symbol.set_bytes(&bytes).map_err(|e| e.to_string())
 }
 
@@ -342,7 +347,7 @@ fn symbols(program: &Program) -> Result<Vec<Array>, String> {
         let elem = program.module().globals.iter().find(|g| g.name == name).and_then(|g| g.elem);
         let mut memory = vec![0u64; bytes.len().div_ceil(8)];
         bytemuck::cast_slice_mut::<u64, u8>(&mut memory)[..bytes.len()].copy_from_slice(&bytes);
-        arrays.push(Array { name, scalar: elem.unwrap_or(Scalar::U8), memory, bytes: bytes.len() });
+        arrays.push(Array { name, elem: elem.unwrap_or(Scalar::U8).into(), memory, bytes: bytes.len() });
     }
     Ok(arrays)
 }
@@ -375,18 +380,18 @@ fn check_array(arrays: &[Array], line: &str) -> Outcome {
         Some((t, r)) => (t, r.trim().parse::<f64>().map_err(|_| format!("bad tolerance in `{line}`"))?),
         None => (rest, 0.0),
     };
-    let wanted = value::memory(&value::parse(text)?, array.scalar)?;
+    let wanted = value::memory(&value::parse(text)?, array.elem)?;
     let contents = array.contents();
-    let (got, want) = (value::doubles(contents, array.scalar), value::doubles(&wanted, array.scalar));
+    let (got, want) = (value::doubles(contents, array.elem), value::doubles(&wanted, array.elem));
     if got.len() != want.len() {
         return Err(format!("`{}` has {} elements, not {}", array.name, got.len(), want.len()));
     }
-    let size = array.scalar.size() as usize;
+    let size = array.elem.size() as usize;
     for i in 0..got.len() {
         let bits = contents[i * size..(i + 1) * size] == wanted[i * size..(i + 1) * size];
         let near = !exact && (got[i] - want[i]).abs() <= rtol * want[i].abs();
         if !(bits || near || (got[i].is_nan() && want[i].is_nan())) {
-            let (got, want) = (value::show(contents, array.scalar), value::show(&wanted, array.scalar));
+            let (got, want) = (value::show(contents, array.elem), value::show(&wanted, array.elem));
             return Err(format!("`{}[{i}]` is {}, not {}\n  all: {got:?}", array.name, got[i], want[i]));
         }
     }

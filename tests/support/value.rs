@@ -1,6 +1,6 @@
 //! Values as the file tests write them.
 
-use workbench::ir::{Const, POISON, ParamType, Scalar};
+use workbench::ir::{Const, Elem, POISON, ParamType, Scalar};
 
 /// A parsed argument or expectation.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,26 +92,35 @@ pub fn bytes(c: Const) -> Vec<u8> {
     }
 }
 
-/// The memory of an array value whose elements are of a scalar type.
-pub fn memory(value: &Value, scalar: Scalar) -> Result<Vec<u8>, String> {
+/// The bytes of a number as an element of memory.
+pub fn element_bytes(elem: Elem, text: &str) -> Result<Vec<u8>, String> {
+    if let Elem::Scalar(scalar) = elem {
+        return Ok(bytes(number(scalar, text)?));
+    }
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no {}", elem.name()))?;
+    Ok(elem.half_bits(value).map(|b| b.to_le_bytes().to_vec()).unwrap_or_default())
+}
+
+/// The memory of an array value whose elements are of a type.
+pub fn memory(value: &Value, elem: Elem) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     match value {
         Value::List(items) => {
             for item in items {
-                out.extend(bytes(number(scalar, item)?));
+                out.extend(element_bytes(elem, item)?);
             }
         }
         Value::Iota(n) => {
             for i in 0..*n {
-                out.extend(bytes(number(scalar, &i.to_string())?));
+                out.extend(element_bytes(elem, &i.to_string())?);
             }
         }
         Value::Fill(n, item) => {
             for _ in 0..*n {
-                out.extend(bytes(number(scalar, item)?));
+                out.extend(element_bytes(elem, item)?);
             }
         }
-        Value::Poison(n) => out.resize(n * scalar.size() as usize, POISON),
+        Value::Poison(n) => out.resize(n * elem.size() as usize, POISON),
         Value::Rand(n, seed) => {
             // SplitMix64 (Steele, Lea, Flood 2014), its top 24 bits as a number in [-1, 1).
             let mut state = *seed;
@@ -122,10 +131,11 @@ pub fn memory(value: &Value, scalar: Scalar) -> Result<Vec<u8>, String> {
                 z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
                 z ^= z >> 31;
                 let unit = (z >> 40) as f64 / f64::from(1 << 23) - 1.0;
-                out.extend(match scalar {
-                    Scalar::F32 => bytes(Const::F32(unit as f32)),
-                    Scalar::F64 => bytes(Const::F64(unit)),
-                    _ => return Err("rand() is for floats".to_owned()),
+                out.extend(match elem {
+                    Elem::Scalar(Scalar::F32) => bytes(Const::F32(unit as f32)),
+                    Elem::Scalar(Scalar::F64) => bytes(Const::F64(unit)),
+                    Elem::F16 | Elem::BF16 => element_bytes(elem, &unit.to_string())?,
+                    Elem::Scalar(_) => return Err("rand() is for floats".to_owned()),
                 });
             }
         }
@@ -140,22 +150,26 @@ pub fn memory(value: &Value, scalar: Scalar) -> Result<Vec<u8>, String> {
 }
 
 /// The element type arrays of a parameter have.
-pub fn element(ty: ParamType) -> Scalar {
+pub fn element(ty: ParamType) -> Elem {
     match ty {
-        ParamType::Scalar(s) => s,
-        ParamType::Ptr { elem, .. } => elem.unwrap_or(Scalar::U8),
-        ParamType::Bytes { .. } => Scalar::U8,
+        ParamType::Scalar(s) => s.into(),
+        ParamType::Ptr { elem, .. } => elem.unwrap_or(Scalar::U8.into()),
+        ParamType::Bytes { .. } => Scalar::U8.into(),
     }
 }
 
 /// Elements of memory as text, for messages.
-pub fn show(memory: &[u8], scalar: Scalar) -> Vec<String> {
+pub fn show(memory: &[u8], elem: Elem) -> Vec<String> {
     memory
-        .chunks_exact(scalar.size() as usize)
+        .chunks_exact(elem.size() as usize)
         .map(|c| {
             let mut wide = [0u8; 8];
             wide[..c.len()].copy_from_slice(c);
             let bits = u64::from_le_bytes(wide);
+            if let Some(value) = elem.half_value(bits as u16) {
+                return format!("{value:?}");
+            }
+            let scalar = elem.bits();
             match scalar {
                 Scalar::Bool => (bits != 0).to_string(),
                 Scalar::F32 => format!("{:?}", f32::from_bits(bits as u32)),
@@ -171,8 +185,8 @@ pub fn show(memory: &[u8], scalar: Scalar) -> Vec<String> {
 }
 
 /// Elements of memory as doubles.
-pub fn doubles(memory: &[u8], scalar: Scalar) -> Vec<f64> {
-    show(memory, scalar)
+pub fn doubles(memory: &[u8], elem: Elem) -> Vec<f64> {
+    show(memory, elem)
         .iter()
         .map(|t| match t.as_str() {
             "true" => 1.0,

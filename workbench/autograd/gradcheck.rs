@@ -131,6 +131,12 @@ pub fn gradcheck(
             "`{name}`: no argument is an array of floats, so there is no gradient to check"
         )));
     }
+    let is_half = |d: DType| matches!(d, DType::Float16 | DType::BFloat16);
+    if let Some(dtype) = args.iter().filter_map(|a| a.tensor()).map(Tensor::dtype).find(|d| is_half(*d)) {
+        return Err(Error::argument(format!(
+            "`{name}`: differences of {dtype} are too coarse to check a gradient with; give float32 arrays"
+        )));
+    }
     let base = forward(args)?;
     let outputs: Vec<usize> = (0..base.len()).filter(|&k| base[k].dtype().is_float()).collect();
     if outputs.is_empty() {

@@ -33,7 +33,11 @@ impl Precision {
 
 impl From<DType> for Precision {
     fn from(dtype: DType) -> Self {
-        Precision::Of(dtype)
+        match dtype {
+            DType::Float16 => Precision::Float16,
+            DType::BFloat16 => Precision::BFloat16,
+            _ => Precision::Of(dtype),
+        }
     }
 }
 

@@ -36,6 +36,8 @@ impl Random {
 /// Values that break things, by element type; every sample holds as many of them as fit in a quarter of it.
 fn edges(dtype: DType) -> &'static [f64] {
     match dtype {
+        // The smallest numbers of a binary16, and what its exponential is just finite of.
+        DType::Float16 | DType::BFloat16 => &[0.0, -0.0, 1.0, -1.0, 0.5, 6e-8, -6e-8, 11.0, -11.0],
         DType::Float32 | DType::Float64 => &[0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, -1e-30, 88.0, -88.0],
         DType::Bool => &[0.0, 1.0],
         DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => &[0.0, 1.0, 255.0],
@@ -52,7 +54,7 @@ pub fn sample(dtype: DType, shape: &[usize], seed: u64) -> Result<Tensor> {
     let count: usize = shape.iter().product();
     let mut values: Vec<f64> = (0..count)
         .map(|_| match dtype {
-            DType::Float32 | DType::Float64 => random.normal(),
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => random.normal(),
             DType::Bool => (random.bits() & 1) as f64,
             DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => (random.uniform() * 201.0).floor(),
             _ => (random.uniform() * 201.0).floor() - 100.0,

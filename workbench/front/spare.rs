@@ -160,7 +160,9 @@ fn overload_of_something_unsupported(tokens: &[Token], parts: &[Part], errors: &
     let in_head = |d: &&Diagnostic| d.code == Code::Unsupported && contains(head, d.span);
     let other = |(j, q): (usize, &Part)| j != i && q.function && errors[j].is_empty() && q.names == p.names;
     let spare = |p: &Part| p.unnamed || parts.iter().enumerate().any(other);
-    p.function && !p.kernel && errors[i].iter().any(|d| in_head(&d)) && spare(p)
+    // A virtual function changes what its class is.
+    let plain = p.function && !p.kernel && !has_virtual(&tokens[p.start..p.body]);
+    plain && errors[i].iter().any(in_head) && spare(p)
 }
 
 /// Which declarations the kernels need.

@@ -1,6 +1,6 @@
 //! What a struct that a launch takes by value holds, and where: the IR itself sees bytes, this tells the host how to fill them.
 
-use super::Scalar;
+use super::{Elem, Scalar};
 
 /// The members of a struct.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +27,12 @@ pub struct Member {
 /// What a member is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberType {
-    /// A number.
-    Scalar(Scalar),
+    /// A number: a scalar, or a 16-bit float.
+    Scalar(Elem),
     /// A pointer.
     Pointer {
         /// What it points at; `None` for `void*`, pointers to pointers and to structs of several types.
-        elem: Option<Scalar>,
+        elem: Option<Elem>,
         /// Whether that is const.
         is_const: bool,
     },
@@ -61,7 +61,7 @@ impl MemberType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accessor {
     /// The element type; `None` where it is none of the IR's.
-    pub elem: Option<Scalar>,
+    pub elem: Option<Elem>,
     /// Whether the elements are only read.
     pub is_const: bool,
     /// How many extents.
@@ -82,9 +82,17 @@ impl StructLayout {
         let (MemberType::Pointer { elem, is_const }, MemberType::Array(index, rank)) = (&data.ty, &sizes.ty) else {
             return None;
         };
-        let MemberType::Scalar(index) = **index else { return None };
+        let MemberType::Scalar(Elem::Scalar(index)) = **index else { return None };
         let offsets = [data.offset, sizes.offset, strides.offset];
         Some(Accessor { elem: *elem, is_const: *is_const, rank: *rank, index, offsets })
+    }
+
+    /// As a 16-bit float, if it is nothing else.
+    pub fn half(&self) -> Option<Elem> {
+        match self.members.as_slice() {
+            [Member { name, ty: MemberType::Scalar(elem), .. }] if name.is_empty() => Some(*elem),
+            _ => None,
+        }
     }
 
     /// What to say of a member that there is not.

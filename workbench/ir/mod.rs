@@ -54,6 +54,7 @@
 
 pub mod collective;
 pub mod constants;
+pub mod elem;
 pub mod entities;
 pub(crate) mod eval;
 pub mod format;
@@ -65,6 +66,7 @@ pub(crate) mod testing;
 pub mod visit;
 
 pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
+pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use math::MathFn;
 
@@ -623,7 +625,7 @@ pub enum ParamType {
     /// A pointer: what it points at (`None`: `void`), and whether the pointee is const.
     Ptr {
         /// The element type; `None` for `void*` and pointers to pointers.
-        elem: Option<Scalar>,
+        elem: Option<Elem>,
         /// Whether the pointee is const: the kernel only reads it.
         is_const: bool,
     },
@@ -662,6 +664,8 @@ pub enum FuncKind {
 pub struct Function {
     /// The user's name.
     pub name: String,
+    /// Its text is not the user's but one of [`crate::library`]: what goes wrong in it is told of its call.
+    pub library: bool,
     /// Kernel, device or host.
     pub kind: FuncKind,
     /// Parameters, in order.
@@ -690,6 +694,7 @@ impl Function {
         Function {
             name: name.into(),
             kind,
+            library: false,
             params: Vec::new(),
             ret: None,
             values: Vec::new(),

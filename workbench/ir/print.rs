@@ -19,8 +19,9 @@
 use std::fmt::{self, Write};
 
 use super::{
-    AtomicOp, BinaryOp, BitFn, Block, Builtin, Collective, CompareOp, Const, FuncId, FuncKind, Function, GlobalData,
-    MathFn, Module, Op, Param, ParamType, Scalar, Scope, SharedData, Space, Stmt, Stride, Type, UnaryOp, Value,
+    AtomicOp, BinaryOp, BitFn, Block, Builtin, Collective, CompareOp, Const, Elem, FuncId, FuncKind, Function,
+    GlobalData, MathFn, Module, Op, Param, ParamType, Scalar, Scope, SharedData, Space, Stmt, Stride, Type, UnaryOp,
+    Value,
 };
 
 /// The most elements of a table that are written out.
@@ -46,7 +47,7 @@ impl fmt::Display for ParamType {
         match self {
             ParamType::Scalar(s) => s.fmt(f),
             ParamType::Ptr { elem, is_const } => {
-                let elem = elem.map_or("void", Scalar::name);
+                let elem = elem.map_or("void", Elem::name);
                 write!(f, "ptr {}{elem}", if *is_const { "const " } else { "" })
             }
             ParamType::Bytes { size, align } => write!(f, "bytes {size} align {align}"),
@@ -471,7 +472,7 @@ mod tests {
         func.max_threads = Some(256);
         func.params = vec![
             Param::new("n", ParamType::Scalar(Scalar::I32), span),
-            Param::new("x", ParamType::Ptr { elem: Some(Scalar::F32), is_const: true }, span),
+            Param::new("x", ParamType::Ptr { elem: Some(Scalar::F32.into()), is_const: true }, span),
         ];
         let local = func.new_local("i", Type::Scalar(Scalar::I32));
         func.new_slot(SlotData { name: "tmp".into(), size: 16, align: 4, elem: Some(Scalar::F32) });

@@ -11,7 +11,7 @@ pub(crate) struct Builder {
 
 /// The parameter type `ptr elem`.
 pub(crate) fn pointer(elem: Scalar) -> ParamType {
-    ParamType::Ptr { elem: Some(elem), is_const: false }
+    ParamType::Ptr { elem: Some(elem.into()), is_const: false }
 }
 
 impl Builder {

@@ -2,7 +2,7 @@
 
 use super::schema::{Kind, Schema};
 use super::shape::Signature;
-use crate::ir::{ParamType, Scalar};
+use crate::ir::{Elem, ParamType, Scalar};
 use crate::runtime::program::param_type;
 use crate::runtime::{DType, Error, Kernel, Result};
 
@@ -61,7 +61,7 @@ pub fn bind(
     let mut sources: Vec<Option<Source>> = vec![None; params.len()];
     let mut used = vec![false; schema.args.len()];
     let mut outputs: Vec<Option<DType>> = vec![None; fresh.len()];
-    let mut place = |k: usize, elem: Option<Scalar>, param: &str| -> Result<()> {
+    let mut place = |k: usize, elem: Option<Elem>, param: &str| -> Result<()> {
         let Some(elem) = elem else {
             return Err(Error::argument(format!(
                 "`{name}`: parameter `{param}` is an output and a `void*`; give it an element type"

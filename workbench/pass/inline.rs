@@ -4,7 +4,7 @@
 //! grow without bound; a callee that holds a barrier or collective is inlined whatever its size, for a split cannot stand in a call.
 //!
 //! A body that returns only at its end is pasted as it is. Any other becomes a `Scope`; its returns set a local and break
-//! out. Statements keep the callee's spans, so a fault names the line in the helper.
+//! out. Statements keep the callee's spans, so a fault names the line in the helper; those of the library get the call's.
 //!
 //! Locals and slots of a callee are initialised (to poison) once a thread, no longer once a call: a callee that reads
 //! what it never wrote may see what an earlier call left. No defined program can tell.
@@ -191,6 +191,7 @@ impl Inliner<'_> {
             }),
             labels: self.caller.labels as usize,
             exit: None,
+            place: callee.library.then_some(span),
         };
         self.caller.locals.extend(callee.locals.iter().cloned());
         self.caller.labels += callee.labels;
@@ -247,6 +248,8 @@ struct Copy {
     locals: usize,
     slots: usize,
     labels: usize,
+    /// The call, where the callee's own text is none of the user's.
+    place: Option<Span>,
     /// Where a `Return` goes, and what it sets.
     exit: Option<(Label, Option<Local>)>,
 }
@@ -261,6 +264,7 @@ impl Copy {
         let mut out = Block::default();
         for (i, (stmt, span)) in block.iter().enumerate() {
             let last = last && i + 1 == block.stmts.len();
+            let span = self.place.unwrap_or(span);
             match stmt {
                 Stmt::Let(_, Op::Param(_)) => {}
                 Stmt::Return(value) => {

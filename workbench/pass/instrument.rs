@@ -34,10 +34,10 @@ pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
     let mut params = Vec::new();
     let mut elems = vec![None; first];
     for (i, elem) in elems.iter_mut().enumerate() {
-        if let ParamType::Ptr { elem: Some(scalar), is_const: false } = func.params[i].ty {
-            *elem = Some((scalar, params.len()));
+        if let ParamType::Ptr { elem: Some(of), is_const: false } = func.params[i].ty {
+            *elem = Some((of.bits(), params.len()));
             params.push(i);
-            let ty = ParamType::Ptr { elem: Some(Scalar::U64), is_const: false };
+            let ty = ParamType::Ptr { elem: Some(Scalar::U64.into()), is_const: false };
             let name = format!("{}.writer", func.params[i].name);
             func.params.push(Param::new(name, ty, func.params[i].span));
         }

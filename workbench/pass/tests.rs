@@ -517,7 +517,7 @@ fn a_switch_with_a_barrier_becomes_a_chain() {
 
 #[test]
 fn stores_record_their_thread() {
-    let input = ParamType::Ptr { elem: Some(Scalar::F32), is_const: true };
+    let input = ParamType::Ptr { elem: Some(Scalar::F32.into()), is_const: true };
     let (mut b, p) = Builder::new(FuncKind::Kernel, &[("a", input), ("out", pointer(Scalar::F32)), N]);
     let local = b.func.new_local("p", Type::Ptr);
     let at = b.at(p[1], p[2], Scalar::F32);

@@ -14,7 +14,8 @@ use std::fmt;
 use super::pointers::{self, Origin};
 use super::reachable_from;
 use crate::ir::{
-    Block, Const, FuncId, FuncKind, Function, GlobalData, Module, Op, ParamType, Scalar, Stmt, Stride, Type, Value,
+    Block, Const, Elem, FuncId, FuncKind, Function, GlobalData, Module, Op, ParamType, Scalar, Stmt, Stride, Type,
+    Value,
 };
 use crate::source::Span;
 
@@ -85,6 +86,13 @@ fn scalar(s: Scalar) -> Scalar {
     if s == Scalar::F32 { Scalar::F64 } else { s }
 }
 
+fn wide_elem(e: Elem) -> Elem {
+    match e {
+        Elem::Scalar(s) => Elem::Scalar(scalar(s)),
+        half => half,
+    }
+}
+
 fn wide(ty: Type) -> Type {
     match ty {
         Type::Scalar(s) => Type::Scalar(scalar(s)),
@@ -114,7 +122,7 @@ fn global(data: &mut GlobalData) {
 fn function(module: &Module, func: &Function) -> Result<Function, WidenError> {
     let origins = pointers::origins(func, |op| match op {
         Op::Param(i) => match func.params[*i as usize].ty {
-            ParamType::Ptr { elem, .. } => memory(elem),
+            ParamType::Ptr { elem, .. } => memory(elem.map(Elem::bits)),
             ParamType::Scalar(_) | ParamType::Bytes { .. } => Origin::Unknown,
         },
         Op::SlotAddr(s) => memory(func.slots[s.index()].elem),
@@ -127,7 +135,7 @@ fn function(module: &Module, func: &Function) -> Result<Function, WidenError> {
     for param in &mut out.params {
         param.ty = match param.ty {
             ParamType::Scalar(s) => ParamType::Scalar(scalar(s)),
-            ParamType::Ptr { elem, is_const } => ParamType::Ptr { elem: elem.map(scalar), is_const },
+            ParamType::Ptr { elem, is_const } => ParamType::Ptr { elem: elem.map(wide_elem), is_const },
             bytes @ ParamType::Bytes { .. } => bytes,
         };
     }
@@ -163,7 +171,7 @@ impl Widener<'_> {
                 Stmt::Call { func, args, .. } => {
                     for (arg, param) in args.iter().zip(&self.module.func(*func).params) {
                         if let ParamType::Ptr { elem, .. } = param.ty {
-                            self.argument(*arg, elem).map_err(refuse)?;
+                            self.argument(*arg, elem.map(Elem::bits)).map_err(refuse)?;
                         }
                     }
                 }

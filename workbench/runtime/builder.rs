@@ -8,7 +8,7 @@ use ndarray::{ArrayBase, Data, DataMut, Dimension};
 use super::{
     Arg, BufferArg, DType, Dim3, Error, Given, Interrupt, Kernel, LaunchConfig, Packed, Reach, Report, Result,
 };
-use crate::ir::{Const, Scalar};
+use crate::ir::{Const, Elem, Scalar};
 
 mod sealed {
     /// Types of this crate's choosing.
@@ -32,7 +32,7 @@ mod sealed {
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The element type's name here.
     const DTYPE: DType;
-    /// The value as a constant.
+    /// The value as a constant; that of a 16-bit float as a `float`.
     fn constant(self) -> Const;
 }
 
@@ -70,7 +70,31 @@ elements! {
     f64 => Float64, |x| Const::F64(x);
 }
 
-/// What may be an argument of a launch: Rust scalars, ndarray arrays and views of any dimension, slices. A shared borrow is read
+macro_rules! halves {
+    ($($ty:ty => $dtype:ident, $elem:expr;)*) => {$(
+        impl sealed::Sealed for $ty {}
+
+        impl Element for $ty {
+            const DTYPE: DType = DType::$dtype;
+            fn constant(self) -> Const {
+                Const::F32(self.to_f32())
+            }
+        }
+
+        impl<'a> IntoArg<'a> for $ty {
+            fn into_arg(self) -> std::result::Result<Given, String> {
+                Ok(Given::Half($elem, self.to_bits()))
+            }
+        }
+    )*};
+}
+
+halves! {
+    half::f16 => Float16, Elem::F16;
+    half::bf16 => BFloat16, Elem::BF16;
+}
+
+/// What may be an argument of a launch: Rust scalars (`half::f16` and `half::bf16` for 16-bit floats), ndarray arrays and views of any dimension, slices. A shared borrow is read
 /// only: a kernel that writes through it faults. `None::<f32>`-like nulls are [`NULL`].
 pub trait IntoArg<'a> {
     /// The argument, or why it cannot be one.

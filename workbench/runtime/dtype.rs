@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ir::Scalar;
+use crate::ir::{Elem, Scalar};
 
 /// The element type of an array, by NumPy's and torch's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,6 +25,10 @@ pub enum DType {
     Int64,
     /// Unsigned, 64 bits.
     UInt64,
+    /// IEEE binary16: `__half`.
+    Float16,
+    /// The upper half of a binary32: `__nv_bfloat16`; NumPy has it from `ml_dtypes`.
+    BFloat16,
     /// IEEE binary32.
     Float32,
     /// IEEE binary64.
@@ -33,7 +37,7 @@ pub enum DType {
 
 impl DType {
     /// Every element type.
-    pub const ALL: [DType; 11] = [
+    pub const ALL: [DType; 13] = [
         DType::Bool,
         DType::Int8,
         DType::UInt8,
@@ -43,6 +47,8 @@ impl DType {
         DType::UInt32,
         DType::Int64,
         DType::UInt64,
+        DType::Float16,
+        DType::BFloat16,
         DType::Float32,
         DType::Float64,
     ];
@@ -59,6 +65,8 @@ impl DType {
             DType::UInt32 => "uint32",
             DType::Int64 => "int64",
             DType::UInt64 => "uint64",
+            DType::Float16 => "float16",
+            DType::BFloat16 => "bfloat16",
             DType::Float32 => "float32",
             DType::Float64 => "float64",
         }
@@ -71,29 +79,46 @@ impl DType {
 
     /// Size of an element in bytes.
     pub fn size(self) -> usize {
-        Scalar::from(self).size() as usize
+        Elem::from(self).size() as usize
     }
 
-    /// `Float32` or `Float64`.
+    /// Whether it is a floating-point type.
     pub fn is_float(self) -> bool {
-        matches!(self, DType::Float32 | DType::Float64)
+        matches!(self, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64)
+    }
+
+    /// The scalar that elements are; `None` for 16-bit floats.
+    pub fn scalar(self) -> Option<Scalar> {
+        Elem::from(self).scalar()
     }
 }
 
-impl From<DType> for Scalar {
-    fn from(d: DType) -> Scalar {
+impl From<DType> for Elem {
+    fn from(d: DType) -> Elem {
         match d {
-            DType::Bool => Scalar::Bool,
-            DType::Int8 => Scalar::I8,
-            DType::UInt8 => Scalar::U8,
-            DType::Int16 => Scalar::I16,
-            DType::UInt16 => Scalar::U16,
-            DType::Int32 => Scalar::I32,
-            DType::UInt32 => Scalar::U32,
-            DType::Int64 => Scalar::I64,
-            DType::UInt64 => Scalar::U64,
-            DType::Float32 => Scalar::F32,
-            DType::Float64 => Scalar::F64,
+            DType::Bool => Elem::Scalar(Scalar::Bool),
+            DType::Int8 => Elem::Scalar(Scalar::I8),
+            DType::UInt8 => Elem::Scalar(Scalar::U8),
+            DType::Int16 => Elem::Scalar(Scalar::I16),
+            DType::UInt16 => Elem::Scalar(Scalar::U16),
+            DType::Int32 => Elem::Scalar(Scalar::I32),
+            DType::UInt32 => Elem::Scalar(Scalar::U32),
+            DType::Int64 => Elem::Scalar(Scalar::I64),
+            DType::UInt64 => Elem::Scalar(Scalar::U64),
+            DType::Float16 => Elem::F16,
+            DType::BFloat16 => Elem::BF16,
+            DType::Float32 => Elem::Scalar(Scalar::F32),
+            DType::Float64 => Elem::Scalar(Scalar::F64),
+        }
+    }
+}
+
+impl From<Elem> for DType {
+    fn from(e: Elem) -> DType {
+        match e {
+            Elem::Scalar(s) => DType::from(s),
+            Elem::F16 => DType::Float16,
+            Elem::BF16 => DType::BFloat16,
         }
     }
 }

@@ -549,7 +549,7 @@ pub fn param_type(ty: ParamType) -> String {
     match ty {
         ParamType::Scalar(s) => s.c_name().to_owned(),
         ParamType::Ptr { elem, is_const } => {
-            let elem = elem.map_or("void", Scalar::c_name);
+            let elem = elem.map_or("void", ir::Elem::c_name);
             if is_const { format!("const {elem}*") } else { format!("{elem}*") }
         }
         ParamType::Bytes { size, .. } => format!("struct of {size} bytes"),
@@ -641,10 +641,10 @@ fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
                 let want = DType::from(elem);
                 if b.dtype != want {
                     return Err(Error::argument(format!(
-                        "{} got an array of {}; try x.astype(np.{})",
+                        "{} got an array of {}; try x.astype({})",
                         wanted(),
                         b.dtype,
-                        if want == DType::Bool { "bool_" } else { want.name() }
+                        numpy_name(want)
                     )));
                 }
                 if !(b.ptr as usize).is_multiple_of(want.size()) && b.bytes > 0 {
@@ -657,6 +657,15 @@ fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
             }
             Ok(RawArg::Buffer { ptr: b.ptr, bytes: b.bytes, writable: b.writable && !is_const })
         }
+    }
+}
+
+/// How a user of NumPy writes an element type: `np.float32`, `ml_dtypes.bfloat16`.
+pub fn numpy_name(dtype: DType) -> String {
+    match dtype {
+        DType::Bool => "np.bool_".to_owned(),
+        DType::BFloat16 => "ml_dtypes.bfloat16".to_owned(),
+        _ => format!("np.{}", dtype.name()),
     }
 }
 

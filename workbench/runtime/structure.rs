@@ -4,13 +4,15 @@
 use super::{BufferArg, DType, Error, Result};
 use crate::back::Reach;
 use crate::ir::layout::{Accessor, MemberType, StructLayout};
-use crate::ir::{Const, Scalar};
+use crate::ir::{Const, Elem, Scalar};
 
 /// What is given for a parameter, or for a member of a struct.
 #[derive(Debug, Clone)]
 pub enum Given {
     /// A number of exactly the type wanted.
     Scalar(Const),
+    /// A 16-bit float, by its bits.
+    Half(Elem, u16),
     /// An array, for a pointer.
     Buffer(BufferArg),
     /// A null pointer.
@@ -72,7 +74,15 @@ impl Packed {
 
     fn fill(&mut self, path: &str, param: usize, at: u32, ty: &MemberType, value: &Given) -> Result<()> {
         match (ty, value) {
-            (MemberType::Scalar(want), Given::Scalar(c)) if c.ty().scalar() == Some(*want) => {
+            (MemberType::Struct(layout), given @ Given::Half(..)) if layout.half().is_some() => {
+                let elem = layout.half().unwrap_or(Elem::F16);
+                self.fill(path, param, at, &MemberType::Scalar(elem), given)
+            }
+            (MemberType::Scalar(want), Given::Half(elem, bits)) if want == elem => {
+                self.put(at, &bits.to_le_bytes());
+                Ok(())
+            }
+            (MemberType::Scalar(Elem::Scalar(want)), Given::Scalar(c)) if c.ty().scalar() == Some(*want) => {
                 let bits = super::program::bits(*c).to_le_bytes();
                 self.put(at, &bits[..want.size() as usize]);
                 Ok(())
@@ -130,14 +140,14 @@ impl Packed {
         path: &str,
         param: usize,
         at: u32,
-        (elem, is_const): (Option<Scalar>, bool),
+        (elem, is_const): (Option<Elem>, bool),
         buffer: &BufferArg,
     ) -> Result<()> {
         if let Some(want) = elem.map(DType::from).filter(|want| *want != buffer.dtype) {
             return Err(Error::argument(format!(
-                "`{path}` is a pointer to {want}, and the array is {}; try x.astype(np.{})",
+                "`{path}` is a pointer to {want}, and the array is {}; try x.astype({})",
                 buffer.dtype,
-                if want == DType::Bool { "bool_" } else { want.name() }
+                super::program::numpy_name(want)
             )));
         }
         if !is_const && !buffer.writable {
@@ -146,7 +156,7 @@ impl Packed {
         self.put(at, &(buffer.ptr as u64).to_le_bytes());
         self.reach.push(Reach {
             name: path.to_owned(),
-            elem,
+            elem: elem.map(Elem::bits),
             ptr: buffer.ptr,
             bytes: buffer.bytes,
             writable: buffer.writable && !is_const,
@@ -195,6 +205,7 @@ fn describe(ty: &MemberType) -> String {
         MemberType::Scalar(s) => format!("a number, `{}`", s.c_name()),
         MemberType::Pointer { .. } => "a pointer, which takes an array".to_owned(),
         MemberType::Array(_, count) => format!("an array of {count}, which takes a list"),
+        MemberType::Struct(layout) if layout.half().is_some() => format!("a number, `{}`", layout.name),
         MemberType::Struct(layout) => match layout.accessor() {
             Some(accessor) => format!("an accessor of {} dimensions, which takes an array", accessor.rank),
             None => format!("a struct `{}`, which takes its members by name", layout.name),
@@ -206,6 +217,7 @@ fn describe(ty: &MemberType) -> String {
 fn kind(value: &Given) -> String {
     match value {
         Given::Scalar(c) => c.ty().scalar().map_or("a pointer", Scalar::c_name).to_owned(),
+        Given::Half(elem, _) => elem.c_name().to_owned(),
         Given::Buffer(b) => format!("an array of {}", b.dtype),
         Given::Tensor { buffer, .. } => format!("an array of {}", buffer.dtype),
         Given::Null => "null".to_owned(),

@@ -3,7 +3,7 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::{BufferArg, DType, Element, Error, Result};
-use crate::ir::POISON;
+use crate::ir::{Elem, POISON};
 
 /// An owned host array, contiguous in row-major order. Its memory is aligned to 8 bytes, the largest element.
 #[derive(Clone)]
@@ -91,6 +91,11 @@ impl Tensor {
             DType::UInt32 => Self::from_slice(shape, &values.iter().map(|v| *v as u32).collect::<Vec<_>>()),
             DType::Int64 => Self::from_slice(shape, &values.iter().map(|v| *v as i64).collect::<Vec<_>>()),
             DType::UInt64 => Self::from_slice(shape, &values.iter().map(|v| *v as u64).collect::<Vec<_>>()),
+            DType::Float16 | DType::BFloat16 => {
+                let elem = Elem::from(dtype);
+                let bits: Vec<u16> = values.iter().filter_map(|v| elem.half_bits(*v)).collect();
+                Ok(Self { dtype, ..Self::from_slice(shape, &bits)? })
+            }
             DType::Float32 => Self::from_slice(shape, &values.iter().map(|v| *v as f32).collect::<Vec<_>>()),
             DType::Float64 => Self::from_slice(shape, values),
         }
@@ -150,6 +155,8 @@ impl Tensor {
             DType::UInt32 => wide::<u32>(self, f64::from),
             DType::Int64 => wide::<i64>(self, |v| v as f64),
             DType::UInt64 => wide::<u64>(self, |v| v as f64),
+            DType::Float16 => wide::<half::f16>(self, |v| f64::from(v.to_f32())),
+            DType::BFloat16 => wide::<half::bf16>(self, |v| f64::from(v.to_f32())),
             DType::Float32 => wide::<f32>(self, f64::from),
             DType::Float64 => wide::<f64>(self, |v| v),
         }

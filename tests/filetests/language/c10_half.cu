@@ -26,7 +26,7 @@ __global__ void sh(float* y, unsigned* z) {
     for (int o = 16; o; o >>= 1) { v = __hadd(v, __shfl_xor_sync(0xffffffffu, v, o)); p = __hadd2(p, __shfl_down_sync(0xffffffffu, p, o)); }
     if (threadIdx.x == 0) {
         y[0] = v; y[1] = __low2float(p); y[2] = __high2float(p);
-        y[3] = __hadd_sat(v, v); y[4] = __hmax_nan(v, CUDART_NAN_FP16) ; y[5] = __float2half_rz(2049.5f); y[6] = __float2half_ru(2049.5f);
+        y[3] = __hadd_sat(v, v); y[4] = __hmax_nan(v, __ushort_as_half(0x7fff)) ; y[5] = __float2half_rz(2049.5f); y[6] = __float2half_ru(2049.5f);
         y[7] = __float2half_rd(-2049.0f); y[8] = __float2half_rz(70000.0f);
         z[0] = __heq2_mask(p, p); z[1] = __half2ushort_rz(__float2half(-3.0f)); z[2] = __hbgt2(p, p);
         z[3] = __half_as_ushort(__ull2half_rn(2049ull)); z[4] = __bfloat16_as_ushort(__ll2bfloat16_rn((1ll << 62) + (1ll << 54) + 1));

@@ -5,7 +5,7 @@
 use super::context::{BufferDesc, DescKind, WorkerCtx};
 use super::schedule::Launch;
 use crate::back::{FaultKind, RawFault, Reach};
-use crate::ir::{Collective, Scalar, Type};
+use crate::ir::{Collective, Elem, Scalar, Type};
 use crate::source::Span;
 
 /// The offset that an index too large for any memory moves a pointer by: a multiple of every alignment, out of bounds of every
@@ -200,7 +200,7 @@ fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
 struct Buffer<'a> {
     desc: BufferDesc,
     name: &'a str,
-    elem: Option<Scalar>,
+    elem: Option<Elem>,
     /// "`c`", "the array", "a string literal".
     noun: &'static str,
 }
@@ -212,20 +212,20 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
         DescKind::Param | DescKind::NullParam => match launch.entry.params.get(index) {
             Some(p) => Buffer { name: &p.name, elem: p.elem, ..unnamed },
             None => match launch.reach.get(index - launch.entry.params.len()) {
-                Some(r) => Buffer { name: &r.name, elem: r.elem, ..unnamed },
+                Some(r) => Buffer { name: &r.name, elem: r.elem.map(Elem::from), ..unnamed },
                 None => unnamed,
             },
         },
         DescKind::Slot => match launch.image.slots.get(index) {
-            Some(s) => Buffer { name: &s.name, elem: s.elem, noun: "a local array", ..unnamed },
+            Some(s) => Buffer { name: &s.name, elem: s.elem.map(Elem::from), noun: "a local array", ..unnamed },
             None => unnamed,
         },
         DescKind::Global => match launch.image.globals.names.get(index) {
-            Some(g) => Buffer { name: &g.name, elem: g.elem, noun: "a literal", ..unnamed },
+            Some(g) => Buffer { name: &g.name, elem: g.elem.map(Elem::from), noun: "a literal", ..unnamed },
             None => unnamed,
         },
         DescKind::Shared => match launch.image.shared.get(index) {
-            Some(m) => Buffer { name: &m.name, elem: m.elem, noun: "shared memory", ..unnamed },
+            Some(m) => Buffer { name: &m.name, elem: m.elem.map(Elem::from), noun: "shared memory", ..unnamed },
             None => unnamed,
         },
         DescKind::Null | DescKind::Dangling => unnamed,
@@ -302,7 +302,7 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i
 }
 
 /// `index 5`, or `4 bytes at byte 6` where the access is no element of the buffer. `index` is what the pointer was moved by.
-fn place(elem: Option<Scalar>, off: i64, size: u64, index: Option<i64>) -> String {
+fn place(elem: Option<Elem>, off: i64, size: u64, index: Option<i64>) -> String {
     let is_far = off.wrapping_sub(FAR).unsigned_abs() < 1 << 50;
     match (elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0), index) {
         (_, Some(index)) if is_far => format!("index {index}"),

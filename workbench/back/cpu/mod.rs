@@ -40,7 +40,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::format::Piece;
-use crate::ir::{FuncId, FuncKind, Function, Global, Module, ParamType, Scalar, format};
+use crate::ir::{Elem, FuncId, FuncKind, Function, Global, Module, ParamType, format};
 use crate::source::Span;
 use analysis::FuncInfo;
 use context::BufferDesc;
@@ -125,7 +125,7 @@ struct Entry {
 struct ParamInfo {
     name: String,
     is_ptr: bool,
-    elem: Option<Scalar>,
+    elem: Option<Elem>,
 }
 
 /// What is compiled, in order: functions that others may call, entry points of host functions, then for each kernel that is
@@ -375,7 +375,7 @@ impl Entry {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
                 ParamType::Bytes { .. } => (true, None),
-                ParamType::Scalar(s) => (false, Some(s)),
+                ParamType::Scalar(s) => (false, Some(s.into())),
             };
             ParamInfo { name: p.name.clone(), is_ptr, elem }
         });

@@ -19,7 +19,13 @@ const OPTIONS_NAME: &str = "<options>";
 pub(super) fn library_parts(device_part: &str, options: &Options) -> Vec<&'static Part> {
     let bodies = options.defines.iter().map(|(_, body)| body.as_str());
     let texts = options.headers.values().map(String::as_str).chain(bodies).chain([device_part]);
-    let words: HashSet<&str> = texts.flat_map(|t| t.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
+    let mut words: HashSet<&str> = HashSet::new();
+    for text in texts {
+        // Comments and strings mention nothing; directives may.
+        for token in lex::tokens(text).iter().filter(|t| matches!(t.kind, Kind::Ident | Kind::Directive)) {
+            words.extend(token.text(text).split(|c: char| !c.is_alphanumeric() && c != '_'));
+        }
+    }
     library::mentioned_on_gpu(|name| words.contains(name))
 }
 

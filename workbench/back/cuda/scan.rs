@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lex::{self, Item, Kind, Shape, Token, Words};
-use crate::ir::{FuncKind, Function, Module, Param, ParamType, Scalar};
+use crate::ir::{Elem, FuncKind, Function, Module, Param, ParamType, Scalar};
 use crate::source::{FileId, Span};
 
 /// A kernel as its text declares it.
@@ -198,8 +198,19 @@ fn type_of(words: &[&str], aliases: &BTreeMap<String, String>) -> Option<ParamTy
     match stars {
         0 => scalar(&base).map(ParamType::Scalar),
         1 if base == ["void"] => Some(ParamType::Ptr { elem: None, is_const }),
-        1 => scalar(&base).map(|s| ParamType::Ptr { elem: Some(s), is_const }),
+        1 => elem(&base).map(|e| ParamType::Ptr { elem: Some(e), is_const }),
         _ => None,
+    }
+}
+
+/// What an array of a C spelling holds.
+fn elem(words: &[&str]) -> Option<Elem> {
+    match words {
+        ["__half" | "half" | "__half2" | "half2" | "Half"] => Some(Elem::F16),
+        ["__nv_bfloat16" | "nv_bfloat16" | "__nv_bfloat162" | "nv_bfloat162" | "BFloat16"] => Some(Elem::BF16),
+        ["at" | "c10" | "torch", ":", ":", rest @ ..] => elem(rest),
+        ["at" | "c10" | "torch", rest @ ..] if !rest.is_empty() => elem(rest),
+        _ => scalar(words).map(Elem::from),
     }
 }
 
@@ -252,7 +263,7 @@ mod tests {
 
     #[test]
     fn parameters_are_read_by_their_c_spelling() {
-        let ptr = |elem, is_const| ParamType::Ptr { elem, is_const };
+        let ptr = |elem: Option<Scalar>, is_const| ParamType::Ptr { elem: elem.map(Elem::from), is_const };
         assert_eq!(
             types(
                 "typedef float real; using index = unsigned long long;\n__global__ void __launch_bounds__(256, 2) k(\n\

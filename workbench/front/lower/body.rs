@@ -9,7 +9,7 @@ use crate::front::ast::{Compound, Expr, Ident, Symbol};
 use crate::front::builtins::{self, Lower};
 use crate::front::types::{Kind, StructTy, Ty};
 use crate::ir::layout::{Member, MemberType, StructLayout};
-use crate::ir::{Function, Op, Param, ParamType, SlotData, Stmt, Type};
+use crate::ir::{Elem, Function, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ impl<'a> Lowerer<'a> {
         let max_threads = self.launch_bounds(bounds);
         let mut func = self.module.functions[id.index()].clone();
         (func.span, func.max_threads) = (whole, max_threads);
+        func.library = self.in_library(whole);
         let usage = {
             let this = &*self;
             Usage::scan(code.body, &|name| this.callee(name))
@@ -99,7 +100,7 @@ impl<'a> Lowerer<'a> {
         let ret = state.ret.clone();
         let mut func = state.b.finish();
         if ret.is_struct() {
-            let ty = ParamType::Ptr { elem: ret.uniform(), is_const: false };
+            let ty = ParamType::Ptr { elem: self.element(&ret), is_const: false };
             func.params.push(Param::new("result", ty, whole));
         }
         let info = self.func_mut(index);
@@ -219,7 +220,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn declare_this(&mut self, class: &Ty, span: Span) {
-        let ty = ParamType::Ptr { elem: class.uniform(), is_const: class.is_const };
+        let ty = ParamType::Ptr { elem: self.element(class), is_const: class.is_const };
         let at = self.f.b.func.params.len() as u32;
         self.f.b.func.params.push(Param::new("this".to_owned(), ty, span));
         let value = self.at(span).bind(Type::Ptr, Op::Param(at));
@@ -232,7 +233,7 @@ impl<'a> Lowerer<'a> {
         let text = name.map_or_else(|| format!("arg{i}"), |n| self.text(&n).to_owned());
         let kernel = self.f.side == Side::Kernel;
         self.complete_type(&ty, span);
-        let param_ty = param_type(&ty, kernel);
+        let param_ty = self.param_type(&ty, kernel);
         let mut param = Param::new(text.clone(), param_ty, span);
         if let Some(s) = ty.as_struct().filter(|_| kernel) {
             param.layout = self.struct_layout(s).map(Arc::new);
@@ -322,6 +323,10 @@ impl Lowerer<'_> {
     /// What a struct holds, for the host that fills it.
     fn struct_layout(&self, s: &StructTy) -> Option<StructLayout> {
         let layout = s.layout.get()?;
+        if let Some(elem) = self.half(s) {
+            let value = Member { name: String::new(), offset: 0, ty: MemberType::Scalar(elem) };
+            return Some(StructLayout { name: s.name.clone(), size: layout.size, members: vec![value] });
+        }
         let mut members = Vec::new();
         let mut within = |inner: Option<StructLayout>, offset: u32| {
             let inner = inner.into_iter().flat_map(|l| l.members);
@@ -353,31 +358,61 @@ impl Lowerer<'_> {
         match &ty.kind {
             Kind::Array(of, Some(count)) => MemberType::Array(Box::new(self.member_type(of)), *count),
             Kind::Struct(s) if s.is_union => opaque,
+            Kind::Struct(s) if self.half(s).is_some() => self.half(s).map_or(opaque, MemberType::Scalar),
             Kind::Struct(s) => self.struct_layout(s).map_or(opaque, |l| MemberType::Struct(Box::new(l))),
-            Kind::Pointer(_) | Kind::Reference(_) | Kind::RvalueReference(_) => match param_type(ty, true) {
+            Kind::Pointer(_) | Kind::Reference(_) | Kind::RvalueReference(_) => match self.param_type(ty, true) {
                 ParamType::Ptr { elem, is_const } => MemberType::Pointer { elem, is_const },
                 _ => opaque,
             },
-            _ => ty.scalar().map_or(opaque, MemberType::Scalar),
+            _ => ty.scalar().map_or(opaque, |s| MemberType::Scalar(s.into())),
         }
     }
-}
 
-/// The declared type of a parameter, for launches and calls.
-fn param_type(ty: &Ty, kernel: bool) -> ParamType {
-    match &ty.kind {
-        Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) => {
-            let innermost = inner.innermost();
-            // Arrays of 16-bit floats come as what the host calls them, whatever holds their bits here.
-            let bits =
-                innermost.as_struct().is_some_and(|s| s.name.contains("__half") || s.name.contains("__nv_bfloat"));
-            let elem = if kernel && bits { None } else { innermost.uniform() };
-            ParamType::Ptr { elem, is_const: innermost.is_const }
+    /// The 16-bit float that one of our structs is.
+    fn half(&self, s: &StructTy) -> Option<Elem> {
+        let elem = match s.name.rsplit("::").next().unwrap_or("") {
+            "__half" | "Half" => Elem::F16,
+            "__nv_bfloat16" | "BFloat16" => Elem::BF16,
+            _ => return None,
+        };
+        self.in_library(self.class(s.id).span).then_some(elem)
+    }
+
+    /// What a type is all made of; `None` when it is made of several types.
+    fn element(&self, ty: &Ty) -> Option<Elem> {
+        match &ty.kind {
+            Kind::Array(of, _) => self.element(of),
+            Kind::Struct(s) => {
+                if let Some(half) = self.half(s) {
+                    return Some(half);
+                }
+                let scalar = ty.uniform()?;
+                if scalar != Scalar::U16 {
+                    return Some(scalar.into());
+                }
+                // Made of the bits of 16-bit floats, or of numbers.
+                let layout = s.layout.get()?;
+                let parts = layout.bases.iter().map(|(b, _)| b).chain(layout.fields.iter().map(|f| &f.ty));
+                let mut elems = parts.map(|part| self.element(part));
+                let first = elems.next()??;
+                elems.all(|e| e == Some(first)).then_some(first)
+            }
+            _ => ty.uniform().map(Elem::from),
         }
-        Kind::Struct(_) if kernel => ParamType::Bytes { size: ty.size().unwrap_or(1), align: ty.align() },
-        _ => match ty.scalar() {
-            Some(scalar) => ParamType::Scalar(scalar),
-            None => ParamType::Ptr { elem: None, is_const: false },
-        },
+    }
+
+    /// The declared type of a parameter, for launches and calls.
+    fn param_type(&self, ty: &Ty, kernel: bool) -> ParamType {
+        match &ty.kind {
+            Kind::Pointer(inner) | Kind::Reference(inner) | Kind::RvalueReference(inner) => {
+                let innermost = inner.innermost();
+                ParamType::Ptr { elem: self.element(innermost), is_const: innermost.is_const }
+            }
+            Kind::Struct(_) if kernel => ParamType::Bytes { size: ty.size().unwrap_or(1), align: ty.align() },
+            _ => match ty.scalar() {
+                Some(scalar) => ParamType::Scalar(scalar),
+                None => ParamType::Ptr { elem: None, is_const: false },
+            },
+        }
     }
 }

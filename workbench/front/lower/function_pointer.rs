@@ -5,7 +5,7 @@ use super::names::ScopeId;
 use super::tree::FuncIndex;
 use super::{FuncInfo, Lowerer, Progress, Role, Side};
 use crate::front::types::{FnTy, Ty};
-use crate::ir::{Case, Const, Function, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value};
+use crate::ir::{Case, Const, Elem, Function, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value};
 use crate::source::Span;
 
 impl<'a> Lowerer<'a> {
@@ -84,7 +84,7 @@ impl<'a> Lowerer<'a> {
                 });
             }
             if ty.ret.is_struct() {
-                types.push(ParamType::Ptr { elem: ty.ret.uniform(), is_const: false });
+                types.push(ParamType::Ptr { elem: ty.ret.uniform().map(Elem::from), is_const: false });
             }
             func.params =
                 types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect();

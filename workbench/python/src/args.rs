@@ -5,8 +5,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
-use workbench::ir::{Const, Param, ParamType, Scalar};
-use workbench::runtime::program::param_type;
+use workbench::ir::{Const, Elem, Param, ParamType, Scalar};
+use workbench::runtime::program::{numpy_name, param_type};
 use workbench::runtime::{Arg, BufferArg, DType, Packed, Reach};
 
 use crate::errors::{self, argument};
@@ -94,7 +94,7 @@ pub fn pointer<'py>(
     keep: &mut Vec<Bound<'py, PyAny>>,
     object: &Bound<'py, PyAny>,
     param: &Param,
-    elem: Option<Scalar>,
+    elem: Option<Elem>,
     is_const: bool,
 ) -> PyResult<Arg> {
     let py = object.py();
@@ -178,11 +178,6 @@ fn check_dtype(view: &View<'_, '_>, wanted: Option<DType>, param: &Param) -> PyR
     }
 }
 
-/// How a user writes a dtype: `np.float32`.
-pub fn numpy_name(dtype: DType) -> String {
-    if dtype == DType::Bool { "np.bool_".to_owned() } else { format!("np.{}", dtype.name()) }
-}
-
 /// The helper module for objects that are not NumPy arrays.
 pub fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -196,28 +191,43 @@ pub fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 pub fn scalar(object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyResult<Const> {
     match ty {
         Scalar::F32 | Scalar::F64 => {
-            let value = float(object).ok_or_else(|| wrong_kind(object, ty, name, ""))??;
+            let value = float(object).ok_or_else(|| wrong_kind(object, ty.c_name(), name, ""))??;
             if ty == Scalar::F64 {
                 return Ok(Const::F64(value));
             }
             let narrow = value as f32;
             if narrow.is_infinite() && value.is_finite() {
-                return Err(out_of_range(object, ty, name));
+                return Err(out_of_range(object, ty.c_name(), name));
             }
             Ok(Const::F32(narrow))
         }
-        Scalar::Bool => match integer(object).ok_or_else(|| wrong_kind(object, ty, name, "; try bool(x)"))?? {
-            Some(value @ (0 | 1)) => Ok(Const::Bool(value == 1)),
-            _ => Err(out_of_range(object, ty, name)),
-        },
+        Scalar::Bool => {
+            match integer(object).ok_or_else(|| wrong_kind(object, ty.c_name(), name, "; try bool(x)"))?? {
+                Some(value @ (0 | 1)) => Ok(Const::Bool(value == 1)),
+                _ => Err(out_of_range(object, ty.c_name(), name)),
+            }
+        }
         _ => {
             let help = if object.is_instance_of::<PyFloat>() { "; try int(x)" } else { "" };
-            let value = integer(object).ok_or_else(|| wrong_kind(object, ty, name, help))??;
+            let value = integer(object).ok_or_else(|| wrong_kind(object, ty.c_name(), name, help))??;
             let fits = value.filter(|&v| in_range(v, ty));
             // Int holds the bits extended by the type's own signedness.
-            fits.map(|v| Const::Int(ty, v as i64)).ok_or_else(|| out_of_range(object, ty, name))
+            fits.map(|v| Const::Int(ty, v as i64)).ok_or_else(|| out_of_range(object, ty.c_name(), name))
         }
     }
+}
+
+/// A Python or NumPy number as a 16-bit float, rounded once.
+///
+/// # Errors
+/// `ArgumentError` when it is no real number, or too large.
+pub fn half(object: &Bound<'_, PyAny>, elem: Elem, name: &str) -> PyResult<u16> {
+    let value = float(object).ok_or_else(|| wrong_kind(object, elem.c_name(), name, ""))??;
+    let bits = elem.half_bits(value).unwrap_or(0);
+    if elem.half_value(bits).is_some_and(f64::is_infinite) && value.is_finite() {
+        return Err(out_of_range(object, elem.c_name(), name));
+    }
+    Ok(bits)
 }
 
 /// Whether an integer is one of the type's.
@@ -273,7 +283,10 @@ pub fn float(object: &Bound<'_, PyAny>) -> Option<PyResult<f64>> {
     // NumPy reals and 0-d arrays of them; complex numbers, text and arrays are none.
     let kind: String = object.getattr("dtype").ok()?.getattr("kind").ok()?.extract().ok()?;
     let scalar = object.getattr("ndim").and_then(|d| d.extract::<usize>()).unwrap_or(1) == 0;
-    (scalar && matches!(kind.as_str(), "f" | "i" | "u" | "b")).then(|| object.call_method0("__float__")?.extract())
+    // ml_dtypes' bfloat16 is of kind "V", as all registered types are.
+    let brain = || object.get_type().name().is_ok_and(|n| n == "bfloat16");
+    (scalar && (matches!(kind.as_str(), "f" | "i" | "u" | "b") || brain()))
+        .then(|| object.call_method0("__float__")?.extract())
 }
 
 fn is_bool(object: &Bound<'_, PyAny>) -> bool {
@@ -282,7 +295,7 @@ fn is_bool(object: &Bound<'_, PyAny>) -> bool {
             && object.hasattr("dtype").unwrap_or(false)
 }
 
-fn wrong_kind(object: &Bound<'_, PyAny>, ty: Scalar, name: &str, help: &str) -> PyErr {
+fn wrong_kind(object: &Bound<'_, PyAny>, ty: &str, name: &str, help: &str) -> PyErr {
     let came = match View::of(object) {
         Some(view) => format!("an array of {} with shape {:?}", view.dtype_name(), view.shape()),
         None => {
@@ -293,13 +306,13 @@ fn wrong_kind(object: &Bound<'_, PyAny>, ty: Scalar, name: &str, help: &str) -> 
     };
     argument(
         object.py(),
-        format!("parameter `{name}` is `{}`, got {came}{}", ty.c_name(), help.replace("(x)", &format!("({name})"))),
+        format!("parameter `{name}` is `{ty}`, got {came}{}", help.replace("(x)", &format!("({name})"))),
     )
 }
 
-fn out_of_range(object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyErr {
+fn out_of_range(object: &Bound<'_, PyAny>, ty: &str, name: &str) -> PyErr {
     let text = object.repr().map_or_else(|_| "this value".to_owned(), |r| short(&r.to_string()));
-    argument(object.py(), format!("parameter `{name}` is `{}`, which cannot hold {text}", ty.c_name()))
+    argument(object.py(), format!("parameter `{name}` is `{ty}`, which cannot hold {text}"))
 }
 
 /// At most 60 characters of a text.

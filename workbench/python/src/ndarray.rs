@@ -3,6 +3,7 @@
 //! Layout facts come from NumPy's C API reference, "Array structure" and "Array flags"; they are the same in 1.x and 2.x.
 
 use std::ffi::{c_int, c_long};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::prelude::*;
@@ -31,7 +32,7 @@ impl<'a, 'py> View<'a, 'py> {
         unsafe { &(*self.object.as_ptr().cast::<PyArrayObject>()).fields }
     }
 
-    /// The element type; `None` for what no kernel parameter can be (complex, half, object, text, byte-swapped).
+    /// The element type; `None` for what no kernel parameter can be (complex, object, text, byte-swapped).
     pub fn dtype(&self) -> Option<DType> {
         // SAFETY: every array has a descriptor.
         let descr = unsafe { &(*self.raw().descr).fields };
@@ -39,7 +40,24 @@ impl<'a, 'py> View<'a, 'py> {
         if descr.byteorder as u8 == swapped {
             return None;
         }
-        dtype_of(descr.type_num)
+        dtype_of(descr.type_num).or_else(|| self.is_bfloat16(descr.type_num).then_some(DType::BFloat16))
+    }
+
+    /// Whether a type number is that of ml_dtypes' bfloat16, which NumPy hands out as modules register theirs.
+    fn is_bfloat16(&self, type_num: c_int) -> bool {
+        // NPY_USERDEF: the first number of a registered type.
+        if type_num < 256 {
+            return false;
+        }
+        let known = BFLOAT16.load(Ordering::Relaxed);
+        if known != 0 {
+            return known == type_num;
+        }
+        let is = self.dtype_name() == "bfloat16";
+        if is {
+            BFLOAT16.store(type_num, Ordering::Relaxed);
+        }
+        is
     }
 
     /// First byte.
@@ -118,14 +136,31 @@ fn dtype_of(type_num: c_int) -> Option<DType> {
         10 => DType::UInt64,
         11 => DType::Float32,
         12 => DType::Float64,
+        // NPY_HALF.
+        23 => DType::Float16,
         _ => return None,
     })
 }
 
+/// The number of ml_dtypes' bfloat16, once known.
+static BFLOAT16: AtomicI32 = AtomicI32::new(0);
+
 /// The NumPy type number of an element type.
-fn type_num(dtype: DType) -> c_int {
+///
+/// # Errors
+/// `ArgumentError` for bfloat16 without ml_dtypes.
+fn type_num(py: Python<'_>, dtype: DType) -> PyResult<c_int> {
     const LONG_IS_64: bool = size_of::<c_long>() == 8;
-    match dtype {
+    Ok(match dtype {
+        DType::Float16 => 23,
+        DType::BFloat16 => {
+            if BFLOAT16.load(Ordering::Relaxed) == 0 {
+                let interop = crate::args::interop(py)?;
+                let number: c_int = interop.call_method0("bfloat16")?.getattr("num")?.extract()?;
+                BFLOAT16.store(number, Ordering::Relaxed);
+            }
+            BFLOAT16.load(Ordering::Relaxed)
+        }
         DType::Bool => 0,
         DType::Int8 => 1,
         DType::UInt8 => 2,
@@ -140,7 +175,7 @@ fn type_num(dtype: DType) -> c_int {
         DType::UInt64 => 10,
         DType::Float32 => 11,
         DType::Float64 => 12,
-    }
+    })
 }
 
 /// A fresh, uninitialised, contiguous array, with its first byte.
@@ -156,6 +191,7 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<(B
         *dim = npy_intp::try_from(extent)
             .map_err(|_| crate::errors::argument(py, format!("extent {extent} is beyond NumPy's limit")))?;
     }
+    let number = type_num(py, dtype)?;
     // SAFETY: PyArray_New allocates when given no data; `dims` holds as many entries as said; the result is a new
     // reference or null with an exception set.
     unsafe {
@@ -164,7 +200,7 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<(B
             npyffi::get_type_object(py, npyffi::NpyTypes::PyArray_Type),
             dims.len() as c_int,
             dims.as_mut_ptr(),
-            type_num(dtype),
+            number,
             std::ptr::null_mut(),
             std::ptr::null_mut(),
             0,

@@ -3,11 +3,12 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use workbench::ir::layout::{Accessor, MemberType, StructLayout};
-use workbench::ir::{Param, ParamType};
+use workbench::ir::{Elem, Param, ParamType};
+use workbench::runtime::program::numpy_name;
 use workbench::runtime::{Arg, BufferArg, DType, Given};
 use workbench::source::Span;
 
-use crate::args::{interop, numpy_name, pointer, scalar};
+use crate::args::{half, interop, pointer, scalar};
 use crate::errors::argument;
 use crate::ndarray::View;
 
@@ -24,6 +25,9 @@ pub fn structure<'py>(
     let py = object.py();
     if let Some(accessor) = layout.accessor() {
         return tensor(keep, object, &accessor, path);
+    }
+    if let Some(elem) = layout.half() {
+        return half(object, elem, path).map(|bits| Given::Half(elem, bits));
     }
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return raw(bytes.as_bytes().to_vec(), layout, py, path);
@@ -81,7 +85,8 @@ fn member_value<'py>(
 ) -> PyResult<Given> {
     let py = object.py();
     match ty {
-        MemberType::Scalar(s) => scalar(object, *s, path).map(Given::Scalar),
+        MemberType::Scalar(Elem::Scalar(s)) => scalar(object, *s, path).map(Given::Scalar),
+        MemberType::Scalar(elem) => half(object, *elem, path).map(|bits| Given::Half(*elem, bits)),
         MemberType::Pointer { elem, is_const } => {
             let param = Param::new(path, ParamType::Ptr { elem: *elem, is_const: *is_const }, Span::NONE);
             let arg = pointer(keep, object, &param, *elem, *is_const)?;

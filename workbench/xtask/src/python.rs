@@ -20,6 +20,7 @@ const TEST_PACKAGES: &[&str] = &[
     "nvidia-cuda-runtime>=13",
     "nvidia-cuda-cccl>=13",
     "cloudpickle",
+    "ml_dtypes",
     "matplotlib",
 ];
 

@@ -51,7 +51,7 @@ impl Build {
     }
 
     pub fn ptr(&mut self, name: &str, elem: Scalar) -> Value {
-        self.param(name, ParamType::Ptr { elem: Some(elem), is_const: false })
+        self.param(name, ParamType::Ptr { elem: Some(elem.into()), is_const: false })
     }
 
     pub fn scalar(&mut self, name: &str, s: Scalar) -> Value {

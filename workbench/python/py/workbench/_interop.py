@@ -28,7 +28,9 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     if isinstance(obj, (list, tuple)):
         raise make_argument_error(f"{what} got a {kind}; an array is wanted, try np.array({name}, dtype=...)")
     try:
-        if hasattr(obj, "__array_interface__") or hasattr(obj, "__array__") or _has_buffer(obj):
+        if _is_torch_bfloat16(obj):
+            array = _of_bfloat16(obj)
+        elif hasattr(obj, "__array_interface__") or hasattr(obj, "__array__") or _has_buffer(obj):
             array = np.asarray(obj, copy=False) if write and _NUMPY_2 else np.asarray(obj)
         elif hasattr(obj, "__dlpack__"):
             array = np.from_dlpack(obj)
@@ -39,6 +41,30 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
             raise
         raise make_argument_error(f"{what} got a {kind} that gives no array: {error}") from error
     return array
+
+
+def bfloat16() -> np.dtype:
+    """NumPy's dtype of bfloat16, which ml_dtypes registers.
+
+    >>> bfloat16().itemsize
+    2
+    """
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise make_argument_error("NumPy has bfloat16 from ml_dtypes: pip install ml_dtypes") from None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def _is_torch_bfloat16(obj: Any) -> bool:
+    return type(obj).__module__.partition(".")[0] == "torch" and str(getattr(obj, "dtype", "")) == "torch.bfloat16"
+
+
+def _of_bfloat16(tensor: Any) -> np.ndarray:
+    """The memory of a torch tensor of bfloat16, which torch itself does not hand to NumPy."""
+    import torch
+
+    return tensor.view(torch.int16).numpy().view(bfloat16())
 
 
 def _has_buffer(obj: Any) -> bool:
@@ -97,5 +123,7 @@ def like(first: Any, array: np.ndarray) -> Any:
     if module == "torch":
         import torch
 
+        if array.dtype.name == "bfloat16":
+            return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(array)
     return array

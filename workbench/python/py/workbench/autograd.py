@@ -34,7 +34,9 @@ class Context:
 def needs_grad(value: Any) -> bool:
     """Whether a gradient for this input makes sense."""
     dtype = getattr(value, "dtype", None)
-    return dtype is not None and np.ndim(value) >= 0 and getattr(dtype, "kind", "") == "f"
+    # ml_dtypes' bfloat16 is of kind "V", as all types are that NumPy does not know itself.
+    real = getattr(dtype, "kind", "") == "f" or getattr(dtype, "name", "") == "bfloat16"
+    return dtype is not None and np.ndim(value) >= 0 and real
 
 
 class Pullback:

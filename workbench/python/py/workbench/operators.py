@@ -18,7 +18,7 @@ from .errors import make_argument_error
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
 
 _DTYPES = frozenset(
-    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split()
+    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
 )
 # Every handle by its name; registering a name again changes the handle there is.
 _handles: dict[str, Any] = {}
