@@ -21,6 +21,7 @@ mod softmax;
 mod sort;
 mod sparse;
 mod stencil;
+mod timing;
 mod train;
 mod transpose;
 
@@ -51,8 +52,11 @@ const FAMILIES: &[&[case::Kernel]] = &[
 ];
 
 fn main() {
-    let args = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/kernels");
+    if std::env::args().any(|arg| arg == "--bench") {
+        return timing::run(FAMILIES, &root);
+    }
+    let args = Arguments::from_args();
     let pending = pending(&root);
     let mut trials = vec![Trial::test("every_file_has_runs", {
         let (root, pending) = (root.clone(), pending.clone());

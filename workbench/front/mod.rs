@@ -9,6 +9,7 @@ pub mod lexer;
 pub mod lower;
 pub mod parser;
 pub mod preprocess;
+pub mod reference;
 mod spare;
 pub mod types;
 

@@ -105,6 +105,11 @@ const HALF_NAMES: [&str; 12] = [
     "__ushort_as_half",
 ];
 
+/// Every text.
+pub fn all() -> [&'static Part; 7] {
+    [&STD, &HALF, &GROUPS, &PIPELINE, &PACKED, &ATEN, &C10_HALF]
+}
+
 /// Whether a name of torch's namespaces is one that device code may use.
 pub fn is_aten(name: &str) -> bool {
     ATEN_NAMES.contains(&name) || C10_HALF_NAMES.contains(&name)

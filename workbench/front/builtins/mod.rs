@@ -25,8 +25,8 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 pub use constants::constant;
-pub use math::{Form, math};
-pub use types::{NamedType, named_type};
+pub use math::{Form, math, names as math_names};
+pub use types::{NamedType, named_type, names as type_names};
 pub use unsupported::{Advice, all as all_unsupported, unsupported, unsupported_namespace};
 pub use vector::{Vector, vector, vector_names};
 

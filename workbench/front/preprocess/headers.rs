@@ -255,6 +255,11 @@ const FOLDERS: &[&str] = &[
     "nvtx3/",
 ];
 
+/// The names of the headers that are built in, and of folders of such.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    HEADERS.iter().chain(FOLDERS).copied()
+}
+
 /// Whether a header is built in.
 pub(super) fn is_known(name: &str) -> bool {
     HEADERS.contains(&name) || FOLDERS.iter().any(|folder| name.starts_with(folder))

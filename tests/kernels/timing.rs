@@ -1,0 +1,85 @@
+//! How long whole kernels take to compile, and whether memory comes back: `cargo bench --bench kernels`.
+//!
+//! A compilation is what a person waits for who asks for one instance of a text: reading it, making the instance, machine code. Each is
+//! done [`TIMES`] times, and the median is taken; a kernel's time is that of its slowest instance.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Instant;
+
+use workbench::runtime::{CompileOptions, Program};
+
+use crate::case::{Kernel, Step};
+
+const TIMES: usize = 15;
+/// Compilations whose memory must come back.
+const MANY: usize = 10_000;
+
+/// Prints the table.
+pub fn run(families: &[&[Kernel]], root: &Path) {
+    let mut rows: Vec<(f64, String)> = Vec::new();
+    let mut texts: Vec<(String, CompileOptions)> = Vec::new();
+    for kernel in families.iter().copied().flatten() {
+        let Ok(text) = std::fs::read_to_string(root.join(kernel.name).with_extension("cu")) else { continue };
+        let mut names = BTreeSet::new();
+        for run in (kernel.runs)() {
+            names.extend(run.steps.into_iter().filter_map(|step| match step {
+                Step::Launch { kernel, .. } => Some(kernel),
+                Step::Symbol { .. } => None,
+            }));
+        }
+        let mut slowest = 0.0f64;
+        for name in names {
+            let mut options = CompileOptions::default();
+            if name.contains('<') {
+                options.front.instances.push(name);
+            }
+            let mut times: Vec<f64> = (0..TIMES)
+                .map(|_| {
+                    let start = Instant::now();
+                    let program = Program::compile(&text, &options);
+                    let time = start.elapsed().as_secs_f64() * 1e3;
+                    assert!(program.is_ok(), "{} compiles", kernel.name);
+                    time
+                })
+                .collect();
+            times.sort_by(f64::total_cmp);
+            slowest = slowest.max(times[TIMES / 2]);
+            texts.push((text.clone(), options));
+        }
+        rows.push((slowest, kernel.name.to_owned()));
+    }
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (time, name) in &rows {
+        println!("{name:<32} {time:>8.2} ms");
+    }
+    println!(
+        "\n{} kernels: median {:.2} ms, slowest {:.2} ms",
+        rows.len(),
+        rows[rows.len() / 2].0,
+        rows[rows.len() - 1].0
+    );
+    memory(&texts);
+}
+
+/// Compiles thousands of times, and prints how much memory that took after the first tenth.
+fn memory(texts: &[(String, CompileOptions)]) {
+    let mut after_tenth = 0;
+    for i in 0..MANY {
+        let (text, options) = &texts[i % texts.len()];
+        // A comment that differs each time: nothing can be cached.
+        let program = Program::compile(&format!("{text}\n// {i}\n"), options);
+        assert!(program.is_ok());
+        if i == MANY / 10 {
+            after_tenth = resident();
+        }
+    }
+    let (before, after) = (after_tenth as f64 / 1e6, resident() as f64 / 1e6);
+    println!("{MANY} compilations: {before:.1} MB after a tenth, {after:.1} MB after all");
+}
+
+/// Memory of the process in bytes; 0 where the system does not tell.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+}

@@ -1,0 +1,167 @@
+//! The page of the language: what is supported and what is not, made from the tables that the compiler itself uses.
+//!
+//! `LANGUAGE.md` beside this folder is what [`page`] gives; `tests/language.rs` holds it, and compiles every example.
+
+mod constructs;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+pub use constructs::{Construct, OUTSIDE, SUPPORTED};
+
+use super::ast::{Interner, Item};
+use super::{Options, builtins, parser, preprocess};
+use crate::diagnostic::Code;
+use crate::ir::MathFn;
+use crate::source::SourceMap;
+
+/// The page, as Markdown.
+pub fn page() -> String {
+    let mut out = String::from(
+        "# The device language\n\n\
+         What of CUDA C++ runs on the CPU. This page is made from the compiler's own tables: do not edit it, run\n\
+         `WORKBENCH_BLESS=1 cargo test --test language`. Every example on it is compiled by that test.\n\n\
+         On a GPU the text goes to NVRTC as it is, so there the language is NVIDIA's.\n",
+    );
+    heading(&mut out, "Constructs");
+    for (group, constructs) in SUPPORTED {
+        let _ = write!(out, "\n### {group}\n\n");
+        for construct in *constructs {
+            let _ = write!(out, "- {}\n", construct.what);
+            example(&mut out, construct.example);
+        }
+    }
+    heading(&mut out, "Outside the language");
+    out.push_str("\nEach is a diagnostic of its own (`WB0401`) that says what to write meanwhile.\n\n");
+    for construct in OUTSIDE {
+        let _ = writeln!(out, "- {}", construct.what);
+    }
+    out.push_str("\nNames that are understood and not supported:\n\n| name | what it is | instead |\n|---|---|---|\n");
+    for advice in builtins::all_unsupported().into_iter().flatten() {
+        let star = if advice.prefix { "..." } else { "" };
+        let _ = writeln!(out, "| `{}{star}` | {} | {} |", advice.name, advice.what, advice.help);
+    }
+    heading(&mut out, "Types");
+    list(&mut out, "Numbers besides the language's own", builtins::type_names());
+    list(&mut out, "Vectors, each with its `make_` function", builtins::vector_names());
+    heading(&mut out, "Math functions");
+    out.push_str("\nOverloaded by argument, and with the suffix `f` for `float`; also in `std`.\n\n");
+    out.push_str("| function | arguments | what it computes |\n|---|---|---|\n");
+    let mut math: Vec<MathFn> = builtins::math_names().filter_map(|n| builtins::math(n).map(|(f, _)| f)).collect();
+    math.sort_by_key(|f| f.name());
+    math.dedup();
+    for f in math {
+        let _ = writeln!(out, "| `{}` | {} | {} |", f.name(), f.arity(), cell(f.doc()));
+    }
+    heading(&mut out, "Built-in functions");
+    for (group, tables) in builtins::GROUPS {
+        let _ = write!(out, "\n### {group}\n\n| function | what it computes |\n|---|---|\n");
+        let mut last = "";
+        for sig in tables.iter().copied().flatten() {
+            // Overloads of one meaning are one line.
+            if sig.doc != last {
+                let _ = writeln!(out, "| `{}` | {} |", cell(&sig.declaration()), cell(sig.doc));
+            }
+            last = sig.doc;
+        }
+    }
+    heading(&mut out, "From the library");
+    out.push_str("\nWritten in CUDA C++ (`workbench/library/`), read where a text mentions them.\n");
+    for part in crate::library::all() {
+        let names = declared(part);
+        let title = part.name.trim_matches(['<', '>']);
+        list(&mut out, &format!("`{title}`"), names.iter().map(String::as_str));
+    }
+    heading(&mut out, "Headers");
+    out.push_str("\nTheir vocabulary is built in, or refused name by name where it is used; any other `<header>` is left out with a warning.\n\n");
+    let headers: Vec<String> = preprocess::headers::names().map(|h| format!("`{h}`")).collect();
+    let _ = writeln!(out, "{}", headers.join(", "));
+    heading(&mut out, "Diagnostics");
+    out.push_str("\n| code | meaning |\n|---|---|\n");
+    for code in Code::ALL {
+        let _ = writeln!(out, "| `{}` | {} |", code.id(), cell(code.explain()));
+    }
+    out
+}
+
+fn heading(out: &mut String, text: &str) {
+    let _ = write!(out, "\n## {text}\n");
+}
+
+/// Text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn example(out: &mut String, text: &str) {
+    out.push_str("  ```cuda\n");
+    for line in text.lines().flat_map(declarations) {
+        let _ = writeln!(out, "  {line}");
+    }
+    out.push_str("  ```\n");
+}
+
+/// A line cut where a declaration ends.
+fn declarations(line: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (i, c) in line.char_indices() {
+        match c {
+            '{' | '(' => depth += 1,
+            '}' | ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && matches!(c, '}' | ';') && line[i + 1..].starts_with(' ') {
+            out.push(line[start..=i].trim_start());
+            start = i + 1;
+        }
+    }
+    out.push(line[start..].trim_start());
+    out
+}
+
+fn list<'a>(out: &mut String, title: &str, names: impl Iterator<Item = &'a str>) {
+    let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
+    let _ = write!(out, "\n{title}: {}.\n", names.join(", "));
+}
+
+/// What a text of the library declares, by qualified name; what is only for itself left out.
+fn declared(part: &crate::library::Part) -> BTreeSet<String> {
+    let mut sources = SourceMap::default();
+    let mut interner = Interner::default();
+    let mut diags = Vec::new();
+    let file = sources.add(part.name, part.text);
+    // Some parts build on others; what they only mention does not matter here.
+    let options = Options::default();
+    let tokens = preprocess::preprocess(&mut sources, file, &options, &mut interner, &mut diags).tokens;
+    let unit = parser::parse(tokens, &mut interner, &mut diags);
+    let mut names = BTreeSet::new();
+    walk(&unit.items, "", &interner, &mut names);
+    names
+}
+
+fn walk(items: &[Item], path: &str, interner: &Interner, names: &mut BTreeSet<String>) {
+    for item in items {
+        let declared: Vec<&str> = match item {
+            Item::Function(f) if f.name.parts.len() == 1 => vec![interner.name(f.name.last().name)],
+            Item::Struct(s) => {
+                s.name.iter().filter(|n| n.parts.len() == 1).map(|n| interner.name(n.last().name)).collect()
+            }
+            Item::Alias(a) => vec![interner.name(a.name.name)],
+            Item::Variables(d) => d.vars.iter().map(|v| interner.name(v.name.name)).collect(),
+            Item::Namespace(n) => {
+                let name = n.name.map_or("", |i| interner.name(i.name));
+                if name != "detail" {
+                    walk(&n.items, &format!("{path}{name}::"), interner, names);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        // Names with underscores before them are our own where they stand in a namespace.
+        let own = |name: &&str| {
+            name.contains("__wb_") || name.starts_with("operator") || (!path.is_empty() && name.starts_with("__"))
+        };
+        names.extend(declared.iter().filter(|n| !own(n)).map(|n| format!("{path}{n}")));
+    }
+}
