@@ -1,4 +1,4 @@
-//! How long whole kernels take to compile, and whether memory comes back: `cargo bench --bench kernels`.
+//! How long whole kernels take to compile, and whether memory comes back: `cargo bench --test kernels`.
 //!
 //! A compilation is what a person waits for who asks for one instance of a text: reading it, making the instance, machine code. Each is
 //! done [`TIMES`] times, and the median is taken; a kernel's time is that of its slowest instance.

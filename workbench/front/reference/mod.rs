@@ -27,7 +27,7 @@ pub fn page() -> String {
     for (group, constructs) in SUPPORTED {
         let _ = write!(out, "\n### {group}\n\n");
         for construct in *constructs {
-            let _ = write!(out, "- {}\n", construct.what);
+            let _ = writeln!(out, "- {}", construct.what);
             example(&mut out, construct.example);
         }
     }

@@ -15,6 +15,7 @@ mod op;
 mod output;
 mod stale;
 mod structs;
+mod symbol;
 mod values;
 
 use pyo3::prelude::*;
@@ -25,6 +26,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<module::Module>()?;
     m.add_class::<kernel::Kernel>()?;
+    m.add_class::<symbol::Symbol>()?;
     m.add_class::<kernel::Launcher>()?;
     m.add_class::<kernel::HostFunction>()?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;

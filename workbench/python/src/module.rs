@@ -15,6 +15,7 @@ use workbench::runtime::{CompileOptions, Device, Error, Program};
 use crate::errors::{self, argument};
 use crate::kernel::{HostFunction, Kernel};
 use crate::stale::Stale;
+use crate::symbol::Symbol;
 
 /// How many compiled texts are kept; the one unused for longest goes first.
 const CACHE_SIZE: usize = 256;
@@ -97,6 +98,26 @@ impl Module {
     #[getter]
     fn host_functions(&self) -> Vec<String> {
         self.program.host_functions()
+    }
+
+    /// Names of the `__constant__` and `__device__` variables, in text order.
+    #[getter]
+    fn symbols(&self) -> Vec<String> {
+        self.program.symbol_names()
+    }
+
+    /// A `__constant__` or `__device__` variable by name, to read and to write between launches.
+    ///
+    /// Raises ArgumentError where there is none of that name, and on a GPU.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> m = wb.compile("__constant__ float w[2]; __global__ void k(float* y) { y[0] = w[0] + w[1]; }")
+    /// >>> m.symbol("w").set(np.array([1, 2], np.float32))
+    /// >>> y = np.zeros(1, np.float32); m.k[1, 1](y)
+    /// >>> y, m.symbol("w").get()
+    /// (array([3.], dtype=float32), array([1., 2.], dtype=float32))
+    fn symbol(&self, py: Python<'_>, name: &str) -> PyResult<Symbol> {
+        self.program.symbol(name).map(|symbol| Symbol { symbol }).map_err(|e| errors::to_py(py, e))
     }
 
     /// Names of the host functions that no other function of the text calls, in text order.

@@ -14,7 +14,19 @@ from typing import Any as _Any
 
 from . import _docs
 from ._compile import compile, devices
-from ._workbench import BenchReport, CheckReport, GradReport, HostFunction, Kernel, Launcher, Module, Svg, __version__, interrupt
+from ._workbench import (
+    BenchReport,
+    CheckReport,
+    GradReport,
+    HostFunction,
+    Kernel,
+    Launcher,
+    Module,
+    Svg,
+    Symbol,
+    __version__,
+    interrupt,
+)
 from .benchmark import bench, do_bench
 from .elementwise import elementwise
 from .errors import (
@@ -48,6 +60,7 @@ __all__ = [
     "Op",
     "Spec",
     "Svg",
+    "Symbol",
     "__version__",
     "bench",
     "check",

@@ -1,0 +1,61 @@
+"""`__constant__` and `__device__` variables, set and read from Python between launches."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+TEXT = """
+struct Pair { int a; float b; };
+__constant__ float w[3];
+__device__ int count = 5;
+__device__ double grid[2][2];
+__constant__ Pair pair;
+__global__ void k(float* y) {
+    y[threadIdx.x] = w[threadIdx.x] * count;
+}
+__global__ void change(float* y) { count += 1; grid[1][0] = 2.5; y[2] += pair.a + pair.b; }
+"""
+
+
+def test_they_are_set_and_read():
+    m = wb.compile(TEXT + "// set and read")
+    assert m.symbols == ["w", "count", "grid", "pair"]
+    w = m.symbol("w")
+    assert (w.name, w.dtype, w.nbytes) == ("w", "float32", 12)
+    y = np.zeros(3, np.float32)
+    for value in [np.array([1, 2, 4], np.float32), [1, 2.0, 4], (1, 2, 4), np.array([1, 2, 4], np.float32).tobytes()]:
+        w.set(value)
+        np.testing.assert_array_equal(w.get(), np.array([1, 2, 4], np.float32))
+    m.symbol("count").set(10)
+    m.symbol("pair").set(np.array([(1, 0.5)], np.dtype([("a", "i4"), ("b", "f4")])).tobytes())
+    m.k[1, 3](y)
+    m.change[1, 1](y)
+    assert m.symbol("count").get().tolist() == [11]
+    assert m.symbol("grid").get().tolist() == [0, 0, 2.5, 0]
+    assert y.tolist() == [10, 20, 41.5]
+    # Two-dimensional variables take arrays of their shape or flat ones.
+    m.symbol("grid").set(np.arange(4.0).reshape(2, 2))
+    assert m.symbol("grid").get().tolist() == [0, 1, 2, 3]
+
+
+def test_what_does_not_fit_is_said():
+    m = wb.compile(TEXT + "// wrong")
+    with pytest.raises(wb.ArgumentError, match="no `__constant__` or `__device__` variable `nothing`; the text has `w`"):
+        m.symbol("nothing")
+    for value, why in [
+        (np.zeros(2, np.float32), "holds 3 x float32; 2 x float32 given"),
+        (np.zeros(3), "holds 3 x float32; 3 x float64 given"),
+        ([1, 2], "holds 3 x float32; 2 numbers given"),
+        (1.0, "holds 3 x float32; one number given"),
+        (b"abc", "12 bytes; 3 given"),
+        ([1, "x", 2], "got str"),
+        (None, "parameter `w`"),
+    ]:
+        with pytest.raises(wb.ArgumentError, match=why):
+            m.symbol("w").set(value)
+    with pytest.raises(wb.ArgumentError, match="struct of 8 bytes"):
+        m.symbol("pair").set([1, 2])
+    with pytest.raises(wb.ArgumentError, match="cannot hold"):
+        m.symbol("count").set(2**40)
+    assert m.symbol("w").get().tolist() == [0, 0, 0]

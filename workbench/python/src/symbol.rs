@@ -1,0 +1,129 @@
+//! `__constant__` and `__device__` variables from Python.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyFloat, PyInt, PyList, PyTuple};
+use workbench::ir::Const;
+use workbench::runtime::{DType, Symbol as Native};
+
+use crate::args::{interop, scalar};
+use crate::errors::{self, argument};
+use crate::ndarray::{self, View};
+
+/// A `__constant__` or `__device__` variable of a compiled text: read with `get()`, written with `set(...)`.
+///
+/// >>> import workbench as wb
+/// >>> wb.compile("__device__ int n = 5; __global__ void k() { n += 1; }").symbol("n")
+/// Symbol(n: 1 x int32)
+#[pyclass(module = "workbench", frozen)]
+pub struct Symbol {
+    pub symbol: Native,
+}
+
+impl Symbol {
+    fn count(&self, dtype: DType) -> usize {
+        self.symbol.size() / dtype.size()
+    }
+
+    fn wrong(&self, py: Python<'_>, wanted: &str, came: &str) -> PyErr {
+        argument(py, format!("`{}` holds {wanted}; {came} given", self.symbol.name()))
+    }
+}
+
+#[pymethods]
+impl Symbol {
+    /// The variable's name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.symbol.name()
+    }
+
+    /// NumPy's name of its element type; None where elements differ.
+    #[getter]
+    fn dtype(&self) -> Option<&'static str> {
+        self.symbol.dtype().map(DType::name)
+    }
+
+    /// Size in bytes.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.symbol.size()
+    }
+
+    /// What it holds: a fresh array of one dimension in row-major order, or bytes where elements differ.
+    ///
+    /// >>> import workbench as wb
+    /// >>> m = wb.compile("__device__ int n = 5; __global__ void add() { n += 1; }")
+    /// >>> m.add[1, 1](); m.symbol("n").get()
+    /// array([6], dtype=int32)
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = self.symbol.bytes();
+        let Some(dtype) = self.symbol.dtype() else { return Ok(PyBytes::new(py, &bytes).into_any()) };
+        let (array, data) = ndarray::empty(py, &[self.count(dtype)], dtype)?;
+        // SAFETY: the array is fresh and holds as many bytes as the variable.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, self.count(dtype) * dtype.size()) };
+        Ok(array)
+    }
+
+    /// Replaces what it holds, for the launches that begin from now on: an array of its dtype and number of elements, a list of
+    /// numbers, one number where it holds one, or bytes.
+    ///
+    /// Raises ArgumentError for anything else.
+    ///
+    /// >>> import workbench as wb
+    /// >>> w = wb.compile("__constant__ float w[2]; __global__ void get(float* y) { y[0] = w[1]; }").symbol("w")
+    /// >>> w.set([1, 2.5]); w.get()
+    /// array([1. , 2.5], dtype=float32)
+    fn set(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let put = |bytes: &[u8]| self.symbol.set_bytes(bytes).map_err(|e| errors::to_py(py, e));
+        if let Ok(bytes) = value.cast::<PyBytes>() {
+            return put(bytes.as_bytes());
+        }
+        let Some(dtype) = self.symbol.dtype() else {
+            let size = self.symbol.size();
+            return Err(self.wrong(py, &format!("a struct of {size} bytes"), "something else than bytes"));
+        };
+        let count = self.count(dtype);
+        let wanted = format!("{count} x {dtype}");
+        if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
+            let one = scalar(value, dtype.scalar().unwrap_or(workbench::ir::Scalar::U16), self.symbol.name())?;
+            return if count == 1 { put(&bytes_of(one)) } else { Err(self.wrong(py, &wanted, "one number")) };
+        }
+        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+            let mut bytes = Vec::with_capacity(self.symbol.size());
+            for item in value.try_iter()? {
+                let scalar_type = dtype.scalar().unwrap_or(workbench::ir::Scalar::U16);
+                bytes.extend(bytes_of(scalar(&item?, scalar_type, self.symbol.name())?));
+            }
+            let given = bytes.len() / dtype.size();
+            return if given == count {
+                put(&bytes)
+            } else {
+                Err(self.wrong(py, &wanted, &format!("{given} numbers")))
+            };
+        }
+        let array = interop(py)?.call_method1("as_tensor", (value, false, self.symbol.name(), &wanted))?;
+        let copy = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?;
+        let view = View::of(&copy).ok_or_else(|| self.wrong(py, &wanted, "no array"))?;
+        if view.dtype() != Some(dtype) || view.len() != count {
+            let came = format!("{} x {}", view.len(), view.dtype_name());
+            return Err(self.wrong(py, &wanted, &came));
+        }
+        // SAFETY: the array is contiguous and lives as long as `copy`.
+        put(unsafe { std::slice::from_raw_parts(view.data(), view.len() * dtype.size()) })
+    }
+
+    fn __repr__(&self) -> String {
+        let what = self.symbol.dtype().map_or_else(|| "bytes".to_owned(), |d| format!("{} x {d}", self.count(d)));
+        format!("Symbol({}: {what})", self.symbol.name())
+    }
+}
+
+fn bytes_of(c: Const) -> Vec<u8> {
+    match c {
+        Const::Bool(b) => vec![u8::from(b)],
+        Const::Int(s, v) => v.to_le_bytes()[..s.size() as usize].to_vec(),
+        Const::F32(x) => x.to_le_bytes().to_vec(),
+        Const::F64(x) => x.to_le_bytes().to_vec(),
+        Const::Null => vec![0; 8],
+    }
+}
