@@ -87,8 +87,15 @@ impl<'a> Lowerer<'a> {
                     }
                     return Typed::error(span);
                 };
-                if part.args.is_some() && !matches!(self.text(&ident), "min" | "max") {
+                let extreme = matches!(self.text(&ident), "min" | "max");
+                if part.args.is_some() && !(extreme && in_std) {
                     return self.template_arguments(name);
+                }
+                if extreme && in_std {
+                    let explicit = part.args.as_ref();
+                    if let Some(call) = self.std_extreme(&ident, explicit, args, span) {
+                        return call;
+                    }
                 }
                 if plain {
                     // A function that only the types of the arguments lead to.

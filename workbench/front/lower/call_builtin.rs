@@ -1,11 +1,14 @@
 //! Calls of what is built in: intrinsics by their records, math functions, `assert`.
 
+use std::rc::Rc;
+
 use super::call::{count, given, list};
+use super::names::TArg;
 use super::rank::{Arg, Choice, choose};
 use super::tree::{Node, Typed};
 use super::{Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Expr, Ident};
+use crate::front::ast::{Expr, ExprKind, Ident, Init, TemplateArg};
 use crate::front::builtins::{self, Form, Sig};
 use crate::front::types::{Num, Ty};
 use crate::ir::MathFn;
@@ -140,6 +143,59 @@ impl<'a> Lowerer<'a> {
                 Typed::error(span)
             }
         }
+    }
+
+    /// `std::max<float>(1, x)`, where the arguments are converted first, and `std::max({a, b, c})`; `None` for the plain form.
+    pub(super) fn std_extreme(
+        &mut self,
+        ident: &Ident,
+        explicit: Option<&'a Rc<[TemplateArg]>>,
+        args: &'a [Expr],
+        span: Span,
+    ) -> Option<Typed> {
+        let entries = match args {
+            [Expr { kind: ExprKind::Braced { ty: None, entries }, .. }] => Some(entries),
+            _ => None,
+        };
+        if explicit.is_none() && entries.is_none() {
+            return None;
+        }
+        let name = format!("std::{}", self.text(ident));
+        let ty = match explicit.map(|args| self.template_args(args)) {
+            None => None,
+            Some(Some(given)) => match given.first() {
+                Some(TArg::Type(ty)) => Some(ty.clone()),
+                _ => return Some(Typed::error(span)),
+            },
+            Some(None) => return Some(Typed::error(span)),
+        };
+        let mut values = Vec::new();
+        match entries {
+            Some(entries) => {
+                for entry in entries {
+                    let Init::Expr(e) = entry else { return Some(Typed::error(span)) };
+                    values.push(self.expr(e));
+                }
+            }
+            None => values = self.arguments(args),
+        }
+        let mut values: Vec<Typed> = values.into_iter().map(|v| self.operand(v)).collect();
+        if values.iter().any(Typed::is_error) {
+            return Some(Typed::error(span));
+        }
+        if let Some(ty) = ty.filter(|ty| ty.arithmetic().is_some()) {
+            values = values.into_iter().map(|v| self.cast(v, &ty)).collect();
+        }
+        if entries.is_none() {
+            return Some(self.std_min_max(&name, values, span));
+        }
+        let mut values = values.into_iter();
+        let Some(first) = values.next() else {
+            let message = format!("`{name}` of no values");
+            self.report(Diagnostic::error(Code::ArgumentCount, span, message));
+            return Some(Typed::error(span));
+        };
+        Some(values.fold(first, |best, v| self.std_min_max(&name, vec![best, v], span)))
     }
 
     pub(super) fn call_math(&mut self, name: &str, f: MathFn, form: Form, args: Vec<Typed>, span: Span) -> Typed {
