@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
 import workbench as wb
+
+# A job that a shell put into the background starts with SIGINT ignored, and then Python raises no KeyboardInterrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SAXPY = """
 __global__ void saxpy(float a, const float* x, float* y, int n) {
