@@ -10,6 +10,7 @@ pub mod lower;
 pub mod parser;
 pub mod preprocess;
 pub mod reference;
+mod shelf;
 mod spare;
 pub mod types;
 
@@ -65,16 +66,7 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     }
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));
-    let marks = parts.iter().filter(|p| !p.mark.is_empty()).map(|p| (p.mark.to_owned(), "1".to_owned()));
-    let given = Options { defines: marks.collect(), ..Options::default() };
-    let mut library = Vec::new();
-    let mut all = Vec::new();
-    for part in parts {
-        let file = sources.add(part.name, part.text);
-        library.push(file);
-        all.extend(preprocess::preprocess(sources, file, &given, &mut interner, &mut diags).tokens);
-        all.pop();
-    }
+    let (library, all) = shelf::reached(&parts, sources, &mut interner);
     let before = diags.len();
     let asked =
         options.instances.iter().map(|name| interner.intern(name.split('<').next().unwrap_or("").trim())).collect();

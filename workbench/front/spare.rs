@@ -259,6 +259,26 @@ fn contains(range: Span, span: Span) -> bool {
     range.file == span.file && range.start <= span.start && span.start < range.end
 }
 
+/// A declaration at namespace scope.
+pub(super) struct Declaration {
+    /// Its tokens: from, and up to.
+    pub start: usize,
+    pub end: usize,
+    /// The names it declares.
+    pub names: Vec<Symbol>,
+    /// It is used without being named: an operator.
+    pub unnamed: bool,
+}
+
+/// The declarations of a text, those in namespaces among them, in order.
+pub(super) fn declarations(tokens: &[Token], interner: &Interner) -> Vec<Declaration> {
+    let closers = closers(tokens);
+    let mut parts = Vec::new();
+    Split { tokens, closers: &closers, interner, parts: &mut parts }.items(0, tokens.len() - 1);
+    let outer = parts.into_iter().filter(|p| p.class.is_none());
+    outer.map(|p| Declaration { start: p.start, end: p.end, names: p.names, unnamed: p.unnamed }).collect()
+}
+
 /// Splits tokens into declarations.
 struct Split<'a> {
     tokens: &'a [Token],
@@ -315,6 +335,7 @@ impl Split<'_> {
         let template = self.kind(start) == T::Keyword(K::Template) && self.kind(start + 1) == T::Lt;
         let mut record = None;
         let mut in_head = template;
+        let mut head_end = start;
         while at < end {
             match self.kind(at) {
                 T::Semi => {
@@ -363,6 +384,7 @@ impl Split<'_> {
             }
             if in_head && angle <= 0 && self.kind(at) != T::Keyword(K::Template) {
                 in_head = false;
+                head_end = at + 1;
             }
             at += 1;
         }
@@ -372,7 +394,7 @@ impl Split<'_> {
         let function =
             parens.is_some() && !assigned && record.is_none_or(|r| parens.is_some_and(|p| p < r) || body.is_none());
         let is_record = record.is_some() && !function && body.is_some();
-        let names = self.names(start, at, parens.filter(|_| function), record.filter(|_| is_record), body);
+        let names = self.names(head_end, at, parens.filter(|_| function), record.filter(|_| is_record), body);
         let kernel = has(K::Global) && !template;
         let class_name = class.and_then(|c| self.parts[c].names.first().copied());
         let unnamed = has_operator(&self.tokens[start..body.unwrap_or(at)])
@@ -457,6 +479,11 @@ impl Split<'_> {
             let close = self.closers[open.min(self.tokens.len() - 1)];
             names.extend(idents(close.min(end), end));
             return names;
+        }
+        if self.kind(start) == T::Keyword(K::Using) {
+            let alias = self.kind(start + 2) == T::Assign;
+            let at = if alias { Some(start + 1) } else { (start..end).rev().find(|&i| self.kind(i) == T::Ident) };
+            return at.map(|i| self.tokens[i].symbol).into_iter().collect();
         }
         // Variables and aliases: what stands before a value or an end, outside of any brackets.
         let mut names = Vec::new();

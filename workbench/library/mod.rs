@@ -130,12 +130,13 @@ fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
 
 /// The texts to read first, in this order: those that the user's mentions something of; `mentions` tells of an identifier.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
-    let c10 = mentions_c10_half(&mentions).then_some(&C10_HALF);
+    let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
+    // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
+    let c10 = (aten.is_some() || mentions_c10_half(&mentions)).then_some(&C10_HALF);
     let half = (c10.is_some() || HALF_NAMES.iter().any(|n| mentions(n))).then_some(&HALF);
-    let std = mentions("std").then_some(&STD);
+    let std = (c10.is_some() || mentions("std")).then_some(&STD);
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
-    let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
     [pipeline, half, std, c10, aten, packed, groups].into_iter().flatten().collect()
 }

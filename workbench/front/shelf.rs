@@ -1,0 +1,157 @@
+//! The library as tokens: each text of it is preprocessed once a process, and of its declarations a compilation reads those
+//! that its text reaches by name. Reading all of the 16-bit floats took longer than a whole kernel does.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use super::ast::{Interner, Symbol};
+use super::lexer::{Token, TokenKind as T};
+use super::spare::{Declaration, declarations};
+use super::{Options, preprocess};
+use crate::library::Part;
+use crate::source::{FileId, SourceMap};
+
+/// A text of the library, preprocessed.
+struct Prepared {
+    /// Its symbols are places in `names`.
+    tokens: Vec<Token>,
+    names: Vec<String>,
+    items: Vec<Item>,
+}
+
+/// A declaration of it.
+struct Item {
+    start: usize,
+    end: usize,
+    /// What it declares.
+    names: Vec<Symbol>,
+    /// What it mentions.
+    mentions: Vec<Symbol>,
+    /// It is used without being named: an operator.
+    unnamed: bool,
+}
+
+fn prepare(part: &'static Part) -> Prepared {
+    let mut sources = SourceMap::default();
+    let mut interner = Interner::default();
+    let mut diags = Vec::new();
+    let file = sources.add(part.name, part.text);
+    // Parts may ask which others there are: on the shelf all of them are.
+    let marks = crate::library::all().into_iter().filter(|p| !p.mark.is_empty());
+    let defines = marks.map(|p| (p.mark.to_owned(), "1".to_owned())).collect();
+    let given = Options { defines, ..Options::default() };
+    let mut tokens = preprocess::preprocess(&mut sources, file, &given, &mut interner, &mut diags).tokens;
+    let items = declarations(&tokens, &interner).into_iter().map(|d: Declaration| {
+        let mut mentions: Vec<Symbol> =
+            tokens[d.start..d.end].iter().filter(|t| t.kind == T::Ident).map(|t| t.symbol).collect();
+        mentions.sort_unstable();
+        mentions.dedup();
+        Item { start: d.start, end: d.end, names: d.names, mentions, unnamed: d.unnamed }
+    });
+    let mut items: Vec<Item> = items.collect();
+    let mut names = Vec::new();
+    let mut places: HashMap<Symbol, u32> = HashMap::new();
+    let mut place = |symbol: Symbol| {
+        Symbol(*places.entry(symbol).or_insert_with(|| {
+            names.push(interner.name(symbol).to_owned());
+            names.len() as u32 - 1
+        }))
+    };
+    for token in tokens.iter_mut().filter(|t| t.kind.has_symbol()) {
+        token.symbol = place(token.symbol);
+    }
+
+    for item in &mut items {
+        item.names.iter_mut().chain(&mut item.mentions).for_each(|s| *s = place(*s));
+    }
+    Prepared { tokens, names, items }
+}
+
+fn prepared(part: &'static Part) -> Arc<Prepared> {
+    static SHELF: LazyLock<Mutex<HashMap<&'static str, Arc<Prepared>>>> = LazyLock::new(Mutex::default);
+    if let Some(known) = SHELF.lock().unwrap_or_else(PoisonError::into_inner).get(part.name) {
+        return known.clone();
+    }
+    let made = Arc::new(prepare(part));
+    SHELF.lock().unwrap_or_else(PoisonError::into_inner).insert(part.name, made.clone());
+    made
+}
+
+/// The declarations of some texts of the library that a text reaches, whose names `interner` holds; in order, without an end.
+/// Every text becomes a file of `sources`.
+pub(super) fn reached(
+    parts: &[&'static Part],
+    sources: &mut SourceMap,
+    interner: &mut Interner,
+) -> (Vec<FileId>, Vec<Token>) {
+    let files: Vec<FileId> = parts.iter().map(|p| sources.add(p.name, p.text)).collect();
+    let shelves: Vec<Arc<Prepared>> = parts.iter().map(|p| prepared(p)).collect();
+    let mut wanted: Vec<Vec<bool>> = shelves.iter().map(|s| vec![false; s.items.len()]).collect();
+    // Who declares a name, across all texts.
+    let mut declares: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    for (s, shelf) in shelves.iter().enumerate() {
+        for (i, item) in shelf.items.iter().enumerate() {
+            for name in &item.names {
+                declares.entry(&shelf.names[name.0 as usize]).or_default().push((s, i));
+            }
+        }
+    }
+    let mut work: Vec<(usize, usize)> = Vec::new();
+    for (name, items) in &declares {
+        if interner.contains(name) {
+            work.extend(items);
+        }
+    }
+    let mut seen: HashSet<&str> = HashSet::new();
+    loop {
+        while let Some((s, i)) = work.pop() {
+            if std::mem::replace(&mut wanted[s][i], true) {
+                continue;
+            }
+            let shelf = &shelves[s];
+            for mention in &shelf.items[i].mentions {
+                let name = shelf.names[mention.0 as usize].as_str();
+                if seen.insert(name) {
+                    work.extend(declares.get(name).into_iter().flatten());
+                }
+            }
+        }
+        // An operator is wanted as soon as a type that it mentions is.
+        for (s, shelf) in shelves.iter().enumerate() {
+            for (i, item) in shelf.items.iter().enumerate().filter(|(i, item)| item.unnamed && !wanted[s][*i]) {
+                let declared = |m: &Symbol| declares.get(shelf.names[m.0 as usize].as_str());
+                let mut types = item.mentions.iter().filter_map(declared).flatten();
+                if types.any(|&(t, j)| wanted[t][j]) {
+                    work.push((s, i));
+                }
+            }
+        }
+        if work.is_empty() {
+            break;
+        }
+    }
+    let mut out = Vec::new();
+    for ((shelf, wanted), &file) in shelves.iter().zip(&wanted).zip(&files) {
+        let mut symbols: Vec<Option<Symbol>> = vec![None; shelf.names.len()];
+        let mut at = 0;
+        let end = shelf.tokens.len() - 1;
+        let mut items = shelf.items.iter().zip(wanted).peekable();
+        while at < end {
+            if let Some((item, wanted)) = items.next_if(|(item, _)| item.start == at)
+                && !wanted
+            {
+                at = item.end;
+                continue;
+            }
+            let mut token = shelf.tokens[at];
+            token.span.file = file;
+            if token.kind.has_symbol() {
+                let place = token.symbol.0 as usize;
+                token.symbol = *symbols[place].get_or_insert_with(|| interner.intern(&shelf.names[place]));
+            }
+            out.push(token);
+            at += 1;
+        }
+    }
+    (files, out)
+}
