@@ -7,14 +7,6 @@ use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, Given, Lau
 
 use crate::case::{Argument, Array, Extent, Handle, Kernel, Kind, Run, Step};
 
-/// How a kernel failed.
-pub enum Failure {
-    /// It does not compile, launch or end well.
-    Refused(String),
-    /// It ran, and an array holds something else than it must.
-    Wrong(String),
-}
-
 /// An array while its run lasts: memory aligned as the largest vector type wants it.
 struct Memory {
     kind: Kind,
@@ -144,14 +136,14 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
 }
 
 /// Compiles a kernel's file and does all its runs.
-pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), Failure> {
+pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), String> {
     let options = CompileOptions { name: format!("{}.cu", kernel.name), ..CompileOptions::default() };
-    let program = Program::compile(text, &options).map_err(|e| Failure::Refused(format!("does not compile:\n{e}")))?;
+    let program = Program::compile(text, &options).map_err(|e| format!("does not compile:\n{e}"))?;
     for run in (kernel.runs)() {
-        let arrays = execute(&program, &run).map_err(|e| Failure::Refused(format!("{}: {e}", run.label)))?;
+        let arrays = execute(&program, &run).map_err(|e| format!("{}: {e}", run.label))?;
         for (Handle(i), expected) in &run.expected {
             let checked = expected.check(&arrays[*i].contents());
-            checked.map_err(|e| Failure::Wrong(format!("{}: array {i}: {e}", run.label)))?;
+            checked.map_err(|e| format!("{}: array {i}: {e}", run.label))?;
         }
     }
     Ok(())

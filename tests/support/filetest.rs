@@ -164,7 +164,7 @@ fn call(program: &Program, text: &str) -> Outcome {
     let result = result.ok_or("the function has no result")?;
     let scalar = result.ty().scalar().unwrap_or(Scalar::U64);
     let wanted = value::number(scalar, wanted.trim())?;
-    if value::bytes(result) == value::bytes(wanted) { Ok(()) } else { Err(format!("{result:?}, not {wanted:?}")) }
+    if result.bytes() == wanted.bytes() { Ok(()) } else { Err(format!("{result:?}, not {wanted:?}")) }
 }
 
 struct Launch {

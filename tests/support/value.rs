@@ -81,21 +81,10 @@ pub fn number(scalar: Scalar, text: &str) -> Result<Const, String> {
     })
 }
 
-/// The bytes of a constant in memory.
-pub fn bytes(c: Const) -> Vec<u8> {
-    match c {
-        Const::Bool(b) => vec![u8::from(b)],
-        Const::Int(s, v) => v.to_le_bytes()[..s.size() as usize].to_vec(),
-        Const::F32(x) => x.to_le_bytes().to_vec(),
-        Const::F64(x) => x.to_le_bytes().to_vec(),
-        Const::Null => vec![0; 8],
-    }
-}
-
 /// The bytes of a number as an element of memory.
 pub fn element_bytes(elem: Elem, text: &str) -> Result<Vec<u8>, String> {
     if let Elem::Scalar(scalar) = elem {
-        return Ok(bytes(number(scalar, text)?));
+        return Ok(number(scalar, text)?.bytes().to_vec());
     }
     let value: f64 = text.parse().map_err(|_| format!("`{text}` is no {}", elem.name()))?;
     Ok(elem.half_bits(value).map(|b| b.to_le_bytes().to_vec()).unwrap_or_default())
@@ -132,8 +121,8 @@ pub fn memory(value: &Value, elem: Elem) -> Result<Vec<u8>, String> {
                 z ^= z >> 31;
                 let unit = (z >> 40) as f64 / f64::from(1 << 23) - 1.0;
                 out.extend(match elem {
-                    Elem::Scalar(Scalar::F32) => bytes(Const::F32(unit as f32)),
-                    Elem::Scalar(Scalar::F64) => bytes(Const::F64(unit)),
+                    Elem::Scalar(Scalar::F32) => Const::F32(unit as f32).bytes().to_vec(),
+                    Elem::Scalar(Scalar::F64) => Const::F64(unit).bytes().to_vec(),
                     Elem::F16 | Elem::BF16 => element_bytes(elem, &unit.to_string())?,
                     Elem::Scalar(_) => return Err("rand() is for floats".to_owned()),
                 });
@@ -141,7 +130,7 @@ pub fn memory(value: &Value, elem: Elem) -> Result<Vec<u8>, String> {
         }
         Value::Bytes(members) => {
             for (scalar, text) in members {
-                out.extend(bytes(number(*scalar, text)?));
+                out.extend(number(*scalar, text)?.bytes());
             }
         }
         Value::Number(_) | Value::Null => return Err(format!("an array is wanted, not {value:?}")),

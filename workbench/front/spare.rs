@@ -10,6 +10,7 @@
 //! declaration: nothing broken is ever left behind.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::ast::{Interner, Symbol};
 use super::lexer::{Keyword as K, Token, TokenKind as T};
@@ -30,6 +31,8 @@ struct Part {
     end: usize,
     /// Where the body of a function, or the members of a class start; `end` without any.
     body: usize,
+    /// What calls of a function choose it by: its parameters, or the type that a conversion gives. Empty for anything else.
+    chosen_by: Range<usize>,
     /// The names it declares.
     names: Vec<Symbol>,
     /// The class that it is a member of.
@@ -84,18 +87,18 @@ impl Spare {
             return false;
         }
         let mut errors: Vec<Vec<&Diagnostic>> = vec![Vec::new(); parts.len()];
-        let ranges: Vec<(Span, bool)> = parts.iter().map(|p| range(&tokens[p.start..p.end])).collect();
+        let ranges: Vec<Span> = parts.iter().map(|p| range(&tokens[p.start..p.end])).collect();
         for diag in diags.iter().filter(|d| d.is_error()) {
             // The smallest declaration round it; what one use of a macro makes lies in one place.
-            let holds = |i: &usize| contains(ranges[*i].0, diag.span);
-            let length = |i: &usize| ranges[*i].0.end - ranges[*i].0.start;
+            let holds = |i: &usize| contains(ranges[*i], diag.span);
+            let length = |i: &usize| ranges[*i].end - ranges[*i].start;
             let smallest = (0..parts.len()).filter(holds).map(|i| length(&i)).min();
             for i in (0..parts.len()).filter(holds).filter(|i| Some(length(i)) == smallest) {
                 errors[i].push(diag);
             }
         }
         // Host code that was refused needs nothing.
-        let lowered: Vec<bool> = ranges.iter().map(|r| host.iter().any(|f| contains(r.0, *f))).collect();
+        let lowered: Vec<bool> = ranges.iter().map(|r| host.iter().any(|f| contains(*r, *f))).collect();
         let needed = needed(tokens, &parts, &errors, &lowered, wanted);
         let mentions = |p: &Part| {
             let gone = |t: &Token| self.names.contains(&t.symbol) && !p.names.contains(&t.symbol);
@@ -106,7 +109,7 @@ impl Spare {
                 let p = &parts[i];
                 let unsupported = errors[i].iter().any(ours);
                 // A header's host code may use what nobody knows here.
-                let foreign = !p.device && self.file.is_some_and(|f| ranges[i].0.file != f);
+                let foreign = !p.device && self.file.is_some_and(|f| ranges[i].file != f);
                 let because = unsupported || (!errors[i].is_empty() && (foreign || mentions(p)));
                 because && (!needed[i] || overload_of_something_unsupported(tokens, &parts, &errors, i))
             })
@@ -152,17 +155,17 @@ impl Spare {
     }
 }
 
-/// Whether a function's *signature* is what is not supported, and it is an operator, a special member or one of several
-/// functions of its name: nothing that is supported means this one.
+/// Whether what a function is chosen by is not supported (its parameters; a result alone is not enough), and it is an operator,
+/// a special member or one of several functions of its name: nothing that is supported means this one.
 fn overload_of_something_unsupported(tokens: &[Token], parts: &[Part], errors: &[Vec<&Diagnostic>], i: usize) -> bool {
     let p = &parts[i];
-    let head = range(&tokens[p.start..p.body]).0;
-    let in_head = |d: &&Diagnostic| d.code == Code::Unsupported && contains(head, d.span);
+    let choice = range(&tokens[p.chosen_by.clone()]);
+    let in_choice = |d: &&Diagnostic| d.code == Code::Unsupported && contains(choice, d.span);
     let other = |(j, q): (usize, &Part)| j != i && q.function && errors[j].is_empty() && q.names == p.names;
     let spare = |p: &Part| p.unnamed || parts.iter().enumerate().any(other);
     // A virtual function changes what its class is.
     let plain = p.function && !p.kernel && !has_virtual(&tokens[p.start..p.body]);
-    plain && errors[i].iter().any(in_head) && spare(p)
+    plain && errors[i].iter().any(in_choice) && spare(p)
 }
 
 /// Which declarations the kernels need.
@@ -245,14 +248,14 @@ fn closers(tokens: &[Token]) -> Vec<usize> {
     out
 }
 
-/// Where tokens lie, and whether in one file.
-fn range(tokens: &[Token]) -> (Span, bool) {
-    let Some(first) = tokens.first() else { return (Span::NONE, false) };
+/// Where tokens lie, in the file of the first.
+fn range(tokens: &[Token]) -> Span {
+    let Some(first) = tokens.first() else { return Span::NONE };
     let mut span = first.span;
     for t in tokens.iter().filter(|t| t.span.file == span.file) {
         (span.start, span.end) = (span.start.min(t.span.start), span.end.max(t.span.end));
     }
-    (span, tokens.iter().all(|t| t.span.file == span.file))
+    span
 }
 
 fn contains(range: Span, span: Span) -> bool {
@@ -399,8 +402,18 @@ impl Split<'_> {
         let class_name = class.and_then(|c| self.parts[c].names.first().copied());
         let unnamed = has_operator(&self.tokens[start..body.unwrap_or(at)])
             || (class.is_some() && (names.first().is_some_and(|n| Some(*n) == class_name) || has_virtual(tokens)));
+        let chosen_by = match parens.filter(|_| function) {
+            None => start..start,
+            Some(open) => {
+                // `operator T()` is chosen by `T`.
+                let word = (start..open).find(|&i| self.kind(i) == T::Keyword(K::Operator));
+                let sign = word.is_some_and(|i| super::parser::is_overloadable(self.kind(i + 1)));
+                word.filter(|_| !sign).unwrap_or(open)..(self.closers[open] + 1).min(at)
+            }
+        };
         let index = self.parts.len();
         self.parts.push(Part {
+            chosen_by,
             start,
             end: at,
             body: body.unwrap_or(at),

@@ -70,6 +70,7 @@ pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use math::MathFn;
 
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::source::Span;
@@ -231,6 +232,17 @@ impl Const {
             Const::F32(_) => Type::Scalar(Scalar::F32),
             Const::F64(_) => Type::Scalar(Scalar::F64),
             Const::Null => Type::Ptr,
+        }
+    }
+
+    /// Its bytes in memory, little endian; null is eight zeros.
+    pub fn bytes(self) -> SmallVec<[u8; 8]> {
+        match self {
+            Const::Bool(b) => SmallVec::from_slice(&[u8::from(b)]),
+            Const::Int(s, v) => SmallVec::from_slice(&v.to_le_bytes()[..s.size() as usize]),
+            Const::F32(v) => SmallVec::from_slice(&v.to_le_bytes()),
+            Const::F64(v) => SmallVec::from_slice(&v.to_le_bytes()),
+            Const::Null => SmallVec::from_slice(&[0; 8]),
         }
     }
 }

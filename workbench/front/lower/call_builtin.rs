@@ -165,7 +165,11 @@ impl<'a> Lowerer<'a> {
             None => None,
             Some(Some(given)) => match given.first() {
                 Some(TArg::Type(ty)) => Some(ty.clone()),
-                _ => return Some(Typed::error(span)),
+                _ => {
+                    let message = format!("the template argument of `{name}` is a type");
+                    self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+                    return Some(Typed::error(span));
+                }
             },
             Some(None) => return Some(Typed::error(span)),
         };
@@ -173,7 +177,11 @@ impl<'a> Lowerer<'a> {
         match entries {
             Some(entries) => {
                 for entry in entries {
-                    let Init::Expr(e) = entry else { return Some(Typed::error(span)) };
+                    let Init::Expr(e) = entry else {
+                        let message = format!("`{name}` takes a list of numbers, not of lists");
+                        self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+                        return Some(Typed::error(span));
+                    };
                     values.push(self.expr(e));
                 }
             }

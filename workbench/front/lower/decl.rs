@@ -363,7 +363,7 @@ impl<'a> Lowerer<'a> {
             (_, c) => {
                 let c = c.unwrap_or(Const::Null);
                 let mut bytes = Vec::new();
-                super::fold::bytes(c, &mut bytes);
+                bytes.extend(c.bytes());
                 let global = self.add_global(name, bytes, c.ty().scalar().unwrap_or(Scalar::U64));
                 self.vars[id.0 as usize].storage = Storage::Global(global);
                 global

@@ -407,7 +407,7 @@ impl<'m> Evaluator<'m> {
     fn store(&mut self, ptr: Val, value: Val, span: Span) -> Result<(), Stop> {
         let mut bytes = Vec::with_capacity(8);
         match value {
-            Val::Const(c) => super::fold::bytes(c, &mut bytes),
+            Val::Const(c) => bytes.extend(c.bytes()),
             Val::Ptr { block: FUNCTIONS, offset } => bytes.extend_from_slice(&offset.to_le_bytes()),
             Val::Ptr { .. } => bytes.extend_from_slice(&[0; 8]),
             Val::Unset => return Err(Stop::NotConstant("it reads something that has no value yet".to_owned(), span)),

@@ -155,17 +155,6 @@ pub fn compare(op: CompareOp, a: Const, b: Const) -> Option<bool> {
     })
 }
 
-/// The bytes of a constant in memory, little endian; null is eight zeros.
-pub fn bytes(c: Const, out: &mut Vec<u8>) {
-    match c {
-        Const::Bool(b) => out.push(u8::from(b)),
-        Const::Int(s, v) => out.extend_from_slice(&v.to_le_bytes()[..s.size() as usize]),
-        Const::F32(v) => out.extend_from_slice(&v.to_le_bytes()),
-        Const::F64(v) => out.extend_from_slice(&v.to_le_bytes()),
-        Const::Null => out.extend_from_slice(&[0; 8]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use super::names::Decl;
 use super::tree::{Node, Typed, VarId};
-use super::{Lowerer, Storage, Variable, fold};
+use super::{Lowerer, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Expr, ExprKind, Init, Specifiers, VarDecl};
 use crate::front::types::{Kind, Ty};
@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
                 let value = self.scalar_init(var, &ty).map(|v| self.folded(v));
                 let mut bytes = Vec::new();
                 match value.as_ref().map(|v| (v, v.constant())) {
-                    Some((_, Some(c))) => fold::bytes(c, &mut bytes),
+                    Some((_, Some(c))) => bytes.extend(c.bytes()),
                     Some((v, None)) if matches!(ty.kind, Kind::Pointer(_)) && !v.is_error() => {
                         match self.constant_object(v, &ty) {
                             Some(found) => bytes = found,
@@ -270,7 +270,7 @@ fn flat_bytes(value: &Typed, size: u32) -> Option<Vec<u8>> {
     for (at, e) in items.iter() {
         bytes.clear();
         match e.constant() {
-            Some(c) if c != Const::Null => fold::bytes(c, &mut bytes),
+            Some(c) if c != Const::Null => bytes.extend(c.bytes()),
             Some(_) => return None,
             None => bytes = flat_bytes(e, e.ty.size()?)?,
         }

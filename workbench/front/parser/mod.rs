@@ -34,6 +34,7 @@ use super::ast::{Ident, Interner, Symbol, TranslationUnit};
 use super::lexer::{Flags, Keyword, Token, TokenKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
+pub(super) use name::is_overloadable;
 use names::Names;
 
 /// Deepest nesting of statements, declarators and parentheses, `else if` included.

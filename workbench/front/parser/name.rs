@@ -260,7 +260,7 @@ impl Parser<'_> {
 }
 
 /// Signs that can follow `operator` as they are.
-pub(super) fn is_overloadable(kind: T) -> bool {
+pub(in crate::front) fn is_overloadable(kind: T) -> bool {
     matches!(
         kind,
         T::Plus

@@ -300,10 +300,10 @@ impl Parser<'_> {
     /// Reports what stands where a type must.
     pub(super) fn expected_type(&mut self) -> Reported {
         let token = self.peek();
-        if token.kind == T::Ident && self.kind_at(1) == T::ColonColon {
+        if token.text(self.interner) == "std" && self.kind_at(1) == T::ColonColon {
             let words: Vec<&str> = (self.pos..self.pos + 3).map(|i| self.at_index(i).text(self.interner)).collect();
-            let text = format!("`{}` is not supported: it is no type that is known", words.concat());
-            return self.unsupported(token.span, &text, "use a type of the language, or declare it");
+            let text = format!("`{}` is not supported: it is a part of the standard library", words.concat());
+            return self.unsupported(token.span, &text, "use plain C++");
         }
         self.expected("a type")
     }

@@ -56,13 +56,13 @@ pub fn page() -> String {
     heading(&mut out, "Built-in functions");
     for (group, tables) in builtins::GROUPS {
         let _ = write!(out, "\n### {group}\n\n| function | what it computes |\n|---|---|\n");
-        let mut last = "";
-        for sig in tables.iter().copied().flatten() {
-            // Overloads of one meaning are one line.
-            if sig.doc != last {
-                let _ = writeln!(out, "| `{}` | {} |", cell(&sig.declaration()), cell(sig.doc));
-            }
-            last = sig.doc;
+        let sigs: Vec<&builtins::Sig> = tables.iter().copied().flatten().collect();
+        for same in sigs.chunk_by(|a, b| a.doc == b.doc) {
+            // Of the overloads of a name the first stands for all.
+            let mut shown = BTreeSet::new();
+            let first = same.iter().filter(|sig| shown.insert(sig.name));
+            let declarations: Vec<String> = first.map(|sig| format!("`{}`", cell(&sig.declaration()))).collect();
+            let _ = writeln!(out, "| {} | {} |", declarations.join("<br>"), cell(same[0].doc));
         }
     }
     heading(&mut out, "From the library");

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyInt, PyList, PyTuple};
-use workbench::ir::Const;
+use workbench::ir::Elem;
 use workbench::runtime::{DType, Symbol as Native};
 
 use crate::args::{interop, scalar};
@@ -82,17 +82,16 @@ impl Symbol {
             let size = self.symbol.size();
             return Err(self.wrong(py, &format!("a struct of {size} bytes"), "something else than bytes"));
         };
-        let count = self.count(dtype);
+        let (count, number) = (self.count(dtype), Elem::from(dtype).bits());
         let wanted = format!("{count} x {dtype}");
         if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-            let one = scalar(value, dtype.scalar().unwrap_or(workbench::ir::Scalar::U16), self.symbol.name())?;
-            return if count == 1 { put(&bytes_of(one)) } else { Err(self.wrong(py, &wanted, "one number")) };
+            let one = scalar(value, number, self.symbol.name())?;
+            return if count == 1 { put(&one.bytes()) } else { Err(self.wrong(py, &wanted, "one number")) };
         }
         if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             let mut bytes = Vec::with_capacity(self.symbol.size());
             for item in value.try_iter()? {
-                let scalar_type = dtype.scalar().unwrap_or(workbench::ir::Scalar::U16);
-                bytes.extend(bytes_of(scalar(&item?, scalar_type, self.symbol.name())?));
+                bytes.extend(scalar(&item?, number, self.symbol.name())?.bytes());
             }
             let given = bytes.len() / dtype.size();
             return if given == count {
@@ -115,15 +114,5 @@ impl Symbol {
     fn __repr__(&self) -> String {
         let what = self.symbol.dtype().map_or_else(|| "bytes".to_owned(), |d| format!("{} x {d}", self.count(d)));
         format!("Symbol({}: {what})", self.symbol.name())
-    }
-}
-
-fn bytes_of(c: Const) -> Vec<u8> {
-    match c {
-        Const::Bool(b) => vec![u8::from(b)],
-        Const::Int(s, v) => v.to_le_bytes()[..s.size() as usize].to_vec(),
-        Const::F32(x) => x.to_le_bytes().to_vec(),
-        Const::F64(x) => x.to_le_bytes().to_vec(),
-        Const::Null => vec![0; 8],
     }
 }
