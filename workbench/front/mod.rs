@@ -17,10 +17,11 @@ pub mod types;
 pub use lower::nearest;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{FuncKind, Module};
-use crate::source::{FileId, SourceMap};
+use crate::source::{FileId, SourceMap, Span};
 
 /// What a compilation is told besides the text.
 #[derive(Debug, Clone, Default)]
@@ -33,25 +34,28 @@ pub struct Options {
     pub instances: Vec<String>,
 }
 
-/// The stack of the thread that compiles. Bounds on nesting (of expressions, of templates) are bounds on stack, and these are
-/// generous; memory that is not reached costs nothing.
+/// The stack that a compilation gets. Bounds on nesting (of expressions, of templates) are bounds on stack, and these are
+/// generous; memory that is not reached costs nothing. It is a stack of its own on the caller's thread: a thread of its own
+/// took a fifth of a kernel's compile time, most of it for memory that one thread asks for and another frees.
 const STACK: usize = 256 << 20;
 
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
-    let work = || compile_here(sources, file, options);
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("front".to_owned()).stack_size(STACK).spawn_scoped(scope, work);
-        match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => {
-                let span = crate::source::Span { file, start: 0, end: 0 };
-                let message = format!("no thread to compile in: {error}");
-                (Module::default(), vec![Diagnostic::error(crate::diagnostic::Code::CodeLimit, span, message)])
-            }
+    let mut begun = false;
+    let work = || {
+        begun = true;
+        compile_here(sources, file, options)
+    };
+    match catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work))) {
+        Ok(made) => made,
+        Err(panic) if begun => resume_unwind(panic),
+        Err(_) => {
+            let span = Span { file, start: 0, end: 0 };
+            let message = format!("the system has no {} MiB of address space to compile in", STACK >> 20);
+            (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)])
         }
-    })
+    }
 }
 
 fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {

@@ -194,6 +194,69 @@ fn constants_copies_and_dead_code_go() {
     );
 }
 
+/// How often an op of that name is left after folding.
+fn left_after_folding(module: &Module, op: &str) -> usize {
+    let mut module = module.clone();
+    fold::run(&mut module.functions[0]);
+    assert_eq!(validate(&module), [], "{module}");
+    module.to_string().matches(&format!("= {op} ")).count()
+}
+
+#[test]
+fn what_was_computed_before_is_not_computed_again() {
+    let (mut b, p) = Builder::new(FuncKind::Kernel, &[N, ("out", pointer(Scalar::I32))]);
+    let zero = b.i32(0);
+    let cond = b.compare(CompareOp::Lt, p[0], zero);
+    let product = |b: &mut Builder| {
+        let square = b.binary(BinaryOp::Mul, p[0], p[0]);
+        b.store(p[1], square);
+    };
+    let sum = |b: &mut Builder| {
+        // Two constants that are the same make the same sum.
+        let seven = b.i32(7);
+        let sum = b.binary(BinaryOp::Add, p[0], seven);
+        b.store(p[1], sum);
+    };
+    product(&mut b);
+    product(&mut b);
+    b.if_then(cond, |b| {
+        product(b);
+        sum(b);
+        sum(b);
+    });
+    // The branch may not have been taken.
+    sum(&mut b);
+    let rest = b.binary(BinaryOp::Rem, p[0], p[0]);
+    b.store(p[1], rest);
+    let again = b.binary(BinaryOp::Rem, p[0], p[0]);
+    b.store(p[1], again);
+    let module = b.module();
+    assert_eq!([left_after_folding(&module, "mul"), left_after_folding(&module, "add")], [1, 2]);
+    assert_eq!(left_after_folding(&module, "rem"), 1, "the first one faulted, or the second cannot");
+}
+
+#[test]
+fn what_looks_alike_and_is_not_stays() {
+    let f32 = Type::Scalar(Scalar::F32);
+    let (mut b, p) =
+        Builder::new(FuncKind::Kernel, &[("x", ParamType::Scalar(Scalar::F32)), ("out", pointer(Scalar::F32))]);
+    for zero in [0.0, -0.0] {
+        let zero = b.constant(Const::F32(zero));
+        let product = b.binary(BinaryOp::Mul, p[0], zero);
+        b.store(p[1], product);
+    }
+    // Each place of an access is its own.
+    for _ in 0..2 {
+        let read = b.load(p[1], f32);
+        let one = b.i32(1);
+        let at = b.at(p[1], one, Scalar::F32);
+        b.store(at, read);
+    }
+    let module = b.module();
+    assert_eq!([left_after_folding(&module, "mul"), left_after_folding(&module, "load")], [2, 2], "{module}");
+    assert_eq!(left_after_folding(&module, "ptr_add"), 2, "{module}");
+}
+
 #[test]
 fn what_may_fault_stays() {
     let (mut b, p) = Builder::new(FuncKind::Kernel, &[N, ("out", pointer(Scalar::I32))]);

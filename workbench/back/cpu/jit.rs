@@ -40,12 +40,13 @@ impl CodeMemory {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Target {
-    /// A function of this assembler.
+    /// A function of the assembler, by its number.
     Module(u32),
     /// An absolute address.
     Address(usize),
-    /// A byte of this assembler.
+    /// A byte of the function; of the assembler, once it is there.
     Offset(usize),
 }
 
@@ -55,36 +56,26 @@ struct Fixup {
     addend: i64,
 }
 
-/// Collects compiled functions.
-#[derive(Default)]
-pub struct Assembler {
+/// The machine code of one function.
+pub struct MachineCode {
     bytes: Vec<u8>,
-    starts: Vec<usize>,
+    align: usize,
+    /// Where absolute addresses go, as offsets into `bytes`; a [`Target::Offset`] is one too.
     fixups: Vec<Fixup>,
+    /// Bytes of its stack frame.
     frame: u32,
-    disasm: bool,
+    /// As text, when that was asked for.
+    pub text: Option<String>,
 }
 
-impl Assembler {
-    /// Makes [`Assembler::add`] return the machine code as text.
-    #[must_use]
-    pub fn with_disasm(mut self) -> Self {
-        self.disasm = true;
-        self
-    }
-
-    /// The largest stack frame of the functions added, in bytes.
-    pub fn largest_frame(&self) -> usize {
-        self.frame as usize
-    }
-
-    /// Compiles the function in `ctx` for `isa` and appends it; functions are numbered in the order they are added, and a name of
-    /// [`NAMESPACE_MODULE`] is such a number. `hosts` are the addresses that names of [`NAMESPACE_HOST`] index.
+impl MachineCode {
+    /// Compiles the function in `ctx` for `isa`. A name of [`NAMESPACE_MODULE`] is the number of a function, in the order they are
+    /// added to the [`Assembler`]; `hosts` are the addresses that names of [`NAMESPACE_HOST`] index.
     ///
     /// # Errors
     /// The code generator's.
-    pub fn add(&mut self, ctx: &mut Context, isa: &dyn TargetIsa, hosts: &[usize]) -> Result<Option<String>, JitError> {
-        ctx.set_disasm(self.disasm);
+    pub fn new(ctx: &mut Context, isa: &dyn TargetIsa, hosts: &[usize], disasm: bool) -> Result<Self, JitError> {
+        ctx.set_disasm(disasm);
         // The error borrows the function it is about; only its text leaves this match.
         match ctx.compile(isa, &mut ControlPlane::default()) {
             Ok(_) => {}
@@ -96,23 +87,57 @@ impl Assembler {
             }
         }
         let code = ctx.take_compiled_code().ok_or_else(|| JitError::Other("no code came back".to_owned()))?;
-        let align = (code.buffer.alignment as usize).max(isa.function_alignment().minimum as usize).max(16);
-        self.bytes.resize(self.bytes.len().next_multiple_of(align), 0);
-        let start = self.bytes.len();
-        self.starts.push(start);
-        self.bytes.extend_from_slice(code.buffer.data());
-        self.frame = self.frame.max(code.buffer.frame_layout().map_or(0, |f| f.frame_to_fp_offset));
+        let mut fixups = Vec::with_capacity(code.buffer.relocs().len());
         for reloc in code.buffer.relocs() {
             if reloc.kind != Reloc::Abs8 {
                 return Err(JitError::Other(format!("unexpected relocation {:?}", reloc.kind)));
             }
             let target = match &reloc.target {
                 FinalizedRelocTarget::ExternalName(name) => resolve(name, &ctx.func, hosts)?,
-                FinalizedRelocTarget::Func(offset) => Target::Offset(start + *offset as usize),
+                FinalizedRelocTarget::Func(offset) => Target::Offset(*offset as usize),
             };
-            self.fixups.push(Fixup { at: start + reloc.offset as usize, target, addend: reloc.addend });
+            fixups.push(Fixup { at: reloc.offset as usize, target, addend: reloc.addend });
         }
-        Ok(code.vcode.map(|text| name_callees(text, &ctx.func)))
+        Ok(MachineCode {
+            bytes: code.buffer.data().to_vec(),
+            align: (code.buffer.alignment as usize).max(isa.function_alignment().minimum as usize).max(16),
+            fixups,
+            frame: code.buffer.frame_layout().map_or(0, |f| f.frame_to_fp_offset),
+            text: code.vcode.map(|text| name_callees(text, &ctx.func)),
+        })
+    }
+}
+
+/// Collects compiled functions.
+#[derive(Default)]
+pub struct Assembler {
+    bytes: Vec<u8>,
+    starts: Vec<usize>,
+    fixups: Vec<Fixup>,
+    frame: u32,
+}
+
+impl Assembler {
+    /// The largest stack frame of the functions added, in bytes.
+    pub fn largest_frame(&self) -> usize {
+        self.frame as usize
+    }
+
+    /// Appends a function; functions are numbered in the order they are added.
+    pub fn add(&mut self, code: &MachineCode) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(code.align), 0);
+        let start = self.bytes.len();
+        self.starts.push(start);
+        self.bytes.extend_from_slice(&code.bytes);
+        self.frame = self.frame.max(code.frame);
+        self.fixups.extend(code.fixups.iter().map(|fixup| Fixup {
+            at: start + fixup.at,
+            target: match fixup.target {
+                Target::Offset(offset) => Target::Offset(start + offset),
+                other => other,
+            },
+            addend: fixup.addend,
+        }));
     }
 
     /// Makes everything added executable.

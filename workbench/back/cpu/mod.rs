@@ -1,13 +1,14 @@
 //! IR to machine code of this CPU, and its execution.
 //!
-//! [`lower`] turns functions into CLIF after a look at the whole of each ([`analysis`]); [`jit`] makes executable memory of
-//! it; [`schedule`] runs ranges of blocks on the caller's thread and the pool's, [`rounds`] those of grid-stride loops. Every access, division and call is checked
+//! [`lower`] turns functions into CLIF after a look at the whole of each ([`analysis`]); [`crew`] makes machine code of several at a
+//! time, [`jit`] executable memory of that; [`schedule`] runs ranges of blocks on the caller's thread and the pool's, [`rounds`] those of grid-stride loops. Every access, division and call is checked
 //! in generated code, which leaves through a status and never through a signal: [`faults`] says what happened, [`tick`]
 //! stops what runs too long, [`output`] keeps what is printed.
 
 mod affine;
 mod analysis;
 mod context;
+mod crew;
 mod faults;
 mod float_env;
 mod intrinsics;
@@ -31,10 +32,9 @@ mod waits;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
-use cranelift_codegen::Context;
+use cranelift_codegen::ir as clif;
 use cranelift_frontend::FunctionBuilderContext;
 
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
@@ -44,9 +44,10 @@ use crate::ir::{Elem, FuncId, FuncKind, Function, Global, Module, ParamType, for
 use crate::source::Span;
 use analysis::FuncInfo;
 use context::BufferDesc;
+use crew::{Crew, Job};
 use faults::{Named, Site};
 use isa::Effort;
-use jit::{Assembler, CodeMemory, JitError};
+use jit::{Assembler, CodeMemory, JitError, MachineCode};
 use lower::{Lowering, Part};
 use memory::Globals;
 
@@ -270,39 +271,29 @@ fn internal(span: Span, message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(diagnostic::Code::BadIr, span, message))
 }
 
-thread_local! {
-    /// Allocations that a compilation can reuse.
-    static SCRATCH: RefCell<Option<(Context, FunctionBuilderContext)>> = const { RefCell::new(None) };
-}
-
-/// Lowers and compiles everything in the plan, and hands `each` the functions' text where the assembler makes it.
-fn compile_all(
-    plan: &Plan,
-    lowering: &mut Lowering<'_>,
-    assembler: &mut Assembler,
-    mut each: impl FnMut(FuncId, Option<String>),
-) -> Result<()> {
-    let (mut ctx, mut builder) = SCRATCH.take().unwrap_or_else(|| (Context::new(), FunctionBuilderContext::new()));
-    let addresses = intrinsics::addresses();
+/// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number.
+fn compile_all(plan: &Plan, lowering: &mut Lowering<'_>, disasm: bool) -> Result<Vec<(FuncId, MachineCode)>> {
     let bodies = plan.order.iter().map(|id| (*id, Part::Body));
     let thunks = plan.hosts.iter().map(|id| (*id, Part::Thunk));
     let rounds = plan.strided.iter().flat_map(|id| [(*id, Part::Trip), (*id, Part::Round)]);
-    for (number, (id, part)) in bodies.chain(thunks).chain(rounds).enumerate() {
-        let (number, func) = (number as u32, lowering.module.func(id));
-        ctx.clear();
-        // After an error the scratch is in the middle of a function; it is dropped, not kept.
-        lower::function(lowering, id, part, number, &mut ctx.func, &mut builder)?;
-        let Some(effort) = size::effort(&ctx.func) else { return Err(too_large(func)) };
-        let isa = isa::host(effort);
-        let isa = isa.map_err(|e| internal(Span::NONE, e.to_owned()))?;
-        let text = assembler.add(&mut ctx, isa.as_ref(), addresses).map_err(|e| match e {
+    let parts: Vec<(FuncId, Part)> = bodies.chain(thunks).chain(rounds).collect();
+    let mut builder = FunctionBuilderContext::new();
+    let mut crew = Crew::new(parts.len());
+    for (number, (id, part)) in parts.iter().enumerate() {
+        let mut func = clif::Function::new();
+        lower::function(lowering, *id, *part, number as u32, &mut func, &mut builder)?;
+        let Some(effort) = size::effort(&func) else { return Err(too_large(lowering.module.func(*id))) };
+        let isa = isa::host(effort).map_err(|e| internal(Span::NONE, e.to_owned()))?;
+        crew.add(Job { func, isa, disasm });
+    }
+    let codes = crew.finish().map_err(|(number, error)| {
+        let func = lowering.module.func(parts[number].0);
+        match error {
             JitError::TooLarge => too_large(func),
             JitError::Other(what) => internal(func.span, format!("no code for `{}`: {what}", func.name)),
-        })?;
-        each(id, text);
-    }
-    SCRATCH.set(Some((ctx, builder)));
-    Ok(())
+        }
+    })?;
+    Ok(parts.into_iter().map(|(id, _)| id).zip(codes).collect())
 }
 
 fn build(module: &Module) -> Result<Image> {
@@ -320,7 +311,9 @@ fn build(module: &Module) -> Result<Image> {
         slots: Vec::new(),
     };
     let mut assembler = Assembler::default();
-    compile_all(&plan, &mut lowering, &mut assembler, |_, _| {})?;
+    for (_, code) in compile_all(&plan, &mut lowering, false)? {
+        assembler.add(&code);
+    }
     let (sites, slots) = (lowering.sites, lowering.slots);
     let frame = assembler.largest_frame();
     if frame > stack::MAX_FRAME {
@@ -410,11 +403,10 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         slots: Vec::new(),
     };
     let mut text = String::new();
-    let mut assembler = Assembler::default().with_disasm();
-    compile_all(&plan, &mut lowering, &mut assembler, |id, asm| {
+    for (id, code) in compile_all(&plan, &mut lowering, true)? {
         if wanted.is_none_or(|w| w == id) {
-            text.push_str(&format!("; {}\n{}\n", module.func(id).name, asm.unwrap_or_default()));
+            text.push_str(&format!("; {}\n{}\n", module.func(id).name, code.text.unwrap_or_default()));
         }
-    })?;
+    }
     Ok(text)
 }

@@ -1,18 +1,22 @@
-//! Constant folding, copies, branches on constants, small `if`s to selections, and dead code, in two linear walks.
+//! Constant folding, copies, common subexpressions, branches on constants, small `if`s to selections, and dead code, in two linear
+//! walks.
 //!
 //! Forward: operands are resolved to what they are copies of; ops on constants are computed (by the rules of [`crate::ir`],
 //! see `ir::eval`); a `Get` of a local whose value is known becomes that value; an `If` or `Switch` on a constant becomes
-//! the side it takes; a `Scope` nothing breaks out of dissolves; what follows a jump goes. Backward: [`dead`] removes
+//! the side it takes; a `Scope` nothing breaks out of dissolves; what follows a jump goes; what was computed already is not computed
+//! again ([`number`]). Backward: [`dead`] removes
 //! what nothing reads.
 //!
 //! Nothing that may fault is removed, moved or computed: loads stay, divisions stay unless their divisor is harmless.
 
 mod dead;
+mod number;
 mod simplify;
 
 use crate::ir::{Block, Case, Const, Function, Local, MathFn, Op, Stmt, Type, Value, ValueData};
 use crate::source::Span;
 
+use number::Numbers;
 use simplify::{Known, Simple};
 
 /// The most ops of an `if`'s two sides that are computed always instead.
@@ -29,6 +33,7 @@ pub fn run(func: &mut Function) {
             made: vec![None; func.values.len()],
         },
         held: vec![None; func.locals.len()],
+        numbers: Numbers::default(),
         undo: Vec::new(),
         sets: Vec::new(),
         breaks: vec![0; func.labels as usize],
@@ -50,6 +55,8 @@ struct Folder<'a> {
     known: Known,
     /// What each local surely holds here; the value is visible here.
     held: Vec<Option<Value>>,
+    /// What has been computed on the way here.
+    numbers: Numbers,
     /// How to undo the changes of `held`, newest last.
     undo: Vec<(Local, Option<Value>)>,
     /// Every local set so far, in order, with repetitions.
@@ -61,12 +68,14 @@ struct Folder<'a> {
 impl Folder<'_> {
     fn block(&mut self, block: Block) -> Block {
         let mut out = Block::default();
+        let mark = self.numbers.mark();
         for (stmt, span) in block.stmts.into_iter().zip(block.spans) {
             self.stmt(&mut out, stmt, span);
             if self.ends(&out) {
                 break;
             }
         }
+        self.numbers.forget(mark);
         out
     }
 
@@ -158,6 +167,10 @@ impl Folder<'_> {
             Simple::Op(op) => op,
             Simple::Same => op,
         };
+        if let Some(same) = self.numbers.find(&op, v) {
+            self.aliases[v.index()] = same;
+            return;
+        }
         if let Op::Convert(..) | Op::Unary(..) = op {
             self.known.made[v.index()] = Some(op.clone());
         }

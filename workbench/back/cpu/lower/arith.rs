@@ -108,22 +108,27 @@ impl FuncLower<'_, '_> {
         let minus_one_bits = self.known_int(minus_one);
         let needs_zero_check = known.is_none_or(|n| n == 0);
         let needs_overflow_check = signed && (known.is_none() || known == minus_one_bits);
-        if needs_zero_check || needs_overflow_check {
+        // One branch for both: each costs two blocks, and what failed is told by the operands.
+        let mut bad = None;
+        if needs_overflow_check {
+            let min = self.int(ty, i64::MIN >> (64 - scalar.bits()));
+            let is_min = self.b.ins().icmp(IntCC::Equal, x, min);
+            let is_minus_one = self.b.ins().icmp(IntCC::Equal, y, minus_one);
+            bad = Some(self.b.ins().band(is_min, is_minus_one));
+        }
+        if needs_zero_check {
+            let zero = self.int(ty, 0);
+            let is_zero = self.b.ins().icmp(IntCC::Equal, y, zero);
+            bad = Some(match bad {
+                Some(overflows) => self.b.ins().bor(is_zero, overflows),
+                None => is_zero,
+            });
+        }
+        if let Some(bad) = bad {
             let site = self.new_site(span, SiteKind::Divide { ty: scalar, rem });
-            // Both checks pass the operands as 64 bits; the extension sinks into the cold path.
+            // The operands as 64 bits; the extension sinks into the cold path.
             let (a, b) = (self.widen(x, scalar.into()), self.widen(y, scalar.into()));
-            if needs_zero_check {
-                let zero = self.int(ty, 0);
-                let bad = self.b.ins().icmp(IntCC::Equal, y, zero);
-                self.fault_if(bad, site, a, b);
-            }
-            if needs_overflow_check {
-                let min = self.int(ty, i64::MIN >> (64 - scalar.bits()));
-                let is_min = self.b.ins().icmp(IntCC::Equal, x, min);
-                let is_minus_one = self.b.ins().icmp(IntCC::Equal, y, minus_one);
-                let bad = self.b.ins().band(is_min, is_minus_one);
-                self.fault_if(bad, site, a, b);
-            }
+            self.fault_if(bad, site, a, b);
         }
         // Narrow division is not worth its special cases in the code generator.
         let narrow = scalar.bits() < 32;

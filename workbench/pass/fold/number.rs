@@ -1,0 +1,112 @@
+//! Value numbering: an op on the same operands is computed once, where the first of them is sure to run before the others.
+//!
+//! What a block has computed is known in the blocks inside it and forgotten at its end. Left out are reads of memory, a pointer's
+//! making from an integer, and pointer arithmetic: the value an access goes through carries the place that a fault is reported at.
+//! Constants are only made out to be the same (equal means equal bits: `0.0` and `-0.0` are two, a NaN is itself). They cost nothing
+//! where they are used, and one that lived through a large function would.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::ir::{BinaryOp, BitFn, Builtin, CompareOp, Const, MathFn, Op, Scalar, Stride, Type, UnaryOp, Value};
+
+/// An op, as far as it is numbered.
+#[derive(PartialEq, Eq, Hash, Clone)]
+enum Key {
+    Builtin(Builtin),
+    Unary(UnaryOp, Value),
+    Binary(BinaryOp, Value, Value),
+    Compare(CompareOp, Value, Value),
+    Convert(Scalar, Value),
+    Bitcast(Scalar, Value),
+    Select(Value, Value, Value),
+    Math(MathFn, SmallVec<[Value; 3]>),
+    Bit(BitFn, Value),
+    PtrDiff(Value, Value, Stride),
+    PtrToInt(Value),
+}
+
+impl Key {
+    /// The key of an op, whose operands are `same`'s.
+    fn of(op: &Op, same: impl Fn(Value) -> Value) -> Option<Key> {
+        let s = |v: &Value| same(*v);
+        Some(match op {
+            Op::Builtin(b) => Key::Builtin(*b),
+            Op::Unary(op, a) => Key::Unary(*op, s(a)),
+            Op::Binary(op, a, b) => Key::Binary(*op, s(a), s(b)),
+            Op::Compare(op, a, b) => Key::Compare(*op, s(a), s(b)),
+            Op::Convert(to, a) => Key::Convert(*to, s(a)),
+            Op::Bitcast(to, a) => Key::Bitcast(*to, s(a)),
+            Op::Select(c, a, b) => Key::Select(s(c), s(a), s(b)),
+            Op::Math(func, args) => Key::Math(*func, args.iter().map(s).collect()),
+            Op::Bit(func, a) => Key::Bit(*func, s(a)),
+            Op::PtrDiff(a, b, stride) => Key::PtrDiff(s(a), s(b), *stride),
+            Op::PtrToInt(a) => Key::PtrToInt(s(a)),
+            Op::Const(_)
+            | Op::Param(_)
+            | Op::Get(_)
+            | Op::SlotAddr(_)
+            | Op::GlobalAddr(_)
+            | Op::SharedAddr(_)
+            | Op::PtrAdd { .. }
+            | Op::IntToPtr(_)
+            | Op::Load { .. } => return None,
+        })
+    }
+}
+
+fn bits(c: Const) -> u64 {
+    match c {
+        Const::Bool(b) => u64::from(b),
+        Const::Int(_, v) => v as u64,
+        Const::F32(v) => u64::from(v.to_bits()),
+        Const::F64(v) => v.to_bits(),
+        Const::Null => 0,
+    }
+}
+
+/// What has been computed where the walk is.
+#[derive(Default)]
+pub(super) struct Numbers {
+    values: FxHashMap<Key, Value>,
+    /// What to forget, newest last.
+    added: Vec<Key>,
+    /// The first value that was each constant.
+    constants: FxHashMap<(Type, u64), Value>,
+    /// For values that are constants, that first one.
+    first: FxHashMap<Value, Value>,
+}
+
+impl Numbers {
+    /// The value that an op is already, or else is known to be from here on.
+    pub(super) fn find(&mut self, op: &Op, v: Value) -> Option<Value> {
+        if let Op::Const(c) = op {
+            let first = *self.constants.entry((c.ty(), bits(*c))).or_insert(v);
+            self.first.insert(v, first);
+            return None;
+        }
+        let key = Key::of(op, |v| self.first.get(&v).copied().unwrap_or(v))?;
+        match self.values.entry(key) {
+            Entry::Occupied(found) => Some(*found.get()),
+            Entry::Vacant(free) => {
+                self.added.push(free.key().clone());
+                free.insert(v);
+                None
+            }
+        }
+    }
+
+    /// Where a block begins.
+    pub(super) fn mark(&self) -> usize {
+        self.added.len()
+    }
+
+    /// Forgets what the block that began there has computed.
+    pub(super) fn forget(&mut self, mark: usize) {
+        for key in self.added.drain(mark..) {
+            self.values.remove(&key);
+        }
+    }
+}
