@@ -15,6 +15,9 @@ pub trait Element: bytemuck::Pod {
 impl Element for u32 {
     const SCALAR: Scalar = Scalar::U32;
 }
+impl Element for u64 {
+    const SCALAR: Scalar = Scalar::U64;
+}
 impl Element for f32 {
     const SCALAR: Scalar = Scalar::F32;
 }
@@ -39,12 +42,17 @@ impl Kernel {
 
     /// Runs one thread for each of `n` outputs.
     pub fn map<I: Element, O: Element>(&self, input: &[I], n: usize) -> Vec<O> {
+        self.map_blocks(input, n, n.div_ceil(256) as u32, 256)
+    }
+
+    /// Runs so many blocks of so many threads, which give `n` outputs.
+    pub fn map_blocks<I: Element, O: Element>(&self, input: &[I], n: usize, grid: u32, block: u32) -> Vec<O> {
         let mut input = input.to_vec();
         let mut out = vec![O::zeroed(); n];
         let kernel = self.0.kernel("k").unwrap();
         let args =
             [buffer(&mut out), buffer(&mut input), Arg::Scalar(workbench::ir::Const::Int(Scalar::I32, n as i64))];
-        let config = LaunchConfig::new(n.div_ceil(256) as u32, 256);
+        let config = LaunchConfig::new(grid, block);
         kernel.launch_raw(&config, &args).unwrap();
         out
     }

@@ -6,8 +6,17 @@
 use crate::arguments::{self, Record};
 use crate::harness::Kernel;
 
-/// A set of first arguments.
-type Where = fn(f64) -> bool;
+/// Where a bound in ULP ends, and the absolute bounds beyond it.
+pub struct Beyond {
+    /// Whether a first argument is there.
+    past: fn(f64) -> bool,
+    /// The same as CUDA C++ of `x`.
+    pub text: &'static str,
+    /// Of the `double` form, relative to results larger than 1.
+    double: f64,
+    /// Of the `float` form.
+    pub float: f64,
+}
 
 /// A function's bounds.
 pub struct Bound {
@@ -19,8 +28,8 @@ pub struct Bound {
     double: u64,
     /// Of the `float` form, in ULP.
     pub float: u64,
-    /// Where the bound in ULP ends, and the absolute bounds beyond it, of the `double` and the `float` form.
-    absolute: Option<(Where, f64, f64)>,
+    /// Where that bound ends, if it does.
+    pub absolute: Option<Beyond>,
 }
 
 const fn bound(name: &'static str, arity: usize, double: u64, float: u64) -> Bound {
@@ -29,7 +38,8 @@ const fn bound(name: &'static str, arity: usize, double: u64, float: u64) -> Bou
 
 /// Bessel functions: absolute bounds from 8 on.
 const fn bessel(name: &'static str) -> Bound {
-    Bound { name, arity: 1, double: 7, float: 9, absolute: Some((|x| x.abs() >= 8.0, 5e-12, 2.2e-6)) }
+    let beyond = Beyond { past: |x| x.abs() >= 8.0, text: "fabs(x) >= 8.0", double: 5e-12, float: 2.2e-6 };
+    Bound { name, arity: 1, double: 7, float: 9, absolute: Some(beyond) }
 }
 
 /// Every function with a bound.
@@ -61,7 +71,12 @@ pub const BOUNDS: &[Bound] = &[
     bessel("j1"),
     Bound {
         // Between its zeros on the negative side the guide gives no bound; an absolute one is ours.
-        absolute: Some((|x| (-23.0001..-2.2637).contains(&x), 1e-14, 1e-5)),
+        absolute: Some(Beyond {
+            past: |x| (-23.0001..-2.2637).contains(&x),
+            text: "x >= -23.0001 && x < -2.2637",
+            double: 1e-14,
+            float: 1e-5,
+        }),
         ..bound("lgamma", 1, 4, 6)
     },
     bound("log", 1, 1, 1),
@@ -96,9 +111,9 @@ fn is_close(got: f64, wanted: f64, limit: f64) -> bool {
 
 impl Bound {
     fn double_error(&self, first: f64, got: f64, wanted: f64) -> u64 {
-        match self.absolute {
-            Some((past, limit, _)) if past(first) => {
-                if is_close(got, wanted, limit) {
+        match &self.absolute {
+            Some(beyond) if (beyond.past)(first) => {
+                if is_close(got, wanted, beyond.double) {
                     0
                 } else {
                     u64::MAX
@@ -110,9 +125,9 @@ impl Bound {
 
     /// How far a `float` result is from the `double` one rounded; `first` is the first argument.
     pub fn float_error(&self, first: f32, got: f32, wanted: f64) -> u64 {
-        match self.absolute {
-            Some((past, _, limit)) if past(first.into()) => {
-                if is_close(got.into(), wanted, limit) {
+        match &self.absolute {
+            Some(beyond) if (beyond.past)(first.into()) => {
+                if is_close(got.into(), wanted, beyond.float) {
                     0
                 } else {
                     u64::MAX

@@ -1,5 +1,7 @@
 """`__constant__` and `__device__` variables, set and read from Python between launches."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,46 @@ def test_what_does_not_fit_is_said():
     with pytest.raises(wb.ArgumentError, match="cannot hold"):
         m.symbol("count").set(2**40)
     assert m.symbol("w").get().tolist() == [0, 0, 0]
+
+
+VARIABLES = """
+__constant__ float c;
+__device__ int n = 3;
+template <class T> __global__ void k(T* y) { y[0] = c; y[1] = n; n += 1; }
+__global__ void p(float* y) { y[0] = c; y[1] = n; n += 10; }
+"""
+
+
+def test_instances_share_the_variables_of_their_text():
+    m = wb.compile(VARIABLES)
+    y = np.zeros(2, np.float32)
+    m.symbol("c").set(np.float32(5))
+    m["k<float>"][1, 1](y)
+    assert y.tolist() == [5, 3]
+    m.p[1, 1](y)
+    assert y.tolist() == [5, 4]
+    d = np.zeros(2)
+    m["k<double>"][1, 1](d)
+    assert d.tolist() == [5, 14]
+    assert m.symbol("n").get() == 15
+    m.symbol("c").set(np.float32(-2))
+    m["k<float>"][1, 1](y)
+    assert y.tolist() == [-2, 15]
+
+
+def test_an_instance_keeps_the_variables_alive():
+    y = np.zeros(2, np.float32)
+    k = wb.compile(VARIABLES)["k<float>"]
+    gc.collect()
+    for n in range(3, 6):
+        k[1, 1](y)
+        assert y.tolist() == [0, n]
+
+
+def test_variables_begin_anew_when_a_text_is_compiled_again():
+    y = np.zeros(2, np.float32)
+    for _ in range(2):
+        m = wb.compile(VARIABLES)
+        m.p[1, 1](y)
+        m.p[1, 1](y)
+        assert y.tolist() == [0, 13]

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use super::ast::{Interner, Symbol};
 use super::lexer::{Token, TokenKind as T};
 use super::spare::{Declaration, declarations};
-use super::{Options, preprocess};
+use super::{Options, builtins, preprocess};
 use crate::library::Part;
 use crate::source::{FileId, SourceMap};
 
@@ -27,6 +27,8 @@ struct Item {
     names: Vec<Symbol>,
     /// What it mentions.
     mentions: Vec<Symbol>,
+    /// What of that are built-in vectors.
+    vectors: Vec<Symbol>,
     /// It is used without being named: an operator.
     unnamed: bool,
 }
@@ -46,7 +48,9 @@ fn prepare(part: &'static Part) -> Prepared {
             tokens[d.start..d.end].iter().filter(|t| t.kind == T::Ident).map(|t| t.symbol).collect();
         mentions.sort_unstable();
         mentions.dedup();
-        Item { start: d.start, end: d.end, names: d.names, mentions, unnamed: d.unnamed }
+        let is_vector = |s: &Symbol| builtins::vector_names().any(|name| name == interner.name(*s));
+        let vectors = mentions.iter().copied().filter(|s| d.unnamed && is_vector(s)).collect();
+        Item { start: d.start, end: d.end, names: d.names, mentions, vectors, unnamed: d.unnamed }
     });
     let mut items: Vec<Item> = items.collect();
     let mut names = Vec::new();
@@ -62,7 +66,7 @@ fn prepare(part: &'static Part) -> Prepared {
     }
 
     for item in &mut items {
-        item.names.iter_mut().chain(&mut item.mentions).for_each(|s| *s = place(*s));
+        item.names.iter_mut().chain(&mut item.mentions).chain(&mut item.vectors).for_each(|s| *s = place(*s));
     }
     Prepared { tokens, names, items }
 }
@@ -121,7 +125,12 @@ pub(super) fn reached(
             for (i, item) in shelf.items.iter().enumerate().filter(|(i, item)| item.unnamed && !wanted[s][*i]) {
                 let declared = |m: &Symbol| declares.get(shelf.names[m.0 as usize].as_str());
                 let mut types = item.mentions.iter().filter_map(declared).flatten();
-                if types.any(|&(t, j)| wanted[t][j]) {
+                // Vectors are nobody's declaration.
+                let vector = |v: &Symbol| {
+                    let name = shelf.names[v.0 as usize].as_str();
+                    seen.contains(name) || interner.contains(name)
+                };
+                if types.any(|&(t, j)| wanted[t][j]) || item.vectors.iter().any(vector) {
                     work.push((s, i));
                 }
             }

@@ -1,5 +1,5 @@
 //! What of the libraries is written in CUDA C++ itself: parts of the standard library, 16-bit floats, cooperative groups,
-//! asynchronous copies, what kernels use of torch's headers. The front end reads such a text before the user's that mentions
+//! asynchronous copies, vector arithmetic of the CUDA samples, what kernels use of torch's headers. The front end reads such a text before the user's that mentions
 //! something of it; NVRTC, which comes with CUDA's own headers and no others, is given [`STD`] and [`ATEN`].
 
 /// A text that is read before the user's.
@@ -89,6 +89,17 @@ static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh"),
 /// Names of [`PACKED`].
 const PACKED_NAMES: [&str; 3] = ["__dp4a", "__dp2a_lo", "__dp2a_hi"];
 
+/// `helper_math.h` of the CUDA samples: arithmetic on vectors.
+pub static HELPER_MATH: Part = Part { name: "<helper_math>", text: include_str!("helper_math.cuh"), mark: "" };
+
+/// A text that includes [`HELPER_MATH`] counts as one that mentions this.
+pub const HELPER_MATH_WORD: &str = "helper_math";
+
+/// Whether a header is [`HELPER_MATH`], wherever it is said to lie.
+pub fn is_helper_math(header: &str) -> bool {
+    matches!(header.rsplit('/').next(), Some("helper_math.h" | "cutil_math.h"))
+}
+
 /// Names of 16-bit floats.
 const HALF_NAMES: [&str; 12] = [
     "half",
@@ -106,8 +117,8 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 7] {
-    [&STD, &HALF, &GROUPS, &PIPELINE, &PACKED, &ATEN, &C10_HALF]
+pub fn all() -> [&'static Part; 8] {
+    [&STD, &HALF, &GROUPS, &PIPELINE, &PACKED, &ATEN, &C10_HALF, &HELPER_MATH]
 }
 
 /// Whether a name of torch's namespaces is one that device code may use.
@@ -138,5 +149,6 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
-    [pipeline, half, std, c10, aten, packed, groups].into_iter().flatten().collect()
+    let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
+    [pipeline, half, std, c10, aten, packed, groups, helper_math].into_iter().flatten().collect()
 }

@@ -262,21 +262,31 @@ template <> struct numeric_limits<double> {
     __host__ __device__ static constexpr double denorm_min() { return 4.9406564584124654e-324; }
 };
 
-template <typename T = void> struct plus {
-    __host__ __device__ constexpr T operator()(const T& a, const T& b) const { return a + b; }
-};
-template <typename T = void> struct minus {
-    __host__ __device__ constexpr T operator()(const T& a, const T& b) const { return a - b; }
-};
-template <typename T = void> struct multiplies {
-    __host__ __device__ constexpr T operator()(const T& a, const T& b) const { return a * b; }
-};
-template <typename T = void> struct less {
-    __host__ __device__ constexpr bool operator()(const T& a, const T& b) const { return a < b; }
-};
-template <typename T = void> struct greater {
-    __host__ __device__ constexpr bool operator()(const T& a, const T& b) const { return b < a; }
-};
+#define __WB_FUNCTOR(name, result, operation)                                                                                 \
+    template <typename T = void> struct name {                                                                                \
+        __host__ __device__ constexpr result operator()(const T& a, const T& b) const { return a operation b; }               \
+    };                                                                                                                        \
+    template <> struct name<void> {                                                                                           \
+        template <typename A, typename B>                                                                                     \
+        __host__ __device__ constexpr auto operator()(const A& a, const B& b) const { return a operation b; }                 \
+    };
+__WB_FUNCTOR(plus, T, +)
+__WB_FUNCTOR(minus, T, -)
+__WB_FUNCTOR(multiplies, T, *)
+__WB_FUNCTOR(divides, T, /)
+__WB_FUNCTOR(modulus, T, %)
+__WB_FUNCTOR(bit_and, T, &)
+__WB_FUNCTOR(bit_or, T, |)
+__WB_FUNCTOR(bit_xor, T, ^)
+__WB_FUNCTOR(logical_and, bool, &&)
+__WB_FUNCTOR(logical_or, bool, ||)
+__WB_FUNCTOR(equal_to, bool, ==)
+__WB_FUNCTOR(not_equal_to, bool, !=)
+__WB_FUNCTOR(less, bool, <)
+__WB_FUNCTOR(greater, bool, >)
+__WB_FUNCTOR(less_equal, bool, <=)
+__WB_FUNCTOR(greater_equal, bool, >=)
+#undef __WB_FUNCTOR
 
 template <typename T, T... I> struct integer_sequence {
     using value_type = T;
@@ -287,5 +297,6 @@ template <typename T, size_t N, T... I> struct __make_sequence : __make_sequence
 template <typename T, T... I> struct __make_sequence<T, 0, I...> { using type = integer_sequence<T, I...>; };
 template <typename T, T N> using make_integer_sequence = typename __make_sequence<T, size_t(N)>::type;
 template <size_t N> using make_index_sequence = typename __make_sequence<size_t, N>::type;
+template <typename... T> using index_sequence_for = make_index_sequence<sizeof...(T)>;
 
 }

@@ -140,11 +140,16 @@ impl Program {
     /// [`Error::Compile`] with every diagnostic when the text is wrong; [`Error::DeviceUnavailable`] when
     /// [`Device::Cuda`] is asked for and NVRTC cannot be found.
     pub fn compile(text: &str, options: &CompileOptions) -> Result<Program> {
+        Program::compile_beside(text, options, None)
+    }
+
+    /// As [`Program::compile`]; `same` is a program of the same text, whose variables the new one shares on the CPU.
+    fn compile_beside(text: &str, options: &CompileOptions, same: Option<&back::cpu::Code>) -> Result<Program> {
         let name = if options.name.is_empty() { "<kernel>" } else { &options.name };
         let mut sources = SourceMap::new();
         let (module, diags) = front::compile(&mut sources, name, text, &options.front);
         let (module, code, warnings) = match options.device {
-            Device::Cpu => match cpu_code(&module, diags) {
+            Device::Cpu => match cpu_code(&module, diags, same) {
                 Ok((code, warnings)) => (module, Code::Cpu(code), warnings),
                 Err(diagnostics) => return Err(Error::Compile { diagnostics, sources: Arc::new(sources) }),
             },
@@ -171,7 +176,7 @@ impl Program {
                 data.bytes = pass::widen::data_as(own.elem, data.elem, bytes);
             }
         }
-        match cpu_code(&module, Vec::new()) {
+        match cpu_code(&module, Vec::new(), None) {
             Ok((code, warnings)) => Ok(Program(Arc::new(Inner {
                 text: self.0.text.clone(),
                 options: self.0.options.clone(),
@@ -222,7 +227,8 @@ impl Program {
         self.0.module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.name.clone()).collect()
     }
 
-    /// A kernel by name; an instance of a template by a name with its arguments, `scale<float, 4>`, which compiles it.
+    /// A kernel by name; an instance of a template by a name with its arguments, `scale<float, 4>`, which compiles it. On the CPU all
+    /// kernels of a program share its `__constant__` and `__device__` variables; on a GPU such an instance has its own.
     ///
     /// # Errors
     /// [`Error::Argument`] naming the kernels there are, [`Error::Compile`] when an instance does not compile.
@@ -259,7 +265,7 @@ impl Program {
         }
     }
 
-    /// An instance of a kernel's template, in a program of its own.
+    /// An instance of a kernel's template.
     fn instance(&self, name: &str) -> Result<Kernel> {
         let known = self.0.instances.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let program = match known {
@@ -267,7 +273,7 @@ impl Program {
             None => {
                 let mut options = self.0.options.clone();
                 options.front.instances.push(name.to_owned());
-                let program = Program::compile(&self.0.text, &options)?;
+                let program = Program::compile_beside(&self.0.text, &options, self.cpu_code())?;
                 let mut all = self.0.instances.lock().unwrap_or_else(PoisonError::into_inner);
                 all.entry(name.to_owned()).or_insert(program).clone()
             }
@@ -496,6 +502,7 @@ pub(super) fn list(names: &[String]) -> String {
 fn cpu_code(
     module: &ir::Module,
     mut diags: Vec<Diagnostic>,
+    same: Option<&back::cpu::Code>,
 ) -> std::result::Result<(back::cpu::Code, Vec<Diagnostic>), Vec<Diagnostic>> {
     if diags.iter().any(Diagnostic::is_error) {
         return Err(diags);
@@ -506,7 +513,7 @@ fn cpu_code(
     }
     let mut prepared = module.clone();
     pass::prepare_for_cpu(&mut prepared);
-    match back::cpu::Code::compile(&prepared) {
+    match back::cpu::Code::compile(&prepared, same) {
         Ok(code) => Ok((code, diags)),
         Err(more) => {
             diags.extend(more);

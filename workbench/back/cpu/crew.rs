@@ -155,6 +155,8 @@ mod tests {
             (0..9).map(|i| format!("__global__ void k{i}(float* y) {{ y[threadIdx.x] = {i}; }}\n")).collect();
         let program = Program::compile(&kernels.concat(), &CompileOptions::default());
         assert_eq!(program.map(|p| p.kernel_names().len()).unwrap_or(0), 9);
-        (0..busy).for_each(|_| drop(release.send(())));
+        for _ in 0..busy {
+            let _ = release.send(());
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Buffers: module data, the descriptors of a launch's arguments, and the search for the allocation an address lies in.
 
 use std::cell::{Cell, UnsafeCell};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, WorkerCtx};
 use super::faults::Named;
@@ -13,6 +15,8 @@ use crate::pass::reachable_from;
 pub struct Globals {
     /// Kept for the addresses in `descs`; kernels write to it.
     _storage: Box<[UnsafeCell<u128>]>,
+    /// Kept for those of variables that are another program's.
+    _others: Option<Arc<Globals>>,
     /// One for each [`crate::ir::Global`]; generated code holds their addresses.
     pub descs: Box<[BufferDesc]>,
     /// What messages call them.
@@ -20,8 +24,9 @@ pub struct Globals {
 }
 
 impl Globals {
-    /// Copies the data of a module.
-    pub fn new(module: &Module) -> Self {
+    /// Copies the data of a module. Variables that `others`, of the same text, has already are those: the same memory.
+    pub fn new(module: &Module, others: Option<Arc<Globals>>) -> Self {
+        let mut taken = HashSet::new();
         let words: usize = module.globals.iter().map(|g| g.bytes.len().div_ceil(16)).sum();
         let mut storage: Box<[UnsafeCell<u128>]> = (0..words).map(|_| UnsafeCell::new(0)).collect();
         let base = storage.as_mut_ptr() as u64;
@@ -33,11 +38,21 @@ impl Globals {
                 bytemuck::bytes_of_mut(cell.get_mut())[..chunk.len()].copy_from_slice(chunk);
             }
             let (len, meta) = (global.bytes.len() as u64, BufferDesc::meta(DescKind::Global, i as u32));
-            descs.push(BufferDesc::new(base + start as u64, len, global.space == Space::Device, meta));
+            let other = others.as_ref().filter(|_| global.space != Space::ReadOnly).and_then(|others| {
+                // Of several of a name the first is the first.
+                let found =
+                    others.names.iter().zip(&others.descs).enumerate().find(|(j, (named, desc))| {
+                        named.name == global.name && desc.len == len && !taken.contains(j)
+                    })?;
+                taken.insert(found.0);
+                Some(found.1.1.base)
+            });
+            let at = other.unwrap_or(base + start as u64);
+            descs.push(BufferDesc::new(at, len, global.space == Space::Device, meta));
             names.push(Named { name: global.name.clone(), size: len, elem: global.elem });
             start += global.bytes.len().next_multiple_of(16);
         }
-        Globals { _storage: storage, descs: descs.into(), names }
+        Globals { _storage: storage, _others: others, descs: descs.into(), names }
     }
 
     /// The bytes of a datum as they are now.

@@ -73,7 +73,7 @@ struct Image {
     entries: Vec<Option<Entry>>,
     sites: Vec<Site>,
     slots: Vec<Named>,
-    globals: Globals,
+    globals: Arc<Globals>,
     /// What messages call the shared variables; a dynamic one has no size of its own.
     shared: Vec<Named>,
     formats: Vec<Vec<Piece>>,
@@ -143,12 +143,15 @@ struct Plan {
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 impl Code {
-    /// Compiles every kernel and host function of a valid module, and what they call.
+    /// Compiles every kernel and host function of a valid module, and what they call. `__constant__` and `__device__` variables that
+    /// `same`, compiled from the same text, has are shared with it.
     ///
     /// # Errors
     /// Constructs the CPU does not run yet, a limit on code size or stack, as diagnostics.
-    pub fn compile(module: &Module) -> std::result::Result<Code, Vec<Diagnostic>> {
-        build(module).map(|image| Code(Arc::new(image))).map_err(|diag| vec![*diag])
+    pub fn compile(module: &Module, same: Option<&Code>) -> std::result::Result<Code, Vec<Diagnostic>> {
+        build(module, same.map(|code| code.0.globals.clone()))
+            .map(|image| Code(Arc::new(image)))
+            .map_err(|diag| vec![*diag])
     }
 
     /// Runs a kernel over its grid, or a host function as one thread.
@@ -296,10 +299,10 @@ fn compile_all(plan: &Plan, lowering: &mut Lowering<'_>, disasm: bool) -> Result
     Ok(parts.into_iter().map(|(id, _)| id).zip(codes).collect())
 }
 
-fn build(module: &Module) -> Result<Image> {
+fn build(module: &Module, others: Option<Arc<Globals>>) -> Result<Image> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module)?;
-    let globals = Globals::new(module);
+    let globals = Arc::new(Globals::new(module, others));
     let mut lowering = Lowering {
         module,
         isa: isa.as_ref(),
@@ -391,7 +394,7 @@ impl Entry {
 fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module)?;
-    let globals = Globals::new(module);
+    let globals = Globals::new(module, None);
     let mut lowering = Lowering {
         module,
         isa: isa.as_ref(),

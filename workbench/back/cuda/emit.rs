@@ -67,6 +67,17 @@ pub(super) fn device_part(text: &str, words: &Words, own_headers: &BTreeMap<Stri
     String::from_utf8(out).expect("every byte of a character is blanked or none is: tokens end at characters")
 }
 
+/// Headers of CUDA's samples that a text and its headers include and nobody gave, with our text of them.
+pub(super) fn sample_headers(text: &str, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let texts = given.values().map(String::as_str).chain([text]);
+    let names = texts.flat_map(|text| {
+        let tokens = lex::tokens(text).into_iter().filter(|t| t.kind == Kind::Directive);
+        tokens.filter_map(move |t| included(t.text(text))).collect::<Vec<&str>>()
+    });
+    let ours = names.filter(|name| library::is_helper_math(name) && !given.contains_key(*name));
+    ours.map(|name| (name.to_owned(), format!("#pragma once\n{}", library::HELPER_MATH.text))).collect()
+}
+
 /// The header an `#include` names.
 fn included(line: &str) -> Option<&str> {
     let rest = lex::directive(line, "include")?.trim_start();

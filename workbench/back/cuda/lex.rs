@@ -369,7 +369,9 @@ fn item_at(text: &str, tokens: &[Token], words: &Words, start: usize) -> Item {
             Kind::Punct(b'(') => {
                 let named =
                     i > start && tokens[i - 1].kind == Kind::Ident && !ATTRIBUTES.contains(&tokens[i - 1].text(text));
-                function |= named && !assigned;
+                // An explicit instantiation or specialisation: `template void f<int>(int*);`
+                let instance = i > start && tokens[i - 1].is(b'>') && first.text(text) == "template";
+                function |= (named || instance) && !assigned;
                 i = closing(text, tokens, i);
                 continue;
             }

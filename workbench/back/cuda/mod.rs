@@ -116,11 +116,10 @@ impl Code {
         let device = emit::device_part(text, &words, &options.headers);
         let parts = emit::library_parts(&device, options);
         let program = emit::program(&options.name, &device, &options.defines, &parts);
-        let headers: Vec<(String, String)> = options
-            .headers
-            .iter()
-            .map(|(name, text)| (name.clone(), emit::device_part(text, &words, &options.headers)))
-            .collect();
+        let own = options.headers.iter();
+        let mut headers: Vec<(String, String)> =
+            own.map(|(name, text)| (name.clone(), emit::device_part(text, &words, &options.headers))).collect();
+        headers.extend(emit::sample_headers(text, &options.headers));
 
         let signatures = scan::kernels(text, file, &words);
         let mut names = expressions(&signatures, &options.kernels);

@@ -47,6 +47,84 @@ const FUNCTIONS: &[Advice] = advice! {
     "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
 };
 
+/// Functions and objects of the host's libraries.
+const HOST: [&str; 62] = [
+    "CLOCKS_PER_SEC",
+    "EXIT_FAILURE",
+    "EXIT_SUCCESS",
+    "RAND_MAX",
+    "abort",
+    "atexit",
+    "atof",
+    "atoi",
+    "atol",
+    "calloc",
+    "cerr",
+    "cin",
+    "clock_gettime",
+    "cout",
+    "drand48",
+    "endl",
+    "exit",
+    "fclose",
+    "fflush",
+    "fgets",
+    "fopen",
+    "fprintf",
+    "fread",
+    "fscanf",
+    "fseek",
+    "fwrite",
+    "getchar",
+    "getenv",
+    "gettimeofday",
+    "getopt",
+    "lrand48",
+    "omp_get_max_threads",
+    "omp_get_num_threads",
+    "omp_get_thread_num",
+    "omp_get_wtime",
+    "perror",
+    "putchar",
+    "puts",
+    "qsort",
+    "rand",
+    "rand_r",
+    "random",
+    "realloc",
+    "scanf",
+    "setenv",
+    "sleep",
+    "snprintf",
+    "sprintf",
+    "srand",
+    "srand48",
+    "srandom",
+    "sscanf",
+    "stderr",
+    "stdin",
+    "stdout",
+    "strtod",
+    "strtof",
+    "strtol",
+    "strtoul",
+    "system",
+    "time",
+    "usleep",
+];
+
+/// Whether a name is of the host's libraries: functions that use it are left out where no kernel does.
+pub fn is_host_library(name: &str) -> bool {
+    HOST.binary_search(&name).is_ok()
+}
+
+static HOST_ADVICE: Advice = Advice {
+    name: "rand, exit, cout",
+    prefix: false,
+    what: "of the host's libraries",
+    help: "do it on the host, and pass the result as a parameter",
+};
+
 const TYPES: &[Advice] = advice! {
     "__nv_fp8" prefix, "fp8", "use `float` or `__half`";
     "cudaTextureObject_t" exact, "a texture", "read a plain array and interpolate in the kernel";
@@ -102,7 +180,7 @@ fn find(table: &'static [Advice], name: &str) -> Option<&'static Advice> {
 
 /// Advice on a function that is not supported.
 pub fn unsupported(name: &str) -> Option<&'static Advice> {
-    find(FUNCTIONS, name).or_else(|| unsupported_type(name))
+    find(FUNCTIONS, name).or_else(|| unsupported_type(name)).or(is_host_library(name).then_some(&HOST_ADVICE))
 }
 
 /// Advice on a type that is not supported.

@@ -245,6 +245,13 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
+        if explicit.is_none()
+            && self.makes_vector_of(&name, args.len())
+            && !matches!(self.try_choose(set, None, None, &args, span), Ok(Some(_)))
+            && let Some(made) = self.make_vector(&name, args.clone(), span)
+        {
+            return made;
+        }
         match self.choose_function(&name, set, explicit, None, &args, span) {
             Some(index) => self.call_function(index, args, span),
             None => Typed::error(span),

@@ -295,14 +295,17 @@ impl<'a> Lowerer<'a> {
             }
         }
         for (i, field) in layout.fields.iter().enumerate() {
-            let given = inits.iter().position(|init| init.name.simple().is_some_and(|n| names_field(field, n.name)));
-            let offset = match (given, field.name) {
-                (Some(at), None) => inits[at].name.simple().and_then(|n| self.field_offset(&s, n.name)),
-                _ => Some((field.offset, field.ty.clone())),
-            };
-            let Some((offset, ty)) = offset else { continue };
-            if let Some(g) = given {
+            let names = |init: &MemberInit| init.name.simple().is_some_and(|n| names_field(field, n.name));
+            // Of a field without a name several members may be named.
+            let most = if field.name.is_some() { 1 } else { inits.len() };
+            let given: Vec<usize> = (0..inits.len()).filter(|&g| names(&inits[g])).take(most).collect();
+            for &g in &given {
                 used[g] = true;
+                let place = match (inits[g].name.simple(), field.name) {
+                    (Some(n), None) => self.field_offset(&s, n.name),
+                    _ => Some((field.offset, field.ty.clone())),
+                };
+                let Some((offset, ty)) = place else { continue };
                 if let Some(target) = ty.target().cloned() {
                     let Some(e) = super::global::only_expr(&inits[g].init) else { continue };
                     let e = self.expr(e);
@@ -313,8 +316,11 @@ impl<'a> Lowerer<'a> {
                 } else if let Some(value) = self.init_value(&s.name.clone(), &ty, &inits[g].init) {
                     self.initialise(&at(&ty, offset), &value, span);
                 }
+            }
+            if !given.is_empty() {
                 continue;
             }
+            let (offset, ty) = (field.offset, field.ty.clone());
             let mut items = Vec::new();
             if self.class(s.id).defaults.iter().any(|(d, _)| *d == i) || ty.is_reference() {
                 self.fill_default(&s, i, &ty, offset, &mut items);

@@ -162,9 +162,15 @@ impl<'a> Lowerer<'a> {
             return;
         }
         if let Some(value) = value.as_ref().filter(|_| specs.constexpr || specs.is_static) {
-            self.not_constant(value, &format!("the value of `{name}`"));
-            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
-            return;
+            // A function's address is known, and no number.
+            let function = ty.pointee().is_some_and(|target| matches!(target.kind, Kind::Function(..)));
+            let known =
+                |this: &mut Self| Self::as_function(value).is_some() || this.constant_object(value, &ty).is_some();
+            if !function || !known(self) {
+                self.not_constant(value, &format!("the value of `{name}`"));
+                self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+                return;
+            }
         }
         let Some(ir) = ty.ir() else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);

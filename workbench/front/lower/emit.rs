@@ -405,6 +405,11 @@ impl<'a> Lowerer<'a> {
     fn emit_convert(&mut self, value: Value, from: &Ty, to: &Ty, span: Span) -> Value {
         let b = self.at(span);
         match (b.ty(value), to.ir()) {
+            // There are no instructions from floats to 8 and 16 bits: NVCC takes those for 32 and keeps the low bits.
+            (Type::Scalar(from), Some(Type::Scalar(to))) if from.is_float() && to.is_int() && to.bits() < 32 => {
+                let wide = b.convert(if to.is_signed() { Scalar::I32 } else { Scalar::U32 }, value);
+                b.convert(to, wide)
+            }
             (Type::Scalar(_), Some(Type::Scalar(to))) => b.convert(to, value),
             (Type::Ptr, Some(Type::Scalar(Scalar::Bool))) => {
                 let null = b.constant(Const::Null);

@@ -320,6 +320,11 @@ impl<'a> Lowerer<'a> {
         if self.unit.skipped.contains(&ident.name) {
             return;
         }
+        if self.quiet > 0 || self.room == 0 {
+            // Nobody will read what it might have meant.
+            self.failed = true;
+            return;
+        }
         let name = self.text(ident).to_owned();
         let mut diag = Diagnostic::error(Code::UnknownName, span, format!("unknown {what} `{name}`"));
         if let Some(place) = self.declared_later(ident.name) {

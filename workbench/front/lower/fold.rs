@@ -19,14 +19,14 @@ fn wrap(scalar: Scalar, bits: i64) -> Const {
     Const::Int(scalar, v)
 }
 
-/// A float to an integer type: truncated, saturated, NaN to 0. Rust's `as` does just that.
+/// A float to an integer type: truncated, saturated, NaN to 0, as Rust's `as` does; to 8 and 16 bits by way of 32.
 fn from_float(scalar: Scalar, v: f64) -> Const {
     let bits = match scalar {
         Scalar::Bool => return Const::Bool(v != 0.0),
-        Scalar::I8 => i64::from(v as i8),
-        Scalar::U8 => i64::from(v as u8),
-        Scalar::I16 => i64::from(v as i16),
-        Scalar::U16 => i64::from(v as u16),
+        Scalar::I8 => i64::from(v as i32 as i8),
+        Scalar::U8 => i64::from(v as u32 as u8),
+        Scalar::I16 => i64::from(v as i32 as i16),
+        Scalar::U16 => i64::from(v as u32 as u16),
         Scalar::I32 => i64::from(v as i32),
         Scalar::U32 => i64::from(v as u32),
         Scalar::I64 => v as i64,

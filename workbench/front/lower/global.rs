@@ -98,8 +98,6 @@ impl<'a> Lowerer<'a> {
     pub(super) fn module_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
         let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
         let space = if specs.constant { Space::Constant } else { Space::Device };
-        // Device code only reads constant memory.
-        let ty = if specs.constant { ty.constant() } else { ty };
         let limit = if specs.constant { MAX_TABLE } else { MAX_DEVICE };
         let (ty, bytes) = match &var.init {
             None => match self.default_initialised(&ty, span) {

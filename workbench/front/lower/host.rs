@@ -1,7 +1,9 @@
 //! Which host functions are beyond what is supported: all that handle tensors, launch kernels or use libraries.
 
-use super::Lowerer;
+use super::find::Found;
+use super::function::side;
 use super::names::Decl;
+use super::{Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
     BaseType, Declaration, Expr, ExprKind, FunctionDecl, Init, Stmt, StmtKind, TypeLayer, TypeName,
@@ -11,7 +13,16 @@ use crate::front::builtins;
 /// Host functions that are named one by one when they are left out.
 const MAX_REFUSED: usize = 8;
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
+    /// Whether a specialisation or instantiation is of a host function's template that was left out, or would be.
+    pub(super) fn is_of_host_template(&mut self, decl: &'a FunctionDecl) -> bool {
+        let name = decl.name.path(self.interner);
+        side(&decl.specs) == Side::Host
+            && (self.refused.iter().any(|(refused, _)| *refused == name)
+                || self.needs_host_code(decl)
+                    && self.quietly(|this| matches!(this.find(&decl.name), Found::Functions(..))).0)
+    }
+
     /// Whether a host function is more than arithmetic on scalars.
     pub(super) fn needs_host_code(&self, decl: &FunctionDecl) -> bool {
         let types = decl.params.iter().map(|p| &p.ty).chain([&decl.ret]);
@@ -77,7 +88,10 @@ impl Lowerer<'_> {
             "TORCH_CHECK",
             "AT_DISPATCH_FLOATING_TYPES",
         ];
-        EXACT.contains(&name) || name.starts_with("cuda") || name.starts_with("AT_DISPATCH")
+        EXACT.contains(&name)
+            || name.starts_with("cuda")
+            || name.starts_with("AT_DISPATCH")
+            || builtins::is_host_library(name)
     }
 
     fn stmt_is_foreign(&self, stmt: &Stmt) -> bool {
@@ -122,7 +136,8 @@ impl Lowerer<'_> {
     fn expr_is_foreign(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Name(name) => {
-                let first = name.parts.first().map(|p| p.ident);
+                let mut parts = name.parts.iter().map(|p| p.ident);
+                let first = parts.find(|p| self.text(p) != "std" || name.parts.len() == 1);
                 first.is_some_and(|p| self.is_foreign_name(self.text(&p)) && self.scopes.lookup(p.name).is_none())
             }
             ExprKind::Launch { .. } | ExprKind::Lambda(_) => true,

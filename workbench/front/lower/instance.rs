@@ -148,6 +148,9 @@ impl<'a> Lowerer<'a> {
 
     /// `template <> void f<int>(int) { ... }`
     pub(super) fn specialise_function(&mut self, decl: &'a FunctionDecl) {
+        if self.is_of_host_template(decl) {
+            return self.refuse_host_function(decl);
+        }
         let name = decl.name.last();
         let display = self.text(&name).to_owned();
         let scope = self.scopes.current();
@@ -241,6 +244,8 @@ impl<'a> Lowerer<'a> {
                     self.complete(&s, name.span);
                 }
             }
+            // Its template is told of; kernels that it launches are asked for by name.
+            AskedFor::Function(decl) if self.is_of_host_template(decl) => {}
             AskedFor::Function(decl) => {
                 let display = self.text(&decl.name.last()).to_owned();
                 let scope = self.scopes.current();
@@ -296,8 +301,14 @@ impl<'a> Lowerer<'a> {
                 return;
             }
         }
-        let message = format!("no template `{}` takes these arguments", self.text(&ident));
-        self.report(Diagnostic::error(Code::NoOverload, name.span, message));
+        let text = self.text(&ident).to_owned();
+        let diag = if set.iter().any(|callable| matches!(callable, Callable::Template(_))) {
+            Diagnostic::error(Code::NoOverload, name.span, format!("no template `{text}` takes these arguments"))
+        } else {
+            let message = format!("`{text}` is no template, so it has no instances");
+            Diagnostic::error(Code::NoOverload, name.span, message).help(format!("ask for `{text}`"))
+        };
+        self.report(diag);
     }
 
     /// The only template of a kernel by that name, in whatever namespace.

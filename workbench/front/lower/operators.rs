@@ -4,11 +4,11 @@ use super::convert::Use;
 use super::rank::{Arg, implicit};
 use super::tree::{Compound, Node, Typed};
 use super::user_operator::{sign_of, unary_sign};
-use super::{Lowerer, fold};
+use super::{Lowerer, Storage, Variable, fold};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BinaryOp as Op, UnaryOp as Un};
 use crate::front::types::{Kind, Num, Ty};
-use crate::ir::{BinaryOp, CompareOp, Const, UnaryOp};
+use crate::ir::{BinaryOp, CompareOp, Const, Space, UnaryOp};
 use crate::source::Span;
 
 /// The operator as written.
@@ -357,6 +357,20 @@ impl<'a> Lowerer<'a> {
         if prefix { Typed::place(ty, span, node) } else { Typed::value(ty.unqualified(), span, node) }
     }
 
+    /// The `__constant__` variable that something is a part of.
+    fn in_constant_memory(&self, e: &Typed) -> Option<&Variable> {
+        let mut root = e;
+        while let Node::Deref(inner) | Node::PtrAdd(inner, ..) | Node::Decay(inner) | Node::Member(inner, _) =
+            &root.node
+        {
+            root = inner;
+        }
+        let Node::Var(id) = root.node else { return None };
+        let var = self.var(id);
+        let Storage::Global(global) = var.storage else { return None };
+        (self.module.globals[global.index()].space == Space::Constant).then_some(var)
+    }
+
     /// Whether something can be written to; reports when not.
     pub(super) fn modifiable(&mut self, e: &Typed) -> bool {
         let diag = if !e.lvalue {
@@ -370,6 +384,12 @@ impl<'a> Lowerer<'a> {
         } else if e.ty.is_array() {
             let message = format!("an array (`{}`) cannot be assigned as a whole", e.ty);
             Diagnostic::error(Code::NotAssignable, e.span, message).help("assign its elements")
+        } else if let Some(var) = self.in_constant_memory(e) {
+            let (name, place) = (self.interner.name(var.name), var.span);
+            let message = format!("`{name}` is in constant memory, which kernels cannot write");
+            Diagnostic::error(Code::NotAssignable, e.span, message)
+                .related(place, format!("`{name}` is declared `__constant__` here"))
+                .help("the host sets it between launches; declare it `__device__` if kernels are to")
         } else if e.ty.innermost().is_const {
             let mut root = e;
             let mut diag =

@@ -5,7 +5,7 @@ use super::names::{Decl, FieldDecl};
 use super::tree::{Node, Typed, VarId};
 use super::{Lowerer, Storage, TargetKind, Variable};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Binding, Expr, Ident, RangeVar, Stmt, TypeLayer, TypeName};
+use crate::front::ast::{BinaryOp, Binding, Expr, Ident, RangeVar, Stmt, TypeLayer, TypeName, UnaryOp};
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::{self, Block, CompareOp};
 use crate::source::Span;
@@ -103,7 +103,7 @@ impl<'a> Lowerer<'a> {
         Some(parts)
     }
 
-    /// `for (auto x : range)` over an array or a struct with `begin` and `end`.
+    /// `for (auto x : range)` over an array or a struct with `begin` and `end` that give pointers.
     pub(super) fn range_for(&mut self, var: &'a RangeVar, range: &'a Expr, body: &'a Stmt, span: Span) {
         let e = self.expr(range);
         if e.is_error() {
@@ -119,12 +119,7 @@ impl<'a> Lowerer<'a> {
         };
         let pointer = first.ty.clone();
         if pointer.pointee().is_none() {
-            let message = format!("ranges whose `begin` gives `{pointer}` are not supported");
-            self.report(
-                Diagnostic::error(Code::Unsupported, range.span, message).help("let `begin` and `end` give pointers"),
-            );
-            self.unreachable_range(var, body);
-            return;
+            return self.iterator_for(var, (first, last), range.span, body, span);
         }
         let (start, end) = (self.emit_value(&first), self.emit_value(&last));
         let stride = pointer.pointee().and_then(Ty::stride).unwrap_or(ir::Stride::Bytes(1));
@@ -145,11 +140,7 @@ impl<'a> Lowerer<'a> {
         let place = Typed::place(pointer.clone(), range.span, Node::Var(at));
         let ptr = self.rvalue(place);
         let element = self.deref(ptr, range.span);
-        if var.brackets {
-            self.bind_names(&var.names, &var.ty, element, span);
-        } else if let Some(name) = var.names.first() {
-            self.range_variable(name, &var.ty, element);
-        }
+        self.range_names(var, element, span);
         self.stmt(body);
         self.end_scope(mark, span);
         self.scopes.close();
@@ -162,6 +153,60 @@ impl<'a> Lowerer<'a> {
         let step = self.f.b.close();
         self.leave();
         self.at(span).push(ir::Stmt::Loop { label, body, step });
+    }
+
+    /// The same where `begin` and `end` give objects: `!=`, `*` and `++` are theirs.
+    fn iterator_for(&mut self, var: &'a RangeVar, ends: (Typed, Typed), at: Span, body: &'a Stmt, span: Span) {
+        let (first, last) = ends;
+        let (Some(it), Some(end)) = (self.kept(first, at), self.kept(last, at)) else {
+            self.unreachable_range(var, body);
+            return;
+        };
+        let label = self.enter(TargetKind::Loop);
+        self.f.b.open();
+        let differs = self.binary(BinaryOp::Ne, it.clone(), end, at, at);
+        let more = self.condition(differs);
+        self.leave_unless(&more, label);
+        let element = self.unary(UnaryOp::Deref, it.clone(), at);
+        if element.is_error() {
+            self.unreachable_range(var, body);
+        } else {
+            self.scopes.open();
+            let mark = self.f.cleanups.len();
+            self.range_names(var, element, span);
+            self.stmt(body);
+            self.end_scope(mark, span);
+            self.scopes.close();
+        }
+        let body = self.f.b.close();
+        self.f.b.open();
+        let step = self.unary(UnaryOp::PreInc, it, at);
+        if !step.is_error() {
+            self.effect(&step);
+        }
+        let step = self.f.b.close();
+        self.leave();
+        self.at(span).push(ir::Stmt::Loop { label, body, step });
+    }
+
+    /// A variable without a name that holds a value.
+    fn kept(&mut self, value: Typed, span: Span) -> Option<Typed> {
+        let ty = value.ty.unqualified();
+        let value = self.implicit(value, &ty, Use::Init("the iterator"));
+        let size = ty.size().filter(|_| !value.is_error())?;
+        let slot = self.slot(String::new(), size, ty.align(), ty.uniform(), span);
+        let var = self.nameless(ty.clone(), Storage::Slot(slot), span);
+        let place = Typed::place(ty, span, Node::Var(var));
+        self.initialise(&place, &value, span);
+        Some(place)
+    }
+
+    fn range_names(&mut self, var: &'a RangeVar, element: Typed, span: Span) {
+        if var.brackets {
+            self.bind_names(&var.names, &var.ty, element, span);
+        } else if let Some(name) = var.names.first() {
+            self.range_variable(name, &var.ty, element);
+        }
     }
 
     /// Checks the body of a loop whose range was refused.

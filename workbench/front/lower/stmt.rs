@@ -223,7 +223,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Leaves the loop unless a condition holds.
-    fn leave_unless(&mut self, cond: &Typed, label: Label) {
+    pub(super) fn leave_unless(&mut self, cond: &Typed, label: Label) {
         if cond.is_error() {
             return;
         }

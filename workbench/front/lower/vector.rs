@@ -65,6 +65,12 @@ impl<'a> Lowerer<'a> {
         Some(self.vector_value(&s, args, span))
     }
 
+    /// Whether that is the `make_` function of a vector of so many components.
+    pub(super) fn makes_vector_of(&mut self, name: &str, count: usize) -> bool {
+        let vector = name.strip_prefix("make_").and_then(|name| self.vector_type(name));
+        vector.is_some_and(|ty| ty.as_struct().and_then(|s| s.vector).is_some_and(|(_, len)| len as usize == count))
+    }
+
     /// A vector from its components; those left out of a `dim3` are 1.
     pub(super) fn vector_value(&mut self, s: &Rc<StructTy>, args: Vec<Typed>, span: Span) -> Typed {
         let Some((num, len)) = s.vector else { return Typed::error(span) };

@@ -7,8 +7,49 @@ use super::names::NameKind;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Capture, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Specifiers};
-use crate::front::lexer::{Keyword as K, TokenKind as T};
+use crate::front::lexer::{Keyword as K, Token, TokenKind as T};
 use crate::source::Span;
+
+/// `<< <` and `>> >`, as some formatters write the brackets of a launch, to what they mean.
+pub(super) fn join_launches(tokens: &mut Vec<Token>) {
+    let pair = |tokens: &[Token], i: usize, kinds: [T; 2]| {
+        tokens.get(i..i + 2).is_some_and(|t| [t[0].kind, t[1].kind] == kinds)
+    };
+    let mut gone = Vec::new();
+    let mut join = |tokens: &mut [Token], i: usize, kind: T| {
+        tokens[i].kind = kind;
+        tokens[i].span.end = tokens[i].span.end.max(tokens[i + 1].span.end);
+        gone.push(i + 1);
+    };
+    for i in 0..tokens.len() {
+        if pair(tokens, i, [T::Shl, T::Lt]) {
+            join(tokens, i, T::LaunchOpen);
+        } else if tokens[i].kind != T::LaunchOpen {
+            continue;
+        }
+        let mut depth = 0;
+        for j in i + 1..tokens.len() {
+            match tokens[j].kind {
+                T::LParen | T::LBracket | T::LBrace => depth += 1,
+                T::RParen | T::RBracket | T::RBrace => depth -= 1,
+                T::LaunchClose | T::Semi if depth <= 0 => break,
+                T::Shr if depth == 0 && pair(tokens, j, [T::Shr, T::Gt]) => {
+                    join(tokens, j, T::LaunchClose);
+                    break;
+                }
+                _ => {}
+            }
+        }
+    }
+    gone.sort_unstable();
+    if !gone.is_empty() {
+        let (mut at, mut next) = (0, gone.iter().peekable());
+        tokens.retain(|_| {
+            at += 1;
+            next.next_if_eq(&&(at - 1)).is_none()
+        });
+    }
+}
 
 impl Parser<'_> {
     /// `(... op pack)`

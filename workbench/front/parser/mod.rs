@@ -45,11 +45,12 @@ pub const MAX_HEIGHT: u32 = 500;
 const MAX_ERRORS: usize = 50;
 
 /// Parses a whole text, recovering at statement and declaration boundaries.
-pub fn parse(tokens: Vec<Token>, interner: &mut Interner, diags: &mut Vec<Diagnostic>) -> TranslationUnit {
+pub fn parse(mut tokens: Vec<Token>, interner: &mut Interner, diags: &mut Vec<Diagnostic>) -> TranslationUnit {
     let mut unit = TranslationUnit::default();
     if tokens.is_empty() {
         return unit;
     }
+    lambda::join_launches(&mut tokens);
     let mut parser = Parser {
         closers: Vec::new(),
         tokens,

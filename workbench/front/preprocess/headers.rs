@@ -88,6 +88,7 @@ const HEADERS: &[&str] = &[
     "cusparse.h",
     "cusparse_v2.h",
     "cutensor.h",
+    "cutil_math.h",
     "cwchar",
     "cwctype",
     "deque",

@@ -2,6 +2,7 @@
 //!
 //! `LANGUAGE.md` beside this folder is what [`page`] gives; `tests/language.rs` holds it, and compiles every example.
 
+pub mod accuracy;
 mod constructs;
 
 use std::collections::BTreeSet;
@@ -52,6 +53,18 @@ pub fn page() -> String {
     math.dedup();
     for f in math {
         let _ = writeln!(out, "| `{}` | {} | {} |", f.name(), f.arity(), cell(f.doc()));
+    }
+    heading(&mut out, "Accuracy");
+    out.push_str(
+        "\nThe largest error of each `float` function over all 2^32 arguments (`cargo xtask ulp`): the distance from the `double` form\n\
+         rounded to `float`, in ULP, and where it is first that large. The `double` forms keep CUDA's bounds against correctly rounded\n\
+         results on a dense sample of the whole range (`tests/math/ulp.rs`).\n\n\
+         | function | largest error (ULP) | at | CUDA's bound (ULP) |\n|---|---|---|---|\n",
+    );
+    for row in accuracy::rows(accuracy::KEPT) {
+        let at = row.error.filter(|&e| e > 0).map_or(String::new(), |_| format!("{:e}", f32::from_bits(row.at)));
+        let error = row.error.map_or("not swept".to_owned(), |e| e.to_string());
+        let _ = writeln!(out, "| `{}` | {error} | {at} | {} |", row.name, row.bound);
     }
     heading(&mut out, "Built-in functions");
     for (group, tables) in builtins::GROUPS {

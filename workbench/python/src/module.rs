@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyAttributeError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
-use workbench::ir::{FuncKind, Stmt};
+use workbench::ir::{FuncKind, Space, Stmt};
 use workbench::runtime::{CompileOptions, Device, Error, Program};
 
 use crate::errors::{self, argument};
@@ -374,6 +374,9 @@ pub fn compile_source(
     } else {
         compile_long(py, key.text.clone(), compile)?
     };
-    with_cache(|c| c.insert(key, program.clone()));
+    // Variables begin anew with every compilation.
+    if program.module().globals.iter().all(|g| g.space == Space::ReadOnly) {
+        with_cache(|c| c.insert(key, program.clone()));
+    }
     Ok(Module { program, timeout: None })
 }

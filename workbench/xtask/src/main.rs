@@ -24,7 +24,7 @@ cargo xtask <command>
              --only PART    one of: rust, python, notebooks, rust-notebook (may be repeated)
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side
-  ulp      the table of the float functions' largest errors over all 2^32 arguments; takes hours
+  ulp      [NAME ...] [--stride N]: largest errors of the float functions over all 2^32 arguments; takes hours
              --stride N     every N-th argument only
 
 Environment: PYTHON (the interpreter to use, 3.10 or newer), XDG_CACHE_HOME (where the evcxr kernel is kept).

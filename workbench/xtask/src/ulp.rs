@@ -1,24 +1,39 @@
-//! `cargo xtask ulp`: the accuracy of every `float` function over all 2^32 arguments, as a table.
+//! `cargo xtask ulp`: the accuracy of every `float` function over all 2^32 arguments, as a table that `LANGUAGE.md` shows.
 
 use std::process::Command;
 
 use crate::{root, step};
 
-/// Runs the command.
+/// Runs the command: `[NAME ...] [--stride N]`.
 pub fn run(args: &[String]) -> Result<(), String> {
-    let stride = match args {
-        [] => 1,
-        [option, n] if option == "--stride" => match n.parse::<u64>() {
-            Ok(n) if n > 0 => n,
-            _ => return Err(format!("`--stride` takes a positive number, not `{n}`")),
-        },
-        _ => return Err(format!("cargo xtask ulp has no option `{}`", args.join(" "))),
-    };
+    let mut stride = 1;
+    let mut names = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if arg == "--stride" {
+            let n = rest.next().map_or("", String::as_str);
+            stride = match n.parse::<u64>() {
+                Ok(n) if n > 0 => n,
+                _ => return Err(format!("`--stride` takes a positive number, not `{n}`")),
+            };
+        } else if arg.starts_with('-') {
+            return Err(format!("cargo xtask ulp has no option `{arg}`"));
+        } else {
+            names.push(arg.clone());
+        }
+    }
     step::show(
         "accuracy of the float functions",
         Command::new("cargo")
             .args(["test", "--release", "--test", "math", "every_float", "--", "--ignored", "--nocapture"])
             .env("WORKBENCH_ULP_STRIDE", stride.to_string())
+            .env("WORKBENCH_ULP_ONLY", names.join(" "))
             .current_dir(root()),
-    )
+    )?;
+    if stride == 1 {
+        println!(
+            "kept in workbench/front/reference/accuracy.tsv; `WORKBENCH_BLESS=1 cargo test --test language` puts it on the page"
+        );
+    }
+    Ok(())
 }

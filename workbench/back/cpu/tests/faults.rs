@@ -261,7 +261,7 @@ fn recursion_without_end_is_a_fault_and_the_next_launch_works() {
 fn too_large_a_local_array_does_not_compile() {
     let mut b = Build::kernel("large");
     b.slot("a", Scalar::F64, 100_000);
-    let diags = super::super::Code::compile(&module(vec![b.done()])).err().expect("a diagnostic");
+    let diags = super::super::Code::compile(&module(vec![b.done()]), None).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::StackLimit);
 }
 
@@ -273,7 +273,7 @@ fn a_barrier_in_a_function_that_calls_itself_is_a_diagnostic() {
     inner.body.push(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] }, span);
     let mut b = Build::kernel("barrier");
     b.stmt(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] });
-    let diags = super::super::Code::compile(&module(vec![inner, b.done()])).err().expect("a diagnostic");
+    let diags = super::super::Code::compile(&module(vec![inner, b.done()]), None).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::Unsupported);
     // The scratch of a compilation that failed is not used again.
     drop(compile(vec![access(true, Scalar::F32)]));
@@ -290,7 +290,7 @@ fn ir_that_breaks_the_rules_is_a_diagnostic() {
     let mut missing = Build::kernel("missing");
     missing.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![] });
     for b in [undefined, stray, missing] {
-        let diags = super::super::Code::compile(&module(vec![b.done()])).err().expect("a diagnostic");
+        let diags = super::super::Code::compile(&module(vec![b.done()]), None).err().expect("a diagnostic");
         assert_eq!(diags[0].code, crate::diagnostic::Code::BadIr);
     }
 }

@@ -44,7 +44,7 @@ def compile(
     `device` is "cpu" or "cuda"; `name` is what messages call the text; `defines` maps macro names to replacements
     (`{"N": 4}`; function-like ones as `{"F(x)": "x + 1"}`); `headers` maps names of `#include` to their text; `options`
     are the compiler's (`-DN=4`, `-Idir`, `--use_fast_math`); `arch` is the GPU's, such as "sm_90", and needs no GPU.
-    The same text with the same options is compiled once.
+    The same text with the same options is compiled once, unless it has `__constant__` or `__device__` variables, which begin anew.
 
     Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured, and
     DeviceUnavailable where NVRTC is missing.
