@@ -225,3 +225,37 @@ def test_a_grid_of_four_extents_is_explained():
         k[(1, 1, 1, 1), 1](x)
     with pytest.raises(wb.ArgumentError, match="block has no extents"):
         k[1, ()](x)
+
+
+DEFAULTS = """
+constexpr int three = 3;
+__global__ void k(float* y, int n = three + 1, const float* extra = nullptr, double scale = 0.5) {
+    y[0] = n * scale + (extra ? extra[0] : 0.0f);
+}
+template <typename T> __global__ void t(T* y, T value = T(7)) { y[0] = value; }
+__device__ int counter;
+__global__ void runtime(float* y, int n = counter) { y[0] = n; }
+"""
+
+
+def test_default_arguments_of_a_kernel_may_be_left_out():
+    m = wb.compile(DEFAULTS)
+    y, extra = np.zeros(1, np.float32), np.full(1, 10, np.float32)
+    for args, expected in [((), 2), ((6,), 3), ((6, extra), 13), ((6, extra, 2.0), 22)]:
+        m.k[1, 1](y, *args)
+        assert y[0] == expected
+    m["t<float>"][1, 1](y)
+    assert y[0] == 7
+
+
+def test_a_default_that_is_no_constant_must_be_given():
+    m = wb.compile(DEFAULTS)
+    y = np.zeros(1, np.float32)
+    with pytest.raises(wb.ArgumentError, match="`runtime` takes 2 arguments, got 1"):
+        m.runtime[1, 1](y)
+    with pytest.raises(wb.ArgumentError, match="`k` takes 4 arguments, got 0"):
+        m.k[1, 1]()
+    with pytest.raises(wb.ArgumentError, match="`k` takes 4 arguments, got 5"):
+        m.k[1, 1](y, 1, None, 1.0, 2)
+    m.runtime[1, 1](y, 5)
+    assert y[0] == 5

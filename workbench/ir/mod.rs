@@ -620,12 +620,14 @@ pub struct Param {
     pub span: Span,
     /// For [`ParamType::Bytes`] what the bytes are, where that is known.
     pub layout: Option<Arc<StructLayout>>,
+    /// What a launch that leaves it out passes.
+    pub default: Option<Const>,
 }
 
 impl Param {
     /// A scalar or pointer.
     pub fn new(name: impl Into<String>, ty: ParamType, span: Span) -> Self {
-        Param { name: name.into(), ty, span, layout: None }
+        Param { name: name.into(), ty, span, layout: None, default: None }
     }
 }
 

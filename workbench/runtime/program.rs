@@ -64,6 +64,13 @@ pub enum Arg {
     Null,
 }
 
+impl Arg {
+    /// What a parameter's default is.
+    pub fn of_default(default: Const) -> Self {
+        if default == Const::Null { Arg::Null } else { Arg::Scalar(default) }
+    }
+}
+
 /// What a launch that went well hands back.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
@@ -602,7 +609,9 @@ type RawArgs = SmallVec<[RawArg; 12]>;
 
 /// Checks arguments against parameters and turns them into bits.
 fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
-    if args.len() != params.len() {
+    let left = params.get(args.len()..).unwrap_or_default();
+    let defaults: SmallVec<[Arg; 4]> = left.iter().filter_map(|p| p.default.map(Arg::of_default)).collect();
+    if args.len() + defaults.len() != params.len() {
         return Err(Error::argument(format!(
             "`{name}` takes {} arguments ({}), {} given",
             params.len(),
@@ -610,7 +619,7 @@ fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
             args.len()
         )));
     }
-    params.iter().zip(args).map(|(param, arg)| bind_one(name, param, arg)).collect()
+    params.iter().zip(args.iter().chain(&defaults)).map(|(param, arg)| bind_one(name, param, arg)).collect()
 }
 
 fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {

@@ -9,7 +9,7 @@ use crate::front::ast::{Compound, Expr, Ident, Symbol};
 use crate::front::builtins::{self, Lower};
 use crate::front::types::{Kind, StructTy, Ty};
 use crate::ir::layout::{Member, MemberType, StructLayout};
-use crate::ir::{Elem, Function, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
+use crate::ir::{Const, Elem, Function, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -82,6 +82,9 @@ impl<'a> Lowerer<'a> {
             self.declare_parameter(param.name, ty, param.span, true);
         }
         self.f.result = self.f.b.func.params.len() as u32;
+        if self.f.side == Side::Kernel {
+            self.launch_defaults(index);
+        }
         if role == Role::Constructor {
             self.member_initialisers(index, code.inits);
         }
@@ -226,6 +229,33 @@ impl<'a> Lowerer<'a> {
         let value = self.at(span).bind(Type::Ptr, Op::Param(at));
         self.f.this_value = Some(value);
         self.f.this = Some(Typed::value(class.clone().pointer(), span, Node::This));
+    }
+
+    /// The default arguments of a kernel that are constants, for launches that leave them out.
+    fn launch_defaults(&mut self, index: FuncIndex) {
+        let func = self.func(index);
+        let (scope, name, types) = (func.scope, func.display.clone(), func.params.clone());
+        let defaults = func.defaults.clone();
+        for (i, (default, ty)) in defaults.into_iter().zip(types).enumerate() {
+            let Some(default) = default else { continue };
+            let here = self.scopes.enter(scope);
+            // What is no constant, or nothing known here, has to be given.
+            let (constant, fine) = self.quietly(|this| {
+                let value = this.expr(default);
+                if ty.pointee().is_some() {
+                    // Of pointers null alone is one that anybody can pass.
+                    let null = matches!(value.ty.kind, Kind::Nullptr) || value.integer() == Some(0);
+                    return null.then_some(Const::Null);
+                }
+                let value = this.argument(value, &ty, i + 1, &name);
+                this.folded(value).constant()
+            });
+            self.scopes.enter(here);
+            let constant = constant.filter(|_| fine);
+            if let Some(param) = self.f.b.func.params.get_mut(i) {
+                param.default = constant;
+            }
+        }
     }
 
     fn declare_parameter(&mut self, name: Option<Ident>, ty: Ty, span: Span, declare: bool) -> Option<VarId> {

@@ -366,7 +366,8 @@ impl<'a> Lowerer<'a> {
             let at = index.0 as usize;
             if let Some(e) = &param.default {
                 if self.funcs[at].side == Side::Kernel {
-                    // Host code may leave it out; a launch from here passes all of them.
+                    // Nobody but a launch leaves it out: `launch_defaults` looks at it.
+                    self.funcs[at].defaults[i] = Some(e);
                     continue;
                 }
                 let ty = self.funcs[at].params[i].clone();

@@ -47,7 +47,8 @@ pub fn bind<'py>(
     params: &[Param],
     given: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
 ) -> PyResult<Bundle<'py>> {
-    if given.len() != params.len() {
+    let left = params.get(given.len()..).unwrap_or_default();
+    if given.len() > params.len() || left.iter().any(|p| p.default.is_none()) {
         return Err(argument(
             py,
             format!(
@@ -83,6 +84,7 @@ pub fn bind<'py>(
         };
         bundle.args.push(arg);
     }
+    bundle.args.extend(left.iter().filter_map(|p| p.default).map(Arg::of_default));
     Ok(bundle)
 }
 
