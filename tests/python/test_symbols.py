@@ -104,3 +104,24 @@ def test_variables_begin_anew_when_a_text_is_compiled_again():
         m.p[1, 1](y)
         m.p[1, 1](y)
         assert y.tolist() == [0, 13]
+
+
+def test_instances_tell_variables_of_one_name_apart():
+    m = wb.compile("""
+    namespace fixed { __device__ const float c[2] = {1, 2}; }
+    namespace first { __constant__ float c[2]; }
+    namespace second { __device__ float c[2] = {3, 4}; }
+    template <class T> __global__ void k(T* y) {
+        const int i = threadIdx.x;
+        y[3 * i] = fixed::c[i], y[3 * i + 1] = first::c[i], y[3 * i + 2] = second::c[i];
+        second::c[i] += 10;
+    }
+    __global__ void p(float* y) { y[threadIdx.x] = second::c[threadIdx.x]; }
+    """)
+    y = np.zeros(6, np.float32)
+    m["k<float>"][1, 2](y)
+    assert y.tolist() == [1, 0, 3, 2, 0, 4]
+    m.p[1, 2](y)
+    assert y[:2].tolist() == [13, 14]
+    m["k<double>"][1, 2](d := np.zeros(6))
+    assert d.tolist() == [1, 0, 13, 2, 0, 14]

@@ -17,6 +17,9 @@ use super::{intrinsics, pool};
 /// Memory of the code generator is kept for the next function, but not what a function with more instructions took.
 const MAX_KEPT: usize = 20_000;
 
+/// Most functions that wait: more would only take memory.
+const MAX_WAITING: usize = 32;
+
 thread_local! {
     static CONTEXT: RefCell<Option<Context>> = const { RefCell::new(None) };
 }
@@ -57,18 +60,22 @@ impl Crew {
         Crew { shared: Arc::default(), helpers: jobs.min(pool::width()) - usize::from(jobs > 0) }
     }
 
-    /// Adds a job, which may begin at once.
+    /// Adds a job, which may begin at once; does one where many wait.
     pub fn add(&mut self, job: Job) {
-        {
+        let crowded = {
             let mut state = self.shared.lock();
             let number = state.codes.len();
             state.codes.push(None);
             state.waiting.push_back((number, job));
+            state.waiting.len() > MAX_WAITING
+        };
+        if crowded {
+            self.shared.work(1);
         }
         if self.helpers > 0 {
             self.helpers -= 1;
             let shared = self.shared.clone();
-            pool::spawn(1, move || shared.work());
+            pool::spawn(1, move || shared.work(usize::MAX));
         }
     }
 
@@ -77,7 +84,7 @@ impl Crew {
     /// # Errors
     /// The first job's that has no code, and its number.
     pub fn finish(self) -> Result<Vec<MachineCode>, (usize, JitError)> {
-        self.shared.work();
+        self.shared.work(usize::MAX);
         let mut state = self.shared.lock();
         while state.begun > 0 {
             state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -100,10 +107,11 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compiles until nothing waits.
-    fn work(&self) {
+    /// Compiles so many jobs, or until nothing waits.
+    fn work(&self, most: usize) {
         let mut state = self.lock();
-        while let Some((number, job)) = state.waiting.pop_front() {
+        for _ in 0..most {
+            let Some((number, job)) = state.waiting.pop_front() else { return };
             state.begun += 1;
             drop(state);
             let code = catch_unwind(AssertUnwindSafe(|| compile(job)));

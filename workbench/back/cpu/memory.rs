@@ -21,6 +21,8 @@ pub struct Globals {
     pub descs: Box<[BufferDesc]>,
     /// What messages call them.
     pub names: Vec<Named>,
+    /// Who may change them.
+    spaces: Vec<Space>,
 }
 
 impl Globals {
@@ -40,19 +42,22 @@ impl Globals {
             let (len, meta) = (global.bytes.len() as u64, BufferDesc::meta(DescKind::Global, i as u32));
             let other = others.as_ref().filter(|_| global.space != Space::ReadOnly).and_then(|others| {
                 // Of several of a name the first is the first.
-                let found =
-                    others.names.iter().zip(&others.descs).enumerate().find(|(j, (named, desc))| {
-                        named.name == global.name && desc.len == len && !taken.contains(j)
-                    })?;
-                taken.insert(found.0);
-                Some(found.1.1.base)
+                let same = |j: &usize| {
+                    others.names[*j].name == global.name
+                        && (others.descs[*j].len, others.spaces[*j]) == (len, global.space)
+                        && !taken.contains(j)
+                };
+                let found = (0..others.names.len()).find(same)?;
+                taken.insert(found);
+                Some(others.descs[found].base)
             });
             let at = other.unwrap_or(base + start as u64);
             descs.push(BufferDesc::new(at, len, global.space == Space::Device, meta));
             names.push(Named { name: global.name.clone(), size: len, elem: global.elem });
             start += global.bytes.len().next_multiple_of(16);
         }
-        Globals { _storage: storage, _others: others, descs: descs.into(), names }
+        let spaces = module.globals.iter().map(|g| g.space).collect();
+        Globals { _storage: storage, _others: others, descs: descs.into(), names, spaces }
     }
 
     /// The bytes of a datum as they are now.
