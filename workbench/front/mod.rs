@@ -17,7 +17,6 @@ pub mod types;
 pub use lower::nearest;
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{FuncKind, Module};
@@ -42,20 +41,13 @@ const STACK: usize = 256 << 20;
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
-    let mut begun = false;
-    let work = || {
-        begun = true;
-        compile_here(sources, file, options)
-    };
-    match catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work))) {
-        Ok(made) => made,
-        Err(panic) if begun => resume_unwind(panic),
-        Err(_) => {
-            let span = Span { file, start: 0, end: 0 };
-            let message = format!("the system has no {} MiB of address space to compile in", STACK >> 20);
-            (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)])
-        }
+    // Asked for by hand first: `stacker` panics where there is none.
+    if memmap2::MmapOptions::new().len(STACK + (1 << 20)).no_reserve_swap().map_anon().is_err() {
+        let span = Span { file, start: 0, end: 0 };
+        let message = format!("the system has no {} MiB of address space to compile in", STACK >> 20);
+        return (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)]);
     }
+    stacker::grow(STACK, || compile_here(sources, file, options))
 }
 
 fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {

@@ -1,6 +1,7 @@
 //! What of the libraries is written in CUDA C++ itself: parts of the standard library, 16-bit floats, cooperative groups,
-//! asynchronous copies, vector arithmetic of the CUDA samples, what kernels use of torch's headers. The front end reads such a text before the user's that mentions
-//! something of it; NVRTC, which comes with CUDA's own headers and no others, is given [`STD`] and [`ATEN`].
+//! asynchronous copies, vector arithmetic of the CUDA samples, what kernels use of torch's headers. The front end reads such a text
+//! before the user's that mentions something of it; NVRTC, which comes with CUDA's own headers and no others, is given [`STD`],
+//! [`C10_HALF`] and [`ATEN`] the same way, and [`HELPER_MATH`] as the header that a text includes.
 
 /// A text that is read before the user's.
 #[derive(Debug)]

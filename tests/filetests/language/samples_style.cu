@@ -47,7 +47,15 @@ void usage() { std::cout << "usage: twice n" << std::endl; }
 
 int half_of(int n) { return n / 2; }
 
+// The C library's names are no keywords.
+float scaled(float time, int exit)
+{
+    float random = time * 2;
+    return random + exit;
+}
+
 // call: half_of(9) == 4
+// call: scaled(1.5, 1) == 4
 
 // run: twice<float><<<1, 32>>>(y = [1, 2, 3], n = 3)
 //   y == [2, 20, 6]

@@ -47,83 +47,40 @@ const FUNCTIONS: &[Advice] = advice! {
     "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
 };
 
-/// Functions and objects of the host's libraries.
-const HOST: [&str; 62] = [
-    "CLOCKS_PER_SEC",
-    "EXIT_FAILURE",
-    "EXIT_SUCCESS",
-    "RAND_MAX",
-    "abort",
-    "atexit",
-    "atof",
-    "atoi",
-    "atol",
-    "calloc",
-    "cerr",
-    "cin",
-    "clock_gettime",
-    "cout",
-    "drand48",
-    "endl",
-    "exit",
-    "fclose",
-    "fflush",
-    "fgets",
-    "fopen",
-    "fprintf",
-    "fread",
-    "fscanf",
-    "fseek",
-    "fwrite",
-    "getchar",
-    "getenv",
-    "gettimeofday",
-    "getopt",
-    "lrand48",
-    "omp_get_max_threads",
-    "omp_get_num_threads",
-    "omp_get_thread_num",
-    "omp_get_wtime",
-    "perror",
-    "putchar",
-    "puts",
-    "qsort",
-    "rand",
-    "rand_r",
-    "random",
-    "realloc",
-    "scanf",
-    "setenv",
-    "sleep",
-    "snprintf",
-    "sprintf",
-    "srand",
-    "srand48",
-    "srandom",
-    "sscanf",
-    "stderr",
-    "stdin",
-    "stdout",
-    "strtod",
-    "strtof",
-    "strtol",
-    "strtoul",
-    "system",
-    "time",
-    "usleep",
-];
-
-/// Whether a name is of the host's libraries: functions that use it are left out where no kernel does.
-pub fn is_host_library(name: &str) -> bool {
-    HOST.binary_search(&name).is_ok()
+macro_rules! host {
+    ($($name:literal)*) => {
+        &[$(Advice {
+            name: $name,
+            prefix: false,
+            what: "of the host's libraries",
+            help: "do it on the host, and pass the result as a parameter",
+        },)*]
+    };
 }
 
-static HOST_ADVICE: Advice = Advice {
-    name: "rand, exit, cout",
-    prefix: false,
-    what: "of the host's libraries",
-    help: "do it on the host, and pass the result as a parameter",
+/// Functions of the host's libraries: a host function that calls one is left out.
+const HOST_FUNCTIONS: &[Advice] = host! {
+    "abort" "atexit" "atof" "atoi" "atol" "calloc" "clock_gettime" "drand48" "exit" "fclose" "fflush" "fgets" "fopen" "fprintf"
+    "fread" "fscanf" "fseek" "fwrite" "getchar" "getenv" "gettimeofday" "getopt" "lrand48" "omp_get_max_threads"
+    "omp_get_num_threads" "omp_get_thread_num" "omp_get_wtime" "perror" "putchar" "puts" "qsort" "rand" "rand_r" "random"
+    "realloc" "scanf" "setenv" "sleep" "snprintf" "sprintf" "srand" "srand48" "srandom" "sscanf" "strtod" "strtof" "strtol"
+    "strtoul" "system" "time" "usleep"
 };
+
+/// Objects and constants of the host's libraries: a host function that names one is left out.
+const HOST_OBJECTS: &[Advice] = host! {
+    "CLOCKS_PER_SEC" "EXIT_FAILURE" "EXIT_SUCCESS" "RAND_MAX" "cerr" "cin" "cout" "endl" "stderr" "stdin" "stdout"
+};
+
+/// Whether a function is of the host's libraries.
+pub fn is_host_function(name: &str) -> bool {
+    find(HOST_FUNCTIONS, name).is_some()
+}
+
+/// Whether an object or constant is of the host's libraries.
+pub fn is_host_object(name: &str) -> bool {
+    find(HOST_OBJECTS, name).is_some()
+}
 
 const TYPES: &[Advice] = advice! {
     "__nv_fp8" prefix, "fp8", "use `float` or `__half`";
@@ -180,7 +137,7 @@ fn find(table: &'static [Advice], name: &str) -> Option<&'static Advice> {
 
 /// Advice on a function that is not supported.
 pub fn unsupported(name: &str) -> Option<&'static Advice> {
-    find(FUNCTIONS, name).or_else(|| unsupported_type(name)).or(is_host_library(name).then_some(&HOST_ADVICE))
+    [FUNCTIONS, TYPES, HOST_FUNCTIONS, HOST_OBJECTS].into_iter().find_map(|table| find(table, name))
 }
 
 /// Advice on a type that is not supported.
@@ -198,7 +155,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().filter(|a| !a.prefix).map(|a| a.name)
 }
 
-/// All advice, for the page that lists it: functions, types, namespaces.
-pub fn all() -> [&'static [Advice]; 3] {
-    [FUNCTIONS, TYPES, NAMESPACES]
+/// All advice, for the page that lists it: functions, types, namespaces, the host's libraries.
+pub fn all() -> [&'static [Advice]; 5] {
+    [FUNCTIONS, TYPES, NAMESPACES, HOST_FUNCTIONS, HOST_OBJECTS]
 }

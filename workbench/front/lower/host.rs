@@ -6,7 +6,7 @@ use super::names::Decl;
 use super::{Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    BaseType, Declaration, Expr, ExprKind, FunctionDecl, Init, Stmt, StmtKind, TypeLayer, TypeName,
+    BaseType, Declaration, Expr, ExprKind, FunctionDecl, Init, Name, Stmt, StmtKind, TypeLayer, TypeName,
 };
 use crate::front::builtins;
 
@@ -29,6 +29,14 @@ impl<'a> Lowerer<'a> {
         self.text(&decl.name.last()) == "main"
             || types.into_iter().any(|ty| self.is_foreign(ty) || !ty.layers.is_empty())
             || decl.body.as_ref().is_some_and(|b| b.stmts.iter().any(|s| self.stmt_is_foreign(s)))
+    }
+
+    /// Leaves the instantiation of a host function's template out.
+    pub(super) fn refuse_host_instance(&mut self, decl: &FunctionDecl) {
+        let name = decl.name.path(self.interner);
+        if !self.refused.iter().any(|(refused, _)| *refused == name) {
+            self.refused.push((name, decl.span));
+        }
     }
 
     /// Leaves a host function out, and stays silent about what is in it: the kernels beside it need none of it. Without a body
@@ -74,6 +82,13 @@ impl<'a> Lowerer<'a> {
             && (name.contains("::") || self.is_foreign_name(name) || builtins::named_type(name).is_some())
     }
 
+    /// Whether the first part of a name, `std` aside, is one of some that the text does not declare.
+    fn names_one(&self, name: &Name, is_one: impl Fn(&str) -> bool) -> bool {
+        let mut parts = name.parts.iter().map(|p| p.ident);
+        let first = parts.find(|p| self.text(p) != "std" || name.parts.len() == 1);
+        first.is_some_and(|p| is_one(self.text(&p)) && self.scopes.lookup(p.name).is_none())
+    }
+
     /// Names of libraries that only host code with tensors uses.
     fn is_foreign_name(&self, name: &str) -> bool {
         const EXACT: [&str; 10] = [
@@ -91,7 +106,7 @@ impl<'a> Lowerer<'a> {
         EXACT.contains(&name)
             || name.starts_with("cuda")
             || name.starts_with("AT_DISPATCH")
-            || builtins::is_host_library(name)
+            || builtins::is_host_object(name)
     }
 
     fn stmt_is_foreign(&self, stmt: &Stmt) -> bool {
@@ -135,11 +150,7 @@ impl<'a> Lowerer<'a> {
 
     fn expr_is_foreign(&self, e: &Expr) -> bool {
         match &e.kind {
-            ExprKind::Name(name) => {
-                let mut parts = name.parts.iter().map(|p| p.ident);
-                let first = parts.find(|p| self.text(p) != "std" || name.parts.len() == 1);
-                first.is_some_and(|p| self.is_foreign_name(self.text(&p)) && self.scopes.lookup(p.name).is_none())
-            }
+            ExprKind::Name(name) => self.names_one(name, |text| self.is_foreign_name(text)),
             ExprKind::Launch { .. } | ExprKind::Lambda(_) => true,
             ExprKind::Construct { ty, args } => self.is_foreign(ty) || args.iter().any(|a| self.expr_is_foreign(a)),
             ExprKind::Braced { ty, entries } => {
@@ -160,7 +171,10 @@ impl<'a> Lowerer<'a> {
             ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().any(|e| self.expr_is_foreign(e)),
             ExprKind::Call(f, args) => {
                 let method = matches!(f.kind, ExprKind::Member { .. });
-                method || self.expr_is_foreign(f) || args.iter().any(|a| self.expr_is_foreign(a))
+                // A variable may have such a name, `time`, but is not called.
+                let library =
+                    matches!(&f.kind, ExprKind::Name(name) if self.names_one(name, builtins::is_host_function));
+                method || library || self.expr_is_foreign(f) || args.iter().any(|a| self.expr_is_foreign(a))
             }
             ExprKind::Cast { ty, operand, .. } => self.is_foreign(ty) || self.expr_is_foreign(operand),
             _ => false,

@@ -244,8 +244,8 @@ impl<'a> Lowerer<'a> {
                     self.complete(&s, name.span);
                 }
             }
-            // Its template is told of; kernels that it launches are asked for by name.
-            AskedFor::Function(decl) if self.is_of_host_template(decl) => {}
+            // Kernels that it launches are asked for by name.
+            AskedFor::Function(decl) if self.is_of_host_template(decl) => self.refuse_host_instance(decl),
             AskedFor::Function(decl) => {
                 let display = self.text(&decl.name.last()).to_owned();
                 let scope = self.scopes.current();

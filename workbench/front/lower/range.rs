@@ -135,15 +135,10 @@ impl<'a> Lowerer<'a> {
         b.push(ir::Stmt::Break(label));
         let els = b.close();
         b.push(ir::Stmt::If { cond: more, then: Block::default(), els });
-        self.scopes.open();
-        let mark = self.f.cleanups.len();
         let place = Typed::place(pointer.clone(), range.span, Node::Var(at));
         let ptr = self.rvalue(place);
         let element = self.deref(ptr, range.span);
-        self.range_names(var, element, span);
-        self.stmt(body);
-        self.end_scope(mark, span);
-        self.scopes.close();
+        self.range_round(var, element, body, span);
         let body = self.f.b.close();
         self.f.b.open();
         let b = self.at(span);
@@ -171,12 +166,7 @@ impl<'a> Lowerer<'a> {
         if element.is_error() {
             self.unreachable_range(var, body);
         } else {
-            self.scopes.open();
-            let mark = self.f.cleanups.len();
-            self.range_names(var, element, span);
-            self.stmt(body);
-            self.end_scope(mark, span);
-            self.scopes.close();
+            self.range_round(var, element, body, span);
         }
         let body = self.f.b.close();
         self.f.b.open();
@@ -201,12 +191,18 @@ impl<'a> Lowerer<'a> {
         Some(place)
     }
 
-    fn range_names(&mut self, var: &'a RangeVar, element: Typed, span: Span) {
+    /// One round: the names of the element, and the body.
+    fn range_round(&mut self, var: &'a RangeVar, element: Typed, body: &'a Stmt, span: Span) {
+        self.scopes.open();
+        let mark = self.f.cleanups.len();
         if var.brackets {
             self.bind_names(&var.names, &var.ty, element, span);
         } else if let Some(name) = var.names.first() {
             self.range_variable(name, &var.ty, element);
         }
+        self.stmt(body);
+        self.end_scope(mark, span);
+        self.scopes.close();
     }
 
     /// Checks the body of a loop whose range was refused.

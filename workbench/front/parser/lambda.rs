@@ -31,8 +31,10 @@ pub(super) fn join_launches(tokens: &mut Vec<Token>) {
         for j in i + 1..tokens.len() {
             match tokens[j].kind {
                 T::LParen | T::LBracket | T::LBrace => depth += 1,
-                T::RParen | T::RBracket | T::RBrace => depth -= 1,
-                T::LaunchClose | T::Semi if depth <= 0 => break,
+                T::RParen | T::RBracket | T::RBrace if depth > 0 => depth -= 1,
+                T::RParen | T::RBracket | T::RBrace | T::LaunchOpen => break,
+                T::LaunchClose | T::Semi if depth == 0 => break,
+                T::Shl if pair(tokens, j, [T::Shl, T::Lt]) => break,
                 T::Shr if depth == 0 && pair(tokens, j, [T::Shr, T::Gt]) => {
                     join(tokens, j, T::LaunchClose);
                     break;

@@ -203,11 +203,10 @@ impl Preprocessor<'_> {
         let Some((name, quoted, span)) = self.header_name(rest, directive, true) else { return };
         if let Some(key) = self.resolve_header(&name) {
             self.include_user(key, span);
-        } else if headers::is_known(&name) || crate::library::is_helper_math(&name) {
-            if crate::library::is_helper_math(&name) {
-                // As if the text had named it: that is how the library is asked for.
-                self.interner.intern(crate::library::HELPER_MATH_WORD);
-            }
+        } else if crate::library::is_helper_math(&name) {
+            // As if the text had named it: that is how the library is asked for.
+            self.interner.intern(crate::library::HELPER_MATH_WORD);
+        } else if headers::is_known(&name) {
             self.builtin_header(&name);
         } else {
             let (open, close) = if quoted { ('"', '"') } else { ('<', '>') };

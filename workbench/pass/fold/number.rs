@@ -6,44 +6,30 @@
 //! where they are used, and one that lived through a large function would.
 
 use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
-use crate::ir::{BinaryOp, BitFn, Builtin, CompareOp, Const, MathFn, Op, Scalar, Stride, Type, UnaryOp, Value};
+use crate::ir::{Const, Op, Type, Value};
 
-/// An op, as far as it is numbered.
-#[derive(PartialEq, Eq, Hash, Clone)]
-enum Key {
-    Builtin(Builtin),
-    Unary(UnaryOp, Value),
-    Binary(BinaryOp, Value, Value),
-    Compare(CompareOp, Value, Value),
-    Convert(Scalar, Value),
-    Bitcast(Scalar, Value),
-    Select(Value, Value, Value),
-    Math(MathFn, SmallVec<[Value; 3]>),
-    Bit(BitFn, Value),
-    PtrDiff(Value, Value, Stride),
-    PtrToInt(Value),
+/// An op that is numbered. It is no constant, so it equals itself.
+#[derive(Clone, PartialEq)]
+struct Key(Op);
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(&self.0).hash(state);
+        self.0.for_each_value(|v| v.hash(state));
+    }
 }
 
 impl Key {
     /// The key of an op, whose operands are `same`'s.
-    fn of(op: &Op, same: impl Fn(Value) -> Value) -> Option<Key> {
-        let s = |v: &Value| same(*v);
-        Some(match op {
-            Op::Builtin(b) => Key::Builtin(*b),
-            Op::Unary(op, a) => Key::Unary(*op, s(a)),
-            Op::Binary(op, a, b) => Key::Binary(*op, s(a), s(b)),
-            Op::Compare(op, a, b) => Key::Compare(*op, s(a), s(b)),
-            Op::Convert(to, a) => Key::Convert(*to, s(a)),
-            Op::Bitcast(to, a) => Key::Bitcast(*to, s(a)),
-            Op::Select(c, a, b) => Key::Select(s(c), s(a), s(b)),
-            Op::Math(func, args) => Key::Math(*func, args.iter().map(s).collect()),
-            Op::Bit(func, a) => Key::Bit(*func, s(a)),
-            Op::PtrDiff(a, b, stride) => Key::PtrDiff(s(a), s(b), *stride),
-            Op::PtrToInt(a) => Key::PtrToInt(s(a)),
+    fn of(op: &Op, same: impl FnMut(Value) -> Value) -> Option<Key> {
+        match op {
             Op::Const(_)
             | Op::Param(_)
             | Op::Get(_)
@@ -52,8 +38,13 @@ impl Key {
             | Op::SharedAddr(_)
             | Op::PtrAdd { .. }
             | Op::IntToPtr(_)
-            | Op::Load { .. } => return None,
-        })
+            | Op::Load { .. } => None,
+            op => {
+                let mut op = op.clone();
+                op.map_values(same);
+                Some(Key(op))
+            }
+        }
     }
 }
 

@@ -300,8 +300,8 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
         match value.map(u32::try_from) {
             Some(Ok(value)) if value > 0 => Ok(value),
             _ => {
-                let bounds = format!("extents are 1 to {} at most", i32::MAX);
-                Err(argument(py, format!("`{name}`: {what} {} is out of range; {bounds}", object.repr()?)))
+                let message = format!("`{name}`: {what} {} is out of range", object.repr()?);
+                Err(argument(py, format!("{message}; extents are 1 or more, and {} at most", i32::MAX)))
             }
         }
     };

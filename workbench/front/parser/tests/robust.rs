@@ -296,3 +296,12 @@ fn a_megabyte_of_text_is_read() {
     assert!(faults(&"a < ".repeat(250_000)).len() < 100);
     assert!(faults(&format!("void f() {{ {} }}", "if (a; ".repeat(100_000))).len() < 100);
 }
+
+/// Where a bracket looked for its end through all that follow, these took minutes.
+#[test]
+fn brackets_of_launches_are_looked_for_once() {
+    for text in ["k<<<(1 ", "k<< <1 ", "k<<<1 >> , "] {
+        let diags = faults(&format!("void f() {{ {} }}", text.repeat(200_000)));
+        assert!(!diags.is_empty(), "{text}");
+    }
+}
