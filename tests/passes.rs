@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use workbench::back::cpu::Code;
+use workbench::back::cpu::{Code, Tier};
 use workbench::back::{FaultKind, LaunchConfig, RawArg};
 use workbench::ir::*;
 use workbench::pass;
@@ -302,7 +302,7 @@ fn function(choices: &mut dyn Iterator<Item = u32>, kind: FuncKind, params: &[Pa
 }
 
 fn run(module: &Module, n: i32, x: f32) -> (Option<FaultKind>, Vec<i64>) {
-    let code = Code::compile(module, None).expect("within limits");
+    let code = Code::compile(module, None, Tier::Both).expect("within limits");
     let mut cells = vec![0i64; CELLS];
     let buffer = RawArg::Buffer { ptr: cells.as_mut_ptr().cast(), bytes: CELLS * 8, writable: true };
     let args = [buffer, RawArg::Scalar(n as i64 as u64), RawArg::Scalar(u64::from(x.to_bits()))];

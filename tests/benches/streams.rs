@@ -38,6 +38,7 @@ fn compare(name: &str, mut ours: impl FnMut(), mut native: impl FnMut()) {
         start.elapsed().as_secs_f64()
     };
     ours();
+    workbench::runtime::settle();
     native();
     let mut rounds: Vec<(f64, f64)> = (0..ROUNDS)
         .map(|r| {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use workbench::ir::{Const, Param, Scalar};
-use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, Given, LaunchConfig, Packed, Program, Reach};
+use workbench::runtime::{
+    Arg, BufferArg, CompileOptions, DType, Dim3, Given, LaunchConfig, Packed, Program, Reach, Tier,
+};
 
 use crate::case::{Argument, Array, Extent, Handle, Kernel, Kind, Run, Step};
 
@@ -137,7 +139,14 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
 
 /// Compiles a kernel's file and does all its runs.
 pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), String> {
-    let options = CompileOptions { name: format!("{}.cu", kernel.name), ..CompileOptions::default() };
+    for tier in [Tier::Soon, Tier::Good] {
+        with(kernel, text, tier).map_err(|e| format!("{tier:?}: {e}"))?;
+    }
+    Ok(())
+}
+
+fn with(kernel: &Kernel, text: &str, tier: Tier) -> Result<(), String> {
+    let options = CompileOptions { name: format!("{}.cu", kernel.name), tier, ..CompileOptions::default() };
     let program = Program::compile(text, &options).map_err(|e| format!("does not compile:\n{e}"))?;
     for run in (kernel.runs)() {
         let arrays = execute(&program, &run).map_err(|e| format!("{}: {e}", run.label))?;

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use workbench::diagnostic::{Diagnostic, Severity};
 use workbench::ir::{Elem, Param, Scalar};
-use workbench::runtime::{Arg, BufferArg, CompileOptions, Dim3, Error, LaunchConfig, Program, Report};
+use workbench::runtime::{Arg, BufferArg, CompileOptions, Dim3, Error, LaunchConfig, Program, Report, Tier};
 use workbench::{diagnostic, front, source};
 
 use super::value::{self, Value};
 
 type Outcome = Result<(), String>;
+
+/// Everything that runs is run with either machine code.
+const TIERS: [Tier; 2] = [Tier::Soon, Tier::Good];
 
 /// Runs the test in a file.
 pub fn run(path: &Path) -> Outcome {
@@ -36,7 +39,10 @@ pub fn run(path: &Path) -> Outcome {
         }
     }
     match command {
-        "run" => run_launches(&text, &options),
+        "run" => TIERS.iter().try_for_each(|tier| {
+            options.tier = *tier;
+            run_launches(&text, &options).map_err(|e| format!("{tier:?}: {e}"))
+        }),
         "error" => run_errors(&text, &options),
         "ir" => section(path, &text, "ir", &ir(&text, &options)?),
         "render" => section(path, &text, "render", &render(&text, &options)?),

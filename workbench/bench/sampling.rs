@@ -14,7 +14,7 @@ use super::report::{BenchReport, BenchRow, Policy};
 use super::stats::CONFIDENCE;
 use super::timer::Timer;
 use super::units;
-use crate::runtime::{Error, Result};
+use crate::runtime::{self, Error, Result};
 
 /// What the caches hold when a sample begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -173,6 +173,8 @@ fn warm_up(timer: &Timer, run: &mut dyn FnMut() -> Result<()>, config: &BenchCon
     let mut batch = 1u64;
     loop {
         let total = timer.time(batch, run)? * batch as f64;
+        // The first call may have compiled something.
+        runtime::settle();
         // A batch would warm what was flushed before it.
         let long_enough = config.cache == CachePolicy::Flush || total >= goal || batch >= MOST_CALLS;
         if long_enough && start.elapsed() >= config.warm_up {
@@ -246,6 +248,31 @@ mod tests {
         assert!(report.rows.iter().all(|r| r.samples >= 11 && r.samples == r.times_s.len()));
         assert_eq!(report.rows[0].samples, report.rows[1].samples);
         assert!(report.rows[2].median_s > report.rows[0].median_s);
+    }
+
+    #[test]
+    fn what_the_first_call_compiles_is_timed_at_its_best() {
+        let programs: RefCell<Vec<runtime::Program>> = RefCell::default();
+        let config = BenchConfig { warm_up: Duration::from_millis(1), ..quick() };
+        sweep(
+            &names(&["a"]),
+            &[1],
+            |_, _| {
+                Ok(Box::new(|| {
+                    let mut programs = programs.borrow_mut();
+                    match programs.first() {
+                        Some(program) => assert!(program.is_settled()),
+                        None => {
+                            programs.push(crate::compile("__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }")?)
+                        }
+                    }
+                    Ok(())
+                }))
+            },
+            &config,
+        )
+        .unwrap();
+        assert_eq!(programs.borrow().len(), 1);
     }
 
     #[test]

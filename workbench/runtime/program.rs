@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 
 use super::{DType, Error, Fault, Result};
+pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
@@ -38,6 +39,8 @@ pub struct CompileOptions {
     /// Whether NVRTC may contract a multiplication and an addition into one rounding; `None` keeps its default. The CPU
     /// never contracts.
     pub fmad: Option<bool>,
+    /// Which machine code to make for the CPU.
+    pub tier: Tier,
 }
 
 /// A host array lent to a launch. The lender keeps the memory alive and unmoved until the launch returns.
@@ -156,7 +159,7 @@ impl Program {
         let mut sources = SourceMap::new();
         let (module, diags) = front::compile(&mut sources, name, text, &options.front);
         let (module, code, warnings) = match options.device {
-            Device::Cpu => match cpu_code(&module, diags, same) {
+            Device::Cpu => match cpu_code(&module, diags, same, options.tier) {
                 Ok((code, warnings)) => (module, Code::Cpu(code), warnings),
                 Err(diagnostics) => return Err(Error::Compile { diagnostics, sources: Arc::new(sources) }),
             },
@@ -183,7 +186,7 @@ impl Program {
                 data.bytes = pass::widen::data_as(own.elem, data.elem, bytes);
             }
         }
-        match cpu_code(&module, Vec::new(), None) {
+        match cpu_code(&module, Vec::new(), None, self.0.options.tier) {
             Ok((code, warnings)) => Ok(Program(Arc::new(Inner {
                 text: self.0.text.clone(),
                 options: self.0.options.clone(),
@@ -202,6 +205,11 @@ impl Program {
             Code::Cpu(code) => Some(code),
             Code::Cuda(_) => None,
         }
+    }
+
+    /// Whether launches run the best machine code they ever will; [`settle`] waits for that.
+    pub fn is_settled(&self) -> bool {
+        self.cpu_code().is_none_or(back::cpu::Code::is_settled)
     }
 
     /// The text as given.
@@ -510,6 +518,7 @@ fn cpu_code(
     module: &ir::Module,
     mut diags: Vec<Diagnostic>,
     same: Option<&back::cpu::Code>,
+    tier: Tier,
 ) -> std::result::Result<(back::cpu::Code, Vec<Diagnostic>), Vec<Diagnostic>> {
     if diags.iter().any(Diagnostic::is_error) {
         return Err(diags);
@@ -520,7 +529,7 @@ fn cpu_code(
     }
     let mut prepared = module.clone();
     pass::prepare_for_cpu(&mut prepared);
-    match back::cpu::Code::compile(&prepared, same) {
+    match back::cpu::Code::compile(&prepared, same, tier) {
         Ok(code) => Ok((code, diags)),
         Err(more) => {
             diags.extend(more);

@@ -133,10 +133,25 @@ pub struct WorkerCtx {
     pub threads: *const u32,
     /// Grows when something happens that a loop which waits cannot do; see `tick`.
     pub progress: u64,
+    /// What faulted: a site, and two operands that depend on it.
+    pub fault: [u64; 3],
     /// The launch this worker works for.
     pub launch: *const Launch<'static>,
     /// What only Rust touches.
     pub worker: super::schedule::Worker,
+}
+
+/// In place of a packed thread index: the context's is right.
+pub const THREAD_KNOWN: u32 = u32::MAX;
+
+impl WorkerCtx {
+    /// Notes which thread runs, by its index as [`WorkerCtx::threads`] has it, or [`THREAD_KNOWN`]. Paths that are hardly ever taken
+    /// leave it to Rust to take the index apart.
+    pub fn unpack_thread(&mut self, packed: u32) {
+        if packed != THREAD_KNOWN {
+            self.thread = [packed & 1023, packed >> 10 & 1023, packed >> 20];
+        }
+    }
 }
 
 /// A field of [`WorkerCtx`] that generated code uses, as its byte offset.
@@ -159,6 +174,7 @@ impl Field {
     pub const SLOTS: i32 = offset_of!(WorkerCtx, slots) as i32;
     pub const THREADS: i32 = offset_of!(WorkerCtx, threads) as i32;
     pub const PROGRESS: i32 = offset_of!(WorkerCtx, progress) as i32;
+    pub const FAULT: i32 = offset_of!(WorkerCtx, fault) as i32;
 }
 
 /// Byte offsets in [`BufferDesc`].

@@ -129,15 +129,21 @@ impl Shared {
 }
 
 fn compile(job: Job) -> Result<MachineCode, JitError> {
+    let hosts = intrinsics::addresses().map_err(|e| JitError::Other(e.to_owned()))?;
+    with_context(job.func, |ctx| MachineCode::new(ctx, job.isa.as_ref(), hosts, job.disasm))
+}
+
+/// Runs `make` on a context with `func` in it, the memory of which this thread has used before.
+pub fn with_context<T>(func: Function, make: impl FnOnce(&mut Context) -> T) -> T {
     // Whatever ends early in the middle of a function leaves no context behind.
     let mut ctx = CONTEXT.take().unwrap_or_else(Context::new);
     ctx.clear();
-    ctx.func = job.func;
-    let code = MachineCode::new(&mut ctx, job.isa.as_ref(), intrinsics::addresses(), job.disasm);
+    ctx.func = func;
+    let made = make(&mut ctx);
     if ctx.func.dfg.num_insts() <= MAX_KEPT {
         CONTEXT.set(Some(ctx));
     }
-    code
+    made
 }
 
 #[cfg(test)]

@@ -137,13 +137,16 @@ impl Named {
     }
 }
 
-/// Called by generated code at a fault, while the frames its operands may point into are still there.
+/// Called by generated code at a fault, which the context tells, while the frames its operands may point into are still there.
+/// `packed` is as [`WorkerCtx::unpack_thread`] wants it.
 ///
 /// # Safety
-/// `ctx` is the running worker's; `b` is a descriptor where the site says so.
-pub unsafe extern "C" fn fault(ctx: *mut WorkerCtx, site: u64, a: u64, b: u64) {
+/// `ctx` is the running worker's; the second operand is a descriptor where the site says so.
+pub unsafe extern "C" fn fault(ctx: *mut WorkerCtx, packed: u32) {
     // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
+    ctx.unpack_thread(packed);
+    let [site, a, b] = ctx.fault;
     // SAFETY: as above.
     ctx.worker.fault = Some(unsafe { describe(ctx, launch, site, a, b) });
 }

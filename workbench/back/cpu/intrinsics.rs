@@ -11,7 +11,7 @@ use cranelift_codegen::isa::CallConv;
 
 use super::math::directed::{self, Toward};
 use super::math::{bessel, logarithm, norm, special};
-use super::{faults, join, memory, output, tick};
+use super::{faults, join, memory, output, thunk};
 use crate::ir::MathFn;
 
 /// A function of this process.
@@ -19,7 +19,7 @@ use crate::ir::MathFn;
 pub enum HostFn {
     /// [`faults::fault`].
     Fault,
-    /// [`tick::tick`].
+    /// [`tick::tick`], by way of [`thunk::tick`].
     Tick,
     /// [`memory::lookup`].
     Lookup,
@@ -73,12 +73,15 @@ pub fn name(index: u32) -> String {
 }
 
 /// The address of every function, by its number.
-pub fn addresses() -> &'static [usize] {
-    static ADDRESSES: OnceLock<Vec<usize>> = OnceLock::new();
-    ADDRESSES.get_or_init(|| {
+///
+/// # Errors
+/// A sentence, on a machine Cranelift makes no code for.
+pub fn addresses() -> Result<&'static [usize], &'static str> {
+    static ADDRESSES: OnceLock<Result<Vec<usize>, String>> = OnceLock::new();
+    let addresses = ADDRESSES.get_or_init(|| {
         let mut all = vec![
             faults::fault as *const () as usize,
-            tick::tick as *const () as usize,
+            thunk::tick()?,
             memory::lookup as *const () as usize,
             output::printf as *const () as usize,
             memory::fill as *const () as usize,
@@ -90,16 +93,19 @@ pub fn addresses() -> &'static [usize] {
             let (float, double) = math_addresses(*math);
             all.extend([float, double]);
         }
-        all
-    })
+        Ok(all)
+    });
+    addresses.as_deref().map_err(String::as_str)
 }
 
 /// The signature of a function in CLIF.
 pub fn signature(host: HostFn, conv: CallConv) -> Signature {
-    let mut sig = Signature::new(conv);
+    // A poll is called where much is live and nearly never: it preserves whatever it uses, and gives its result in the context.
+    let mut sig = Signature::new(if host == HostFn::Tick { CallConv::PreserveAll } else { conv });
     let (params, ret) = match host {
-        HostFn::Fault => (vec![types::I64; 4], None),
-        HostFn::Tick | HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
+        HostFn::Fault => (vec![types::I64, types::I32], None),
+        HostFn::Tick => (vec![types::I64, types::I64, types::I32], None),
+        HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
         HostFn::Printf | HostFn::Barrier => (vec![types::I64; 3], Some(types::I64)),
         HostFn::Mask => (vec![types::I64; 6], Some(types::I64)),
         HostFn::Collect => (vec![types::I64; 4], Some(types::I64)),

@@ -12,6 +12,8 @@ pub enum Effort {
     Full,
     /// No value numbering, the time of which grows with the square of the function.
     Reduced,
+    /// Code soon rather than good code: no value numbering, registers handed out in one pass. Less than half the time.
+    Quick,
 }
 
 /// The code generator for this machine.
@@ -19,11 +21,14 @@ pub enum Effort {
 /// # Errors
 /// A sentence, on a machine Cranelift has no back end for.
 pub fn host(effort: Effort) -> Result<&'static OwnedTargetIsa, &'static str> {
-    static FULL: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
-    static REDUCED: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
+    type Made = OnceLock<Result<OwnedTargetIsa, String>>;
+    static FULL: Made = OnceLock::new();
+    static REDUCED: Made = OnceLock::new();
+    static QUICK: Made = OnceLock::new();
     let isa = match effort {
         Effort::Full => &FULL,
         Effort::Reduced => &REDUCED,
+        Effort::Quick => &QUICK,
     };
     isa.get_or_init(|| build(effort)).as_ref().map_err(String::as_str)
 }
@@ -40,12 +45,11 @@ fn build(effort: Effort) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     // The verifier's own time grows with the square of the function.
     let verifier = if cfg!(debug_assertions) && effort == Effort::Full { "true" } else { "false" };
-    let opt_level = match effort {
-        Effort::Full => "speed",
-        Effort::Reduced => "none",
-    };
+    let opt_level = if effort == Effort::Full { "speed" } else { "none" };
+    let regalloc = if effort == Effort::Quick { "single_pass" } else { "backtracking" };
     for (name, value) in [
         ("opt_level", opt_level),
+        ("regalloc_algorithm", regalloc),
         ("is_pic", "false"),
         // Every call target is an absolute address, wherever the code lands.
         ("use_colocated_libcalls", "false"),

@@ -25,7 +25,9 @@ mod schedule;
 mod size;
 mod split;
 mod stack;
+mod thunk;
 mod tick;
+mod tiers;
 mod vector;
 mod waits;
 
@@ -47,9 +49,10 @@ use context::BufferDesc;
 use crew::{Crew, Job};
 use faults::{Named, Site};
 use isa::Effort;
-use jit::{Assembler, CodeMemory, JitError, MachineCode};
+use jit::{Assembler, JitError, MachineCode};
 use lower::{Lowering, Part};
 use memory::Globals;
+use tiers::{Machine, Tiers};
 
 /// Most statements of all functions of a module together.
 const MAX_STMTS: usize = 500_000;
@@ -67,8 +70,7 @@ pub struct Code(Arc<Image>);
 
 /// What a module became.
 struct Image {
-    /// Kept for the addresses in `entries`.
-    _memory: CodeMemory,
+    tiers: Tiers,
     /// For each function the way in, where there is one.
     entries: Vec<Option<Entry>>,
     sites: Vec<Site>,
@@ -77,8 +79,6 @@ struct Image {
     /// What messages call the shared variables; a dynamic one has no size of its own.
     shared: Vec<Named>,
     formats: Vec<Vec<Piece>>,
-    /// Bytes of stack a thread has to have left.
-    stack_need: usize,
 }
 
 /// A shared variable that a kernel names, and where in the block's memory it lies.
@@ -103,7 +103,8 @@ struct SharedPlan {
 
 /// A function that can be launched.
 struct Entry {
-    address: usize,
+    /// The number of its code.
+    part: usize,
     name: String,
     span: Span,
     params: Vec<ParamInfo>,
@@ -113,8 +114,8 @@ struct Entry {
     straight: u64,
     /// Operations of one thread, estimated.
     estimate: u64,
-    /// For a grid-stride loop the addresses of its numbers' code and of one round's.
-    rounds: Option<[usize; 2]>,
+    /// For a grid-stride loop the number of its numbers' code; that of one round follows.
+    rounds: Option<usize>,
     shared: SharedPlan,
     /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
     keeps: Option<(usize, usize)>,
@@ -140,7 +141,48 @@ struct Plan {
     makes_pointers: bool,
 }
 
+/// Which machine code to make; see [`tiers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tier {
+    /// Code that is there soon, and good code in its place as soon as that is made.
+    #[default]
+    Both,
+    /// Good code, which takes longer.
+    Good,
+    /// Code that is there soon and runs for longer.
+    Soon,
+}
+
+pub use tiers::settle;
+
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+impl Plan {
+    /// Whether a function may come to call itself.
+    fn recurses(&self) -> bool {
+        // A function is done when all it calls is; whoever is left calls into a circle.
+        let known = |id: &FuncId| id.index() < self.infos.len();
+        let calls =
+            |id: FuncId| self.infos[id.index()].iter().flat_map(|info| info.calls.iter().copied()).filter(known);
+        let mut left: Vec<usize> = (0..self.infos.len()).map(|i| calls(FuncId::new(i)).count()).collect();
+        let mut callers: Vec<Vec<FuncId>> = vec![Vec::new(); self.infos.len()];
+        for id in &self.order {
+            calls(*id).for_each(|callee| callers[callee.index()].push(*id));
+        }
+        let mut done: Vec<FuncId> = self.order.iter().copied().filter(|id| left[id.index()] == 0).collect();
+        let mut seen = 0;
+        while let Some(id) = done.pop() {
+            seen += 1;
+            for caller in &callers[id.index()] {
+                left[caller.index()] -= 1;
+                if left[caller.index()] == 0 {
+                    done.push(*caller);
+                }
+            }
+        }
+        seen < self.order.len()
+    }
+}
 
 impl Code {
     /// Compiles every kernel and host function of a valid module, and what they call. `__constant__` and `__device__` variables that
@@ -148,10 +190,16 @@ impl Code {
     ///
     /// # Errors
     /// Constructs the CPU does not run yet, a limit on code size or stack, as diagnostics.
-    pub fn compile(module: &Module, same: Option<&Code>) -> std::result::Result<Code, Vec<Diagnostic>> {
-        build(module, same.map(|code| code.0.globals.clone()))
-            .map(|image| Code(Arc::new(image)))
-            .map_err(|diag| vec![*diag])
+    pub fn compile(module: &Module, same: Option<&Code>, tier: Tier) -> std::result::Result<Code, Vec<Diagnostic>> {
+        let image = build(module, same.map(|code| code.0.globals.clone()), tier).map_err(|diag| vec![*diag])?;
+        let image = Arc::new(image);
+        tiers::improve(&image);
+        Ok(Code(image))
+    }
+
+    /// Whether launches run the best code they ever will.
+    pub fn is_settled(&self) -> bool {
+        self.0.tiers.are_settled()
     }
 
     /// Runs a kernel over its grid, or a host function as one thread.
@@ -274,8 +322,22 @@ fn internal(span: Span, message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(diagnostic::Code::BadIr, span, message))
 }
 
+/// What becomes of a part besides its machine code.
+enum Purpose<'a> {
+    /// The code is good code.
+    Good,
+    /// The code is there soon; good code may be made from what is kept here.
+    Soon(Option<&'a mut Vec<(clif::Function, Effort)>>),
+    /// The code is good and comes with its text.
+    Text,
+}
+
 /// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number.
-fn compile_all(plan: &Plan, lowering: &mut Lowering<'_>, disasm: bool) -> Result<Vec<(FuncId, MachineCode)>> {
+fn compile_all(
+    plan: &Plan,
+    lowering: &mut Lowering<'_>,
+    mut purpose: Purpose<'_>,
+) -> Result<Vec<(FuncId, MachineCode)>> {
     let bodies = plan.order.iter().map(|id| (*id, Part::Body));
     let thunks = plan.hosts.iter().map(|id| (*id, Part::Thunk));
     let rounds = plan.strided.iter().flat_map(|id| [(*id, Part::Trip), (*id, Part::Round)]);
@@ -286,7 +348,17 @@ fn compile_all(plan: &Plan, lowering: &mut Lowering<'_>, disasm: bool) -> Result
         let mut func = clif::Function::new();
         lower::function(lowering, *id, *part, number as u32, &mut func, &mut builder)?;
         let Some(effort) = size::effort(&func) else { return Err(too_large(lowering.module.func(*id))) };
-        let isa = isa::host(effort).map_err(|e| internal(Span::NONE, e.to_owned()))?;
+        let (now, disasm) = match &mut purpose {
+            Purpose::Good => (effort, false),
+            Purpose::Text => (effort, true),
+            Purpose::Soon(kept) => {
+                if let Some(kept) = kept {
+                    kept.push((func.clone(), effort));
+                }
+                (Effort::Quick, false)
+            }
+        };
+        let isa = isa::host(now).map_err(|e| internal(Span::NONE, e.to_owned()))?;
         crew.add(Job { func, isa, disasm });
     }
     let codes = crew.finish().map_err(|(number, error)| {
@@ -299,7 +371,7 @@ fn compile_all(plan: &Plan, lowering: &mut Lowering<'_>, disasm: bool) -> Result
     Ok(parts.into_iter().map(|(id, _)| id).zip(codes).collect())
 }
 
-fn build(module: &Module, others: Option<Arc<Globals>>) -> Result<Image> {
+fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Image> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module)?;
     let globals = Arc::new(Globals::new(module, others));
@@ -313,22 +385,25 @@ fn build(module: &Module, others: Option<Arc<Globals>>) -> Result<Image> {
         sites: Vec::new(),
         slots: Vec::new(),
     };
+    let mut parts = Vec::new();
+    let purpose = match tier {
+        // How deep a recursion may go depends on the frames, and must not depend on which code is there.
+        _ if plan.recurses() => Purpose::Good,
+        Tier::Good => Purpose::Good,
+        Tier::Soon => Purpose::Soon(None),
+        Tier::Both => Purpose::Soon(Some(&mut parts)),
+    };
     let mut assembler = Assembler::default();
-    for (_, code) in compile_all(&plan, &mut lowering, false)? {
+    for (_, code) in compile_all(&plan, &mut lowering, purpose)? {
         assembler.add(&code);
     }
     let (sites, slots) = (lowering.sites, lowering.slots);
-    let frame = assembler.largest_frame();
-    if frame > stack::MAX_FRAME {
-        return Err(too_large(module.func(plan.order[0])));
-    }
     let calls = plan.infos.iter().flatten().any(|i| !i.calls.is_empty()) || !plan.hosts.is_empty();
-    let stack_need = stack::MARGIN + frame + if calls { stack::CALLS } else { 0 };
-    let system = |e| match e {
-        JitError::TooLarge => internal(Span::NONE, "too much code".to_owned()),
+    let first = Machine::new(assembler, calls).map_err(|e| match e {
+        JitError::TooLarge => too_large(module.func(plan.order[0])),
         JitError::Other(what) => internal(Span::NONE, what),
-    };
-    let memory = assembler.finish().map_err(system)?;
+    })?;
+    let tiers = Tiers::new(first, (!parts.is_empty()).then_some(tiers::Job { parts, calls }));
     let mut entries: Vec<Option<Entry>> = module.functions.iter().map(|_| None).collect();
     for (number, id) in plan.order.iter().enumerate() {
         let func = module.func(*id);
@@ -346,14 +421,10 @@ fn build(module: &Module, others: Option<Arc<Globals>>) -> Result<Image> {
             let help = "use `extern __shared__`, whose size the launch gives";
             return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
         }
-        if let (Some(address), Some(info)) = (number.and_then(|n| memory.address(n)), &plan.infos[id.index()]) {
+        if let (Some(part), Some(info)) = (number, &plan.infos[id.index()]) {
             let first = plan.order.len() + plan.hosts.len();
-            let rounds = plan
-                .strided
-                .iter()
-                .position(|s| s == id)
-                .and_then(|i| Some([memory.address(first + 2 * i)?, memory.address(first + 2 * i + 1)?]));
-            entries[id.index()] = Some(Entry::new(func, info, address, rounds, shared));
+            let rounds = plan.strided.iter().position(|s| s == id).map(|i| first + 2 * i);
+            entries[id.index()] = Some(Entry::new(func, info, part, rounds, shared));
         }
     }
     let mut formats = Vec::with_capacity(module.formats.len());
@@ -362,11 +433,11 @@ fn build(module: &Module, others: Option<Arc<Globals>>) -> Result<Image> {
     }
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();
-    Ok(Image { _memory: memory, entries, sites, slots, globals, shared, formats, stack_need })
+    Ok(Image { tiers, entries, sites, slots, globals, shared, formats })
 }
 
 impl Entry {
-    fn new(func: &Function, info: &FuncInfo, address: usize, rounds: Option<[usize; 2]>, shared: SharedPlan) -> Self {
+    fn new(func: &Function, info: &FuncInfo, part: usize, rounds: Option<usize>, shared: SharedPlan) -> Self {
         let params = func.params.iter().map(|p| {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
@@ -376,7 +447,7 @@ impl Entry {
             ParamInfo { name: p.name.clone(), is_ptr, elem }
         });
         Entry {
-            address,
+            part,
             name: func.name.clone(),
             span: func.span,
             params: params.collect(),
@@ -406,7 +477,7 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         slots: Vec::new(),
     };
     let mut text = String::new();
-    for (id, code) in compile_all(&plan, &mut lowering, true)? {
+    for (id, code) in compile_all(&plan, &mut lowering, Purpose::Text)? {
         if wanted.is_none_or(|w| w == id) {
             text.push_str(&format!("; {}\n{}\n", module.func(id).name, code.text.unwrap_or_default()));
         }

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::context::{BufferDesc, EntryFn, WorkerCtx};
+use super::context::{BufferDesc, EntryFn, THREAD_KNOWN, WorkerCtx};
 use super::faults::Named;
 use super::float_env::FloatEnv;
 use super::memory::{Kept, SharedMemory};
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
+use super::tiers::Machine;
 use super::{Entry, Image, pool, stack};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
 
@@ -22,6 +23,8 @@ use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecor
 const NS_PER_OP: f64 = 0.35;
 /// Work worth waking helpers for, in nanoseconds.
 const WORTH_HELP: f64 = 25_000.0;
+/// Work worth waiting for good code, in nanoseconds: about what that takes to make.
+const WORTH_GOOD_CODE: f64 = 4e6;
 /// The time a first claim aims at.
 const FIRST_CLAIM: f64 = 5_000.0;
 /// The time later claims aim at: long against the counter's cost, short against a launch.
@@ -31,8 +34,10 @@ pub const INTERRUPT_EVERY: Duration = Duration::from_millis(5);
 
 /// One launch, shared by its workers.
 pub struct Launch<'a> {
-    /// The code.
+    /// The program.
     pub image: &'a Image,
+    /// Its code, the same from the launch's start to its end.
+    machine: &'a Machine,
     /// The kernel or host function.
     pub entry: &'a Entry,
     /// A descriptor for each parameter, then one for each of `reach`.
@@ -139,8 +144,15 @@ pub fn run(
     }
     // What one call of the code runs.
     let together = if entry.keeps.is_some() { threads } else { u64::from(config.block.x) };
+    let block_ops = threads as f64 * entry.estimate as f64;
+    let work = block_ops * blocks as f64 * NS_PER_OP;
+    if work > WORTH_GOOD_CODE {
+        image.tiers.settle_soon();
+    }
+    let machine = image.tiers.now();
     let launch = Launch {
         image,
+        machine,
         entry,
         descs,
         args,
@@ -151,7 +163,7 @@ pub fn run(
         deadline: config.timeout.and_then(|t| Instant::now().checked_add(t)),
         interrupt: config.interrupt,
         blocks,
-        block_ops: threads as f64 * entry.estimate as f64,
+        block_ops,
         row_cost: (together * entry.straight.min(1 << 24)) as i64,
         parallel: !config.serial && blocks > 1 && pool::width() > 1,
         next: AtomicU64::new(0),
@@ -163,10 +175,10 @@ pub fn run(
         crew: Arc::default(),
         finished: Mutex::default(),
     };
-    if launch.parallel && launch.block_ops * blocks as f64 * NS_PER_OP > WORTH_HELP {
+    if launch.parallel && work > WORTH_HELP {
         launch.call_helpers();
     }
-    if stack::remaining().is_some_and(|left| left >= image.stack_need) {
+    if stack::remaining().is_some_and(|left| left >= machine.stack_need) {
         launch.work(Role::Caller);
     } else {
         launch.work_elsewhere();
@@ -232,7 +244,7 @@ impl Launch<'_> {
 
     /// Runs on a thread made for this launch, for a caller whose own stack is too small.
     fn work_elsewhere(&self) {
-        let size = (self.image.stack_need + stack::MARGIN).max(stack::POOL_THREAD);
+        let size = (self.machine.stack_need + stack::MARGIN).max(stack::POOL_THREAD);
         std::thread::scope(|scope| {
             let builder = std::thread::Builder::new().name("workbench-launch".to_owned()).stack_size(size);
             match builder.spawn_scoped(scope, || self.work(Role::Stand)) {
@@ -290,13 +302,15 @@ impl Launch<'_> {
             slots: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.slots.as_mut_ptr().cast()),
             threads: kept.as_ref().map_or(std::ptr::null(), |k| k.threads.as_ptr()),
             progress: 0,
+            fault: [0; 3],
             launch: std::ptr::from_ref(self).cast(),
             worker: Worker { role, ..Worker::default() },
         };
+        let address = |part| self.machine.address(part).expect("every entry point has code");
         // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
-        let code = unsafe { std::mem::transmute::<usize, EntryFn>(self.entry.address) };
+        let code = unsafe { std::mem::transmute::<usize, EntryFn>(address(self.entry.part)) };
         // SAFETY: as above, of the functions compiled with it.
-        let rounds = self.entry.rounds.map(|[trip, round]| unsafe { Rounds::new(code, trip, round) });
+        let rounds = self.entry.rounds.map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
         let mut size = self.first_claim();
         loop {
             let begin = self.next.fetch_add(size, Ordering::Relaxed);
@@ -392,7 +406,7 @@ impl Launch<'_> {
     pub fn charge(&self, ctx: &mut WorkerCtx) -> bool {
         ctx.budget -= self.row_cost;
         // SAFETY: the context is a worker's of this launch.
-        ctx.budget >= 0 || unsafe { tick::tick(ctx, u64::MAX) } >= 0
+        ctx.budget >= 0 || unsafe { tick::tick(ctx, u64::MAX, THREAD_KNOWN) } >= 0
     }
 
     /// All blocks where nothing can be won by sharing, else a few microseconds' worth.

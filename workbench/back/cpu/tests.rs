@@ -6,3 +6,4 @@ mod faults;
 mod math;
 mod rounds;
 mod run;
+mod tiers;

@@ -123,14 +123,15 @@ fn is_stuck(ctx: &mut WorkerCtx, launch: &Launch<'_>, waits: bool) -> bool {
     }
 }
 
-/// Called by generated code when its budget is used up: the next budget, or -1 to stop. A `site` that
-/// does not exist stands for the kernel itself.
+/// Called by generated code, by way of [`thunk`](super::thunk), when its budget is used up: the next budget, or -1 to stop. A `site`
+/// that does not exist stands for the kernel itself; `packed` is as [`WorkerCtx::unpack_thread`] wants it.
 ///
 /// # Safety
 /// `ctx` is the running worker's.
-pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64) -> i64 {
+pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64, packed: u32) -> i64 {
     // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
+    ctx.unpack_thread(packed);
     if launch.is_moot(ctx.block_linear) {
         return -1;
     }

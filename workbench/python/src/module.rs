@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
 use workbench::ir::{FuncKind, Space, Stmt};
-use workbench::runtime::{CompileOptions, Device, Error, Program};
+use workbench::runtime::{CompileOptions, Device, Error, Program, Tier};
 
 use crate::errors::{self, argument};
 use crate::kernel::{HostFunction, Kernel};
@@ -368,6 +368,7 @@ pub fn compile_source(
         arch: key.arch.clone(),
         nvrtc_options: key.options.clone(),
         fmad: key.fmad,
+        tier: Tier::Both,
     };
     let program = if key.text.len() < LONG_TEXT {
         py.detach(|| Program::compile(&key.text, &compile)).map_err(|e| errors::to_py(py, e))?

@@ -28,7 +28,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
 use super::analysis::{FuncInfo, Root};
-use super::context::{DANGLING_DESC, DescField, Field, NULL_DESC};
+use super::context::{DANGLING_DESC, DescField, Field, NULL_DESC, THREAD_KNOWN};
 use super::faults::{Named, Site, SiteKind};
 use super::intrinsics::{self, HostFn};
 use super::jit::{NAMESPACE_HOST, NAMESPACE_MODULE};
@@ -246,7 +246,7 @@ fn device_signature(isa: &dyn TargetIsa, func: &Function) -> Signature {
 }
 
 /// Flags of an access whose address is known to be good.
-fn trusted() -> MemFlagsData {
+pub fn trusted() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
@@ -367,24 +367,31 @@ impl<'a, 'm> FuncLower<'a, 'm> {
 
     /// Goes to the fault block with the operands when `bad` is not zero.
     fn fault_if(&mut self, bad: clif::Value, site: i64, a: clif::Value, b: clif::Value) {
-        // A block of its own: constants on an edge would be made on the way that does not fault.
         let (cold, ok) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(cold);
         self.b.ins().brif(bad, cold, &[], ok, &[]);
         self.b.switch_to_block(cold);
         self.b.seal_block(cold);
-        let site = self.int(types::I64, site);
-        let fault = self.exit().fault;
-        self.b.ins().jump(fault, &[site.into(), a.into(), b.into()]);
+        self.jump_to_fault(site, a, b);
         self.b.switch_to_block(ok);
         self.b.seal_block(ok);
     }
 
     /// Goes to the fault block.
     fn fault_always(&mut self, site: i64) {
+        let nothing = self.int(types::I64, 0);
+        self.jump_to_fault(site, nothing, nothing);
+    }
+
+    /// The context tells what faulted: parameters of the fault block would be values for the register allocator to bring together from
+    /// all over the function.
+    fn jump_to_fault(&mut self, site: i64, a: clif::Value, b: clif::Value) {
         let site = self.int(types::I64, site);
+        for (i, word) in [site, a, b].into_iter().enumerate() {
+            self.b.ins().store(trusted(), word, self.ctx, Field::FAULT + 8 * i as i32);
+        }
         let fault = self.exit().fault;
-        self.b.ins().jump(fault, &[site.into(), site.into(), site.into()]);
+        self.b.ins().jump(fault, &[]);
     }
 
     /// Leaves with status 1 when `status` is not zero.
@@ -406,9 +413,6 @@ impl<'a, 'm> FuncLower<'a, 'm> {
                 let (fault, stop) = (self.b.create_block(), self.b.create_block());
                 self.b.set_cold_block(fault);
                 self.b.set_cold_block(stop);
-                for _ in 0..3 {
-                    self.b.append_block_param(fault, types::I64);
-                }
                 let exits = Exits { fault, stop, uses: 1 };
                 self.exits.push(exits);
                 exits
@@ -421,9 +425,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         for Exits { fault, stop, .. } in std::mem::take(&mut self.exits) {
             self.b.switch_to_block(fault);
             self.b.seal_block(fault);
-            let [site, a, b] = [0, 1, 2].map(|i| self.b.block_params(fault)[i]);
-            self.publish_thread();
-            self.call_host(HostFn::Fault, &[self.ctx, site, a, b])?;
+            let thread = self.packed_thread();
+            self.call_host(HostFn::Fault, &[self.ctx, thread])?;
             self.b.ins().jump(stop, &[]);
             self.b.switch_to_block(stop);
             self.b.seal_block(stop);
@@ -457,6 +460,17 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         }
     }
 
+    /// Which thread runs, as [`WorkerCtx::unpack_thread`](crate::back::cpu::context::WorkerCtx::unpack_thread) wants it.
+    fn packed_thread(&mut self) -> clif::Value {
+        match self.walk.as_ref().and_then(|walk| walk.packed) {
+            Some(packed) if !self.published => packed,
+            _ => {
+                self.publish_thread();
+                self.int(types::I32, i64::from(THREAD_KNOWN))
+            }
+        }
+    }
+
     /// Takes `cost` off the budget and polls when it is used up.
     fn poll(&mut self, cost: clif::Value, span: Span) -> Result<()> {
         let budget = self.b.use_var(self.budget);
@@ -469,11 +483,11 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.ins().brif(used_up, tick, &[], go, &[]);
         self.b.switch_to_block(tick);
         self.b.seal_block(tick);
-        self.publish_thread();
+        let thread = self.packed_thread();
         let site = self.new_site(span, SiteKind::Poll { waits: self.waiting > 0 });
         let site = self.int(types::I64, site);
-        let results = self.call_host(HostFn::Tick, &[self.ctx, site])?;
-        let fresh = results[0];
+        self.call_host(HostFn::Tick, &[self.ctx, site, thread])?;
+        let fresh = self.b.ins().load(types::I64, trusted(), self.ctx, Field::BUDGET);
         self.b.def_var(self.budget, fresh);
         let zero = self.int(types::I64, 0);
         let stop = self.b.ins().icmp(clif::condcodes::IntCC::SignedLessThan, fresh, zero);

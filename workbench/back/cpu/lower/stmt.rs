@@ -188,20 +188,18 @@ impl FuncLower<'_, '_> {
 
     fn lower_if(&mut self, cond: Value, then: &Block, els: &Block) -> Result<bool> {
         let cond = self.scalar(cond)?;
-        let (yes, after) = (self.b.create_block(), self.b.create_block());
-        let no = if els.is_empty() { after } else { self.b.create_block() };
+        let after = self.b.create_block();
+        let sides = [(then, self.only_jump(then, after)?), (els, self.only_jump(els, after)?)];
+        let mut reached = sides.iter().any(|(_, to)| *to == Some(after));
+        let [yes, no] = sides.map(|(_, to)| to.unwrap_or_else(|| self.b.create_block()));
         self.b.ins().brif(cond, yes, &[], no, &[]);
-        let mut reached = els.is_empty();
-        self.b.switch_to_block(yes);
-        self.b.seal_block(yes);
-        if self.lower_block(then)? {
-            self.b.ins().jump(after, &[]);
-            reached = true;
-        }
-        if !els.is_empty() {
-            self.b.switch_to_block(no);
-            self.b.seal_block(no);
-            if self.lower_block(els)? {
+        for ((body, to), begin) in sides.into_iter().zip([yes, no]) {
+            if to.is_some() {
+                continue;
+            }
+            self.b.switch_to_block(begin);
+            self.b.seal_block(begin);
+            if self.lower_block(body)? {
                 self.b.ins().jump(after, &[]);
                 reached = true;
             }
@@ -211,6 +209,31 @@ impl FuncLower<'_, '_> {
             self.b.switch_to_block(after);
         }
         Ok(reached)
+    }
+
+    /// Where a side of an `if` goes that does nothing else: to `after` or out of a loop. It needs no block of its own.
+    fn only_jump(&mut self, body: &Block, after: clif::Block) -> Result<Option<clif::Block>> {
+        let mut stmts = body.iter();
+        let (first, rest) = (stmts.next(), stmts.next());
+        let (Some((stmt, span)), None) = (first, rest) else {
+            return Ok(first.is_none().then_some(after));
+        };
+        let (Stmt::Break(label) | Stmt::Continue(label)) = stmt else { return Ok(None) };
+        let in_region = self.in_region();
+        let target = self.target(*label, span)?;
+        if in_region && target.masks.is_some() {
+            return Ok(None);
+        }
+        Ok(match stmt {
+            Stmt::Break(_) => {
+                target.exit_used = true;
+                Some(target.exit)
+            }
+            _ => {
+                target.step_used |= target.step.is_some();
+                target.step
+            }
+        })
     }
 
     fn lower_loop(&mut self, label: Label, body: &Block, step: &Block, span: Span) -> Result<bool> {

@@ -4,7 +4,7 @@ use crate::back::{LaunchConfig, Outcome, RawArg};
 use crate::ir::*;
 use crate::source::{FileId, Span};
 
-use super::super::Code;
+use super::super::{Code, Tier};
 
 /// A place that no two statements share.
 pub fn place(n: u32) -> Span {
@@ -179,7 +179,7 @@ pub fn compile(functions: Vec<Function>) -> Code {
 }
 
 pub fn compile_module(module: &Module) -> Code {
-    match Code::compile(module, None) {
+    match Code::compile(module, None, Tier::Both) {
         Ok(code) => code,
         Err(diags) => panic!("{diags:?}"),
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::super::Tier;
 use super::build::*;
 use crate::back::{FaultKind, Interrupt, LaunchConfig, RawArg, RawFault};
 use crate::ir::*;
@@ -230,7 +231,7 @@ fn assert_and_trap_end_the_launch() {
 }
 
 /// `void f(int n) { int a[256]; a[0] = n; f(n + 1); }`
-fn endless_recursion() -> Vec<Function> {
+pub(super) fn endless_recursion() -> Vec<Function> {
     let mut b = Build::kernel("k");
     let n = b.scalar("n", Scalar::I32);
     let zero = b.i32(0);
@@ -261,7 +262,7 @@ fn recursion_without_end_is_a_fault_and_the_next_launch_works() {
 fn too_large_a_local_array_does_not_compile() {
     let mut b = Build::kernel("large");
     b.slot("a", Scalar::F64, 100_000);
-    let diags = super::super::Code::compile(&module(vec![b.done()]), None).err().expect("a diagnostic");
+    let diags = super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::StackLimit);
 }
 
@@ -273,7 +274,8 @@ fn a_barrier_in_a_function_that_calls_itself_is_a_diagnostic() {
     inner.body.push(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] }, span);
     let mut b = Build::kernel("barrier");
     b.stmt(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] });
-    let diags = super::super::Code::compile(&module(vec![inner, b.done()]), None).err().expect("a diagnostic");
+    let diags =
+        super::super::Code::compile(&module(vec![inner, b.done()]), None, Tier::Both).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::Unsupported);
     // The scratch of a compilation that failed is not used again.
     drop(compile(vec![access(true, Scalar::F32)]));
@@ -290,7 +292,7 @@ fn ir_that_breaks_the_rules_is_a_diagnostic() {
     let mut missing = Build::kernel("missing");
     missing.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![] });
     for b in [undefined, stray, missing] {
-        let diags = super::super::Code::compile(&module(vec![b.done()]), None).err().expect("a diagnostic");
+        let diags = super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both).err().expect("a diagnostic");
         assert_eq!(diags[0].code, crate::diagnostic::Code::BadIr);
     }
 }

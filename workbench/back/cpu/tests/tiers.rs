@@ -1,0 +1,109 @@
+//! Code that is there soon, and good code in its place.
+
+use super::build::*;
+use super::faults::endless_recursion;
+use crate::back::LaunchConfig;
+use crate::back::cpu::{Code, Tier, settle};
+use crate::ir::*;
+
+/// `y[i] = x[i] * factor + i`, and a loop of as many rounds as there are threads.
+fn kernel() -> Module {
+    let mut b = Build::kernel("k");
+    let (x, y) = (b.ptr("x", Scalar::F32), b.ptr("y", Scalar::F32));
+    let i = b.global_index();
+    let from = b.at(x, i, Scalar::F32);
+    let value = b.load(from, Scalar::F32);
+    let index = b.convert(Scalar::F32, i);
+    let value = b.bin(BinaryOp::Mul, value, index);
+    let value = b.bin(BinaryOp::Add, value, index);
+    let to = b.at(y, i, Scalar::F32);
+    b.store(to, value);
+    module(vec![b.done()])
+}
+
+fn code(module: &Module, tier: Tier) -> Code {
+    Code::compile(module, None, tier).unwrap_or_else(|diags| panic!("{diags:?}"))
+}
+
+fn run(code: &Code, n: usize) -> Vec<f32> {
+    let x: Vec<f32> = (0..n).map(|i| (i as f32).sin()).collect();
+    let mut y = vec![f32::NAN; n];
+    let outcome = code.launch(FuncId::new(0), &[read_only(&x), buffer(&mut y)], &LaunchConfig::new(1, n as u32));
+    assert_eq!(outcome.fault, None);
+    y
+}
+
+fn expected(n: usize) -> Vec<f32> {
+    (0..n).map(|i| (i as f32).sin() * i as f32 + i as f32).collect()
+}
+
+#[test]
+fn good_code_takes_the_place_of_the_first() {
+    let code = code(&kernel(), Tier::Both);
+    assert_eq!(run(&code, 37), expected(37));
+    settle();
+    assert!(code.0.tiers.are_good());
+    assert_eq!(run(&code, 37), expected(37));
+}
+
+#[test]
+fn one_tier_stays_as_it_is() {
+    for tier in [Tier::Soon, Tier::Good] {
+        let code = code(&kernel(), tier);
+        settle();
+        assert!(!code.0.tiers.are_good(), "{tier:?} is not replaced");
+        assert_eq!(run(&code, 5), expected(5));
+    }
+}
+
+#[test]
+fn a_long_launch_runs_good_code() {
+    let mut b = Build::kernel("long");
+    let y = b.ptr("y", Scalar::F32);
+    let i = b.global_index();
+    let to = b.at(y, i, Scalar::F32);
+    let value = b.load(to, Scalar::F32);
+    b.store(to, value);
+    let code = code(&module(vec![b.done()]), Tier::Both);
+    let mut y = vec![0.0f32; 1 << 23];
+    let outcome = code.launch(FuncId::new(0), &[buffer(&mut y)], &LaunchConfig::new(1 << 13, 1 << 10));
+    assert_eq!(outcome.fault, None);
+    assert!(code.0.tiers.are_good());
+}
+
+/// How deep a recursion may go is told by the frames.
+#[test]
+fn what_calls_itself_has_one_tier() {
+    let code = code(&module(endless_recursion()), Tier::Both);
+    settle();
+    assert!(!code.0.tiers.are_good());
+}
+
+#[test]
+fn launches_go_on_while_code_is_replaced() {
+    let expected = expected(64);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let code = code(&kernel(), Tier::Both);
+                    while !code.0.tiers.are_good() {
+                        assert_eq!(run(&code, 64), expected);
+                    }
+                    assert_eq!(run(&code, 64), expected);
+                }
+            });
+        }
+    });
+}
+
+/// A program that is let go while its code is made takes nothing with it.
+#[test]
+fn programs_may_end_before_their_code() {
+    for _ in 0..200 {
+        drop(code(&kernel(), Tier::Both));
+    }
+    settle();
+    let code = code(&kernel(), Tier::Both);
+    assert_eq!(run(&code, 3), expected(3));
+}
