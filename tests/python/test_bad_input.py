@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import _thread
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -196,3 +198,32 @@ def test_a_fork_after_the_first_launch(saxpy):
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+NO_ROOM = """
+import os, resource, sys
+import workbench as wb
+
+TEXT = "__global__ void k(int* y) {{ y[threadIdx.x] = {}; }}"
+wb.compile(TEXT.format(1))
+with open("/proc/self/statm") as f:
+    size = int(f.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (size + (100 << 20), hard))
+try:
+    wb.compile(TEXT.format(2))
+except wb.CompileError as e:
+    print(e)
+resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+wb.compile(TEXT.format(3))
+print("goes on")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
+def test_a_process_without_address_space_is_told_and_goes_on():
+    done = subprocess.run([sys.executable, "-c", NO_ROOM], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "WB0502" in done.stdout
+    assert "address space" in done.stdout
+    assert done.stdout.endswith("goes on\n")
