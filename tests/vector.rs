@@ -7,6 +7,7 @@
 
 use proptest::prelude::*;
 use workbench::prelude::*;
+use workbench::runtime::Tier;
 
 /// Bodies over `float a[], b[], c[]`, `int p[]`, `unsigned u[]`, `double d[]`, `float y[]`, `int q[]`, `double e[]` at `i`.
 const BODIES: &[&str] = &[
@@ -105,7 +106,13 @@ fn compile(body: &str, frame: (&str, &str)) -> Program {
              float* y, int* q, double* e, float s, int n, int skip) {{ {} {body} {} }}",
         frame.0, frame.1
     );
-    wb::compile(&source).unwrap()
+    good(&source)
+}
+
+/// A program that runs the code this is about, whatever else may be made soon.
+fn good(source: &str) -> Program {
+    let options = CompileOptions { tier: Tier::Good, ..CompileOptions::default() };
+    Program::compile(source, &options).unwrap()
 }
 
 /// Whether code moves four floats or two doubles at a time to or from memory.
@@ -149,7 +156,7 @@ fn an_index_that_wraps_in_a_row_is_guarded_thread_by_thread() {
         int i = start + (int)threadIdx.x;
         if (i < n) y[threadIdx.x] = a[threadIdx.x];
     }";
-    let kernel = wb::compile(source).unwrap().kernel("k").unwrap();
+    let kernel = good(source).kernel("k").unwrap();
     let (a, mut y) = (Array1::from_elem(64, 1.0f32), Array1::<f32>::zeros(64));
     // Threads 0 to 3 are below n, 4 to 7 not; from 8 on the index is negative, and below it again.
     kernel.launch(1, 64).arg(&a).arg(&mut y).arg(i32::MAX - 7).arg(i32::MAX - 3).run().unwrap();

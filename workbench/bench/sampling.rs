@@ -168,13 +168,16 @@ fn sample(
 
 /// Runs a contestant until it is warm and gives the number of calls that make a sample of `min_sample`.
 fn warm_up(timer: &Timer, run: &mut dyn FnMut() -> Result<()>, config: &BenchConfig) -> Result<u64> {
-    let start = Instant::now();
+    let mut start = Instant::now();
     let goal = config.min_sample.as_secs_f64();
-    let mut batch = 1u64;
+    let (mut batch, mut first) = (1u64, true);
     loop {
         let total = timer.time(batch, run)? * batch as f64;
-        // The first call may have compiled something.
-        runtime::settle();
+        // The first call may compile something; what it took says nothing then.
+        if std::mem::take(&mut first) && runtime::settle() {
+            start = Instant::now();
+            continue;
+        }
         // A batch would warm what was flushed before it.
         let long_enough = config.cache == CachePolicy::Flush || total >= goal || batch >= MOST_CALLS;
         if long_enough && start.elapsed() >= config.warm_up {

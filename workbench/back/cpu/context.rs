@@ -109,7 +109,8 @@ pub struct WorkerCtx {
     pub block_linear: u64,
     /// Index of the running block.
     pub block: [u32; 3],
-    /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called.
+    /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called
+    /// or by one that is given the index packed.
     pub thread: [u32; 3],
     /// `gridDim`.
     pub grid: [u32; 3],

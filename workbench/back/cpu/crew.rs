@@ -129,7 +129,7 @@ impl Shared {
 }
 
 fn compile(job: Job) -> Result<MachineCode, JitError> {
-    let hosts = intrinsics::addresses().map_err(|e| JitError::Other(e.to_owned()))?;
+    let hosts = intrinsics::addresses().map_err(JitError::Other)?;
     with_context(job.func, |ctx| MachineCode::new(ctx, job.isa.as_ref(), hosts, job.disasm))
 }
 

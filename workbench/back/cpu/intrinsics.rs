@@ -19,7 +19,7 @@ use crate::ir::MathFn;
 pub enum HostFn {
     /// [`faults::fault`].
     Fault,
-    /// [`tick::tick`], by way of [`thunk::tick`].
+    /// [`tick`](super::tick::tick), by way of [`thunk::tick`].
     Tick,
     /// [`memory::lookup`].
     Lookup,
@@ -75,10 +75,13 @@ pub fn name(index: u32) -> String {
 /// The address of every function, by its number.
 ///
 /// # Errors
-/// A sentence, on a machine Cranelift makes no code for.
-pub fn addresses() -> Result<&'static [usize], &'static str> {
-    static ADDRESSES: OnceLock<Result<Vec<usize>, String>> = OnceLock::new();
-    let addresses = ADDRESSES.get_or_init(|| {
+/// A sentence, on a machine Cranelift makes no code for, or where there is no executable memory; the next call tries again.
+pub fn addresses() -> Result<&'static [usize], String> {
+    static ADDRESSES: OnceLock<Vec<usize>> = OnceLock::new();
+    if let Some(known) = ADDRESSES.get() {
+        return Ok(known);
+    }
+    let made = || -> Result<Vec<usize>, String> {
         let mut all = vec![
             faults::fault as *const () as usize,
             thunk::tick()?,
@@ -94,8 +97,10 @@ pub fn addresses() -> Result<&'static [usize], &'static str> {
             all.extend([float, double]);
         }
         Ok(all)
-    });
-    addresses.as_deref().map_err(String::as_str)
+    };
+    // Made outside the lock: a process may fork meanwhile.
+    let made = made()?;
+    Ok(ADDRESSES.get_or_init(|| made))
 }
 
 /// The signature of a function in CLIF.

@@ -115,9 +115,15 @@ pub struct Assembler {
     starts: Vec<usize>,
     fixups: Vec<Fixup>,
     frame: u32,
+    all_frames: usize,
 }
 
 impl Assembler {
+    /// The stack frames of all functions added, in bytes.
+    pub fn all_frames(&self) -> usize {
+        self.all_frames
+    }
+
     /// The largest stack frame of the functions added, in bytes.
     pub fn largest_frame(&self) -> usize {
         self.frame as usize
@@ -130,6 +136,7 @@ impl Assembler {
         self.starts.push(start);
         self.bytes.extend_from_slice(&code.bytes);
         self.frame = self.frame.max(code.frame);
+        self.all_frames += code.frame as usize;
         self.fixups.extend(code.fixups.iter().map(|fixup| Fixup {
             at: start + fixup.at,
             target: match fixup.target {

@@ -211,6 +211,7 @@ impl Code {
     /// A function without a result, or one that faulted, gives none.
     pub fn call(&self, func: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> (Option<u64>, Outcome) {
         let image = &*self.0;
+        tiers::attend(&self.0);
         let Some(entry) = image.entries.get(func.index()).and_then(Option::as_ref) else {
             return (None, misuse(Span::NONE, format!("{func} cannot be launched")));
         };
@@ -255,7 +256,7 @@ impl Code {
     }
 
     /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.
-    /// Made anew at each call.
+    /// Made anew at each call; it is the good code, whatever launches run now.
     pub fn asm(&self, module: &Module, func: Option<FuncId>) -> String {
         disassemble(module, func).unwrap_or_else(|diag| format!("; {}\n", diag.message))
     }
@@ -322,6 +323,33 @@ fn internal(span: Span, message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(diagnostic::Code::BadIr, span, message))
 }
 
+/// Why there is no machine code.
+enum Failure {
+    /// What is wrong with the text.
+    Text(Box<Diagnostic>),
+    /// The code generator's answer, at a function or at all of them, whose first this is.
+    Code(FuncId, JitError),
+}
+
+impl From<Box<Diagnostic>> for Failure {
+    fn from(diag: Box<Diagnostic>) -> Self {
+        Failure::Text(diag)
+    }
+}
+
+impl Failure {
+    fn explain(self, module: &Module) -> Box<Diagnostic> {
+        match self {
+            Failure::Text(diag) => diag,
+            Failure::Code(id, JitError::TooLarge) => too_large(module.func(id)),
+            Failure::Code(id, JitError::Other(what)) => {
+                let func = module.func(id);
+                internal(func.span, format!("no code for `{}`: {what}", func.name))
+            }
+        }
+    }
+}
+
 /// What becomes of a part besides its machine code.
 enum Purpose<'a> {
     /// The code is good code.
@@ -337,7 +365,7 @@ fn compile_all(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
     mut purpose: Purpose<'_>,
-) -> Result<Vec<(FuncId, MachineCode)>> {
+) -> std::result::Result<Vec<(FuncId, MachineCode)>, Failure> {
     let bodies = plan.order.iter().map(|id| (*id, Part::Body));
     let thunks = plan.hosts.iter().map(|id| (*id, Part::Thunk));
     let rounds = plan.strided.iter().flat_map(|id| [(*id, Part::Trip), (*id, Part::Round)]);
@@ -347,11 +375,16 @@ fn compile_all(
     for (number, (id, part)) in parts.iter().enumerate() {
         let mut func = clif::Function::new();
         lower::function(lowering, *id, *part, number as u32, &mut func, &mut builder)?;
-        let Some(effort) = size::effort(&func) else { return Err(too_large(lowering.module.func(*id))) };
+        let Some(effort) = size::effort(&func) else { return Err(too_large(lowering.module.func(*id)).into()) };
         let (now, disasm) = match &mut purpose {
             Purpose::Good => (effort, false),
             Purpose::Text => (effort, true),
             Purpose::Soon(kept) => {
+                // Good code is made where nobody hears the verifier.
+                if cfg!(debug_assertions) && effort == Effort::Full {
+                    let wrong = |e| internal(Span::NONE, format!("the code generator's input breaks its rules: {e}"));
+                    cranelift_codegen::verify_function(&func, lowering.isa).map_err(wrong)?;
+                }
                 if let Some(kept) = kept {
                     kept.push((func.clone(), effort));
                 }
@@ -361,14 +394,26 @@ fn compile_all(
         let isa = isa::host(now).map_err(|e| internal(Span::NONE, e.to_owned()))?;
         crew.add(Job { func, isa, disasm });
     }
-    let codes = crew.finish().map_err(|(number, error)| {
-        let func = lowering.module.func(parts[number].0);
-        match error {
-            JitError::TooLarge => too_large(func),
-            JitError::Other(what) => internal(func.span, format!("no code for `{}`: {what}", func.name)),
-        }
-    })?;
+    let codes = crew.finish().map_err(|(number, error)| Failure::Code(parts[number].0, error))?;
     Ok(parts.into_iter().map(|(id, _)| id).zip(codes).collect())
+}
+
+fn machine(
+    plan: &Plan,
+    lowering: &mut Lowering<'_>,
+    purpose: Purpose<'_>,
+    calls: bool,
+) -> std::result::Result<Machine, Failure> {
+    let is_good = matches!(purpose, Purpose::Good);
+    let mut assembler = Assembler::default();
+    for (_, code) in compile_all(plan, lowering, purpose)? {
+        assembler.add(&code);
+    }
+    // Whether a chain of calls overflows the stack must not depend on which code is there either: all frames together fit.
+    if !is_good && calls && assembler.all_frames() > stack::CALLS {
+        return Err(Failure::Code(plan.order[0], JitError::TooLarge));
+    }
+    Machine::new(assembler, calls).map_err(|e| Failure::Code(plan.order[0], e))
 }
 
 fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Image> {
@@ -385,6 +430,7 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Im
         sites: Vec::new(),
         slots: Vec::new(),
     };
+    let calls = plan.infos.iter().flatten().any(|i| !i.calls.is_empty()) || !plan.hosts.is_empty();
     let mut parts = Vec::new();
     let purpose = match tier {
         // How deep a recursion may go depends on the frames, and must not depend on which code is there.
@@ -393,16 +439,18 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Im
         Tier::Soon => Purpose::Soon(None),
         Tier::Both => Purpose::Soon(Some(&mut parts)),
     };
-    let mut assembler = Assembler::default();
-    for (_, code) in compile_all(&plan, &mut lowering, purpose)? {
-        assembler.add(&code);
-    }
+    let is_good = matches!(purpose, Purpose::Good);
+    let first = match machine(&plan, &mut lowering, purpose, calls) {
+        // Registers handed out in one pass make large frames: good code may still fit.
+        Err(Failure::Code(..)) if !is_good => {
+            parts.clear();
+            (lowering.sites, lowering.slots) = (Vec::new(), Vec::new());
+            machine(&plan, &mut lowering, Purpose::Good, calls)
+        }
+        made => made,
+    };
+    let first = first.map_err(|failure| failure.explain(module))?;
     let (sites, slots) = (lowering.sites, lowering.slots);
-    let calls = plan.infos.iter().flatten().any(|i| !i.calls.is_empty()) || !plan.hosts.is_empty();
-    let first = Machine::new(assembler, calls).map_err(|e| match e {
-        JitError::TooLarge => too_large(module.func(plan.order[0])),
-        JitError::Other(what) => internal(Span::NONE, what),
-    })?;
     let tiers = Tiers::new(first, (!parts.is_empty()).then_some(tiers::Job { parts, calls }));
     let mut entries: Vec<Option<Entry>> = module.functions.iter().map(|_| None).collect();
     for (number, id) in plan.order.iter().enumerate() {
@@ -477,7 +525,7 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         slots: Vec::new(),
     };
     let mut text = String::new();
-    for (id, code) in compile_all(&plan, &mut lowering, Purpose::Text)? {
+    for (id, code) in compile_all(&plan, &mut lowering, Purpose::Text).map_err(|failure| failure.explain(module))? {
         if wanted.is_none_or(|w| w == id) {
             text.push_str(&format!("; {}\n{}\n", module.func(id).name, code.text.unwrap_or_default()));
         }

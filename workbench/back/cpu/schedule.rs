@@ -23,7 +23,7 @@ use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecor
 const NS_PER_OP: f64 = 0.35;
 /// Work worth waking helpers for, in nanoseconds.
 const WORTH_HELP: f64 = 25_000.0;
-/// Work worth waiting for good code, in nanoseconds: about what that takes to make.
+/// Work of a thread worth waiting for good code, in nanoseconds: about what that takes to make.
 const WORTH_GOOD_CODE: f64 = 4e6;
 /// The time a first claim aims at.
 const FIRST_CLAIM: f64 = 5_000.0;
@@ -146,7 +146,7 @@ pub fn run(
     let together = if entry.keeps.is_some() { threads } else { u64::from(config.block.x) };
     let block_ops = threads as f64 * entry.estimate as f64;
     let work = block_ops * blocks as f64 * NS_PER_OP;
-    if work > WORTH_GOOD_CODE {
+    if work > WORTH_GOOD_CODE * if config.serial { 1.0 } else { pool::width() as f64 } {
         image.tiers.settle_soon();
     }
     let machine = image.tiers.now();

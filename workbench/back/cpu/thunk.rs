@@ -19,17 +19,18 @@ use super::tick;
 /// The address of a function with [`HostFn::Tick`]'s signature; it leaves the result in the context's budget.
 ///
 /// # Errors
-/// A sentence, on a machine Cranelift makes no code for.
+/// A sentence, on a machine Cranelift makes no code for, or where there is no executable memory; the next call tries again.
 pub fn tick() -> Result<usize, String> {
-    static CODE: OnceLock<Result<CodeMemory, String>> = OnceLock::new();
-    let code = CODE.get_or_init(|| {
-        make().map_err(|e| match e {
+    static CODE: OnceLock<CodeMemory> = OnceLock::new();
+    if CODE.get().is_none() {
+        // Made outside the lock: a process may fork meanwhile.
+        let made = make().map_err(|e| match e {
             JitError::TooLarge => "a function of three lines is too large".to_owned(),
             JitError::Other(what) => what,
-        })
-    });
-    let code = code.as_ref().map_err(String::clone)?;
-    code.address(0).ok_or_else(|| "no code came back".to_owned())
+        })?;
+        let _ = CODE.set(made);
+    }
+    CODE.get().and_then(|code| code.address(0)).ok_or_else(|| "no code came back".to_owned())
 }
 
 fn make() -> Result<CodeMemory, JitError> {

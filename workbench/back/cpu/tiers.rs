@@ -1,11 +1,13 @@
 //! Two tiers of machine code: code made soon, which launches run at first, and good code, which a thread makes meanwhile.
 //!
-//! Both come from the same CLIF, so they compute the same bits and find the same faults; good code takes the code generator more than
+//! Both come from the same CLIF, so they find the same faults and compute the same bits, but for the sign and the payload of a NaN, which
+//! IEEE 754 leaves open and Cranelift's optimiser does not keep (`-a * -b` becomes `a * b`). Good code takes the code generator more than
 //! twice as long, most of it to hand out registers. A launch runs one tier from its start to its end. One that looks long waits until
 //! the good code is there, and so does whoever times launches ([`settle`]).
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -18,16 +20,19 @@ use super::{Image, crew, intrinsics, isa, stack};
 use crate::back::cpu::isa::Effort;
 
 /// Most programs that wait for the thread: past that the compiling thread makes the good code itself.
-const MAX_WAITING: usize = 64;
+const MAX_WAITING: u64 = 64;
 
 /// How often somebody who waits for the thread looks again.
 const LOOK_AGAIN: Duration = Duration::from_micros(50);
 
-/// How long a launch waits at most, which neither its time limit nor the user can shorten.
+/// How long the launches of a program wait at most, once, which neither a time limit nor the user can shorten.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 
 /// Most values in the parts of a program that a launch makes good code of itself: about as long.
 const MAX_OWN: usize = 5_000;
+
+/// Bytes of stack that takes, several times over.
+const OWN_STACK: usize = 1 << 20;
 
 /// Executable code of every part of a module.
 pub struct Machine {
@@ -73,6 +78,10 @@ pub struct Tiers {
     taken_by: AtomicU32,
     /// How many values the parts have.
     values: usize,
+    /// The process whose thread has the job in its queue.
+    queued_by: AtomicU32,
+    /// Whether a launch has waited.
+    waited: AtomicBool,
 }
 
 impl Tiers {
@@ -87,7 +96,15 @@ impl Tiers {
                 std::ptr::null_mut()
             }
         };
-        Tiers { first, good, job: AtomicPtr::new(job), taken_by: AtomicU32::new(0), values }
+        Tiers {
+            first,
+            good,
+            job: AtomicPtr::new(job),
+            taken_by: AtomicU32::new(0),
+            values,
+            queued_by: AtomicU32::new(0),
+            waited: AtomicBool::new(false),
+        }
     }
 
     /// The best there is.
@@ -106,19 +123,20 @@ impl Tiers {
         !std::ptr::eq(self.now(), &raw const self.first)
     }
 
-    /// Makes the good code, or waits for it where somebody else is at it; neither where that would take longer than [`MAX_WAIT`]. For a
-    /// launch that takes longer still.
+    /// Makes the good code, or waits for it where somebody else is at it, about as long as [`MAX_WAIT`]. For a launch that takes longer
+    /// still.
     pub fn settle_soon(&self) {
         if self.are_settled() {
             return;
         }
-        if self.values <= MAX_OWN {
+        if self.waited.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if self.values <= MAX_OWN && stack::remaining().is_some_and(|left| left >= OWN_STACK) {
             self.make(&|| true);
         }
         let until = Instant::now() + MAX_WAIT;
-        // In a child that was forked meanwhile nobody is at it any more.
-        let is_made = || self.taken_by.load(Ordering::Acquire) == std::process::id();
-        while !self.are_settled() && is_made() && Instant::now() < until {
+        while !self.are_settled() && Instant::now() < until {
             std::thread::sleep(LOOK_AGAIN);
         }
     }
@@ -168,11 +186,13 @@ impl Job {
     }
 }
 
-/// The thread that makes good code, and how many programs wait for it or are under its hands.
+/// The thread that makes good code.
 struct Maker {
     process: u32,
     queue: Sender<Weak<Image>>,
-    waiting: Arc<AtomicUsize>,
+    /// How many programs were queued, and how many of them are done with.
+    queued: AtomicU64,
+    done: Arc<AtomicU64>,
 }
 
 // As the pool: made at first use, made anew in a forked child, never freed.
@@ -183,15 +203,36 @@ pub fn improve(image: &Arc<Image>) {
     if image.tiers.job.load(Ordering::Relaxed).is_null() {
         return;
     }
-    let crowded = match maker() {
-        Some(maker) if maker.waiting.load(Ordering::Relaxed) < MAX_WAITING => {
-            maker.waiting.fetch_add(1, Ordering::Relaxed);
-            maker.queue.send(Arc::downgrade(image)).is_err()
-        }
-        _ => true,
-    };
-    if crowded {
+    UNSETTLED.set(true);
+    image.tiers.queued_by.store(std::process::id(), Ordering::Relaxed);
+    let taken = maker().is_some_and(|maker| {
+        let waiting = maker.queued.load(Ordering::Relaxed).saturating_sub(maker.done.load(Ordering::Relaxed));
+        let taken = waiting < MAX_WAITING && maker.queue.send(Arc::downgrade(image)).is_ok();
+        maker.queued.fetch_add(u64::from(taken), Ordering::Release);
+        taken
+    });
+    if !taken {
         image.tiers.make(&|| true);
+    }
+}
+
+/// What every launch looks after: the queue of a process stays behind when it forks.
+pub fn attend(image: &Arc<Image>) {
+    let tiers = &image.tiers;
+    if tiers.are_settled() {
+        return;
+    }
+    let process = std::process::id();
+    if [0, process].contains(&tiers.queued_by.load(Ordering::Relaxed)) {
+        return;
+    }
+    if tiers.job.load(Ordering::Acquire).is_null() {
+        // Taken by the parent, whose thread is not here; or here, where it will be set all the same.
+        if tiers.taken_by.load(Ordering::Acquire) != process {
+            let _ = tiers.good.set(None);
+        }
+    } else {
+        improve(image);
     }
 }
 
@@ -205,11 +246,11 @@ fn maker() -> Option<&'static Maker> {
         return Some(maker);
     }
     let (queue, work) = channel();
-    let waiting = Arc::new(AtomicUsize::new(0));
-    let count = waiting.clone();
+    let done = Arc::new(AtomicU64::new(0));
+    let count = done.clone();
     let thread = std::thread::Builder::new().name("workbench-code".to_owned()).stack_size(stack::POOL_THREAD);
     thread.spawn(move || run(&work, &count)).ok()?;
-    let new = Box::into_raw(Box::new(Maker { process, queue, waiting }));
+    let new = Box::into_raw(Box::new(Maker { process, queue, queued: AtomicU64::new(0), done }));
     match MAKER.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: published now, never freed.
         Ok(_) => unsafe { new.as_ref() },
@@ -223,24 +264,32 @@ fn maker() -> Option<&'static Maker> {
     }
 }
 
-fn run(work: &Receiver<Weak<Image>>, waiting: &AtomicUsize) {
+fn run(work: &Receiver<Weak<Image>>, done: &AtomicU64) {
     while let Ok(image) = work.recv() {
         // A program that nobody holds any more is not worth its code. While this is at it, it holds the program, whose last other
         // holder shows in the count.
         if let Some(image) = image.upgrade() {
             image.tiers.make(&|| Arc::strong_count(&image) > 1);
         }
-        waiting.fetch_sub(1, Ordering::Release);
+        done.fetch_add(1, Ordering::Release);
     }
 }
 
-/// Returns when every program of this process has its good code: what is timed should be that.
-pub fn settle() {
+thread_local! {
+    /// Whether this thread has compiled anything that it has not settled.
+    static UNSETTLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns when every program that was compiled before has its good code: what is timed should be that. Tells whether any was compiled on
+/// this thread since it last asked, so that what ran until now may have been slower.
+pub fn settle() -> bool {
     // SAFETY: what was published is never freed.
     let maker = unsafe { MAKER.load(Ordering::Acquire).as_ref() };
     if let Some(maker) = maker.filter(|maker| maker.process == std::process::id()) {
-        while maker.waiting.load(Ordering::Acquire) > 0 {
+        let queued = maker.queued.load(Ordering::Acquire);
+        while maker.done.load(Ordering::Acquire) < queued {
             std::thread::sleep(LOOK_AGAIN);
         }
     }
+    UNSETTLED.replace(false)
 }

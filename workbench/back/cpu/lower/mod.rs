@@ -163,7 +163,7 @@ struct FuncLower<'a, 'm> {
 /// The ways out of a function that went wrong.
 #[derive(Debug, Clone, Copy)]
 struct Exits {
-    /// Takes (site, a, b): reports the fault and leaves.
+    /// Reports the fault that the context tells, and leaves.
     fault: clif::Block,
     /// Leaves with status 1.
     stop: clif::Block,

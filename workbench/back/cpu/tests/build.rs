@@ -179,7 +179,7 @@ pub fn compile(functions: Vec<Function>) -> Code {
 }
 
 pub fn compile_module(module: &Module) -> Code {
-    match Code::compile(module, None, Tier::Both) {
+    match Code::compile(module, None, Tier::Good) {
         Ok(code) => code,
         Err(diags) => panic!("{diags:?}"),
     }
