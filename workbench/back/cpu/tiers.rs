@@ -126,10 +126,7 @@ impl Tiers {
     /// Makes the good code, or waits for it where somebody else is at it, about as long as [`MAX_WAIT`]. For a launch that takes longer
     /// still.
     pub fn settle_soon(&self) {
-        if self.are_settled() {
-            return;
-        }
-        if self.waited.swap(true, Ordering::Relaxed) {
+        if self.are_settled() || self.waited.swap(true, Ordering::Relaxed) {
             return;
         }
         if self.values <= MAX_OWN && stack::remaining().is_some_and(|left| left >= OWN_STACK) {

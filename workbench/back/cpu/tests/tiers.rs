@@ -84,6 +84,40 @@ fn what_calls_itself_has_one_tier() {
     assert!(!code.0.tiers.are_good());
 }
 
+/// A chain of calls must not overflow the stack in one tier and fit in the other: where all frames together are too much, there is one.
+#[test]
+fn large_frames_that_call_one_another_have_one_tier() {
+    let chain = |bytes: u32| {
+        let call = |b: &mut Build, callee| {
+            b.stmt(Stmt::Call { result: None, func: FuncId::new(callee), args: vec![] });
+        };
+        let mut kernel = Build::kernel("k");
+        let y = kernel.ptr("y", Scalar::F32);
+        let i = kernel.global_index();
+        let to = kernel.at(y, i, Scalar::F32);
+        let value = kernel.load(to, Scalar::F32);
+        call(&mut kernel, 1);
+        kernel.store(to, value);
+        let mut functions = vec![kernel.done()];
+        for callee in [Some(2), Some(3), None] {
+            let mut b = Build::new("f", FuncKind::Device);
+            let a = b.slot("a", Scalar::F32, bytes / 4);
+            let zero = b.op(Scalar::F32, Op::Const(Const::F32(0.0)));
+            b.store(a, zero);
+            if let Some(callee) = callee {
+                call(&mut b, callee);
+            }
+            functions.push(b.done());
+        }
+        code(&module(functions), Tier::Both)
+    };
+    for (bytes, has_two) in [(1 << 10, true), (400 << 10, false)] {
+        let code = chain(bytes);
+        settle();
+        assert_eq!(code.0.tiers.are_good(), has_two, "{bytes} bytes a function");
+    }
+}
+
 #[test]
 fn launches_go_on_while_code_is_replaced() {
     let expected = expected(64);
