@@ -180,6 +180,30 @@ def test_launches_from_many_threads_agree(saxpy):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_runs_and_times_what_was_compiled_just_before_the_fork():
+    # Better code of these waits for a thread that the child does not have.
+    text = "__global__ void k(float* y, int n) {{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = i % {}; }}"
+    factors = range(3, 23)
+    kernels = [wb.compile(text.format(factor)).k for factor in factors]
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            n = 1 << 16
+            y, i = np.empty(n, np.float32), np.arange(n)
+            for factor, kernel in zip(factors, kernels, strict=True):
+                kernel[n // 256, 256](y, n)
+                assert np.array_equal(y, (i % factor).astype(np.float32))
+            kernels[0][1 << 14, 256](np.empty(1 << 22, np.float32), 1 << 22)
+            assert wb.do_bench(lambda: kernels[1][n // 256, 256](y, n), warmup=1, rep=1) > 0
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_can_launch(saxpy):
     n = 1 << 20
     x, y = np.ones(n, np.float32), np.zeros(n, np.float32)
