@@ -1,9 +1,10 @@
 //! Bessel functions.
 //!
 //! Below 8, where CUDA's bounds are in ULP, those of order 0 and 1 are Taylor series about tabulated points, their zeros
-//! among them, so that results near a zero keep all their digits. Beyond, where the bounds are absolute, `libm`'s do.
+//! among them, so that results near a zero keep all their digits. Beyond, where the bounds are absolute, `libm`'s do; and from
+//! where Hankel's asymptotic series reaches the last bit of a `double`, that: it reduces a large argument once, not three times.
 
-use std::f64::consts::FRAC_2_PI;
+use std::f64::consts::{FRAC_2_PI, PI};
 
 use super::bessel_table::{CENTERS_J0, CENTERS_J1, CENTERS_Y0, CENTERS_Y1, Center};
 use super::double::Double;
@@ -11,6 +12,8 @@ use super::logarithm;
 
 /// Where the bounds become absolute.
 const NEAR: f64 = 8.0;
+/// Where Hankel's series begins: its smallest term, about `exp(-2 x)`, is far below a ULP there.
+const ASYMPTOTIC: f64 = 25.0;
 /// Euler's constant.
 const EULER: f64 = 0.577_215_664_901_532_9;
 
@@ -59,9 +62,43 @@ fn power_series(n: u32, x: f64, weight: impl Fn(u32) -> f64) -> f64 {
     let (mut term, mut sum) = (1.0, weight(0));
     for k in 1..16 {
         term *= quarter / f64::from(k * (k + n));
-        sum += term * weight(k);
+        let next = sum + term * weight(k);
+        // The terms fall by more than 3 each, so once one is lost all are.
+        if next == sum {
+            break;
+        }
+        sum = next;
     }
     sum
+}
+
+/// `(J, Y)` of order 0 or 1 for `x >= ASYMPTOTIC`: `sqrt(2 / (pi x))` times `P cos(w) - Q sin(w)` and `P sin(w) + Q cos(w)`, where
+/// `w = x - (n/2 + 1/4) pi` and `P` and `Q` are Hankel's series (DLMF 10.17.3, 10.17.4).
+fn hankel(order: u32, x: f64) -> (f64, f64) {
+    if x == f64::INFINITY {
+        return (0.0, 0.0);
+    }
+    // a(k) / x^k, those of even k in P and of odd k in Q, the sign changing every second time.
+    let (mut term, mut p, mut q) = (1.0, 1.0, 0.0);
+    for k in 1..40 {
+        let odd = f64::from(2 * k - 1);
+        term *= (f64::from(4 * order * order) - odd * odd) / (f64::from(8 * k) * x);
+        if term.abs() < 1e-18 {
+            break;
+        }
+        let signed = if k & 2 == 0 { term } else { -term };
+        if k % 2 == 0 {
+            p += signed;
+        } else {
+            q += signed;
+        }
+    }
+    let (sin, cos) = x.sin_cos();
+    // cos(w) and sin(w), times sqrt(2).
+    let (cos_w, sin_w) = if order == 0 { (cos + sin, sin - cos) } else { (sin - cos, -sin - cos) };
+    // One root each: the product may overflow.
+    let scale = PI.sqrt() * x.sqrt();
+    ((p * cos_w - q * sin_w) / scale, (p * sin_w + q * cos_w) / scale)
 }
 
 /// The sum of the first `k` reciprocals.
@@ -76,6 +113,8 @@ pub fn j0(x: f64) -> f64 {
         power_series(0, x, |_| 1.0)
     } else if x < NEAR {
         taylor(CENTERS_J0, 0.0, x)
+    } else if x >= ASYMPTOTIC {
+        hankel(0, x).0
     } else {
         libm::j0(x)
     }
@@ -88,6 +127,8 @@ pub fn j1(x: f64) -> f64 {
         0.5 * x * power_series(1, x, |_| 1.0)
     } else if size < NEAR {
         taylor(CENTERS_J1, 1.0, size) * x.signum()
+    } else if size >= ASYMPTOTIC {
+        hankel(1, size).0 * x.signum()
     } else {
         libm::j1(x)
     }
@@ -95,6 +136,9 @@ pub fn j1(x: f64) -> f64 {
 
 /// The Bessel function of the second kind, order 0.
 pub fn y0(x: f64) -> f64 {
+    if x >= ASYMPTOTIC {
+        return hankel(0, x).1;
+    }
     if !(0.0 < x && x < NEAR) {
         return libm::y0(x);
     }
@@ -108,6 +152,9 @@ pub fn y0(x: f64) -> f64 {
 
 /// The Bessel function of the second kind, order 1.
 pub fn y1(x: f64) -> f64 {
+    if x >= ASYMPTOTIC {
+        return hankel(1, x).1;
+    }
     if !(0.0 < x && x < NEAR) {
         return libm::y1(x);
     }
@@ -186,7 +233,7 @@ fn modified(n: u32, x: f64) -> f64 {
     }
     // The exponential of the half, twice: it overflows later than the function.
     let half = (0.5 * x).exp();
-    half * (sum / (2.0 * std::f64::consts::PI * x).sqrt()) * half
+    half * (sum / (2.0 * PI * x).sqrt()) * half
 }
 
 /// The modified Bessel function of the first kind, order 0.
