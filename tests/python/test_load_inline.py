@@ -65,8 +65,8 @@ def test_a_message_names_the_source_that_was_given():
     assert (first.file, first.line, first.column) == ("cuda.cu", 3, 12)
 
 
-def test_tensors_in_host_code_end_in_a_diagnostic():
-    source = "#include <torch/extension.h>\ntorch::Tensor f(torch::Tensor x) { return x; }"
+def test_what_host_code_cannot_do_ends_in_a_diagnostic():
+    source = "#include <torch/extension.h>\ntorch::Tensor f(torch::Tensor x) { return x.sparse_mask(x); }"
     with pytest.raises(wb.CompileError) as caught:
         wb.load_inline("e", source, functions=["f"])
     assert any(d.line == 2 for d in caught.value.diagnostics)

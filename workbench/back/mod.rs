@@ -11,7 +11,7 @@ pub mod printf;
 use std::fmt;
 use std::time::Duration;
 
-use crate::ir::Scalar;
+use crate::ir::{FuncId, Scalar};
 use crate::source::Span;
 
 /// Grid or block extents (x, y, z).
@@ -132,6 +132,8 @@ pub struct LaunchConfig<'a> {
     pub serial: bool,
     /// What the kernel may reach beside its arguments.
     pub reach: &'a [Reach],
+    /// What host code runs on; a kernel that it launches may reach its memory.
+    pub host: Option<&'a dyn cpu::Host>,
 }
 
 impl LaunchConfig<'_> {
@@ -145,6 +147,7 @@ impl LaunchConfig<'_> {
             interrupt: None,
             serial: false,
             reach: &[],
+            host: None,
         }
     }
 }
@@ -186,6 +189,49 @@ pub enum FaultKind {
     Interrupted,
     /// A fault the GPU's driver reported.
     Device,
+    /// An exception of host code: `TORCH_CHECK`, `throw`, an operation on tensors that cannot be done.
+    Raised(Exception),
+}
+
+/// The exceptions that host code raises, by their names in Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Exception {
+    /// `RuntimeError`: `TORCH_CHECK`, `std::runtime_error` and all that is nothing else.
+    Runtime,
+    /// `ValueError`: `TORCH_CHECK_VALUE`, `std::invalid_argument`, `std::domain_error`.
+    Value,
+    /// `TypeError`: `TORCH_CHECK_TYPE`, arguments of another type.
+    Type,
+    /// `IndexError`: `TORCH_CHECK_INDEX`, `std::out_of_range`.
+    Index,
+    /// `NotImplementedError`: `TORCH_CHECK_NOT_IMPLEMENTED`.
+    NotImplemented,
+    /// `MemoryError`: no memory of that size.
+    Memory,
+}
+
+impl Exception {
+    /// Every exception, in the order of their numbers in `raise`.
+    pub const ALL: [Exception; 6] = [
+        Exception::Runtime,
+        Exception::Value,
+        Exception::Type,
+        Exception::Index,
+        Exception::NotImplemented,
+        Exception::Memory,
+    ];
+
+    /// The name in Python.
+    pub fn name(self) -> &'static str {
+        match self {
+            Exception::Runtime => "RuntimeError",
+            Exception::Value => "ValueError",
+            Exception::Type => "TypeError",
+            Exception::Index => "IndexError",
+            Exception::NotImplemented => "NotImplementedError",
+            Exception::Memory => "MemoryError",
+        }
+    }
 }
 
 impl FaultKind {
@@ -230,6 +276,7 @@ impl FaultKind {
             FaultKind::Timeout => "timeout",
             FaultKind::Interrupted => "interrupted",
             FaultKind::Device => "device error",
+            FaultKind::Raised(exception) => exception.name(),
         }
     }
 }
@@ -250,6 +297,8 @@ pub struct RawFault {
     pub detail: String,
     /// The other place, where two do not fit together; the sentence ends in the name of its line.
     pub related: Option<Span>,
+    /// The kernel that did it, where host code had launched it.
+    pub kernel: Option<FuncId>,
 }
 
 /// One line (or part of one) that a thread printed.

@@ -5,6 +5,7 @@
 
 pub mod ast;
 pub mod builtins;
+mod expose;
 pub mod lexer;
 pub mod lower;
 pub mod parser;
@@ -62,6 +63,9 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     }
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));
+    if parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::TORCH)) {
+        expose::WORDS.iter().for_each(|word| _ = interner.intern(word));
+    }
     let (library, all) = shelf::reached(&parts, sources, &mut interner);
     let before = diags.len();
     let asked =
@@ -94,6 +98,15 @@ fn lowered(
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
     let unit = parser::parse(tokens, interner, diags);
+    let registers = interner.contains("__wb_module") || interner.contains("__wb_library");
+    let exposed = expose::text(&unit, library, interner).filter(|_| !registers && interner.contains("__wb"));
+    let (mut ours, mut library) = (None, library.to_vec());
+    if let Some(text) = exposed {
+        let file = sources.add("<exposed>", text);
+        library.push(file);
+        let tokens = preprocess::preprocess(sources, file, options, interner, diags).tokens;
+        ours = Some(parser::parse(tokens, interner, diags));
+    }
     let mut wanted = Vec::new();
     for name in &options.instances {
         // The parser learns that the name before the `<` is a template's, so that any argument may follow. What stands round
@@ -111,5 +124,5 @@ fn lowered(
         }
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
-    lower::lower(&unit, &wanted, library, sources, interner, diags)
+    lower::lower(&unit, ours.as_ref(), &wanted, &library, sources, interner, diags)
 }

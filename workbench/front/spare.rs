@@ -77,7 +77,9 @@ impl Spare {
         interner: &Interner,
     ) -> bool {
         let ours = |d: &&Diagnostic| d.is_error() && d.code == Code::Unsupported;
-        if !diags.iter().any(|d| ours(&d)) && self.names.is_empty() {
+        // What does not parse is a mistake, wherever it stands.
+        let mistaken = diags.iter().any(|d| d.code == Code::Syntax) || !diags.iter().any(Diagnostic::is_error);
+        if mistaken && !diags.iter().any(|d| ours(&d)) && self.names.is_empty() {
             return false;
         }
         let closers = closers(tokens);
@@ -110,7 +112,13 @@ impl Spare {
                 let unsupported = errors[i].iter().any(ours);
                 // A header's host code may use what nobody knows here.
                 let foreign = !p.device && self.file.is_some_and(|f| ranges[i].file != f);
-                let because = unsupported || (!errors[i].is_empty() && (foreign || mentions(p)));
+                // What has no body is in another file.
+                let elsewhere = errors[i].iter().any(|d| d.code == Code::Incomplete);
+                let host = p.function && !p.device && (elsewhere || uses_libraries(&tokens[p.start..p.end], interner));
+                // An instantiation of what is gone.
+                let is_template = tokens[p.start].kind == T::Keyword(K::Template);
+                let gone = is_template && p.names.iter().any(|n| self.names.contains(n));
+                let because = unsupported || (!errors[i].is_empty() && (foreign || host || gone || mentions(p)));
                 because && (!needed[i] || overload_of_something_unsupported(tokens, &parts, &errors, i))
             })
             .collect();
@@ -153,6 +161,19 @@ impl Spare {
         }
         self.warnings
     }
+}
+
+/// Whether a host function uses libraries, whose vocabulary may be beyond ours: then what is unknown in it need not be a mistake.
+fn uses_libraries(tokens: &[Token], interner: &Interner) -> bool {
+    const NAMES: [&str; 9] = ["std", "torch", "at", "c10", "thrust", "cub", "cutlass", "py", "pybind11"];
+    const BEGINNINGS: [&str; 8] = ["cuda", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl"];
+    tokens.iter().filter(|t| t.kind == T::Ident).any(|t| {
+        let name = interner.name(t.symbol);
+        NAMES.contains(&name)
+            || BEGINNINGS.iter().any(|b| name.starts_with(b))
+            || super::builtins::is_host_function(name)
+            || super::builtins::is_host_object(name)
+    })
 }
 
 /// Whether what a function is chosen by is not supported (its parameters; a result alone is not enough), and it is an operator,
@@ -471,7 +492,9 @@ impl Split<'_> {
         body: Option<usize>,
     ) -> Vec<Symbol> {
         let idents = |from: usize, to: usize| -> Vec<Symbol> {
-            self.tokens[from..to.min(self.tokens.len())]
+            self.tokens
+                .get(from..to.min(self.tokens.len()))
+                .unwrap_or_default()
                 .iter()
                 .filter(|t| t.kind == T::Ident)
                 .map(|t| t.symbol)

@@ -51,6 +51,10 @@
 //!
 //! # Calls
 //! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
+//!
+//! # Host code
+//! A [`FuncKind::Host`] function runs as one thread, called from the notebook. It and the [`FuncKind::HostHelper`]s it calls may
+//! ask the run time for a [`Service`] and `Launch` kernels; nobody else may. A launch is over before the next statement.
 
 pub mod collective;
 pub mod constants;
@@ -61,6 +65,7 @@ pub mod format;
 pub mod layout;
 pub mod math;
 pub mod print;
+pub mod service;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod visit;
@@ -69,6 +74,7 @@ pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
 pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use math::MathFn;
+pub use service::Service;
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -576,6 +582,24 @@ pub enum Stmt {
     },
     /// Orders the accesses before it before those after it (`__threadfence` and its kin).
     Fence,
+    /// Asks something of the run time, in host code; may fault.
+    Service {
+        /// Bound to the result, when there is one and it is used.
+        result: Option<Value>,
+        /// What is asked.
+        service: Service,
+        /// One value per parameter.
+        args: Vec<Value>,
+    },
+    /// Launches a kernel and waits for it, in host code; its faults are the host code's.
+    Launch {
+        /// The kernel.
+        kernel: FuncId,
+        /// Blocks (x, y, z), threads of a block (x, y, z), bytes of dynamic shared memory: `u32` each.
+        config: [Value; 7],
+        /// One value per parameter.
+        args: Vec<Value>,
+    },
 }
 
 /// What a value is.
@@ -671,6 +695,15 @@ pub enum FuncKind {
     Device,
     /// A host function of scalars: called from the notebook, runs as one thread.
     Host,
+    /// A host function that only host functions call.
+    HostHelper,
+}
+
+impl FuncKind {
+    /// Whether it is the host's.
+    pub fn is_host(self) -> bool {
+        matches!(self, FuncKind::Host | FuncKind::HostHelper)
+    }
 }
 
 /// A function.

@@ -305,6 +305,7 @@ fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>) -> 
         FuncKind::Kernel => "kernel",
         FuncKind::Device => "device",
         FuncKind::Host => "host",
+        FuncKind::HostHelper => "host helper",
     };
     let id = id.map_or(String::new(), |id| format!(" {id}"));
     let params: Vec<String> = func.params.iter().map(|Param { name, ty, .. }| format!("{name}: {ty}")).collect();
@@ -439,6 +440,14 @@ impl Printer<'_, '_> {
                 self.line(format_args!("{binding}{op}{gap}{}", list(args)))
             }
             Stmt::Fence => self.line(format_args!("fence")),
+            Stmt::Service { result, service, args } => {
+                let binding = result.map_or(String::new(), |v| self.binding(v));
+                self.line(format_args!("{binding}service {}({})", service.name(), list(args)))
+            }
+            Stmt::Launch { kernel, config: [gx, gy, gz, bx, by, bz, shared], args } => self.line(format_args!(
+                "launch {kernel}<({gx}, {gy}, {gz}), ({bx}, {by}, {bz}), {shared}>({})",
+                list(args)
+            )),
         }
     }
 }

@@ -90,9 +90,13 @@ impl Stmt {
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => f(*cond),
             Stmt::Aligned { ptr, .. } => f(*ptr),
             Stmt::Switch { value, .. } => f(*value),
-            Stmt::Call { args, .. } | Stmt::Printf { args, .. } | Stmt::Collective { args, .. } => {
+            Stmt::Call { args, .. }
+            | Stmt::Printf { args, .. }
+            | Stmt::Collective { args, .. }
+            | Stmt::Service { args, .. } => {
                 args.iter().copied().for_each(f);
             }
+            Stmt::Launch { config, args, .. } => config.iter().chain(args).copied().for_each(f),
             Stmt::Loop { .. }
             | Stmt::Scope { .. }
             | Stmt::Break(_)
@@ -123,9 +127,13 @@ impl Stmt {
             Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => map(cond),
             Stmt::Aligned { ptr, .. } => map(ptr),
             Stmt::Switch { value, .. } => map(value),
-            Stmt::Call { args, .. } | Stmt::Printf { args, .. } | Stmt::Collective { args, .. } => {
+            Stmt::Call { args, .. }
+            | Stmt::Printf { args, .. }
+            | Stmt::Collective { args, .. }
+            | Stmt::Service { args, .. } => {
                 args.iter_mut().for_each(map);
             }
+            Stmt::Launch { config, args, .. } => config.iter_mut().chain(args).for_each(map),
             Stmt::Loop { .. }
             | Stmt::Scope { .. }
             | Stmt::Break(_)
@@ -145,7 +153,8 @@ impl Stmt {
             Stmt::Call { result, .. }
             | Stmt::Printf { result, .. }
             | Stmt::Atomic { result, .. }
-            | Stmt::Collective { result, .. } => *result,
+            | Stmt::Collective { result, .. }
+            | Stmt::Service { result, .. } => *result,
             _ => None,
         }
     }

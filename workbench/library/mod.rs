@@ -27,6 +27,54 @@ static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("c
 /// What kernels use of `<ATen/...>`, `<c10/...>` and `<torch/...>`: accessors, types to compute in, atomics, shuffles.
 pub static ATEN: Part = Part { name: "<ATen>", text: include_str!("aten.cuh"), mark: "" };
 
+/// Containers of the standard library, for host code.
+static HOST: Part = Part { name: "<host>", text: include_str!("host.cuh"), mark: "" };
+
+/// Tensors, for host code: what extensions use of torch's and pybind11's headers.
+pub static TORCH: Part = Part { name: "<torch>", text: include_str!("torch.cuh"), mark: "" };
+
+/// [`TORCH`] with 16-bit floats.
+static TORCH_HALF: Part = Part { name: "<torch_half>", text: include_str!("torch_half.cuh"), mark: "" };
+
+/// [`TORCH`]'s accessors.
+static TORCH_ACCESSOR: Part = Part { name: "<torch_accessor>", text: include_str!("torch_accessor.cuh"), mark: "" };
+
+/// Methods of tensors that give one.
+const ACCESSORS: [&str; 4] = ["accessor", "packed_accessor", "packed_accessor32", "packed_accessor64"];
+
+/// The CUDA runtime's interface, for host code.
+static CUDART: Part = Part { name: "<cudart>", text: include_str!("cudart.cuh"), mark: "" };
+
+/// Namespaces and macros of [`TORCH`].
+const TORCH_NAMES: [&str; 6] = ["torch", "at", "c10", "pybind11", "py", "__wb"];
+
+/// Names that ask for [`CUDART`].
+const CUDART_NAMES: [&str; 19] = [
+    "cudaError_t",
+    "cudaDeviceSynchronize",
+    "cudaFree",
+    "cudaGetDevice",
+    "cudaGetErrorString",
+    "cudaGetLastError",
+    "cudaMalloc",
+    "cudaMemcpy",
+    "cudaMemcpyAsync",
+    "cudaMemset",
+    "cudaMemsetAsync",
+    "cudaPeekAtLastError",
+    "cudaSetDevice",
+    "cudaStreamSynchronize",
+    "cudaStream_t",
+    "CUDAGuard",
+    "OptionalCUDAGuard",
+    "getCurrentCUDAStream",
+    "getDefaultCUDAStream",
+];
+
+/// Names of [`HOST`].
+const HOST_NAMES: [&str; 8] =
+    ["vector", "string", "to_string", "optional", "nullopt", "tuple", "pair", "initializer_list"];
+
 /// torch's own 16-bit floats, `c10::Half` and `c10::BFloat16`.
 static C10_HALF: Part = Part { name: "<c10_half>", text: include_str!("c10_half.cuh"), mark: "__WB_C10_HALVES" };
 
@@ -81,6 +129,207 @@ pub const MACROS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Macros of torch's and pybind11's headers for host code. A registration becomes a function that the run time calls.
+pub const HOST_MACROS: &[(&str, &str)] = &[
+    (
+        "TORCH_CHECK",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_INTERNAL_ASSERT",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_INTERNAL_ASSERT_DEBUG_ONLY",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_VALUE",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(1, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_TYPE",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(2, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_INDEX",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(3, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_NOT_IMPLEMENTED",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(4, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    ("AT_ASSERT", "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)"),
+    ("AT_ASSERTM", "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)"),
+    (
+        "STD_TORCH_CHECK",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_ARG",
+        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
+    ),
+    ("AT_ERROR", "(...) __wb::fail(0, \"\", ##__VA_ARGS__)"),
+    ("TORCH_WARN", "(...) ((void)0)"),
+    (
+        "C10_CUDA_CHECK",
+        "(expression) do { const cudaError_t __wb_error = (expression); if (__wb_error != cudaSuccess) { __wb::fail(0, \"\", \"CUDA error: \", cudaGetErrorString(__wb_error)); } } while (0)",
+    ),
+    (
+        "AT_CUDA_CHECK",
+        "(expression) do { const cudaError_t __wb_error = (expression); if (__wb_error != cudaSuccess) { __wb::fail(0, \"\", \"CUDA error: \", cudaGetErrorString(__wb_error)); } } while (0)",
+    ),
+    ("C10_CUDA_KERNEL_LAUNCH_CHECK", "() C10_CUDA_CHECK(cudaGetLastError())"),
+    (
+        "AT_DISPATCH_CASE",
+        "(enum_type, ...) case enum_type: { using scalar_t = c10::impl::ScalarTypeToCPPTypeT<enum_type>; return __VA_ARGS__(); }",
+    ),
+    (
+        "AT_DISPATCH_SWITCH",
+        "(type, name, ...) [&] { const c10::ScalarType __wb_type = (type); switch (__wb_type) { __VA_ARGS__ default: __wb::fail(4, \"\", \"\\\"\", name, \"\\\" not implemented for '\", c10::toString(__wb_type), \"'\"); } }()",
+    ),
+    (
+        "AT_DISPATCH_CASE_FLOATING_TYPES",
+        "(...) AT_DISPATCH_CASE(at::ScalarType::Double, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Float, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_FLOATING_TYPES",
+        "(type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_INTEGRAL_TYPES",
+        "(...) AT_DISPATCH_CASE(at::ScalarType::Byte, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Char, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Int, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Long, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Short, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_INTEGRAL_TYPES",
+        "(type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_ALL_TYPES",
+        "(...) AT_DISPATCH_CASE(at::ScalarType::Byte, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Char, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Int, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Long, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Short, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Double, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Float, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_ALL_TYPES",
+        "(type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF",
+        "(...) AT_DISPATCH_CASE(at::ScalarType::Double, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Float, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Half, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_FLOATING_TYPES_AND_HALF",
+        "(type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(__VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_FLOATING_TYPES_AND",
+        "(t1, ...) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_FLOATING_TYPES_AND",
+        "(t1, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES_AND(t1, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_FLOATING_TYPES_AND2",
+        "(t1, t2, ...) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_FLOATING_TYPES_AND2",
+        "(t1, t2, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES_AND2(t1, t2, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_FLOATING_TYPES_AND3",
+        "(t1, t2, t3, ...) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__) AT_DISPATCH_CASE(t3, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_FLOATING_TYPES_AND3",
+        "(t1, t2, t3, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES_AND3(t1, t2, t3, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_FLOATING_TYPES_AND4",
+        "(t1, t2, t3, t4, ...) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__) AT_DISPATCH_CASE(t3, __VA_ARGS__) AT_DISPATCH_CASE(t4, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_FLOATING_TYPES_AND4",
+        "(t1, t2, t3, t4, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES_AND4(t1, t2, t3, t4, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_INTEGRAL_TYPES_AND",
+        "(t1, ...) AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_INTEGRAL_TYPES_AND",
+        "(t1, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_INTEGRAL_TYPES_AND(t1, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_INTEGRAL_TYPES_AND2",
+        "(t1, t2, ...) AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_INTEGRAL_TYPES_AND2",
+        "(t1, t2, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_INTEGRAL_TYPES_AND2(t1, t2, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_INTEGRAL_TYPES_AND3",
+        "(t1, t2, t3, ...) AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__) AT_DISPATCH_CASE(t3, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_INTEGRAL_TYPES_AND3",
+        "(t1, t2, t3, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_INTEGRAL_TYPES_AND3(t1, t2, t3, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_INTEGRAL_TYPES_AND4",
+        "(t1, t2, t3, t4, ...) AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__) AT_DISPATCH_CASE(t3, __VA_ARGS__) AT_DISPATCH_CASE(t4, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_INTEGRAL_TYPES_AND4",
+        "(t1, t2, t3, t4, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_INTEGRAL_TYPES_AND4(t1, t2, t3, t4, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_ALL_TYPES_AND",
+        "(t1, ...) AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_ALL_TYPES_AND",
+        "(t1, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_ALL_TYPES_AND(t1, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_ALL_TYPES_AND2",
+        "(t1, t2, ...) AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_ALL_TYPES_AND2",
+        "(t1, t2, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_ALL_TYPES_AND2(t1, t2, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_ALL_TYPES_AND3",
+        "(t1, t2, t3, ...) AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__) AT_DISPATCH_CASE(t3, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_ALL_TYPES_AND3",
+        "(t1, t2, t3, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_ALL_TYPES_AND3(t1, t2, t3, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_CASE_ALL_TYPES_AND4",
+        "(t1, t2, t3, t4, ...) AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(t1, __VA_ARGS__) AT_DISPATCH_CASE(t2, __VA_ARGS__) AT_DISPATCH_CASE(t3, __VA_ARGS__) AT_DISPATCH_CASE(t4, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_ALL_TYPES_AND4",
+        "(t1, t2, t3, t4, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_ALL_TYPES_AND4(t1, t2, t3, t4, __VA_ARGS__))",
+    ),
+    (
+        "AT_DISPATCH_INDEX_TYPES",
+        "(type, name, ...) AT_DISPATCH_SWITCH(type, name, __WB_DISPATCH_INDEX(at::ScalarType::Int, __VA_ARGS__) __WB_DISPATCH_INDEX(at::ScalarType::Long, __VA_ARGS__))",
+    ),
+    (
+        "__WB_DISPATCH_INDEX",
+        "(enum_type, ...) case enum_type: { using index_t = c10::impl::ScalarTypeToCPPTypeT<enum_type>; return __VA_ARGS__(); }",
+    ),
+    (
+        "PYBIND11_MODULE",
+        "(name, m) static void __wb_module(pybind11::module_&); void __wb_entry_register_module() { (void)&__wb_entry_call; pybind11::module_ __wb_m; __wb_module(__wb_m); } static void __wb_module(pybind11::module_& m)",
+    ),
+];
+
 /// `<cuda_pipeline.h>`: asynchronous copies to shared memory.
 static PIPELINE: Part = Part { name: "<cuda_pipeline>", text: include_str!("pipeline.cuh"), mark: "" };
 
@@ -118,8 +367,22 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 8] {
-    [&STD, &HALF, &GROUPS, &PIPELINE, &PACKED, &ATEN, &C10_HALF, &HELPER_MATH]
+pub fn all() -> [&'static Part; 13] {
+    [
+        &STD,
+        &HALF,
+        &GROUPS,
+        &PIPELINE,
+        &PACKED,
+        &ATEN,
+        &C10_HALF,
+        &HELPER_MATH,
+        &HOST,
+        &TORCH,
+        &TORCH_HALF,
+        &TORCH_ACCESSOR,
+        &CUDART,
+    ]
 }
 
 /// Whether a name of torch's namespaces is one that device code may use.
@@ -142,14 +405,26 @@ fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
 
 /// The texts to read first, in this order: those that the user's mentions something of; `mentions` tells of an identifier.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
-    let aten = ATEN_NAMES.iter().any(|n| mentions(n)).then_some(&ATEN);
+    let torch = TORCH_NAMES.iter().any(|n| mentions(n)).then_some(&TORCH);
+    let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
+    let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
+    let cudart = CUDART_NAMES.iter().any(|n| mentions(n)).then_some(&CUDART);
+    let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
-    let c10 = (aten.is_some() || mentions_c10_half(&mentions)).then_some(&C10_HALF);
-    let half = (c10.is_some() || HALF_NAMES.iter().any(|n| mentions(n))).then_some(&HALF);
-    let std = (c10.is_some() || mentions("std")).then_some(&STD);
+    let halves = HALF_NAMES.iter().any(|n| mentions(n));
+    let c10 = (aten.is_some() || mentions_c10_half(&mentions) || torch.is_some() && halves).then_some(&C10_HALF);
+    let half = (c10.is_some() || halves).then_some(&HALF);
+    let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
+    let host = (torch.is_some() || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n))).then_some(&HOST);
+    let std = (c10.is_some() || host.is_some() || mentions("std")).then_some(&STD);
+    // Of ATen every tensor names a few lines.
+    let aten = aten.or(torch.map(|_| &ATEN));
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
     let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
-    [pipeline, half, std, c10, aten, packed, groups, helper_math].into_iter().flatten().collect()
+    [pipeline, half, std, c10, aten, host, torch, cudart, torch_half, torch_accessor, packed, groups, helper_math]
+        .into_iter()
+        .flatten()
+        .collect()
 }

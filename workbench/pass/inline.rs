@@ -18,6 +18,8 @@ use crate::source::Span;
 const CALLEE_LIMIT: usize = 2_000;
 /// The largest a function may grow by inlining, in statements.
 const CALLER_LIMIT: usize = 50_000;
+/// The largest function of the library that host code inlines: its glue runs once, and is compiled each time.
+const GLUE_LIMIT: usize = 8;
 /// How many statements inlining may add to a module.
 const MODULE_LIMIT: usize = 200_000;
 
@@ -62,6 +64,8 @@ struct Facts {
     splits: bool,
     /// It is one of a cycle of calls.
     recursive: bool,
+    /// It is the library's and the host's.
+    glue: bool,
 }
 
 impl Facts {
@@ -71,7 +75,14 @@ impl Facts {
             calls |= matches!(stmt, Stmt::Call { .. });
             splits |= matches!(stmt, Stmt::Barrier(_) | Stmt::Collective { .. } | Stmt::Store { volatile: true, .. });
         });
-        Facts { size: func.body.count(), depth: func.body.depth(), calls, splits, recursive: false }
+        Facts {
+            size: func.body.count(),
+            depth: func.body.depth(),
+            calls,
+            splits,
+            recursive: false,
+            glue: func.library && func.kind.is_host(),
+        }
     }
 }
 
@@ -174,6 +185,9 @@ impl Inliner<'_> {
     fn wants(&self, id: FuncId, depth: usize) -> bool {
         let facts = &self.facts[id.index()];
         let fits = facts.size <= CALLEE_LIMIT && self.size + facts.size <= CALLER_LIMIT && facts.size <= *self.budget;
+        // The user's own code stays apart from the library's that calls it: whose a statement is decides what faults are told of.
+        let apart = self.caller.library && self.caller.kind.is_host() && !self.module.func(id).library;
+        let fits = fits && !apart && (!facts.glue || facts.size <= GLUE_LIMIT);
         !facts.recursive && depth + facts.depth < MAX_NESTING && (fits || facts.splits)
     }
 
@@ -322,6 +336,9 @@ impl Copy {
             }
             Stmt::Collective { result, op, args } => {
                 Stmt::Collective { result: self.result(*result), op: *op, args: args.clone() }
+            }
+            Stmt::Service { result, service, args } => {
+                Stmt::Service { result: self.result(*result), service: *service, args: args.clone() }
             }
             other => other.clone(),
         };

@@ -41,7 +41,8 @@ pub fn prepare_for_cpu(module: &mut Module) {
 
 /// For each function, whether a kernel or host function is or reaches it by calls; no other needs code.
 pub fn reachable(module: &Module) -> Vec<bool> {
-    let roots = module.functions.iter().enumerate().filter(|(_, f)| f.kind != FuncKind::Device);
+    let roots =
+        module.functions.iter().enumerate().filter(|(_, f)| matches!(f.kind, FuncKind::Kernel | FuncKind::Host));
     reachable_from(module, roots.map(|(i, _)| FuncId::new(i)).collect())
 }
 

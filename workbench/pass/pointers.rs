@@ -75,7 +75,9 @@ impl<T: Copy + PartialEq, F: Fn(&Op) -> Origin<T>> Flow<'_, T, F> {
                     self.changed |= joined != self.locals[l.index()];
                     self.locals[l.index()] = joined;
                 }
-                Stmt::Call { result: Some(v), .. } => self.values[v.index()] = Origin::Unknown,
+                Stmt::Call { result: Some(v), .. } | Stmt::Service { result: Some(v), .. } => {
+                    self.values[v.index()] = Origin::Unknown;
+                }
                 other => other.blocks().into_iter().for_each(|inner| self.block(inner)),
             }
         }

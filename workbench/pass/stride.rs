@@ -410,6 +410,8 @@ impl Rounds<'_, '_> {
             | Stmt::Atomic { .. }
             | Stmt::Collective { .. }
             | Stmt::Fence
+            | Stmt::Service { .. }
+            | Stmt::Launch { .. }
             | Stmt::Store { volatile: true, .. }
             | Stmt::Let(_, Op::Load { volatile: true, .. }) => {
                 self.independent = false;

@@ -223,7 +223,8 @@ impl Analysis<'_> {
             Stmt::Call { result: Some(v), .. }
             | Stmt::Printf { result: Some(v), .. }
             | Stmt::Atomic { result: Some(v), .. }
-            | Stmt::Collective { result: Some(v), .. } => {
+            | Stmt::Collective { result: Some(v), .. }
+            | Stmt::Service { result: Some(v), .. } => {
                 self.values[v.index()] = VARYING;
             }
             _ => {}

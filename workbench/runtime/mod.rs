@@ -3,6 +3,7 @@
 pub mod builder;
 pub mod dtype;
 pub mod fault;
+pub mod host;
 pub mod program;
 pub mod render;
 pub mod structure;

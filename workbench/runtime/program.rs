@@ -1,10 +1,11 @@
 //! A compiled text: its kernels and host functions, ready to run.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
+use super::host::{Call, DeviceTag, Export, Value};
 use super::{DType, Error, Fault, Result};
 pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
@@ -125,6 +126,8 @@ struct Inner {
     code: Code,
     /// Programs of instances of kernels' templates, by the name asked for.
     instances: Mutex<HashMap<String, Program>>,
+    /// What host functions the text offers, once its registrations have run.
+    exports: OnceLock<Vec<Export>>,
 }
 
 enum Code {
@@ -176,6 +179,7 @@ impl Program {
             warnings,
             code,
             instances: Mutex::default(),
+            exports: OnceLock::new(),
         })))
     }
 
@@ -195,6 +199,7 @@ impl Program {
                 warnings,
                 code: Code::Cpu(code),
                 instances: Mutex::default(),
+                exports: OnceLock::new(),
             }))),
             Err(diagnostics) => Err(Error::Compile { diagnostics, sources: self.0.sources.clone() }),
         }
@@ -239,7 +244,8 @@ impl Program {
 
     /// The host functions' names, in text order.
     pub fn host_functions(&self) -> Vec<String> {
-        self.0.module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.name.clone()).collect()
+        let functions = self.0.module.functions.iter().filter(|f| f.kind == FuncKind::Host && !f.library);
+        functions.map(|f| f.name.clone()).filter(|name| !name.starts_with("__wb_entry")).collect()
     }
 
     /// A kernel by name; an instance of a template by a name with its arguments, `scale<float, 4>`, which compiles it. On the CPU all
@@ -350,6 +356,77 @@ impl Program {
         Ok((value, report))
     }
 
+    /// The host functions that the text offers: its registrations run when this is first asked.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong.
+    pub fn exports(&self) -> Result<&[Export]> {
+        if let Some(known) = self.0.exports.get() {
+            return Ok(known);
+        }
+        let mut exports = Vec::new();
+        if let Code::Cpu(code) = &self.0.code {
+            let functions = self.0.module.functions.iter().enumerate();
+            for (i, func) in functions.filter(|(_, f)| f.name.starts_with(Call::REGISTER)) {
+                let call = Call::new(self, &func.name, Vec::new(), DeviceTag::CPU);
+                let mut config = LaunchConfig::new(1, 1);
+                config.serial = true;
+                config.host = Some(&call);
+                self.report("the registration", code.launch(FuncId::new(i), &[], &config))?;
+                exports.extend(call.finish().1);
+            }
+        }
+        Ok(self.0.exports.get_or_init(|| exports))
+    }
+
+    /// Calls a host function that the text offers.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for arguments that do not fit, [`Error::Fault`] when it or a kernel that it launches does something wrong.
+    pub fn call_export(
+        &self,
+        export: &Export,
+        args: Vec<Value>,
+        timeout: Option<std::time::Duration>,
+        interrupt: Option<&dyn back::Interrupt>,
+    ) -> Result<(Value, Report)> {
+        let functions = &self.0.module.functions;
+        let entry = functions.iter().position(|f| f.name == Call::ENTRY).map(FuncId::new);
+        let (Some(entry), Code::Cpu(code)) = (entry, &self.0.code) else {
+            let message = format!("`{}` is a host function: compile the text with device=\"cpu\"", export.name);
+            return Err(Error::argument(message));
+        };
+        let has_kernels = self.0.module.kernels().next().is_some();
+        let device = export.device(has_kernels);
+        let args = args.into_iter().map(|value| value.on(device)).collect();
+        let call = Call::new(self, &export.name, args, device);
+        let mut config = LaunchConfig::new(1, 1);
+        (config.serial, config.interrupt, config.timeout) = (true, interrupt, timeout);
+        config.host = Some(&call);
+        let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
+        let report = self.report(&export.name, code.launch(entry, &raw, &config))?;
+        let value = call.finish().0.pop().unwrap_or(Value::None);
+        Ok((value, report))
+    }
+
+    /// Launches a kernel for host code.
+    pub(super) fn launch_from_host(
+        &self,
+        kernel: FuncId,
+        args: &[RawArg],
+        config: &LaunchConfig<'_>,
+    ) -> std::result::Result<Outcome, String> {
+        let func = self.0.module.func(kernel);
+        check_extents(func, config).map_err(|e| e.to_string())?;
+        match &self.0.code {
+            Code::Cpu(code) => {
+                check_shared(func, code.static_shared(kernel), config).map_err(|e| e.to_string())?;
+                Ok(code.launch(kernel, args, config))
+            }
+            Code::Cuda(_) => Err("host code runs on the CPU only".to_owned()),
+        }
+    }
+
     /// The IR as text.
     pub fn ir(&self) -> String {
         self.0.module.to_string()
@@ -410,7 +487,7 @@ impl Program {
             None => Ok(Report { output: outcome.output, dropped: outcome.dropped }),
             Some(raw) => Err(Error::Fault(Box::new(Fault {
                 kind: raw.kind,
-                kernel: kernel.to_owned(),
+                kernel: raw.kernel.map_or(kernel, |id| self.0.module.func(id).name.as_str()).to_owned(),
                 span: raw.span,
                 block: raw.block,
                 thread: raw.thread,
@@ -463,20 +540,10 @@ impl Kernel {
         check_extents(func, config)?;
         let raw = bind(&func.name, &func.params, args)?;
         let outcome = match &self.program.0.code {
-            Code::Cpu(code) if config.shared_mem > 0 => {
-                let fixed = code.static_shared(self.id);
-                let all = u64::from(fixed) + u64::from(config.shared_mem);
-                if all > u64::from(limits::SHARED_MEMORY) {
-                    return Err(Error::argument(format!(
-                        "`{}`: {} bytes of dynamic and {fixed} of static shared memory; a block has at most {}",
-                        func.name,
-                        config.shared_mem,
-                        limits::SHARED_MEMORY
-                    )));
-                }
+            Code::Cpu(code) => {
+                check_shared(func, code.static_shared(self.id), config)?;
                 code.launch(self.id, &raw, config)
             }
-            Code::Cpu(code) => code.launch(self.id, &raw, config),
             Code::Cuda(code) => {
                 code.launch(&func.name, &func.params, &raw, config).map_err(Error::DeviceUnavailable)?
             }
@@ -607,6 +674,19 @@ fn check_extents(func: &ir::Function, config: &LaunchConfig<'_>) -> Result<()> {
     if config.shared_mem > limits::SHARED_MEMORY {
         return Err(Error::argument(format!(
             "`{name}`: {} bytes of shared memory; a block has at most {}",
+            config.shared_mem,
+            limits::SHARED_MEMORY
+        )));
+    }
+    Ok(())
+}
+
+fn check_shared(func: &ir::Function, fixed: u32, config: &LaunchConfig<'_>) -> Result<()> {
+    let all = u64::from(fixed) + u64::from(config.shared_mem);
+    if config.shared_mem > 0 && all > u64::from(limits::SHARED_MEMORY) {
+        return Err(Error::argument(format!(
+            "`{}`: {} bytes of dynamic and {fixed} of static shared memory; a block has at most {}",
+            func.name,
             config.shared_mem,
             limits::SHARED_MEMORY
         )));

@@ -16,14 +16,22 @@ use crate::source::{SourceMap, Span};
 ///   |     ^^^^ `c[i]` writes index 1000 of `c`, which has 1000 elements
 /// ```
 pub fn fault(fault: &Fault) -> String {
-    let heading = format!("{TITLE}: {}", summary(fault));
+    // An exception's message is what its author wrote; where it was raised comes after.
+    let heading = match fault.kind {
+        FaultKind::Raised(_) => format!("{}\nraised {}", fault.detail, summary(fault)),
+        _ => format!("{TITLE}: {}", summary(fault)),
+    };
     let Some(excerpt) = excerpt(&fault.sources, fault.span) else {
         let colon = if fault.detail.is_empty() { "" } else { ": " };
+        if let FaultKind::Raised(_) = fault.kind {
+            return heading;
+        }
         return format!("{heading}{colon}{}", fault.detail);
     };
     let start = excerpt.before.len();
     let annotation = AnnotationKind::Primary.span(start..start + excerpt.marked.len());
-    let annotation = if fault.detail.is_empty() { annotation } else { annotation.label(&*fault.detail) };
+    let told = fault.detail.is_empty() || matches!(fault.kind, FaultKind::Raised(_));
+    let annotation = if told { annotation } else { annotation.label(&*fault.detail) };
     let source = [excerpt.before, excerpt.marked, excerpt.after].concat();
     let snippet = Snippet::source(source).line_start(excerpt.line as usize).annotation(annotation);
     let report = [Level::ERROR.no_name().primary_title("").element(snippet)];
@@ -36,7 +44,8 @@ pub fn fault(fault: &Fault) -> String {
 
 /// A fault as an HTML fragment.
 pub fn fault_html(fault: &Fault) -> String {
-    html::message(TITLE, &summary(fault), fault.span, &fault.detail, &[], &fault.sources)
+    let title = if let FaultKind::Raised(exception) = fault.kind { exception.name() } else { TITLE };
+    html::message(title, &summary(fault), fault.span, &fault.detail, &[], &fault.sources)
 }
 
 /// Any error as an HTML fragment.
@@ -60,6 +69,7 @@ fn summary(fault: &Fault) -> String {
     };
     let head = format!("{} in `{}`{place}", fault.kind.name(), fault.kernel);
     match fault.kind {
+        FaultKind::Raised(_) => format!("in `{}`{place}", fault.kernel),
         // These stop the launch as a whole; the driver's faults carry no thread.
         FaultKind::Timeout | FaultKind::Interrupted | FaultKind::Device => head,
         _ => format!("{head}, block {}, thread {}", triple(fault.block), triple(fault.thread)),
@@ -113,6 +123,19 @@ mod tests {
         let mut sample = sample("", |_| Span::NONE, "the driver said 700");
         sample.kind = FaultKind::Device;
         expect!["kernel fault: device error in `saxpy`: the driver said 700"].assert_eq(&fault(&sample));
+    }
+
+    #[test]
+    fn an_exception_begins_with_its_message() {
+        let mut sample = sample("a\nb\n    TORCH_CHECK(ok);\n", |f| Span::new(f, 8, 23), "x must be a vector");
+        sample.kind = FaultKind::Raised(crate::back::Exception::Runtime);
+        expect![[r#"
+            x must be a vector
+            raised in `saxpy` at cell:3:5
+              |
+            3 |     TORCH_CHECK(ok);
+              |     ^^^^^^^^^^^^^^^"#]]
+        .assert_eq(&fault(&sample));
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Calls, printf, atomics, barriers and collectives: rules 21 to 26.
+//! Calls, printf, atomics, barriers and collectives: services and launches: rules 21 to 28.
 
 use super::structure::Checker;
 use crate::ir::format::ArgKind;
-use crate::ir::{AtomicOp, Collective, Format, FuncId, FuncKind, Scalar, Type, Value};
+use crate::ir::{AtomicOp, Collective, Format, FuncId, FuncKind, Scalar, Service, Type, Value};
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, result: Option<Value>, callee: FuncId, args: &[Value]) {
@@ -12,10 +12,10 @@ impl Checker<'_> {
         };
         match func.kind {
             FuncKind::Kernel => self.error(format!("kernel `{}` is called", func.name)),
-            FuncKind::Host if self.func.kind != FuncKind::Host => {
+            FuncKind::Host | FuncKind::HostHelper if !self.func.kind.is_host() => {
                 self.error(format!("host function `{}` is called by device code", func.name));
             }
-            FuncKind::Host | FuncKind::Device => {}
+            FuncKind::Host | FuncKind::HostHelper | FuncKind::Device => {}
         }
         if args.len() != func.params.len() {
             self.error(format!("`{}` takes {} arguments, not {}", func.name, func.params.len(), args.len()));
@@ -27,6 +27,46 @@ impl Checker<'_> {
             (Some(_), None) => self.error(format!("`{}` has no result to bind", func.name)),
             (Some(v), Some(ret)) => self.bind(v, ret),
             (None, _) => {}
+        }
+    }
+
+    pub(super) fn service(&mut self, result: Option<Value>, service: Service, args: &[Value]) {
+        if !self.func.kind.is_host() {
+            self.error(format!("service {} in device code", service.name()));
+        }
+        let params = service.params();
+        if args.len() != params.len() {
+            self.error(format!("service {} takes {} operands, not {}", service.name(), params.len(), args.len()));
+        }
+        for (i, (&arg, kind)) in args.iter().zip(params).enumerate() {
+            self.expect(arg, kind.ty(), &format!("operand {i} of service {}", service.name()));
+        }
+        match (result, service.ret()) {
+            (Some(_), None) => self.error(format!("service {} has no result to bind", service.name())),
+            (Some(v), Some(kind)) => self.bind(v, kind.ty()),
+            (None, _) => {}
+        }
+    }
+
+    pub(super) fn launch(&mut self, kernel: FuncId, config: &[Value], args: &[Value]) {
+        if !self.func.kind.is_host() {
+            self.error("a launch in device code".to_owned());
+        }
+        for &v in config {
+            self.expect(v, Scalar::U32.into(), "an extent of a launch");
+        }
+        let module = self.module;
+        let Some(func) = module.functions.get(kernel.index()) else {
+            return self.error(format!("function {kernel} does not exist"));
+        };
+        if func.kind != FuncKind::Kernel {
+            self.error(format!("`{}` is launched and is no kernel", func.name));
+        }
+        if args.len() != func.params.len() {
+            self.error(format!("`{}` takes {} arguments, not {}", func.name, func.params.len(), args.len()));
+        }
+        for (i, (&arg, param)) in args.iter().zip(&func.params).enumerate() {
+            self.expect(arg, param.ty.ty(), &format!("argument {i} of `{}`", func.name));
         }
     }
 
@@ -75,7 +115,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn barrier(&mut self, what: &str) {
-        if self.func.kind == FuncKind::Host {
+        if self.func.kind.is_host() {
             self.error(format!("{what} in a host function"));
         }
     }

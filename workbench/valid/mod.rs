@@ -41,6 +41,10 @@
 //!     comparison exactly when it is `Cas`, and binds a result of its operand's type.
 //! 26. A collective has the operands and the result that [`crate::ir::Collective`] gives. No host function holds one, or names
 //!     shared memory.
+//!
+//! Of host code:
+//! 27. A service has the operands and the result that [`crate::ir::Service`] gives; only host functions ask for one.
+//! 28. A launch names a kernel, has seven extents of `u32` and one argument a parameter; only host functions launch.
 
 mod calls;
 mod structure;

@@ -222,6 +222,14 @@ impl<'a> Checker<'a> {
                 self.collective(*result, *op, args);
                 reachable
             }
+            Stmt::Service { result, service, args } => {
+                self.service(*result, *service, args);
+                reachable
+            }
+            Stmt::Launch { kernel, config, args } => {
+                self.launch(*kernel, config, args);
+                reachable
+            }
         }
     }
 

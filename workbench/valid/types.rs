@@ -20,9 +20,7 @@
 //! | `PtrToInt`, `IntToPtr` | pointer, `u64` | `u64`, pointer |
 //! | `Load` | pointer | what is read |
 
-use crate::ir::{
-    BinaryOp, BitFn, Builtin, Const, FuncKind, Function, Module, Op, Scalar, Stride, Type, UnaryOp, Value,
-};
+use crate::ir::{BinaryOp, BitFn, Builtin, Const, Function, Module, Op, Scalar, Stride, Type, UnaryOp, Value};
 
 const BOOL: Type = Type::Scalar(Scalar::Bool);
 const I64: Type = Type::Scalar(Scalar::I64);
@@ -70,7 +68,7 @@ pub(super) fn check(module: &Module, func: &Function, op: &Op, result: Type) -> 
         Op::SlotAddr(s) if s.index() >= func.slots.len() => Err("no such slot".to_owned()),
         Op::GlobalAddr(g) if g.index() >= module.globals.len() => Err("no such global".to_owned()),
         Op::SharedAddr(m) if m.index() >= module.shared.len() => Err("no such shared variable".to_owned()),
-        Op::SharedAddr(_) if func.kind == FuncKind::Host => Err("shared memory in a host function".to_owned()),
+        Op::SharedAddr(_) if func.kind.is_host() => Err("shared memory in a host function".to_owned()),
         Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) => given(Type::Ptr),
         Op::Builtin(Builtin::ThreadIdx(d) | Builtin::BlockIdx(d) | Builtin::BlockDim(d) | Builtin::GridDim(d)) => {
             match d {

@@ -151,7 +151,9 @@ fn cost(stmt: &Stmt) -> u64 {
         Stmt::Store { .. } => 4,
         Stmt::Atomic { .. } => 20,
         Stmt::Collective { .. } | Stmt::Barrier(_) | Stmt::Fence => 10,
-        Stmt::Call { .. } => 50,
+        Stmt::Call { .. } | Stmt::Service { .. } => 50,
+        // Its own blocks are counted when it runs.
+        Stmt::Launch { .. } => 1000,
         Stmt::Printf { .. } => 2000,
         _ => 1,
     }
@@ -284,9 +286,9 @@ impl Facts<'_> {
         let mut changed = false;
         walk(&func.body, |stmt, _, _| match stmt {
             Stmt::Let(v, op) => self.define(*v, op),
-            Stmt::Call { result: Some(v), .. } | Stmt::Collective { result: Some(v), .. } => {
-                self.put(*v, Root::Dynamic, 0)
-            }
+            Stmt::Call { result: Some(v), .. }
+            | Stmt::Collective { result: Some(v), .. }
+            | Stmt::Service { result: Some(v), .. } => self.put(*v, Root::Dynamic, 0),
             Stmt::Set(l, v) => changed |= self.assign(*l, *v),
             _ => {}
         });

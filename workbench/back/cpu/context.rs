@@ -27,6 +27,8 @@ pub enum DescKind {
     Global = 5,
     /// A shared variable, by its index in the module.
     Shared = 6,
+    /// Memory of host code, by its number in [`HostMemory`](super::host::HostMemory).
+    Host = 7,
 }
 
 /// A live allocation. An access of `1 << k` bytes at offset `off` is in bounds exactly when `off < read[k]` (or `write[k]`),
@@ -72,6 +74,7 @@ impl BufferDesc {
             4 => DescKind::Slot,
             5 => DescKind::Global,
             6 => DescKind::Shared,
+            7 => DescKind::Host,
             _ => DescKind::Dangling,
         };
         (kind, self.meta as u32 as usize)

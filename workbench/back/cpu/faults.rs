@@ -2,10 +2,12 @@
 //!
 //! Generated code keeps only a site's number and two words of operands; everything else is said here, after the fact.
 
+use std::borrow::Cow;
+
 use super::context::{BufferDesc, DescKind, WorkerCtx};
 use super::schedule::Launch;
 use crate::back::{FaultKind, RawFault, Reach};
-use crate::ir::{Collective, Elem, Scalar, Type};
+use crate::ir::{Collective, Elem, FuncId, Scalar, Service, Type};
 use crate::source::Span;
 
 /// The offset that an index too large for any memory moves a pointer by: a multiple of every alignment, out of bounds of every
@@ -19,6 +21,8 @@ pub struct Site {
     pub span: Span,
     /// What can happen there.
     pub kind: SiteKind,
+    /// Whether it stands in a function of the library.
+    pub library: bool,
 }
 
 /// What the two words of operands are.
@@ -87,6 +91,12 @@ pub enum SiteKind {
     Jump,
     /// A barrier or warp function.
     Join(Box<Join>),
+    /// Something that host code asks for.
+    Service(Service),
+    /// A launch of host code.
+    Launch(FuncId),
+    /// Host code's call of a function of the library.
+    Call,
     /// `printf`.
     Printf {
         /// The format, by its index.
@@ -120,7 +130,7 @@ pub enum Joined {
 }
 
 /// What messages call a slot or module data.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Named {
     /// The user's name, or empty.
     pub name: String,
@@ -149,6 +159,7 @@ pub unsafe extern "C" fn fault(ctx: *mut WorkerCtx, packed: u32) {
     let [site, a, b] = ctx.fault;
     // SAFETY: as above.
     ctx.worker.fault = Some(unsafe { describe(ctx, launch, site, a, b) });
+    ctx.worker.in_library = launch.image.sites.get(site as usize).is_some_and(|s| s.library);
 }
 
 /// # Safety
@@ -174,9 +185,16 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         Some(SiteKind::Stack(name)) => {
             (FaultKind::StackOverflow, format!("the call of `{name}` needs more stack than a thread has"))
         }
-        Some(SiteKind::Poll { .. } | SiteKind::Jump | SiteKind::Join(_) | SiteKind::Printf { .. }) | None => {
-            (FaultKind::Trap, "the launch was stopped".to_owned())
-        }
+        Some(
+            SiteKind::Poll { .. }
+            | SiteKind::Jump
+            | SiteKind::Join(_)
+            | SiteKind::Printf { .. }
+            | SiteKind::Service(_)
+            | SiteKind::Launch(_)
+            | SiteKind::Call,
+        )
+        | None => (FaultKind::Trap, "the launch was stopped".to_owned()),
     };
     at(ctx, launch, kind, span, detail)
 }
@@ -184,7 +202,7 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
 /// A fault of the thread that `ctx` is running.
 pub fn at(ctx: &WorkerCtx, launch: &Launch<'_>, kind: FaultKind, span: Span, detail: String) -> RawFault {
     let block = launch.grid.unflatten(ctx.block_linear);
-    RawFault { kind, span, block, thread: ctx.thread, detail, related: None }
+    RawFault { kind, span, block, thread: ctx.thread, detail, related: None, kernel: None }
 }
 
 fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
@@ -202,7 +220,7 @@ fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
 /// What a message says about the buffer of an access.
 struct Buffer<'a> {
     desc: BufferDesc,
-    name: &'a str,
+    name: Cow<'a, str>,
     elem: Option<Elem>,
     /// "`c`", "the array", "a string literal".
     noun: &'static str,
@@ -210,25 +228,35 @@ struct Buffer<'a> {
 
 fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
     let (kind, index) = desc.kind();
-    let unnamed = Buffer { desc, name: "", elem: None, noun: "the buffer" };
+    let unnamed = Buffer { desc, name: Cow::Borrowed(""), elem: None, noun: "the buffer" };
     match kind {
         DescKind::Param | DescKind::NullParam => match launch.entry.params.get(index) {
-            Some(p) => Buffer { name: &p.name, elem: p.elem, ..unnamed },
+            Some(p) => Buffer { name: Cow::Borrowed(&p.name), elem: p.elem, ..unnamed },
             None => match launch.reach.get(index - launch.entry.params.len()) {
-                Some(r) => Buffer { name: &r.name, elem: r.elem.map(Elem::from), ..unnamed },
+                Some(r) => Buffer { name: Cow::Borrowed(&r.name), elem: r.elem.map(Elem::from), ..unnamed },
                 None => unnamed,
             },
         },
         DescKind::Slot => match launch.image.slots.get(index) {
-            Some(s) => Buffer { name: &s.name, elem: s.elem.map(Elem::from), noun: "a local array", ..unnamed },
+            Some(s) => {
+                Buffer { name: Cow::Borrowed(&s.name), elem: s.elem.map(Elem::from), noun: "a local array", ..unnamed }
+            }
             None => unnamed,
         },
         DescKind::Global => match launch.image.globals.names.get(index) {
-            Some(g) => Buffer { name: &g.name, elem: g.elem.map(Elem::from), noun: "a literal", ..unnamed },
+            Some(g) => {
+                Buffer { name: Cow::Borrowed(&g.name), elem: g.elem.map(Elem::from), noun: "a literal", ..unnamed }
+            }
             None => unnamed,
         },
         DescKind::Shared => match launch.image.shared.get(index) {
-            Some(m) => Buffer { name: &m.name, elem: m.elem.map(Elem::from), noun: "shared memory", ..unnamed },
+            Some(m) => {
+                Buffer { name: Cow::Borrowed(&m.name), elem: m.elem.map(Elem::from), noun: "shared memory", ..unnamed }
+            }
+            None => unnamed,
+        },
+        DescKind::Host => match launch.host.and_then(|host| host.memory().named(index)) {
+            Some(m) => Buffer { name: Cow::Owned(m.name), elem: m.elem.map(Elem::from), ..unnamed },
             None => unnamed,
         },
         DescKind::Null | DescKind::Dangling => unnamed,
@@ -285,7 +313,7 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i
             let what = format!("{verb} {} at address {:#x}, which is in no live allocation", bytes(size), off as u64);
             return (FaultKind::DanglingPointer, what);
         }
-        DescKind::Param | DescKind::Slot | DescKind::Global | DescKind::Shared => {}
+        DescKind::Param | DescKind::Slot | DescKind::Global | DescKind::Shared | DescKind::Host => {}
     }
     let place = place(buffer.elem, off, size, index);
     if off as u64 >= BufferDesc::starts(buffer.desc.len, size) {

@@ -11,7 +11,7 @@ use cranelift_codegen::isa::CallConv;
 
 use super::math::directed::{self, Toward};
 use super::math::{bessel, logarithm, norm, special};
-use super::{faults, join, memory, output, thunk};
+use super::{faults, host, join, memory, output, thunk};
 use crate::ir::MathFn;
 
 /// A function of this process.
@@ -33,11 +33,17 @@ pub enum HostFn {
     Barrier,
     /// [`join::collect`].
     Collect,
+    /// [`host::service`].
+    Service,
+    /// [`host::launch`].
+    Launch,
+    /// [`host::relocate`].
+    Relocate,
     /// A math function, on `double`s or `float`s.
     Math(MathFn, bool),
 }
 
-const HELPERS: u32 = 8;
+const HELPERS: u32 = 11;
 
 /// The number a function has in names and in [`addresses`].
 pub fn index(host: HostFn) -> u32 {
@@ -50,6 +56,9 @@ pub fn index(host: HostFn) -> u32 {
         HostFn::Mask => 5,
         HostFn::Barrier => 6,
         HostFn::Collect => 7,
+        HostFn::Service => 8,
+        HostFn::Launch => 9,
+        HostFn::Relocate => 10,
         HostFn::Math(math, double) => HELPERS + 2 * math as u32 + u32::from(double),
     }
 }
@@ -65,6 +74,9 @@ pub fn name(index: u32) -> String {
         5 => "mask".to_owned(),
         6 => "barrier".to_owned(),
         7 => "collect".to_owned(),
+        8 => "service".to_owned(),
+        9 => "launch".to_owned(),
+        10 => "relocate".to_owned(),
         n => match MathFn::ALL.get(((n - HELPERS) / 2) as usize) {
             Some(math) => format!("{}{}", math.name(), if (n - HELPERS).is_multiple_of(2) { "f" } else { "" }),
             None => format!("host{n}"),
@@ -91,6 +103,9 @@ pub fn addresses() -> Result<&'static [usize], String> {
             join::mask as *const () as usize,
             join::barrier as *const () as usize,
             join::collect as *const () as usize,
+            host::service as *const () as usize,
+            host::launch as *const () as usize,
+            host::relocate as *const () as usize,
         ];
         for math in MathFn::ALL {
             let (float, double) = math_addresses(*math);
@@ -110,8 +125,8 @@ pub fn signature(host: HostFn, conv: CallConv) -> Signature {
     let (params, ret) = match host {
         HostFn::Fault => (vec![types::I64, types::I32], None),
         HostFn::Tick => (vec![types::I64, types::I64, types::I32], None),
-        HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
-        HostFn::Printf | HostFn::Barrier => (vec![types::I64; 3], Some(types::I64)),
+        HostFn::Lookup | HostFn::Relocate => (vec![types::I64; 2], Some(types::I64)),
+        HostFn::Printf | HostFn::Barrier | HostFn::Service | HostFn::Launch => (vec![types::I64; 3], Some(types::I64)),
         HostFn::Mask => (vec![types::I64; 6], Some(types::I64)),
         HostFn::Collect => (vec![types::I64; 4], Some(types::I64)),
         HostFn::Fill => (vec![types::I64; 2], None),

@@ -237,6 +237,9 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
     if let Some(found) = search(launch.descs).or_else(|| search(&launch.image.globals.descs)) {
         return found;
     }
+    if let Some(found) = launch.host.and_then(|host| host.memory().find(addr)) {
+        return found;
+    }
     if !ctx.shared.is_null() {
         // SAFETY: a worker has a descriptor for each shared variable of the module, or none at all.
         let shared = unsafe { std::slice::from_raw_parts(ctx.shared, launch.image.shared.len()) };

@@ -11,6 +11,7 @@ mod context;
 mod crew;
 mod faults;
 mod float_env;
+mod host;
 mod intrinsics;
 mod isa;
 mod jit;
@@ -110,6 +111,8 @@ struct Entry {
     params: Vec<ParamInfo>,
     /// Whether a call gives a result.
     returns: bool,
+    /// Whether it is a host function.
+    is_host: bool,
     /// Operations of one thread, loops left out.
     straight: u64,
     /// Operations of one thread, estimated.
@@ -138,7 +141,8 @@ struct Plan {
     order: Vec<FuncId>,
     hosts: Vec<FuncId>,
     strided: Vec<FuncId>,
-    makes_pointers: bool,
+    /// For each function whether the pointers in its slots may be looked up.
+    linked: Vec<bool>,
 }
 
 /// Which machine code to make; see [`tiers`].
@@ -153,6 +157,7 @@ pub enum Tier {
     Soon,
 }
 
+pub use host::{Host, HostMemory, Lent, Raised, Reply, Word};
 pub use tiers::settle;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
@@ -264,7 +269,8 @@ impl Code {
 
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.
 fn misuse(span: Span, detail: String) -> Outcome {
-    let fault = RawFault { kind: FaultKind::Device, span, block: [0; 3], thread: [0; 3], detail, related: None };
+    let fault =
+        RawFault { kind: FaultKind::Device, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None };
     Outcome { fault: Some(fault), ..Outcome::default() }
 }
 
@@ -273,7 +279,8 @@ fn plan(module: &Module) -> Result<Plan> {
     let mut numbers = vec![None; infos.len()];
     let mut order = Vec::new();
     let mut stmts = 0;
-    let start = module.functions.iter().enumerate().filter(|(_, f)| f.kind != FuncKind::Device);
+    let starts = |f: &Function| matches!(f.kind, FuncKind::Kernel | FuncKind::Host);
+    let start = module.functions.iter().enumerate().filter(|(_, f)| starts(f));
     let mut work: Vec<FuncId> = start.map(|(i, _)| FuncId::new(i)).collect();
     work.reverse();
     while let Some(id) = work.pop() {
@@ -294,8 +301,34 @@ fn plan(module: &Module) -> Result<Plan> {
     let hosts = order.iter().copied().filter(|id| module.func(*id).kind == FuncKind::Host).collect();
     let is_strided = |id: &FuncId| infos[id.index()].as_ref().is_some_and(|i: &FuncInfo| i.strided.is_some());
     let strided = order.iter().copied().filter(is_strided).collect();
-    let makes_pointers = infos.iter().flatten().any(|i| i.makes_pointers);
-    Ok(Plan { infos, numbers, order, hosts, strided, makes_pointers })
+    // Slots must be found by address where a function that runs meanwhile makes pointers of numbers. Kernels run no host code.
+    let mut linked = vec![false; infos.len()];
+    for is_host in [false, true] {
+        let roots = order.iter().copied().filter(|id| match module.func(*id).kind {
+            FuncKind::Kernel => !is_host,
+            kind => kind.is_host() && is_host,
+        });
+        let side = reach(&infos, roots.collect());
+        let makes_pointers =
+            |(info, there): (&Option<FuncInfo>, &bool)| *there && info.as_ref().is_some_and(|i| i.makes_pointers);
+        if infos.iter().zip(&side).any(makes_pointers) {
+            linked.iter_mut().zip(&side).for_each(|(linked, there)| *linked |= there);
+        }
+    }
+    Ok(Plan { infos, numbers, order, hosts, strided, linked })
+}
+
+/// For each function, whether one of `work` is or calls it.
+fn reach(infos: &[Option<FuncInfo>], mut work: Vec<FuncId>) -> Vec<bool> {
+    let mut seen = vec![false; infos.len()];
+    while let Some(id) = work.pop() {
+        if let (Some(seen), Some(Some(info))) = (seen.get_mut(id.index()), infos.get(id.index()))
+            && !std::mem::replace(seen, true)
+        {
+            work.extend(&info.calls);
+        }
+    }
+    seen
 }
 
 fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
@@ -426,7 +459,7 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Im
         infos: &plan.infos,
         numbers: &plan.numbers,
         globals: &globals,
-        makes_pointers: plan.makes_pointers,
+        linked: &plan.linked,
         sites: Vec::new(),
         slots: Vec::new(),
     };
@@ -458,7 +491,7 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Im
         let number = match func.kind {
             FuncKind::Kernel => Some(number),
             FuncKind::Host => plan.hosts.iter().position(|h| h == id).map(|i| plan.order.len() + i),
-            FuncKind::Device => None,
+            FuncKind::Device | FuncKind::HostHelper => None,
         };
         let shared = memory::place_shared(module, *id);
         if shared.fixed > MAX_STATIC_SHARED {
@@ -500,6 +533,7 @@ impl Entry {
             span: func.span,
             params: params.collect(),
             returns: func.ret.is_some(),
+            is_host: func.kind.is_host(),
             straight: info.straight,
             estimate: info.estimate,
             rounds,
@@ -520,7 +554,7 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         infos: &plan.infos,
         numbers: &plan.numbers,
         globals: &globals,
-        makes_pointers: plan.makes_pointers,
+        linked: &plan.linked,
         sites: Vec::new(),
         slots: Vec::new(),
     };

@@ -39,6 +39,12 @@ impl Output {
         }
     }
 
+    /// Records of a kernel that host code launched, in their order.
+    pub fn append(&mut self, records: Vec<PrintfRecord>, dropped: u64) {
+        records.into_iter().for_each(|record| self.push(0, record));
+        self.dropped += dropped;
+    }
+
     /// The records and how many were dropped.
     pub fn take(&mut self) -> (Vec<(u64, PrintfRecord)>, u64) {
         (std::mem::take(&mut self.records), std::mem::take(&mut self.dropped))

@@ -56,6 +56,8 @@ pub struct Launch<'a> {
     pub deadline: Option<Instant>,
     /// Asked on the launching thread.
     pub interrupt: Option<&'a dyn Interrupt>,
+    /// What host code runs on.
+    pub host: Option<&'a dyn super::Host>,
     blocks: u64,
     /// Operations of a block, estimated.
     block_ops: f64,
@@ -121,6 +123,8 @@ pub struct Worker {
     pub waiting: tick::Waiting,
     /// What generated code or a helper found.
     pub fault: Option<RawFault>,
+    /// Whether it was found in a function of the library, so that the user's place is where that was called.
+    pub in_library: bool,
     /// What was printed.
     pub output: super::output::Output,
 }
@@ -162,6 +166,7 @@ pub fn run(
         timeout: config.timeout,
         deadline: config.timeout.and_then(|t| Instant::now().checked_add(t)),
         interrupt: config.interrupt,
+        host: config.host,
         blocks,
         block_ops,
         row_cost: (together * entry.straight.min(1 << 24)) as i64,
@@ -266,6 +271,7 @@ impl Launch<'_> {
                         thread: [0; 3],
                         detail,
                         related: None,
+                        kernel: None,
                     };
                     lock(&self.finished).fault = Some((0, fault));
                 }
@@ -357,7 +363,7 @@ impl Launch<'_> {
         let detail =
             format!("the local arrays of a block's {} threads, {slots} bytes each, are too much", self.block.count());
         let (kind, span) = (FaultKind::StackOverflow, self.entry.span);
-        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None }
+        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None }
     }
 
     /// Runs blocks `begin..end`, row by row or each as a whole; `false` when it has to stop.
@@ -461,11 +467,18 @@ impl Launch<'_> {
             let kind = FaultKind::Interrupted;
             let detail = "interrupted as the last block finished".to_owned();
             let span = self.entry.span;
-            fault =
-                Some((self.blocks - 1, RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None }));
+            fault = Some((
+                self.blocks - 1,
+                RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None },
+            ));
         }
         let last = fault.as_ref().map_or(u64::MAX, |(block, _)| *block);
-        let (output, cut) = super::output::merge(finished.records, last);
+        // What host code prints is in order, and so is what the kernels print that it launches.
+        let (output, cut) = if self.entry.is_host {
+            (finished.records.into_iter().map(|(_, record)| record).collect(), 0)
+        } else {
+            super::output::merge(finished.records, last)
+        };
         let fault = fault.map(|(_, fault)| fault);
         (finished.result, Outcome { output, dropped: finished.dropped + cut, fault })
     }

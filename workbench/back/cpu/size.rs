@@ -45,7 +45,13 @@ pub fn is_too_entangled(func: &Function) -> bool {
     walk(&func.body, |stmt, _, _| match stmt {
         Stmt::Let(_, Op::Get(local)) => mention(*local, blocks),
         Stmt::Set(local, _) => mention(*local, blocks),
-        Stmt::Let(_, Op::Load { .. }) | Stmt::Store { .. } | Stmt::Call { .. } => blocks += 1,
+        Stmt::Let(_, Op::Load { .. })
+        | Stmt::Store { .. }
+        | Stmt::Call { .. }
+        | Stmt::Service { .. }
+        | Stmt::Launch { .. } => {
+            blocks += 1;
+        }
         Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Switch { .. } | Stmt::Scope { .. } => blocks += 1,
         _ => {}
     });

@@ -213,7 +213,15 @@ impl Code {
     }
 
     fn fault_at_kernel(&self, kernel: &str, kind: FaultKind, detail: String) -> RawFault {
-        RawFault { kind, span: self.kernel_span(kernel), block: [0; 3], thread: [0; 3], detail, related: None }
+        RawFault {
+            kind,
+            span: self.kernel_span(kernel),
+            block: [0; 3],
+            thread: [0; 3],
+            detail,
+            related: None,
+            kernel: None,
+        }
     }
 
     fn reported(&self, kernel: &str, fault: &record::Reported) -> RawFault {
@@ -222,7 +230,7 @@ impl Code {
             record::ASSERT => (FaultKind::Assert, format!("`{}` does not hold", fault.text)),
             _ => (FaultKind::Trap, "`__trap()` was called".to_owned()),
         };
-        RawFault { kind, span, block: fault.block, thread: fault.thread, detail, related: None }
+        RawFault { kind, span, block: fault.block, thread: fault.thread, detail, related: None, kernel: None }
     }
 }
 

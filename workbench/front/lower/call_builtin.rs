@@ -55,6 +55,9 @@ impl<'a> Lowerer<'a> {
         if let Some(name) = std_form {
             return self.std_min_max(name, args, span);
         }
+        if let Some(service) = self.service(&name, &args, span) {
+            return service;
+        }
         let sigs = builtins::lookup(&name);
         if !sigs.is_empty() {
             return self.call_builtin(&name, sigs, args, span);

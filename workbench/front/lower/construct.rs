@@ -163,8 +163,66 @@ impl<'a> Lowerer<'a> {
                 let address = Typed::value(ty.clone().constant().pointer(), span, Node::AddrOf(Box::new(place)));
                 return Typed::value(ty, span, Node::Construct(copies, vec![address], false));
             }
+            if self.copies_by_member(&ty) {
+                return self.memberwise_copy(place, &s, span);
+            }
         }
         Typed::value(ty, span, Node::Load(Box::new(place)))
+    }
+
+    /// Whether a copy of an object is more than its bytes.
+    fn copies_by_member(&self, ty: &Ty) -> bool {
+        match &ty.kind {
+            Kind::Array(elem, _) => self.copies_by_member(elem),
+            Kind::Struct(s) => {
+                self.class(s.id).copies.is_some()
+                    || s.layout.get().is_some_and(|l| {
+                        let fields = l.fields.iter().map(|f| &f.ty);
+                        fields.chain(l.bases.iter().map(|(b, _)| b)).any(|t| self.copies_by_member(t))
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether members of an object copy as more than their bytes.
+    pub(super) fn holds_objects(&self, ty: &Ty) -> bool {
+        ty.layout().is_some_and(|l| {
+            let fields = l.fields.iter().map(|f| &f.ty);
+            fields.chain(l.bases.iter().map(|(b, _)| b)).any(|t| self.copies_by_member(t))
+        })
+    }
+
+    /// What the copy constructor does that a class has by itself: each base and member is copied ([class.copy.ctor]).
+    fn memberwise_copy(&mut self, place: Typed, s: &Rc<StructTy>, span: Span) -> Typed {
+        let Some(layout) = s.layout.get().cloned() else { return Typed::error(span) };
+        let array = layout.fields.iter().any(|f| f.ty.is_array() && self.copies_by_member(&f.ty));
+        if array || !is_repeatable(&place) {
+            let message = format!(
+                "this copy of a `{}` is not supported: it holds objects with constructors of their own",
+                s.name
+            );
+            self.report(
+                Diagnostic::error(Code::Unsupported, span, message).help("store it in a variable first, and copy that"),
+            );
+            return Typed::error(span);
+        }
+        let parts = layout.bases.iter().cloned().chain(layout.fields.iter().map(|f| (f.ty.clone(), f.offset)));
+        let mut items = Vec::new();
+        for (ty, offset) in parts {
+            let part = Typed::place(ty.clone(), span, Node::Member(Box::new(place.clone()), offset));
+            let value = if ty.is_struct() {
+                self.copy_value(part, span)
+            } else if ty.is_reference() {
+                let pointer = ty.target().cloned().map_or(Ty::void().pointer(), Ty::pointer);
+                let part = Typed { ty: pointer.clone(), ..part };
+                Typed::value(pointer, span, Node::Load(Box::new(part)))
+            } else {
+                Typed::value(ty.unqualified(), span, Node::Load(Box::new(part)))
+            };
+            items.push((offset, value));
+        }
+        Typed::value(Ty::new(Kind::Struct(s.clone())), span, Node::Init(items.into()))
     }
 
     /// The base of a place of a type derived from it.
@@ -432,6 +490,19 @@ impl<'a> Lowerer<'a> {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether a place may be named several times: naming it does nothing.
+fn is_repeatable(place: &Typed) -> bool {
+    match &place.node {
+        Node::Var(_) | Node::This | Node::Const(_) => true,
+        Node::Member(a, _) | Node::Deref(a) | Node::Load(a) | Node::AddrOf(a) | Node::Decay(a) | Node::Adjust(a, _) => {
+            is_repeatable(a)
+        }
+        Node::PtrAdd(a, b, _) => is_repeatable(a) && is_repeatable(b),
+        Node::Convert(a) => is_repeatable(a),
+        _ => false,
     }
 }
 

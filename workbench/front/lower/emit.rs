@@ -78,10 +78,12 @@ impl<'a> Lowerer<'a> {
             }
             Node::Assign(place, value) => self.emit_assign(place, value).0,
             Node::Compound(compound) => self.emit_compound(compound, span).0,
-            Node::Call(..) | Node::Intrinsic(..) | Node::Math(..) | Node::Printf(..) => match self.emit_call(e, true) {
-                Some(value) => value,
-                None => self.no_value(span),
-            },
+            Node::Call(..) | Node::Intrinsic(..) | Node::Math(..) | Node::Printf(..) | Node::Service(..) => {
+                match self.emit_call(e, true) {
+                    Some(value) => value,
+                    None => self.no_value(span),
+                }
+            }
             Node::Var(_) | Node::Str(_) | Node::Deref(_) | Node::Temporary(_) | Node::Member(..) => self.emit_load(e),
             Node::This => match self.f.this_value {
                 Some(value) => value,
@@ -98,7 +100,7 @@ impl<'a> Lowerer<'a> {
             Node::Memory { op, args } => self.emit_memory(*op, args, span),
             Node::Init(_) | Node::Construct(..) => self.emit_object(e),
             Node::Braced(_) | Node::Overloads(_) => self.no_value(span),
-            Node::Assert(..) | Node::Trap | Node::Error => {
+            Node::Assert(..) | Node::Trap | Node::Launch(_) | Node::Life(_) | Node::Error => {
                 self.effect(e);
                 self.no_value(span)
             }
@@ -141,9 +143,11 @@ impl<'a> Lowerer<'a> {
                 let els = self.f.b.close();
                 self.at(span).push(Stmt::If { cond, then, els });
             }
-            Node::Call(..) | Node::Intrinsic(..) | Node::Math(..) | Node::Printf(..) => {
+            Node::Call(..) | Node::Intrinsic(..) | Node::Math(..) | Node::Printf(..) | Node::Service(..) => {
                 self.emit_call(e, false);
             }
+            Node::Launch(launch) => self.emit_launch(launch, span),
+            Node::Life(life) => self.emit_life(&life.0, life.1.as_ref(), span),
             Node::Assert(cond, message) => {
                 let cond = self.emit_value(cond);
                 self.at(span).push(Stmt::Assert { cond, message: message.clone() });
@@ -336,6 +340,11 @@ impl<'a> Lowerer<'a> {
     /// Copies a struct; one made anew is made beside the place first, which it may read.
     fn emit_struct_assign(&mut self, place: &Typed, value: &Typed) -> (Value, Place) {
         let span = place.span;
+        if self.holds_objects(&place.ty) {
+            let message =
+                format!("assigning a `{}` is not supported: it holds objects with constructors of their own", place.ty);
+            self.report(Diagnostic::error(Code::Unsupported, span, message).help("assign its members one by one"));
+        }
         let from = match &value.node {
             Node::Load(source) => {
                 let from = self.emit_address(source);

@@ -27,6 +27,7 @@ impl<'a> Lowerer<'a> {
                 wanted.then(|| self.at(span).math(*f, &args))
             }
             Node::Intrinsic(sig, args) => self.emit_intrinsic(sig, args, span),
+            Node::Service(service, args) => self.emit_service(*service, args, wanted, span),
             Node::Printf(format, args) => {
                 let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
                 let b = self.at(span);

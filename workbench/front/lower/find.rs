@@ -54,6 +54,16 @@ impl<'a> Lowerer<'a> {
         let mut within = if name.global { Within::Scope(GLOBAL) } else { Within::Nothing };
         let last = name.parts.len() - 1;
         for (i, part) in name.parts.iter().enumerate() {
+            // What stands before `::` is a namespace or a type: functions and variables do not hide those.
+            let hidden = i < last
+                && matches!(within, Within::Nothing)
+                && matches!(
+                    self.scopes.lookup(part.ident.name),
+                    Some(Decl::Functions(_) | Decl::Field(_) | Decl::Var(_))
+                );
+            if hidden {
+                within = Within::Scope(GLOBAL);
+            }
             let found = self.find_part(&within, part);
             if i == last {
                 return found;

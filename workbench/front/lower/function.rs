@@ -101,19 +101,26 @@ impl<'a> Lowerer<'a> {
             None => {}
         }
         let side = side(&decl.specs);
-        if side == Side::Host && self.needs_host_code(decl) {
-            self.refuse_host_function(decl);
-            return;
+        if self.is_main(decl) {
+            return self.refuse_host_function(decl);
         }
         let display = self.text(&decl.name.last()).to_owned();
         let scope = self.scopes.current();
+        let before = self.diags.len();
         let info = self.signature(Signature::of(decl, display, scope));
+        if side == Side::Host && decl.body.is_none() && info.broken {
+            // A declaration of a library's types that nobody here knows, and nobody needs.
+            let unknown = |d: &Diagnostic| d.code == Code::UnknownName;
+            let own: Vec<Diagnostic> = self.diags.drain(before..).filter(|d| !unknown(d)).collect();
+            self.diags.extend(own);
+            return;
+        }
         if side == Side::Kernel {
             self.check_kernel(decl, &info.ret, &info.params);
         }
         let index = self.declare_function(decl, info);
         if let (Some(_), Some(index)) = (&decl.body, index)
-            && !self.in_library(decl.span)
+            && (!self.in_library(decl.span) || self.text(&decl.name.last()).starts_with(super::launch::ENTRY))
         {
             self.lower_body(index);
         }
@@ -396,7 +403,13 @@ impl<'a> Lowerer<'a> {
         info.id = Some(id);
         let kind = match info.side {
             Side::Kernel => FuncKind::Kernel,
-            Side::Host => FuncKind::Host,
+            Side::Host => {
+                let is_number = |ty: &Ty| ty.arithmetic().is_some();
+                let plain = info.template.is_none() && info.this.is_none() && info.role == Role::Plain;
+                let numbers = info.params.iter().all(is_number) && (info.ret.is_void() || is_number(&info.ret));
+                let ours = self.library.contains(&info.span.file) && !info.display.starts_with(super::launch::ENTRY);
+                if plain && numbers && !ours { FuncKind::Host } else { FuncKind::HostHelper }
+            }
             Side::Device | Side::Both => FuncKind::Device,
         };
         let mut func = Function::new(info.display.clone(), kind, info.span);

@@ -204,7 +204,10 @@ impl<'a> Lowerer<'a> {
                     Item::Written(init) => self.entry(init),
                 });
             }
-            return self.construct(ty, args, span);
+            return match self.list_constructor(&s) {
+                Some(list) if !self.is_copy(&s, &args) => self.construct_of_list(ty, list, args, span),
+                _ => self.construct(ty, args, span),
+            };
         }
         let mut items = self.items(entries);
         // `S{s}` copies.

@@ -148,9 +148,6 @@ impl<'a> Lowerer<'a> {
 
     /// `template <> void f<int>(int) { ... }`
     pub(super) fn specialise_function(&mut self, decl: &'a FunctionDecl) {
-        if self.is_of_host_template(decl) {
-            return self.refuse_host_function(decl);
-        }
         let name = decl.name.last();
         let display = self.text(&name).to_owned();
         let scope = self.scopes.current();
@@ -244,8 +241,6 @@ impl<'a> Lowerer<'a> {
                     self.complete(&s, name.span);
                 }
             }
-            // Kernels that it launches are asked for by name.
-            AskedFor::Function(decl) if self.is_of_host_template(decl) => self.refuse_host_instance(decl),
             AskedFor::Function(decl) => {
                 let display = self.text(&decl.name.last()).to_owned();
                 let scope = self.scopes.current();

@@ -38,6 +38,8 @@ mod host;
 mod init;
 mod instance;
 mod lambda;
+mod launch;
+mod list;
 mod member;
 mod memory;
 mod names;
@@ -342,8 +344,6 @@ struct Lowerer<'a> {
     /// How many messages this stage may still add.
     room: usize,
     warning_room: usize,
-    /// Host functions that are left out: their names and places.
-    refused: Vec<(String, Span)>,
     /// How many times messages are being held back: what fails is only tried.
     quiet: u32,
     /// Whether something was reported while they were.
@@ -383,11 +383,12 @@ struct Lowerer<'a> {
     depth: u32,
 }
 
-/// Lowers a unit; what could not be lowered is left out and reported.
+/// Lowers a unit, then what of ours stands `after` it; what could not be lowered is left out and reported.
 /// `library` are the files of ours that stand before the text: what they declare is lowered only where it is used, and the
 /// text may declare its names anew. `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
 pub fn lower(
     unit: &TranslationUnit,
+    after: Option<&TranslationUnit>,
     wanted: &[(String, TranslationUnit)],
     library: &[FileId],
     sources: &SourceMap,
@@ -404,7 +405,6 @@ pub fn lower(
         diags,
         room: MAX_DIAGNOSTICS,
         warning_room: MAX_DIAGNOSTICS,
-        refused: Vec::new(),
         quiet: 0,
         failed: false,
         unevaluated: 0,
@@ -432,7 +432,7 @@ pub fn lower(
         f: FuncState::outside(),
         depth: 0,
     };
-    for item in &unit.items {
+    for item in unit.items.iter().chain(after.into_iter().flat_map(|u| &u.items)) {
         lowerer.item(item);
         lowerer.drain();
     }
@@ -444,7 +444,6 @@ pub fn lower(
             lowerer.drain();
         }
     }
-    lowerer.report_refused();
     lowerer.finish_dispatchers();
     lowerer.report_missing_bodies();
     lowerer.module

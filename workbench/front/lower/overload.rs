@@ -81,7 +81,9 @@ impl<'a> Lowerer<'a> {
         if let Some(s) = target.as_struct().cloned() {
             self.try_complete(target);
             let layout = s.layout.get()?;
-            let fits = if self.class(s.id).constructed {
+            let fits = if self.list_constructor(&s).is_some() {
+                true
+            } else if self.class(s.id).constructed {
                 let set = self.class(s.id).constructors.clone();
                 set.iter().any(|c| match c {
                     Callable::Func(f) => {

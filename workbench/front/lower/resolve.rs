@@ -211,14 +211,17 @@ impl<'a> Lowerer<'a> {
             TypeLayer::Array(len) => self.array(ty, len.as_deref(), span),
             TypeLayer::Function(params) => {
                 let params: &'a [ParamDecl] = params;
-                let types: Vec<Ty> = params
-                    .iter()
-                    .map(|p| {
-                        let ty = self.type_name(&p.ty).decayed_parameter();
-                        if ty.is_reference() { ty } else { ty.unqualified() }
-                    })
-                    .filter(|ty| !ty.is_void())
-                    .collect();
+                let mut types = Vec::with_capacity(params.len());
+                for param in params {
+                    if !param.pack {
+                        types.push(self.parameter_type(param));
+                        continue;
+                    }
+                    let mut names = Vec::new();
+                    super::walk::names_in_type(&param.ty, &mut |n| names.push(n));
+                    self.expand(&names, param.span, |this| types.push(this.parameter_type(param)));
+                }
+                types.retain(|ty| !ty.is_void());
                 if types.iter().any(Ty::is_error) {
                     return Ty::error();
                 }
@@ -232,6 +235,12 @@ impl<'a> Lowerer<'a> {
                 made
             }
         }
+    }
+
+    /// What a parameter's type says of a function's.
+    fn parameter_type(&mut self, param: &'a ParamDecl) -> Ty {
+        let ty = self.type_name(&param.ty).decayed_parameter();
+        if ty.is_reference() { ty } else { ty.unqualified() }
     }
 
     fn array(&mut self, elem: Ty, len: Option<&'a Expr>, span: Span) -> Ty {

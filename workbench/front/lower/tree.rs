@@ -128,6 +128,12 @@ pub enum Node {
     Assert(Box<Typed>, String),
     /// `__trap()`
     Trap,
+    /// What the library asks of the run time.
+    Service(ir::Service, Vec<Typed>),
+    /// Begins the life of an object where a pointer points, from a value; ends it, without one.
+    Life(Box<(Typed, Option<Typed>)>),
+    /// `kernel<<<...>>>(...)`
+    Launch(Box<super::launch::Launch>),
 }
 
 /// What is done to a run of bytes.

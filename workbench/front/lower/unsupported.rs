@@ -36,14 +36,11 @@ impl<'a> Lowerer<'a> {
 
     /// An expression of a kind that is not supported, or out of place.
     pub(super) fn unsupported_expr(&mut self, e: &'a Expr) -> Typed {
-        let (message, help) = match &e.kind {
-            ExprKind::Launch { .. } => (
-                "launches in functions are not supported",
-                "call the kernel from Python or Rust with its grid and block",
-            ),
-            _ => ("a parameter pack is expanded where only one value can stand", "leave out `...`"),
-        };
-        self.report(Diagnostic::error(Code::Unsupported, e.span, message).help(help));
+        if let ExprKind::Launch { callee, config, args } = &e.kind {
+            return self.launch(callee, config, args, e.span);
+        }
+        let message = "a parameter pack is expanded where only one value can stand";
+        self.report(Diagnostic::error(Code::Unsupported, e.span, message).help("leave out `...`"));
         Typed::error(e.span)
     }
 }

@@ -7,8 +7,7 @@ use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
 
 /// Macros that register functions with a host: `NAME(args) { ... }`.
-const REGISTRATIONS: &[&str] =
-    &["PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL", "NEURON_LIBRARY"];
+const REGISTRATIONS: &[&str] = &["TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL", "NEURON_LIBRARY"];
 
 impl Parser<'_> {
     /// Reports an unsupported construct.

@@ -340,8 +340,15 @@ const MACROS: &[(&str, &str)] = &[
 
 /// The definition of a predefined macro.
 pub(super) fn predefined(name: &str) -> Option<&'static str> {
-    static TABLE: LazyLock<HashMap<&str, &str>> =
-        LazyLock::new(|| MACROS.iter().chain(CONSTANTS).chain(crate::library::MACROS).copied().collect());
+    static TABLE: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        MACROS
+            .iter()
+            .chain(CONSTANTS)
+            .chain(crate::library::MACROS)
+            .chain(crate::library::HOST_MACROS)
+            .copied()
+            .collect()
+    });
     TABLE.get(name).copied()
 }
 

@@ -66,7 +66,8 @@ impl Counts {
             Stmt::Call { result, .. }
             | Stmt::Printf { result, .. }
             | Stmt::Atomic { result, .. }
-            | Stmt::Collective { result, .. } => {
+            | Stmt::Collective { result, .. }
+            | Stmt::Service { result, .. } => {
                 *result = result.filter(|v| !unread(v));
                 true
             }

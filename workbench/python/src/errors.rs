@@ -30,6 +30,7 @@ pub fn to_py(py: Python<'_>, error: Error) -> PyErr {
         Error::Compile { ref diagnostics, ref sources } => compile_error(py, diagnostics, sources, drawn(&error)),
         Error::Fault(ref fault) => match fault.kind {
             FaultKind::Interrupted => return PyKeyboardInterrupt::new_err("the launch was interrupted"),
+            FaultKind::Raised(_) => fault_error(py, "make_raised", fault, drawn(&error)),
             FaultKind::Timeout => fault_error(py, "make_timeout", fault, drawn(&error)),
             _ => fault_error(py, "make_fault", fault, drawn(&error)),
         },

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod devices;
 mod errors;
+mod host;
 mod interrupt;
 mod kernel;
 mod module;
@@ -29,6 +30,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<symbol::Symbol>()?;
     m.add_class::<kernel::Launcher>()?;
     m.add_class::<kernel::HostFunction>()?;
+    m.add_class::<host::ExtensionFunction>()?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;

@@ -13,6 +13,7 @@ use workbench::ir::{FuncKind, Space, Stmt};
 use workbench::runtime::{CompileOptions, Device, Error, Program, Tier};
 
 use crate::errors::{self, argument};
+use crate::host::ExtensionFunction;
 use crate::kernel::{HostFunction, Kernel};
 use crate::stale::Stale;
 use crate::symbol::Symbol;
@@ -30,6 +31,11 @@ pub struct Module {
 
 impl Module {
     fn find<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(export) = crate::host::exports(py, &self.program)?.iter().find(|e| e.name == name) {
+            let (program, export) = (self.program.clone(), export.clone());
+            let function = ExtensionFunction { program, export, timeout: self.timeout, stale: Stale::default() };
+            return Ok(Some(Bound::new(py, function)?.into_any()));
+        }
         let Some(function) = self.program.module().functions.iter().find(|f| f.name == name) else {
             if !name.contains('<') {
                 return Ok(None);
@@ -59,8 +65,19 @@ impl Module {
 
     fn names(&self) -> Vec<String> {
         let mut names = self.program.kernel_names();
-        names.extend(self.program.host_functions());
+        names.extend(Python::attach(|py| self.host_names(py)).unwrap_or_default());
         names
+    }
+
+    /// Host functions: those the text registers, or else all that can be called.
+    fn host_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut names: Vec<String> = crate::host::exports(py, &self.program)?.iter().map(|e| e.name.clone()).collect();
+        for name in self.program.host_functions() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Ok(names)
     }
 
     fn missing(&self, name: &str) -> String {
@@ -96,8 +113,8 @@ impl Module {
 
     /// Names of the host functions, in text order.
     #[getter]
-    fn host_functions(&self) -> Vec<String> {
-        self.program.host_functions()
+    fn host_functions(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.host_names(py)
     }
 
     /// Names of the `__constant__` and `__device__` variables, in text order.
@@ -133,7 +150,7 @@ impl Module {
         }
         let functions = self.program.module().functions.iter().enumerate();
         functions
-            .filter(|(i, f)| f.kind == FuncKind::Host && !called.contains(i))
+            .filter(|(i, f)| f.kind == FuncKind::Host && !f.name.starts_with("__wb_entry") && !called.contains(i))
             .map(|(_, f)| f.name.clone())
             .collect()
     }

@@ -11,7 +11,7 @@ use workbench::runtime::DType;
 
 const C_CONTIGUOUS: c_int = 0x0001;
 const ALIGNED: c_int = 0x0100;
-const WRITEABLE: c_int = 0x0400;
+pub const WRITEABLE: c_int = 0x0400;
 
 /// A NumPy array seen through its C structure.
 #[derive(Clone, Copy)]
@@ -149,7 +149,7 @@ static BFLOAT16: AtomicI32 = AtomicI32::new(0);
 ///
 /// # Errors
 /// `ArgumentError` for bfloat16 without ml_dtypes.
-fn type_num(py: Python<'_>, dtype: DType) -> PyResult<c_int> {
+pub fn type_num(py: Python<'_>, dtype: DType) -> PyResult<c_int> {
     const LONG_IS_64: bool = size_of::<c_long>() == 8;
     Ok(match dtype {
         DType::Float16 => 23,

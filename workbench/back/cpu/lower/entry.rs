@@ -90,7 +90,7 @@ impl FuncLower<'_, '_> {
                 self.stack_put(word, descs, desc_at + at);
             }
         }
-        if self.m.makes_pointers {
+        if self.m.linked.get(self.id.index()).copied().unwrap_or(true) {
             let frame = self.stack_slot(size_of::<SlotFrame>() as u32, 8);
             let prev = self.b.ins().load(types::I64, trusted(), self.ctx, Field::FRAMES);
             let first = self.b.ins().stack_addr(types::I64, descs, 0);

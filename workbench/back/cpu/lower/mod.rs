@@ -56,8 +56,8 @@ pub(super) struct Lowering<'m> {
     /// For each function its number among those compiled.
     pub numbers: &'m [Option<u32>],
     pub globals: &'m Globals,
-    /// Whether any reached function makes pointers out of integers, so that slots must be found by address.
-    pub makes_pointers: bool,
+    /// For each function whether its slots must be found by address.
+    pub linked: &'m [bool],
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
 }
@@ -137,7 +137,8 @@ struct FuncLower<'a, 'm> {
     descs: Option<clif::StackSlot>,
     /// The link of this activation's slots.
     frame: Option<clif::StackSlot>,
-    printf_area: Option<clif::StackSlot>,
+    /// Where words for the run time are put: of printf, services, launches.
+    words: Option<clif::StackSlot>,
     budget: Variable,
     /// Whether the context holds the running thread's index by itself.
     published: bool,
@@ -286,7 +287,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             slots: Vec::with_capacity(func.slots.len()),
             descs: None,
             frame: None,
-            printf_area: None,
+            words: None,
             budget,
             published: false,
             thread: None,
@@ -361,7 +362,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
 
     fn new_site(&mut self, span: Span, kind: SiteKind) -> i64 {
         let span = if span.is_none() { self.func.span } else { span };
-        self.m.sites.push(Site { span, kind });
+        self.m.sites.push(Site { span, kind, library: self.func.library });
         self.m.sites.len() as i64 - 1
     }
 

@@ -12,7 +12,8 @@ use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::intrinsics::HostFn;
 use crate::back::cpu::join::EXITED;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::ir::{Block, Case, FuncId, FuncKind, Label, Local, Scalar, Stmt, Type, Value};
+use crate::ir::service::Kind;
+use crate::ir::{Block, Case, FuncId, Label, Local, Scalar, Service, Stmt, Type, Value};
 use crate::source::Span;
 
 impl FuncLower<'_, '_> {
@@ -125,6 +126,12 @@ impl FuncLower<'_, '_> {
                 Ok(true)
             }
             Stmt::Barrier(_) | Stmt::Collective { .. } => Err(self.split_in_a_call(span)),
+            Stmt::Service { result, service, args } => self.lower_service(*result, *service, args, span),
+            Stmt::Launch { kernel, config, args } => {
+                let words: Vec<Value> = config.iter().chain(args).copied().collect();
+                self.ask(HostFn::Launch, SiteKind::Launch(*kernel), &words, span)?;
+                Ok(true)
+            }
         }
     }
 
@@ -369,7 +376,11 @@ impl FuncLower<'_, '_> {
         self.store_budget();
         let results = self.call(callee, &given);
         self.reload_budget();
-        self.stop_if(results[0]);
+        if target.library && target.kind.is_host() && !self.func.library {
+            self.stop_here_if(results[0], span)?;
+        } else {
+            self.stop_if(results[0]);
+        }
         if let Some(v) = result {
             let val = match (results.get(1).copied(), target.ret) {
                 (Some(addr), Some(Type::Ptr)) => {
@@ -384,28 +395,41 @@ impl FuncLower<'_, '_> {
         Ok(true)
     }
 
-    fn lower_printf(&mut self, result: Option<Value>, format: usize, args: &[Value], span: Span) -> Result<bool> {
-        if format >= self.m.module.formats.len() {
-            return Err(self.bad(span, "printf of a format that does not exist"));
-        }
+    /// Leaves with status 1 when `status`, of a function of the library, is not zero: it went wrong where that was called.
+    fn stop_here_if(&mut self, status: clif::Value, span: Span) -> Result<()> {
+        let (cold, ok) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(status, cold, &[], ok, &[]);
+        self.b.switch_to_block(cold);
+        self.b.seal_block(cold);
+        let site = self.new_site(span, SiteKind::Call);
+        let site = self.int(types::I64, site);
+        let status = self.call_host(HostFn::Relocate, &[self.ctx, site])?[0];
+        self.stop_if(status);
+        self.b.ins().jump(ok, &[]);
+        self.b.switch_to_block(ok);
+        self.b.seal_block(ok);
+        Ok(())
+    }
+
+    /// Puts values where the run time reads them: a word each, two (address, descriptor) for a pointer.
+    fn put_words(&mut self, args: &[Value]) -> Result<clif::StackSlot> {
         let mut words = Vec::with_capacity(2 * args.len());
-        let mut types = Vec::with_capacity(args.len());
         for arg in args {
             match self.val(*arg)? {
                 Val::Scalar(value) => {
                     let ty = Type::Scalar(self.scalar_of(*arg)?);
                     words.push(self.widen(value, ty));
-                    types.push(ty);
                 }
                 Val::Ptr(ptr) => {
                     let (addr, desc) = self.pair(ptr)?;
                     words.extend([addr, desc]);
-                    types.push(Type::Ptr);
                 }
             }
         }
-        let size = 8 * words.len().max(1) as u32;
-        let area = match self.printf_area {
+        // A result takes two at most.
+        let size = 8 * words.len().max(2) as u32;
+        let area = match self.words {
             Some(area) => {
                 let slot = &mut self.b.func.sized_stack_slots[area];
                 slot.size = slot.size.max(size);
@@ -413,14 +437,48 @@ impl FuncLower<'_, '_> {
             }
             None => {
                 let area = self.stack_slot(size, 8);
-                self.printf_area = Some(area);
+                self.words = Some(area);
                 area
             }
         };
         for (i, word) in words.into_iter().enumerate() {
             self.stack_put(word, area, 8 * i as i32);
         }
-        let host = self.func.kind == FuncKind::Host;
+        Ok(area)
+    }
+
+    /// Calls the run time for a site with words; leaves when it says so.
+    fn ask(&mut self, asked: HostFn, kind: SiteKind, args: &[Value], span: Span) -> Result<clif::StackSlot> {
+        let area = self.put_words(args)?;
+        let site = self.new_site(span, kind);
+        let site = self.int(types::I64, site);
+        let start = self.b.ins().stack_addr(types::I64, area, 0);
+        let status = self.call_host(asked, &[self.ctx, site, start])?[0];
+        self.stop_if(status);
+        Ok(area)
+    }
+
+    fn lower_service(&mut self, result: Option<Value>, service: Service, args: &[Value], span: Span) -> Result<bool> {
+        let area = self.ask(HostFn::Service, SiteKind::Service(service), args, span)?;
+        let Some(v) = result else { return Ok(true) };
+        let word = self.stack_get(area, 0);
+        let val = match service.ret() {
+            Some(Kind::Int) => Val::Scalar(word),
+            Some(Kind::Float) => Val::Scalar(self.b.ins().bitcast(types::F64, clif::MemFlagsData::new(), word)),
+            Some(Kind::Ptr) => Val::Ptr(Ptr::Dynamic { addr: word, desc: self.stack_get(area, 8) }),
+            None => return Err(self.bad(span, format_args!("service {} has no result", service.name()))),
+        };
+        self.define(v, val)?;
+        Ok(true)
+    }
+
+    fn lower_printf(&mut self, result: Option<Value>, format: usize, args: &[Value], span: Span) -> Result<bool> {
+        if format >= self.m.module.formats.len() {
+            return Err(self.bad(span, "printf of a format that does not exist"));
+        }
+        let types = args.iter().map(|a| self.func.ty(*a)).collect();
+        let area = self.put_words(args)?;
+        let host = self.func.kind.is_host();
         let site = self.new_site(span, SiteKind::Printf { format, args: types, host });
         let site = self.int(types::I64, site);
         let start = self.b.ins().stack_addr(types::I64, area, 0);

@@ -108,9 +108,7 @@ torch::Tensor run(at::Tensor x) { AT_DISPATCH_ALL_TYPES(x.type(), "k", ([&] { k<
 #[test]
 fn the_style_of_extensions_and_libraries_parses() {
     assert_eq!(faults(include_str!("library.cu")), Vec::<String>::new());
-    let extension = faults(include_str!("extension.cu"));
-    assert_eq!(extension.len(), 1, "{extension:?}");
-    assert!(extension[0].contains("`PYBIND11_MODULE`"), "{extension:?}");
+    assert_eq!(faults(include_str!("extension.cu")), Vec::<String>::new());
 }
 
 #[test]

@@ -58,6 +58,20 @@ Raises ArgumentError for a scalar that does not fit, KernelFault for what the fu
 """
 
 
+_EXTENSION = """A host function of tensors and numbers; call it like any function, by position, and by name where `py::arg` gives names.
+
+Arrays (NumPy, torch, anything with DLPack or an array interface) become tensors that share their memory, in any layout of positive
+strides; tensors come back as the kind of array that the first argument is. Numbers, strings, lists and None convert as pybind11 does.
+
+Raises ExtensionError for `TORCH_CHECK` and its like, KernelFault for what a kernel that it launches does wrong.
+
+>>> import numpy as np, workbench as wb
+>>> m = wb.load_inline("e", "torch::Tensor twice(torch::Tensor x) { return x * 2; }", functions="twice")
+>>> m.twice(np.arange(3))
+array([0, 2, 4])
+"""
+
+
 _BENCH = """What `wb.bench` found; shows itself in a notebook as a picture, verdicts and a table.
 
 `.rows` holds one dict per contestant and size, times in seconds per call; `.headlines` what the samples support; `.plot()`
@@ -117,6 +131,13 @@ class _Doc:
         return f"{instance.signature}\n\n{self.text}"
 
 
+class _ExtensionDoc(_Doc):
+    """The docstring of a class, and of each instance what it was registered with."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> str:
+        return self.text if instance is None else instance._doc
+
+
 class _Signature:
     """The parameters of a kernel or host function, for `inspect` and for completion."""
 
@@ -132,6 +153,7 @@ def install() -> None:
     _workbench.Module.__doc__ = _MODULE
     _workbench.Launcher.__doc__ = _LAUNCHER
     _workbench.Kernel.__doc__ = _Doc(_KERNEL)  # type: ignore[assignment]
+    _workbench.ExtensionFunction.__doc__ = _ExtensionDoc(_EXTENSION)  # type: ignore[assignment]
     _workbench.HostFunction.__doc__ = _Doc(_HOST)  # type: ignore[assignment]
     _workbench.BenchReport.__doc__ = _BENCH
     _workbench.Svg.__doc__ = _SVG

@@ -127,3 +127,30 @@ def like(first: Any, array: np.ndarray) -> Any:
             return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(array)
     return array
+
+
+def host_value(obj: Any) -> tuple[str, str] | None:
+    """What host code takes that is neither a number of Python's nor an array: dtypes, devices, scalars of NumPy."""
+    if isinstance(obj, np.floating):
+        return "float", ""
+    if isinstance(obj, np.bool_):
+        return "bool", ""
+    if isinstance(obj, np.dtype):
+        return "dtype", obj.name
+    if isinstance(obj, type) and issubclass(obj, np.generic):
+        return "dtype", np.dtype(obj).name
+    kind, module = type(obj).__name__, type(obj).__module__.partition(".")[0]
+    if module == "torch" and kind == "dtype":
+        return "dtype", str(obj).removeprefix("torch.")
+    if module == "torch" and kind == "device":
+        return "device", str(obj)
+    return None
+
+
+def dtype_of(name: str, first: Any) -> Any:
+    """An element type as the kind of dtype that goes with the first argument."""
+    if first is not None and type(first).__module__.partition(".")[0] == "torch":
+        import torch
+
+        return getattr(torch, name)
+    return bfloat16() if name == "bfloat16" else np.dtype(name)

@@ -15,6 +15,7 @@ __all__ = [
     "CompileError",
     "DeviceUnavailable",
     "Diagnostic",
+    "ExtensionError",
     "KernelFault",
     "KernelTimeout",
     "last_error",
@@ -164,6 +165,57 @@ class KernelTimeout(_Fault, TimeoutError):
         self._set(rendered, fields or {}, html)
 
 
+class ExtensionError(_Fault, RuntimeError):
+    r"""Host code raised an exception: `TORCH_CHECK`, `throw`, an operation on tensors that cannot be done.
+
+    `str()` begins with the message; `.line` and `.column` say where. What torch raises as a ValueError, TypeError, IndexError,
+    NotImplementedError or MemoryError is one of those as well.
+
+    >>> import workbench as wb
+    >>> m = wb.load_inline("e", "torch::Tensor f(torch::Tensor x) { TORCH_CHECK(x.dim() == 1, \"a vector, please\"); return x; }",
+    ...                    functions="f")
+    >>> import numpy as np
+    >>> try:
+    ...     m.f(np.zeros((2, 2)))
+    ... except RuntimeError as e:
+    ...     print(str(e).splitlines()[0], e.line)
+    a vector, please 1
+    """
+
+    def __init__(self, rendered: str, fields: dict[str, Any] | None = None, html: str = "") -> None:
+        super().__init__(rendered)
+        self._set(rendered, fields or {}, html)
+
+
+class _ExtensionValueError(ExtensionError, ValueError):
+    pass
+
+
+class _ExtensionTypeError(ExtensionError, TypeError):
+    pass
+
+
+class _ExtensionIndexError(ExtensionError, IndexError):
+    pass
+
+
+class _ExtensionNotImplementedError(ExtensionError, NotImplementedError):
+    pass
+
+
+class _ExtensionMemoryError(ExtensionError, MemoryError):
+    pass
+
+
+_RAISED: dict[str, type[ExtensionError]] = {
+    "ValueError": _ExtensionValueError,
+    "TypeError": _ExtensionTypeError,
+    "IndexError": _ExtensionIndexError,
+    "NotImplementedError": _ExtensionNotImplementedError,
+    "MemoryError": _ExtensionMemoryError,
+}
+
+
 class ArgumentError(TypeError, ValueError):
     """An argument does not fit: the message names the parameter, what came and what was wanted.
 
@@ -218,6 +270,11 @@ def make_compile_error(rendered: str, items: Iterable[dict[str, Any]], html: str
 def make_fault(rendered: str, fields: dict[str, Any], html: str) -> BaseException:
     """A `KernelFault` of the native half's parts."""
     return _remember(KernelFault(rendered, fields, html))
+
+
+def make_raised(rendered: str, fields: dict[str, Any], html: str) -> ExtensionError:
+    """Called by the native half."""
+    return _remember(_RAISED.get(fields.get("kind", ""), ExtensionError)(rendered, fields, html))
 
 
 def make_timeout(rendered: str, fields: dict[str, Any], html: str) -> BaseException:

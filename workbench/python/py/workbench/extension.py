@@ -1,17 +1,15 @@
-"""`wb.load_inline`: torch's inline extensions, without a compiler, for sources of kernels and scalar host functions."""
+"""`wb.load_inline`: torch's inline extensions, without a compiler."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from . import _workbench
 from ._compile import collect_headers, parse_options
-from .errors import CompileError, Diagnostic, make_argument_error
+from .errors import CompileError, make_argument_error
 
 __all__ = ["load_inline"]
 
@@ -43,8 +41,8 @@ def load_inline(
 ) -> ModuleType:
     """Compiles C++ and CUDA sources given as text, as `torch.utils.cpp_extension.load_inline` does.
 
-    `functions` names what the module offers, kernels (launched as `m.k[grid, block](...)`) or host functions of scalars;
-    None offers everything. Flags are honoured (`-D`, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an
+    `functions` names what the module offers, host functions or kernels (launched as `m.k[grid, block](...)`), with docstrings where
+    it is a dict; None offers what the sources register (`PYBIND11_MODULE`), or else everything. Flags are honoured (`-D`, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an
     error. Nothing is written to `build_directory`. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
 
     Raises CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
@@ -73,37 +71,57 @@ def load_inline(
         )
     parsed = parse_options([*cflags, *(f for f in cuda_cflags if f not in cflags)], "cpu")
     paths = [extra_include_paths] if isinstance(extra_include_paths, str) else list(extra_include_paths or ())
-    headers = {"main.cpp": cpp, "cuda.cu": cuda}
+    wanted = _wanted(functions)
+    kernels = [f for f in wanted if re.search(rf"__global__[^;{{}}()]*(\([^()]*\)[^;{{}}()]*)?\b{re.escape(f)}\s*\(", cpp + cuda)]
+    bound = {f: doc for f, doc in wanted.items() if f not in kernels}
+    headers = {"main.cpp": cpp, "cuda.cu": cuda, "functions": _registration(bound)}
     collect_headers("", [*parsed.include_dirs, *map(Path, paths)], headers)
-    # As two headers, so that a message names the line of the source that was given.
-    source = '#include "main.cpp"\n#include "cuda.cu"\n'
-    compiled = _workbench.compile_source(source, "cpu", name, parsed.defines, headers, [], None, None)
+    # As headers, so that a message names the line of the source that was given.
+    source = "".join(f'#include "{name}"\n' for name in ("main.cpp", "cuda.cu", "functions"))
+    defines = [*parsed.defines, ("TORCH_EXTENSION_NAME", name)]
+    try:
+        compiled = _workbench.compile_source(source, "cpu", name, defines, headers, [], None, None)
+    except CompileError as error:
+        unknown = [d for d in error.diagnostics if d.file == "functions"]
+        if unknown and len(unknown) == len([d for d in error.diagnostics if d.severity == "error"]):
+            names = ", ".join(f"`{f}`" for f in bound)
+            raise make_argument_error(f"functions: {unknown[0].message} (asked for: {names})") from None
+        raise
     if verbose:
         for warning in compiled.warnings:
             print(warning)
     module = ModuleType(name, f"kernels and host functions of the inline extension `{name}`")
     module.__dict__["__workbench__"] = compiled
-    for wanted in _names(functions, compiled):
+    for offered in [*wanted] if functions is not None else [*compiled.kernels, *compiled.host_functions]:
         try:
-            module.__dict__[wanted] = compiled[wanted]
+            module.__dict__[offered] = compiled[offered]
         except KeyError as error:
-            left_out = [w for w in compiled.warnings if "left out" in w.message and f"`{wanted}`" in w.message]
-            if left_out:
-                raise _refused(left_out[0]) from None
             raise make_argument_error(f"functions: {error.args[0]}") from None
     return module
 
 
-def _refused(warning: Diagnostic) -> CompileError:
-    """The error of a function that was asked for and left out."""
-    message = warning.message.replace(" is left out, which no kernel needs", "").replace(" is left out", "")
-    error = replace(warning, severity="error", message=message)
-    lines = [f"{error}"]
-    if error.text is not None:
-        lines.append(f"    {error.text}")
-    lines.append(f"help: {error.help}")
-    rendered = "\n".join(lines)
-    return CompileError(rendered, [error], f"<pre>{escape(rendered)}</pre>")
+def _registration(functions: Mapping[str, str]) -> str:
+    """What torch writes behind the sources for `functions`: a pybind11 module that offers them."""
+    if not functions:
+        return ""
+    lines = "".join(f"m.def({_quoted(name)}, &{name}, {_quoted(doc)});\n" for name, doc in functions.items())
+    return f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{lines}}}\n"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"'
+
+
+def _wanted(functions: str | Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+    """Names with their docstrings."""
+    if functions is None:
+        return {}
+    if isinstance(functions, str):
+        return {functions: functions}
+    if isinstance(functions, Mapping):
+        return dict(functions)
+    return {f: f for f in functions}
 
 
 def _join(sources: str | Sequence[str] | None) -> str:
@@ -115,8 +133,3 @@ def _join(sources: str | Sequence[str] | None) -> str:
 def _defines(flags: Iterable[str]) -> list[tuple[str, str]]:
     return sorted(parse_options([f for f in flags if f.startswith("-D")], "cpu").defines)
 
-
-def _names(functions: str | Sequence[str] | Mapping[str, str] | None, compiled: Any) -> list[str]:
-    if functions is None:
-        return [*compiled.kernels, *compiled.host_functions]
-    return [functions] if isinstance(functions, str) else list(functions)

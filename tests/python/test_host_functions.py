@@ -1,0 +1,299 @@
+"""Host functions with tensors: what an inline extension's C++ does, against NumPy."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+ADD = """
+#include <torch/extension.h>
+__global__ void add_kernel(const float* a, const float* b, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i];
+}
+torch::Tensor add(torch::Tensor a, torch::Tensor b) {
+    TORCH_CHECK(a.sizes() == b.sizes(), "shapes ", a.sizes(), " and ", b.sizes(), " differ");
+    auto out = torch::empty_like(a);
+    int n = a.numel();
+    add_kernel<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), b.data_ptr<float>(), out.data_ptr<float>(), n);
+    return out;
+}
+"""
+
+
+def module(source, *functions, **options):
+    return wb.load_inline("ext", source, functions=list(functions) or None, **options)
+
+
+def rand(*shape, dtype=np.float32, seed=0):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def test_a_kernel_is_launched_on_fresh_memory():
+    m = module(ADD, "add")
+    a, b = rand(1003), rand(1003, seed=1)
+    out = m.add(a, b)
+    assert out.dtype == np.float32
+    np.testing.assert_array_equal(out, a + b)
+    # The result outlives the call, the module and its inputs.
+    del m
+    gc.collect()
+    np.testing.assert_array_equal(out, a + b)
+
+
+def test_what_is_registered_is_what_is_offered():
+    text = ADD + 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("plus", &add, "adds", py::arg("x"), py::arg("y")); }'
+    m = wb.load_inline("ext", text)
+    assert not hasattr(m, "add") and m.plus.__doc__ == "adds"
+    a = rand(5)
+    np.testing.assert_array_equal(m.plus(y=a, x=a), a + a)
+    with pytest.raises(wb.ArgumentError, match="`y` is missing"):
+        m.plus(a)
+    with pytest.raises(wb.ArgumentError, match="those with names: x, y"):
+        m.plus(a, z=a)
+
+
+def test_defaults_of_arguments():
+    text = "double scale(double x, double by, int64_t times) { for (int i = 0; i < times; ++i) x *= by; return x; }\n" + (
+        'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scale", &scale, py::arg("x"), py::arg("by") = 2.0, py::arg("times") = 1); }'
+    )
+    m = wb.load_inline("ext", text)
+    assert (m.scale(3), m.scale(3, times=3), m.scale(3, 0.5)) == (6.0, 24.0, 1.5)
+
+
+def test_a_text_without_registrations_offers_its_host_functions():
+    m = wb.compile(ADD)
+    assert m.host_functions == ["add"] and m.kernels == ["add_kernel"]
+    a = rand(7)
+    np.testing.assert_array_equal(m.add(a, a), a + a)
+
+
+def test_a_check_that_fails_raises_with_its_message_and_line():
+    m = module(ADD, "add")
+    with pytest.raises(RuntimeError) as caught:
+        m.add(rand(3), rand(4))
+    assert str(caught.value).splitlines()[0] == "shapes [3] and [4] differ"
+    assert isinstance(caught.value, wb.ExtensionError) and caught.value.line == 8
+    np.testing.assert_array_equal(m.add(rand(3), rand(3)), rand(3) * 2)
+
+
+@pytest.mark.parametrize(
+    ("check", "error"),
+    [("TORCH_CHECK_VALUE", ValueError), ("TORCH_CHECK_INDEX", IndexError), ("TORCH_CHECK_TYPE", TypeError),
+     ("TORCH_CHECK_NOT_IMPLEMENTED", NotImplementedError)],
+)
+def test_checks_raise_as_torchs_do(check, error):
+    m = module(f'int64_t f(int64_t x) {{ {check}(x > 0, "x is ", x); return x; }}', "f")
+    with pytest.raises(error, match="^x is -1"):
+        m.f(-1)
+    assert m.f(2) == 2
+
+
+def test_a_fault_of_a_launched_kernel_names_it_and_its_line():
+    m = module(ADD.replace("if (i < n) out", "out"), "add")
+    with pytest.raises(wb.KernelFault) as caught:
+        m.add(rand(3), rand(3))
+    e = caught.value
+    assert (e.kernel, e.kind, e.line, e.thread) == ("add_kernel", "out-of-bounds read", 5, (3, 0, 0))
+
+
+def test_a_wrong_element_type_is_torchs_error():
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found Double"):
+        module(ADD, "add").add(rand(3, dtype=np.float64), rand(3, dtype=np.float64))
+
+
+def test_wrong_arguments_are_type_errors():
+    m = module(ADD, "add")
+    with pytest.raises(TypeError, match=r"add\(\): argument 2 must be Tensor, not float"):
+        m.add(rand(3), 1.0)
+    with pytest.raises((TypeError, RuntimeError)):
+        m.add(rand(3))
+
+
+def test_dispatch_over_types():
+    m = module(
+        """
+        template <typename T> __global__ void twice(const T* x, T* y, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) y[i] = x[i] + x[i];
+        }
+        torch::Tensor f(torch::Tensor x) {
+            auto y = torch::empty_like(x);
+            AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "twice", ([&] {
+                twice<scalar_t><<<1, 64>>>(x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), x.numel());
+            }));
+            return y;
+        }
+        """,
+        "f",
+    )
+    for dtype in (np.float32, np.float64, np.float16):
+        x = rand(50, dtype=dtype)
+        y = m.f(x)
+        assert y.dtype == dtype
+        np.testing.assert_array_equal(y, x + x)
+    with pytest.raises(NotImplementedError, match="\"twice\" not implemented for 'Int'"):
+        m.f(np.arange(3, dtype=np.int32))
+
+
+def test_accessors_see_strides():
+    m = module(
+        """
+        __global__ void k(torch::PackedTensorAccessor32<float, 2> x, torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> y) {
+            int i = threadIdx.y, j = threadIdx.x;
+            if (i < x.size(0) && j < x.size(1)) y[i][j] = 10 * x[i][j];
+        }
+        torch::Tensor gpu(torch::Tensor x) {
+            auto y = torch::zeros({x.size(0), x.size(1)}, x.options());
+            k<<<1, dim3(8, 8)>>>(x.packed_accessor32<float, 2>(), y.packed_accessor32<float, 2, torch::RestrictPtrTraits>());
+            return y;
+        }
+        double cpu(torch::Tensor x) {
+            auto a = x.accessor<float, 2>();
+            double sum = 0;
+            for (int i = 0; i < a.size(0); ++i)
+                for (int j = 0; j < a.size(1); ++j) sum += (i + 1) * a[i][j];
+            return sum;
+        }
+        """,
+        "gpu", "cpu",
+    )
+    x = rand(5, 7).T
+    np.testing.assert_array_equal(m.gpu(x), x * np.float32(10))
+    # `(i + 1) * a[i][j]` is a product of floats, the sum one of doubles: 35 additions.
+    expected = (x * np.arange(1, 8, dtype=np.float32)[:, None]).astype(np.float64).sum()
+    assert m.cpu(x) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(RuntimeError, match="expected 2 dims but tensor has 1"):
+        m.cpu(rand(3))
+
+
+def test_an_access_past_a_tensor_is_a_fault_and_not_the_end():
+    m = module("float f(torch::Tensor x, int64_t i) { return x.data_ptr<float>()[i]; }", "f")
+    x = rand(4)
+    assert m.f(x, 3) == x[3]
+    for i in (4, -1, 1 << 40):
+        with pytest.raises(wb.KernelFault, match="out-of-bounds read"):
+            m.f(x, i)
+
+
+def test_memory_of_a_tensor_that_is_gone_is_gone():
+    m = module(
+        """
+        float f() {
+            float* p;
+            { auto x = torch::ones({8}); p = x.data_ptr<float>(); }
+            return p[0];
+        }
+        """,
+        "f",
+    )
+    with pytest.raises(wb.KernelFault, match="no live allocation"):
+        m.f()
+
+
+def test_values_of_many_types_pass():
+    m = module(
+        """
+        std::vector<torch::Tensor> halves(const torch::Tensor& x) { return {x.slice(0, 0, 2), x.slice(0, 2)}; }
+        std::tuple<torch::Tensor, int64_t> pair(torch::Tensor x) { return {x, x.size(0)}; }
+        torch::Tensor total(std::vector<torch::Tensor> all) { auto s = all[0].clone(); for (size_t i = 1; i < all.size(); ++i) s += all[i]; return s; }
+        int64_t maybe(c10::optional<int64_t> n) { return n.has_value() ? *n : -1; }
+        std::string greet(const std::string& name, bool loud) { return loud ? "HELLO " + name : "hello " + name; }
+        std::vector<int64_t> doubled(std::vector<int64_t> v) { for (auto& x : v) x *= 2; return v; }
+        """,
+        "halves", "pair", "total", "maybe", "greet", "doubled",
+    )
+    x = rand(5, 2)
+    low, high = m.halves(x)
+    np.testing.assert_array_equal(np.concatenate([low, high]), x)
+    assert low.base is not None and np.shares_memory(low, x)
+    same, n = m.pair(x)
+    assert same is x and n == 5
+    np.testing.assert_array_equal(m.total([x, x, x]), x + x + x)
+    assert (m.maybe(3), m.maybe(None)) == (3, -1)
+    assert m.greet("you", True) == "HELLO you" and m.greet(loud := "ü", False) == f"hello {loud}"
+    assert m.doubled([1, 2, 3]) == [2, 4, 6]
+
+
+def test_in_place_writes_reach_the_callers_array():
+    m = module("void f(torch::Tensor x) { x.mul_(2); x[0] += 1; }", "f")
+    x = rand(4)
+    before = x.copy()
+    m.f(x)
+    before *= 2
+    before[0] += 1
+    np.testing.assert_array_equal(x, before)
+    x.flags.writeable = False
+    with pytest.raises(RuntimeError, match="read-only"):
+        m.f(x)
+
+
+def test_tensor_arithmetic_promotes_and_broadcasts():
+    m = module("torch::Tensor f(torch::Tensor a, torch::Tensor b) { return (a + b * 2) / 3 - a.sum(1, true); }", "f")
+    a, b = rand(4, 3), rand(3, seed=1)
+    np.testing.assert_allclose(m.f(a, b), (a + b * 2) / 3 - a.sum(1, keepdims=True), rtol=1e-5, atol=1e-6)
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        m.f(a, rand(4))
+
+
+def test_empty_tensors():
+    m = module("torch::Tensor f(torch::Tensor x) { return torch::cat({x, x.exp()}, 1); }", "f")
+    out = m.f(np.zeros((0, 3), np.float32))
+    assert out.shape == (0, 6) and out.dtype == np.float32
+
+
+def test_printf_of_host_and_kernel_comes_in_order(capsys):
+    m = module(
+        """
+        __global__ void k() { printf("thread %d\\n", threadIdx.x); }
+        void f() { printf("before\\n"); k<<<1, 2>>>(); printf("after\\n"); }
+        """,
+        "f",
+    )
+    m.f()
+    assert capsys.readouterr().out == "before\nthread 0\nthread 1\nafter\n"
+
+
+def test_a_changed_source_runs_at_once_under_the_same_name():
+    for k in (1, 2, 3):
+        m = wb.load_inline("same", f"torch::Tensor f(torch::Tensor x) {{ return x + {k}; }}", functions="f")
+        np.testing.assert_array_equal(m.f(np.zeros(2, np.float32)), np.full(2, k, np.float32))
+
+
+def test_a_launch_of_no_blocks_says_so():
+    m = module("__global__ void k() {}\nvoid f(int64_t n) {\n    k<<<n, 32>>>();\n}", "f")
+    m.f(1)
+    with pytest.raises(RuntimeError, match="holds no thread") as caught:
+        m.f(0)
+    assert caught.value.line == 3
+
+
+def test_calls_from_many_threads():
+    m = module(ADD, "add")
+    wrong = []
+
+    def work(seed):
+        a = rand(300, seed=seed)
+        for _ in range(20):
+            if not np.array_equal(m.add(a, a), a + a):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert wrong == []
+
+
+def test_memory_does_not_grow():
+    resource = pytest.importorskip("resource")
+    m = module("torch::Tensor f(torch::Tensor x) { auto y = x; for (int i = 0; i < 50; ++i) y = y + 1; return y; }", "f")
+    x = np.zeros(1 << 18, np.float32)
+    m.f(x)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(10):
+        m.f(x)
+    # 500 temporaries of 1 MiB; each is freed when it goes.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000

@@ -1,0 +1,89 @@
+//! Host functions that a text defines and does not register: the notebook may call those whose arguments and result it knows.
+//! What would register them is written here, and read after the text.
+
+use super::ast::{
+    BaseType, FunctionDecl, FunctionKind, Interner, Item, TemplateArgKind, TranslationUnit, TypeLayer, TypeName,
+};
+use crate::source::FileId;
+
+/// Names that the registration mentions, which the library must be asked for.
+pub const WORDS: [&str; 3] = ["__wb", "expose", "__wb_entry_call"];
+
+/// Types of arguments and results that the notebook has values for, by the last part of their names.
+const KNOWN: [&str; 20] = [
+    "Tensor",
+    "vector",
+    "tuple",
+    "optional",
+    "string",
+    "Scalar",
+    "ScalarType",
+    "Device",
+    "int64_t",
+    "int32_t",
+    "int16_t",
+    "int8_t",
+    "uint64_t",
+    "uint32_t",
+    "uint16_t",
+    "uint8_t",
+    "size_t",
+    "TensorList",
+    "IntArrayRef",
+    "pair",
+];
+
+/// The text that registers the functions of a unit; `None` when there is none.
+pub fn text(unit: &TranslationUnit, library: &[FileId], interner: &Interner) -> Option<String> {
+    let mut names: Vec<(String, usize)> = Vec::new();
+    let mut has_tensor = false;
+    for item in &unit.items {
+        let Item::Function(func) = item else { continue };
+        if library.contains(&func.span.file) || func.body.is_none() || !is_plain(func) {
+            continue;
+        }
+        let name = interner.name(func.name.last().name).to_owned();
+        let types = func.params.iter().map(|p| &p.ty).chain([&func.ret]);
+        let known = types.clone().all(|ty| is_known(ty, interner));
+        match names.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, count)) => *count += 1,
+            None if known => names.push((name, 1)),
+            None => names.push((name, 2)),
+        }
+        has_tensor |= known && types.clone().any(|ty| matches!(ty.base, BaseType::Named(_)));
+    }
+    // Of overloads none is meant by the name alone.
+    names.retain(|(name, count)| *count == 1 && !name.starts_with("__wb") && name != "main");
+    if names.is_empty() || !has_tensor {
+        return None;
+    }
+    let calls: String = names.iter().map(|(name, _)| format!("__wb::expose(\"{name}\", &{name}); ")).collect();
+    Some(format!("void __wb_entry_register_exposed() {{ (void)&__wb_entry_call; {calls}}}"))
+}
+
+fn is_plain(func: &FunctionDecl) -> bool {
+    let specs = &func.specs;
+    matches!(func.kind, FunctionKind::Plain)
+        && func.templates.is_empty()
+        && func.name.simple().is_some()
+        && !(specs.global || specs.device)
+        && !func.params.iter().any(|p| p.pack || p.ty.base.is_auto())
+}
+
+fn is_known(ty: &TypeName, interner: &Interner) -> bool {
+    if ty.layers.iter().any(|l| !matches!(l, TypeLayer::Reference { .. })) {
+        return false;
+    }
+    match &ty.base {
+        BaseType::Named(name) => {
+            let part = name.last_part();
+            let args = part.args.iter().flat_map(|args| args.iter());
+            KNOWN.contains(&interner.name(part.ident.name))
+                && args.into_iter().all(|a| match &a.kind {
+                    TemplateArgKind::Type(ty) => is_known(ty, interner),
+                    TemplateArgKind::Expr(_) => false,
+                })
+        }
+        base => !base.is_auto(),
+    }
+}

@@ -1,0 +1,236 @@
+//! What only host code does: launches of kernels, and, in the library, services of the run time.
+
+use super::convert::Use;
+use super::find::Found;
+use super::tree::{FuncIndex, Node, Typed};
+use super::{Lowerer, Side};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Expr, ExprKind};
+use crate::front::types::{Num, Ty};
+use crate::ir::service::Kind;
+use crate::ir::{Scalar, Service, Stmt, Value};
+use crate::source::Span;
+
+/// What names of services begin with.
+const PREFIX: &str = "__wb_";
+
+/// What names of functions of the library begin with that the run time calls.
+pub(super) const ENTRY: &str = "__wb_entry";
+
+/// A launch, checked.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The kernel.
+    kernel: FuncIndex,
+    /// Grid and block, of type `dim3`.
+    extents: [Typed; 2],
+    /// Bytes of dynamic shared memory.
+    shared: Option<Typed>,
+    /// The stream: evaluated, and all streams are one.
+    stream: Option<Typed>,
+    /// The kernel's arguments, as its parameters want them.
+    args: Vec<Typed>,
+}
+
+impl<'a> Lowerer<'a> {
+    /// `kernel<<<grid, block, bytes, stream>>>(args)`
+    pub(super) fn launch(&mut self, callee: &'a Expr, config: &'a [Expr], args: &'a [Expr], span: Span) -> Typed {
+        if self.f.side != Side::Host {
+            self.report(
+                Diagnostic::error(Code::Unsupported, span, "a kernel is launched by device code: dynamic parallelism")
+                    .help("launch the second kernel from host code"),
+            );
+            return Typed::error(span);
+        }
+        let mut given = config.iter();
+        let extents = [given.next(), given.next()].map(|e| e.map(|e| self.extent(e)));
+        let shared = given.next().map(|e| self.number_of(e, "the bytes of shared memory"));
+        let stream = given.next().map(|e| self.expr(e));
+        let args = self.arguments(args);
+        let kernel = self.launched(callee, &args);
+        let [Some(grid), Some(block)] = extents else { return Typed::error(span) };
+        let (Some(kernel), extents) = (kernel, [grid, block]) else { return Typed::error(span) };
+        let parts = extents.iter().chain(&shared).chain(&stream).chain(&args);
+        if parts.into_iter().any(Typed::is_error) || !self.known_result(kernel, span) {
+            return Typed::error(span);
+        }
+        let Some(args) = self.converted_arguments(kernel, args, span) else { return Typed::error(span) };
+        self.note_call(kernel, span);
+        let launch = Launch { kernel, extents, shared, stream, args };
+        Typed::value(Ty::void(), span, Node::Launch(Box::new(launch)))
+    }
+
+    /// A grid or block: a `dim3`, or a number for its first extent.
+    fn extent(&mut self, e: &'a Expr) -> Typed {
+        let e = self.expr(e);
+        let (Some(dim3), false) = (self.vector_type("dim3"), e.is_error()) else { return Typed::error(e.span) };
+        let span = e.span;
+        match dim3.as_struct() {
+            Some(s) if e.ty.arithmetic().is_some() => {
+                let s = s.clone();
+                let e = self.operand(e);
+                self.vector_value(&s, vec![e], span)
+            }
+            _ => self.implicit(e, &dim3, Use::Assign),
+        }
+    }
+
+    fn number_of(&mut self, e: &'a Expr, what: &str) -> Typed {
+        let e = self.expr(e);
+        if !e.is_error() && e.ty.arithmetic().is_none() {
+            let message = format!("{what} are a number, not `{}`", e.ty);
+            self.report(Diagnostic::error(Code::TypeMismatch, e.span, message));
+            return Typed::error(e.span);
+        }
+        self.implicit(e, &Num::UInt.into(), Use::Assign)
+    }
+
+    /// The kernel that is launched with such arguments.
+    fn launched(&mut self, callee: &'a Expr, args: &[Typed]) -> Option<FuncIndex> {
+        let callee = super::expr::bare(callee);
+        if args.iter().any(Typed::is_error) {
+            return None;
+        }
+        let ExprKind::Name(name) = &callee.kind else {
+            let message = "what is launched is a kernel's name";
+            self.report(Diagnostic::error(Code::TypeMismatch, callee.span, message));
+            return None;
+        };
+        let shown = name.path(self.interner);
+        let index = match self.find(name) {
+            Found::Functions(set, explicit) => {
+                self.choose_function(&shown, &set, explicit.as_deref(), None, args, callee.span)?
+            }
+            Found::Error => return None,
+            Found::None => {
+                self.unknown(&name.last(), callee.span, "kernel");
+                return None;
+            }
+            _ => {
+                let found = self.expr(callee);
+                if found.is_error() {
+                    return None;
+                }
+                if let Some(index) = Self::as_function(&found) {
+                    index
+                } else {
+                    let message = format!("`{shown}` is `{}`: what is launched is a kernel's name", found.ty);
+                    self.report(Diagnostic::error(Code::TypeMismatch, callee.span, message));
+                    return None;
+                }
+            }
+        };
+        let func = self.func(index);
+        if func.broken {
+            return None;
+        }
+        if func.side != Side::Kernel {
+            let place = func.span;
+            let message = format!("`{shown}` is launched, and is no kernel");
+            self.report(
+                Diagnostic::error(Code::WrongSide, callee.span, message)
+                    .related(place, "declared here")
+                    .help("declare it `__global__`"),
+            );
+            return None;
+        }
+        Some(index)
+    }
+
+    pub(super) fn emit_launch(&mut self, launch: &Launch, span: Span) {
+        let mut config = Vec::with_capacity(7);
+        for extent in &launch.extents {
+            let at = self.emit_object(extent);
+            for i in 0..3 {
+                let b = self.at(span);
+                let place = b.offset(at, 4 * i, crate::ir::Stride::Bytes(1));
+                config.push(b.load(place, Scalar::U32.into(), false));
+            }
+        }
+        config.push(match &launch.shared {
+            Some(shared) => self.emit_value(shared),
+            None => self.at(span).int(Scalar::U32, 0),
+        });
+        if let Some(stream) = &launch.stream {
+            self.effect(stream);
+        }
+        let args: Vec<Value> = launch.args.iter().map(|a| self.emit_argument(a)).collect();
+        let kernel = self.func_id(launch.kernel);
+        if let Ok(config) = config.try_into() {
+            self.at(span).push(Stmt::Launch { kernel, config, args });
+        }
+    }
+
+    /// A call of a service, which only the library may write.
+    pub(super) fn service(&mut self, name: &str, args: &[Typed], span: Span) -> Option<Typed> {
+        let name = name.strip_prefix(PREFIX)?;
+        if !self.in_library(span) {
+            return None;
+        }
+        if let "construct" | "destroy" = name {
+            return Some(self.life(args, span));
+        }
+        let service = Service::find(name)?;
+        let params = service.params();
+        if !self.exactly(name, params.len(), args.len(), span) {
+            return Some(Typed::error(span));
+        }
+        let mut converted = Vec::with_capacity(args.len());
+        for (i, (arg, kind)) in args.iter().zip(params).enumerate() {
+            let ty = match kind {
+                Kind::Int => Num::Long.into(),
+                Kind::Float => Num::Double.into(),
+                Kind::Ptr => Ty::void().constant().pointer(),
+            };
+            converted.push(self.implicit(arg.clone(), &ty, Use::Argument(i + 1, name)));
+        }
+        if converted.iter().any(Typed::is_error) {
+            return Some(Typed::error(span));
+        }
+        let ty = match service.ret() {
+            None => Ty::void(),
+            Some(Kind::Int) => Num::Long.into(),
+            Some(Kind::Float) => Num::Double.into(),
+            Some(Kind::Ptr) => Ty::void().pointer(),
+        };
+        Some(Typed::value(ty, span, Node::Service(service, converted)))
+    }
+
+    /// `__wb_construct(place, value)`, `__wb_destroy(place)`
+    fn life(&mut self, args: &[Typed], span: Span) -> Typed {
+        let [place, value @ ..] = args else { return Typed::error(span) };
+        let place = self.operand(place.clone());
+        let Some(ty) = place.ty.pointee().map(Ty::unqualified) else { return Typed::error(span) };
+        if !self.complete_type(&ty, span) {
+            return Typed::error(span);
+        }
+        let value = value.first().map(|v| self.implicit(v.clone(), &ty, Use::Assign));
+        if value.as_ref().is_some_and(Typed::is_error) {
+            return Typed::error(span);
+        }
+        Typed::value(Ty::void(), span, Node::Life(Box::new((place, value))))
+    }
+
+    pub(super) fn emit_life(&mut self, place: &Typed, value: Option<&Typed>, span: Span) {
+        let Some(ty) = place.ty.pointee().map(Ty::unqualified) else { return };
+        match value {
+            Some(value) => {
+                let place = Typed::place(ty, span, Node::Deref(Box::new(place.clone())));
+                self.initialise(&place, value, span);
+            }
+            None if self.needs_destructor(&ty) => {
+                let ptr = self.emit_value(place);
+                self.destroy(ptr, &ty, span);
+            }
+            None => self.effect(place),
+        }
+    }
+
+    pub(super) fn emit_service(&mut self, service: Service, args: &[Typed], wanted: bool, span: Span) -> Option<Value> {
+        let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
+        let b = self.at(span);
+        let result = service.ret().filter(|_| wanted).map(|kind| b.func.new_value(kind.ty(), span));
+        b.push(Stmt::Service { result, service, args });
+        result
+    }
+}

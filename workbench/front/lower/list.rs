@@ -1,0 +1,66 @@
+//! `std::initializer_list`: classes that are made from braced lists of any length ([over.match.list]).
+
+use std::rc::Rc;
+
+use super::Lowerer;
+use super::convert::Use;
+use super::names::Callable;
+use super::rank::Arg;
+use super::tree::{FuncIndex, Node, Typed};
+use crate::front::types::{Num, StructTy, Ty};
+use crate::source::Span;
+
+/// A constructor from a list, the list's type, and that of its elements.
+pub(super) struct ListConstructor {
+    constructor: FuncIndex,
+    list: Ty,
+    elem: Ty,
+}
+
+impl<'a> Lowerer<'a> {
+    /// The constructor of a class that takes a `std::initializer_list`.
+    pub(super) fn list_constructor(&mut self, s: &Rc<StructTy>) -> Option<ListConstructor> {
+        let set = self.class(s.id).constructors.clone();
+        set.iter().find_map(|callable| {
+            let Callable::Func(index) = *callable else { return None };
+            let func = self.func(index);
+            let list = func.params.first()?.referred().unqualified();
+            if func.required() > 1 || !list.as_struct()?.name.starts_with("initializer_list<") {
+                return None;
+            }
+            self.try_complete(&list);
+            let elem = list.layout()?.fields.first()?.ty.pointee()?.unqualified();
+            Some(ListConstructor { constructor: index, list, elem })
+        })
+    }
+
+    /// Whether `S{s}` copies.
+    pub(super) fn is_copy(&self, s: &Rc<StructTy>, args: &[Typed]) -> bool {
+        matches!(args, [one] if one.ty.as_struct().is_some_and(|from| from.id == s.id))
+    }
+
+    /// `S{a, b, c}`: by the constructor that takes the whole list if all of it converts, else by one that takes the parts.
+    pub(super) fn construct_of_list(&mut self, ty: &Ty, by: ListConstructor, args: Vec<Typed>, span: Span) -> Typed {
+        if args.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        let all = args.iter().all(|arg| self.conversion(&Arg::from(arg), &by.elem).is_some());
+        let Some(size) = by.elem.size().filter(|_| all) else { return self.construct(ty, args, span) };
+        let count = args.len() as u32;
+        let mut items = Vec::with_capacity(args.len());
+        for (i, arg) in args.into_iter().enumerate() {
+            let value = self.implicit(arg, &by.elem, Use::Init("an element of the list"));
+            if value.is_error() {
+                return Typed::error(span);
+            }
+            items.push((i as u32 * size, value));
+        }
+        let array = by.elem.clone().array(Some(count));
+        let value = Typed::value(array.clone(), span, Node::Init(items.into()));
+        let place = Typed::place(array, span, Node::Temporary(Box::new(value)));
+        let start = Typed::value(by.elem.constant().pointer(), span, Node::Decay(Box::new(place)));
+        let parts = [(0, start), (8, Typed::int(Num::ULong, i64::from(count), span))];
+        let list = Typed::value(by.list, span, Node::Init(Rc::new(parts)));
+        self.constructed_by(by.constructor, ty, vec![list], span)
+    }
+}

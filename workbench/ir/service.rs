@@ -1,0 +1,153 @@
+//! Services: what host code asks of the run time. A service is called with numbers and pointers and gives at most one of either;
+//! the library (`library/torch.cuh`) makes tensors, strings and vectors of them.
+//!
+//! Values pass between the notebook, host code and tensor operations on one *stack of values* (tensors, numbers, texts, lists,
+//! none): `push_*` puts one on it, `pop_*` takes the last, `op` runs an operation of a name on the last so many.
+
+use super::{Scalar, Type};
+
+/// The type of a service's parameter or result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `i64`: numbers, truth values, handles.
+    Int,
+    /// `f64`.
+    Float,
+    /// A pointer; a service may only touch what lies behind it in its buffer.
+    Ptr,
+}
+
+impl Kind {
+    /// As a type of the IR.
+    pub fn ty(self) -> Type {
+        match self {
+            Kind::Int => Type::Scalar(Scalar::I64),
+            Kind::Float => Type::Scalar(Scalar::F64),
+            Kind::Ptr => Type::Ptr,
+        }
+    }
+}
+
+macro_rules! services {
+    ($($(#[doc = $doc:literal])* $variant:ident $name:ident ($($param:ident),*) $(-> $ret:ident)?;)*) => {
+        /// A service.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u32)]
+        pub enum Service {
+            $($(#[doc = $doc])* $variant,)*
+        }
+
+        impl Service {
+            /// Every service, in the order of their numbers.
+            pub const ALL: &[Service] = &[$(Service::$variant,)*];
+
+            /// The name: the library calls it with `__wb_` before it.
+            pub fn name(self) -> &'static str {
+                match self { $(Service::$variant => stringify!($name),)* }
+            }
+
+            /// The parameters.
+            pub fn params(self) -> &'static [Kind] {
+                match self { $(Service::$variant => &[$(Kind::$param,)*],)* }
+            }
+
+            /// The result.
+            pub fn ret(self) -> Option<Kind> {
+                match self { $(Service::$variant => services!(@ret $($ret)?),)* }
+            }
+        }
+    };
+    (@ret) => { None };
+    (@ret $ret:ident) => { Some(Kind::$ret) };
+}
+
+services! {
+    /// Puts nothing (`None`) on the stack.
+    PushNone push_none();
+    /// Puts a truth value on the stack.
+    PushBool push_bool(Int);
+    /// Puts an integer on the stack.
+    PushInt push_int(Int);
+    /// Puts a floating-point number on the stack.
+    PushFloat push_float(Float);
+    /// Puts a text of so many bytes on the stack.
+    PushText push_text(Ptr, Int);
+    /// Puts a text that ends in a zero byte on the stack.
+    PushCString push_c_string(Ptr);
+    /// Puts a tensor on the stack.
+    PushTensor push_tensor(Int);
+    /// Puts an element type on the stack.
+    PushDType push_dtype(Int);
+    /// Puts a device on the stack: its type and index.
+    PushDevice push_device(Int, Int);
+    /// Makes a list of the last so many values.
+    PushList push_list(Int);
+    /// Puts so many integers of 64 bits on the stack, as one list.
+    PushInts push_ints(Ptr, Int);
+    /// What the last value is: see `Value::kind`.
+    TopKind top_kind() -> Int;
+    /// Takes the last value and forgets it.
+    Drop drop();
+    /// Takes a truth value.
+    PopBool pop_bool() -> Int;
+    /// Takes an integer.
+    PopInt pop_int() -> Int;
+    /// Takes a number.
+    PopFloat pop_float() -> Float;
+    /// Takes a tensor.
+    PopTensor pop_tensor() -> Int;
+    /// Takes a text: memory of its own that ends in a zero byte.
+    PopText pop_text() -> Ptr;
+    /// How many bytes a text has that is the last value.
+    TextSize text_size() -> Int;
+    /// Takes a list: its elements are on the stack then, the first as the last value. Gives how many.
+    PopList pop_list() -> Int;
+    /// Takes an element type.
+    PopDType pop_dtype() -> Int;
+    /// Takes a device: its type in the low 8 bits, its index plus one above.
+    PopDevice pop_device() -> Int;
+    /// Says that the next value taken is the argument of that number (from 0), for messages; -1: none.
+    Argument argument(Int);
+    /// Runs the operation of a name on the last so many values, and puts its result there.
+    Op op(Ptr, Int);
+    /// Ends the call with an exception of a kind, whose message is the last so many values one after the other.
+    Raise raise(Int, Int);
+    /// One holder more of a tensor; the same handle.
+    Retain retain(Int) -> Int;
+    /// One holder less.
+    Release release(Int);
+    /// How many dimensions a tensor has.
+    Dim tensor_dim(Int) -> Int;
+    /// The extent of a dimension; negative ones count from the end.
+    Size tensor_size(Int, Int) -> Int;
+    /// The stride of a dimension, in elements.
+    Stride tensor_stride(Int, Int) -> Int;
+    /// All extents.
+    Sizes tensor_sizes(Int) -> Ptr;
+    /// All strides.
+    Strides tensor_strides(Int) -> Ptr;
+    /// How many elements.
+    Numel tensor_numel(Int) -> Int;
+    /// The element type, by torch's number.
+    DTypeOf tensor_dtype(Int) -> Int;
+    /// The device, as `pop_device` gives it.
+    DeviceOf tensor_device(Int) -> Int;
+    /// The first element's address; the element type must be that one (-1: any).
+    Data tensor_data(Int, Int) -> Ptr;
+    /// Memory of so many bytes.
+    Alloc alloc(Int) -> Ptr;
+    /// Gives memory back.
+    Free free(Ptr);
+}
+
+impl Service {
+    /// The service of a name.
+    pub fn find(name: &str) -> Option<Service> {
+        Service::ALL.iter().copied().find(|s| s.name() == name)
+    }
+
+    /// The service of a number.
+    pub fn of_number(number: u32) -> Option<Service> {
+        Service::ALL.get(number as usize).copied()
+    }
+}

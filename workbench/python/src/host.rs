@@ -1,0 +1,276 @@
+//! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind.
+
+use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
+use pyo3::exceptions::PyOverflowError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
+use workbench::runtime::host::{DeviceTag, Export, HostTensor, Storage, Value};
+use workbench::runtime::{DType, Error, FaultKind, Program};
+
+use crate::args::{self, interop};
+use crate::errors::{self, argument};
+use crate::interrupt::Poll;
+use crate::module::Module;
+use crate::ndarray::{self, View};
+use crate::output;
+use crate::stale::Stale;
+
+/// A host function of a text: `m.f(x, 2.0)`.
+#[pyclass(module = "workbench", frozen)]
+pub struct ExtensionFunction {
+    pub program: Program,
+    pub export: Export,
+    pub timeout: Option<f64>,
+    pub stale: Stale,
+}
+
+/// What the arguments of a call were made of.
+#[derive(Default)]
+struct Given<'py> {
+    /// The arrays that were lent, as NumPy arrays; a lender is an index.
+    arrays: Vec<Bound<'py, PyAny>>,
+    /// The caller's own objects that those were made of.
+    objects: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Given<'py> {
+    /// A Python object as a value; `at` is what messages call it.
+    fn value(&mut self, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
+        let py = object.py();
+        if object.is_none() {
+            return Ok(Value::None);
+        }
+        if let Some(view) = View::of(object) {
+            return self.array(&view, object, at);
+        }
+        if object.is_instance_of::<PyBool>() {
+            return Ok(Value::Bool(object.extract()?));
+        }
+        if object.is_instance_of::<PyFloat>() {
+            return Ok(Value::Float(object.extract()?));
+        }
+        if object.is_instance_of::<PyString>() {
+            return Ok(Value::Text(object.extract()?));
+        }
+        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            let values = items.iter().enumerate().map(|(i, item)| self.value(item, &format!("{at}[{i}]")));
+            return Ok(Value::List(values.collect::<PyResult<_>>()?));
+        }
+        if let Some(int) = args::integer(object) {
+            return match int?.and_then(|v| i64::try_from(v).ok()) {
+                Some(v) => Ok(Value::Int(v)),
+                None => Err(PyOverflowError::new_err(format!("{at} does not fit in 64 bits"))),
+            };
+        }
+        let kind = interop(py)?.call_method1("host_value", (object,))?;
+        if let Ok((kind, text)) = kind.extract::<(String, String)>() {
+            return match kind.as_str() {
+                "dtype" => match DType::from_name(&text) {
+                    Some(dtype) => Ok(Value::DType(dtype)),
+                    None => Err(argument(py, format!("{at} is the dtype {text}, which host code does not know"))),
+                },
+                "float" => Ok(Value::Float(object.extract()?)),
+                "bool" => Ok(Value::Bool(object.call_method0("item")?.extract()?)),
+                _ => Ok(Value::Device(DeviceTag { is_cuda: text.starts_with("cuda"), index: -1 })),
+            };
+        }
+        let array = interop(py)?.call_method1("as_array", (object, true, at, "Tensor"))?;
+        match View::of(&array) {
+            Some(view) => self.array(&view, object, at),
+            None => Err(argument(py, format!("{at} got a {}, which is no array", object.get_type().name()?))),
+        }
+    }
+
+    fn array(&mut self, view: &View<'_, 'py>, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
+        let py = object.py();
+        let Some(dtype) = view.dtype() else {
+            let message = format!("{at} got an array of {}, which host code does not know", view.dtype_name());
+            return Err(argument(py, message));
+        };
+        let size = dtype.size() as isize;
+        let fits = view.is_aligned() && view.strides().iter().all(|s| s % size == 0 && *s >= 0);
+        if !fits {
+            // torch knows no negative strides either, and says so; a copy is what its users are told to make.
+            let message = format!("{at} got an array with negative or odd strides; try np.ascontiguousarray({at})");
+            return Err(argument(py, message));
+        }
+        let shape = view.shape();
+        let lender = self.arrays.len() as u32;
+        let last: isize = shape.iter().zip(view.strides()).map(|(n, s)| (n - 1).max(0) * s).sum();
+        let bytes = if view.len() == 0 { 0 } else { (last + size) as usize };
+        // SAFETY: the array is kept in `arrays` for as long as the call and what it hands back last.
+        let storage = unsafe { Storage::lent(view.data(), bytes, view.is_writeable(), lender) };
+        self.arrays.push(view.object().clone());
+        self.objects.push(object.clone());
+        let dims = |words: &[npy_intp], by: isize| words.iter().map(|w| (w / by) as i64).collect();
+        let (shape, strides) = (dims(shape, 1), dims(view.strides(), size));
+        Ok(Value::Tensor(HostTensor::view(storage, dtype, shape, strides, 0, DeviceTag::CPU)))
+    }
+
+    /// A value as a Python object.
+    fn object(&self, py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match value {
+            Value::None => py.None().into_bound(py),
+            Value::Bool(b) => PyBool::new(py, *b).to_owned().into_any(),
+            Value::Int(i) => i.into_pyobject(py)?.into_any(),
+            Value::Float(x) => PyFloat::new(py, *x).into_any(),
+            Value::Text(text) => PyString::new(py, text).into_any(),
+            Value::List(all) => {
+                let items = all.iter().map(|v| self.object(py, v)).collect::<PyResult<Vec<_>>>()?;
+                PyList::new(py, items)?.into_any()
+            }
+            Value::DType(dtype) => interop(py)?.call_method1("dtype_of", (dtype.name(), self.objects.first()))?,
+            Value::Device(device) => PyString::new(py, &device.to_string()).into_any(),
+            Value::Tensor(tensor) => self.tensor(py, tensor)?,
+        })
+    }
+
+    fn tensor(&self, py: Python<'py>, tensor: &HostTensor) -> PyResult<Bound<'py, PyAny>> {
+        let lender = tensor.storage().lender().map(|l| l as usize);
+        if let Some(lent) = lender
+            && let (Some(array), Some(object)) = (self.arrays.get(lent), self.objects.get(lent))
+            && let Some(view) = View::of(array)
+        {
+            let size = tensor.dtype().size() as isize;
+            let same = tensor.offset() == 0
+                && view.shape().iter().map(|n| *n as i64).eq(tensor.shape().iter().copied())
+                && view.strides().iter().map(|s| (s / size) as i64).eq(tensor.strides().iter().copied());
+            if same && view.dtype() == Some(tensor.dtype()) {
+                return Ok(object.clone());
+            }
+        }
+        let base = match lender.and_then(|l| self.arrays.get(l)) {
+            Some(array) => array.clone(),
+            None => Bound::new(py, Memory { _storage: tensor.storage().clone() })?.into_any(),
+        };
+        let array = wrap(py, tensor, base)?;
+        match self.objects.first() {
+            Some(first) => interop(py)?.call_method1("like", (first, array)),
+            None => Ok(array),
+        }
+    }
+}
+
+/// Keeps memory for arrays that show it.
+#[pyclass(module = "workbench", frozen)]
+struct Memory {
+    _storage: std::sync::Arc<Storage>,
+}
+
+/// A NumPy array over a tensor's memory, which `base` keeps.
+fn wrap<'py>(py: Python<'py>, tensor: &HostTensor, base: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let size = tensor.dtype().size() as i64;
+    let mut dims: Vec<npy_intp> = tensor.shape().iter().map(|n| *n as npy_intp).collect();
+    let mut strides: Vec<npy_intp> = tensor.strides().iter().map(|s| (s * size) as npy_intp).collect();
+    if tensor.numel() == 0 {
+        let shape: Vec<usize> = tensor.shape().iter().map(|n| *n as usize).collect();
+        return ndarray::empty(py, &shape, tensor.dtype()).map(|(array, _)| array);
+    }
+    let number = ndarray::type_num(py, tensor.dtype())?;
+    let writeable = if tensor.storage().is_writable() { ndarray::WRITEABLE } else { 0 };
+    // SAFETY: the data lies in the tensor's storage, which `base` keeps; extents and strides stay within it. The new array takes
+    // over the reference to `base`.
+    unsafe {
+        let ptr = PY_ARRAY_API.PyArray_New(
+            py,
+            npyffi::get_type_object(py, npyffi::NpyTypes::PyArray_Type),
+            dims.len() as std::ffi::c_int,
+            dims.as_mut_ptr(),
+            number,
+            strides.as_mut_ptr(),
+            tensor.ptr().cast(),
+            0,
+            writeable,
+            std::ptr::null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, ptr)?;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, ptr.cast::<PyArrayObject>(), base.into_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array)
+    }
+}
+
+#[pymethods]
+impl ExtensionFunction {
+    /// The function's name.
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.export.name
+    }
+
+    /// The text given for it where it is registered.
+    #[getter]
+    fn _doc(&self) -> Option<&str> {
+        (!self.export.doc.is_empty()).then_some(&*self.export.doc)
+    }
+
+    /// Calls the function: arrays become tensors that share their memory, tensors come back as the kind of array that came first.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.stale.warn(py)?;
+        let mut given = Given::default();
+        let mut values = Vec::with_capacity(args.len());
+        for (i, object) in args.iter().enumerate() {
+            let named = self.export.arguments.get(i).map(|(name, _)| name.clone());
+            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
+        }
+        let known = |name: &str| self.export.arguments.iter().skip(args.len()).any(|(n, _)| n == name);
+        for name in kwargs.iter().flat_map(|k| k.keys()) {
+            let name: String = name.extract()?;
+            if !known(&name) {
+                let names: Vec<&str> = self.export.arguments.iter().map(|(n, _)| n.as_str()).collect();
+                let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let message = format!("{}(): no argument `{name}` is left; those with names: {all}", self.export.name);
+                return Err(argument(py, message));
+            }
+        }
+        for (name, default) in self.export.arguments.iter().skip(args.len()) {
+            match (kwargs.map(|k| k.get_item(name)).transpose()?.flatten(), default) {
+                (Some(object), _) => values.push(given.value(&object, name)?),
+                (None, Some(value)) => values.push(value.clone()),
+                (None, None) => {
+                    return Err(argument(py, format!("{}(): argument `{name}` is missing", self.export.name)));
+                }
+            }
+        }
+        let timeout = crate::kernel::seconds(py, self.timeout)?;
+        let poll = Poll::new(true);
+        match self.program.call_export(&self.export, values, timeout, Some(&poll)) {
+            Ok((value, report)) => {
+                output::write(py, &report.output, report.dropped)?;
+                given.object(py, &value)
+            }
+            Err(Error::Fault(fault)) if fault.kind == FaultKind::Interrupted => {
+                Err(crate::kernel::failed(py, Error::Fault(fault), poll))
+            }
+            Err(error) => Err(crate::kernel::failed(py, error, poll)),
+        }
+    }
+
+    fn _mark_stale(&self, why: String) {
+        self.stale.mark(why);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<host function {}>", self.export.name)
+    }
+
+    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let module = Bound::new(py, Module { program: slf.get().program.clone(), timeout: slf.get().timeout })?;
+        let getter = py.import("operator")?.getattr("getitem")?;
+        Ok((getter, (module, slf.get().export.name.as_str())).into_pyobject(py)?.into_any())
+    }
+}
+
+/// The functions that a program offers, by name.
+pub fn exports<'a>(py: Python<'_>, program: &'a Program) -> PyResult<&'a [Export]> {
+    program.exports().map_err(|e| errors::to_py(py, e))
+}

@@ -1,0 +1,301 @@
+//! Tensors: strided views of shared memory.
+
+use std::alloc::{self, Layout};
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+
+use crate::back::Exception;
+use crate::back::cpu::HostMemory;
+use crate::ir::POISON;
+use crate::runtime::DType;
+
+/// Extents or strides.
+pub type Dims = SmallVec<[i64; 6]>;
+
+/// What an operation may answer with: an exception and its message.
+pub type Answer<T> = Result<T, (Exception, String)>;
+
+/// The device a tensor says it is on. Its memory is the host's either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceTag {
+    /// Whether it is `cuda`.
+    pub is_cuda: bool,
+    /// Which one; -1: none said.
+    pub index: i8,
+}
+
+impl DeviceTag {
+    /// The CPU.
+    pub const CPU: DeviceTag = DeviceTag { is_cuda: false, index: -1 };
+    /// The first GPU.
+    pub const CUDA: DeviceTag = DeviceTag { is_cuda: true, index: 0 };
+
+    /// As services give it.
+    pub fn number(self) -> i64 {
+        i64::from(self.is_cuda) | (i64::from(self.index) + 1) << 8
+    }
+}
+
+impl std::fmt::Display for DeviceTag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.is_cuda { "cuda" } else { "cpu" })?;
+        if self.index >= 0 { write!(f, ":{}", self.index) } else { Ok(()) }
+    }
+}
+
+/// Who owns memory that is lent to a call, so that results that are views of it are found again: any number of the caller's.
+pub type Lender = u32;
+
+/// Memory that tensors share.
+pub struct Storage {
+    ptr: *mut u8,
+    bytes: usize,
+    writable: bool,
+    lender: Option<Lender>,
+    /// Where it is lent to host code, once that has asked for an address.
+    seen: std::sync::OnceLock<Weak<HostMemory>>,
+}
+
+// SAFETY: an address; who reads and writes what it points at is decided by the call that holds it.
+unsafe impl Send for Storage {}
+// SAFETY: as above.
+unsafe impl Sync for Storage {}
+
+/// What storage is aligned to, as torch's is.
+const ALIGN: usize = 64;
+
+impl Storage {
+    /// New memory, filled with zeros or with the poison pattern.
+    ///
+    /// # Errors
+    /// `MemoryError` when there is none.
+    pub fn new(bytes: usize, zeroed: bool) -> Answer<Arc<Self>> {
+        let failed = || (Exception::Memory, format!("no memory for a tensor of {bytes} bytes"));
+        let layout = Layout::from_size_align(bytes.max(1), ALIGN).map_err(|_| failed())?;
+        if bytes > crate::runtime::host::ops::MAX_BYTES {
+            return Err(failed());
+        }
+        // SAFETY: the layout's size is not 0.
+        let ptr = unsafe { if zeroed { alloc::alloc_zeroed(layout) } else { alloc::alloc(layout) } };
+        if ptr.is_null() {
+            return Err(failed());
+        }
+        if !zeroed {
+            // SAFETY: that many bytes are there.
+            unsafe { ptr.write_bytes(POISON, bytes) };
+        }
+        Ok(Arc::new(Storage { ptr, bytes, writable: true, lender: None, seen: std::sync::OnceLock::new() }))
+    }
+
+    /// Memory of somebody else's.
+    ///
+    /// # Safety
+    /// It stays where it is for as long as anything made from this does.
+    pub unsafe fn lent(ptr: *mut u8, bytes: usize, writable: bool, lender: Lender) -> Arc<Self> {
+        Arc::new(Storage { ptr, bytes, writable, lender: Some(lender), seen: std::sync::OnceLock::new() })
+    }
+
+    /// First byte.
+    pub fn ptr(&self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// Size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whose it is, when it was lent.
+    pub fn lender(&self) -> Option<Lender> {
+        self.lender
+    }
+
+    /// Whether it may be written.
+    pub fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// Makes it known to host code's pointers.
+    pub fn show(&self, memory: &Arc<HostMemory>, name: &str, dtype: DType) {
+        self.seen.get_or_init(|| {
+            memory.lend(self.ptr as u64, self.bytes as u64, self.writable, name, dtype.scalar());
+            Arc::downgrade(memory)
+        });
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        if let Some(memory) = self.seen.get().and_then(Weak::upgrade) {
+            memory.take_back(self.ptr as u64);
+        }
+        if self.lender.is_none()
+            && let Ok(layout) = Layout::from_size_align(self.bytes.max(1), ALIGN)
+        {
+            // SAFETY: allocated in `new` with this layout.
+            unsafe { alloc::dealloc(self.ptr, layout) };
+        }
+    }
+}
+
+/// A tensor: a strided view of storage.
+#[derive(Clone)]
+pub struct HostTensor {
+    storage: Arc<Storage>,
+    dtype: DType,
+    shape: Dims,
+    /// In elements, as torch's.
+    strides: Dims,
+    /// The first element's place in the storage, in elements.
+    offset: i64,
+    device: DeviceTag,
+}
+
+impl std::fmt::Debug for HostTensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostTensor({}, {:?}, {})", self.dtype, self.shape, self.device)
+    }
+}
+
+/// The strides of a contiguous tensor.
+pub fn contiguous_strides(shape: &[i64]) -> Dims {
+    let mut strides: Dims = SmallVec::from_elem(1, shape.len());
+    for i in (1..shape.len()).rev() {
+        strides[i - 1] = strides[i].saturating_mul(shape[i].max(1));
+    }
+    strides
+}
+
+/// How many elements a shape holds.
+///
+/// # Errors
+/// `RuntimeError` for negative extents and for too many elements.
+pub fn count(shape: &[i64]) -> Answer<i64> {
+    if let Some(d) = shape.iter().find(|d| **d < 0) {
+        let message = format!("Trying to create tensor with negative dimension {d}: {shape:?}");
+        return Err((Exception::Runtime, message));
+    }
+    if shape.contains(&0) {
+        return Ok(0);
+    }
+    let all = shape.iter().try_fold(1i64, |n, d| n.checked_mul(*d));
+    all.ok_or_else(|| (Exception::Memory, format!("a tensor of shape {shape:?} has too many elements")))
+}
+
+impl HostTensor {
+    /// A contiguous tensor of zeros or of poison.
+    ///
+    /// # Errors
+    /// As [`count`] and [`Storage::new`].
+    pub fn new(dtype: DType, shape: &[i64], device: DeviceTag, zeroed: bool) -> Answer<Self> {
+        let bytes = (count(shape)? as usize).checked_mul(dtype.size());
+        let too_large = || (Exception::Memory, format!("a tensor of shape {shape:?} is too large"));
+        let storage = Storage::new(bytes.ok_or_else(too_large)?, zeroed)?;
+        Ok(HostTensor::view(storage, dtype, shape.into(), contiguous_strides(shape), 0, device))
+    }
+
+    /// A view of storage; extents, strides and offset stay within it.
+    pub fn view(
+        storage: Arc<Storage>,
+        dtype: DType,
+        shape: Dims,
+        strides: Dims,
+        offset: i64,
+        device: DeviceTag,
+    ) -> Self {
+        HostTensor { storage, dtype, shape, strides, offset, device }
+    }
+
+    /// Another view of the same storage.
+    pub fn viewed(&self, shape: Dims, strides: Dims, offset: i64) -> Self {
+        HostTensor { shape, strides, offset, ..self.clone() }
+    }
+
+    /// The same on another device, as far as it says.
+    pub fn on(mut self, device: DeviceTag) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &[i64] {
+        &self.shape
+    }
+
+    /// The strides, in elements.
+    pub fn strides(&self) -> &[i64] {
+        &self.strides
+    }
+
+    /// The first element's place in the storage, in elements.
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// The device it says it is on.
+    pub fn device(&self) -> DeviceTag {
+        self.device
+    }
+
+    /// The memory.
+    pub fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// How many dimensions.
+    pub fn dim(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// How many elements.
+    pub fn numel(&self) -> i64 {
+        self.shape.iter().product()
+    }
+
+    /// First element; null when there is none.
+    pub fn ptr(&self) -> *mut u8 {
+        if self.numel() == 0 {
+            return std::ptr::null_mut();
+        }
+        // Within the storage, which every view stays in.
+        self.storage.ptr.wrapping_offset((self.offset * self.dtype.size() as i64) as isize)
+    }
+
+    /// Whether the elements lie one after the other in row-major order; extents of 1 have any stride.
+    pub fn is_contiguous(&self) -> bool {
+        let mut expected = 1;
+        self.numel() == 0
+            || self.shape.iter().zip(&self.strides).rev().all(|(&n, &s)| {
+                let fits = n == 1 || s == expected;
+                expected *= n;
+                fits
+            })
+    }
+
+    /// A dimension's number, negative ones counted from the end.
+    ///
+    /// # Errors
+    /// `IndexError`, as torch words it.
+    pub fn axis(&self, i: i64) -> Answer<usize> {
+        axis(i, self.dim())
+    }
+}
+
+/// A dimension's number among so many.
+///
+/// # Errors
+/// `IndexError`, as torch words it.
+pub fn axis(i: i64, dims: usize) -> Answer<usize> {
+    let n = dims.max(1) as i64;
+    if i < -n || i >= n {
+        let message = format!("Dimension out of range (expected to be in range of [{}, {}], but got {i})", -n, n - 1);
+        return Err((Exception::Index, message));
+    }
+    Ok(if i < 0 { i + n } else { i } as usize)
+}

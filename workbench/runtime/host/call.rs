@@ -1,0 +1,484 @@
+//! A call of host code: its values, its tensors, its memory.
+
+use std::alloc::Layout;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::array::{Answer, DeviceTag, HostTensor};
+use super::export::{Export, Registration};
+use super::ops;
+use super::value::{Value, cpp_name, of_torch_number, torch_number};
+use crate::back::cpu::{Host, HostMemory, Lent, Raised, Reply, Word};
+use crate::back::{Exception, FaultKind, LaunchConfig, Outcome, RawArg};
+use crate::ir::{FuncId, Service};
+use crate::runtime::program::Program;
+
+/// Most values on the stack, tensors, and allocations of a call.
+const MAX_VALUES: usize = 1 << 20;
+
+/// What host code runs on while one call of it lasts.
+pub struct Call<'p> {
+    program: &'p Program,
+    memory: Arc<HostMemory>,
+    state: Mutex<State>,
+}
+
+/// What changes during a call.
+pub(super) struct State {
+    /// The stack of values.
+    pub stack: Vec<Value>,
+    /// Tensors by their handles, less one; with how many hold each.
+    tensors: Vec<Option<(HostTensor, u64)>>,
+    free: Vec<usize>,
+    /// Extents and strides that host code has pointers to, by handle.
+    extents: HashMap<(usize, bool), Box<[i64]>>,
+    /// Allocations of the text's own, by address.
+    blocks: HashMap<u64, Layout>,
+    /// The argument that is being taken.
+    argument: Option<usize>,
+    /// What registrations have left.
+    pub exports: Vec<Export>,
+    /// The function that is called, for messages.
+    function: String,
+    /// Where factories put tensors.
+    pub device: DeviceTag,
+}
+
+fn raised((exception, detail): (Exception, String)) -> Raised {
+    Raised { kind: FaultKind::Raised(exception), detail }
+}
+
+impl<'p> Call<'p> {
+    /// What names of functions begin with that register others.
+    pub const REGISTER: &'static str = "__wb_entry_register";
+    /// The function that calls a wrapper, by pointers to both.
+    pub const ENTRY: &'static str = "__wb_entry_call";
+
+    /// A call of a function of that name; `args` are taken from the stack, the last first.
+    pub fn new(program: &'p Program, function: &str, args: Vec<Value>, device: DeviceTag) -> Self {
+        let state = State {
+            stack: args.into_iter().rev().collect(),
+            tensors: Vec::new(),
+            free: Vec::new(),
+            extents: HashMap::new(),
+            blocks: HashMap::new(),
+            argument: None,
+            exports: Vec::new(),
+            function: function.to_owned(),
+            device,
+        };
+        Call { program, memory: Arc::default(), state: Mutex::new(state) }
+    }
+
+    /// What is left when it is over: the values on the stack, and the registrations.
+    pub fn finish(self) -> (Vec<Value>, Vec<Export>) {
+        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        state.free_blocks();
+        (std::mem::take(&mut state.stack), std::mem::take(&mut state.exports))
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.free_blocks();
+    }
+}
+
+impl Host for Call<'_> {
+    fn memory(&self) -> &HostMemory {
+        &self.memory
+    }
+
+    fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.serve(&self.memory, service, Operands(operands)).map_err(raised)
+    }
+
+    fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Raised> {
+        self.program.launch_from_host(kernel, args, config).map_err(|detail| raised((Exception::Runtime, detail)))
+    }
+}
+
+/// The operands of a service, of the kinds its record says.
+struct Operands<'a>(&'a [Word]);
+
+impl Operands<'_> {
+    fn int(&self, i: usize) -> i64 {
+        match self.0.get(i) {
+            Some(Word::Int(v)) => *v,
+            _ => 0,
+        }
+    }
+
+    fn float(&self, i: usize) -> f64 {
+        match self.0.get(i) {
+            Some(Word::Float(v)) => *v,
+            _ => 0.0,
+        }
+    }
+
+    fn memory(&self, i: usize) -> Lent {
+        match self.0.get(i) {
+            Some(Word::Memory(lent)) => *lent,
+            _ => Lent { ptr: std::ptr::null_mut(), bytes: 0, writable: false },
+        }
+    }
+
+    /// So many bytes.
+    fn bytes(&self, i: usize, count: i64) -> Answer<&[u8]> {
+        let lent = self.memory(i);
+        if count == 0 {
+            return Ok(&[]);
+        }
+        match usize::try_from(count) {
+            // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
+            Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
+            _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),
+        }
+    }
+
+    /// A text that ends in a zero byte.
+    fn text(&self, i: usize) -> Answer<String> {
+        let lent = self.memory(i);
+        if lent.ptr.is_null() {
+            return Err((Exception::Runtime, "a text is a null pointer".to_owned()));
+        }
+        let all = self.bytes(i, lent.bytes as i64)?;
+        match all.iter().position(|b| *b == 0) {
+            Some(n) => Ok(String::from_utf8_lossy(&all[..n]).into_owned()),
+            None => Err((Exception::Runtime, "a text does not end within its memory".to_owned())),
+        }
+    }
+}
+
+impl State {
+    fn free_blocks(&mut self) {
+        for (address, layout) in self.blocks.drain() {
+            // SAFETY: allocated in `allocate` with this layout, and in the table, so not freed yet.
+            unsafe { std::alloc::dealloc(address as *mut u8, layout) };
+        }
+    }
+
+    fn push(&mut self, value: Value) -> Answer<Reply> {
+        if self.stack.len() >= MAX_VALUES {
+            return Err((Exception::Runtime, "too many values".to_owned()));
+        }
+        self.stack.push(value);
+        Ok(Reply::Nothing)
+    }
+
+    fn pop(&mut self) -> Answer<Value> {
+        self.stack.pop().ok_or_else(|| (Exception::Runtime, "a value is taken where none is left".to_owned()))
+    }
+
+    /// The last so many values, the first first.
+    fn take(&mut self, n: i64) -> Answer<Vec<Value>> {
+        let from = usize::try_from(n).ok().and_then(|n| self.stack.len().checked_sub(n));
+        match from {
+            Some(from) => Ok(self.stack.split_off(from)),
+            None => Err((Exception::Runtime, format!("{n} values are taken of {}", self.stack.len()))),
+        }
+    }
+
+    /// Why a value does not fit, as pybind11's callers want to read it.
+    fn misfit(&self, value: &Value, wanted: &str) -> (Exception, String) {
+        let came = value.type_name();
+        match self.argument {
+            Some(i) => {
+                let message = format!("{}(): argument {} must be {wanted}, not {came}", self.function, i + 1);
+                (Exception::Type, message)
+            }
+            None => (Exception::Type, format!("a value of type {came} is taken as {wanted}")),
+        }
+    }
+
+    /// Makes a handle for a tensor.
+    fn adopt(&mut self, tensor: HostTensor) -> Answer<i64> {
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None if self.tensors.len() >= MAX_VALUES => {
+                return Err((Exception::Runtime, "too many tensors".to_owned()));
+            }
+            None => {
+                self.tensors.push(None);
+                self.tensors.len() - 1
+            }
+        };
+        self.tensors[place] = Some((tensor, 1));
+        Ok(place as i64 + 1)
+    }
+
+    fn tensor(&self, handle: i64) -> Answer<&HostTensor> {
+        let place = usize::try_from(handle).ok().and_then(|h| h.checked_sub(1));
+        match place.and_then(|p| self.tensors.get(p)).and_then(Option::as_ref) {
+            Some((tensor, _)) => Ok(tensor),
+            None => Err((Exception::Runtime, "an undefined Tensor is used".to_owned())),
+        }
+    }
+
+    fn allocate(&mut self, memory: &HostMemory, bytes: i64) -> Answer<Reply> {
+        let failed = || (Exception::Memory, format!("no memory for {bytes} bytes"));
+        let size = usize::try_from(bytes).ok().filter(|b| *b <= ops::MAX_BYTES).ok_or_else(failed)?;
+        if self.blocks.len() >= MAX_VALUES {
+            return Err((Exception::Runtime, "too many allocations".to_owned()));
+        }
+        let layout = Layout::from_size_align(size.max(1), 16).map_err(|_| failed())?;
+        // SAFETY: the layout's size is not 0.
+        let ptr = unsafe { std::alloc::alloc(layout) };
+        if ptr.is_null() {
+            return Err(failed());
+        }
+        // SAFETY: that many bytes are there.
+        unsafe { ptr.write_bytes(crate::ir::POISON, layout.size()) };
+        self.blocks.insert(ptr as u64, layout);
+        memory.lend(ptr as u64, size as u64, true, "", None);
+        Ok(Reply::Address(ptr as u64))
+    }
+
+    fn free(&mut self, memory: &HostMemory, address: u64) -> Answer<Reply> {
+        if address == 0 {
+            return Ok(Reply::Nothing);
+        }
+        let Some(layout) = self.blocks.remove(&address) else {
+            let message = format!("address {address:#x} is freed, which was not allocated or is freed already");
+            return Err((Exception::Runtime, message));
+        };
+        memory.take_back(address);
+        // SAFETY: allocated in `allocate` with this layout, and out of the table now.
+        unsafe { std::alloc::dealloc(address as *mut u8, layout) };
+        Ok(Reply::Nothing)
+    }
+
+    /// The address of a tensor's extents or strides.
+    fn extents(&mut self, memory: &HostMemory, handle: i64, strides: bool) -> Answer<Reply> {
+        let tensor = self.tensor(handle)?;
+        let words = if strides { tensor.strides() } else { tensor.shape() };
+        let len = words.len() as u64;
+        let made: Box<[i64]> = if words.is_empty() { Box::new([0]) } else { words.into() };
+        let kept = self.extents.entry((handle as usize, strides)).or_insert_with(|| {
+            memory.lend(made.as_ptr() as u64, 8 * len, false, "", Some(crate::ir::Scalar::I64));
+            made
+        });
+        Ok(Reply::Address(kept.as_ptr() as u64))
+    }
+
+    fn release(&mut self, memory: &HostMemory, handle: i64) -> Reply {
+        let Some(place) = usize::try_from(handle).ok().and_then(|h| h.checked_sub(1)) else { return Reply::Nothing };
+        let Some(Some((_, holders))) = self.tensors.get_mut(place) else { return Reply::Nothing };
+        *holders -= 1;
+        if *holders == 0 {
+            self.tensors[place] = None;
+            for strides in [false, true] {
+                if let Some(words) = self.extents.remove(&(place + 1, strides)) {
+                    memory.take_back(words.as_ptr() as u64);
+                }
+            }
+            self.free.push(place);
+        }
+        Reply::Nothing
+    }
+
+    fn data(&self, memory: &Arc<HostMemory>, handle: i64, wanted: i64) -> Answer<Reply> {
+        let tensor = self.tensor(handle)?;
+        let dtype = tensor.dtype();
+        if wanted >= 0 && torch_number(dtype) != wanted {
+            let wanted = of_torch_number(wanted).map_or("another type", cpp_name);
+            let message = format!("expected scalar type {wanted} but found {}", cpp_name(dtype));
+            return Err((Exception::Runtime, message));
+        }
+        let ptr = tensor.ptr();
+        if !ptr.is_null() {
+            tensor.storage().show(memory, "", dtype);
+        }
+        Ok(Reply::Address(ptr as u64))
+    }
+
+    fn serve(&mut self, memory: &Arc<HostMemory>, service: Service, given: Operands<'_>) -> Answer<Reply> {
+        let int = |v: i64| Ok(Reply::Int(v));
+        match service {
+            Service::PushNone => self.push(Value::None),
+            Service::PushBool => self.push(Value::Bool(given.int(0) != 0)),
+            Service::PushInt => self.push(Value::Int(given.int(0))),
+            Service::PushFloat => self.push(Value::Float(given.float(0))),
+            Service::PushText => {
+                let text = String::from_utf8_lossy(given.bytes(0, given.int(1))?).into_owned();
+                self.push(Value::Text(text))
+            }
+            Service::PushCString => self.push(Value::Text(given.text(0)?)),
+            // An undefined tensor is `None` to Python.
+            Service::PushTensor if given.int(0) == 0 => self.push(Value::None),
+            Service::PushTensor => {
+                let tensor = self.tensor(given.int(0))?.clone();
+                self.push(Value::Tensor(tensor))
+            }
+            Service::PushDType => match of_torch_number(given.int(0)) {
+                Some(dtype) => self.push(Value::DType(dtype)),
+                None => Err((Exception::NotImplemented, "complex and quantised tensors are not supported".to_owned())),
+            },
+            Service::PushDevice => {
+                let tag = DeviceTag { is_cuda: given.int(0) == 1, index: given.int(1) as i8 };
+                self.push(Value::Device(tag))
+            }
+            Service::PushList => {
+                let all = self.take(given.int(0))?;
+                self.push(Value::List(all))
+            }
+            Service::PushInts => {
+                let bytes = given.bytes(0, given.int(1).saturating_mul(8))?;
+                let words =
+                    bytes.chunks_exact(8).map(|w| Value::Int(i64::from_ne_bytes(w.try_into().unwrap_or([0; 8]))));
+                let list = Value::List(words.collect());
+                self.push(list)
+            }
+            Service::TopKind => int(self.stack.last().map_or(0, Value::kind)),
+            Service::Drop => self.pop().map(|_| Reply::Nothing),
+            Service::PopBool => match self.pop()? {
+                Value::Bool(b) => int(b.into()),
+                // Operations answer with numbers.
+                Value::Int(i) if self.argument.is_none() => int((i != 0).into()),
+                other => Err(self.misfit(&other, "bool")),
+            },
+            Service::PopInt => match self.pop()? {
+                Value::Int(i) => int(i),
+                Value::Bool(b) => int(b.into()),
+                other => Err(self.misfit(&other, "int")),
+            },
+            Service::PopFloat => match self.pop()? {
+                Value::Float(x) => Ok(Reply::Float(x)),
+                Value::Int(i) => Ok(Reply::Float(i as f64)),
+                Value::Bool(b) => Ok(Reply::Float(f64::from(u8::from(b)))),
+                other => Err(self.misfit(&other, "float")),
+            },
+            Service::PopTensor => match self.pop()? {
+                Value::Tensor(tensor) => self.adopt(tensor).map(Reply::Int),
+                Value::None if self.argument.is_none() => int(0),
+                other => Err(self.misfit(&other, "Tensor")),
+            },
+            Service::TextSize => match self.stack.last() {
+                Some(Value::Text(text)) => int(text.len() as i64),
+                Some(other) => Err(self.misfit(other, "str")),
+                None => int(0),
+            },
+            Service::PopText => match self.pop()? {
+                Value::Text(text) => {
+                    let reply = self.allocate(memory, text.len() as i64 + 1)?;
+                    if let Reply::Address(at) = reply {
+                        // SAFETY: just allocated, one byte more than the text.
+                        unsafe {
+                            std::ptr::copy_nonoverlapping(text.as_ptr(), at as *mut u8, text.len());
+                            *(at as *mut u8).add(text.len()) = 0;
+                        }
+                    }
+                    Ok(reply)
+                }
+                other => Err(self.misfit(&other, "str")),
+            },
+            Service::PopList => match self.pop()? {
+                Value::List(all) => {
+                    let n = all.len() as i64;
+                    self.stack.extend(all.into_iter().rev());
+                    int(n)
+                }
+                other => Err(self.misfit(&other, "a list")),
+            },
+            Service::PopDType => match self.pop()? {
+                Value::DType(d) => int(torch_number(d)),
+                other => Err(self.misfit(&other, "dtype")),
+            },
+            Service::PopDevice => match self.pop()? {
+                Value::Device(d) => int(d.number()),
+                other => Err(self.misfit(&other, "device")),
+            },
+            Service::Argument => {
+                self.argument = usize::try_from(given.int(0)).ok();
+                Ok(Reply::Nothing)
+            }
+            Service::Op => {
+                let name = given.text(0)?;
+                let args = self.take(given.int(1))?;
+                let value = match name.strip_prefix("workbench::") {
+                    Some(own) => self.own(own, args)?,
+                    None => ops::run(&name, args, self.device)?,
+                };
+                self.push(value)
+            }
+            Service::Raise => {
+                let parts = self.take(given.int(1))?;
+                let message: String = parts.iter().map(Value::to_string).collect();
+                let exception = usize::try_from(given.int(0)).ok().and_then(|i| Exception::ALL.get(i));
+                Err((exception.copied().unwrap_or(Exception::Runtime), message))
+            }
+            Service::Retain => {
+                let handle = given.int(0);
+                if handle != 0 {
+                    self.tensor(handle)?;
+                    if let Some(Some((_, holders))) = self.tensors.get_mut(handle as usize - 1) {
+                        *holders += 1;
+                    }
+                }
+                int(handle)
+            }
+            Service::Release => Ok(self.release(memory, given.int(0))),
+            Service::Dim => int(self.tensor(given.int(0))?.dim() as i64),
+            Service::Size | Service::Stride => {
+                let tensor = self.tensor(given.int(0))?;
+                let i = tensor.axis(given.int(1))?;
+                let words = if service == Service::Size { tensor.shape() } else { tensor.strides() };
+                match words.get(i) {
+                    Some(v) => int(*v),
+                    None => Err((Exception::Index, "dimension specified as 0 but tensor has no dimensions".to_owned())),
+                }
+            }
+            Service::Sizes => self.extents(memory, given.int(0), false),
+            Service::Strides => self.extents(memory, given.int(0), true),
+            Service::Numel => int(self.tensor(given.int(0))?.numel()),
+            Service::DTypeOf => int(torch_number(self.tensor(given.int(0))?.dtype())),
+            Service::DeviceOf => int(self.tensor(given.int(0))?.device().number()),
+            Service::Data => self.data(memory, given.int(0), given.int(1)),
+            Service::Alloc => self.allocate(memory, given.int(0)),
+            Service::Free => self.free(memory, given.memory(0).ptr as u64),
+        }
+    }
+
+    /// Operations that are the run time's own.
+    fn own(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {
+        match (name, args.as_slice()) {
+            (
+                "define",
+                [Value::Text(kind), Value::Text(name), Value::Int(wrapper), Value::Int(function), extra @ ..],
+            ) => {
+                let registration = match kind.as_str() {
+                    "module" => Registration::Module,
+                    _ => Registration::Exposed,
+                };
+                let mut export = Export {
+                    name: name.clone(),
+                    registration,
+                    doc: String::new(),
+                    arguments: Vec::new(),
+                    schema: None,
+                    wrapper: *wrapper,
+                    function: *function,
+                };
+                for value in extra {
+                    match value {
+                        Value::Text(doc) => export.doc.clone_from(doc),
+                        Value::List(parts) => {
+                            if let [Value::Text(name), default @ ..] = parts.as_slice() {
+                                export.arguments.push((name.clone(), default.first().cloned()));
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                self.exports.push(export);
+                Ok(Value::None)
+            }
+            ("to_string", [value]) => Ok(Value::Text(match value {
+                Value::Float(x) => format!("{x:.6}"),
+                other => other.to_string(),
+            })),
+            _ => Err((Exception::Runtime, format!("no operation `workbench::{name}` takes these"))),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Host functions with tensors: what runs them, and how the notebook calls them.
+//!
+//! A text's registrations (`PYBIND11_MODULE`, `TORCH_LIBRARY`) are functions that run once, and leave [`Export`]s. A call puts
+//! its arguments on the stack of values, runs the export's code as one thread, and takes the result from there. All tensors, strings and
+//! allocations of a call are the call's ([`Call`]) and end with it, however it ends.
+
+mod array;
+mod call;
+mod export;
+pub mod ops;
+mod value;
+
+pub use array::{DeviceTag, HostTensor, Lender, Storage};
+pub use call::Call;
+pub use export::{Export, Registration};
+pub use value::Value;

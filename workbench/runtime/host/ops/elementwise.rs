@@ -1,0 +1,345 @@
+//! Operations element by element, with broadcasting.
+
+use ndarray::{ArrayD, IxDyn, Zip};
+
+use super::super::array::{Answer, HostTensor};
+use super::promote::{promote, result_type};
+use super::wide::Wide;
+use super::{Args, Value};
+use crate::back::Exception;
+use crate::runtime::DType;
+
+type Unary = fn(f64) -> f64;
+/// The same function on doubles and on integers.
+type Both = (Unary, fn(i64) -> i64);
+
+/// Functions whose results are floats, whatever they are given.
+fn floating(name: &str) -> Option<Unary> {
+    Some(match name {
+        "exp" => f64::exp,
+        "exp2" => f64::exp2,
+        "expm1" => f64::exp_m1,
+        "log" => f64::ln,
+        "log2" => f64::log2,
+        "log10" => f64::log10,
+        "log1p" => f64::ln_1p,
+        "sqrt" => f64::sqrt,
+        "rsqrt" => |x| 1.0 / x.sqrt(),
+        "sin" => f64::sin,
+        "cos" => f64::cos,
+        "tan" => f64::tan,
+        "asin" => f64::asin,
+        "acos" => f64::acos,
+        "atan" => f64::atan,
+        "sinh" => f64::sinh,
+        "cosh" => f64::cosh,
+        "tanh" => f64::tanh,
+        "sigmoid" => |x| 1.0 / (1.0 + (-x).exp()),
+        "erf" => libm::erf,
+        "erfc" => libm::erfc,
+        "reciprocal" => |x| 1.0 / x,
+        _ => return None,
+    })
+}
+
+/// Functions that keep the type.
+fn keeping(name: &str) -> Option<Both> {
+    Some(match name {
+        "abs" => (f64::abs, i64::wrapping_abs),
+        "neg" => (|x| -x, i64::wrapping_neg),
+        "relu" => (|x| if x > 0.0 || x.is_nan() { x } else { 0.0 }, |x| x.max(0)),
+        "square" => (|x| x * x, |x| x.wrapping_mul(x)),
+        "sign" => (
+            |x| {
+                if x > 0.0 {
+                    1.0
+                } else if x < 0.0 {
+                    -1.0
+                } else {
+                    0.0
+                }
+            },
+            i64::signum,
+        ),
+        "floor" => (f64::floor, |x| x),
+        "ceil" => (f64::ceil, |x| x),
+        "round" => (f64::round_ties_even, |x| x),
+        "trunc" => (f64::trunc, |x| x),
+        _ => return None,
+    })
+}
+
+/// The extents that two shapes broadcast to.
+///
+/// # Errors
+/// `RuntimeError`, as torch words it.
+pub fn broadcast(a: &[i64], b: &[i64]) -> Answer<Vec<i64>> {
+    let dims = a.len().max(b.len());
+    let mut out = vec![1; dims];
+    for (i, extent) in out.iter_mut().enumerate() {
+        let at = |s: &[i64]| (i + s.len()).checked_sub(dims).map_or(1, |j| s[j]);
+        *extent = match (at(a), at(b)) {
+            (x, y) if x == y => x,
+            (1, y) => y,
+            (x, 1) => x,
+            (x, y) => {
+                let message = format!(
+                    "The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
+                );
+                return Err((Exception::Runtime, message));
+            }
+        };
+    }
+    Ok(out)
+}
+
+/// A tensor or number as elements.
+fn wide(value: &Value, args: &Args<'_>) -> Answer<Wide> {
+    Ok(match value {
+        Value::Tensor(t) => Wide::of(t),
+        Value::Bool(b) => Wide::Int(ArrayD::from_elem(IxDyn(&[]), i64::from(*b))),
+        Value::Int(i) => Wide::Int(ArrayD::from_elem(IxDyn(&[]), *i)),
+        Value::Float(x) => Wide::Float(ArrayD::from_elem(IxDyn(&[]), *x)),
+        other => return args.misfit(other, "Tensor or a number"),
+    })
+}
+
+fn zip<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) -> U) -> Answer<ArrayD<U>> {
+    let shape = |a: &ArrayD<T>| -> Vec<i64> { a.shape().iter().map(|n| *n as i64).collect() };
+    let shape: Vec<usize> = broadcast(&shape(a), &shape(b))?.into_iter().map(|n| n as usize).collect();
+    match (a.broadcast(IxDyn(&shape)), b.broadcast(IxDyn(&shape))) {
+        (Some(a), Some(b)) => Ok(Zip::from(a).and(b).map_collect(|x, y| f(x.clone(), y.clone()))),
+        _ => Err((Exception::Runtime, "shapes that do not broadcast".to_owned())),
+    }
+}
+
+/// Two operands computed with in one type: by doubles when that is a floating-point one.
+fn binary<F, I>(a: Wide, b: Wide, dtype: DType, f: F, i: I) -> Answer<Wide>
+where
+    F: Fn(f64, f64) -> f64,
+    I: Fn(i64, i64) -> i64,
+{
+    Ok(if dtype.is_float() {
+        Wide::Float(zip(&a.floats(), &b.floats(), f)?)
+    } else {
+        Wide::Int(zip(&a.ints(), &b.ints(), i)?)
+    })
+}
+
+fn compare(a: Wide, b: Wide, dtype: DType, name: &str) -> Answer<Wide> {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let holds = |o: Option<std::cmp::Ordering>| {
+        i64::from(match name {
+            "eq" => o == Some(Equal),
+            "ne" => o != Some(Equal),
+            "lt" => o == Some(Less),
+            "le" => matches!(o, Some(Less | Equal)),
+            "gt" => o == Some(Greater),
+            _ => matches!(o, Some(Greater | Equal)),
+        })
+    };
+    Ok(Wide::Int(if dtype.is_float() {
+        zip(&a.floats(), &b.floats(), |x, y| holds(x.partial_cmp(&y)))?
+    } else {
+        zip(&a.ints(), &b.ints(), |x, y| holds(Some(x.cmp(&y))))?
+    }))
+}
+
+pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
+    let name = args.name;
+    Some(match name {
+        _ if floating(name).is_some() || keeping(name).is_some() => unary(args),
+        "add" | "sub" | "mul" | "div" | "pow" | "maximum" | "minimum" | "floor_divide" | "remainder" | "fmod"
+        | "atan2" => arithmetic(args),
+        "eq" | "ne" | "lt" | "le" | "gt" | "ge" => comparison(args),
+        "logical_and" | "logical_or" | "logical_xor" | "logical_not" | "bitwise_and" | "bitwise_or" => logic(args),
+        "clamp" => clamp(args),
+        "where" => choose(args),
+        "copy" => copy(args),
+        "fill" => fill(args),
+        _ => return None,
+    })
+}
+
+fn unary(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let device = x.device();
+    if let Some(f) = floating(args.name) {
+        let dtype = if x.dtype().is_float() { x.dtype() } else { DType::Float32 };
+        return Wide::Float(Wide::of(&x).floats().mapv_into(f)).tensor(dtype, device).map(Value::Tensor);
+    }
+    let Some((f, i)) = keeping(args.name) else { return Ok(Value::None) };
+    let made = match Wide::of(&x) {
+        Wide::Float(a) => Wide::Float(a.mapv_into(f)),
+        Wide::Int(a) => Wide::Int(a.mapv_into(i)),
+    };
+    made.tensor(x.dtype(), device).map(Value::Tensor)
+}
+
+fn device_of(values: &[&Value], args: &Args<'_>) -> super::super::DeviceTag {
+    let tensors = values.iter().filter_map(|v| if let Value::Tensor(t) = v { Some(t.device()) } else { None });
+    tensors.into_iter().next().unwrap_or(args.device)
+}
+
+fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, y) = (args.next(), args.next());
+    let device = device_of(&[&x, &y], args);
+    let mut dtype = result_type(&[&x, &y]);
+    let (a, mut b) = (wide(&x, args)?, wide(&y, args)?);
+    if let "add" | "sub" = args.name {
+        b = match args.next() {
+            Value::None | Value::Int(1) => b,
+            Value::Int(alpha) if !dtype.is_float() => Wide::Int(b.ints().mapv_into(|v| v.wrapping_mul(alpha))),
+            Value::Int(alpha) => Wide::Float(b.floats().mapv_into(|v| v * alpha as f64)),
+            Value::Float(alpha) if dtype.is_float() => Wide::Float(b.floats().mapv_into(|v| v * alpha)),
+            other => return args.misfit(&other, "a number of the operands' kind"),
+        };
+    }
+    let divides = |i: &ArrayD<i64>| i.iter().any(|v| *v == 0);
+    if let ("floor_divide" | "remainder" | "fmod", false, Wide::Int(i)) = (args.name, dtype.is_float(), &b)
+        && divides(i)
+    {
+        return Err((Exception::Runtime, "ZeroDivisionError".to_owned()));
+    }
+    let made = match args.name {
+        "add" => binary(a, b, dtype, |x, y| x + y, i64::wrapping_add),
+        "sub" => binary(a, b, dtype, |x, y| x - y, i64::wrapping_sub),
+        "mul" => binary(a, b, dtype, |x, y| x * y, i64::wrapping_mul),
+        "div" => {
+            if !dtype.is_float() {
+                dtype = DType::Float32;
+            }
+            binary(a, b, dtype, |x, y| x / y, |x, _| x)
+        }
+        "pow" => binary(a, b, dtype, f64::powf, |x, y| match u32::try_from(y) {
+            Ok(y) => x.wrapping_pow(y),
+            // 1 and -1 are all whose inverses are integers.
+            Err(_) => match x {
+                1 => 1,
+                -1 => {
+                    if y % 2 == 0 {
+                        1
+                    } else {
+                        -1
+                    }
+                }
+                _ => 0,
+            },
+        }),
+        "maximum" => binary(a, b, dtype, |x, y| if x.is_nan() || x > y { x } else { y }, i64::max),
+        "minimum" => binary(a, b, dtype, |x, y| if x.is_nan() || x < y { x } else { y }, i64::min),
+        "floor_divide" => binary(
+            a,
+            b,
+            dtype,
+            |x, y| (x / y).floor(),
+            |x, y| x.wrapping_div_euclid(y) - i64::from(y < 0 && x.wrapping_rem_euclid(y) != 0),
+        ),
+        "remainder" => binary(
+            a,
+            b,
+            dtype,
+            |x, y| x - y * (x / y).floor(),
+            |x, y| {
+                let r = x.wrapping_rem(y);
+                if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
+            },
+        ),
+        "fmod" => binary(a, b, dtype, |x, y| x % y, i64::wrapping_rem),
+        _ => {
+            if !dtype.is_float() {
+                dtype = DType::Float32;
+            }
+            binary(a, b, dtype, f64::atan2, |x, _| x)
+        }
+    }?;
+    made.tensor(dtype, device).map(Value::Tensor)
+}
+
+fn comparison(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, y) = (args.next(), args.next());
+    let device = device_of(&[&x, &y], args);
+    let (a, b) = (wide(&x, args)?, wide(&y, args)?);
+    compare(a, b, result_type(&[&x, &y]), args.name)?.tensor(DType::Bool, device).map(Value::Tensor)
+}
+
+fn logic(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, y) = (args.next(), args.next());
+    let device = device_of(&[&x, &y], args);
+    let dtype = result_type(&[&x, &y]);
+    let truth = |w: Wide| match w {
+        Wide::Float(a) => a.map(|x| i64::from(*x != 0.0)),
+        Wide::Int(a) => a.map(|x| i64::from(*x != 0)),
+    };
+    let a = wide(&x, args)?;
+    if args.name == "logical_not" {
+        return Wide::Int(truth(a).mapv_into(|v| 1 - v)).tensor(DType::Bool, device).map(Value::Tensor);
+    }
+    let b = wide(&y, args)?;
+    if args.name.starts_with("bitwise") {
+        if dtype.is_float() {
+            let message =
+                format!("\"{}_cpu\" not implemented for '{}'", args.name, super::super::value::cpp_name(dtype));
+            return Err((Exception::NotImplemented, message));
+        }
+        let and = args.name == "bitwise_and";
+        let made = zip(&a.ints(), &b.ints(), |x, y| if and { x & y } else { x | y })?;
+        return Wide::Int(made).tensor(dtype, device).map(Value::Tensor);
+    }
+    let made = zip(&truth(a), &truth(b), |x, y| match args.name {
+        "logical_and" => x & y,
+        "logical_or" => x | y,
+        _ => x ^ y,
+    })?;
+    Wide::Int(made).tensor(DType::Bool, device).map(Value::Tensor)
+}
+
+fn clamp(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, low, high) = (args.next(), args.next(), args.next());
+    let device = device_of(&[&x], args);
+    let dtype = result_type(&[&x, &low, &high]);
+    let mut made = wide(&x, args)?;
+    if !matches!(low, Value::None) {
+        made = binary(made, wide(&low, args)?, dtype, |x, y| if x < y { y } else { x }, i64::max)?;
+    }
+    if !matches!(high, Value::None) {
+        made = binary(made, wide(&high, args)?, dtype, |x, y| if x > y { y } else { x }, i64::min)?;
+    }
+    made.tensor(dtype, device).map(Value::Tensor)
+}
+
+fn choose(args: &mut Args<'_>) -> Answer<Value> {
+    let cond = args.tensor()?;
+    let (x, y) = (args.next(), args.next());
+    let (dtype, device) = (result_type(&[&x, &y]), cond.device());
+    let (a, b) = (wide(&x, args)?, wide(&y, args)?);
+    let shape = broadcast(&broadcast(&a.shape(), &b.shape())?, cond.shape())?;
+    let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
+    let cond = Wide::of(&cond).ints();
+    let misfit = || (Exception::Runtime, "shapes that do not broadcast".to_owned());
+    let cond = cond.broadcast(IxDyn(&shape)).ok_or_else(misfit)?;
+    let made = if dtype.is_float() {
+        let (a, b) = (a.floats(), b.floats());
+        let (a, b) = (a.broadcast(IxDyn(&shape)).ok_or_else(misfit)?, b.broadcast(IxDyn(&shape)).ok_or_else(misfit)?);
+        Wide::Float(Zip::from(cond).and(a).and(b).map_collect(|c, x, y| if *c != 0 { *x } else { *y }))
+    } else {
+        let (a, b) = (a.ints(), b.ints());
+        let (a, b) = (a.broadcast(IxDyn(&shape)).ok_or_else(misfit)?, b.broadcast(IxDyn(&shape)).ok_or_else(misfit)?);
+        Wide::Int(Zip::from(cond).and(a).and(b).map_collect(|c, x, y| if *c != 0 { *x } else { *y }))
+    };
+    made.tensor(dtype, device).map(Value::Tensor)
+}
+
+/// `self.copy_(other)`, `self.fill_(value)`: the values alone, which the in-place form writes.
+fn copy(args: &mut Args<'_>) -> Answer<Value> {
+    args.tensor()?;
+    args.tensor().map(Value::Tensor)
+}
+
+fn fill(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let value = args.next();
+    let made = HostTensor::new(promote(x.dtype(), x.dtype()), &[], x.device(), true)?;
+    wide(&value, args)?.write(&made)?;
+    Ok(Value::Tensor(made))
+}

@@ -1,0 +1,135 @@
+//! Operations on tensors, by torch's names: what [`Service::Op`](crate::ir::Service::Op) runs. A name that ends in `_` writes its result to
+//! its first argument.
+
+mod elementwise;
+mod make;
+mod promote;
+mod reduce;
+mod shape;
+mod wide;
+
+use super::array::{Answer, DeviceTag, HostTensor};
+use super::value::Value;
+use crate::back::Exception;
+
+/// Most bytes of a tensor or allocation: a size past it is a mistake.
+pub const MAX_BYTES: usize = 1 << 40;
+
+/// Runs an operation; factories make tensors on `device` where nothing is said.
+///
+/// # Errors
+/// The exception torch raises, with its words where people look for them.
+pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
+    if let Some(plain) = name.strip_suffix('_')
+        && let Some(Value::Tensor(target)) = args.first().cloned()
+    {
+        return in_place(plain, &target, args, device);
+    }
+    if let ("manual_seed", [Value::Int(seed)]) = (name, args.as_slice()) {
+        make::random::seed(*seed as u64);
+        return Ok(Value::None);
+    }
+    let mut args = Args { name, args: args.into_iter(), at: 0, device };
+    let groups = [make::run, shape::run, elementwise::run, reduce::run];
+    match groups.into_iter().find_map(|group| group(&mut args)) {
+        Some(answer) => answer,
+        None => Err((Exception::NotImplemented, format!("the operation `{name}` on tensors is not supported"))),
+    }
+}
+
+fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
+    if name == "zero" {
+        run("fill_", vec![Value::Tensor(target.clone()), Value::Int(0)], device)?;
+        return Ok(Value::Tensor(target.clone()));
+    }
+    match run(name, args, device)? {
+        Value::Tensor(made) => {
+            if made.dtype().is_float() && !target.dtype().is_float() && name != "copy" {
+                let name = super::value::cpp_name;
+                let message = format!(
+                    "result type {} can't be cast to the desired output type {}",
+                    name(made.dtype()),
+                    name(target.dtype())
+                );
+                return Err((Exception::Runtime, message));
+            }
+            wide::Wide::of(&made).write(target)?;
+            Ok(Value::Tensor(target.clone()))
+        }
+        _ => Err((Exception::NotImplemented, format!("`{name}_` is not supported"))),
+    }
+}
+
+/// The arguments of an operation, taken one after the other.
+pub struct Args<'a> {
+    name: &'a str,
+    args: std::vec::IntoIter<Value>,
+    at: usize,
+    device: DeviceTag,
+}
+
+impl Args<'_> {
+    fn next(&mut self) -> Value {
+        self.at += 1;
+        self.args.next().unwrap_or(Value::None)
+    }
+
+    fn misfit<T>(&self, value: &Value, wanted: &str) -> Answer<T> {
+        let message = format!("{}(): argument {} must be {wanted}, not {}", self.name, self.at, value.type_name());
+        Err((Exception::Type, message))
+    }
+
+    fn tensor(&mut self) -> Answer<HostTensor> {
+        match self.next() {
+            Value::Tensor(t) => Ok(t),
+            Value::None => Err((Exception::Runtime, format!("{}(): an undefined Tensor is used", self.name))),
+            other => self.misfit(&other, "Tensor"),
+        }
+    }
+
+    fn tensors(&mut self) -> Answer<Vec<HostTensor>> {
+        match self.next() {
+            Value::List(all) => {
+                let tensors = all.iter().map(|v| if let Value::Tensor(t) = v { Some(t.clone()) } else { None });
+                match tensors.collect() {
+                    Some(tensors) => Ok(tensors),
+                    None => self.misfit(&Value::List(all), "a list of Tensors"),
+                }
+            }
+            other => self.misfit(&other, "a list of Tensors"),
+        }
+    }
+
+    /// An integer; `default` where none is given.
+    fn int(&mut self, default: i64) -> Answer<i64> {
+        match self.next() {
+            Value::Int(i) => Ok(i),
+            Value::Bool(b) => Ok(b.into()),
+            Value::None => Ok(default),
+            other => self.misfit(&other, "int"),
+        }
+    }
+
+    /// A number; `default` where none is given.
+    fn float(&mut self, default: f64) -> Answer<f64> {
+        match self.next() {
+            Value::Float(x) => Ok(x),
+            Value::Int(i) => Ok(i as f64),
+            Value::None => Ok(default),
+            other => self.misfit(&other, "float"),
+        }
+    }
+
+    fn ints(&mut self) -> Answer<Vec<i64>> {
+        match self.next() {
+            Value::List(all) => {
+                let ints = all.iter().map(|v| if let Value::Int(i) = v { Some(*i) } else { None });
+                match ints.collect() {
+                    Some(ints) => Ok(ints),
+                    None => self.misfit(&Value::List(all), "a list of ints"),
+                }
+            }
+            other => self.misfit(&other, "a list of ints"),
+        }
+    }
+}

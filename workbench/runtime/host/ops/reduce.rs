@@ -1,0 +1,367 @@
+//! Reductions and products of matrices.
+
+use ndarray::{ArrayD, ArrayView1, Axis, Ix2, IxDyn};
+
+use super::super::array::{Answer, HostTensor};
+use super::promote::promote;
+use super::wide::Wide;
+use super::{Args, Value};
+use crate::back::Exception;
+use crate::runtime::DType;
+
+pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
+    Some(match args.name {
+        "sum" | "mean" | "prod" | "any" | "all" | "var" | "std" | "norm" | "amax" | "amin" => reduce(args),
+        "max" | "min" => extreme(args),
+        "argmax" | "argmin" => index_of(args),
+        "softmax" | "log_softmax" => softmax(args),
+        "mm" | "matmul" | "bmm" | "dot" | "mv" => matmul(args),
+        "addmm" => addmm(args),
+        "equal" => equal(args),
+        "allclose" => allclose(args),
+        _ => return None,
+    })
+}
+
+/// The dimensions to reduce; none said: all.
+fn axes(value: &Value, x: &HostTensor, args: &Args<'_>) -> Answer<Vec<usize>> {
+    let mut all = match value {
+        Value::None => (0..x.dim()).collect(),
+        Value::Int(i) => vec![x.axis(*i)?],
+        Value::List(list) if list.is_empty() => (0..x.dim()).collect(),
+        Value::List(list) => {
+            let mut axes = Vec::new();
+            for v in list {
+                match v {
+                    Value::Int(i) => axes.push(x.axis(*i)?),
+                    other => return args.misfit(other, "int"),
+                }
+            }
+            axes
+        }
+        other => return args.misfit(other, "a dimension or a list of them"),
+    };
+    all.retain(|a| *a < x.dim());
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// Every lane over some dimensions, folded to one number; what is folded stays with extent 1 when `keep` is set.
+fn folded<T: Clone, U: Clone>(
+    a: &ArrayD<T>,
+    axes: &[usize],
+    keep: bool,
+    mut fold: impl FnMut(ArrayView1<'_, T>) -> U,
+) -> ArrayD<U> {
+    let rest: Vec<usize> = (0..a.ndim()).filter(|i| !axes.contains(i)).collect();
+    let order: Vec<usize> = rest.iter().chain(axes).copied().collect();
+    let outer: Vec<usize> = rest.iter().map(|i| a.shape()[*i]).collect();
+    let inner: usize = axes.iter().map(|i| a.shape()[*i]).product();
+    let count: usize = outer.iter().product();
+    let lanes: Vec<T> = a.view().permuted_axes(IxDyn(&order)).iter().cloned().collect();
+    let values = (0..count).map(|i| fold(ArrayView1::from(&lanes[i * inner..(i + 1) * inner])));
+    let shape: Vec<usize> =
+        if keep { (0..a.ndim()).map(|i| if axes.contains(&i) { 1 } else { a.shape()[i] }).collect() } else { outer };
+    ArrayD::from_shape_vec(IxDyn(&shape), values.collect()).expect("as many values as the shape holds")
+}
+
+fn reduce(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let over = args.next();
+    // `norm(p)` of everything, `var(unbiased)` as well.
+    let (over, p) = match (args.name, over) {
+        ("norm", Value::Float(p)) => (Value::None, p),
+        ("norm", Value::Int(p)) => (Value::None, p as f64),
+        (_, other) => (other, 2.0),
+    };
+    let axes = axes(&over, &x, args)?;
+    let keep = matches!(args.next(), Value::Bool(true));
+    let said = match args.next() {
+        Value::DType(d) => Some(d),
+        _ => None,
+    };
+    let unbiased = 1.0;
+    let name = args.name;
+    let whole = !x.dtype().is_float();
+    if let ("mean" | "var" | "std" | "norm", true, None) = (name, whole, said) {
+        let message = format!(
+            "{name}(): could not infer output dtype. Input dtype must be either a floating point or \
+             complex dtype. Got: {}",
+            super::super::value::cpp_name(x.dtype())
+        );
+        return Err((Exception::Runtime, message));
+    }
+    let empty = axes.iter().any(|a| x.shape()[*a] == 0);
+    if empty && matches!(name, "amax" | "amin") {
+        return Err((Exception::Index, format!("{name}(): Expected reduction dim to have non-zero size.")));
+    }
+    let dtype = said.unwrap_or(match name {
+        "any" | "all" => DType::Bool,
+        "sum" | "prod" if whole => DType::Int64,
+        _ => x.dtype(),
+    });
+    let made = match Wide::of(&x) {
+        Wide::Int(a) if matches!(name, "any" | "all") => {
+            let any = name == "any";
+            Wide::Int(folded(&a, &axes, keep, |l| {
+                i64::from(if any { l.iter().any(|v| *v != 0) } else { l.iter().all(|v| *v != 0) })
+            }))
+        }
+        Wide::Int(a) if !dtype.is_float() => Wide::Int(folded(&a, &axes, keep, |l| match name {
+            "sum" => l.iter().fold(0, |s: i64, v| s.wrapping_add(*v)),
+            "prod" => l.iter().fold(1, |s: i64, v| s.wrapping_mul(*v)),
+            "amax" => l.iter().copied().max().unwrap_or(0),
+            _ => l.iter().copied().min().unwrap_or(0),
+        })),
+        wide => {
+            let a = wide.floats();
+            Wide::Float(folded(&a, &axes, keep, |l| {
+                let n = l.len() as f64;
+                let spread = || {
+                    let mean = l.sum() / n;
+                    l.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - unbiased)
+                };
+                match name {
+                    "sum" => l.sum(),
+                    "prod" => l.product(),
+                    "mean" => l.sum() / n,
+                    "var" => spread(),
+                    "std" => spread().sqrt(),
+                    "norm" if p == f64::INFINITY => l.iter().fold(0.0, |m: f64, v| m.max(v.abs())),
+                    "norm" => l.iter().map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p),
+                    "any" => f64::from(u8::from(l.iter().any(|v| *v != 0.0))),
+                    "all" => f64::from(u8::from(l.iter().all(|v| *v != 0.0))),
+                    "amax" => l.iter().copied().fold(f64::NEG_INFINITY, |m, v| if m.is_nan() || m > v { m } else { v }),
+                    _ => l.iter().copied().fold(f64::INFINITY, |m, v| if m.is_nan() || m < v { m } else { v }),
+                }
+            }))
+        }
+    };
+    made.tensor(dtype, x.device()).map(Value::Tensor)
+}
+
+/// The place of the largest (or smallest) of a lane: the first of equals, NaN before all.
+fn place<T: PartialOrd + Copy>(lane: ArrayView1<'_, T>, largest: bool) -> usize {
+    let mut best = 0;
+    for (i, v) in lane.iter().enumerate() {
+        let b = lane[best];
+        let is_nan = |v: T| v.partial_cmp(&v).is_none();
+        if is_nan(b) {
+            break;
+        }
+        if is_nan(*v) || (if largest { *v > b } else { *v < b }) {
+            best = i;
+        }
+    }
+    best
+}
+
+fn no_elements(name: &str) -> (Exception, String) {
+    (Exception::Index, format!("{name}(): Expected reduction dim to be specified for input.numel() == 0."))
+}
+
+fn extreme(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let largest = args.name == "max";
+    match args.next() {
+        Value::Tensor(y) => {
+            let name = if largest { "maximum" } else { "minimum" };
+            super::run(name, vec![Value::Tensor(x), Value::Tensor(y)], args.device)
+        }
+        Value::None if x.numel() == 0 => Err(no_elements(args.name)),
+        Value::None => {
+            let name = if largest { "amax" } else { "amin" };
+            super::run(name, vec![Value::Tensor(x)], args.device)
+        }
+        Value::Int(i) => {
+            let at = x.axis(i)?;
+            let keep = matches!(args.next(), Value::Bool(true));
+            if x.shape().get(at) == Some(&0) {
+                return Err(no_elements(args.name));
+            }
+            let axes: Vec<usize> = if x.dim() == 0 { Vec::new() } else { vec![at] };
+            let (values, places) = match Wide::of(&x) {
+                Wide::Float(a) => {
+                    let places = folded(&a, &axes, keep, |l| place(l, largest) as i64);
+                    (Wide::Float(folded(&a, &axes, keep, |l| l[place(l, largest)])), places)
+                }
+                Wide::Int(a) => {
+                    let places = folded(&a, &axes, keep, |l| place(l, largest) as i64);
+                    (Wide::Int(folded(&a, &axes, keep, |l| l[place(l, largest)])), places)
+                }
+            };
+            let values = values.tensor(x.dtype(), x.device())?;
+            let places = Wide::Int(places).tensor(DType::Int64, x.device())?;
+            Ok(Value::List(vec![Value::Tensor(values), Value::Tensor(places)]))
+        }
+        other => args.misfit(&other, "Tensor or a dimension"),
+    }
+}
+
+fn index_of(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let largest = args.name == "argmax";
+    let over = args.next();
+    let keep = matches!(args.next(), Value::Bool(true));
+    let axes = axes(&over, &x, args)?;
+    if axes.iter().any(|a| x.shape()[*a] == 0) {
+        return Err(no_elements(args.name));
+    }
+    let places = match Wide::of(&x) {
+        Wide::Float(a) => folded(&a, &axes, keep, |l| place(l, largest) as i64),
+        Wide::Int(a) => folded(&a, &axes, keep, |l| place(l, largest) as i64),
+    };
+    Wide::Int(places).tensor(DType::Int64, x.device()).map(Value::Tensor)
+}
+
+fn softmax(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(-1)?)?;
+    if !x.dtype().is_float() {
+        let message = format!(
+            "\"softmax_lastdim_kernel_impl\" not implemented for '{}'",
+            super::super::value::cpp_name(x.dtype())
+        );
+        return Err((Exception::NotImplemented, message));
+    }
+    let mut a = Wide::of(&x).floats();
+    let log = args.name == "log_softmax";
+    if x.dim() == 0 {
+        a.fill(if log { 0.0 } else { 1.0 });
+    } else {
+        for mut lane in a.lanes_mut(Axis(at)) {
+            let most = lane.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = lane.iter().map(|v| (v - most).exp()).sum();
+            lane.mapv_inplace(|v| if log { v - most - sum.ln() } else { (v - most).exp() / sum });
+        }
+    }
+    Wide::Float(a).tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+/// A product of two matrices in an element type: by ndarray's in `float` and `double`.
+fn product(a: &ArrayD<f64>, b: &ArrayD<f64>, dtype: DType) -> Answer<ArrayD<f64>> {
+    let flat = |a: &ArrayD<f64>| a.clone().into_dimensionality::<Ix2>();
+    let (Ok(a), Ok(b)) = (flat(a), flat(b)) else {
+        return Err((Exception::Runtime, "matrices are wanted".to_owned()));
+    };
+    Ok(if dtype == DType::Float32 {
+        a.mapv(|x| x as f32).dot(&b.mapv(|x| x as f32)).mapv(f64::from).into_dyn()
+    } else {
+        a.dot(&b).into_dyn()
+    })
+}
+
+fn matmul(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, y) = (args.tensor()?, args.tensor()?);
+    product_of(&x, &y, args).map(Value::Tensor)
+}
+
+fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTensor> {
+    let fail = |message: String| Err((Exception::Runtime, message));
+    let wanted = match args.name {
+        "mm" | "addmm" => Some((2, 2)),
+        "bmm" => Some((3, 3)),
+        "dot" => Some((1, 1)),
+        "mv" => Some((2, 1)),
+        _ => None,
+    };
+    if wanted.is_some_and(|w| w != (x.dim(), y.dim())) || x.dim() == 0 || y.dim() == 0 {
+        return fail(format!("{}: tensors of {} and {} dimensions do not multiply", args.name, x.dim(), y.dim()));
+    }
+    if x.dtype() != y.dtype() {
+        let name = super::super::value::cpp_name;
+        let message =
+            format!("expected m1 and m2 to have the same dtype, but got: {} != {}", name(x.dtype()), name(y.dtype()));
+        return fail(message);
+    }
+    let dtype = promote(x.dtype(), y.dtype());
+    let (mut a, mut b) = (Wide::of(x).floats(), Wide::of(y).floats());
+    if x.dim() == 1 {
+        a.insert_axis_inplace(Axis(0));
+    }
+    if y.dim() == 1 {
+        b.insert_axis_inplace(Axis(1));
+    }
+    let (m, k) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
+    let (l, n) = (b.shape()[b.ndim() - 2], b.shape()[b.ndim() - 1]);
+    if k != l {
+        return fail(format!("mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {l}x{n})"));
+    }
+    let batch = |a: &ArrayD<f64>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
+    if args.name == "bmm" && batch(&a) != batch(&b) {
+        return fail(format!(
+            "batch1 and batch2 must have the same batch size, but got {:?} and {:?}",
+            x.shape(),
+            y.shape()
+        ));
+    }
+    let outer: Vec<usize> =
+        super::elementwise::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
+    let full = |a: &ArrayD<f64>, r: usize, c: usize| -> Option<ArrayD<f64>> {
+        let shape: Vec<usize> = outer.iter().copied().chain([r, c]).collect();
+        let count: usize = outer.iter().product();
+        a.broadcast(IxDyn(&shape))?.as_standard_layout().into_owned().into_shape_with_order(IxDyn(&[count, r, c])).ok()
+    };
+    let (Some(a), Some(b)) = (full(&a, m, k), full(&b, k, n)) else {
+        return fail("shapes that do not broadcast".to_owned());
+    };
+    let count: usize = outer.iter().product();
+    let mut values = Vec::with_capacity(count * m * n);
+    for i in 0..count {
+        let one = product(&a.index_axis(Axis(0), i).to_owned(), &b.index_axis(Axis(0), i).to_owned(), dtype)?;
+        values.extend(one.iter());
+    }
+    let mut shape = outer;
+    shape.extend((x.dim() > 1).then_some(m).into_iter().chain((y.dim() > 1).then_some(n)));
+    let made = ArrayD::from_shape_vec(IxDyn(&shape), values).expect("as many values as the shape holds");
+    Wide::Float(made).tensor(dtype, x.device())
+}
+
+/// `addmm(input, a, b, beta, alpha)`
+fn addmm(args: &mut Args<'_>) -> Answer<Value> {
+    let (input, a, b) = (args.tensor()?, args.tensor()?, args.tensor()?);
+    let number = |v: Value| match v {
+        Value::Float(x) => x,
+        Value::Int(i) => i as f64,
+        _ => 1.0,
+    };
+    let (beta, alpha) = (number(args.next()), number(args.next()));
+    let product = product_of(&a, &b, args)?;
+    let (dtype, device) = (product.dtype(), product.device());
+    let product = Wide::of(&product).floats();
+    let added = Wide::of(&input).floats();
+    let Some(added) = added.broadcast(product.raw_dim()) else {
+        return Err((
+            Exception::Runtime,
+            format!("addmm: a tensor of shape {:?} does not fit the product", input.shape()),
+        ));
+    };
+    let made = &product * alpha + &(&added * beta);
+    Wide::Float(made).tensor(dtype, device).map(Value::Tensor)
+}
+
+fn equal(args: &mut Args<'_>) -> Answer<Value> {
+    let (a, b) = (args.tensor()?, args.tensor()?);
+    let same = a.shape() == b.shape()
+        && match (Wide::of(&a), Wide::of(&b)) {
+            (Wide::Int(a), Wide::Int(b)) => a == b,
+            (a, b) => a.floats() == b.floats(),
+        };
+    Ok(Value::Bool(same))
+}
+
+/// `allclose(a, b, rtol, atol)`
+fn allclose(args: &mut Args<'_>) -> Answer<Value> {
+    let (a, b) = (args.tensor()?, args.tensor()?);
+    let (rtol, atol) = (args.float(1e-5)?, args.float(1e-8)?);
+    super::elementwise::broadcast(a.shape(), b.shape())?;
+    let (a, b) = (Wide::of(&a).floats(), Wide::of(&b).floats());
+    let close = |x: f64, y: f64| x == y || (x - y).abs() <= atol + rtol * y.abs();
+    let all = match (a.broadcast(b.raw_dim()), b.broadcast(a.raw_dim())) {
+        (Some(a), _) => a.iter().zip(b.iter()).all(|(x, y)| close(*x, *y)),
+        (_, Some(b)) => a.iter().zip(b.iter()).all(|(x, y)| close(*x, *y)),
+        _ => false,
+    };
+    Ok(Value::Bool(all))
+}

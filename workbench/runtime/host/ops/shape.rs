@@ -1,0 +1,423 @@
+//! Views, and what puts elements elsewhere.
+
+use smallvec::SmallVec;
+
+use super::super::array::{Answer, Dims, HostTensor, axis, count};
+use super::promote::promote;
+use super::wide::{Wide, copied};
+use super::{Args, Value};
+use crate::back::Exception;
+use crate::runtime::DType;
+
+pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
+    Some(
+        match args.name {
+            "view" | "reshape" => view(args),
+            "flatten" => flatten(args),
+            "permute" => permute(args),
+            "transpose" => transpose(args),
+            "t" => t(args),
+            "squeeze" => squeeze(args),
+            "unsqueeze" => unsqueeze(args),
+            "expand" => expand(args),
+            "narrow" => narrow(args),
+            "select" => select(args),
+            "slice" => slice(args),
+            "index_select" => index_select(args),
+            "contiguous" => contiguous(args),
+            "clone" => args.tensor().and_then(|x| copied(&x, x.dtype(), x.device())),
+            "to" => to(args),
+            "cat" => cat(args),
+            "stack" => stack(args),
+            "item" => return Some(item(args)),
+            "is_contiguous" => return Some(args.tensor().map(|t| Value::Bool(t.is_contiguous()))),
+            "same_memory" => return Some(same_memory(args)),
+            _ => return None,
+        }
+        .map(Value::Tensor),
+    )
+}
+
+fn bad<T>(message: String) -> Answer<T> {
+    Err((Exception::Runtime, message))
+}
+
+/// A shape with its -1, if any, worked out.
+fn inferred(shape: &[i64], numel: i64) -> Answer<Dims> {
+    let mut out: Dims = shape.into();
+    let misfit = || (Exception::Runtime, format!("shape '{shape:?}' is invalid for input of size {numel}"));
+    match shape.iter().filter(|d| **d == -1).count() {
+        0 => {}
+        1 => {
+            let others = count(&shape.iter().copied().filter(|d| *d != -1).collect::<Vec<_>>())?;
+            if others == 0 || numel % others != 0 {
+                return Err(misfit());
+            }
+            out.iter_mut().filter(|d| **d == -1).for_each(|d| *d = numel / others);
+        }
+        _ => return bad("only one dimension can be inferred".to_owned()),
+    }
+    if count(&out)? != numel {
+        return Err(misfit());
+    }
+    Ok(out)
+}
+
+/// The strides of a view of another shape, where there is one without a copy.
+fn view_strides(x: &HostTensor, shape: &[i64]) -> Option<Dims> {
+    if x.numel() == 0 || x.is_contiguous() {
+        return Some(super::super::array::contiguous_strides(shape));
+    }
+    // Stretches of dimensions that lie one behind the other, from the last: each is divided among the new ones.
+    let mut strides: Dims = SmallVec::from_elem(0, shape.len());
+    let mut to = shape.len();
+    let mut from = x.dim();
+    while from > 0 {
+        let (mut size, base) = (x.shape()[from - 1], x.strides()[from - 1]);
+        let mut begin = from - 1;
+        while begin > 0 && (x.shape()[begin - 1] == 1 || x.strides()[begin - 1] == x.strides()[from - 1] * size) {
+            begin -= 1;
+            size *= x.shape()[begin];
+        }
+        let mut taken = 1;
+        while to > 0 && (taken < size || shape[to - 1] == 1) {
+            to -= 1;
+            strides[to] = base * taken;
+            taken *= shape[to];
+        }
+        if taken != size {
+            return None;
+        }
+        from = begin;
+    }
+    (to == 0 || shape[..to].iter().all(|n| *n == 1)).then_some(strides)
+}
+
+fn view(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let shape = inferred(&args.ints()?, x.numel())?;
+    match view_strides(&x, &shape) {
+        Some(strides) => Ok(x.viewed(shape, strides, x.offset())),
+        None if args.name == "view" => bad(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two \
+             contiguous subspaces). Use .reshape(...) instead."
+                .to_owned(),
+        ),
+        None => {
+            let x = copied(&x, x.dtype(), x.device())?;
+            let strides = super::super::array::contiguous_strides(&shape);
+            Ok(x.viewed(shape, strides, 0))
+        }
+    }
+}
+
+fn reshaped(x: &HostTensor, shape: &[i64]) -> Answer<HostTensor> {
+    let shape = inferred(shape, x.numel())?;
+    match view_strides(x, &shape) {
+        Some(strides) => Ok(x.viewed(shape, strides, x.offset())),
+        None => {
+            let x = copied(x, x.dtype(), x.device())?;
+            let strides = super::super::array::contiguous_strides(&shape);
+            Ok(x.viewed(shape, strides, 0))
+        }
+    }
+}
+
+fn flatten(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let (start, end) = (x.axis(args.int(0)?)?, x.axis(args.int(-1)?)?);
+    if x.dim() == 0 {
+        return reshaped(&x, &[1]);
+    }
+    if start > end {
+        return bad("flatten() has invalid args: start_dim cannot come after end_dim".to_owned());
+    }
+    let mut shape: Vec<i64> = x.shape()[..start].to_vec();
+    shape.push(x.shape()[start..=end].iter().product());
+    shape.extend(&x.shape()[end + 1..]);
+    reshaped(&x, &shape)
+}
+
+fn permuted(x: &HostTensor, order: &[usize]) -> HostTensor {
+    let pick = |words: &[i64]| order.iter().map(|i| words[*i]).collect::<Dims>();
+    x.viewed(pick(x.shape()), pick(x.strides()), x.offset())
+}
+
+fn permute(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let given = args.ints()?;
+    let order = given.iter().map(|i| x.axis(*i)).collect::<Answer<Vec<usize>>>()?;
+    if order.len() != x.dim() {
+        let message = format!(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length \
+             of the desired ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}",
+            x.dim(),
+            order.len()
+        );
+        return bad(message);
+    }
+    let mut seen = vec![false; order.len()];
+    if order.iter().any(|i| std::mem::replace(&mut seen[*i], true)) {
+        return bad("permute(): duplicate dims are not allowed.".to_owned());
+    }
+    Ok(permuted(&x, &order))
+}
+
+fn swapped(x: &HostTensor, a: usize, b: usize) -> HostTensor {
+    let mut order: Vec<usize> = (0..x.dim()).collect();
+    if x.dim() > 0 {
+        order.swap(a, b);
+    }
+    permuted(x, &order)
+}
+
+fn transpose(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let (a, b) = (x.axis(args.int(0)?)?, x.axis(args.int(1)?)?);
+    Ok(swapped(&x, a, b))
+}
+
+fn t(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    match x.dim() {
+        0 | 1 => Ok(x),
+        2 => Ok(swapped(&x, 0, 1)),
+        n => bad(format!("t() expects a tensor with <= 2 dimensions, but self is {n}D")),
+    }
+}
+
+fn squeeze(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let only = match args.next() {
+        Value::Int(i) => Some(x.axis(i)?),
+        _ => None,
+    };
+    let keep = |i: &usize| x.shape()[*i] != 1 || only.is_some_and(|o| o != *i);
+    let order: Vec<usize> = (0..x.dim()).filter(keep).collect();
+    Ok(permuted(&x, &order))
+}
+
+fn unsqueezed(x: &HostTensor, at: i64) -> Answer<HostTensor> {
+    let at = axis(at, x.dim() + 1)?;
+    let (mut shape, mut strides): (Dims, Dims) = (x.shape().into(), x.strides().into());
+    let stride = shape.get(at).map_or(1, |n| n * strides[at]);
+    shape.insert(at, 1);
+    strides.insert(at, stride);
+    Ok(x.viewed(shape, strides, x.offset()))
+}
+
+fn unsqueeze(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let at = args.int(0)?;
+    unsqueezed(&x, at)
+}
+
+fn expand(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let wanted = args.ints()?;
+    let Some(fresh) = wanted.len().checked_sub(x.dim()) else {
+        return bad(format!(
+            "expand: the number of sizes provided ({}) must be greater or equal to the number of \
+             dimensions in the tensor ({})",
+            wanted.len(),
+            x.dim()
+        ));
+    };
+    let (mut shape, mut strides) = (Dims::new(), Dims::new());
+    for (i, &n) in wanted.iter().enumerate() {
+        let own = i.checked_sub(fresh).map(|j| (x.shape()[j], x.strides()[j]));
+        let (extent, stride) = match own {
+            Some((size, stride)) if n == -1 || n == size => (size, stride),
+            Some((1, _)) if n >= 0 => (n, 0),
+            None if n >= 0 => (n, 0),
+            _ => {
+                let size = own.map_or(1, |(size, _)| size);
+                return bad(format!(
+                    "The expanded size of the tensor ({n}) must match the existing size ({size}) at \
+                     non-singleton dimension {i}.  Target sizes: {wanted:?}.  Tensor sizes: {:?}",
+                    x.shape()
+                ));
+            }
+        };
+        shape.push(extent);
+        strides.push(stride);
+    }
+    Ok(x.viewed(shape, strides, x.offset()))
+}
+
+fn cut(x: &HostTensor, at: usize, start: i64, len: i64, step: i64) -> HostTensor {
+    let (mut shape, mut strides): (Dims, Dims) = (x.shape().into(), x.strides().into());
+    let offset = x.offset() + if len > 0 { start * strides[at] } else { 0 };
+    shape[at] = len;
+    strides[at] *= step;
+    x.viewed(shape, strides, offset)
+}
+
+fn narrow(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let (at, start, len) = (x.axis(args.int(0)?)?, args.int(0)?, args.int(0)?);
+    let size = x.shape().get(at).copied().unwrap_or(0);
+    let from = if start < 0 { start + size } else { start };
+    if x.dim() == 0 || from < 0 || len < 0 || from > size - len {
+        return bad(format!("start ({start}) + length ({len}) exceeds dimension size ({size})."));
+    }
+    Ok(cut(&x, at, from, len, 1))
+}
+
+fn select(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    if x.dim() == 0 {
+        return Err((Exception::Index, "select() cannot be applied to a 0-dim tensor.".to_owned()));
+    }
+    let (at, index) = (x.axis(args.int(0)?)?, args.int(0)?);
+    let size = x.shape()[at];
+    if index < -size || index >= size {
+        let message =
+            format!("select(): index {index} out of range for tensor of size {:?} at dimension {at}", x.shape());
+        return Err((Exception::Index, message));
+    }
+    let one = cut(&x, at, if index < 0 { index + size } else { index }, 1, 1);
+    let order: Vec<usize> = (0..x.dim()).filter(|i| *i != at).collect();
+    Ok(permuted(&one, &order))
+}
+
+fn slice(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let size = x.shape().get(at).copied().unwrap_or(0);
+    let clip = |i: i64| (if i < 0 { i.saturating_add(size) } else { i }).clamp(0, size);
+    let (start, end) = (clip(args.int(0)?), clip(args.int(i64::MAX)?));
+    let step = args.int(1)?;
+    if step <= 0 {
+        return bad("slice step must be positive".to_owned());
+    }
+    let len = (end - start).max(0);
+    Ok(cut(&x, at, start, (len + step - 1) / step, step))
+}
+
+fn index_select(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let index = args.tensor()?;
+    if index.dtype().is_float() || index.dim() > 1 {
+        return bad("index_select(): Expected dtype int32 or int64 for index, of at most 1 dimension".to_owned());
+    }
+    let size = x.shape().get(at).copied().unwrap_or(1);
+    let index = Wide::of(&index).ints();
+    if let Some(i) = index.iter().find(|i| **i < 0 || **i >= size) {
+        return Err((Exception::Index, format!("index out of range in self: {i} of {size}")));
+    }
+    let parts: Vec<HostTensor> = index.iter().map(|i| cut(&x, at, *i, 1, 1)).collect();
+    joined(&parts, at, x.dtype(), x.shape(), x.device())
+}
+
+fn contiguous(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    if x.is_contiguous() { Ok(x) } else { copied(&x, x.dtype(), x.device()) }
+}
+
+/// `to(dtype or none, device or none)`
+fn to(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let (mut dtype, mut device) = (x.dtype(), x.device());
+    for _ in 0..2 {
+        match args.next() {
+            Value::DType(d) => dtype = d,
+            Value::Device(d) if d.is_cuda != device.is_cuda || d.index >= 0 => device = d,
+            Value::Device(_) | Value::None => {}
+            other => return args.misfit(&other, "dtype or device"),
+        }
+    }
+    if dtype == x.dtype() && device.is_cuda == x.device().is_cuda {
+        return Ok(x);
+    }
+    copied(&x, dtype, device)
+}
+
+/// Parts one behind the other along a dimension; `shape` is theirs, that dimension apart.
+fn joined(
+    parts: &[HostTensor],
+    at: usize,
+    dtype: DType,
+    shape: &[i64],
+    device: super::super::DeviceTag,
+) -> Answer<HostTensor> {
+    let mut shape: Vec<i64> = shape.to_vec();
+    if shape.is_empty() {
+        shape.push(0);
+    }
+    shape[at] = parts.iter().map(|p| p.shape().get(at).copied().unwrap_or(1)).sum();
+    let made = HostTensor::new(dtype, &shape, device, true)?;
+    let mut from = 0;
+    for part in parts {
+        let len = part.shape().get(at).copied().unwrap_or(1);
+        Wide::of(part).write(&cut(&made, at, from, len, 1))?;
+        from += len;
+    }
+    Ok(made)
+}
+
+fn cat(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let mut parts = args.tensors()?;
+    // Empty vectors join with anything, as they always did in torch.
+    if parts.iter().any(|p| p.shape() != [0]) {
+        parts.retain(|p| p.shape() != [0]);
+    }
+    let Some(first) = parts.first().cloned() else {
+        return bad("torch.cat(): expected a non-empty list of Tensors".to_owned());
+    };
+    if first.dim() == 0 {
+        return bad("zero-dimensional tensor (at position 0) cannot be concatenated".to_owned());
+    }
+    let at = first.axis(args.int(0)?)?;
+    for (i, part) in parts.iter().enumerate() {
+        let fits =
+            part.dim() == first.dim() && (0..first.dim()).all(|d| d == at || part.shape()[d] == first.shape()[d]);
+        if !fits {
+            return bad(format!(
+                "Sizes of tensors must match except in dimension {at}. Expected {:?} but got {:?} for \
+                 tensor number {i} in the list.",
+                first.shape(),
+                part.shape()
+            ));
+        }
+    }
+    let dtype = parts.iter().map(HostTensor::dtype).reduce(promote).unwrap_or(DType::Float32);
+    joined(&parts, at, dtype, first.shape(), first.device())
+}
+
+fn stack(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let parts = args.tensors()?;
+    let Some(first) = parts.first().cloned() else {
+        return bad("stack expects a non-empty TensorList".to_owned());
+    };
+    let at = axis(args.int(0)?, first.dim() + 1)?;
+    if let Some((i, part)) = parts.iter().enumerate().find(|(_, p)| p.shape() != first.shape()) {
+        return bad(format!(
+            "stack expects each tensor to be equal size, but got {:?} at entry 0 and {:?} at entry {i}",
+            first.shape(),
+            part.shape()
+        ));
+    }
+    let dtype = parts.iter().map(HostTensor::dtype).reduce(promote).unwrap_or(DType::Float32);
+    let parts = parts.iter().map(|p| unsqueezed(p, at as i64)).collect::<Answer<Vec<_>>>()?;
+    let shape = parts[0].shape().to_vec();
+    joined(&parts, at, dtype, &shape, first.device())
+}
+
+fn item(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    if x.numel() != 1 {
+        return bad(format!("a Tensor with {} elements cannot be converted to Scalar", x.numel()));
+    }
+    Ok(match Wide::of(&x) {
+        Wide::Float(a) => Value::Float(a.iter().next().copied().unwrap_or(0.0)),
+        Wide::Int(a) if x.dtype() == DType::Bool => Value::Bool(a.iter().next() != Some(&0)),
+        Wide::Int(a) => Value::Int(a.iter().next().copied().unwrap_or(0)),
+    })
+}
+
+fn same_memory(args: &mut Args<'_>) -> Answer<Value> {
+    let (a, b) = (args.tensor()?, args.tensor()?);
+    Ok(Value::Bool(a.ptr() == b.ptr() && a.shape() == b.shape() && a.strides() == b.strides()))
+}

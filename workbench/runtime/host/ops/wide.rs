@@ -1,0 +1,241 @@
+//! Elements of any type as doubles or as 64-bit integers: what operations compute in. One operation on doubles, rounded to `float` or less,
+//! is the operation on `float`s: 53 bits are more than twice 24 and two more.
+
+use ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeBuilder, Zip};
+
+use super::super::array::{Answer, DeviceTag, HostTensor};
+use crate::back::Exception;
+use crate::runtime::DType;
+
+/// Elements, computed with.
+#[derive(Debug, Clone)]
+pub enum Wide {
+    /// Of a floating-point type.
+    Float(ArrayD<f64>),
+    /// Of an integer type, or truth values.
+    Int(ArrayD<i64>),
+}
+
+fn view<T>(t: &HostTensor) -> ArrayViewD<'_, T> {
+    let shape: Vec<usize> = t.shape().iter().map(|n| *n as usize).collect();
+    let strides: Vec<usize> = t.strides().iter().map(|s| *s as usize).collect();
+    if t.numel() == 0 {
+        // SAFETY: no element is read.
+        return unsafe { ArrayViewD::from_shape_ptr(IxDyn(&shape), std::ptr::NonNull::dangling().as_ptr()) };
+    }
+    // SAFETY: every view stays within its storage, which `t` keeps; strides are not negative.
+    unsafe { ArrayViewD::from_shape_ptr(IxDyn(&shape).strides(IxDyn(&strides)), t.ptr().cast()) }
+}
+
+/// Calls a closure with a view of the elements in their own type.
+macro_rules! typed {
+    ($t:expr, $view:ident => $float:expr, $int:expr) => {
+        match $t.dtype() {
+            DType::Bool | DType::UInt8 => {
+                let $view = view::<u8>($t);
+                $int
+            }
+            DType::Int8 => {
+                let $view = view::<i8>($t);
+                $int
+            }
+            DType::Int16 => {
+                let $view = view::<i16>($t);
+                $int
+            }
+            DType::UInt16 => {
+                let $view = view::<u16>($t);
+                $int
+            }
+            DType::Int32 => {
+                let $view = view::<i32>($t);
+                $int
+            }
+            DType::UInt32 => {
+                let $view = view::<u32>($t);
+                $int
+            }
+            DType::Int64 => {
+                let $view = view::<i64>($t);
+                $int
+            }
+            DType::UInt64 => {
+                let $view = view::<u64>($t);
+                $int
+            }
+            DType::Float16 => {
+                let $view = view::<half::f16>($t);
+                $float
+            }
+            DType::BFloat16 => {
+                let $view = view::<half::bf16>($t);
+                $float
+            }
+            DType::Float32 => {
+                let $view = view::<f32>($t);
+                $float
+            }
+            DType::Float64 => {
+                let $view = view::<f64>($t);
+                $float
+            }
+        }
+    };
+}
+
+/// An element type's way to and from what is computed with.
+trait Elem: Copy {
+    fn double(self) -> f64;
+    fn integer(self) -> i64;
+    fn of_double(x: f64) -> Self;
+    fn of_integer(x: i64) -> Self;
+}
+
+macro_rules! elem {
+    ($($ty:ty),*) => {$(
+        impl Elem for $ty {
+            fn double(self) -> f64 { self as f64 }
+            fn integer(self) -> i64 { self as i64 }
+            // As C++ converts on the machines torch runs on: by way of 64 bits.
+            fn of_double(x: f64) -> Self { x as i64 as $ty }
+            fn of_integer(x: i64) -> Self { x as $ty }
+        }
+    )*};
+}
+
+elem!(u8, i8, i16, u16, i32, u32, i64, u64);
+
+macro_rules! float_elem {
+    ($($ty:ty, $wide:expr, $narrow:expr, $whole:expr;)*) => {$(
+        impl Elem for $ty {
+            fn double(self) -> f64 { $wide(self) }
+            fn integer(self) -> i64 { $wide(self) as i64 }
+            fn of_double(x: f64) -> Self { $narrow(x) }
+            fn of_integer(x: i64) -> Self { $whole(x) }
+        }
+    )*};
+}
+
+float_elem! {
+    f32, f64::from, |x: f64| x as f32, |x: i64| x as f32;
+    f64, |x: f64| x, |x: f64| x, |x: i64| x as f64;
+    half::f16, half::f16::to_f64, half::f16::from_f64, |x: i64| half::f16::from_f64(x as f64);
+    half::bf16, half::bf16::to_f64, half::bf16::from_f64, |x: i64| half::bf16::from_f64(x as f64);
+}
+
+impl Wide {
+    /// The elements of a tensor.
+    pub fn of(t: &HostTensor) -> Self {
+        typed!(t, v => Wide::Float(v.map(|x| Elem::double(*x))), Wide::Int(v.map(|x| Elem::integer(*x))))
+    }
+
+    /// As doubles.
+    pub fn floats(self) -> ArrayD<f64> {
+        match self {
+            Wide::Float(a) => a,
+            Wide::Int(a) => a.map(|x| *x as f64),
+        }
+    }
+
+    /// As integers, truncated.
+    pub fn ints(self) -> ArrayD<i64> {
+        match self {
+            Wide::Float(a) => a.map(|x| *x as i64),
+            Wide::Int(a) => a,
+        }
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> Vec<i64> {
+        let shape = match self {
+            Wide::Float(a) => a.shape(),
+            Wide::Int(a) => a.shape(),
+        };
+        shape.iter().map(|n| *n as i64).collect()
+    }
+
+    /// As a tensor of an element type.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn tensor(self, dtype: DType, device: DeviceTag) -> Answer<HostTensor> {
+        let made = HostTensor::new(dtype, &self.shape(), device, true)?;
+        self.write(&made)?;
+        Ok(made)
+    }
+
+    /// Writes the elements into a tensor of a shape that they broadcast to, converted to its type.
+    ///
+    /// # Errors
+    /// `RuntimeError` for read-only memory, and for shapes that do not fit.
+    pub fn write(self, to: &HostTensor) -> Answer<()> {
+        if to.numel() == 0 {
+            return Ok(());
+        }
+        if !to.storage().is_writable() {
+            return Err((Exception::Runtime, "a read-only array is written: copy it before the call".to_owned()));
+        }
+        let shape: Vec<usize> = to.shape().iter().map(|n| *n as usize).collect();
+        let strides: Vec<usize> = to.strides().iter().map(|s| *s as usize).collect();
+        let from = self.shape();
+        let misfit = || (Exception::Runtime, format!("a tensor of shape {from:?} does not fit one of shape {shape:?}"));
+        /// # Safety
+        /// The tensor's elements are of type `T`.
+        unsafe fn put<T: Elem>(to: &HostTensor, shape: &[usize], strides: &[usize], values: &Wide) -> Option<()> {
+            // SAFETY: as in `view`; nobody else looks at the memory while an operation runs.
+            let mut out = unsafe {
+                ndarray::ArrayViewMutD::<T>::from_shape_ptr(IxDyn(shape).strides(IxDyn(strides)), to.ptr().cast())
+            };
+            match values {
+                Wide::Float(a) => {
+                    Zip::from(&mut out).and(a.broadcast(IxDyn(shape))?).for_each(|o, x| *o = T::of_double(*x))
+                }
+                Wide::Int(a) => {
+                    Zip::from(&mut out).and(a.broadcast(IxDyn(shape))?).for_each(|o, x| *o = T::of_integer(*x))
+                }
+            }
+            Some(())
+        }
+        // SAFETY: the type is the tensor's.
+        let done = unsafe {
+            match to.dtype() {
+                DType::Bool => {
+                    let truth = match self {
+                        Wide::Float(a) => Wide::Int(a.map(|x| i64::from(*x != 0.0))),
+                        Wide::Int(a) => Wide::Int(a.map(|x| i64::from(*x != 0))),
+                    };
+                    put::<u8>(to, &shape, &strides, &truth)
+                }
+                DType::UInt8 => put::<u8>(to, &shape, &strides, &self),
+                DType::Int8 => put::<i8>(to, &shape, &strides, &self),
+                DType::Int16 => put::<i16>(to, &shape, &strides, &self),
+                DType::UInt16 => put::<u16>(to, &shape, &strides, &self),
+                DType::Int32 => put::<i32>(to, &shape, &strides, &self),
+                DType::UInt32 => put::<u32>(to, &shape, &strides, &self),
+                DType::Int64 => put::<i64>(to, &shape, &strides, &self),
+                DType::UInt64 => put::<u64>(to, &shape, &strides, &self),
+                DType::Float16 => put::<half::f16>(to, &shape, &strides, &self),
+                DType::BFloat16 => put::<half::bf16>(to, &shape, &strides, &self),
+                DType::Float32 => put::<f32>(to, &shape, &strides, &self),
+                DType::Float64 => put::<f64>(to, &shape, &strides, &self),
+            }
+        };
+        done.ok_or_else(misfit)
+    }
+}
+
+/// A copy, contiguous, of an element type, on a device.
+///
+/// # Errors
+/// `MemoryError`.
+pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTensor> {
+    let made = HostTensor::new(dtype, t.shape(), device, true)?;
+    if t.numel() > 0 && t.dtype() == dtype && t.is_contiguous() {
+        let bytes = t.numel() as usize * dtype.size();
+        // SAFETY: both are contiguous and hold as many bytes; the new one is nobody else's.
+        unsafe { std::ptr::copy_nonoverlapping(t.ptr(), made.ptr(), bytes) };
+        return Ok(made);
+    }
+    Wide::of(t).write(&made)?;
+    Ok(made)
+}
