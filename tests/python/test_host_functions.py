@@ -208,6 +208,7 @@ def test_values_of_many_types_pass():
     )
     x = rand(5, 2)
     low, high = m.halves(x)
+    assert isinstance(m.halves(x), list) and isinstance(m.pair(x), tuple)
     np.testing.assert_array_equal(np.concatenate([low, high]), x)
     assert low.base is not None and np.shares_memory(low, x)
     same, n = m.pair(x)
@@ -297,3 +298,44 @@ def test_memory_does_not_grow():
         m.f(x)
     # 500 temporaries of 1 MiB; each is freed when it goes.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000
+
+
+def test_a_value_that_is_assigned_to_writes_to_what_it_shows():
+    m = module(
+        """
+        torch::Tensor f(torch::Tensor x) {
+            auto o = torch::zeros_like(x);
+            o[0] = x[1];
+            o[1][0] = 5;
+            o.slice(0, 2) = x.slice(0, 2);
+            auto row = o[0];
+            row = x[2];
+            return o;
+        }
+        """,
+        "f",
+    )
+    x = rand(4, 3)
+    expected = np.zeros_like(x)
+    expected[0], expected[1, 0], expected[2:] = x[1], 5, x[2:]
+    np.testing.assert_array_equal(m.f(x), expected)
+
+
+def test_spread_with_and_without_correction():
+    m = module("torch::Tensor f(torch::Tensor x, bool u) { return x.var(1, u); } torch::Tensor g(torch::Tensor x) { return x.std(false); }", "f", "g")
+    x = rand(3, 8)
+    # Both in double, rounded once.
+    np.testing.assert_allclose(m.f(x, False), x.astype(np.float64).var(1), rtol=1e-6)
+    np.testing.assert_allclose(m.f(x, True), x.astype(np.float64).var(1, ddof=1), rtol=1e-6)
+    np.testing.assert_allclose(m.g(x), x.astype(np.float64).std(), rtol=1e-6)
+
+
+def test_counts_and_ranges_of_arguments():
+    m = module("int f(int x) { return x; } int64_t g(uint8_t x) { return x; } std::string h() { std::string s = \"[\"; s += \"]\"; return s; }", "f", "g", "h")
+    for args in ((), (1, 2)):
+        with pytest.raises(TypeError, match=r"f\(\) takes 1 argument"):
+            m.f(*args)
+    for f, value in ((m.f, 1 << 31), (m.g, 256), (m.g, -1)):
+        with pytest.raises(TypeError, match=f"does not fit .*: {value}"):
+            f(value)
+    assert (m.f(-(1 << 31)), m.g(255), m.h()) == (-(1 << 31), 255, "[]")

@@ -82,6 +82,8 @@ services! {
     PushDevice push_device(Int, Int);
     /// Makes a list of the last so many values.
     PushList push_list(Int);
+    /// Makes a tuple of the last so many values.
+    PushTuple push_tuple(Int);
     /// Puts so many integers of 64 bits on the stack, as one list.
     PushInts push_ints(Ptr, Int);
     /// What the last value is: see `Value::kind`.

@@ -75,7 +75,13 @@ public:
         push_back(T(args...));
         return back();
     }
-    void pop_back() { __wb_destroy(begin_ + --size_); }
+    void pop_back() {
+        if (size_ == 0) {
+            __wb_push_c_string("pop_back of an empty vector");
+            __wb_raise(0, 1);
+        }
+        __wb_destroy(begin_ + --size_);
+    }
     void clear() {
         while (size_ > 0) pop_back();
     }
@@ -155,6 +161,9 @@ public:
     const char* begin() const { return text_.begin(); }
     const char* end() const { return text_.end(); }
     void push_back(char c) { text_.push_back(c); }
+    void pop_back() { text_.pop_back(); }
+    char& front() { return text_.front(); }
+    char& back() { return text_.back(); }
     void clear() { text_.clear(); }
     string& append(const string& other) {
         for (size_t i = 0; i < other.size(); ++i) text_.push_back(other[i]);

@@ -202,6 +202,14 @@ public:
         set(__wb_retain(other.handle_));
         return *this;
     }
+    Tensor __wb_assign(const Tensor& other) {
+        copy_(other);
+        return *this;
+    }
+    Tensor __wb_assign(const Scalar& value) {
+        fill_(value);
+        return *this;
+    }
     static Tensor __wb_adopt(int64_t handle) {
         Tensor made;
         made.handle_ = handle;
@@ -391,12 +399,17 @@ public:
         return __wb::op<Tensor>("argmin", *this, dim, keepdim);
     }
     Tensor norm(const Scalar& p = 2) const { return __wb::op<Tensor>("norm", *this, p); }
-    Tensor var(IntArrayRef dim, bool unbiased = true, bool keepdim = false) const {
-        return __wb::op<Tensor>("var", *this, dim, keepdim);
-    }
-    Tensor std(IntArrayRef dim, bool unbiased = true, bool keepdim = false) const {
-        return __wb::op<Tensor>("std", *this, dim, keepdim);
-    }
+#define __WB_SPREAD(name) \
+    Tensor name(bool unbiased) const { \
+        return __wb::op<Tensor>(#name, *this, std::optional<int64_t>(), false, std::optional<int64_t>(), unbiased); \
+    } \
+    Tensor name() const { return name(true); } \
+    Tensor name(IntArrayRef dim, bool unbiased, bool keepdim = false) const { \
+        return __wb::op<Tensor>(#name, *this, dim, keepdim, std::optional<int64_t>(), unbiased); \
+    } \
+    Tensor name(IntArrayRef dim) const { return name(dim, true, false); }
+    __WB_SPREAD(var) __WB_SPREAD(std)
+#undef __WB_SPREAD
     Tensor softmax(int64_t dim) const { return __wb::op<Tensor>("softmax", *this, dim); }
     Tensor log_softmax(int64_t dim) const { return __wb::op<Tensor>("log_softmax", *this, dim); }
     Tensor mm(const Tensor& other) const { return __wb::op<Tensor>("mm", *this, other); }
@@ -587,6 +600,10 @@ using c10::elementSize;
 using c10::typeMetaToScalarType;
 }
 
+namespace at {
+using namespace c10;
+}
+
 namespace torch {
 using namespace c10;
 using namespace at;
@@ -605,21 +622,38 @@ template <typename T> struct Value;
         static void put(type value) { __wb_push_##kind(value); } \
         static type get() { return (type)__wb_pop_##kind(); } \
     };
+#define __WB_INTEGER(type) \
+    template <> struct Value<type> { \
+        static void put(type value) { __wb_push_int(value); } \
+        static type get() { \
+            int64_t value = __wb_pop_int(); \
+            if ((int64_t)(type)value != value || (value < 0 && (type)-1 > (type)0)) { \
+                __wb_push_c_string("an integer that does not fit `" #type "`: "); \
+                __wb_push_int(value); \
+                __wb_raise(2, 2); \
+            } \
+            return (type)value; \
+        } \
+    };
 __WB_NUMBER(bool, bool)
-__WB_NUMBER(char, int)
-__WB_NUMBER(signed char, int)
-__WB_NUMBER(unsigned char, int)
-__WB_NUMBER(short, int)
-__WB_NUMBER(unsigned short, int)
-__WB_NUMBER(int, int)
-__WB_NUMBER(unsigned int, int)
-__WB_NUMBER(long, int)
-__WB_NUMBER(unsigned long, int)
-__WB_NUMBER(long long, int)
-__WB_NUMBER(unsigned long long, int)
+__WB_INTEGER(char)
+__WB_INTEGER(signed char)
+__WB_INTEGER(unsigned char)
+__WB_INTEGER(short)
+__WB_INTEGER(unsigned short)
+__WB_INTEGER(int)
+__WB_INTEGER(unsigned int)
+__WB_INTEGER(long)
+__WB_INTEGER(unsigned long)
+__WB_INTEGER(long long)
+__WB_INTEGER(unsigned long long)
 __WB_NUMBER(float, float)
 __WB_NUMBER(double, float)
 #undef __WB_NUMBER
+#undef __WB_INTEGER
+template <> struct Value<std::nullopt_t> {
+    static void put(std::nullopt_t) { __wb_push_none(); }
+};
 template <> struct Value<at::Tensor> {
     static void put(const at::Tensor& value) { __wb_push_tensor(value.__wb_handle()); }
     static at::Tensor get() { return at::Tensor::__wb_adopt(__wb_pop_tensor()); }
@@ -711,7 +745,7 @@ template <typename... T> struct Value<std::tuple<T...>> {
     }
     static void put(const std::tuple<T...>& value) {
         put_all(value, std::index_sequence_for<T...>());
-        __wb_push_list(sizeof...(T));
+        __wb_push_tuple(sizeof...(T));
     }
     static std::tuple<T...> get() {
         __wb_pop_list();
@@ -745,6 +779,7 @@ template <typename A> struct Held {
 };
 template <typename F> struct Entry;
 template <typename R, typename... A> struct Entry<R (*)(A...)> {
+    static constexpr int64_t arity = sizeof...(A);
     static R run(R (*f)(A...), Held<A>... held) { return f(static_cast<A>(held.value)...); }
     template <size_t... I> static void with(R (*f)(A...), std::index_sequence<I...>) {
         if constexpr (std::is_void_v<R>) {
@@ -762,10 +797,11 @@ template <typename F> inline void define(const char* kind, const char* name, F f
     void (*wrapper)(long) = &Entry<F>::call;
     __wb_push_int(reinterpret_cast<long>(wrapper));
     __wb_push_int(reinterpret_cast<long>(f));
+    __wb_push_int(Entry<F>::arity);
 }
 template <typename F> inline void expose(const char* name, F f) {
     define("exposed", name, f);
-    __wb_op("workbench::define", 4);
+    __wb_op("workbench::define", 5);
 }
 
 }
@@ -791,7 +827,7 @@ struct module_ {
     template <typename F, typename... E> module_& def(const char* name, F f, E... extra) {
         __wb::define("module", name, f);
         (__wb::Value<E>::put(extra), ...);
-        __wb_op("workbench::define", 4 + sizeof...(E));
+        __wb_op("workbench::define", 5 + sizeof...(E));
         return *this;
     }
     module_& doc() { return *this; }

@@ -396,6 +396,11 @@ impl Program {
             let message = format!("`{}` is a host function: compile the text with device=\"cpu\"", export.name);
             return Err(Error::argument(message));
         };
+        if args.len() != export.arity {
+            let (wanted, came) = (export.arity, args.len());
+            let s = if wanted == 1 { "" } else { "s" };
+            return Err(Error::argument(format!("{}() takes {wanted} argument{s}, {came} given", export.name)));
+        }
         let has_kernels = self.0.module.kernels().next().is_some();
         let device = export.device(has_kernels);
         let args = args.into_iter().map(|value| value.on(device)).collect();

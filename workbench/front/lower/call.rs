@@ -311,7 +311,7 @@ impl<'a> Lowerer<'a> {
             let place = Typed::place(target.clone(), span, Node::Temporary(Box::new(value)));
             return Typed::value(ptr, span, Node::AddrOf(Box::new(place)));
         }
-        let same = e.ty.unqualified() == target.unqualified() || e.ty.is_array();
+        let same = e.ty.unqualified() == target.unqualified() || e.ty.is_array() && target.is_array();
         let derived = target.as_struct().filter(|t| !same && e.ty.base_offset(t).is_some()).cloned();
         let place = if let Some(base) = derived {
             let whole = if e.lvalue { e } else { Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e))) };

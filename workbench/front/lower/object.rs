@@ -6,6 +6,7 @@
 use super::Lowerer;
 use super::init::zero_const;
 use super::tree::{Node, Typed};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::front::types::{Kind, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Op, Scalar, Stmt, Stride, Type, Value};
 use crate::source::Span;
@@ -97,6 +98,15 @@ impl<'a> Lowerer<'a> {
 
     /// Copies an object.
     pub(super) fn copy(&mut self, to: Value, from: Value, ty: &Ty, span: Span) {
+        let mut budget = MAX_PARTS;
+        if !few_parts(ty, &mut budget) {
+            let message = "a struct of so many members cannot be copied";
+            self.report(
+                Diagnostic::error(Code::CodeLimit, span, message)
+                    .help("hold an array, or pass a pointer to the struct"),
+            );
+            return;
+        }
         self.copy_part(to, from, 0, ty, false, span);
     }
 
@@ -336,5 +346,22 @@ fn word(align: u32) -> (Scalar, u32) {
         2 => (Scalar::U16, 2),
         4 => (Scalar::U32, 4),
         _ => (Scalar::U64, 8),
+    }
+}
+
+/// Most members that a copy writes out one by one: members that hold one another double with each level.
+const MAX_PARTS: u32 = 1 << 14;
+
+/// Whether a copy of a type is so many parts at most, which are counted off `budget`.
+fn few_parts(ty: &Ty, budget: &mut u32) -> bool {
+    let Some(left) = budget.checked_sub(1) else { return false };
+    *budget = left;
+    match &ty.kind {
+        Kind::Struct(s) => s.layout.get().is_none_or(|layout| {
+            let bases = layout.bases.iter().map(|(base, _)| base);
+            bases.chain(layout.fields.iter().map(|f| &f.ty)).all(|part| few_parts(part, budget))
+        }),
+        Kind::Array(elem, Some(len)) => (0..*len.min(&MAX_UNROLLED)).all(|_| few_parts(elem, budget)),
+        _ => true,
     }
 }

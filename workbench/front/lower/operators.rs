@@ -1,6 +1,7 @@
 //! Types of operators ([expr]): what operands they take, what conversions those get, what comes out.
 
 use super::convert::Use;
+use super::names::Decl;
 use super::rank::{Arg, implicit};
 use super::tree::{Compound, Node, Typed};
 use super::user_operator::{sign_of, unary_sign};
@@ -418,6 +419,12 @@ impl<'a> Lowerer<'a> {
     /// `place = value` and `place op= value` on checked operands.
     pub(super) fn assign(&mut self, op: Option<Op>, place: Typed, value: Typed, span: Span) -> Typed {
         let sign_text = op.map_or("=", |op| sign_of(op, true));
+        // What the library's classes do when a value of theirs, not a variable, is assigned: `x[0] = y` writes to what `x[0]` shows.
+        if let (None, false, Some(s)) = (op, place.lvalue, place.ty.as_struct().cloned())
+            && let Some(Decl::Functions(set)) = self.scopes.member(self.class(s.id).scope, self.known.assign_value)
+        {
+            return self.call_methods("operator=", place, &set, None, vec![value], span);
+        }
         let operands = [place, value];
         if let Some(call) = self.user_operator(sign_text, &operands, span) {
             return call;

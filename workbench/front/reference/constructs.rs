@@ -80,9 +80,9 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "macros of every kind, `#include` of the user's headers, kernels pasted by macros", "#define OP(NAME, EXPR) __global__ void NAME##_k(float* y) { float x = y[0]; y[0] = EXPR; }\nOP(square, x * x)\nOP(twice, x + x)";
             "`helper_math.h` of the CUDA samples: vector arithmetic, `dot`, `cross`, `lerp`, `clamp` ...", "#include <helper_math.h>\n__global__ void k(float* y, float3 a, float3 b) { y[0] = dot(a, 2.0f * b) + length(cross(a, b)); }";
             "torch's accessors and helpers", "#include <torch/extension.h>\ntemplate <typename scalar_t> __global__ void k(const torch::PackedTensorAccessor32<scalar_t, 2, torch::RestrictPtrTraits> x, float* y) { CUDA_KERNEL_LOOP(i, 4) y[i] = x[0][i]; } template __global__ void k<float>(const torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits>, float*);";
-            "host code beside kernels: left out, with a warning", "#include <torch/extension.h>\n__global__ void k(float* y) { y[0] = 1; } torch::Tensor run(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<float>()); return x; } PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"run\", &run); }";
+            "host functions with tensors: launches, `TORCH_CHECK`, `AT_DISPATCH_*`, `PYBIND11_MODULE`", "#include <torch/extension.h>\n__global__ void k(float* y) { y[0] = 1; } torch::Tensor run(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<float>()); return x; } PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"run\", &run); }";
             "what is not supported and no kernel needs: left out, with a warning", "__device__ void async(void* p) { asm volatile(\"nop;\"); } __global__ void k(float* y) { y[0] = 1; }";
-            "host functions of scalars, which the notebook calls", "__host__ __device__ double half_of(double x) { return x / 2; } __global__ void k(double* y) { y[0] = half_of(3); }";
+            "host functions of numbers", "__host__ __device__ double half_of(double x) { return x / 2; } __global__ void k(double* y) { y[0] = half_of(3); }";
         },
     ),
 ];

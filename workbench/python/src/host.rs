@@ -120,6 +120,10 @@ impl<'py> Given<'py> {
                 let items = all.iter().map(|v| self.object(py, v)).collect::<PyResult<Vec<_>>>()?;
                 PyList::new(py, items)?.into_any()
             }
+            Value::Tuple(all) => {
+                let items = all.iter().map(|v| self.object(py, v)).collect::<PyResult<Vec<_>>>()?;
+                PyTuple::new(py, items)?.into_any()
+            }
             Value::DType(dtype) => interop(py)?.call_method1("dtype_of", (dtype.name(), self.objects.first()))?,
             Value::Device(device) => PyString::new(py, &device.to_string()).into_any(),
             Value::Tensor(tensor) => self.tensor(py, tensor)?,

@@ -323,6 +323,10 @@ impl State {
                 let all = self.take(given.int(0))?;
                 self.push(Value::List(all))
             }
+            Service::PushTuple => {
+                let all = self.take(given.int(0))?;
+                self.push(Value::Tuple(all))
+            }
             Service::PushInts => {
                 let bytes = given.bytes(0, given.int(1).saturating_mul(8))?;
                 let words =
@@ -374,7 +378,7 @@ impl State {
                 other => Err(self.misfit(&other, "str")),
             },
             Service::PopList => match self.pop()? {
-                Value::List(all) => {
+                Value::List(all) | Value::Tuple(all) => {
                     let n = all.len() as i64;
                     self.stack.extend(all.into_iter().rev());
                     int(n)
@@ -445,7 +449,14 @@ impl State {
         match (name, args.as_slice()) {
             (
                 "define",
-                [Value::Text(kind), Value::Text(name), Value::Int(wrapper), Value::Int(function), extra @ ..],
+                [
+                    Value::Text(kind),
+                    Value::Text(name),
+                    Value::Int(wrapper),
+                    Value::Int(function),
+                    Value::Int(arity),
+                    extra @ ..,
+                ],
             ) => {
                 let registration = match kind.as_str() {
                     "module" => Registration::Module,
@@ -457,6 +468,7 @@ impl State {
                     doc: String::new(),
                     arguments: Vec::new(),
                     schema: None,
+                    arity: *arity as usize,
                     wrapper: *wrapper,
                     function: *function,
                 };

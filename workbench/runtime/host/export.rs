@@ -32,6 +32,8 @@ pub struct Export {
     pub arguments: Vec<(String, Option<Value>)>,
     /// The schema, where one is given.
     pub schema: Option<String>,
+    /// How many arguments it takes.
+    pub arity: usize,
     /// Pointers to functions: what takes arguments and hands back the result, and the function itself.
     pub(super) wrapper: i64,
     pub(super) function: i64,

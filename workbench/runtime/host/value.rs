@@ -18,8 +18,10 @@ pub enum Value {
     Text(String),
     /// A tensor.
     Tensor(HostTensor),
-    /// A list or tuple.
+    /// A list, or a tuple that is an argument.
     List(Vec<Value>),
+    /// A tuple that is a result.
+    Tuple(Vec<Value>),
     /// An element type.
     DType(DType),
     /// A device.
@@ -36,7 +38,7 @@ impl Value {
             Value::Float(_) => 3,
             Value::Text(_) => 4,
             Value::Tensor(_) => 5,
-            Value::List(_) => 6,
+            Value::List(_) | Value::Tuple(_) => 6,
             Value::DType(_) => 7,
             Value::Device(_) => 8,
         }
@@ -61,6 +63,7 @@ impl Value {
             Value::Text(_) => "str",
             Value::Tensor(_) => "Tensor",
             Value::List(_) => "list",
+            Value::Tuple(_) => "tuple",
             Value::DType(_) => "dtype",
             Value::Device(_) => "device",
         }
@@ -77,7 +80,7 @@ impl std::fmt::Display for Value {
             Value::Float(x) => f.write_str(&general(*x)),
             Value::Text(text) => f.write_str(text),
             Value::Tensor(t) => write!(f, "Tensor({}, {:?})", t.dtype(), t.shape()),
-            Value::List(all) => {
+            Value::List(all) | Value::Tuple(all) => {
                 f.write_str("[")?;
                 for (i, value) in all.iter().enumerate() {
                     write!(f, "{}{value}", if i > 0 { ", " } else { "" })?;

@@ -81,7 +81,8 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
         Value::DType(d) => Some(d),
         _ => None,
     };
-    let unbiased = 1.0;
+    // `var` and `std`: Bessel's correction.
+    let correction = if matches!(args.next(), Value::Bool(false)) { 0.0 } else { 1.0 };
     let name = args.name;
     let whole = !x.dtype().is_float();
     if let ("mean" | "var" | "std" | "norm", true, None) = (name, whole, said) {
@@ -120,7 +121,7 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
                 let n = l.len() as f64;
                 let spread = || {
                     let mean = l.sum() / n;
-                    l.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - unbiased)
+                    l.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - correction)
                 };
                 match name {
                     "sum" => l.sum(),
