@@ -339,3 +339,15 @@ def test_counts_and_ranges_of_arguments():
         with pytest.raises(TypeError, match=f"does not fit .*: {value}"):
             f(value)
     assert (m.f(-(1 << 31)), m.g(255), m.h()) == (-(1 << 31), 255, "[]")
+
+
+def test_an_array_that_is_passed_twice_is_there_until_both_are_gone():
+    m = module("float f(torch::Tensor a, torch::Tensor b) { float x = a.data_ptr<float>()[0]; float* p = b.data_ptr<float>(); a = torch::zeros({1}); return x + p[1]; }", "f")
+    x = rand(4)
+    assert m.f(x, x) == x[0] + x[1]
+
+
+def test_the_random_stream_begins_anew():
+    m = module("torch::Tensor f(int64_t seed) { torch::manual_seed(seed); return torch::rand({5}); }", "f")
+    np.testing.assert_array_equal(m.f(3), m.f(3))
+    assert not np.array_equal(m.f(3), m.f(4)) and ((m.f(5) >= 0) & (m.f(5) < 1)).all()

@@ -80,7 +80,8 @@ pub struct HostMemory {
 
 #[derive(Default)]
 struct State {
-    live: BTreeMap<u64, *mut BufferDesc>,
+    /// With how often it is lent.
+    live: BTreeMap<u64, (*mut BufferDesc, u32)>,
     /// All there ever were; freed at the end.
     all: Vec<*mut BufferDesc>,
     names: Vec<Named>,
@@ -92,31 +93,34 @@ unsafe impl Send for State {}
 unsafe impl Sync for State {}
 
 impl HostMemory {
-    /// Lends so many bytes at `base`. Lent twice, the larger size holds.
+    /// Lends so many bytes at `base`. Lent twice, the larger size holds, and it may be written if one of the two may.
     pub fn lend(&self, base: u64, bytes: u64, writable: bool, name: &str, elem: Option<Scalar>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let meta = BufferDesc::meta(DescKind::Host, state.names.len() as u32);
         let desc = BufferDesc::new(base, bytes, writable, meta);
-        if let Some(&old) = state.live.get(&base) {
+        if let Some((old, times)) = state.live.get_mut(&base) {
+            *times += 1;
             // SAFETY: a box of ours.
             unsafe {
-                if (*old).len < bytes {
-                    *old = desc;
-                    state.names.push(Named { name: name.to_owned(), size: bytes, elem });
-                }
+                let may_write = writable || (**old).write[0] > 0;
+                **old = BufferDesc::new(base, bytes.max((**old).len), may_write, (**old).meta);
             }
             return;
         }
         state.names.push(Named { name: name.to_owned(), size: bytes, elem });
         let place = Box::into_raw(Box::new(desc));
-        state.live.insert(base, place);
+        state.live.insert(base, (place, 1));
         state.all.push(place);
     }
 
-    /// Takes memory back: whoever still has a pointer into it has one to nothing.
+    /// Takes memory back, once for each time it was lent: whoever then still has a pointer into it has one to nothing.
     pub fn take_back(&self, base: u64) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(desc) = state.live.remove(&base) {
+        let Some((_, times)) = state.live.get_mut(&base) else { return };
+        *times -= 1;
+        if *times == 0
+            && let Some((desc, _)) = state.live.remove(&base)
+        {
             // SAFETY: a box of ours.
             unsafe { *desc = BufferDesc::new(base, 0, false, BufferDesc::meta(DescKind::Dangling, 0)) };
         }
@@ -127,7 +131,7 @@ impl HostMemory {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut past_end = None;
         // Arrays may overlap, so the nearest that begins below need not be the one.
-        for (_, &desc) in state.live.range(..=address).rev() {
+        for (_, &(desc, _)) in state.live.range(..=address).rev() {
             // SAFETY: a box of ours.
             let (base, len) = unsafe { ((*desc).base, (*desc).len) };
             match address - base {

@@ -16,7 +16,7 @@ impl Parser<'_> {
         self.report(Diagnostic::error(Code::Unsupported, span, text).help(help))
     }
 
-    /// Reports and skips `PYBIND11_MODULE(...) { ... }` and its like; whether one stood here.
+    /// Reports and skips `TORCH_LIBRARY(...) { ... }` and its like; whether one stood here.
     pub(super) fn registration(&mut self) -> bool {
         let token = self.peek();
         let name = token.text(self.interner).to_owned();

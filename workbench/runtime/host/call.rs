@@ -398,6 +398,8 @@ impl State {
                 Ok(Reply::Nothing)
             }
             Service::Op => {
+                // What is taken next is its result, not an argument.
+                self.argument = None;
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;
                 let value = match name.strip_prefix("workbench::") {
