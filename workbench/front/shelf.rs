@@ -1,12 +1,12 @@
-//! The library as tokens: each text of it is preprocessed once a process, and of its declarations a compilation reads those
-//! that its text reaches by name. Reading all of the 16-bit floats took longer than a whole kernel does.
+//! The library as tokens: each text of it is preprocessed once a process, and of its declarations, member functions among them, a
+//! compilation reads those that its text reaches by name. Reading all of the 16-bit floats took longer than a whole kernel does.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::ast::{Interner, Symbol};
 use super::lexer::{Token, TokenKind as T};
-use super::spare::{Declaration, declarations};
+use super::spare::declarations;
 use super::{Options, builtins, preprocess};
 use crate::library::Part;
 use crate::source::{FileId, SourceMap};
@@ -19,18 +19,22 @@ struct Prepared {
     items: Vec<Item>,
 }
 
-/// A declaration of it.
+/// A declaration of it, or a member function of a class.
 struct Item {
     start: usize,
     end: usize,
     /// What it declares.
     names: Vec<Symbol>,
-    /// What it mentions.
+    /// What it mentions; a class outside of its member functions.
     mentions: Vec<Symbol>,
     /// What of that are built-in vectors.
     vectors: Vec<Symbol>,
-    /// It is used without being named: an operator.
+    /// It is used without being named: an operator, a special member.
     unnamed: bool,
+    /// The class that it is a member of.
+    class: Option<usize>,
+    /// The member functions of this class.
+    members: Vec<usize>,
 }
 
 fn prepare(part: &'static Part) -> Prepared {
@@ -43,16 +47,28 @@ fn prepare(part: &'static Part) -> Prepared {
     let defines = marks.map(|p| (p.mark.to_owned(), "1".to_owned())).collect();
     let given = Options { defines, ..Options::default() };
     let mut tokens = preprocess::preprocess(&mut sources, file, &given, &mut interner, &mut diags).tokens;
-    let items = declarations(&tokens, &interner).into_iter().map(|d: Declaration| {
-        let mut mentions: Vec<Symbol> =
-            tokens[d.start..d.end].iter().filter(|t| t.kind == T::Ident).map(|t| t.symbol).collect();
+    let declarations = declarations(&tokens, &interner);
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); declarations.len()];
+    for (i, d) in declarations.iter().enumerate() {
+        d.class.into_iter().for_each(|class| members[class].push(i));
+    }
+    let mut items: Vec<Item> = Vec::with_capacity(declarations.len());
+    for (d, members) in declarations.iter().zip(members) {
+        let mut mentions = Vec::new();
+        let mut at = d.start;
+        for (start, end) in
+            members.iter().map(|&m| (declarations[m].start, declarations[m].end)).chain([(d.end, d.end)])
+        {
+            mentions.extend(tokens[at..start].iter().filter(|t| t.kind == T::Ident).map(|t| t.symbol));
+            at = end;
+        }
         mentions.sort_unstable();
         mentions.dedup();
         let is_vector = |s: &Symbol| builtins::vector_names().any(|name| name == interner.name(*s));
         let vectors = mentions.iter().copied().filter(|s| d.unnamed && is_vector(s)).collect();
-        Item { start: d.start, end: d.end, names: d.names, mentions, vectors, unnamed: d.unnamed }
-    });
-    let mut items: Vec<Item> = items.collect();
+        let names = d.names.clone();
+        items.push(Item { start: d.start, end: d.end, names, mentions, vectors, unnamed: d.unnamed, class: d.class, members });
+    }
     let mut names = Vec::new();
     let mut places: HashMap<Symbol, u32> = HashMap::new();
     let mut place = |symbol: Symbol| {
@@ -109,10 +125,21 @@ pub(super) fn reached(
     let mut seen: HashSet<&str> = HashSet::new();
     loop {
         while let Some((s, i)) = work.pop() {
-            if std::mem::replace(&mut wanted[s][i], true) {
+            let shelf = &shelves[s];
+            // A member waits for its class.
+            if shelf.items[i].class.is_some_and(|class| !wanted[s][class]) || std::mem::replace(&mut wanted[s][i], true) {
                 continue;
             }
-            let shelf = &shelves[s];
+            for &member in &shelf.items[i].members {
+                let item = &shelf.items[member];
+                let named = |n: &Symbol| {
+                    let name = shelf.names[n.0 as usize].as_str();
+                    seen.contains(name) || interner.contains(name)
+                };
+                if item.unnamed || item.names.iter().any(named) {
+                    work.push((s, member));
+                }
+            }
             for mention in &shelf.items[i].mentions {
                 let name = shelf.names[mention.0 as usize].as_str();
                 if seen.insert(name) {
@@ -122,7 +149,8 @@ pub(super) fn reached(
         }
         // An operator is wanted as soon as a type that it mentions is.
         for (s, shelf) in shelves.iter().enumerate() {
-            for (i, item) in shelf.items.iter().enumerate().filter(|(i, item)| item.unnamed && !wanted[s][*i]) {
+            let operators = shelf.items.iter().enumerate().filter(|(_, item)| item.unnamed && item.class.is_none());
+            for (i, item) in operators.filter(|(i, _)| !wanted[s][*i]) {
                 let declared = |m: &Symbol| declares.get(shelf.names[m.0 as usize].as_str());
                 let mut types = item.mentions.iter().filter_map(declared).flatten();
                 // Vectors are nobody's declaration.
@@ -146,6 +174,8 @@ pub(super) fn reached(
         let end = shelf.tokens.len() - 1;
         let mut items = shelf.items.iter().zip(wanted).peekable();
         while at < end {
+            // The members of what was left out.
+            while items.next_if(|(item, _)| item.start < at).is_some() {}
             if let Some((item, wanted)) = items.next_if(|(item, _)| item.start == at)
                 && !wanted
             {

@@ -219,7 +219,15 @@ pub struct Layout {
     pub size: u32,
     /// In bytes, a power of two.
     pub align: u32,
+    /// How many members it has all the way down, itself counted: what a walk over it takes. An array counts as many elements as are
+    /// written out one by one.
+    pub parts: u32,
 }
+
+/// Most members of a struct, all the way down: members that hold one another twice double with each level.
+pub const MAX_PARTS: u32 = 1 << 12;
+/// Most elements of an array that are copied or zeroed one by one; longer ones take a loop.
+pub const MAX_UNROLLED: u32 = 16;
 
 /// A field of a struct.
 #[derive(Debug, Clone)]
@@ -246,9 +254,10 @@ impl Layout {
     /// next multiple of its alignment, an empty struct one byte. `align` is the least alignment asked for. `None` when a
     /// field has no size, or all together exceed 32 bits.
     pub fn new(bases: Vec<Ty>, fields: Vec<Field>, is_union: bool, align: u32) -> Option<Layout> {
-        let mut layout = Layout { align: align.max(1), ..Layout::default() };
+        let mut layout = Layout { align: align.max(1), parts: 1, ..Layout::default() };
         let mut end = 0u32;
         for base in bases {
+            layout.parts = layout.parts.saturating_add(base.parts());
             // An empty base takes no room of its own.
             let (size, align) = if base.is_empty_struct() { (0, 1) } else { stored(&base)? };
             let offset = end.checked_next_multiple_of(align)?;
@@ -262,6 +271,7 @@ impl Layout {
             field.offset = if is_union { 0 } else { end.checked_next_multiple_of(align)? };
             end = end.max(field.offset.checked_add(size)?);
             layout.align = layout.align.max(align);
+            layout.parts = layout.parts.saturating_add(field.ty.parts());
             layout.fields.push(field);
         }
         layout.size = end.max(1).checked_next_multiple_of(layout.align)?;
@@ -554,6 +564,27 @@ impl Ty {
         match &self.kind {
             Kind::Array(elem, _) => elem.innermost(),
             _ => self,
+        }
+    }
+
+    /// How many members a copy of it writes out one by one ([`Layout::parts`]).
+    pub fn parts(&self) -> u32 {
+        match &self.kind {
+            Kind::Array(elem, len) => elem.parts().saturating_mul(len.unwrap_or(1).clamp(1, MAX_UNROLLED)),
+            Kind::Struct(s) => s.layout.get().map_or(1, |l| l.parts),
+            _ => 1,
+        }
+    }
+
+    /// How many objects of struct type it is, those of its members counted: what constructing it takes.
+    pub fn objects(&self) -> u32 {
+        match &self.kind {
+            Kind::Array(elem, len) => elem.objects().saturating_mul(len.unwrap_or(1)),
+            Kind::Struct(s) => s.layout.get().map_or(1, |l| {
+                let fields = l.fields.iter().map(|f| &f.ty);
+                fields.chain(l.bases.iter().map(|(b, _)| b)).fold(1, |sum, t| sum.saturating_add(t.objects()))
+            }),
+            _ => 0,
         }
     }
 

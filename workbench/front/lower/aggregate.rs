@@ -14,9 +14,6 @@ use crate::source::Span;
 /// Where a value goes: in bytes from the start of the whole object, in memory order.
 pub(super) type Element = (u32, Typed);
 
-/// Most elements of an array that are constructed one by one.
-const MAX_CONSTRUCTED: u32 = 4096;
-
 /// An entry of a list.
 pub(super) enum Item<'a> {
     Written(&'a Init),
@@ -37,6 +34,8 @@ impl Item<'_> {
 pub(super) struct Items<'a> {
     pub list: Vec<Item<'a>>,
     pub at: usize,
+    /// Where the list stands.
+    pub span: Span,
 }
 
 impl<'a> Items<'a> {
@@ -54,7 +53,7 @@ impl<'a> Items<'a> {
 
 impl<'a> Lowerer<'a> {
     /// The entries of a list, packs expanded.
-    pub(super) fn items(&mut self, entries: &'a [Init]) -> Items<'a> {
+    pub(super) fn items(&mut self, entries: &'a [Init], span: Span) -> Items<'a> {
         let mut list = Vec::new();
         for init in entries {
             match init {
@@ -65,7 +64,7 @@ impl<'a> Lowerer<'a> {
                 _ => list.push(Item::Written(init)),
             }
         }
-        Items { list, at: 0 }
+        Items { list, at: 0, span }
     }
 
     /// The elements that an initialiser of an array names, in order, and the type with its length. Every other element is
@@ -81,13 +80,13 @@ impl<'a> Lowerer<'a> {
             let len = self.string_elements(text, elem, *len, 0, span, &mut out)?;
             return Some(((**elem).clone().array(Some(len)), out));
         }
-        let Init::List(list, _) = init else {
+        let &Init::List(ref list, span) = init else {
             let message = format!("`{name}` is an array and needs a list in braces");
             self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write `= {...}`"));
             return None;
         };
         let errors = self.error_count();
-        let mut items = self.items(list);
+        let mut items = self.items(list, span);
         let len = self.fill_array_items(name, elem, *len, &mut items, 0, &mut out);
         self.leftover(name, &items);
         let failed = self.error_count() > errors;
@@ -125,22 +124,20 @@ impl<'a> Lowerer<'a> {
         }
         let count = len.unwrap_or(i);
         if i < count && elem.innermost().is_struct() {
-            self.fill_rest(elem, base, i..count, out);
+            self.fill_rest(elem, base, i..count, items.span, out);
         }
         count
     }
 
     /// Elements that a list leaves out and that are not simply zero.
-    pub(super) fn fill_rest(&mut self, elem: &Ty, base: u32, range: std::ops::Range<u32>, out: &mut Vec<Element>) {
+    fn fill_rest(&mut self, elem: &Ty, base: u32, range: std::ops::Range<u32>, span: Span, out: &mut Vec<Element>) {
         let size = elem.size().unwrap_or(1);
-        let span = Span::NONE;
-        for i in range.clone() {
-            let Some(value) = self.default_initialised(elem, span) else { return };
-            if range.len() > MAX_CONSTRUCTED as usize {
-                let message = format!("an array of {} objects that are constructed one by one", range.len());
-                self.report(Diagnostic::error(Code::CodeLimit, span, message));
-                return;
-            }
+        let Some(value) = self.default_initialised(elem, span) else { return };
+        if !self.few_objects(elem, range.end - range.start, span) {
+            return;
+        }
+        for i in range {
+            let value = value.clone();
             out.push((base.saturating_add(i.saturating_mul(size)), value));
         }
     }
@@ -155,9 +152,9 @@ impl<'a> Lowerer<'a> {
                         self.string_elements(text, inner, *len, at, init_span(init), out);
                     }
                 }
-                Some(Init::List(list, _)) => {
+                Some(&Init::List(ref list, span)) => {
                     items.at += 1;
-                    let mut nested = self.items(list);
+                    let mut nested = self.items(list, span);
                     self.fill_array_items(name, inner, *len, &mut nested, at, out);
                     self.leftover(name, &nested);
                 }
@@ -301,7 +298,7 @@ impl<'a> Lowerer<'a> {
                 }
             }
             let field = &layout.fields[i];
-            let mut one = Items { list: vec![Item::Written(value)], at: 0 };
+            let mut one = Items { list: vec![Item::Written(value)], at: 0, span: init_span(value) };
             self.fill_one(name, &field.ty, &mut one, base + field.offset, out);
             next = i + 1;
         }

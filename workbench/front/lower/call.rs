@@ -6,6 +6,7 @@ use super::find::Found;
 use super::member::MemberFound;
 use super::names::{Callable, TArg};
 use super::rank::Arg;
+use super::template_args::MAX_PACK;
 use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
@@ -210,6 +211,10 @@ impl<'a> Lowerer<'a> {
             match &arg.kind {
                 ExprKind::PackExpansion(pattern) => out.extend(self.expanded(pattern, arg.span)),
                 _ => out.push(self.expr(arg)),
+            }
+            if out.len() > MAX_PACK {
+                self.report(super::template_args::too_long(arg.span));
+                return vec![Typed::error(arg.span)];
             }
         }
         out

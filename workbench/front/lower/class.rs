@@ -10,7 +10,7 @@ use super::tree::{FuncIndex, TemplateIndex};
 use super::{Context, Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{FunctionDecl, Ident, Init, Name, StructDecl, StructKey, Symbol};
-use crate::front::types::{Field, Kind, Layout, StructTy, Ty};
+use crate::front::types::{Field, Kind, Layout, MAX_PARTS, StructTy, Ty};
 use crate::source::Span;
 
 /// How far a struct has come.
@@ -357,6 +357,13 @@ impl<'a> Lowerer<'a> {
         let align = self.asked_alignment(decl.align.as_deref());
         // Static members and aliases have seen what they need; fields get their places now.
         match Layout::new(bases, fields, s.is_union, align) {
+            Some(layout) if layout.parts > MAX_PARTS => {
+                let message = format!("`{}` has more than {MAX_PARTS} members, those of its members counted", s.name);
+                self.report(
+                    Diagnostic::error(Code::CodeLimit, decl.span, message).help("hold an array, or a pointer to it"),
+                );
+                fine = false;
+            }
             Some(layout) if layout.size <= 1 << 30 => {
                 self.declare_fields(s, &layout, 0, scope);
                 let _ = s.layout.set(layout);

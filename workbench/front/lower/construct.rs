@@ -8,9 +8,12 @@ use super::rank::Arg;
 use super::tree::{FuncIndex, Node, Typed};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::MemberInit;
-use crate::front::types::{Kind, StructTy, Ty};
-use crate::ir::Stmt;
+use crate::front::types::{Kind, MAX_UNROLLED, StructTy, Ty};
+use crate::ir::{BinaryOp, Op, Scalar, Stmt, Stride, Type};
 use crate::source::Span;
+
+/// Most objects of one array that are constructed one by one, their members counted.
+const MAX_OBJECTS: u32 = 1 << 14;
 
 impl<'a> Lowerer<'a> {
     /// `T(args)` of a struct.
@@ -79,9 +82,7 @@ impl<'a> Lowerer<'a> {
             elem.innermost().as_struct()?;
             let one = self.default_initialised(elem, span)?;
             let size = elem.size()?;
-            if *len > 4096 {
-                let message = format!("an array of {len} objects that are constructed one by one");
-                self.report(Diagnostic::error(Code::CodeLimit, span, message));
+            if !self.few_objects(elem, *len, span) {
                 return None;
             }
             let items: Vec<(u32, Typed)> = (0..*len).map(|i| (i * size, one.clone())).collect();
@@ -128,6 +129,16 @@ impl<'a> Lowerer<'a> {
             }
         }
         (!items.is_empty()).then(|| Typed::value(ty.unqualified(), span, Node::Init(items.into())))
+    }
+
+    /// Whether an array's objects, their members counted, are few enough to be constructed one by one; reports where they are not.
+    pub(super) fn few_objects(&mut self, elem: &Ty, len: u32, span: Span) -> bool {
+        let all = elem.objects().saturating_mul(len);
+        if all > MAX_OBJECTS {
+            let message = format!("an array of {len} `{elem}`, whose {all} objects are constructed one by one");
+            self.report(Diagnostic::error(Code::CodeLimit, span, message).help("make it shorter, or hold numbers"));
+        }
+        all <= MAX_OBJECTS
     }
 
     /// A struct's value from a place or value of its type or a type derived from it.
@@ -465,9 +476,19 @@ impl<'a> Lowerer<'a> {
     pub(super) fn destroy(&mut self, ptr: crate::ir::Value, ty: &Ty, span: Span) {
         match &ty.kind {
             Kind::Array(elem, Some(len)) => {
-                let size = elem.size().unwrap_or(1);
+                let stride = Stride::Bytes(elem.size().unwrap_or(1));
+                if *len > MAX_UNROLLED {
+                    let (elem, last) = (elem.clone(), i64::from(*len) - 1);
+                    return self.counted(0, *len, span, &mut |this, i| {
+                        let b = this.at(span);
+                        let last = b.int(Scalar::I64, last);
+                        let index = b.binary(BinaryOp::Sub, last, i);
+                        let at = b.bind(Type::Ptr, Op::PtrAdd { ptr, index, stride });
+                        this.destroy(at, &elem, span);
+                    });
+                }
                 for i in (0..*len).rev() {
-                    let at = self.at(span).offset(ptr, i64::from(i), crate::ir::Stride::Bytes(size));
+                    let at = self.at(span).offset(ptr, i64::from(i), stride);
                     self.destroy(at, elem, span);
                 }
             }
@@ -483,7 +504,7 @@ impl<'a> Lowerer<'a> {
                 let parts: Vec<(Ty, u32)> = layout.bases.iter().cloned().chain(fields).collect();
                 for (part, offset) in parts.into_iter().rev() {
                     if self.needs_destructor(&part) {
-                        let at = self.at(span).offset(ptr, i64::from(offset), crate::ir::Stride::Bytes(1));
+                        let at = self.at(span).offset(ptr, i64::from(offset), Stride::Bytes(1));
                         self.destroy(at, &part, span);
                     }
                 }

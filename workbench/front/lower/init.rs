@@ -198,7 +198,7 @@ impl<'a> Lowerer<'a> {
         }
         if self.class(s.id).constructed {
             let mut args = Vec::new();
-            for item in self.items(entries).list {
+            for item in self.items(entries, span).list {
                 args.push(match item {
                     Item::Checked(e) => e,
                     Item::Written(init) => self.entry(init),
@@ -209,7 +209,7 @@ impl<'a> Lowerer<'a> {
                 _ => self.construct(ty, args, span),
             };
         }
-        let mut items = self.items(entries);
+        let mut items = self.items(entries, span);
         // `S{s}` copies.
         if let [Item::Written(Init::Expr(e))] = items.list.as_slice() {
             let e = self.expr(e);

@@ -476,6 +476,14 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let chain: Vec<Rc<Context>> = std::iter::successors(self.context.clone(), |c| c.outer.clone()).collect();
+        // What fails inside a template of the library is said of the user's line that uses it.
+        let outside = chain.iter().position(|c| !self.in_library(c.span)).filter(|_| self.in_library(diag.span));
+        if let Some(at) = outside {
+            diag.span = chain[at].span;
+            diag.related.retain(|(span, _)| !self.in_library(*span));
+            diag.label = format!("in `{}`", chain[at].what);
+        }
+        let chain = &chain[outside.map_or(0, |at| at + 1)..];
         let shown = chain.len();
         for (i, c) in chain.iter().enumerate() {
             // Of a long chain the place of the error and the user's own matter.

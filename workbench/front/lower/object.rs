@@ -6,13 +6,12 @@
 use super::Lowerer;
 use super::init::zero_const;
 use super::tree::{Node, Typed};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::front::types::{Kind, Ty};
+use crate::front::types::{Kind, MAX_UNROLLED, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Op, Scalar, Stmt, Stride, Type, Value};
 use crate::source::Span;
 
-/// Most elements of an array copied or zeroed one by one; longer ones take a loop.
-const MAX_UNROLLED: u32 = 16;
+/// Most members of a struct copied or zeroed one by one; a loop over its words takes the rest.
+const MAX_MEMBERS: u32 = 64;
 
 /// One initialised part: its offset and value.
 type Part<'t> = &'t (u32, Typed);
@@ -98,15 +97,6 @@ impl<'a> Lowerer<'a> {
 
     /// Copies an object.
     pub(super) fn copy(&mut self, to: Value, from: Value, ty: &Ty, span: Span) {
-        let mut budget = MAX_PARTS;
-        if !few_parts(ty, &mut budget) {
-            let message = "a struct of so many members cannot be copied";
-            self.report(
-                Diagnostic::error(Code::CodeLimit, span, message)
-                    .help("hold an array, or pass a pointer to the struct"),
-            );
-            return;
-        }
         self.copy_part(to, from, 0, ty, false, span);
     }
 
@@ -114,7 +104,7 @@ impl<'a> Lowerer<'a> {
         match &ty.kind {
             Kind::Struct(s) => {
                 let Some(layout) = s.layout.get() else { return };
-                if s.is_union {
+                if s.is_union || (layout.parts > MAX_MEMBERS && !volatile) {
                     return self.copy_words(to, from, at, layout.size, layout.align, span);
                 }
                 for (base, offset) in &layout.bases {
@@ -211,6 +201,9 @@ impl<'a> Lowerer<'a> {
                         self.write_part(to, part, span);
                     }
                     return;
+                }
+                if layout.parts > MAX_MEMBERS && rest.first().is_none_or(|p| p.0 >= at + size) {
+                    return self.zero_words(to, at, layout.size, layout.align, span);
                 }
                 for (base, offset) in &layout.bases {
                     if !base.is_empty_struct() {
@@ -346,22 +339,5 @@ fn word(align: u32) -> (Scalar, u32) {
         2 => (Scalar::U16, 2),
         4 => (Scalar::U32, 4),
         _ => (Scalar::U64, 8),
-    }
-}
-
-/// Most members that a copy writes out one by one: members that hold one another double with each level.
-const MAX_PARTS: u32 = 1 << 14;
-
-/// Whether a copy of a type is so many parts at most, which are counted off `budget`.
-fn few_parts(ty: &Ty, budget: &mut u32) -> bool {
-    let Some(left) = budget.checked_sub(1) else { return false };
-    *budget = left;
-    match &ty.kind {
-        Kind::Struct(s) => s.layout.get().is_none_or(|layout| {
-            let bases = layout.bases.iter().map(|(base, _)| base);
-            bases.chain(layout.fields.iter().map(|f| &f.ty)).all(|part| few_parts(part, budget))
-        }),
-        Kind::Array(elem, Some(len)) => (0..*len.min(&MAX_UNROLLED)).all(|_| few_parts(elem, budget)),
-        _ => true,
     }
 }

@@ -18,7 +18,13 @@ use std::rc::Rc;
 const MAX_NAME: usize = 200;
 
 /// Most elements of a pack.
-const MAX_PACK: usize = 1024;
+pub(super) const MAX_PACK: usize = 1024;
+
+/// What is said of a parameter pack, or a list expanded from one, that is too long.
+pub(super) fn too_long(span: Span) -> Diagnostic {
+    let message = format!("a parameter pack of more than {MAX_PACK}");
+    Diagnostic::error(Code::CodeLimit, span, message).help("end the recursion with `if constexpr` or an overload")
+}
 
 impl<'a> Lowerer<'a> {
     /// Template arguments as written to their canonical form; `None` once reported.
@@ -152,6 +158,10 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::TypeMismatch, span, message));
             return false;
         }
+        if len > MAX_PACK {
+            self.report(too_long(span));
+            return false;
+        }
         let here = self.scopes.current();
         for i in 0..len {
             let scope = self.scopes.create(ScopeKind::Block, here, None);
@@ -183,8 +193,7 @@ impl<'a> Lowerer<'a> {
             let arg = if param.pack {
                 let all: Vec<TArg> = rest.by_ref().cloned().collect();
                 if all.len() > MAX_PACK {
-                    let message = format!("a parameter pack of more than {MAX_PACK}");
-                    self.report(Diagnostic::error(Code::CodeLimit, span, message));
+                    self.report(too_long(span));
                     return None;
                 }
                 let all: Option<Vec<TArg>> =
