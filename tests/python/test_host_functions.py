@@ -351,3 +351,230 @@ def test_the_random_stream_begins_anew():
     m = module("torch::Tensor f(int64_t seed) { torch::manual_seed(seed); return torch::rand({5}); }", "f")
     np.testing.assert_array_equal(m.f(3), m.f(3))
     assert not np.array_equal(m.f(3), m.f(4)) and ((m.f(5) >= 0) & (m.f(5) < 1)).all()
+
+
+def test_types_that_double_are_an_error():
+    source = "template <typename T> int g(T t) { return g(std::make_pair(t, t)); }\nint f(int x) { return g(x); }"
+    with pytest.raises(wb.CompileError, match="more than 4096 members") as caught:
+        module("#include <torch/extension.h>\n" + source, "f")
+    # In the user's own text, not the library's.
+    assert caught.value.diagnostics[0].file == "main.cpp"
+    assert module("int f(int x) { return x; }", "f").f(3) == 3
+
+
+def test_throw_ends_the_call_with_pythons_class():
+    m = module(
+        """
+        #include <stdexcept>
+        int64_t f(int64_t k) {
+            int64_t r = 0;
+            switch (k) {
+                case 0: r = 1; break;
+                case 1: throw std::runtime_error("a run-time error");
+                case 2: throw std::out_of_range(std::string("out of ") + "range");
+                case 3: throw std::bad_alloc();
+                case 4: throw std::overflow_error("too much");
+                case 5: throw 42;
+                default: throw std::invalid_argument("k is " + std::to_string(k));
+            }
+            return r;
+        }
+        """,
+        "f",
+    )
+    assert m.f(0) == 1
+    cases = [
+        (1, RuntimeError, "a run-time error"),
+        (2, IndexError, "out of range"),
+        (3, MemoryError, "bad_alloc"),
+        (4, OverflowError, "too much"),
+        (5, RuntimeError, "unknown exception"),
+        (9, ValueError, "k is 9"),
+    ]
+    for k, kind, message in cases:
+        with pytest.raises(kind, match=message) as caught:
+            m.f(k)
+        assert isinstance(caught.value, wb.errors.ExtensionError)
+    assert m.f(0) == 1
+    with pytest.raises(wb.CompileError, match="exceptions are not supported in device code"):
+        module("#include <stdexcept>\n__global__ void k(int* x) { throw std::runtime_error(\"\"); }", "k")
+
+
+def test_temporaries_go_once_whatever_way_was_taken():
+    m = module(
+        """
+        struct Counted {
+            std::vector<int64_t>& log;
+            int64_t id;
+            Counted(std::vector<int64_t>& l, int64_t i) : log(l), id(i) { log.push_back(id); }
+            ~Counted() { log.push_back(-id); }
+            int64_t value() const { return id; }
+        };
+        std::vector<int64_t> f(int64_t k) {
+            std::vector<int64_t> log;
+            int64_t sum = k > 1 ? Counted(log, 1).value() : Counted(log, 2).value();
+            if (k > 0 && Counted(log, 3).value() == 3) sum += 10;
+            switch (k) {
+                case 0: sum += Counted(log, 4).value(); break;
+                case 1: log.push_back(100);
+                default: for (int i = 0; i < 2; ++i) sum += i > 0 || Counted(log, 5).value() == 5;
+            }
+            Counted(log, 6);
+            log.push_back(sum);
+            return log;
+        }
+        """,
+        "f",
+    )
+    for k in (0, 1, 2):
+        log = m.f(k)
+        made = [v for v in log if 0 < v < 10][: -1 if log[-1] < 10 else None]
+        gone = [-v for v in log if v < 0]
+        assert sorted(made) == sorted(gone), log
+    # A statement's own temporary goes before the next statement.
+    assert m.f(0)[-3:-1] == [6, -6]
+
+
+def test_kernels_have_addresses_on_the_host():
+    m = module(
+        """
+        template <int K> __global__ void scale(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] *= K; }
+        __global__ void negate(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] = -x[i]; }
+        torch::Tensor f(torch::Tensor x, int64_t which) {
+            auto y = x.clone();
+            auto fixed = &scale<2>;
+            cudaFuncSetAttribute(fixed, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
+            fixed<<<1, 32>>>(y.data_ptr<float>(), y.numel());
+            void (*chosen)(float*, int) = which == 0 ? scale<3> : negate;
+            chosen<<<dim3(1), 32, 0, at::cuda::getCurrentCUDAStream()>>>(y.data_ptr<float>(), y.numel());
+            return y;
+        }
+        """,
+        "f",
+    )
+    x = rand(7)
+    np.testing.assert_array_equal(m.f(x, 0), x * 6)
+    np.testing.assert_array_equal(m.f(x, 1), x * -2)
+
+
+def test_registrations_of_every_form():
+    m = wb.load_inline(
+        "ext",
+        """
+        int64_t twice(int64_t x) { return 2 * x; }
+        std::string other(const std::string& s) { return s + s; }
+        PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+            using namespace pybind11::literals;
+            m.doc() = "what it is for";
+            m.attr("LEVEL") = 3;
+            m.def("twice", &twice, "doubles", "x"_a = 4);
+            m.def("twice", &other);
+            m.def("sum", [](torch::Tensor x) { return x.sum(); }, "of all");
+            m.def("pair", [](std::pair<int64_t, double> p, std::vector<int64_t> v) { return std::make_tuple(p.second, p.first + v[0]); });
+            m.def("table", [](int64_t n) { std::map<std::string, int64_t> t; t["n"] = n; t["a"] = 1; return t; });
+        }
+        """,
+    )
+    assert (m.__doc__, m.LEVEL, m.twice(), m.twice(x=5), m.twice("ab")) == ("what it is for", 3, 8, 10, "abab")
+    assert m.sum(np.arange(4.0)) == 6 and m.pair((1, 2.5), [7]) == (2.5, 8) and m.table(5) == {"a": 1, "n": 5}
+    with pytest.raises(TypeError):
+        m.twice([1])
+
+
+def test_warnings_and_prints_of_host_code():
+    m = module("void f(int n) { TORCH_WARN(\"careful: \", n); printf(\"%d\\n\", n); std::cout << n << \" \" << 1.5 << std::endl; }", "f")
+    with pytest.warns(UserWarning, match="careful: 3"):
+        m.f(3)
+
+
+def test_memory_of_the_call_as_a_tensor():
+    m = module(
+        """
+        torch::Tensor view() { std::vector<float> v = {1, 2, 3, 4}; auto t = torch::from_blob(v.data(), {2, 2}); v[0] = 9; t[1][1] = 7; return t; }
+        torch::Tensor gone() { torch::Tensor t; { std::vector<float> v(1000, 2.5f); t = torch::from_blob(v.data(), {1000}); } return t.sum(); }
+        torch::Tensor past() { std::vector<float> v(3); return torch::from_blob(v.data(), {4}); }
+        torch::Tensor part(torch::Tensor x) { return torch::from_blob(x.data_ptr<float>() + 1, {2}, {2}, torch::kFloat32); }
+        """,
+        "view", "gone", "past", "part",
+    )
+    np.testing.assert_array_equal(m.view(), np.float32([[9, 2], [3, 7]]))
+    assert m.gone() == 2500
+    with pytest.raises(RuntimeError, match="from_blob"):
+        m.past()
+    np.testing.assert_array_equal(m.part(np.float32([1, 2, 3, 4])), np.float32([2, 4]))
+
+
+def test_operations_against_numpy():
+    x = rand(4, 5)
+    i = np.array([[0, 2], [1, 1], [3, 0], [2, 2]])
+    one = lambda e, f, *args: (e, f, args)
+    cases = [
+        one("x.cumsum(1)", lambda x: x.astype(np.float64).cumsum(1)),
+        one("x.tril(-1)", lambda x: np.tril(x, -1)),
+        one("torch::triu(x, 1)", lambda x: np.triu(x, 1)),
+        one("x.flip({0, 1})", lambda x: x[::-1, ::-1]),
+        one("x.roll(2, 1)", lambda x: np.roll(x, 2, 1)),
+        one("x.repeat({2, 1, 3})", lambda x: np.tile(x, (2, 1, 3))),
+        one("x.repeat_interleave(2, 0)", lambda x: np.repeat(x, 2, 0)),
+        one("std::get<0>(x.sort(1, true))", lambda x: -np.sort(-x, 1)),
+        one("x.argsort(0)", lambda x: np.argsort(x, 0, kind="stable")),
+        one("std::get<0>(x.topk(2, 0))", lambda x: -np.sort(-x, 0)[:2]),
+        one("x.masked_fill(x > 0, -1)", lambda x: np.where(x > 0, np.float32(-1), x)),
+        one("x.masked_select(x > 0)", lambda x: x[x > 0]),
+        one("(x > 0).nonzero()", lambda x: np.argwhere(x > 0)),
+        one("torch::cat(x.chunk(2, 1), 1)", lambda x: x),
+        one("x.split({1, 3}, 0)[1]", lambda x: x[1:]),
+        one("x.unbind(1)[3]", lambda x: x[:, 3]),
+        one("torch::einsum(\"ij,kj->ik\", {x, x})", lambda x: x.astype(np.float64) @ x.T.astype(np.float64)),
+        one("torch::outer(x[0], x[1])", lambda x: np.outer(x[0], x[1])),
+        one("x.norm(2, 1, true)", lambda x: np.linalg.norm(x.astype(np.float64), axis=1, keepdims=True)),
+        one("x.norm(1)", lambda x: np.abs(x.astype(np.float64)).sum()),
+        one("x.logsumexp(1)", lambda x: np.log(np.exp(x.astype(np.float64)).sum(1))),
+        one("torch::constant_pad_nd(x, {1, 2, 0, 1}, 3)", lambda x: np.pad(x, ((0, 1), (1, 2)), constant_values=3)),
+        one("x.unfold(1, 3, 2)", lambda x: np.stack([x[:, 0:3], x[:, 2:5]], 1)),
+        one("x.index({torch::indexing::Slice(1, torch::indexing::None, 2), \"...\", torch::indexing::None, 0})", lambda x: x[1::2, None, 0]),
+        one("x.index({torch::tensor({2, 0}), torch::tensor({1, 4})})", lambda x: x[[2, 0], [1, 4]]),
+        one("x.div(0.3, \"floor\")", lambda x: np.floor(x / np.float32(0.3))),
+        one("x.bmm(x)", None),
+        one("torch::lerp(x, x * 2, 0.25)", lambda x: x * 1.25),
+        one("torch::addcmul(x, x, x, 0.5)", lambda x: x + 0.5 * x * x),
+        one("torch::elu(x, 0.5)", lambda x: np.where(x > 0, x, 0.5 * np.expm1(x.astype(np.float64)))),
+        one("torch::leaky_relu(x, 0.2)", lambda x: np.where(x > 0, x, 0.2 * x)),
+        one("torch::softplus(x)", lambda x: np.log1p(np.exp(x.astype(np.float64)))),
+        one("x.silu()", lambda x: x / (1 + np.exp(-x.astype(np.float64)))),
+        one("x.clamp(-0.5, 0.5)", lambda x: x.clip(-0.5, 0.5)),
+        one("x.isfinite().logical_not()", lambda x: ~np.isfinite(x)),
+        one("torch::tensor({{1, 2}, {3, 4}}) & 2", lambda x: np.array([[1, 2], [3, 4]]) & 2),
+    ]
+    text = "".join(f"torch::Tensor f{n}(torch::Tensor x) {{ return {e}; }}\n" for n, (e, _, _) in enumerate(cases))
+    m = module(text, *[f"f{n}" for n in range(len(cases))])
+    for n, (e, reference, _) in enumerate(cases):
+        if reference is None:
+            with pytest.raises(RuntimeError):
+                getattr(m, f"f{n}")(x)
+            continue
+        got, expected = np.asarray(getattr(m, f"f{n}")(x)), np.asarray(reference(x))
+        assert got.shape == expected.shape and (got.dtype.kind == expected.dtype.kind), e
+        # Operations compute in double and round once; 1e-6 is eight units in the last place of a float.
+        np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-7, err_msg=e)
+    m = module(
+        """
+        torch::Tensor gather(torch::Tensor x, torch::Tensor i) { return x.gather(0, i); }
+        torch::Tensor scatter(torch::Tensor x, torch::Tensor i) { auto y = torch::zeros_like(x); y.scatter_add_(0, i, x.slice(1, 0, 2)); return y; }
+        torch::Tensor put(torch::Tensor x, torch::Tensor i) { x.index_put_({i, 0}, x.index({0, 0}) * 2); return x; }
+        torch::Tensor fill(torch::Tensor x) { x.index_put_({torch::indexing::Slice(), 1}, 5.0); x.masked_fill_(x < 0, 0); return x; }
+        """,
+        "gather", "scatter", "put", "fill",
+    )
+    np.testing.assert_array_equal(m.gather(x, i), x[i, np.arange(2)])
+    expected = np.zeros((4, 5))
+    np.add.at(expected, (i, np.arange(2)[None].repeat(4, 0)), x[:, :2].astype(np.float64))
+    np.testing.assert_allclose(m.scatter(x, i), expected, rtol=1e-6, atol=1e-7)
+    y = x.copy()
+    y[[1, 3], 0] = x[0, 0] * 2
+    np.testing.assert_array_equal(m.put(x.copy(), np.array([1, 3])), y)
+    y = x.copy()
+    y[:, 1] = 5
+    np.testing.assert_array_equal(m.fill(x.copy()), np.where(y < 0, 0, y))
+    with pytest.raises(RuntimeError, match="index 9 is out of bounds for dimension 0 with size 4"):
+        m.gather(x, i * 0 + 9)

@@ -208,17 +208,20 @@ pub enum Exception {
     NotImplemented,
     /// `MemoryError`: no memory of that size.
     Memory,
+    /// `OverflowError`: `std::overflow_error`.
+    Overflow,
 }
 
 impl Exception {
     /// Every exception, in the order of their numbers in `raise`.
-    pub const ALL: [Exception; 6] = [
+    pub const ALL: [Exception; 7] = [
         Exception::Runtime,
         Exception::Value,
         Exception::Type,
         Exception::Index,
         Exception::NotImplemented,
         Exception::Memory,
+        Exception::Overflow,
     ];
 
     /// The name in Python.
@@ -230,6 +233,7 @@ impl Exception {
             Exception::Index => "IndexError",
             Exception::NotImplemented => "NotImplementedError",
             Exception::Memory => "MemoryError",
+            Exception::Overflow => "OverflowError",
         }
     }
 }

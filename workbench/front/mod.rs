@@ -61,6 +61,9 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
+    if tokens.iter().any(|t| t.kind == lexer::TokenKind::Keyword(lexer::Keyword::Throw)) {
+        interner.intern(crate::library::THROW);
+    }
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));
     if parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::TORCH)) {

@@ -67,7 +67,16 @@ fn prepare(part: &'static Part) -> Prepared {
         let is_vector = |s: &Symbol| builtins::vector_names().any(|name| name == interner.name(*s));
         let vectors = mentions.iter().copied().filter(|s| d.unnamed && is_vector(s)).collect();
         let names = d.names.clone();
-        items.push(Item { start: d.start, end: d.end, names, mentions, vectors, unnamed: d.unnamed, class: d.class, members });
+        items.push(Item {
+            start: d.start,
+            end: d.end,
+            names,
+            mentions,
+            vectors,
+            unnamed: d.unnamed,
+            class: d.class,
+            members,
+        });
     }
     let mut names = Vec::new();
     let mut places: HashMap<Symbol, u32> = HashMap::new();
@@ -127,7 +136,8 @@ pub(super) fn reached(
         while let Some((s, i)) = work.pop() {
             let shelf = &shelves[s];
             // A member waits for its class.
-            if shelf.items[i].class.is_some_and(|class| !wanted[s][class]) || std::mem::replace(&mut wanted[s][i], true) {
+            if shelf.items[i].class.is_some_and(|class| !wanted[s][class]) || std::mem::replace(&mut wanted[s][i], true)
+            {
                 continue;
             }
             for &member in &shelf.items[i].members {

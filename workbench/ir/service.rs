@@ -76,6 +76,8 @@ services! {
     PushCString push_c_string(Ptr);
     /// Puts a tensor on the stack.
     PushTensor push_tensor(Int);
+    /// Puts so many bytes of memory on the stack, as a tensor of bytes that lies there.
+    PushBlob push_blob(Ptr, Int);
     /// Puts an element type on the stack.
     PushDType push_dtype(Int);
     /// Puts a device on the stack: its type and index.
@@ -84,6 +86,8 @@ services! {
     PushList push_list(Int);
     /// Makes a tuple of the last so many values.
     PushTuple push_tuple(Int);
+    /// Makes a dictionary of the last so many pairs of a key and a value.
+    PushDict push_dict(Int);
     /// Puts so many integers of 64 bits on the stack, as one list.
     PushInts push_ints(Ptr, Int);
     /// What the last value is: see `Value::kind`.
@@ -104,6 +108,8 @@ services! {
     TextSize text_size() -> Int;
     /// Takes a list: its elements are on the stack then, the first as the last value. Gives how many.
     PopList pop_list() -> Int;
+    /// Takes a dictionary: its keys and values are on the stack then, the first key as the last value. Gives how many.
+    PopDict pop_dict() -> Int;
     /// Takes an element type.
     PopDType pop_dtype() -> Int;
     /// Takes a device: its type in the low 8 bits, its index plus one above.
@@ -136,6 +142,10 @@ services! {
     DeviceOf tensor_device(Int) -> Int;
     /// The first element's address; the element type must be that one (-1: any).
     Data tensor_data(Int, Int) -> Ptr;
+    /// Writes so many bytes to a variable of the device, a constant one perhaps.
+    WriteSymbol write_symbol(Ptr, Ptr, Int);
+    /// The time, in seconds since some moment.
+    Seconds seconds() -> Float;
     /// Memory of so many bytes.
     Alloc alloc(Int) -> Ptr;
     /// Gives memory back.

@@ -9,6 +9,125 @@ enum cudaMemcpyKind {
 };
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
+struct CUevent_st {
+    double at;
+};
+using cudaEvent_t = CUevent_st*;
+enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+enum cudaFuncCache { cudaFuncCachePreferNone = 0, cudaFuncCachePreferShared = 1, cudaFuncCachePreferL1 = 2 };
+// The device that kernels run on here, as it describes itself: the CPU, with the limits that launches have.
+struct cudaDeviceProp {
+    char name[256] = "Workbench CPU";
+    size_t totalGlobalMem = (size_t)1 << 40;
+    size_t sharedMemPerBlock = 49152;
+    size_t sharedMemPerBlockOptin = 232448;
+    size_t sharedMemPerMultiprocessor = 233472;
+    int regsPerBlock = 65536;
+    int warpSize = 32;
+    int maxThreadsPerBlock = 1024;
+    int maxThreadsDim[3] = {1024, 1024, 64};
+    int maxGridSize[3] = {2147483647, 65535, 65535};
+    int clockRate = 1980000;
+    size_t totalConstMem = 65536;
+    int major = 9;
+    int minor = 0;
+    int multiProcessorCount = 1;
+    int maxThreadsPerMultiProcessor = 2048;
+    int l2CacheSize = 1048576;
+};
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+    *properties = cudaDeviceProp();
+    return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    cudaDeviceProp properties;
+    switch (attribute) {
+        case cudaDevAttrMaxThreadsPerBlock: *value = properties.maxThreadsPerBlock; break;
+        case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)properties.sharedMemPerBlock; break;
+        case cudaDevAttrWarpSize: *value = properties.warpSize; break;
+        case cudaDevAttrMultiProcessorCount: *value = properties.multiProcessorCount; break;
+        case cudaDevAttrComputeCapabilityMajor: *value = properties.major; break;
+        case cudaDevAttrComputeCapabilityMinor: *value = properties.minor; break;
+        default: *value = (int)properties.sharedMemPerBlockOptin;
+    }
+    return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+    *count = 1;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    *event = (cudaEvent_t)__wb_alloc(sizeof(CUevent_st));
+    (*event)->at = 0;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) { return cudaEventCreate(event); }
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = 0) {
+    event->at = __wb_seconds();
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    *milliseconds = (float)((end->at - start->at) * 1e3);
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    __wb_free(event);
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int = 0) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    *stream = nullptr;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int) { return cudaStreamCreate(stream); }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+template <typename T> inline cudaError_t cudaMemcpyToSymbol(
+    T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
+    __wb_write_symbol((char*)&symbol + offset, from, bytes);
+    return cudaSuccess;
+}
+template <typename T> inline cudaError_t cudaMemcpyToSymbolAsync(
+    T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = 0) {
+    __wb_write_symbol((char*)&symbol + offset, from, bytes);
+    return cudaSuccess;
+}
+template <typename T> inline cudaError_t cudaMemcpyFromSymbol(
+    void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+    memcpy(to, (const char*)&symbol + offset, bytes);
+    return cudaSuccess;
+}
+template <typename T> inline cudaError_t cudaMallocAsync(T** place, size_t bytes, cudaStream_t) { return cudaMalloc(place, bytes); }
+template <typename T> inline cudaError_t cudaMallocHost(T** place, size_t bytes) { return cudaMalloc(place, bytes); }
+template <typename T> inline cudaError_t cudaMallocManaged(T** place, size_t bytes, unsigned int = 1) {
+    return cudaMalloc(place, bytes);
+}
+inline cudaError_t cudaFreeAsync(void* place, cudaStream_t) { return cudaFree(place); }
+inline cudaError_t cudaFreeHost(void* place) { return cudaFree(place); }
+template <typename K> inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute, int) { return cudaSuccess; }
+template <typename K> inline cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) { return cudaSuccess; }
+template <typename K>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, size_t = 0, int limit = 0) {
+    *grid = 1;
+    *block = limit > 0 && limit < 256 ? limit : 256;
+    return cudaSuccess;
+}
+template <typename K> inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K, int threads, size_t) {
+    *blocks = 2048 / (threads > 0 ? threads : 1);
+    return cudaSuccess;
+}
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
@@ -18,6 +137,7 @@ inline cudaError_t cudaGetDevice(int* device) {
     *device = 0;
     return cudaSuccess;
 }
+inline const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaErrorUnknown"; }
 inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "an error"; }
 template <typename T> inline cudaError_t cudaMalloc(T** place, size_t bytes) {
     *place = (T*)__wb_alloc(bytes);
@@ -35,6 +155,11 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cud
     memcpy(to, from, bytes);
     return cudaSuccess;
 }
+inline cudaError_t cudaMemcpy2D(
+    void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind) {
+    for (size_t i = 0; i < height; ++i) memcpy((char*)to + i * to_pitch, (const char*)from + i * from_pitch, width);
+    return cudaSuccess;
+}
 inline cudaError_t cudaMemset(void* place, int value, size_t bytes) {
     memset(place, value, bytes);
     return cudaSuccess;
@@ -49,6 +174,7 @@ namespace cuda {
 struct CUDAStream {
     cudaStream_t stream() const { return nullptr; }
     operator cudaStream_t() const { return nullptr; }
+    void synchronize() const {}
 };
 inline CUDAStream getCurrentCUDAStream(int = -1) { return CUDAStream(); }
 inline CUDAStream getDefaultCUDAStream(int = -1) { return CUDAStream(); }
@@ -63,6 +189,13 @@ struct OptionalCUDAGuard {
 }
 namespace at {
 namespace cuda {
+inline cudaDeviceProp* getCurrentDeviceProperties() {
+    cudaDeviceProp* properties = (cudaDeviceProp*)__wb_alloc(sizeof(cudaDeviceProp));
+    cudaGetDeviceProperties(properties, 0);
+    return properties;
+}
+inline cudaDeviceProp* getDeviceProperties(int64_t) { return getCurrentDeviceProperties(); }
+inline int warp_size() { return 32; }
 using c10::cuda::CUDAStream;
 using c10::cuda::getCurrentCUDAStream;
 using c10::cuda::getDefaultCUDAStream;

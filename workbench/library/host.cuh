@@ -33,7 +33,10 @@ public:
     explicit vector(size_t n) { resize(n); }
     vector(size_t n, const T& value) { resize(n, value); }
     vector(initializer_list<T> list) { assign(list.begin(), list.end()); }
-    vector(const T* first, const T* last) { assign(first, last); }
+    template <typename U> vector(const U* first, const U* last) {
+        reserve(last - first);
+        for (; first != last; ++first) push_back((T)*first);
+    }
     vector(const vector& other) { assign(other.begin(), other.end()); }
     ~vector() {
         clear();
@@ -71,6 +74,29 @@ public:
         __wb_construct(begin_ + size_, T(value));
         ++size_;
     }
+    T* insert(const T* place, const T& value) {
+        size_t at = place - begin_;
+        push_back(value);
+        for (size_t i = size_ - 1; i > at; --i) std::swap(begin_[i], begin_[i - 1]);
+        return begin_ + at;
+    }
+    template <typename U> T* insert(const T* place, const U* first, const U* last) {
+        size_t at = place - begin_;
+        for (size_t i = at; first != last; ++first, ++i) insert(begin_ + i, (T)*first);
+        return begin_ + at;
+    }
+    T* erase(const T* place) { return erase(place, place + 1); }
+    T* erase(const T* first, const T* last) {
+        size_t at = first - begin_, n = last - first;
+        for (size_t i = at; i + n < size_; ++i) begin_[i] = begin_[i + n];
+        for (size_t i = 0; i < n; ++i) pop_back();
+        return begin_ + at;
+    }
+    void swap(vector& other) {
+        std::swap(begin_, other.begin_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
     template <typename... A> T& emplace_back(const A&... args) {
         push_back(T(args...));
         return back();
@@ -95,13 +121,15 @@ public:
         check(i);
         return begin_[i];
     }
-    void check(size_t i) const {
+    void check(size_t i, const char* what = "vector::_M_range_check") const {
         if (i >= size_) {
-            __wb_push_c_string("vector::at: index ");
+            __wb_push_c_string(what);
+            __wb_push_c_string(": __n (which is ");
             __wb_push_int(i);
-            __wb_push_c_string(" of a vector of ");
+            __wb_push_c_string(") >= this->size() (which is ");
             __wb_push_int(size_);
-            __wb_raise(3, 4);
+            __wb_push_c_string(")");
+            __wb_raise(3, 6);
         }
     }
     T& front() { return begin_[0]; }
@@ -154,6 +182,27 @@ public:
         self->text_.pop_back();
         return text_.data();
     }
+    char& at(size_t i) {
+        text_.check(i, "basic_string::at");
+        return text_[i];
+    }
+    const char& at(size_t i) const {
+        text_.check(i, "basic_string::at");
+        return text_[i];
+    }
+    void reserve(size_t n) { text_.reserve(n); }
+    void resize(size_t n, char c = 0) { text_.resize(n, c); }
+    string& erase(size_t from, size_t n = npos) {
+        size_t left = size() - from;
+        text_.erase(text_.begin() + from, text_.begin() + from + (n < left ? n : left));
+        return *this;
+    }
+    size_t rfind(const string& what) const {
+        for (size_t i = size() + 1; i > what.size(); --i)
+            if (substr(i - 1 - what.size(), what.size()).compare(what) == 0) return i - 1 - what.size();
+        return what.size() == 0 ? size() : npos;
+    }
+    bool starts_with(const string& what) const { return substr(0, what.size()).compare(what) == 0; }
     char& operator[](size_t i) { return text_[i]; }
     const char& operator[](size_t i) const { return text_[i]; }
     char* begin() { return text_.begin(); }
@@ -200,14 +249,32 @@ inline bool operator==(const string& a, const char* b) { return a.compare(string
 inline bool operator!=(const string& a, const string& b) { return a.compare(b) != 0; }
 inline bool operator!=(const string& a, const char* b) { return a.compare(string(b)) != 0; }
 inline bool operator<(const string& a, const string& b) { return a.compare(b) < 0; }
+inline bool operator>(const string& a, const string& b) { return a.compare(b) > 0; }
+using string_view = string;
+inline int stoi(const string& text) {
+    int sum = 0, sign = 1;
+    for (char c : text) {
+        if (c == '-') sign = -1;
+        else if (c >= '0' && c <= '9') sum = 10 * sum + (c - '0');
+        else break;
+    }
+    return sign * sum;
+}
 template <typename T> string to_string(T value) {
     __wb::Value<T>::put(value);
     __wb_op("workbench::to_string", 1);
     return __wb::Value<string>::get();
 }
 
+// Whether a `T` is made of a `U` that is none, nor an optional.
+template <typename T, typename U> struct __wb_makes {
+    static constexpr bool value = !is_same_v<T, U> && __wb_is_made_of(*(T*)nullptr, *(const U*)nullptr);
+};
 struct nullopt_t {};
 inline constexpr nullopt_t nullopt{};
+template <typename T> class optional;
+template <typename T, typename U> struct __wb_makes<T, optional<U>> { static constexpr bool value = false; };
+template <typename T> struct __wb_makes<T, nullopt_t> { static constexpr bool value = false; };
 template <typename T> class optional {
     bool has_ = false;
     alignas(T) unsigned char memory_[sizeof(T)];
@@ -223,6 +290,7 @@ public:
     optional() {}
     optional(nullopt_t) {}
     optional(const T& value) { make(value); }
+    template <typename U, typename = enable_if_t<__wb_makes<T, U>::value>> optional(const U& value) { make(T(value)); }
     optional(const optional& other) {
         if (other.has_) make(*other.place());
     }
@@ -254,7 +322,7 @@ public:
     const T& operator*() const { return value(); }
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
-    T value_or(const T& other) const { return has_ ? *place() : other; }
+    template <typename U> T value_or(const U& other) const { return has_ ? *place() : (T)other; }
     void reset() {
         if (has_) __wb_destroy(place());
         has_ = false;
@@ -309,6 +377,31 @@ template <typename A, typename B, typename C, typename D, typename E, typename F
     tuple(const A& a, const B& b, const C& c, const D& d, const E& e, const F& f)
         : _0(a), _1(b), _2(c), _3(d), _4(e), _5(f) {}
 };
+template <typename A, typename B, typename C, typename D, typename E, typename F, typename G> struct tuple<A, B, C, D, E, F, G> {
+    A _0;
+    B _1;
+    C _2;
+    D _3;
+    E _4;
+    F _5;
+    G _6;
+    tuple() : _0(), _1(), _2(), _3(), _4(), _5(), _6() {}
+    tuple(const A& a, const B& b, const C& c, const D& d, const E& e, const F& f, const G& g)
+        : _0(a), _1(b), _2(c), _3(d), _4(e), _5(f), _6(g) {}
+};
+template <typename A, typename B, typename C, typename D, typename E, typename F, typename G, typename H> struct tuple<A, B, C, D, E, F, G, H> {
+    A _0;
+    B _1;
+    C _2;
+    D _3;
+    E _4;
+    F _5;
+    G _6;
+    H _7;
+    tuple() : _0(), _1(), _2(), _3(), _4(), _5(), _6(), _7() {}
+    tuple(const A& a, const B& b, const C& c, const D& d, const E& e, const F& f, const G& g, const H& h)
+        : _0(a), _1(b), _2(c), _3(d), _4(e), _5(f), _6(g), _7(h) {}
+};
 template <typename... T> tuple<decay_t<T>...> make_tuple(const T&... values) { return tuple<decay_t<T>...>(values...); }
 template <size_t I, typename... T> auto& get(tuple<T...>& t) {
     if constexpr (I == 0) return t._0;
@@ -316,7 +409,9 @@ template <size_t I, typename... T> auto& get(tuple<T...>& t) {
     else if constexpr (I == 2) return t._2;
     else if constexpr (I == 3) return t._3;
     else if constexpr (I == 4) return t._4;
-    else return t._5;
+    else if constexpr (I == 5) return t._5;
+    else if constexpr (I == 6) return t._6;
+    else return t._7;
 }
 template <size_t I, typename... T> const auto& get(const tuple<T...>& t) {
     if constexpr (I == 0) return t._0;
@@ -324,7 +419,431 @@ template <size_t I, typename... T> const auto& get(const tuple<T...>& t) {
     else if constexpr (I == 2) return t._2;
     else if constexpr (I == 3) return t._3;
     else if constexpr (I == 4) return t._4;
-    else return t._5;
+    else if constexpr (I == 5) return t._5;
+    else if constexpr (I == 6) return t._6;
+    else return t._7;
 }
 
+template <typename T> struct tuple_size;
+template <typename... T> struct tuple_size<tuple<T...>> { static constexpr size_t value = sizeof...(T); };
+
+// `tie(a, b) = f()`
+struct __wb_ignore {
+    template <typename T> const __wb_ignore& operator=(const T&) const { return *this; }
+};
+inline constexpr __wb_ignore ignore{};
+template <typename... T> struct __wb_tied {
+    void* places[sizeof...(T)];
+    template <typename V, size_t... I> void set(const V& values, index_sequence<I...>) const {
+        ((*(T*)places[I] = get<I>(values)), ...);
+    }
+    template <typename... U> const __wb_tied& operator=(const tuple<U...>& values) const {
+        set(values, index_sequence_for<T...>());
+        return *this;
+    }
+    template <typename A, typename B> const __wb_tied& operator=(const pair<A, B>& values) const {
+        return *this = tuple<A, B>(values.first, values.second);
+    }
+};
+template <typename... T> __wb_tied<T...> tie(T&... places) { return __wb_tied<T...>{{(void*)&places...}}; }
+
+// What a call may end with, by Python's classes as pybind11 has them: the number is the run time's.
+#define __WB_EXCEPTION(name, base, kind) \
+    struct name : base { \
+        static constexpr int __wb_kind = kind; \
+        explicit name(const char* what) : base(what) {} \
+        explicit name(const string& what) : base(what) {} \
+    };
+struct exception {
+    static constexpr int __wb_kind = 0;
+    string __wb_what;
+    exception() : __wb_what("std::exception") {}
+    exception(const char* what) : __wb_what(what) {}
+    exception(const string& what) : __wb_what(what) {}
+    const char* what() const { return __wb_what.c_str(); }
+};
+__WB_EXCEPTION(runtime_error, exception, 0)
+__WB_EXCEPTION(logic_error, exception, 0)
+__WB_EXCEPTION(invalid_argument, logic_error, 1)
+__WB_EXCEPTION(domain_error, logic_error, 1)
+__WB_EXCEPTION(length_error, logic_error, 1)
+__WB_EXCEPTION(out_of_range, logic_error, 3)
+__WB_EXCEPTION(range_error, runtime_error, 1)
+__WB_EXCEPTION(overflow_error, runtime_error, 6)
+__WB_EXCEPTION(underflow_error, runtime_error, 0)
+#undef __WB_EXCEPTION
+struct bad_alloc : exception {
+    static constexpr int __wb_kind = 5;
+    bad_alloc() : exception("std::bad_alloc") {}
+};
+
+// Sorted by key, in one stretch of memory.
+template <typename K, typename V> class map {
+public:
+    using value_type = pair<K, V>;
+    using key_type = K;
+    using mapped_type = V;
+    using iterator = pair<K, V>*;
+    using const_iterator = const pair<K, V>*;
+
+private:
+    vector<value_type> all_;
+
+public:
+    map() {}
+    map(initializer_list<value_type> list) {
+        for (const value_type& entry : list) insert(entry);
+    }
+    iterator begin() { return all_.begin(); }
+    iterator end() { return all_.end(); }
+    const_iterator begin() const { return all_.begin(); }
+    const_iterator end() const { return all_.end(); }
+    size_t size() const { return all_.size(); }
+    bool empty() const { return all_.empty(); }
+    void clear() { all_.clear(); }
+    size_t __wb_place(const K& key) const {
+        size_t low = 0, high = all_.size();
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (all_[middle].first < key) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+    bool contains(const K& key) const {
+        size_t at = __wb_place(key);
+        return at < all_.size() && !(key < all_[at].first);
+    }
+    size_t count(const K& key) const { return contains(key) ? 1 : 0; }
+    iterator find(const K& key) { return contains(key) ? begin() + __wb_place(key) : end(); }
+    const_iterator find(const K& key) const { return contains(key) ? begin() + __wb_place(key) : end(); }
+    V& operator[](const K& key) {
+        if (!contains(key)) all_.insert(all_.begin() + __wb_place(key), value_type(key, V()));
+        return all_[__wb_place(key)].second;
+    }
+    V& at(const K& key) {
+        check(key);
+        return all_[__wb_place(key)].second;
+    }
+    const V& at(const K& key) const {
+        check(key);
+        return all_[__wb_place(key)].second;
+    }
+    void check(const K& key) const {
+        if (!contains(key)) {
+            __wb_push_c_string("map::at");
+            __wb_raise(3, 1);
+        }
+    }
+    pair<iterator, bool> insert(const value_type& entry) {
+        bool fresh = !contains(entry.first);
+        if (fresh) all_.insert(all_.begin() + __wb_place(entry.first), entry);
+        return pair<iterator, bool>(begin() + __wb_place(entry.first), fresh);
+    }
+    template <typename A, typename B> pair<iterator, bool> emplace(const A& key, const B& value) {
+        return insert(value_type(K(key), V(value)));
+    }
+    size_t erase(const K& key) {
+        if (!contains(key)) return 0;
+        all_.erase(all_.begin() + __wb_place(key));
+        return 1;
+    }
+};
+template <typename K, typename V> using unordered_map = map<K, V>;
+template <typename K> class set {
+    vector<K> all_;
+
+public:
+    using value_type = K;
+    using const_iterator = const K*;
+    set() {}
+    set(initializer_list<K> list) {
+        for (const K& key : list) insert(key);
+    }
+    template <typename U> set(const U* first, const U* last) {
+        for (; first != last; ++first) insert(*first);
+    }
+    const K* begin() const { return all_.begin(); }
+    const K* end() const { return all_.end(); }
+    size_t size() const { return all_.size(); }
+    bool empty() const { return all_.empty(); }
+    void clear() { all_.clear(); }
+    size_t __wb_place(const K& key) const {
+        size_t at = 0;
+        while (at < all_.size() && all_[at] < key) ++at;
+        return at;
+    }
+    bool contains(const K& key) const {
+        size_t at = __wb_place(key);
+        return at < all_.size() && !(key < all_[at]);
+    }
+    size_t count(const K& key) const { return contains(key) ? 1 : 0; }
+    const K* find(const K& key) const { return contains(key) ? begin() + __wb_place(key) : end(); }
+    pair<const K*, bool> insert(const K& key) {
+        bool fresh = !contains(key);
+        if (fresh) all_.insert(all_.begin() + __wb_place(key), key);
+        return pair<const K*, bool>(begin() + __wb_place(key), fresh);
+    }
+    size_t erase(const K& key) {
+        if (!contains(key)) return 0;
+        all_.erase(all_.begin() + __wb_place(key));
+        return 1;
+    }
+};
+template <typename K> using unordered_set = set<K>;
+
+enum memory_order { memory_order_relaxed, memory_order_acquire, memory_order_release, memory_order_acq_rel, memory_order_seq_cst };
+// Host code runs on one thread.
+template <typename T> struct atomic {
+    T __wb_value;
+    atomic() : __wb_value() {}
+    atomic(T value) : __wb_value(value) {}
+    T load(memory_order = memory_order_seq_cst) const { return __wb_value; }
+    void store(T value, memory_order = memory_order_seq_cst) { __wb_value = value; }
+    T fetch_add(T value, memory_order = memory_order_seq_cst) {
+        T old = __wb_value;
+        __wb_value = old + value;
+        return old;
+    }
+    T operator++() { return __wb_value += 1; }
+    T operator++(int) { return fetch_add(1); }
+    T operator+=(T value) { return __wb_value += value; }
+    operator T() const { return __wb_value; }
+};
+
+inline int tolower(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+inline int toupper(int c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
+inline int isdigit(int c) { return c >= '0' && c <= '9'; }
+inline int isspace(int c) { return c == ' ' || (c >= 9 && c <= 13); }
+inline int isalpha(int c) { return tolower(c) >= 'a' && tolower(c) <= 'z'; }
+inline int isalnum(int c) { return isalpha(c) || isdigit(c); }
+
+struct __wb_endl {};
+inline constexpr __wb_endl endl{};
+
+// A text that values are written to, or words are read from.
+class stringstream {
+    string text_;
+    size_t at_ = 0;
+    bool good_ = true;
+
+public:
+    stringstream() {}
+    explicit stringstream(const string& text) : text_(text) {}
+    string str() const { return text_; }
+    void str(const string& text) {
+        text_ = text;
+        at_ = 0;
+    }
+    template <typename T> stringstream& operator<<(const T& value) {
+        __wb::Value<decay_t<T>>::put(value);
+        __wb_op("workbench::streamed", 1);
+        text_ += __wb::Value<string>::get();
+        return *this;
+    }
+    stringstream& operator<<(const __wb_endl&) {
+        text_ += "\n";
+        return *this;
+    }
+    stringstream& operator>>(string& word) {
+        while (at_ < text_.size() && isspace(text_[at_])) ++at_;
+        size_t from = at_;
+        while (at_ < text_.size() && !isspace(text_[at_])) ++at_;
+        good_ = at_ > from;
+        if (good_) word = text_.substr(from, at_ - from);
+        return *this;
+    }
+    explicit operator bool() const { return good_; }
+    bool operator!() const { return !good_; }
+};
+using ostringstream = stringstream;
+using istringstream = stringstream;
+
+// What is printed goes where kernels print.
+struct ostream {
+    template <typename T> const ostream& operator<<(const T& value) const {
+        __wb::Value<decay_t<T>>::put(value);
+        __wb_op("workbench::streamed", 1);
+        string text = __wb::Value<string>::get();
+        printf("%s", text.c_str());
+        return *this;
+    }
+    const ostream& operator<<(const __wb_endl&) const {
+        printf("\n");
+        return *this;
+    }
+};
+inline constexpr ostream cout{}, cerr{}, clog{};
+
+// Algorithms on ranges of pointers.
+template <typename I, typename F> void sort(I first, I last, F less) {
+    // A heap: in place, and never slower than n log n.
+    size_t n = last - first;
+    auto sift = [&](size_t root, size_t end) {
+        while (2 * root + 1 < end) {
+            size_t child = 2 * root + 1;
+            if (child + 1 < end && less(first[child], first[child + 1])) ++child;
+            if (!less(first[root], first[child])) return;
+            std::swap(first[root], first[child]);
+            root = child;
+        }
+    };
+    for (size_t i = n / 2; i > 0; --i) sift(i - 1, n);
+    for (size_t end = n; end > 1; --end) {
+        std::swap(first[0], first[end - 1]);
+        sift(0, end - 1);
+    }
+}
+template <typename I> void sort(I first, I last) {
+    std::sort(first, last, [](const auto& a, const auto& b) { return a < b; });
+}
+template <typename I, typename F> void stable_sort(I first, I last, F less) {
+    for (I i = first; i != last; ++i)
+        for (I j = i; j != first && less(*j, *(j - 1)); --j) std::swap(*j, *(j - 1));
+}
+template <typename I> void stable_sort(I first, I last) {
+    std::stable_sort(first, last, [](const auto& a, const auto& b) { return a < b; });
+}
+template <typename I, typename T, typename F> T accumulate(I first, I last, T sum, F op) {
+    for (; first != last; ++first) sum = op(sum, *first);
+    return sum;
+}
+template <typename I, typename T> T accumulate(I first, I last, T sum) {
+    for (; first != last; ++first) sum = sum + *first;
+    return sum;
+}
+template <typename I, typename J, typename T> T inner_product(I first, I last, J other, T sum) {
+    for (; first != last; ++first, ++other) sum = sum + *first * *other;
+    return sum;
+}
+template <typename I, typename O> O partial_sum(I first, I last, O out) {
+    if (first == last) return out;
+    auto sum = *first;
+    for (*out = sum; ++first != last;) *++out = sum = sum + *first;
+    return ++out;
+}
+template <typename I, typename T> void fill(I first, I last, const T& value) {
+    for (; first != last; ++first) *first = value;
+}
+template <typename I, typename N, typename T> I fill_n(I first, N n, const T& value) {
+    for (; n > 0; --n, ++first) *first = value;
+    return first;
+}
+template <typename I, typename O> O copy(I first, I last, O out) {
+    for (; first != last; ++first, ++out) *out = *first;
+    return out;
+}
+template <typename I, typename N, typename O> O copy_n(I first, N n, O out) {
+    for (; n > 0; --n, ++first, ++out) *out = *first;
+    return out;
+}
+template <typename I, typename T> void iota(I first, I last, T value) {
+    for (; first != last; ++first, ++value) *first = value;
+}
+template <typename I, typename O, typename F> O transform(I first, I last, O out, F f) {
+    for (; first != last; ++first, ++out) *out = f(*first);
+    return out;
+}
+template <typename I, typename J, typename O, typename F> O transform(I first, I last, J other, O out, F f) {
+    for (; first != last; ++first, ++other, ++out) *out = f(*first, *other);
+    return out;
+}
+template <typename I, typename F> F for_each(I first, I last, F f) {
+    for (; first != last; ++first) f(*first);
+    return f;
+}
+template <typename I> void reverse(I first, I last) {
+    while (first != last && first != --last) {
+        std::swap(*first, *last);
+        ++first;
+    }
+}
+template <typename I, typename T> I find(I first, I last, const T& value) {
+    while (first != last && !(*first == value)) ++first;
+    return first;
+}
+template <typename I, typename F> I find_if(I first, I last, F f) {
+    while (first != last && !f(*first)) ++first;
+    return first;
+}
+template <typename I, typename T> int64_t count(I first, I last, const T& value) {
+    int64_t n = 0;
+    for (; first != last; ++first) n += *first == value;
+    return n;
+}
+template <typename I, typename F> int64_t count_if(I first, I last, F f) {
+    int64_t n = 0;
+    for (; first != last; ++first) n += f(*first) ? 1 : 0;
+    return n;
+}
+template <typename I, typename F> bool any_of(I first, I last, F f) { return std::find_if(first, last, f) != last; }
+template <typename I, typename F> bool none_of(I first, I last, F f) { return std::find_if(first, last, f) == last; }
+template <typename I, typename F> bool all_of(I first, I last, F f) { return std::count_if(first, last, f) == last - first; }
+template <typename I> int64_t distance(I first, I last) { return last - first; }
+template <typename I> I next(I at, int64_t n = 1) { return at + n; }
+template <typename I> I prev(I at, int64_t n = 1) { return at - n; }
+template <typename I, typename T> I lower_bound(I first, I last, const T& value) {
+    while (first != last) {
+        I middle = first + (last - first) / 2;
+        if (*middle < value) first = middle + 1;
+        else last = middle;
+    }
+    return first;
+}
+template <typename I, typename T> I upper_bound(I first, I last, const T& value) {
+    while (first != last) {
+        I middle = first + (last - first) / 2;
+        if (value < *middle) last = middle;
+        else first = middle + 1;
+    }
+    return first;
+}
+template <typename I, typename T> bool binary_search(I first, I last, const T& value) {
+    I at = std::lower_bound(first, last, value);
+    return at != last && !(value < *at);
+}
+template <typename I> I unique(I first, I last) {
+    if (first == last) return last;
+    I kept = first;
+    while (++first != last)
+        if (!(*kept == *first)) *++kept = *first;
+    return ++kept;
+}
+template <typename I, typename F> I remove_if(I first, I last, F f) {
+    I kept = first;
+    for (; first != last; ++first)
+        if (!f(*first)) *kept++ = *first;
+    return kept;
+}
+template <typename I> void nth_element(I first, I, I last) { std::sort(first, last); }
+template <typename I> void partial_sort(I first, I, I last) { std::sort(first, last); }
+template <typename I, typename F> void partial_sort(I first, I, I last, F less) { std::sort(first, last, less); }
+template <typename I> I max_element(I first, I last) {
+    I best = first;
+    for (; first != last; ++first)
+        if (*best < *first) best = first;
+    return best;
+}
+template <typename I> I min_element(I first, I last) {
+    I best = first;
+    for (; first != last; ++first)
+        if (*first < *best) best = first;
+    return best;
+}
+
+}
+
+// The end of a call that `throw` is.
+template <typename E> inline void __wb_throw(const E& e) {
+    if constexpr (__wb_is_class(*(E*)nullptr)) {
+        __wb_push_c_string(e.what());
+        __wb_raise(E::__wb_kind, 1);
+    } else {
+        __wb_push_c_string("Caught an unknown exception!");
+        __wb_raise(0, 1);
+    }
+}
+inline void __wb_throw() {
+    __wb_push_c_string("std::terminate: `throw` without anything to throw");
+    __wb_raise(0, 1);
 }

@@ -49,37 +49,128 @@ static CUDART: Part = Part { name: "<cudart>", text: include_str!("cudart.cuh"),
 const TORCH_NAMES: [&str; 6] = ["torch", "at", "c10", "pybind11", "py", "__wb"];
 
 /// Names that ask for [`CUDART`].
-const CUDART_NAMES: [&str; 19] = [
+const CUDART_NAMES: [&str; 43] = [
+    "cudaFuncSetAttribute",
+    "cudaFuncSetCacheConfig",
+    "cudaOccupancyMaxPotentialBlockSize",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
     "cudaError_t",
+    "cudaDeviceProp",
+    "cudaDeviceGetAttribute",
     "cudaDeviceSynchronize",
+    "cudaEvent_t",
     "cudaFree",
+    "cudaFreeAsync",
+    "cudaFreeHost",
     "cudaGetDevice",
+    "cudaGetDeviceCount",
+    "cudaGetDeviceProperties",
+    "cudaGetErrorName",
     "cudaGetErrorString",
     "cudaGetLastError",
     "cudaMalloc",
+    "cudaMallocAsync",
+    "cudaMallocHost",
+    "cudaMallocManaged",
     "cudaMemcpy",
+    "cudaMemcpy2D",
     "cudaMemcpyAsync",
+    "cudaMemcpyFromSymbol",
+    "cudaMemcpyToSymbol",
+    "cudaMemcpyToSymbolAsync",
     "cudaMemset",
     "cudaMemsetAsync",
     "cudaPeekAtLastError",
     "cudaSetDevice",
+    "cudaStreamCreate",
     "cudaStreamSynchronize",
     "cudaStream_t",
     "CUDAGuard",
     "OptionalCUDAGuard",
+    "CUDAStream",
     "getCurrentCUDAStream",
     "getDefaultCUDAStream",
+    "getCurrentDeviceProperties",
+    "getDeviceProperties",
+    "warp_size",
 ];
 
+/// What `throw x` calls.
+pub const THROW: &str = "__wb_throw";
+
 /// Names of [`HOST`].
-const HOST_NAMES: [&str; 8] =
-    ["vector", "string", "to_string", "optional", "nullopt", "tuple", "pair", "initializer_list"];
+const HOST_NAMES: [&str; 64] = [
+    "map",
+    "unordered_map",
+    "set",
+    "unordered_set",
+    "atomic",
+    "stringstream",
+    "ostringstream",
+    "istringstream",
+    "tolower",
+    "toupper",
+    "isdigit",
+    "isspace",
+    "isalpha",
+    "isalnum",
+    "distance",
+    "next",
+    "prev",
+    "lower_bound",
+    "upper_bound",
+    "binary_search",
+    "unique",
+    "remove_if",
+    "nth_element",
+    "partial_sort",
+    "exception",
+    "cout",
+    "cerr",
+    "endl",
+    "vector",
+    "string",
+    "string_view",
+    "to_string",
+    "optional",
+    "nullopt",
+    "tuple",
+    "make_tuple",
+    "tie",
+    "ignore",
+    "pair",
+    "initializer_list",
+    "sort",
+    "stable_sort",
+    "accumulate",
+    "fill",
+    "fill_n",
+    "copy",
+    "copy_n",
+    "iota",
+    "transform",
+    "for_each",
+    "reverse",
+    "find",
+    "find_if",
+    "count",
+    "count_if",
+    "any_of",
+    "all_of",
+    "none_of",
+    "max_element",
+    "min_element",
+    "inner_product",
+    "partial_sum",
+    "unique_ptr",
+    "function",
+];
 
 /// torch's own 16-bit floats, `c10::Half` and `c10::BFloat16`.
 static C10_HALF: Part = Part { name: "<c10_half>", text: include_str!("c10_half.cuh"), mark: "__WB_C10_HALVES" };
 
 /// Names of [`C10_HALF`].
-const C10_HALF_NAMES: [&str; 2] = ["Half", "BFloat16"];
+const C10_HALF_NAMES: [&str; 5] = ["Half", "BFloat16", "kHalf", "kBFloat16", "kFloat16"];
 
 /// Names of [`ATEN`].
 const ATEN_NAMES: [&str; 24] = [
@@ -137,11 +228,11 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ),
     (
         "TORCH_INTERNAL_ASSERT",
-        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
+        "(condition, ...) do { if (!(condition)) { __wb::fail_internal(#condition, __FILE__, __LINE__, ##__VA_ARGS__); } } while (0)",
     ),
     (
         "TORCH_INTERNAL_ASSERT_DEBUG_ONLY",
-        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
+        "(condition, ...) do { if (!(condition)) { __wb::fail_internal(#condition, __FILE__, __LINE__, ##__VA_ARGS__); } } while (0)",
     ),
     (
         "TORCH_CHECK_VALUE",
@@ -169,8 +260,35 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "TORCH_CHECK_ARG",
         "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
     ),
+    (
+        "TORCH_CHECK_EQ",
+        "(a, b, ...) do { if (!((a) == (b))) { __wb::fail_compare(#a, #b, \"==\", a, b, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_NE",
+        "(a, b, ...) do { if (!((a) != (b))) { __wb::fail_compare(#a, #b, \"!=\", a, b, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_LT",
+        "(a, b, ...) do { if (!((a) < (b))) { __wb::fail_compare(#a, #b, \"<\", a, b, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_LE",
+        "(a, b, ...) do { if (!((a) <= (b))) { __wb::fail_compare(#a, #b, \"<=\", a, b, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_GT",
+        "(a, b, ...) do { if (!((a) > (b))) { __wb::fail_compare(#a, #b, \">\", a, b, ##__VA_ARGS__); } } while (0)",
+    ),
+    (
+        "TORCH_CHECK_GE",
+        "(a, b, ...) do { if (!((a) >= (b))) { __wb::fail_compare(#a, #b, \">=\", a, b, ##__VA_ARGS__); } } while (0)",
+    ),
+    ("TORCH_CHECK_NOTNULL", "(pointer, ...) (pointer)"),
+    ("TORCH_CHECK_LINALG", "(condition, ...) TORCH_CHECK(condition, ##__VA_ARGS__)"),
+    ("TORCH_WARN_ONCE", "(...) __wb::warn(__VA_ARGS__)"),
     ("AT_ERROR", "(...) __wb::fail(0, \"\", ##__VA_ARGS__)"),
-    ("TORCH_WARN", "(...) ((void)0)"),
+    ("TORCH_WARN", "(...) __wb::warn(__VA_ARGS__)"),
     (
         "C10_CUDA_CHECK",
         "(expression) do { const cudaError_t __wb_error = (expression); if (__wb_error != cudaSuccess) { __wb::fail(0, \"\", \"CUDA error: \", cudaGetErrorString(__wb_error)); } } while (0)",
@@ -317,6 +435,15 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "(t1, t2, t3, t4, type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_ALL_TYPES_AND4(t1, t2, t3, t4, __VA_ARGS__))",
     ),
     (
+        "AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES",
+        "(...) AT_DISPATCH_CASE(at::ScalarType::BFloat16, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::Half, __VA_ARGS__)",
+    ),
+    (
+        "AT_DISPATCH_REDUCED_FLOATING_TYPES",
+        "(type, name, ...) AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(__VA_ARGS__))",
+    ),
+    ("AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES", "(type, name, ...) AT_DISPATCH_FLOATING_TYPES(type, name, __VA_ARGS__)"),
+    (
         "AT_DISPATCH_INDEX_TYPES",
         "(type, name, ...) AT_DISPATCH_SWITCH(type, name, __WB_DISPATCH_INDEX(at::ScalarType::Int, __VA_ARGS__) __WB_DISPATCH_INDEX(at::ScalarType::Long, __VA_ARGS__))",
     ),
@@ -415,7 +542,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let c10 = (aten.is_some() || mentions_c10_half(&mentions) || torch.is_some() && halves).then_some(&C10_HALF);
     let half = (c10.is_some() || halves).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
-    let host = (torch.is_some() || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n))).then_some(&HOST);
+    let host = (torch.is_some() || mentions(THROW) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
+        .then_some(&HOST);
     let std = (c10.is_some() || host.is_some() || mentions("std")).then_some(&STD);
     // Of ATen every tensor names a few lines.
     let aten = aten.or(torch.map(|_| &ATEN));

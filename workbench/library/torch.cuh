@@ -1,7 +1,95 @@
 // Host code with tensors: what extensions use of `<torch/extension.h>`, `<ATen/ATen.h>`, `<pybind11/pybind11.h>`.
 namespace __wb {
 template <typename T, size_t N> struct Accessor;
+struct Index;
 }
+
+// Operations by torch's names, each a member of a tensor and a function: the result, the name, what it takes after the tensor.
+#define __WB_LIST(...) __VA_ARGS__
+#define __WB_UNARIES(X) \
+    X(abs) X(neg) X(exp) X(exp2) X(log) X(log2) X(log10) X(log1p) X(expm1) X(sqrt) X(rsqrt) X(sin) X(cos) X(tan) X(asin) X(acos) \
+    X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(relu) X(relu6) X(silu) X(mish) X(selu) X(hardswish) \
+    X(hardsigmoid) X(log_sigmoid) X(erf) X(erfc) X(lgamma) X(floor) X(ceil) X(round) X(trunc) X(frac) X(square) X(sign) \
+    X(reciprocal) X(logical_not) X(bitwise_not) X(deg2rad) X(rad2deg)
+#define __WB_BINARIES(X) \
+    X(mul) X(pow) X(remainder) X(floor_divide) X(fmod) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(maximum) X(minimum) X(atan2) \
+    X(logical_and) X(logical_or) X(logical_xor) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(hypot)
+#define __WB_NATIVES(X) \
+    X(Tensor, clamp, (std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt), low, high) \
+    X(Tensor, clamp, (const std::optional<Tensor>& low, const std::optional<Tensor>& high = std::nullopt), low, high) \
+    X(Tensor, clamp_min, (const Scalar& low), low) \
+    X(Tensor, clamp_max, (const Scalar& high), high) \
+    X(Tensor, leaky_relu, (const Scalar& slope = 0.01), slope) \
+    X(Tensor, elu, (const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1), alpha, scale, input_scale) \
+    X(Tensor, gelu, (std::string approximate = "none"), approximate) \
+    X(Tensor, softplus, (const Scalar& beta = 1, const Scalar& threshold = 20), beta, threshold) \
+    X(Tensor, hardtanh, (const Scalar& low = -1, const Scalar& high = 1), low, high) \
+    X(Tensor, threshold, (const Scalar& threshold, const Scalar& value), threshold, value) \
+    X(Tensor, lerp, (const Tensor& end, const Scalar& weight), end, weight) \
+    X(Tensor, lerp, (const Tensor& end, const Tensor& weight), end, weight) \
+    X(Tensor, addcmul, (const Tensor& a, const Tensor& b, const Scalar& value = 1), a, b, value) \
+    X(Tensor, addcdiv, (const Tensor& a, const Tensor& b, const Scalar& value = 1), a, b, value) \
+    X(Tensor, masked_fill, (const Tensor& mask, const Scalar& value), mask, value) \
+    X(Tensor, masked_fill, (const Tensor& mask, const Tensor& value), mask, value) \
+    X(Tensor, masked_select, (const Tensor& mask), mask) \
+    X(Tensor, mm, (const Tensor& other), other) \
+    X(Tensor, matmul, (const Tensor& other), other) \
+    X(Tensor, bmm, (const Tensor& other), other) \
+    X(Tensor, mv, (const Tensor& other), other) \
+    X(Tensor, dot, (const Tensor& other), other) \
+    X(Tensor, outer, (const Tensor& other), other) \
+    X(Tensor, baddbmm, (const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), a, b, beta, alpha) \
+    X(Tensor, addmv, (const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), a, b, beta, alpha) \
+    X(Tensor, softmax, (int64_t dim, std::optional<ScalarType> dtype = std::nullopt), dim, dtype) \
+    X(Tensor, log_softmax, (int64_t dim, std::optional<ScalarType> dtype = std::nullopt), dim, dtype) \
+    X(Tensor, logsumexp, (IntArrayRef dim, bool keepdim = false), dim, keepdim) \
+    X(Tensor, prod, (std::optional<ScalarType> dtype = std::nullopt), std::nullopt, false, dtype) \
+    X(Tensor, prod, (int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt), dim, keepdim, dtype) \
+    X(Tensor, any, (std::optional<int64_t> dim = std::nullopt, bool keepdim = false), dim, keepdim) \
+    X(Tensor, all, (std::optional<int64_t> dim = std::nullopt, bool keepdim = false), dim, keepdim) \
+    X(Tensor, amax, (IntArrayRef dim = {}, bool keepdim = false), dim, keepdim) \
+    X(Tensor, amin, (IntArrayRef dim = {}, bool keepdim = false), dim, keepdim) \
+    X(Tensor, argmax, (std::optional<int64_t> dim = std::nullopt, bool keepdim = false), dim, keepdim) \
+    X(Tensor, argmin, (std::optional<int64_t> dim = std::nullopt, bool keepdim = false), dim, keepdim) \
+    X(Tensor, count_nonzero, (std::optional<int64_t> dim = std::nullopt), dim) \
+    X(Tensor, cumsum, (int64_t dim, std::optional<ScalarType> dtype = std::nullopt), dim, dtype) \
+    X(Tensor, cumprod, (int64_t dim, std::optional<ScalarType> dtype = std::nullopt), dim, dtype) \
+    X(__WB_PAIR, sort, (int64_t dim = -1, bool descending = false), dim, descending) \
+    X(Tensor, argsort, (int64_t dim = -1, bool descending = false), dim, descending) \
+    X(__WB_PAIR, topk, (int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true), k, dim, largest, sorted) \
+    X(Tensor, gather, (int64_t dim, const Tensor& index, bool sparse_grad = false), dim, index) \
+    X(Tensor, scatter, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src) \
+    X(Tensor, scatter, (int64_t dim, const Tensor& index, const Scalar& value), dim, index, value) \
+    X(Tensor, scatter_add, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src) \
+    X(Tensor, index_add, (int64_t dim, const Tensor& index, const Tensor& src, const Scalar& alpha = 1), dim, index, src, alpha) \
+    X(Tensor, index_copy, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src) \
+    X(Tensor, index_fill, (int64_t dim, const Tensor& index, const Scalar& value), dim, index, value) \
+    X(Tensor, index_select, (int64_t dim, const Tensor& index), dim, index) \
+    X(Tensor, take, (const Tensor& index), index) \
+    X(Tensor, tril, (int64_t diagonal = 0), diagonal) \
+    X(Tensor, triu, (int64_t diagonal = 0), diagonal) \
+    X(Tensor, diag, (int64_t diagonal = 0), diagonal) \
+    X(Tensor, flip, (IntArrayRef dims), dims) \
+    X(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims = {}), shifts, dims) \
+    X(Tensor, repeat, (IntArrayRef repeats), repeats) \
+    X(Tensor, repeat_interleave, (int64_t repeats, std::optional<int64_t> dim = std::nullopt), repeats, dim) \
+    X(Tensor, bincount, (const std::optional<Tensor>& weights = std::nullopt, int64_t minlength = 0), weights, minlength) \
+    X(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim = 0), chunks, dim) \
+    X(std::vector<Tensor>, split_with_sizes, (IntArrayRef sizes, int64_t dim = 0), sizes, dim) \
+    X(std::vector<Tensor>, unbind, (int64_t dim = 0), dim) \
+    X(Tensor, reshape, (IntArrayRef size), size) \
+    X(Tensor, flatten, (int64_t start = 0, int64_t end = -1), start, end) \
+    X(Tensor, permute, (IntArrayRef dims), dims) \
+    X(Tensor, transpose, (int64_t a, int64_t b), a, b) \
+    X(Tensor, swapaxes, (int64_t a, int64_t b), a, b) \
+    X(Tensor, unsqueeze, (int64_t dim), dim) \
+    X(Tensor, unflatten, (int64_t dim, IntArrayRef sizes), dim, sizes) \
+    X(Tensor, unfold, (int64_t dim, int64_t size, int64_t step), dim, size, step) \
+    X(Tensor, as_strided, (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> offset = std::nullopt), size, stride, offset) \
+    X(Tensor, narrow, (int64_t dim, int64_t start, int64_t length), dim, start, length) \
+    X(Tensor, slice, (int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt, int64_t step = 1), dim, start, end, step) \
+    X(Tensor, constant_pad_nd, (IntArrayRef pad, const Scalar& value = 0), pad, value)
+#define __WB_PAIR std::tuple<Tensor, Tensor>
 
 namespace c10 {
 
@@ -46,6 +134,36 @@ __WB_SCALAR_TYPE(unsigned long, UInt64)
 __WB_SCALAR_TYPE(unsigned long long, UInt64)
 #undef __WB_SCALAR_TYPE
 
+// What `x.dtype()` gives: printed, it is the C++ type.
+struct TypeMeta {
+    ScalarType type;
+    operator ScalarType() const { return type; }
+    ScalarType toScalarType() const { return type; }
+    const char* name() const {
+        switch (type) {
+            case ScalarType::Byte: return "unsigned char";
+            case ScalarType::Char: return "signed char";
+            case ScalarType::Short: return "short int";
+            case ScalarType::Int: return "int";
+            case ScalarType::Long: return "long int";
+            case ScalarType::Half: return "c10::Half";
+            case ScalarType::Float: return "float";
+            case ScalarType::Double: return "double";
+            case ScalarType::Bool: return "bool";
+            case ScalarType::BFloat16: return "c10::BFloat16";
+            case ScalarType::UInt16: return "unsigned short int";
+            case ScalarType::UInt32: return "unsigned int";
+            default: return "unsigned long int";
+        }
+    }
+};
+inline bool operator==(TypeMeta a, TypeMeta b) { return a.type == b.type; }
+inline bool operator!=(TypeMeta a, TypeMeta b) { return a.type != b.type; }
+inline bool operator==(TypeMeta a, ScalarType b) { return a.type == b; }
+inline bool operator!=(TypeMeta a, ScalarType b) { return a.type != b; }
+inline bool operator==(ScalarType a, TypeMeta b) { return a == b.type; }
+inline bool operator!=(ScalarType a, TypeMeta b) { return a != b.type; }
+
 struct Device {
     DeviceType type_;
     DeviceIndex index_;
@@ -81,6 +199,7 @@ public:
     const T& front() const { return data_[0]; }
     const T& back() const { return data_[size_ - 1]; }
     std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+    bool equals(const ArrayRef& other) const { return *this == other; }
     ArrayRef slice(size_t from, size_t n) const { return ArrayRef(data_ + from, n); }
     ArrayRef slice(size_t from) const { return ArrayRef(data_ + from, size_ - from); }
 };
@@ -131,6 +250,7 @@ class TensorOptions {
 public:
     TensorOptions() {}
     TensorOptions(ScalarType dtype) : dtype_(dtype) {}
+    TensorOptions(TypeMeta dtype) : dtype_(dtype.type) {}
     TensorOptions(DeviceType device) : device_(Device(device)) {}
     TensorOptions(const Device& device) : device_(device) {}
     TensorOptions dtype(ScalarType dtype) const {
@@ -226,7 +346,7 @@ public:
     IntArrayRef strides() const { return IntArrayRef((const int64_t*)__wb_tensor_strides(handle_), __wb_tensor_dim(handle_)); }
     int64_t numel() const { return __wb_tensor_numel(handle_); }
     ScalarType scalar_type() const { return (ScalarType)__wb_tensor_dtype(handle_); }
-    ScalarType dtype() const { return (ScalarType)__wb_tensor_dtype(handle_); }
+    c10::TypeMeta dtype() const { return c10::TypeMeta{(ScalarType)__wb_tensor_dtype(handle_)}; }
     Device device() const {
         int64_t d = __wb_tensor_device(handle_);
         return Device((DeviceType)(d & 255), (DeviceIndex)((d >> 8) - 1));
@@ -268,6 +388,7 @@ public:
     Tensor clone() const { return __wb::op<Tensor>("clone", *this); }
     Tensor detach() const { return *this; }
     Tensor variable_data() const { return *this; }
+    Tensor to(c10::TypeMeta dtype, bool = false, bool = false) const { return to(dtype.type); }
     Tensor to(ScalarType dtype, bool = false, bool = false) const { return __wb::op<Tensor>("to", *this, dtype); }
     Tensor to(const Device& device, bool = false, bool = false) const { return __wb::op<Tensor>("to", *this, device); }
     Tensor to(DeviceType device, bool = false, bool = false) const { return __wb::op<Tensor>("to", *this, Device(device)); }
@@ -283,79 +404,117 @@ public:
     Tensor cpu() const { return to(c10::kCPU); }
     Tensor cuda() const { return to(c10::kCUDA); }
     Tensor view(IntArrayRef size) const { return __wb::op<Tensor>("view", *this, size); }
-    Tensor reshape(IntArrayRef size) const { return __wb::op<Tensor>("reshape", *this, size); }
+    Tensor movedim(int64_t from, int64_t to) const { return __wb::op<Tensor>("movedim", *this, from, to); }
     Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
     Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
-    Tensor flatten(int64_t start = 0, int64_t end = -1) const { return __wb::op<Tensor>("flatten", *this, start, end); }
-    Tensor permute(IntArrayRef dims) const { return __wb::op<Tensor>("permute", *this, dims); }
-    Tensor transpose(int64_t a, int64_t b) const { return __wb::op<Tensor>("transpose", *this, a, b); }
     Tensor t() const { return __wb::op<Tensor>("t", *this); }
     Tensor squeeze() const { return __wb::op<Tensor>("squeeze", *this); }
     Tensor squeeze(int64_t dim) const { return __wb::op<Tensor>("squeeze", *this, dim); }
-    Tensor unsqueeze(int64_t dim) const { return __wb::op<Tensor>("unsqueeze", *this, dim); }
     Tensor expand(IntArrayRef size, bool = false) const { return __wb::op<Tensor>("expand", *this, size); }
     Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
-    Tensor narrow(int64_t dim, int64_t start, int64_t length) const { return __wb::op<Tensor>("narrow", *this, dim, start, length); }
     Tensor select(int64_t dim, int64_t index) const { return __wb::op<Tensor>("select", *this, dim, index); }
     Tensor operator[](int64_t index) const { return select(0, index); }
-    Tensor slice(int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt,
-                 int64_t step = 1) const {
-        return __wb::op<Tensor>("slice", *this, dim, start, end, step);
+    // In-place operations are const: what they change is not the handle.
+    template <typename... A> Tensor& __wb_in_place(const char* name, const A&... args) const {
+        __wb::op<Tensor>(name, *this, args...);
+        return *(Tensor*)this;
     }
-    Tensor index_select(int64_t dim, const Tensor& index) const { return __wb::op<Tensor>("index_select", *this, dim, index); }
-    Tensor& copy_(const Tensor& other, bool = false) {
-        __wb::op<Tensor>("copy_", *this, other);
-        return *this;
-    }
-    Tensor& fill_(const Scalar& value) {
-        __wb::op<Tensor>("fill_", *this, value);
-        return *this;
-    }
-    Tensor& zero_() {
-        __wb::op<Tensor>("zero_", *this);
-        return *this;
-    }
+    Tensor& copy_(const Tensor& other, bool = false) const { return __wb_in_place("copy_", other); }
+    Tensor& fill_(const Scalar& value) const { return __wb_in_place("fill_", value); }
+    Tensor& zero_() const { return __wb_in_place("zero_"); }
+    Tensor& uniform_(double from = 0, double to = 1) const { return __wb_in_place("uniform_", from, to); }
+    Tensor& normal_(double mean = 0, double std = 1) const { return __wb_in_place("normal_", mean, std); }
     template <typename T> T item() const { return __wb::op<Scalar>("item", *this).template to<T>(); }
     Scalar item() const { return __wb::op<Scalar>("item", *this); }
 
 #define __WB_UNARY(name) \
     Tensor name() const { return __wb::op<Tensor>(#name, *this); } \
-    Tensor& name##_() { \
-        __wb::op<Tensor>(#name "_", *this); \
-        return *this; \
-    }
-    __WB_UNARY(abs) __WB_UNARY(neg) __WB_UNARY(exp) __WB_UNARY(log) __WB_UNARY(log2) __WB_UNARY(log1p) __WB_UNARY(expm1)
-    __WB_UNARY(sqrt) __WB_UNARY(rsqrt) __WB_UNARY(sin) __WB_UNARY(cos) __WB_UNARY(tan) __WB_UNARY(tanh) __WB_UNARY(sigmoid)
-    __WB_UNARY(relu) __WB_UNARY(erf) __WB_UNARY(floor) __WB_UNARY(ceil) __WB_UNARY(round) __WB_UNARY(trunc) __WB_UNARY(square)
-    __WB_UNARY(sign) __WB_UNARY(reciprocal)
+    Tensor& name##_() const { return __wb_in_place(#name "_"); }
+    __WB_UNARIES(__WB_UNARY)
 #undef __WB_UNARY
 #define __WB_BINARY(name) \
     Tensor name(const Tensor& other) const { return __wb::op<Tensor>(#name, *this, other); } \
     Tensor name(const Scalar& other) const { return __wb::op<Tensor>(#name, *this, other); } \
-    Tensor& name##_(const Tensor& other) { \
-        __wb::op<Tensor>(#name "_", *this, other); \
-        return *this; \
-    } \
-    Tensor& name##_(const Scalar& other) { \
-        __wb::op<Tensor>(#name "_", *this, other); \
-        return *this; \
-    }
-    __WB_BINARY(mul) __WB_BINARY(div) __WB_BINARY(pow) __WB_BINARY(remainder) __WB_BINARY(floor_divide)
-    __WB_BINARY(eq) __WB_BINARY(ne) __WB_BINARY(lt) __WB_BINARY(le) __WB_BINARY(gt) __WB_BINARY(ge)
+    Tensor& name##_(const Tensor& other) const { return __wb_in_place(#name "_", other); } \
+    Tensor& name##_(const Scalar& other) const { return __wb_in_place(#name "_", other); }
+    __WB_BINARIES(__WB_BINARY) __WB_BINARY(div)
 #undef __WB_BINARY
+    Tensor div(const Tensor& other, std::optional<std::string> rounding) const {
+        return __wb::op<Tensor>("div", *this, other, rounding);
+    }
+    Tensor div(const Scalar& other, std::optional<std::string> rounding) const {
+        return __wb::op<Tensor>("div", *this, other, rounding);
+    }
 #define __WB_SCALED(name) \
     Tensor name(const Tensor& other, const Scalar& alpha = 1) const { return __wb::op<Tensor>(#name, *this, other, alpha); } \
     Tensor name(const Scalar& other, const Scalar& alpha = 1) const { return __wb::op<Tensor>(#name, *this, other, alpha); } \
-    Tensor& name##_(const Tensor& other, const Scalar& alpha = 1) { \
-        __wb::op<Tensor>(#name "_", *this, other, alpha); \
-        return *this; \
-    } \
-    Tensor& name##_(const Scalar& other, const Scalar& alpha = 1) { \
-        __wb::op<Tensor>(#name "_", *this, other, alpha); \
-        return *this; \
-    }
+    Tensor& name##_(const Tensor& other, const Scalar& alpha = 1) const { return __wb_in_place(#name "_", other, alpha); } \
+    Tensor& name##_(const Scalar& other, const Scalar& alpha = 1) const { return __wb_in_place(#name "_", other, alpha); }
     __WB_SCALED(add) __WB_SCALED(sub)
 #undef __WB_SCALED
+#define __WB_NATIVE(R, name, params, ...) \
+    R name params const { return __wb::op<R>(#name, *this, __VA_ARGS__); }
+    __WB_NATIVES(__WB_NATIVE)
+#undef __WB_NATIVE
+#define __WB_IN_PLACE(name, params, ...) \
+    Tensor& name params const { return __wb_in_place(#name, __VA_ARGS__); }
+    __WB_IN_PLACE(clamp_, (std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt), low, high)
+    __WB_IN_PLACE(clamp_min_, (const Scalar& low), low)
+    __WB_IN_PLACE(clamp_max_, (const Scalar& high), high)
+    __WB_IN_PLACE(masked_fill_, (const Tensor& mask, const Scalar& value), mask, value)
+    __WB_IN_PLACE(masked_fill_, (const Tensor& mask, const Tensor& value), mask, value)
+    __WB_IN_PLACE(scatter_, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src)
+    __WB_IN_PLACE(scatter_, (int64_t dim, const Tensor& index, const Scalar& value), dim, index, value)
+    __WB_IN_PLACE(scatter_add_, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src)
+    __WB_IN_PLACE(index_add_, (int64_t dim, const Tensor& index, const Tensor& src, const Scalar& alpha = 1), dim, index, src, alpha)
+    __WB_IN_PLACE(index_copy_, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src)
+    __WB_IN_PLACE(index_fill_, (int64_t dim, const Tensor& index, const Scalar& value), dim, index, value)
+    __WB_IN_PLACE(addcmul_, (const Tensor& a, const Tensor& b, const Scalar& value = 1), a, b, value)
+    __WB_IN_PLACE(addcdiv_, (const Tensor& a, const Tensor& b, const Scalar& value = 1), a, b, value)
+    __WB_IN_PLACE(lerp_, (const Tensor& end, const Scalar& weight), end, weight)
+    __WB_IN_PLACE(lerp_, (const Tensor& end, const Tensor& weight), end, weight)
+    __WB_IN_PLACE(addmm_, (const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), a, b, beta, alpha)
+    __WB_IN_PLACE(tril_, (int64_t diagonal = 0), diagonal)
+    __WB_IN_PLACE(triu_, (int64_t diagonal = 0), diagonal)
+#undef __WB_IN_PLACE
+    Tensor index(std::initializer_list<__wb::Index> indices) const {
+        return __wb::op<Tensor>("index", *this, ArrayRef<__wb::Index>(indices));
+    }
+    Tensor index(const std::vector<__wb::Index>& indices) const {
+        return __wb::op<Tensor>("index", *this, ArrayRef<__wb::Index>(indices));
+    }
+    Tensor& index_put_(std::initializer_list<__wb::Index> indices, const Tensor& value, bool accumulate = false) const {
+        return __wb_in_place("index_put_", ArrayRef<__wb::Index>(indices), value, accumulate);
+    }
+    Tensor& index_put_(std::initializer_list<__wb::Index> indices, const Scalar& value, bool accumulate = false) const {
+        return __wb_in_place("index_put_", ArrayRef<__wb::Index>(indices), value, accumulate);
+    }
+    bool is_nonzero() const { return __wb::op<bool>("is_nonzero", *this); }
+    Tensor isnan() const { return __wb::op<Tensor>("isnan", *this); }
+    Tensor isinf() const { return __wb::op<Tensor>("isinf", *this); }
+    Tensor isfinite() const { return __wb::op<Tensor>("isfinite", *this); }
+    Tensor nonzero() const { return __wb::op<Tensor>("nonzero", *this); }
+    Tensor trace() const { return __wb::op<Tensor>("trace", *this); }
+    Tensor type_as(const Tensor& other) const { return to(other.scalar_type()); }
+    std::vector<Tensor> split(int64_t size, int64_t dim = 0) const { return __wb::op<std::vector<Tensor>>("split", *this, size, dim); }
+    std::vector<Tensor> split(IntArrayRef sizes, int64_t dim = 0) const {
+        return __wb::op<std::vector<Tensor>>("split", *this, sizes, dim);
+    }
+    Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false) const {
+        return __wb::op<Tensor>("norm", *this, dim, keepdim, std::nullopt, std::nullopt, p);
+    }
+    Tensor norm(const Scalar& p = 2) const { return __wb::op<Tensor>("norm", *this, p); }
+    int64_t storage_offset() const { return __wb::op<int64_t>("storage_offset", *this); }
+    bool has_storage() const { return defined(); }
+    bool is_signed() const { return scalar_type() != ScalarType::Bool && __wb::op<bool>("is_signed", *this); }
+    bool is_complex() const { return false; }
+    bool is_meta() const { return false; }
+    bool is_leaf() const { return true; }
+    bool is_non_overlapping_and_dense() const { return __wb::op<bool>("is_contiguous", *this); }
+    Tensor& set_requires_grad(bool) const { return *(Tensor*)this; }
+    Tensor& requires_grad_(bool = true) const { return *(Tensor*)this; }
+    Tensor grad() const { return Tensor(); }
+    void reset() { set(0); }
     Tensor& operator+=(const Tensor& other) { return add_(other); }
     Tensor& operator+=(const Scalar& other) { return add_(other); }
     Tensor& operator-=(const Tensor& other) { return sub_(other); }
@@ -364,11 +523,12 @@ public:
     Tensor& operator*=(const Scalar& other) { return mul_(other); }
     Tensor& operator/=(const Tensor& other) { return div_(other); }
     Tensor& operator/=(const Scalar& other) { return div_(other); }
+    Tensor& operator&=(const Tensor& other) { return __wb_in_place("bitwise_and_", other); }
+    Tensor& operator|=(const Tensor& other) { return __wb_in_place("bitwise_or_", other); }
+    Tensor& operator^=(const Tensor& other) { return __wb_in_place("bitwise_xor_", other); }
     Tensor operator-() const { return neg(); }
-    Tensor clamp(std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt) const {
-        return __wb::op<Tensor>("clamp", *this, low, high);
-    }
-    Tensor clamp_min(const Scalar& low) const { return __wb::op<Tensor>("clamp", *this, low); }
+    Tensor operator~() const { return bitwise_not(); }
+    Tensor operator!() const { return logical_not(); }
 
 #define __WB_REDUCTION(name) \
     Tensor name(std::optional<ScalarType> dtype = std::nullopt) const { \
@@ -379,9 +539,6 @@ public:
     }
     __WB_REDUCTION(sum) __WB_REDUCTION(mean)
 #undef __WB_REDUCTION
-    Tensor prod() const { return __wb::op<Tensor>("prod", *this); }
-    Tensor any() const { return __wb::op<Tensor>("any", *this); }
-    Tensor all() const { return __wb::op<Tensor>("all", *this); }
     Tensor max() const { return __wb::op<Tensor>("max", *this); }
     Tensor min() const { return __wb::op<Tensor>("min", *this); }
     std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const {
@@ -390,15 +547,6 @@ public:
     std::tuple<Tensor, Tensor> min(int64_t dim, bool keepdim = false) const {
         return __wb::op<std::tuple<Tensor, Tensor>>("min", *this, dim, keepdim);
     }
-    Tensor amax(IntArrayRef dim, bool keepdim = false) const { return __wb::op<Tensor>("amax", *this, dim, keepdim); }
-    Tensor amin(IntArrayRef dim, bool keepdim = false) const { return __wb::op<Tensor>("amin", *this, dim, keepdim); }
-    Tensor argmax(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const {
-        return __wb::op<Tensor>("argmax", *this, dim, keepdim);
-    }
-    Tensor argmin(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const {
-        return __wb::op<Tensor>("argmin", *this, dim, keepdim);
-    }
-    Tensor norm(const Scalar& p = 2) const { return __wb::op<Tensor>("norm", *this, p); }
 #define __WB_SPREAD(name) \
     Tensor name(bool unbiased) const { \
         return __wb::op<Tensor>(#name, *this, std::optional<int64_t>(), false, std::optional<int64_t>(), unbiased); \
@@ -410,13 +558,6 @@ public:
     Tensor name(IntArrayRef dim) const { return name(dim, true, false); }
     __WB_SPREAD(var) __WB_SPREAD(std)
 #undef __WB_SPREAD
-    Tensor softmax(int64_t dim) const { return __wb::op<Tensor>("softmax", *this, dim); }
-    Tensor log_softmax(int64_t dim) const { return __wb::op<Tensor>("log_softmax", *this, dim); }
-    Tensor mm(const Tensor& other) const { return __wb::op<Tensor>("mm", *this, other); }
-    Tensor matmul(const Tensor& other) const { return __wb::op<Tensor>("matmul", *this, other); }
-    Tensor bmm(const Tensor& other) const { return __wb::op<Tensor>("bmm", *this, other); }
-    Tensor mv(const Tensor& other) const { return __wb::op<Tensor>("mv", *this, other); }
-    Tensor dot(const Tensor& other) const { return __wb::op<Tensor>("dot", *this, other); }
     bool equal(const Tensor& other) const { return __wb::op<bool>("equal", *this, other); }
     bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool = false) const {
         return __wb::op<bool>("allclose", *this, other, rtol, atol);
@@ -438,6 +579,134 @@ public:
     }
 };
 using TensorList = c10::ArrayRef<Tensor>;
+}
+
+namespace at {
+namespace indexing {
+struct EllipsisIndexType {};
+inline constexpr EllipsisIndexType Ellipsis{};
+inline constexpr std::nullopt_t None{};
+struct Slice {
+    std::optional<int64_t> start_, stop_, step_;
+    Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
+          std::optional<int64_t> step = std::nullopt)
+        : start_(start), stop_(stop), step_(step) {}
+};
+}
+}
+
+namespace __wb {
+// One subscript of `x.index({..})`.
+struct Index {
+    int64_t kind;
+    int64_t number = 0;
+    at::indexing::Slice slice;
+    at::Tensor tensor;
+    Index(std::nullopt_t) : kind(0) {}
+    Index(at::indexing::EllipsisIndexType) : kind(1) {}
+    Index(const char*) : kind(1) {}
+    Index(int i) : kind(2), number(i) {}
+    Index(int64_t i) : kind(2), number(i) {}
+    Index(bool b) : kind(3), number(b) {}
+    Index(const at::indexing::Slice& s) : kind(4), slice(s) {}
+    Index(const at::Tensor& t) : kind(5), tensor(t) {}
+};
+}
+
+namespace at {
+using TensorIndex = __wb::Index;
+namespace indexing {
+using TensorIndex = __wb::Index;
+}
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dim, bool unbiased = true, bool keepdim = false) {
+    return std::tuple<Tensor, Tensor>(self.var(dim, unbiased, keepdim), self.mean(dim, keepdim));
+}
+inline Tensor var(const Tensor& self, bool unbiased = true) { return self.var(unbiased); }
+inline Tensor var(const Tensor& self, IntArrayRef dim, bool unbiased = true, bool keepdim = false) {
+    return self.var(dim, unbiased, keepdim);
+}
+inline Tensor where(const Tensor& cond, const Tensor& a, const Scalar& b) { return __wb::op<Tensor>("where", cond, a, b); }
+inline Tensor where(const Tensor& cond, const Scalar& a, const Tensor& b) { return __wb::op<Tensor>("where", cond, a, b); }
+inline Tensor where(const Tensor& cond, const Scalar& a, const Scalar& b) { return __wb::op<Tensor>("where", cond, a, b); }
+inline std::vector<Tensor> meshgrid(TensorList tensors, std::string indexing = "ij") {
+    return __wb::op<std::vector<Tensor>>("meshgrid", tensors, indexing);
+}
+inline Tensor cdist(const Tensor& a, const Tensor& b, double p = 2) { return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1); }
+inline Tensor binary_cross_entropy_with_logits(
+    const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
+    const std::optional<Tensor>& pos_weight = std::nullopt, int64_t reduction = 1) {
+    // (1 - y) x + w log(1 + exp(-x)), w = 1 + (p - 1) y.
+    Tensor softened = at::softplus(input.neg());
+    Tensor loss = (1 - target) * input
+        + (pos_weight.has_value() ? (target * (*pos_weight - 1) + 1) * softened : softened);
+    if (weight.has_value()) loss = loss * *weight;
+    return reduction == 0 ? loss : reduction == 1 ? loss.mean() : loss.sum();
+}
+inline Tensor l1_loss(const Tensor& input, const Tensor& target, int64_t reduction = 1) {
+    Tensor loss = (input - target).abs();
+    return reduction == 0 ? loss : reduction == 1 ? loss.mean() : loss.sum();
+}
+inline Tensor one_hot(const Tensor& self, int64_t classes = -1) {
+    int64_t n = classes < 0 ? self.max().item<int64_t>() + 1 : classes;
+    return (self.unsqueeze(-1) == at::arange(n)).to(c10::kLong);
+}
+inline Tensor rsub(const Tensor& self, const Scalar& other) { return __wb::op<Tensor>("sub", other, self); }
+inline Tensor concat(TensorList tensors, int64_t dim = 0) { return __wb::op<Tensor>("cat", tensors, dim); }
+inline Tensor hstack(TensorList tensors) { return __wb::op<Tensor>("cat", tensors, tensors[0].dim() == 1 ? 0 : 1); }
+inline Tensor vstack(TensorList tensors) { return __wb::op<Tensor>("cat", tensors, 0); }
+inline Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options = TensorOptions(c10::kLong)) {
+    return __wb::op<Tensor>("rand", size, TensorOptions(c10::kDouble)).mul(high - low).floor().add(low).to(options.dtype_opt().value_or(c10::kLong));
+}
+inline Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options = TensorOptions(c10::kLong)) {
+    return randint(0, high, size, options);
+}
+inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = TensorOptions()) {
+    int64_t count = 1;
+    for (size_t i = 0; i < sizes.size(); ++i) count = sizes[i] == 0 ? 0 : count + (sizes[i] - 1) * strides[i];
+    __wb_push_blob(data, count * c10::elementSize(options.dtype()));
+    __wb::Value<IntArrayRef>::put(sizes);
+    __wb::Value<IntArrayRef>::put(strides);
+    __wb::Value<c10::ScalarType>::put(options.dtype());
+    __wb_op("from_blob", 4);
+    return __wb::Value<Tensor>::get();
+}
+inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = TensorOptions()) {
+    int64_t count = 1;
+    for (int64_t n : sizes) count *= n;
+    __wb_push_blob(data, count * c10::elementSize(options.dtype()));
+    __wb::Value<IntArrayRef>::put(sizes);
+    __wb_push_none();
+    __wb::Value<c10::ScalarType>::put(options.dtype());
+    __wb_op("from_blob", 4);
+    return __wb::Value<Tensor>::get();
+}
+template <typename D> inline Tensor from_blob(void* data, IntArrayRef sizes, const D& deleter, const TensorOptions& options) {
+    return at::from_blob(data, sizes, options).clone();
+}
+template <typename T, typename F, typename G>
+inline T parallel_reduce(int64_t begin, int64_t end, int64_t grain, T identity, const F& f, const G& join) {
+    return begin < end ? join(identity, f(begin, end, identity)) : identity;
+}
+template <typename F> inline void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
+    if (begin < end) f(begin, end);
+}
+inline int get_num_threads() { return 1; }
+inline int get_thread_num() { return 0; }
+inline bool in_parallel_region() { return false; }
+inline void set_num_threads(int) {}
+namespace Reduction {
+enum Reduction { None = 0, Mean = 1, Sum = 2, END = 3 };
+}
+struct NoGradGuard {
+    NoGradGuard() {}
+};
+struct AutoDispatchBelowADInplaceOrView {
+    AutoDispatchBelowADInplaceOrView() {}
+};
+struct AutoDispatchBelowAutograd {
+    AutoDispatchBelowAutograd() {}
+};
 
 #define __WB_OPERATOR(sign, name) \
     inline Tensor operator sign(const Tensor& a, const Tensor& b) { return __wb::op<Tensor>(#name, a, b); } \
@@ -453,28 +722,70 @@ __WB_OPERATOR(<, lt)
 __WB_OPERATOR(<=, le)
 __WB_OPERATOR(>, gt)
 __WB_OPERATOR(>=, ge)
+__WB_OPERATOR(&, bitwise_and)
+__WB_OPERATOR(|, bitwise_or)
+__WB_OPERATOR(^, bitwise_xor)
+__WB_OPERATOR(%, remainder)
+__WB_OPERATOR(&&, logical_and)
+__WB_OPERATOR(||, logical_or)
 #undef __WB_OPERATOR
 
+#define __WB_UNARY(name) \
+    inline Tensor name(const Tensor& self) { return __wb::op<Tensor>(#name, self); } \
+    inline Tensor& name##_(Tensor& self) { return self.__wb_in_place(#name "_"); }
+__WB_UNARIES(__WB_UNARY)
+#undef __WB_UNARY
 #define __WB_UNARY(name) inline Tensor name(const Tensor& self) { return __wb::op<Tensor>(#name, self); }
-__WB_UNARY(abs) __WB_UNARY(neg) __WB_UNARY(exp) __WB_UNARY(log) __WB_UNARY(log2) __WB_UNARY(log10) __WB_UNARY(log1p)
-__WB_UNARY(expm1) __WB_UNARY(sqrt) __WB_UNARY(rsqrt) __WB_UNARY(sin) __WB_UNARY(cos) __WB_UNARY(tan) __WB_UNARY(asin)
-__WB_UNARY(acos) __WB_UNARY(atan) __WB_UNARY(sinh) __WB_UNARY(cosh) __WB_UNARY(tanh) __WB_UNARY(sigmoid) __WB_UNARY(relu)
-__WB_UNARY(erf) __WB_UNARY(erfc) __WB_UNARY(floor) __WB_UNARY(ceil) __WB_UNARY(round) __WB_UNARY(trunc) __WB_UNARY(square)
-__WB_UNARY(sign) __WB_UNARY(reciprocal) __WB_UNARY(t) __WB_UNARY(max) __WB_UNARY(min) __WB_UNARY(any) __WB_UNARY(all)
-__WB_UNARY(logical_not)
+__WB_UNARY(t) __WB_UNARY(max) __WB_UNARY(min) __WB_UNARY(clone) __WB_UNARY(squeeze) __WB_UNARY(isnan) __WB_UNARY(isinf) __WB_UNARY(isfinite)
 #undef __WB_UNARY
 #define __WB_BINARY(name) \
     inline Tensor name(const Tensor& a, const Tensor& b) { return __wb::op<Tensor>(#name, a, b); } \
     inline Tensor name(const Tensor& a, const Scalar& b) { return __wb::op<Tensor>(#name, a, b); }
-__WB_BINARY(mul) __WB_BINARY(div) __WB_BINARY(pow) __WB_BINARY(remainder) __WB_BINARY(floor_divide) __WB_BINARY(fmod)
-__WB_BINARY(eq) __WB_BINARY(ne) __WB_BINARY(lt) __WB_BINARY(le) __WB_BINARY(gt) __WB_BINARY(ge)
+__WB_BINARIES(__WB_BINARY) __WB_BINARY(div)
 #undef __WB_BINARY
-#define __WB_TENSORS(name) inline Tensor name(const Tensor& a, const Tensor& b) { return __wb::op<Tensor>(#name, a, b); }
-__WB_TENSORS(maximum) __WB_TENSORS(minimum) __WB_TENSORS(mm) __WB_TENSORS(matmul) __WB_TENSORS(bmm) __WB_TENSORS(mv)
-__WB_TENSORS(dot) __WB_TENSORS(logical_and) __WB_TENSORS(logical_or) __WB_TENSORS(atan2)
-#undef __WB_TENSORS
+inline Tensor pow(const Scalar& a, const Tensor& b) { return __wb::op<Tensor>("pow", a, b); }
+inline Tensor div(const Tensor& a, const Tensor& b, std::optional<std::string> rounding) { return a.div(b, rounding); }
+inline Tensor div(const Tensor& a, const Scalar& b, std::optional<std::string> rounding) { return a.div(b, rounding); }
 inline Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha = 1) { return __wb::op<Tensor>("add", a, b, alpha); }
+inline Tensor add(const Tensor& a, const Scalar& b, const Scalar& alpha = 1) { return __wb::op<Tensor>("add", a, b, alpha); }
 inline Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha = 1) { return __wb::op<Tensor>("sub", a, b, alpha); }
+inline Tensor sub(const Tensor& a, const Scalar& b, const Scalar& alpha = 1) { return __wb::op<Tensor>("sub", a, b, alpha); }
+#define __WB_NATIVE(R, name, params, ...) \
+    inline R name(const Tensor& self, __WB_LIST params) { return __wb::op<R>(#name, self, __VA_ARGS__); }
+__WB_NATIVES(__WB_NATIVE)
+#undef __WB_NATIVE
+// `name_out(out, ..)`: the result is written to `out`, whose extents it has.
+#define __WB_OUT(name) \
+    template <typename... A> inline Tensor& name##_out(Tensor& out, const A&... args) { return out.copy_(name(args...)); }
+__WB_OUT(add) __WB_OUT(sub) __WB_OUT(mul) __WB_OUT(div) __WB_OUT(mm) __WB_OUT(matmul) __WB_OUT(bmm) __WB_OUT(addmm)
+__WB_OUT(exp) __WB_OUT(log) __WB_OUT(sqrt) __WB_OUT(sigmoid) __WB_OUT(tanh) __WB_OUT(relu) __WB_OUT(sum) __WB_OUT(mean)
+__WB_OUT(softmax) __WB_OUT(clamp) __WB_OUT(where) __WB_OUT(cat) __WB_OUT(maximum) __WB_OUT(minimum)
+#undef __WB_OUT
+inline std::vector<Tensor> split(const Tensor& self, int64_t size, int64_t dim = 0) { return self.split(size, dim); }
+inline std::vector<Tensor> split(const Tensor& self, IntArrayRef sizes, int64_t dim = 0) { return self.split(sizes, dim); }
+inline Tensor nonzero(const Tensor& self) { return self.nonzero(); }
+inline Tensor trace(const Tensor& self) { return self.trace(); }
+inline Tensor squeeze(const Tensor& self, int64_t dim) { return self.squeeze(dim); }
+inline Tensor select(const Tensor& self, int64_t dim, int64_t index) { return self.select(dim, index); }
+inline Tensor movedim(const Tensor& self, int64_t from, int64_t to) { return self.movedim(from, to); }
+inline Tensor norm(const Tensor& self, const Scalar& p = 2) { return self.norm(p); }
+inline Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false) {
+    return self.norm(p, dim, keepdim);
+}
+inline Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
+    return __wb::op<Tensor>("linear", input, weight, bias);
+}
+inline Tensor einsum(std::string equation, TensorList tensors) { return __wb::op<Tensor>("einsum", equation, tensors); }
+inline Tensor layer_norm(const Tensor& input, IntArrayRef shape, const std::optional<Tensor>& weight = std::nullopt,
+                         const std::optional<Tensor>& bias = std::nullopt, double eps = 1e-5, bool = true) {
+    return __wb::op<Tensor>("layer_norm", input, shape, weight, bias, eps);
+}
+inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t = -1, bool = false, bool = false) {
+    return __wb::op<Tensor>("embedding", weight, indices);
+}
+inline Tensor mse_loss(const Tensor& input, const Tensor& target, int64_t reduction = 1) {
+    return __wb::op<Tensor>("mse_loss", input, target, reduction);
+}
 inline Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1) {
     return __wb::op<Tensor>("addmm", input, a, b, beta, alpha);
 }
@@ -484,20 +795,9 @@ inline Tensor mean(const Tensor& self) { return self.mean(); }
 inline Tensor mean(const Tensor& self, IntArrayRef dim, bool keepdim = false) { return self.mean(dim, keepdim); }
 inline std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim = false) { return self.max(dim, keepdim); }
 inline std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim = false) { return self.min(dim, keepdim); }
-inline Tensor argmax(const Tensor& self, std::optional<int64_t> dim = std::nullopt, bool keepdim = false) {
-    return self.argmax(dim, keepdim);
-}
-inline Tensor softmax(const Tensor& self, int64_t dim) { return self.softmax(dim); }
-inline Tensor log_softmax(const Tensor& self, int64_t dim) { return self.log_softmax(dim); }
-inline Tensor clamp(const Tensor& self, std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt) {
-    return self.clamp(low, high);
-}
 inline Tensor where(const Tensor& cond, const Tensor& a, const Tensor& b) { return __wb::op<Tensor>("where", cond, a, b); }
 inline Tensor cat(TensorList tensors, int64_t dim = 0) { return __wb::op<Tensor>("cat", tensors, dim); }
 inline Tensor stack(TensorList tensors, int64_t dim = 0) { return __wb::op<Tensor>("stack", tensors, dim); }
-inline Tensor transpose(const Tensor& self, int64_t a, int64_t b) { return self.transpose(a, b); }
-inline Tensor reshape(const Tensor& self, IntArrayRef size) { return self.reshape(size); }
-inline Tensor flatten(const Tensor& self, int64_t start = 0, int64_t end = -1) { return self.flatten(start, end); }
 inline bool equal(const Tensor& a, const Tensor& b) { return a.equal(b); }
 inline bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8) { return a.allclose(b, rtol, atol); }
 
@@ -539,6 +839,17 @@ inline Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = 
 template <typename T> inline Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = TensorOptions()) {
     return __wb::op<Tensor>("tensor", std::vector<T>(values), options);
 }
+template <typename T>
+inline Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, const TensorOptions& options = TensorOptions()) {
+    std::vector<T> values;
+    for (const auto& row : rows)
+        for (const T& value : row) values.push_back(value);
+    int64_t n = rows.size();
+    return __wb::op<Tensor>("tensor", values, options).reshape({n, n > 0 ? (int64_t)values.size() / n : 0});
+}
+template <typename T> inline Tensor tensor(ArrayRef<T> values, const TensorOptions& options = TensorOptions()) {
+    return __wb::op<Tensor>("tensor", values, options);
+}
 template <typename T> inline Tensor tensor(const std::vector<T>& values, const TensorOptions& options = TensorOptions()) {
     return __wb::op<Tensor>("tensor", values, options);
 }
@@ -564,7 +875,7 @@ inline int64_t elementSize(ScalarType t) {
         default: return 8;
     }
 }
-inline ScalarType typeMetaToScalarType(ScalarType t) { return t; }
+inline ScalarType typeMetaToScalarType(TypeMeta t) { return t.type; }
 inline std::string toString(ScalarType t) {
     __wb_push_dtype((int64_t)t);
     __wb_op("workbench::to_string", 1);
@@ -592,6 +903,12 @@ template <ScalarType t> using ScalarTypeToCPPTypeT = typename c10::ScalarTypeToC
 }
 }
 
+namespace c10 {
+struct Error : std::runtime_error {
+    explicit Error(const std::string& what) : std::runtime_error(what) {}
+};
+}
+
 namespace at {
 using c10::toString;
 using c10::isFloatingType;
@@ -607,6 +924,15 @@ using namespace c10;
 namespace torch {
 using namespace c10;
 using namespace at;
+namespace indexing = at::indexing;
+namespace nn {
+namespace functional {
+using namespace at;
+}
+}
+struct InferenceMode {
+    explicit InferenceMode(bool = true) {}
+};
 inline TensorOptions dtype(ScalarType dtype) { return TensorOptions(dtype); }
 inline TensorOptions device(const Device& device) { return TensorOptions(device); }
 inline TensorOptions device(DeviceType device) { return TensorOptions(device); }
@@ -636,7 +962,6 @@ template <typename T> struct Value;
         } \
     };
 __WB_NUMBER(bool, bool)
-__WB_INTEGER(char)
 __WB_INTEGER(signed char)
 __WB_INTEGER(unsigned char)
 __WB_INTEGER(short)
@@ -662,6 +987,9 @@ template <> struct Value<c10::ScalarType> {
     static void put(c10::ScalarType value) { __wb_push_dtype((int64_t)value); }
     static c10::ScalarType get() { return (c10::ScalarType)__wb_pop_dtype(); }
 };
+template <> struct Value<c10::TypeMeta> {
+    static void put(c10::TypeMeta value) { __wb_push_c_string(value.name()); }
+};
 template <> struct Value<c10::Device> {
     static void put(const c10::Device& value) { __wb_push_device((int64_t)value.type_, value.index_); }
     static c10::Device get() {
@@ -685,6 +1013,29 @@ template <typename T> struct Value<c10::ArrayRef<T>> {
             __wb_push_list(value.size());
         }
     }
+    // Its numbers are the call's.
+    static c10::ArrayRef<T> get() {
+        int64_t n = __wb_pop_list();
+        T* all = (T*)__wb_alloc(n * sizeof(T));
+        for (int64_t i = 0; i < n; ++i) __wb_construct(all + i, Value<T>::get());
+        return c10::ArrayRef<T>(all, n);
+    }
+};
+template <> struct Value<Index> {
+    static void put(const Index& value) {
+        __wb_push_int(value.kind);
+        if (value.kind == 4) {
+            Value<std::optional<int64_t>>::put(value.slice.start_);
+            Value<std::optional<int64_t>>::put(value.slice.stop_);
+            Value<std::optional<int64_t>>::put(value.slice.step_);
+            __wb_push_list(4);
+            return;
+        }
+        if (value.kind == 5) __wb_push_tensor(value.tensor.__wb_handle());
+        else if (value.kind == 3) __wb_push_bool(value.number);
+        else __wb_push_int(value.number);
+        __wb_push_list(2);
+    }
 };
 template <> struct Value<c10::Scalar> {
     static void put(const c10::Scalar& value) {
@@ -697,6 +1048,19 @@ template <> struct Value<c10::Scalar> {
         if (kind == 1) return c10::Scalar((bool)__wb_pop_bool());
         if (kind == 2) return c10::Scalar(__wb_pop_int());
         return c10::Scalar(__wb_pop_float());
+    }
+};
+// A character is a text of one.
+template <> struct Value<char> {
+    static void put(char value) { __wb_push_text(&value, 1); }
+    static char get() {
+        size_t size = __wb_text_size();
+        const char* text = (const char*)__wb_pop_text();
+        if (size != 1) {
+            __wb_push_c_string("Expected a character, but multi-character string found");
+            __wb_raise(1, 1);
+        }
+        return text[0];
     }
 };
 template <> struct Value<char*> {
@@ -753,6 +1117,60 @@ template <typename... T> struct Value<std::tuple<T...>> {
     }
 };
 
+template <typename A, typename B> struct Value<std::pair<A, B>> {
+    static void put(const std::pair<A, B>& value) {
+        Value<A>::put(value.first);
+        Value<B>::put(value.second);
+        __wb_push_tuple(2);
+    }
+    static std::pair<A, B> get() {
+        __wb_pop_list();
+        A first = Value<A>::get();
+        return std::pair<A, B>(first, Value<B>::get());
+    }
+};
+
+template <typename K, typename V> struct Value<std::map<K, V>> {
+    static void put(const std::map<K, V>& value) {
+        for (const auto& entry : value) {
+            Value<K>::put(entry.first);
+            Value<V>::put(entry.second);
+        }
+        __wb_push_dict(value.size());
+    }
+    static std::map<K, V> get() {
+        int64_t n = __wb_pop_dict();
+        std::map<K, V> made;
+        for (int64_t i = 0; i < n; ++i) {
+            K key = Value<K>::get();
+            made[key] = Value<V>::get();
+        }
+        return made;
+    }
+};
+template <typename T> struct Value<std::set<T>> {
+    static void put(const std::set<T>& value) {
+        for (const T& one : value) Value<T>::put(one);
+        __wb_push_list(value.size());
+    }
+};
+template <typename T, size_t N> struct Value<std::array<T, N>> {
+    static void put(const std::array<T, N>& value) {
+        for (size_t i = 0; i < N; ++i) Value<T>::put(value[i]);
+        __wb_push_list(N);
+    }
+    static std::array<T, N> get() {
+        int64_t n = __wb_pop_list();
+        if (n != N) {
+            __wb_push_c_string("a list of another length is taken as a std::array");
+            __wb_raise(2, 1);
+        }
+        std::array<T, N> made;
+        for (size_t i = 0; i < N; ++i) made[i] = Value<T>::get();
+        return made;
+    }
+};
+
 // The end of a call: what `TORCH_CHECK` and its like do.
 template <typename... A> inline void fail(int64_t kind, const char* condition, A... args) {
     if constexpr (sizeof...(A) == 0) {
@@ -764,6 +1182,40 @@ template <typename... A> inline void fail(int64_t kind, const char* condition, A
         (Value<A>::put(args), ...);
         __wb_raise(kind, sizeof...(A));
     }
+}
+
+template <typename... A> inline void warn(A... args) {
+    (Value<A>::put(args), ...);
+    __wb_op("workbench::warn", sizeof...(A));
+    __wb_drop();
+}
+template <typename... A> inline void fail_internal(const char* condition, const char* file, int64_t line, A... args) {
+    __wb_push_c_string(condition);
+    __wb_push_c_string(" INTERNAL ASSERT FAILED at \"");
+    __wb_push_c_string(file);
+    __wb_push_c_string("\":");
+    __wb_push_int(line);
+    __wb_push_c_string(", please report a bug to PyTorch. ");
+    (Value<A>::put(args), ...);
+    __wb_raise(0, 6 + sizeof...(A));
+}
+
+// `TORCH_CHECK_EQ(a, b)` and its like.
+template <typename T, typename U, typename... A>
+inline void fail_compare(const char* left, const char* right, const char* sign, const T& a, const U& b, A... args) {
+    __wb_push_c_string("Check failed: ");
+    __wb_push_c_string(left);
+    __wb_push_c_string(" ");
+    __wb_push_c_string(sign);
+    __wb_push_c_string(" ");
+    __wb_push_c_string(right);
+    __wb_push_c_string(" (");
+    Value<T>::put(a);
+    __wb_push_c_string(" vs. ");
+    Value<U>::put(b);
+    __wb_push_c_string("). ");
+    (Value<A>::put(args), ...);
+    __wb_raise(0, 10 + sizeof...(A));
 }
 
 template <typename R, typename... A> inline R op(const char* name, const A&... args) {
@@ -823,14 +1275,36 @@ struct arg {
 };
 struct none {};
 
+struct doc_ {
+    void operator=(const char* text) const {
+        __wb_push_c_string(text);
+        __wb_op("workbench::doc", 1);
+        __wb_drop();
+    }
+};
+struct attr_ {
+    const char* name;
+    template <typename T> void operator=(const T& value) const {
+        __wb_push_c_string(name);
+        __wb::Value<std::decay_t<T>>::put(value);
+        __wb_op("workbench::attr", 2);
+        __wb_drop();
+    }
+};
+struct kw_only {};
+namespace literals {}
+template <typename T> struct call_guard {};
+struct gil_scoped_release {};
 struct module_ {
     template <typename F, typename... E> module_& def(const char* name, F f, E... extra) {
-        __wb::define("module", name, f);
+        if constexpr (__wb_is_class(*(F*)nullptr)) __wb::define("module", name, +f);
+        else __wb::define("module", name, f);
         (__wb::Value<E>::put(extra), ...);
         __wb_op("workbench::define", 5 + sizeof...(E));
         return *this;
     }
-    module_& doc() { return *this; }
+    attr_ attr(const char* name) { return attr_{name}; }
+    doc_ doc() { return doc_(); }
 };
 
 }
@@ -848,6 +1322,12 @@ template <typename T> struct Value<pybind11::arg_v<T>> {
         Value<T>::put(value.value);
         __wb_push_list(2);
     }
+};
+template <typename T> struct Value<pybind11::call_guard<T>> {
+    static void put(const pybind11::call_guard<T>&) { __wb_push_none(); }
+};
+template <> struct Value<pybind11::kw_only> {
+    static void put(const pybind11::kw_only&) { __wb_push_bool(1); }
 };
 template <> struct Value<pybind11::none> {
     static void put(const pybind11::none&) { __wb_push_none(); }

@@ -82,6 +82,8 @@ pub struct Report {
     pub output: Vec<PrintfRecord>,
     /// How many records were dropped past the bound.
     pub dropped: u64,
+    /// What `TORCH_WARN` of a host function has said.
+    pub warnings: Vec<String>,
 }
 
 impl Report {
@@ -409,7 +411,8 @@ impl Program {
         (config.serial, config.interrupt, config.timeout) = (true, interrupt, timeout);
         config.host = Some(&call);
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
-        let report = self.report(&export.name, code.launch(entry, &raw, &config))?;
+        let mut report = self.report(&export.name, code.launch(entry, &raw, &config))?;
+        report.warnings = call.warnings();
         let value = call.finish().0.pop().unwrap_or(Value::None);
         Ok((value, report))
     }
@@ -489,7 +492,7 @@ impl Program {
 
     fn report(&self, kernel: &str, outcome: Outcome) -> Result<Report> {
         match outcome.fault {
-            None => Ok(Report { output: outcome.output, dropped: outcome.dropped }),
+            None => Ok(Report { output: outcome.output, dropped: outcome.dropped, warnings: Vec::new() }),
             Some(raw) => Err(Error::Fault(Box::new(Fault {
                 kind: raw.kind,
                 kernel: raw.kernel.map_or(kernel, |id| self.0.module.func(id).name.as_str()).to_owned(),

@@ -1,7 +1,7 @@
 //! Writes one IR function: open blocks, values, and what is unreachable left out.
 
 use crate::ir::{
-    BinaryOp, BitFn, Block, CompareOp, Const, Function, MathFn, Op, Scalar, Stmt, Stride, Type, UnaryOp, Value,
+    BinaryOp, BitFn, Block, CompareOp, Const, Function, Local, MathFn, Op, Scalar, Stmt, Stride, Type, UnaryOp, Value,
 };
 use crate::source::Span;
 
@@ -54,6 +54,22 @@ impl Builder {
             self.func.values.truncate(mark.values);
         }
         block
+    }
+
+    /// How many blocks are open.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// A new truth value that is false when the function starts.
+    pub fn new_flag(&mut self) -> Local {
+        let flag = self.func.new_local("", Type::Scalar(Scalar::Bool));
+        let value = self.func.new_value(Type::Scalar(Scalar::Bool), self.span);
+        let block = &mut self.open[0].block;
+        let start = [Stmt::Let(value, Op::Const(Const::Bool(false))), Stmt::Set(flag, value)];
+        block.stmts.splice(0..0, start);
+        block.spans.splice(0..0, [self.span; 2]);
+        flag
     }
 
     /// Whether the point reached in the current block can run.

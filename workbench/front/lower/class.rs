@@ -51,6 +51,8 @@ pub struct Class<'a> {
     pub context: Option<Rc<Context>>,
     /// A lambda's.
     pub is_closure: bool,
+    /// Of a closure that captures nothing: the function that it converts to a pointer to.
+    pub plain: Option<FuncIndex>,
     /// Where a lambda holds the `this` round it.
     pub captured_this: Option<(u32, Ty)>,
     /// Where a lambda's calls may run.
@@ -88,6 +90,7 @@ impl<'a> Lowerer<'a> {
             copies: None,
             context: self.context.clone(),
             is_closure: false,
+            plain: None,
             captured_this: None,
             side: Side::Both,
         });

@@ -158,6 +158,13 @@ impl<'a> Lowerer<'a> {
             }
             _ => {}
         }
+        if let Some(wanted) = to.pointee().filter(|p| matches!(p.kind, Kind::Function(_))).cloned()
+            && let Some(plain) = self.plain_function(&e.ty)
+            && self.function_type(plain).kind == wanted.kind
+        {
+            let span = e.span;
+            return self.function_pointer(plain, span);
+        }
         self.try_complete(&e.ty);
         self.try_complete(to);
         if to.is_struct()
@@ -197,6 +204,20 @@ impl<'a> Lowerer<'a> {
         diag.help = mismatch_help(&from, to);
         self.report(diag);
         Typed::error(span)
+    }
+
+    /// The function that a closure without captures converts to a pointer to.
+    pub(super) fn plain_function(&self, ty: &Ty) -> Option<super::tree::FuncIndex> {
+        self.class(ty.as_struct()?.id).plain
+    }
+
+    /// A function's address.
+    pub(super) fn function_pointer(&mut self, index: super::tree::FuncIndex, span: Span) -> Typed {
+        if !self.known_result(index, span) {
+            return Typed::error(span);
+        }
+        let ty = self.function_type(index);
+        self.rvalue(Typed::place(ty, span, Node::Function(index)))
     }
 
     /// A condition: contextually converted to `bool`.

@@ -39,6 +39,10 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, ty, Storage::Nowhere, None);
             return;
         }
+        // A constant object that a constructor makes is made anew in each call: nobody can tell.
+        let made = specs.is_static && ty.is_const && self.f.side == super::Side::Host && self.needs_destructor(&ty);
+        let plain = Specifiers { is_static: false, ..*specs };
+        let specs = if made { &plain } else { specs };
         if specs.is_static && !is_const(specs, var) && !ty.is_reference() {
             // One for the whole program, as CUDA has it: of the device, set once and kept between launches.
             let specs = Specifiers { is_static: false, device: true, ..*specs };
@@ -59,7 +63,11 @@ impl<'a> Lowerer<'a> {
             Kind::Struct(_) if own => self.own_initializer(var, "a struct is made before it has members to read"),
             Kind::Struct(_) => self.struct_variable(specs, var, ty),
             _ if own => self.own_scalar(specs, var, ty),
-            _ => self.scalar_variable(specs, var, ty),
+            _ => {
+                let mark = self.begin_scope();
+                self.scalar_variable(specs, var, ty);
+                self.end_scope(mark, var.name.span);
+            }
         }
     }
 
@@ -105,10 +113,7 @@ impl<'a> Lowerer<'a> {
     /// Reports storage classes that are not supported.
     fn refuse_storage(&mut self, specs: &Specifiers, var: &'a VarDecl) -> bool {
         let name = self.text(&var.name).to_owned();
-        let (message, help) = if specs.is_static && self.f.side == super::Side::Host && !is_const(specs, var) {
-            let message = format!("`static` variables in host functions are not supported: `{name}`");
-            (message, "pass the value as a parameter")
-        } else if specs.is_extern || specs.constant || specs.device {
+        let (message, help) = if specs.is_extern || specs.constant || specs.device {
             let message = format!("`{name}` cannot be declared like this inside a function");
             (message, "move the declaration to namespace scope")
         } else {
@@ -303,11 +308,14 @@ impl<'a> Lowerer<'a> {
     /// Gives memory its first value, if there is one; its destructor runs when the scope ends.
     fn fill(&mut self, slot: Slot, ty: &Ty, value: Option<&Typed>, span: Span) {
         if let Some(value) = value {
+            // What the initialiser makes on its way goes with it.
+            let mark = self.begin_scope();
             let to = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
             self.emit_into(value, to);
+            self.end_scope(mark, span);
         }
         if self.needs_destructor(ty) {
-            self.f.cleanups.push((slot, ty.unqualified()));
+            self.note_cleanup(slot, ty);
         }
     }
 

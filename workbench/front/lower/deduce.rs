@@ -244,13 +244,27 @@ impl<'a> Lowerer<'a> {
         Some(out.into())
     }
 
+    /// `std::initializer_list<T>` from the entries of a braced list; of anything else a list says nothing.
+    fn deduce_list(&mut self, d: &mut Deduction<'a>, pattern: &'a TypeName, arg: &Arg) -> bool {
+        let BaseType::Named(name) = &pattern.base else { return true };
+        let last = name.parts.last();
+        let Some(part) = last.filter(|p| self.text(&p.ident) == "initializer_list") else { return true };
+        let (Some([TemplateArg { kind: TemplateArgKind::Type(elem), .. }]), Some(list)) =
+            (part.args.as_deref(), arg.list)
+        else {
+            return true;
+        };
+        let Some(shapes) = self.entries_of(list) else { return true };
+        shapes.iter().all(|shape| self.deduce_param(d, elem, shape))
+    }
+
     /// One parameter of a call ([temp.deduct.call]).
     fn deduce_param(&mut self, d: &mut Deduction<'a>, pattern: &'a TypeName, arg: &Arg) -> bool {
         if arg.ty.is_error() {
             return true;
         }
         if matches!(arg.ty.kind, Kind::Braced) {
-            return true;
+            return self.deduce_list(d, pattern, arg);
         }
         let layers = pattern.layers.len();
         match pattern.layers.last() {

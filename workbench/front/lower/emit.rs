@@ -145,6 +145,9 @@ impl<'a> Lowerer<'a> {
             }
             Node::Call(..) | Node::Intrinsic(..) | Node::Math(..) | Node::Printf(..) | Node::Service(..) => {
                 self.emit_call(e, false);
+                if self.never_returns(e) {
+                    self.at(span).push(Stmt::Trap);
+                }
             }
             Node::Launch(launch) => self.emit_launch(launch, span),
             Node::Life(life) => self.emit_life(&life.0, life.1.as_ref(), span),
@@ -157,6 +160,16 @@ impl<'a> Lowerer<'a> {
                 self.emit_value(e);
             }
         }
+    }
+
+    /// Whether a call ends the whole call of host code: those of the library that raise exceptions.
+    fn never_returns(&self, e: &Typed) -> bool {
+        let Node::Call(index, _) = &e.node else {
+            return matches!(e.node, Node::Service(crate::ir::Service::Raise, _));
+        };
+        let f = self.func(*index);
+        self.in_library(f.span)
+            && matches!(self.interner.name(f.name), crate::library::THROW | "fail" | "fail_compare" | "fail_internal")
     }
 
     /// The value in a place.
@@ -341,9 +354,22 @@ impl<'a> Lowerer<'a> {
     fn emit_struct_assign(&mut self, place: &Typed, value: &Typed) -> (Value, Place) {
         let span = place.span;
         if self.holds_objects(&place.ty) {
-            let message =
-                format!("assigning a `{}` is not supported: it holds objects with constructors of their own", place.ty);
-            self.report(Diagnostic::error(Code::Unsupported, span, message).help("assign its members one by one"));
+            if self.assigns_its_way(&place.ty) {
+                let message = format!(
+                    "assigning a `{}` is not supported: it holds objects with an `operator=` of their own",
+                    place.ty
+                );
+                self.report(Diagnostic::error(Code::Unsupported, span, message).help("assign its members one by one"));
+            }
+            // The copy is made beside, the old value goes, and the copy moves in.
+            let ty = place.ty.unqualified();
+            let slot = self.slot(String::new(), ty.size().unwrap_or(1), ty.align(), ty.uniform(), span);
+            let fresh = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+            self.emit_into(value, fresh);
+            let to = self.emit_address(place);
+            self.destroy(to, &ty, span);
+            self.copy(to, fresh, &ty, span);
+            return (to, Place::Memory { ptr: to, volatile: place.ty.is_volatile });
         }
         let from = match &value.node {
             Node::Load(source) => {
@@ -361,6 +387,19 @@ impl<'a> Lowerer<'a> {
         }
         self.copy(to, from, &place.ty, span);
         (to, Place::Memory { ptr: to, volatile: place.ty.is_volatile })
+    }
+
+    /// Whether members of an object, other than the library's, say themselves how they are assigned.
+    fn assigns_its_way(&self, ty: &Ty) -> bool {
+        ty.layout().is_some_and(|l| {
+            let fields = l.fields.iter().map(|f| &f.ty);
+            fields.chain(l.bases.iter().map(|(b, _)| b)).any(|part| {
+                let Some(s) = part.innermost().as_struct() else { return false };
+                let class = self.class(s.id);
+                let own = self.scopes.member(class.scope, self.known.operators["="]).is_some();
+                (own && !self.in_library(class.span)) || self.assigns_its_way(part.innermost())
+            })
+        })
     }
 
     fn emit_compound(&mut self, compound: &Compound, span: Span) -> (Value, Place) {

@@ -257,7 +257,7 @@ impl<'a> Lowerer<'a> {
             if self.needs_object(index, span) || !self.known_result(index, span) {
                 return Typed::error(span);
             }
-            if self.func(index).side == Side::Kernel {
+            if self.func(index).side == Side::Kernel && self.f.inside && self.f.side != Side::Host {
                 let message = format!("`{}` is a kernel, which has no address here", self.text(ident));
                 self.report(Diagnostic::error(Code::WrongSide, span, message));
                 return Typed::error(span);
@@ -300,6 +300,11 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let name = self.text(first).to_owned();
+        if let Some(Decl::Namespace(_)) = self.scopes.lookup(first.name) {
+            let message = format!("`{name}` has nothing of this name here");
+            self.report(Diagnostic::error(Code::Unsupported, span, message).help("LANGUAGE.md lists what it has"));
+            return;
+        }
         match builtins::unsupported_namespace(&name) {
             Some(advice) => self.unsupported_name(advice, name, span),
             None => {

@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
     BaseType, Expr, FunctionDecl, FunctionKind, Ident, Item, ParamDecl, Specifiers, Symbol, TypeName,
 };
-use crate::front::types::Ty;
+use crate::front::types::{Kind, Ty};
 use crate::ir::{FuncId, FuncKind, Function};
 use crate::source::Span;
 
@@ -180,10 +180,13 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::TypeMismatch, at, "a function cannot return an array"));
         }
         let broken = (ret.is_error() && auto.is_none()) || params.iter().any(Ty::is_error);
+        // `std::swap` of tensors and the like: what is for both sides is for the host's where its types are.
+        let of_host =
+            sig.side == Side::Both && params.iter().chain(&sig.this).chain([&ret]).any(|ty| self.is_of_host(ty, 0));
         FuncInfo {
             name: sig.name,
             display: sig.display,
-            side: sig.side,
+            side: if of_host { Side::Host } else { sig.side },
             role: sig.role,
             params,
             defaults,
@@ -208,6 +211,29 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// Whether a type is a class that only host code can make or destroy, or an instance of a template for one.
+    fn is_of_host(&self, ty: &Ty, depth: u32) -> bool {
+        const DEEPEST: u32 = 4;
+        if depth > DEEPEST {
+            return false;
+        }
+        match &ty.kind {
+            Kind::Pointer(t) | Kind::Reference(t) | Kind::RvalueReference(t) | Kind::Array(t, _) => {
+                self.is_of_host(t, depth + 1)
+            }
+            Kind::Struct(s) => {
+                let class = self.class(s.id);
+                let mut special = class.copies.iter().chain(&class.destructor);
+                let args = class.template.iter().flat_map(|(_, args)| args.iter());
+                special.any(|f| self.func(*f).side == Side::Host)
+                    || args
+                        .into_iter()
+                        .any(|a| matches!(a, super::names::TArg::Type(t) if self.is_of_host(t, depth + 1)))
+            }
+            _ => false,
+        }
+    }
+
     /// A parameter's name, for what follows it in the declaration to ask its type.
     fn declare_for_type(&mut self, name: Ident, ty: &Ty) {
         let var = super::Variable {
@@ -229,11 +255,7 @@ impl<'a> Lowerer<'a> {
             return Ty::error();
         }
         // The parser has done so for arrays it saw; a typedef may still hide one.
-        if resolved.is_array() || matches!(resolved.kind, crate::front::types::Kind::Function(_)) {
-            resolved.decayed()
-        } else {
-            resolved
-        }
+        if resolved.is_array() || matches!(resolved.kind, Kind::Function(_)) { resolved.decayed() } else { resolved }
     }
 
     pub(super) fn check_kernel(&mut self, decl: &'a FunctionDecl, ret: &Ty, params: &[Ty]) {

@@ -4,9 +4,12 @@
 use super::names::ScopeId;
 use super::tree::FuncIndex;
 use super::{FuncInfo, Lowerer, Progress, Role, Side};
-use crate::front::types::{FnTy, Ty};
+use crate::front::types::{FnTy, Num, Ty};
 use crate::ir::{Case, Const, Elem, Function, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value};
 use crate::source::Span;
+
+/// Grid, block, and bytes of shared memory.
+const CONFIG: usize = 7;
 
 impl<'a> Lowerer<'a> {
     /// The address of a function, as a value.
@@ -25,10 +28,26 @@ impl<'a> Lowerer<'a> {
         if let Some((_, index)) = self.dispatchers.iter().find(|(ty, _)| ty == func) {
             return *index;
         }
+        let index = self.chooser(func, &[], span);
+        self.dispatchers.push((func.clone(), index));
+        index
+    }
+
+    /// The function that launches the kernel that a pointer of a type points at: after the pointer come grid, block and bytes.
+    pub(super) fn launcher(&mut self, func: &FnTy, span: Span) -> FuncIndex {
+        if let Some((_, index)) = self.launchers.iter().find(|(ty, _)| ty == func) {
+            return *index;
+        }
+        let index = self.chooser(func, &vec![Ty::from(Num::UInt); CONFIG], span);
+        self.launchers.push((func.clone(), index));
+        index
+    }
+
+    fn chooser(&mut self, func: &FnTy, between: &[Ty], span: Span) -> FuncIndex {
         let scope: ScopeId = super::names::GLOBAL;
         let pointer = Ty::void().pointer();
         let mut params = vec![pointer];
-        params.extend(func.params.iter().cloned());
+        params.extend(between.iter().chain(&func.params).cloned());
         let info = FuncInfo {
             name: self.known.call,
             display: format!("call {}", Ty::new(crate::front::types::Kind::Function(func.clone().into()))),
@@ -57,19 +76,22 @@ impl<'a> Lowerer<'a> {
         };
         let index = self.add_func(info);
         self.func_id(index);
-        self.dispatchers.push((func.clone(), index));
         index
     }
 
     /// Writes the bodies of dispatchers, when all addresses are known.
     pub(super) fn finish_dispatchers(&mut self) {
-        for at in 0..self.dispatchers.len() {
-            let (ty, index) = self.dispatchers[at].clone();
+        let launchers = self.launchers.clone();
+        let all =
+            self.dispatchers.clone().into_iter().map(|d| (d, false)).chain(launchers.into_iter().map(|d| (d, true)));
+        for ((ty, index), launches) in all {
             let wanted = Ty::new(crate::front::types::Kind::Function(ty.clone().into()));
             let mut targets = Vec::new();
             for i in 0..self.addressed.len() {
                 let target = self.addressed[i];
-                if self.function_type(target).kind == wanted.kind && !self.func(target).broken {
+                let is_kernel = self.func(target).side == Side::Kernel;
+                if self.function_type(target).kind == wanted.kind && !self.func(target).broken && is_kernel == launches
+                {
                     targets.push(target);
                 }
             }
@@ -77,6 +99,7 @@ impl<'a> Lowerer<'a> {
             let span = self.func(index).span;
             let mut func: Function = self.module.functions[id.index()].clone();
             let mut types = vec![ParamType::Ptr { elem: None, is_const: false }];
+            types.extend(vec![ParamType::Scalar(Scalar::U32); if launches { CONFIG } else { 0 }]);
             for param in &ty.params {
                 types.push(match param.ir() {
                     Some(Type::Scalar(s)) => ParamType::Scalar(s),
@@ -105,7 +128,12 @@ impl<'a> Lowerer<'a> {
                 let callee = self.func_id(target);
                 b.open();
                 let result = ty.ret.ir().map(|ir| b.func.new_value(ir, span));
-                b.push(Stmt::Call { result, func: callee, args: args[1..].to_vec() });
+                match args[1..].split_first_chunk::<CONFIG>() {
+                    Some((config, args)) if launches => {
+                        b.push(Stmt::Launch { kernel: callee, config: *config, args: args.to_vec() });
+                    }
+                    _ => b.push(Stmt::Call { result, func: callee, args: args[1..].to_vec() }),
+                }
                 b.push(Stmt::Return(result));
                 let body = b.close();
                 cases.push(Case { values: vec![i64::from(target.0) + 1], default: false, body, falls_through: false });

@@ -196,6 +196,22 @@ impl<'a> Lowerer<'a> {
         if entries.is_empty() {
             return self.value_initialised(ty, span);
         }
+        if let Some(elem) = super::list::element(ty) {
+            let mut args = Vec::new();
+            for item in self.items(entries, span).list {
+                args.push(match item {
+                    Item::Checked(e) => e,
+                    Item::Written(init) => self.entry(init),
+                });
+            }
+            if args.iter().any(Typed::is_error) {
+                return Typed::error(span);
+            }
+            let copies = matches!(args.as_slice(), [one] if one.ty.unqualified() == ty.unqualified());
+            if !copies {
+                return self.list_of(&ty.unqualified(), &elem, args, span);
+            }
+        }
         if self.class(s.id).constructed {
             let mut args = Vec::new();
             for item in self.items(entries, span).list {

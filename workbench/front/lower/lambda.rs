@@ -21,6 +21,7 @@ impl<'a> Lowerer<'a> {
     /// `[...](...) { ... }`
     pub(super) fn lambda(&mut self, lambda: &'a Lambda, span: Span) -> Typed {
         let (captured, this) = self.captures(lambda);
+        let holds_nothing = captured.is_empty() && this.is_none();
         let scope = self.scopes.current();
         let closure = self.new_struct("lambda".to_owned(), false, scope, span);
         let class_scope = self.class(closure.id).scope;
@@ -73,7 +74,14 @@ impl<'a> Lowerer<'a> {
         } else {
             let sig = self.lambda_signature(lambda, closure.id, class_scope);
             let info = self.signature(sig);
-            Callable::Func(self.add_func(info))
+            let index = self.add_func(info);
+            if holds_nothing {
+                let sig = Signature { this: None, ..self.lambda_signature(lambda, closure.id, class_scope) };
+                let info = self.signature(sig);
+                let plain = self.add_func(info);
+                self.class_mut(closure.id).plain = Some(plain);
+            }
+            Callable::Func(index)
         };
         self.add_functions(call, &[callable], span);
         self.scopes.enter(here);

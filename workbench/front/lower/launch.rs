@@ -17,11 +17,19 @@ const PREFIX: &str = "__wb_";
 /// What names of functions of the library begin with that the run time calls.
 pub(super) const ENTRY: &str = "__wb_entry";
 
+/// What is launched.
+#[derive(Debug, Clone)]
+enum Launched {
+    Kernel(FuncIndex),
+    /// A pointer to a kernel, and what launches the kernels of its type ([`Lowerer::launcher`]).
+    Pointer(Typed, FuncIndex),
+}
+
 /// A launch, checked.
 #[derive(Debug, Clone)]
 pub struct Launch {
     /// The kernel.
-    kernel: FuncIndex,
+    kernel: Launched,
     /// Grid and block, of type `dim3`.
     extents: [Typed; 2],
     /// Bytes of dynamic shared memory.
@@ -51,11 +59,20 @@ impl<'a> Lowerer<'a> {
         let [Some(grid), Some(block)] = extents else { return Typed::error(span) };
         let (Some(kernel), extents) = (kernel, [grid, block]) else { return Typed::error(span) };
         let parts = extents.iter().chain(&shared).chain(&stream).chain(&args);
-        if parts.into_iter().any(Typed::is_error) || !self.known_result(kernel, span) {
+        if parts.into_iter().any(Typed::is_error) {
             return Typed::error(span);
         }
-        let Some(args) = self.converted_arguments(kernel, args, span) else { return Typed::error(span) };
-        self.note_call(kernel, span);
+        let args = match &kernel {
+            Launched::Kernel(index) => {
+                if !self.known_result(*index, span) {
+                    return Typed::error(span);
+                }
+                self.note_call(*index, span);
+                self.converted_arguments(*index, args, span)
+            }
+            Launched::Pointer(pointer, _) => self.arguments_of_pointer(&pointer.clone(), args, span),
+        };
+        let Some(args) = args else { return Typed::error(span) };
         let launch = Launch { kernel, extents, shared, stream, args };
         Typed::value(Ty::void(), span, Node::Launch(Box::new(launch)))
     }
@@ -86,15 +103,14 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The kernel that is launched with such arguments.
-    fn launched(&mut self, callee: &'a Expr, args: &[Typed]) -> Option<FuncIndex> {
+    fn launched(&mut self, callee: &'a Expr, args: &[Typed]) -> Option<Launched> {
         let callee = super::expr::bare(callee);
         if args.iter().any(Typed::is_error) {
             return None;
         }
         let ExprKind::Name(name) = &callee.kind else {
-            let message = "what is launched is a kernel's name";
-            self.report(Diagnostic::error(Code::TypeMismatch, callee.span, message));
-            return None;
+            let found = self.expr(callee);
+            return self.launched_value(found, "this");
         };
         let shown = name.path(self.interner);
         let index = match self.find(name) {
@@ -108,27 +124,57 @@ impl<'a> Lowerer<'a> {
             }
             _ => {
                 let found = self.expr(callee);
-                if found.is_error() {
-                    return None;
-                }
-                if let Some(index) = Self::as_function(&found) {
-                    index
-                } else {
-                    let message = format!("`{shown}` is `{}`: what is launched is a kernel's name", found.ty);
-                    self.report(Diagnostic::error(Code::TypeMismatch, callee.span, message));
-                    return None;
-                }
+                return self.launched_value(found, &format!("`{shown}`"));
             }
         };
+        self.kernel_of(index, &format!("`{shown}`"), callee.span).map(Launched::Kernel)
+    }
+
+    /// A kernel by its address.
+    fn launched_value(&mut self, found: Typed, shown: &str) -> Option<Launched> {
+        let span = found.span;
+        if found.is_error() {
+            return None;
+        }
+        if let Some(index) = Self::as_function(&found) {
+            return self.kernel_of(index, shown, span).map(Launched::Kernel);
+        }
+        let pointer = self.operand(found);
+        match pointer.ty.pointee().map(|p| p.kind.clone()) {
+            Some(crate::front::types::Kind::Function(ty)) if ty.ret.is_void() => {
+                let launcher = self.launcher(&ty, span);
+                Some(Launched::Pointer(pointer, launcher))
+            }
+            _ => {
+                let message = format!("{shown} is `{}`: what is launched is a kernel, or a pointer to one", pointer.ty);
+                self.report(Diagnostic::error(Code::TypeMismatch, span, message));
+                None
+            }
+        }
+    }
+
+    fn arguments_of_pointer(&mut self, pointer: &Typed, args: Vec<Typed>, span: Span) -> Option<Vec<Typed>> {
+        let crate::front::types::Kind::Function(ty) = &pointer.ty.pointee()?.kind else { return None };
+        let ty = ty.clone();
+        if !self.exactly("this kernel", ty.params.len(), args.len(), span) {
+            return None;
+        }
+        let convert =
+            |(i, (arg, param)): (usize, (Typed, &Ty))| self.implicit(arg, param, Use::Argument(i + 1, "this kernel"));
+        let args: Vec<Typed> = args.into_iter().zip(&ty.params).enumerate().map(convert).collect();
+        (!args.iter().any(Typed::is_error)).then_some(args)
+    }
+
+    fn kernel_of(&mut self, index: FuncIndex, shown: &str, span: Span) -> Option<FuncIndex> {
         let func = self.func(index);
         if func.broken {
             return None;
         }
         if func.side != Side::Kernel {
             let place = func.span;
-            let message = format!("`{shown}` is launched, and is no kernel");
+            let message = format!("{shown} is launched, and is no kernel");
             self.report(
-                Diagnostic::error(Code::WrongSide, callee.span, message)
+                Diagnostic::error(Code::WrongSide, span, message)
                     .related(place, "declared here")
                     .help("declare it `__global__`"),
             );
@@ -155,9 +201,19 @@ impl<'a> Lowerer<'a> {
             self.effect(stream);
         }
         let args: Vec<Value> = launch.args.iter().map(|a| self.emit_argument(a)).collect();
-        let kernel = self.func_id(launch.kernel);
-        if let Ok(config) = config.try_into() {
-            self.at(span).push(Stmt::Launch { kernel, config, args });
+        match &launch.kernel {
+            Launched::Kernel(index) => {
+                let kernel = self.func_id(*index);
+                if let Ok(config) = config.try_into() {
+                    self.at(span).push(Stmt::Launch { kernel, config, args });
+                }
+            }
+            Launched::Pointer(pointer, launcher) => {
+                let mut all = vec![self.emit_value(pointer)];
+                all.extend(config.into_iter().chain(args));
+                let func = self.func_id(*launcher);
+                self.at(span).push(Stmt::Call { result: None, func, args: all });
+            }
         }
     }
 
@@ -169,6 +225,16 @@ impl<'a> Lowerer<'a> {
         }
         if let "construct" | "destroy" = name {
             return Some(self.life(args, span));
+        }
+        // What a type is: the argument says which, and is not evaluated.
+        let known = match (name, args) {
+            ("is_class", [of]) => Some(of.ty.is_struct()),
+            ("is_made_of", [made, of]) => Some(self.is_made_of(&made.ty.clone(), of)),
+            _ => None,
+        };
+        if let Some(known) = known {
+            let constant = crate::ir::Const::Bool(known);
+            return Some(Typed::value(Ty::from(Num::Bool), span, Node::Const(constant)));
         }
         let service = Service::find(name)?;
         let params = service.params();
@@ -194,6 +260,16 @@ impl<'a> Lowerer<'a> {
             Some(Kind::Ptr) => Ty::void().pointer(),
         };
         Some(Typed::value(ty, span, Node::Service(service, converted)))
+    }
+
+    /// Whether `T(x)` is a conversion that there is.
+    fn is_made_of(&mut self, to: &Ty, of: &Typed) -> bool {
+        let arg = super::rank::Arg::from(of);
+        self.try_complete(&of.ty);
+        self.try_complete(to);
+        of.ty.unqualified().kind == to.kind
+            || super::rank::implicit(&arg, to).is_some()
+            || self.quietly(|this| this.user_conversion(&arg, to, true)).0.is_some()
     }
 
     /// `__wb_construct(place, value)`, `__wb_destroy(place)`

@@ -17,6 +17,21 @@ pub(super) struct ListConstructor {
     elem: Ty,
 }
 
+impl ListConstructor {
+    /// What the list holds.
+    pub fn element(&self) -> &Ty {
+        &self.elem
+    }
+}
+
+/// The elements' type of a `std::initializer_list`.
+pub(super) fn element(list: &Ty) -> Option<Ty> {
+    if !list.as_struct()?.name.starts_with("initializer_list<") {
+        return None;
+    }
+    Some(list.layout()?.fields.first()?.ty.pointee()?.unqualified())
+}
+
 impl<'a> Lowerer<'a> {
     /// The constructor of a class that takes a `std::initializer_list`.
     pub(super) fn list_constructor(&mut self, s: &Rc<StructTy>) -> Option<ListConstructor> {
@@ -25,11 +40,11 @@ impl<'a> Lowerer<'a> {
             let Callable::Func(index) = *callable else { return None };
             let func = self.func(index);
             let list = func.params.first()?.referred().unqualified();
-            if func.required() > 1 || !list.as_struct()?.name.starts_with("initializer_list<") {
+            if func.required() > 1 {
                 return None;
             }
             self.try_complete(&list);
-            let elem = list.layout()?.fields.first()?.ty.pointee()?.unqualified();
+            let elem = element(&list)?;
             Some(ListConstructor { constructor: index, list, elem })
         })
     }
@@ -45,22 +60,33 @@ impl<'a> Lowerer<'a> {
             return Typed::error(span);
         }
         let all = args.iter().all(|arg| self.conversion(&Arg::from(arg), &by.elem).is_some());
-        let Some(size) = by.elem.size().filter(|_| all) else { return self.construct(ty, args, span) };
+        if by.elem.size().is_none() || !all {
+            return self.construct(ty, args, span);
+        }
+        let list = self.list_of(&by.list, &by.elem, args, span);
+        if list.is_error() {
+            return list;
+        }
+        self.constructed_by(by.constructor, ty, vec![list], span)
+    }
+
+    /// A `std::initializer_list` of some elements, which are a temporary array.
+    pub(super) fn list_of(&mut self, list: &Ty, elem: &Ty, args: Vec<Typed>, span: Span) -> Typed {
+        let Some(size) = elem.size() else { return Typed::error(span) };
         let count = args.len() as u32;
         let mut items = Vec::with_capacity(args.len());
         for (i, arg) in args.into_iter().enumerate() {
-            let value = self.implicit(arg, &by.elem, Use::Init("an element of the list"));
+            let value = self.implicit(arg, elem, Use::Init("an element of the list"));
             if value.is_error() {
                 return Typed::error(span);
             }
             items.push((i as u32 * size, value));
         }
-        let array = by.elem.clone().array(Some(count));
+        let array = elem.clone().array(Some(count));
         let value = Typed::value(array.clone(), span, Node::Init(items.into()));
         let place = Typed::place(array, span, Node::Temporary(Box::new(value)));
-        let start = Typed::value(by.elem.constant().pointer(), span, Node::Decay(Box::new(place)));
+        let start = Typed::value(elem.clone().constant().pointer(), span, Node::Decay(Box::new(place)));
         let parts = [(0, start), (8, Typed::int(Num::ULong, i64::from(count), span))];
-        let list = Typed::value(by.list, span, Node::Init(Rc::new(parts)));
-        self.constructed_by(by.constructor, ty, vec![list], span)
+        Typed::value(list.clone(), span, Node::Init(Rc::new(parts)))
     }
 }

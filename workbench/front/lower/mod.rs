@@ -126,6 +126,22 @@ enum Storage {
     Nowhere,
 }
 
+/// An object that goes at the end of its scope.
+#[derive(Debug, Clone)]
+struct Cleanup {
+    slot: Slot,
+    ty: Ty,
+    /// Whether it was made, where that depends on the way to the end of the scope.
+    made: Option<Local>,
+}
+
+/// Where a scope began: so many objects there were before, and what was [`FnState::scope_depth`].
+#[derive(Debug, Clone, Copy)]
+struct ScopeMark {
+    cleanups: usize,
+    depth: usize,
+}
+
 struct Variable {
     name: Symbol,
     /// Its declared type; a reference keeps being one.
@@ -271,7 +287,9 @@ struct FuncState<'a> {
     /// The index of the parameter that says where the result goes.
     result: u32,
     /// Objects whose destructors run when their block ends.
-    cleanups: Vec<(Slot, Ty)>,
+    cleanups: Vec<Cleanup>,
+    /// How many blocks were open where the innermost scope of them began.
+    scope_depth: usize,
 }
 
 impl FuncState<'_> {
@@ -293,6 +311,7 @@ impl FuncState<'_> {
             this_value: None,
             result: 0,
             cleanups: Vec::new(),
+            scope_depth: 1,
         }
     }
 }
@@ -368,6 +387,10 @@ struct Lowerer<'a> {
     obstacle_found: Option<(String, Span)>,
     /// Braced lists and overload sets that typed expressions refer to.
     braced: Vec<(&'a [Init], ScopeId)>,
+    /// What their entries are, once somebody has asked.
+    braced_shapes: HashMap<u32, Option<Rc<[rank::Arg]>>>,
+    /// Lists within lists whose entries are being looked at.
+    list_depth: u32,
     overloads: Vec<OverloadSet>,
     /// The initialiser that `auto` took its type from, checked.
     held: Option<(*const Expr, Typed)>,
@@ -376,6 +399,8 @@ struct Lowerer<'a> {
     /// Functions whose address is taken, and those that call through one, by type.
     addressed: Vec<FuncIndex>,
     dispatchers: Vec<(FnTy, FuncIndex)>,
+    /// What launches kernels by their addresses, by type.
+    launchers: Vec<(FnTy, FuncIndex)>,
     /// Functions whose bodies wait.
     queue: VecDeque<FuncIndex>,
     context: Option<Rc<Context>>,
@@ -422,11 +447,14 @@ pub fn lower(
         enum_scopes: Vec::new(),
         obstacle_found: None,
         braced: Vec::new(),
+        braced_shapes: HashMap::new(),
+        list_depth: 0,
         overloads: Vec::new(),
         held: None,
         unnamed: Vec::new(),
         addressed: Vec::new(),
         dispatchers: Vec::new(),
+        launchers: Vec::new(),
         queue: VecDeque::new(),
         context: None,
         instances: 0,

@@ -3,11 +3,11 @@
 //! The IR has no values of such types. An expression of struct type that is no place is written into memory that is
 //! handed to it ([`Lowerer::emit_into`]): a variable's, a temporary's, a caller's.
 
-use super::Lowerer;
 use super::init::zero_const;
 use super::tree::{Node, Typed};
+use super::{Cleanup, Lowerer, ScopeMark};
 use crate::front::types::{Kind, MAX_UNROLLED, Ty};
-use crate::ir::{BinaryOp, Block, CompareOp, Op, Scalar, Stmt, Stride, Type, Value};
+use crate::ir::{BinaryOp, Block, CompareOp, Const, Op, Scalar, Slot, Stmt, Stride, Type, Value};
 use crate::source::Span;
 
 /// Most members of a struct copied or zeroed one by one; a loop over its words takes the rest.
@@ -85,7 +85,7 @@ impl<'a> Lowerer<'a> {
         let ptr = self.at(e.span).bind(Type::Ptr, Op::SlotAddr(slot));
         self.emit_into(e, ptr);
         if self.needs_destructor(&e.ty) {
-            self.f.cleanups.push((slot, e.ty.unqualified()));
+            self.note_cleanup(slot, &e.ty);
         }
         self.at(e.span).bind(Type::Ptr, Op::SlotAddr(slot))
     }
@@ -313,22 +313,56 @@ impl<'a> Lowerer<'a> {
         b.push(Stmt::Loop { label, body: block, step });
     }
 
+    /// Notes an object that was just made in a slot, and goes at the end of the innermost scope.
+    pub(super) fn note_cleanup(&mut self, slot: Slot, ty: &Ty) {
+        if !self.f.b.is_live() {
+            return;
+        }
+        let made = (self.f.b.depth() > self.f.scope_depth).then(|| {
+            let flag = self.f.b.new_flag();
+            let yes = self.f.b.constant(Const::Bool(true));
+            self.f.b.push(Stmt::Set(flag, yes));
+            flag
+        });
+        self.f.cleanups.push(Cleanup { slot, ty: ty.unqualified(), made });
+    }
+
     /// Runs the destructors of objects made since a mark, the last first; they stay noted.
     pub(super) fn run_cleanups(&mut self, mark: usize, span: Span) {
         if !self.f.b.is_live() {
             return;
         }
         for i in (mark..self.f.cleanups.len()).rev() {
-            let (slot, ty) = self.f.cleanups[i].clone();
-            let ptr = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+            let Cleanup { slot, ty, made } = self.f.cleanups[i].clone();
+            let Some(made) = made else {
+                let ptr = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+                self.destroy(ptr, &ty, span);
+                continue;
+            };
+            let b = self.at(span);
+            let cond = b.bind(Scalar::Bool, Op::Get(made));
+            b.open();
+            let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
             self.destroy(ptr, &ty, span);
+            let b = self.at(span);
+            let no = b.constant(Const::Bool(false));
+            b.push(Stmt::Set(made, no));
+            let then = b.close();
+            b.push(Stmt::If { cond, then, els: Block::default() });
         }
     }
 
-    /// The end of a block: its objects go.
-    pub(super) fn end_scope(&mut self, mark: usize, span: Span) {
-        self.run_cleanups(mark, span);
-        self.f.cleanups.truncate(mark);
+    /// The start of a scope of objects.
+    pub(super) fn begin_scope(&mut self) -> ScopeMark {
+        let depth = std::mem::replace(&mut self.f.scope_depth, self.f.b.depth());
+        ScopeMark { cleanups: self.f.cleanups.len(), depth }
+    }
+
+    /// The end of a scope: its objects go.
+    pub(super) fn end_scope(&mut self, mark: ScopeMark, span: Span) {
+        self.run_cleanups(mark.cleanups, span);
+        self.f.cleanups.truncate(mark.cleanups);
+        self.f.scope_depth = mark.depth;
     }
 }
 

@@ -190,6 +190,9 @@ impl<'a> Lowerer<'a> {
     }
 
     fn has_stride(&mut self, ptr: &Typed, span: Span) -> bool {
+        if let Some(pointee) = ptr.ty.pointee().cloned() {
+            self.try_complete(pointee.innermost());
+        }
         let known = ptr.ty.pointee().is_some_and(|p| p.stride().is_some());
         if !known {
             let message = format!("arithmetic on `{}`: what it points at has no size", ptr.ty);
@@ -244,6 +247,11 @@ impl<'a> Lowerer<'a> {
                 return self.negate(a, span);
             }
             Un::Plus | Un::Minus | Un::BitNot => {}
+        }
+        if op == Un::Plus
+            && let Some(plain) = self.plain_function(&a.ty)
+        {
+            return self.function_pointer(plain, span);
         }
         let a = self.operand(a);
         if a.is_error() {

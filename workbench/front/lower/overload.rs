@@ -9,7 +9,7 @@ use super::names::{Callable, Decl, ScopeId, ScopeKind, TArg};
 use super::rank::{Arg, Conversion, Rank, better, implicit};
 use super::tree::{FuncIndex, Node, TemplateIndex, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::Symbol;
+use crate::front::ast::{Init, Symbol};
 use crate::front::types::{FnTy, Kind, Ty};
 use crate::source::Span;
 
@@ -72,6 +72,31 @@ impl<'a> Lowerer<'a> {
         false
     }
 
+    /// What the entries of a braced argument are, for ranking; `None` for designators, and in lists that hold calls with lists that hold
+    /// more of them: there only numbers of entries are compared.
+    pub(super) fn entries_of(&mut self, list: u32) -> Option<Rc<[Arg]>> {
+        const DEEPEST: u32 = 4;
+        if let Some(known) = self.braced_shapes.get(&list) {
+            return known.clone();
+        }
+        let (entries, scope) = self.braced[list as usize];
+        let plain = entries.iter().all(|e| matches!(e, Init::List(..)) || super::global::only_expr(e).is_some());
+        let shapes = if plain && self.list_depth < DEEPEST {
+            self.list_depth += 1;
+            let here = self.scopes.enter(scope);
+            let (shapes, fine) =
+                self.quietly(|this| entries.iter().map(|e| Arg::from(&this.entry(e))).collect::<Rc<[Arg]>>());
+            self.scopes.enter(here);
+            self.list_depth -= 1;
+            fine.then_some(shapes)
+        } else {
+            None
+        };
+        self.braced_shapes.insert(list, shapes.clone());
+        shapes
+    }
+
+    /// The conversion of a braced list ([over.ics.list]).
     fn list_conversion(&mut self, list: u32, to: &Ty) -> Option<Conversion> {
         let (entries, _) = self.braced[list as usize];
         let target = to.referred();
@@ -81,8 +106,36 @@ impl<'a> Lowerer<'a> {
         if let Some(s) = target.as_struct().cloned() {
             self.try_complete(target);
             let layout = s.layout.get()?;
-            let fits = if self.list_constructor(&s).is_some() {
+            let shapes = self.entries_of(list);
+            if let Some(elem) = super::list::element(target) {
+                let mut worst = Conversion::of(Rank::Exact);
+                for shape in shapes.iter().flat_map(|s| s.iter()) {
+                    let one = self.conversion(shape, &elem)?;
+                    if worst.order(&one).is_lt() {
+                        worst = one;
+                    }
+                }
+                return Some(worst.of_list());
+            }
+            let by_list = self.list_constructor(&s);
+            let all_convert = match (&by_list, &shapes) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(by), Some(shapes)) => shapes.iter().all(|shape| self.conversion(shape, by.element()).is_some()),
+            };
+            let fits = if all_convert {
                 true
+            } else if let (Some(shapes), true) = (&shapes, self.class(s.id).constructed) {
+                let set = self.class(s.id).constructors.clone();
+                let chosen = if self.user_depth() {
+                    Chosen::None
+                } else {
+                    let chosen = self.quietly(|this| this.choose_among(&set, None, None, shapes, true)).0;
+                    self.depth -= 40;
+                    chosen
+                };
+                let copies = matches!(&**shapes, [one] if one.ty.as_struct().is_some_and(|from| from.id == s.id));
+                copies || shapes.is_empty() || !matches!(chosen, Chosen::None)
             } else if self.class(s.id).constructed {
                 let set = self.class(s.id).constructors.clone();
                 set.iter().any(|c| match c {
@@ -194,6 +247,15 @@ impl<'a> Lowerer<'a> {
             }
             if wins {
                 best = Some(viable[i].index);
+            }
+        }
+        // Where the user's function and the library's fit alike, the user's is meant.
+        if best.is_none() && !viable.is_empty() {
+            let mut own = viable.iter().filter(|c| !self.in_library(self.func(c.index).span));
+            if let (Some(one), None) = (own.next(), own.next()) {
+                let rest = viable.iter().filter(|c| c.index != one.index);
+                let worse = |c: &Candidate| !better(&c.conversions, &one.conversions);
+                best = rest.clone().all(worse).then_some(one.index);
             }
         }
         match best {

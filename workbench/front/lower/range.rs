@@ -194,7 +194,7 @@ impl<'a> Lowerer<'a> {
     /// One round: the names of the element, and the body.
     fn range_round(&mut self, var: &'a RangeVar, element: Typed, body: &'a Stmt, span: Span) {
         self.scopes.open();
-        let mark = self.f.cleanups.len();
+        let mark = self.begin_scope();
         if var.brackets {
             self.bind_names(&var.names, &var.ty, element, span);
         } else if let Some(name) = var.names.first() {

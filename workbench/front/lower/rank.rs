@@ -57,6 +57,8 @@ pub struct Conversion {
     qualified: bool,
     /// A value bound to an lvalue reference, where an rvalue reference would do too.
     to_lvalue: bool,
+    /// Not to a `std::initializer_list`, which is what a braced list is best for.
+    no_list: bool,
     /// How many steps down to a base.
     base: u32,
     /// A reference was bound: what it is bound to and with which qualifiers is compared with other references only.
@@ -70,6 +72,7 @@ impl Conversion {
         to_void: false,
         qualified: false,
         to_lvalue: false,
+        no_list: true,
         base: 0,
         reference: false,
     };
@@ -84,13 +87,18 @@ impl Conversion {
         Conversion { rank, ..Self::EXACT }
     }
 
+    /// Of a braced list to a `std::initializer_list` whose elements convert so at worst.
+    pub fn of_list(self) -> Self {
+        Conversion { no_list: false, ..self }
+    }
+
     fn bound(self) -> Self {
         Conversion { reference: true, ..self }
     }
 
     /// `Less` when `self` is the better one.
     pub fn order(&self, other: &Self) -> Ordering {
-        let key = |c: &Self| (c.rank, c.to_bool, c.to_void, c.base);
+        let key = |c: &Self| (c.no_list, c.rank, c.to_bool, c.to_void, c.base);
         let detail = |c: &Self| (c.to_lvalue, c.qualified);
         let details =
             if self.reference == other.reference { detail(self).cmp(&detail(other)) } else { Ordering::Equal };

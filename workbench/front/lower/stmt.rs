@@ -32,7 +32,11 @@ impl<'a> Lowerer<'a> {
         let span = stmt.span;
         match &stmt.kind {
             StmtKind::Empty => {}
-            StmtKind::Expr(e) => self.expr_stmt(e),
+            StmtKind::Expr(e) => {
+                let mark = self.begin_scope();
+                self.expr_stmt(e);
+                self.end_scope(mark, span);
+            }
             StmtKind::Declaration(decl) => self.local_declaration(decl),
             StmtKind::Alias(alias) => self.alias(alias),
             StmtKind::Enum(decl) => self.enumeration(decl),
@@ -40,7 +44,7 @@ impl<'a> Lowerer<'a> {
             StmtKind::Compound(block) => self.compound(block),
             StmtKind::If { init, cond, then, els, is_constexpr } => {
                 self.scopes.open();
-                let mark = self.f.cleanups.len();
+                let mark = self.begin_scope();
                 for init in init {
                     self.stmt(init);
                 }
@@ -51,7 +55,7 @@ impl<'a> Lowerer<'a> {
             StmtKind::While(cond, body) => self.while_stmt(Some(cond), None, body, span),
             StmtKind::For { init, cond, step, body } => {
                 self.scopes.open();
-                let mark = self.f.cleanups.len();
+                let mark = self.begin_scope();
                 if let Some(init) = init {
                     self.stmt(init);
                 }
@@ -76,7 +80,7 @@ impl<'a> Lowerer<'a> {
             StmtKind::Binding(binding) => self.binding(binding),
             StmtKind::RangeFor { init, var, range, body } => {
                 self.scopes.open();
-                let mark = self.f.cleanups.len();
+                let mark = self.begin_scope();
                 if let Some(init) = init {
                     self.stmt(init);
                 }
@@ -90,7 +94,7 @@ impl<'a> Lowerer<'a> {
 
     fn compound(&mut self, block: &'a Compound) {
         self.scopes.open();
-        let mark = self.f.cleanups.len();
+        let mark = self.begin_scope();
         for stmt in &block.stmts {
             self.stmt(stmt);
         }
@@ -101,7 +105,7 @@ impl<'a> Lowerer<'a> {
     /// A statement in a scope of its own, as the branches and bodies of others are.
     pub(super) fn scoped(&mut self, stmt: &'a Stmt) {
         self.scopes.open();
-        let mark = self.f.cleanups.len();
+        let mark = self.begin_scope();
         self.stmt(stmt);
         self.end_scope(mark, stmt.span);
         self.scopes.close();

@@ -152,7 +152,7 @@ impl Parser<'_> {
         let token = self.peek();
         match token.kind {
             T::Number => Ok(self.number_literal()),
-            T::Str => Ok(self.string_literal()),
+            T::Str => self.literal_with_suffix(),
             T::Char => Ok(self.char_literal()),
             T::LParen => self.nested(|p| p.unangled(Self::parenthesised)),
             T::Ident | T::ColonColon => self.name_expr(),
@@ -200,7 +200,8 @@ impl Parser<'_> {
             K::StaticCast => CastKind::Static,
             K::ReinterpretCast => CastKind::Reinterpret,
             K::ConstCast => CastKind::Const,
-            K::New | K::Delete | K::Throw | K::Typeid | K::DynamicCast => {
+            K::Throw => return self.nested(Self::throw_expression),
+            K::New | K::Delete | K::Typeid | K::DynamicCast => {
                 return Err(self.unsupported_expression(word));
             }
             K::Operator => return self.plain_name(),
@@ -364,6 +365,50 @@ impl Parser<'_> {
             Ok(value) => self.leaf(ExprKind::Literal(Literal::Char(value)), token.span),
             Err(text) => self.bad_literal(token.span, text),
         }
+    }
+
+    /// `throw x`: a call of what the library ends a call with.
+    fn throw_expression(&mut self) -> PResult<Expr> {
+        let start = self.bump().span;
+        let nothing = matches!(self.peek().kind, T::Semi | T::RParen | T::Colon | T::Comma | T::RBrace);
+        let (args, height) = if nothing {
+            (Vec::new(), 0)
+        } else {
+            let (value, height) = self.measured(Self::assignment_expr)?;
+            (vec![value], height)
+        };
+        self.call_of(&[crate::library::THROW], args, start, height)
+    }
+
+    /// A call of a function of the library.
+    fn call_of(&mut self, path: &[&str], args: Vec<Expr>, start: Span, height: u32) -> PResult<Expr> {
+        let part =
+            |name: &&str| NamePart { ident: Ident { name: self.interner.intern(name), span: start }, args: None };
+        let name = Name { global: true, parts: path.iter().map(part).collect(), span: start };
+        let callee = self.leaf(ExprKind::Name(name), start);
+        let span = self.since(start);
+        self.node(ExprKind::Call(Box::new(callee), args), span, height)
+    }
+
+    /// A string, with the suffix of a user-defined literal perhaps: those of the standard library and of pybind11.
+    fn literal_with_suffix(&mut self) -> PResult<Expr> {
+        let start = self.peek().span;
+        let string = self.string_literal();
+        let suffix = self.peek();
+        if suffix.kind != T::Ident || suffix.span.file != string.span.file || suffix.span.start != string.span.end {
+            return Ok(string);
+        }
+        let path: &[&str] = match suffix.text(self.interner) {
+            "_a" => &["pybind11", "arg"],
+            "s" => &["std", "string"],
+            "sv" => &["std", "string_view"],
+            _ => {
+                let text = "this user-defined literal is not supported";
+                return Err(self.unsupported(suffix.span, text, "call the function that it stands for"));
+            }
+        };
+        self.bump();
+        self.call_of(path, vec![string], start, 0)
     }
 
     /// Adjacent string literals, joined.

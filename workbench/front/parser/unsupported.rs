@@ -93,7 +93,6 @@ impl Parser<'_> {
         let (text, help) = match word {
             K::Goto => ("`goto` is not supported", "write a loop with `break` and `continue`, or a flag"),
             K::Asm => ("inline PTX is not supported", "write the operation in C++, or call CUDA's intrinsic for it"),
-            K::Throw => ("exceptions are not supported", "return an error code, or use `assert`"),
             K::Delete => ("`delete` is not supported", "use a local array, or pass the memory as a parameter"),
             _ => {
                 self.exception_handling();
@@ -121,7 +120,6 @@ impl Parser<'_> {
         let (text, help) = match word {
             K::New => ("`new` is not supported", "use a local array, or pass the memory as a parameter"),
             K::Delete => ("`delete` is not supported", "use a local array, or pass the memory as a parameter"),
-            K::Throw => ("exceptions are not supported", "return an error code, or use `assert`"),
             K::Typeid | K::DynamicCast => ("run-time type information is not supported", "leave it out"),
             _ => ("this is not supported", "leave it out"),
         };

@@ -1,10 +1,10 @@
 //! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind.
 
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyOverflowError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
-use workbench::runtime::host::{DeviceTag, Export, HostTensor, Storage, Value};
+use workbench::runtime::host::{DeviceTag, Export, HostTensor, Registration, Storage, Value};
 use workbench::runtime::{DType, Error, FaultKind, Program};
 
 use crate::args::{self, interop};
@@ -20,6 +20,8 @@ use crate::stale::Stale;
 pub struct ExtensionFunction {
     pub program: Program,
     pub export: Export,
+    /// Others of its name, in the order they were registered: the first whose arguments fit is called.
+    pub others: Vec<Export>,
     pub timeout: Option<f64>,
     pub stale: Stale,
 }
@@ -56,6 +58,10 @@ impl<'py> Given<'py> {
             let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             let values = items.iter().enumerate().map(|(i, item)| self.value(item, &format!("{at}[{i}]")));
             return Ok(Value::List(values.collect::<PyResult<_>>()?));
+        }
+        if let Ok(dict) = object.cast::<PyDict>() {
+            let pairs = dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format!("{at}[{k}]"))?)));
+            return Ok(Value::Dict(pairs.collect::<PyResult<_>>()?));
         }
         if let Some(int) = args::integer(object) {
             return match int?.and_then(|v| i64::try_from(v).ok()) {
@@ -123,6 +129,13 @@ impl<'py> Given<'py> {
             Value::Tuple(all) => {
                 let items = all.iter().map(|v| self.object(py, v)).collect::<PyResult<Vec<_>>>()?;
                 PyTuple::new(py, items)?.into_any()
+            }
+            Value::Dict(all) => {
+                let dict = PyDict::new(py);
+                for (key, value) in all {
+                    dict.set_item(self.object(py, key)?, self.object(py, value)?)?;
+                }
+                dict.into_any()
             }
             Value::DType(dtype) => interop(py)?.call_method1("dtype_of", (dtype.name(), self.objects.first()))?,
             Value::Device(device) => PyString::new(py, &device.to_string()).into_any(),
@@ -219,43 +232,16 @@ impl ExtensionFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.stale.warn(py)?;
-        let mut given = Given::default();
-        let mut values = Vec::with_capacity(args.len());
-        for (i, object) in args.iter().enumerate() {
-            let named = self.export.arguments.get(i).map(|(name, _)| name.clone());
-            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
-        }
-        let known = |name: &str| self.export.arguments.iter().skip(args.len()).any(|(n, _)| n == name);
-        for name in kwargs.iter().flat_map(|k| k.keys()) {
-            let name: String = name.extract()?;
-            if !known(&name) {
-                let names: Vec<&str> = self.export.arguments.iter().map(|(n, _)| n.as_str()).collect();
-                let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                let message = format!("{}(): no argument `{name}` is left; those with names: {all}", self.export.name);
-                return Err(argument(py, message));
-            }
-        }
-        for (name, default) in self.export.arguments.iter().skip(args.len()) {
-            match (kwargs.map(|k| k.get_item(name)).transpose()?.flatten(), default) {
-                (Some(object), _) => values.push(given.value(&object, name)?),
-                (None, Some(value)) => values.push(value.clone()),
-                (None, None) => {
-                    return Err(argument(py, format!("{}(): argument `{name}` is missing", self.export.name)));
+        let mut first = None;
+        for export in [&self.export].into_iter().chain(&self.others) {
+            match self.call_one(py, export, args, kwargs) {
+                Err(error) if !self.others.is_empty() && does_not_fit(py, export, &error) => {
+                    first.get_or_insert(error);
                 }
+                done => return done,
             }
         }
-        let timeout = crate::kernel::seconds(py, self.timeout)?;
-        let poll = Poll::new(true);
-        match self.program.call_export(&self.export, values, timeout, Some(&poll)) {
-            Ok((value, report)) => {
-                output::write(py, &report.output, report.dropped)?;
-                given.object(py, &value)
-            }
-            Err(Error::Fault(fault)) if fault.kind == FaultKind::Interrupted => {
-                Err(crate::kernel::failed(py, Error::Fault(fault), poll))
-            }
-            Err(error) => Err(crate::kernel::failed(py, error, poll)),
-        }
+        Err(first.unwrap_or_else(|| argument(py, format!("{}(): nothing to call", self.export.name))))
     }
 
     fn _mark_stale(&self, why: String) {
@@ -274,7 +260,81 @@ impl ExtensionFunction {
     }
 }
 
+/// Whether a call failed before it began: its arguments are not of the types that this overload takes.
+fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
+    let ours = interop(py).and_then(|_| py.import("workbench.errors")?.getattr("ArgumentError"));
+    let refused = ours.is_ok_and(|class| error.matches(py, class).unwrap_or(false));
+    refused || error.value(py).to_string().starts_with(&format!("{}(): argument ", export.name))
+}
+
+impl ExtensionFunction {
+    fn call_one<'py>(
+        &self,
+        py: Python<'py>,
+        export: &Export,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(most) = export.positional.filter(|most| args.len() > *most) {
+            let name = &export.name;
+            return Err(argument(
+                py,
+                format!("{name}(): {most} arguments may be given without names, not {}", args.len()),
+            ));
+        }
+        let mut given = Given::default();
+        let mut values = Vec::with_capacity(args.len());
+        for (i, object) in args.iter().enumerate() {
+            let named = export.arguments.get(i).map(|(name, _)| name.clone());
+            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
+        }
+        let known = |name: &str| export.arguments.iter().skip(args.len()).any(|(n, _)| n == name);
+        for name in kwargs.iter().flat_map(|k| k.keys()) {
+            let name: String = name.extract()?;
+            if !known(&name) {
+                let names: Vec<&str> = export.arguments.iter().map(|(n, _)| n.as_str()).collect();
+                let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let message = format!("{}(): no argument `{name}` is left; those with names: {all}", export.name);
+                return Err(argument(py, message));
+            }
+        }
+        for (name, default) in export.arguments.iter().skip(args.len()) {
+            match (kwargs.map(|k| k.get_item(name)).transpose()?.flatten(), default) {
+                (Some(object), _) => values.push(given.value(&object, name)?),
+                (None, Some(value)) => values.push(value.clone()),
+                (None, None) => {
+                    return Err(argument(py, format!("{}(): argument `{name}` is missing", export.name)));
+                }
+            }
+        }
+        let timeout = crate::kernel::seconds(py, self.timeout)?;
+        let poll = Poll::new(true);
+        match self.program.call_export(export, values, timeout, Some(&poll)) {
+            Ok((value, report)) => {
+                output::write(py, &report.output, report.dropped)?;
+                for text in &report.warnings {
+                    let text = std::ffi::CString::new(text.replace('\0', " "))?;
+                    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+                }
+                given.object(py, &value)
+            }
+            Err(Error::Fault(fault)) if fault.kind == FaultKind::Interrupted => {
+                Err(crate::kernel::failed(py, Error::Fault(fault), poll))
+            }
+            Err(error) => Err(crate::kernel::failed(py, error, poll)),
+        }
+    }
+}
+
 /// The functions that a program offers, by name.
 pub fn exports<'a>(py: Python<'_>, program: &'a Program) -> PyResult<&'a [Export]> {
     program.exports().map_err(|e| errors::to_py(py, e))
+}
+
+/// The constants that a program registers, as Python objects.
+pub fn constant<'py>(py: Python<'py>, export: &Export) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match &export.registration {
+        Registration::Constant(value) => Given::default().object(py, value).map(Some),
+        _ => Ok(None),
+    }
 }

@@ -32,8 +32,14 @@ pub struct Module {
 impl Module {
     fn find<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Some(export) = crate::host::exports(py, &self.program)?.iter().find(|e| e.name == name) {
+            if let Some(constant) = crate::host::constant(py, export)? {
+                return Ok(Some(constant));
+            }
+            let others =
+                crate::host::exports(py, &self.program)?.iter().filter(|e| e.name == name).skip(1).cloned().collect();
             let (program, export) = (self.program.clone(), export.clone());
-            let function = ExtensionFunction { program, export, timeout: self.timeout, stale: Stale::default() };
+            let function =
+                ExtensionFunction { program, export, others, timeout: self.timeout, stale: Stale::default() };
             return Ok(Some(Bound::new(py, function)?.into_any()));
         }
         let Some(function) = self.program.module().functions.iter().find(|f| f.name == name) else {
@@ -71,7 +77,12 @@ impl Module {
 
     /// Host functions: those the text registers, or else all that can be called.
     fn host_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let mut names: Vec<String> = crate::host::exports(py, &self.program)?.iter().map(|e| e.name.clone()).collect();
+        let mut names: Vec<String> = crate::host::exports(py, &self.program)?
+            .iter()
+            .map(|e| e.name.clone())
+            .filter(|n| n != "__doc__")
+            .collect();
+        names.dedup();
         for name in self.program.host_functions() {
             if !names.contains(&name) {
                 names.push(name);
@@ -103,6 +114,15 @@ impl Module {
             names.append(name)?;
         }
         Ok(names)
+    }
+
+    /// What `m.doc() = "..."` says of the module; None where nothing does.
+    #[getter]
+    fn doc(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        match crate::host::exports(py, &self.program)?.iter().find(|e| e.name == "__doc__") {
+            Some(export) => crate::host::constant(py, export)?.map(|doc| doc.extract()).transpose(),
+            None => Ok(None),
+        }
     }
 
     /// Names of the kernels, in text order.

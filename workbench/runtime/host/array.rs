@@ -53,6 +53,8 @@ pub struct Storage {
     bytes: usize,
     writable: bool,
     lender: Option<Lender>,
+    /// Memory of the running call, not to outlive it; with what it lies in, if that is a tensor's.
+    borrowed: Option<Option<Arc<Storage>>>,
     /// Where it is lent to host code, once that has asked for an address.
     seen: std::sync::OnceLock<Weak<HostMemory>>,
 }
@@ -85,7 +87,14 @@ impl Storage {
             // SAFETY: that many bytes are there.
             unsafe { ptr.write_bytes(POISON, bytes) };
         }
-        Ok(Arc::new(Storage { ptr, bytes, writable: true, lender: None, seen: std::sync::OnceLock::new() }))
+        Ok(Arc::new(Storage {
+            ptr,
+            bytes,
+            writable: true,
+            lender: None,
+            borrowed: None,
+            seen: std::sync::OnceLock::new(),
+        }))
     }
 
     /// Memory of somebody else's.
@@ -93,7 +102,28 @@ impl Storage {
     /// # Safety
     /// It stays where it is for as long as anything made from this does.
     pub unsafe fn lent(ptr: *mut u8, bytes: usize, writable: bool, lender: Lender) -> Arc<Self> {
-        Arc::new(Storage { ptr, bytes, writable, lender: Some(lender), seen: std::sync::OnceLock::new() })
+        Arc::new(Storage {
+            ptr,
+            bytes,
+            writable,
+            lender: Some(lender),
+            borrowed: None,
+            seen: std::sync::OnceLock::new(),
+        })
+    }
+
+    /// Memory of the running call: its own, or part of a tensor's.
+    ///
+    /// # Safety
+    /// It stays where it is until the call ends, or for as long as `within` does.
+    pub unsafe fn borrowed(ptr: *mut u8, bytes: usize, writable: bool, within: Option<Arc<Self>>) -> Arc<Self> {
+        let seen = std::sync::OnceLock::new();
+        Arc::new(Storage { ptr, bytes, writable, lender: None, borrowed: Some(within), seen })
+    }
+
+    /// Whether it ends with the running call.
+    pub fn is_borrowed(&self) -> bool {
+        self.borrowed.is_some()
     }
 
     /// First byte.
@@ -131,6 +161,7 @@ impl Drop for Storage {
             memory.take_back(self.ptr as u64);
         }
         if self.lender.is_none()
+            && self.borrowed.is_none()
             && let Ok(layout) = Layout::from_size_align(self.bytes.max(1), ALIGN)
         {
             // SAFETY: allocated in `new` with this layout.

@@ -4,17 +4,21 @@ use std::alloc::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::array::{Answer, DeviceTag, HostTensor};
+use super::array::{Answer, DeviceTag, HostTensor, Storage};
 use super::export::{Export, Registration};
 use super::ops;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
 use crate::back::cpu::{Host, HostMemory, Lent, Raised, Reply, Word};
 use crate::back::{Exception, FaultKind, LaunchConfig, Outcome, RawArg};
 use crate::ir::{FuncId, Service};
+use crate::runtime::DType;
 use crate::runtime::program::Program;
 
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
+
+/// Most warnings of a call.
+const MAX_WARNINGS: usize = 100;
 
 /// What host code runs on while one call of it lasts.
 pub struct Call<'p> {
@@ -34,8 +38,14 @@ pub(super) struct State {
     extents: HashMap<(usize, bool), Box<[i64]>>,
     /// Allocations of the text's own, by address.
     blocks: HashMap<u64, Layout>,
+    /// Allocations that were freed while a tensor might lie in them: kept to the end.
+    zombies: Vec<(u64, Layout)>,
+    /// Whether tensors were made of memory of the call.
+    has_blobs: bool,
     /// The argument that is being taken.
     argument: Option<usize>,
+    /// What `TORCH_WARN` has said.
+    warnings: Vec<String>,
     /// What registrations have left.
     pub exports: Vec<Export>,
     /// The function that is called, for messages.
@@ -62,7 +72,10 @@ impl<'p> Call<'p> {
             free: Vec::new(),
             extents: HashMap::new(),
             blocks: HashMap::new(),
+            zombies: Vec::new(),
+            has_blobs: false,
             argument: None,
+            warnings: Vec::new(),
             exports: Vec::new(),
             function: function.to_owned(),
             device,
@@ -70,11 +83,17 @@ impl<'p> Call<'p> {
         Call { program, memory: Arc::default(), state: Mutex::new(state) }
     }
 
+    /// What `TORCH_WARN` has said so far.
+    pub fn warnings(&self) -> Vec<String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).warnings.clone()
+    }
+
     /// What is left when it is over: the values on the stack, and the registrations.
     pub fn finish(self) -> (Vec<Value>, Vec<Export>) {
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let stack = std::mem::take(&mut state.stack).into_iter().map(Value::kept).collect();
         state.free_blocks();
-        (std::mem::take(&mut state.stack), std::mem::take(&mut state.exports))
+        (stack, std::mem::take(&mut state.exports))
     }
 }
 
@@ -153,7 +172,7 @@ impl Operands<'_> {
 
 impl State {
     fn free_blocks(&mut self) {
-        for (address, layout) in self.blocks.drain() {
+        for (address, layout) in self.blocks.drain().chain(self.zombies.drain(..)) {
             // SAFETY: allocated in `allocate` with this layout, and in the table, so not freed yet.
             unsafe { std::alloc::dealloc(address as *mut u8, layout) };
         }
@@ -244,9 +263,45 @@ impl State {
             return Err((Exception::Runtime, message));
         };
         memory.take_back(address);
+        if self.has_blobs {
+            self.zombies.push((address, layout));
+            return Ok(Reply::Nothing);
+        }
         // SAFETY: allocated in `allocate` with this layout, and out of the table now.
         unsafe { std::alloc::dealloc(address as *mut u8, layout) };
         Ok(Reply::Nothing)
+    }
+
+    /// `cudaMemcpyToSymbol`: what no kernel may write, this may; arrays of the caller are not symbols.
+    fn write_symbol(&self, to: Lent, bytes: &[u8]) -> Answer<Reply> {
+        let at = to.ptr as u64;
+        let holds = |s: &Storage| (s.ptr() as u64..s.ptr() as u64 + s.bytes() as u64).contains(&at);
+        let is_array = self.tensors.iter().flatten().any(|(t, _)| holds(t.storage()));
+        if bytes.len() > to.bytes || to.ptr.is_null() || is_array {
+            let message =
+                format!("cudaMemcpyToSymbol: {} bytes for a symbol of which {} are left", bytes.len(), to.bytes);
+            return Err((Exception::Runtime, message));
+        }
+        // SAFETY: the back end has checked that so many bytes lie behind the pointer; no kernel runs while a service does.
+        unsafe { std::ptr::copy(bytes.as_ptr(), to.ptr, bytes.len()) };
+        Ok(Reply::Nothing)
+    }
+
+    /// A tensor of bytes in memory of the call.
+    fn blob(&mut self, lent: Lent, bytes: i64) -> Answer<Value> {
+        let size = usize::try_from(bytes).ok().filter(|n| *n <= lent.bytes);
+        let Some(size) = size.filter(|n| *n == 0 || !lent.ptr.is_null()) else {
+            let message = format!("from_blob: a tensor of {bytes} bytes on memory of {}", lent.bytes);
+            return Err((Exception::Runtime, message));
+        };
+        let at = lent.ptr as u64;
+        let holds = |s: &&Arc<Storage>| (s.ptr() as u64..s.ptr() as u64 + s.bytes() as u64).contains(&at);
+        let within = self.tensors.iter().flatten().map(|(t, _)| t.storage()).find(holds).cloned();
+        self.has_blobs = true;
+        // SAFETY: blocks are freed at the end from now on, frames stay until then, and a tensor's storage is held.
+        let storage = unsafe { Storage::borrowed(lent.ptr, size, lent.writable, within) };
+        let device = self.device;
+        Ok(Value::Tensor(HostTensor::view(storage, DType::UInt8, [size as i64][..].into(), [1][..].into(), 0, device)))
     }
 
     /// The address of a tensor's extents or strides.
@@ -327,12 +382,33 @@ impl State {
                 let all = self.take(given.int(0))?;
                 self.push(Value::Tuple(all))
             }
+            Service::PushDict => {
+                let all = self.take(given.int(0).saturating_mul(2))?;
+                let mut all = all.into_iter();
+                let mut pairs = Vec::new();
+                while let (Some(key), Some(value)) = (all.next(), all.next()) {
+                    pairs.push((key, value));
+                }
+                self.push(Value::Dict(pairs))
+            }
+            Service::PopDict => match self.pop()? {
+                Value::Dict(all) => {
+                    let n = all.len() as i64;
+                    self.stack.extend(all.into_iter().rev().flat_map(|(key, value)| [value, key]));
+                    int(n)
+                }
+                other => Err(self.misfit(&other, "a dict")),
+            },
             Service::PushInts => {
                 let bytes = given.bytes(0, given.int(1).saturating_mul(8))?;
                 let words =
                     bytes.chunks_exact(8).map(|w| Value::Int(i64::from_ne_bytes(w.try_into().unwrap_or([0; 8]))));
                 let list = Value::List(words.collect());
                 self.push(list)
+            }
+            Service::PushBlob => {
+                let blob = self.blob(given.memory(0), given.int(1))?;
+                self.push(blob)
             }
             Service::TopKind => int(self.stack.last().map_or(0, Value::kind)),
             Service::Drop => self.pop().map(|_| Reply::Nothing),
@@ -441,6 +517,8 @@ impl State {
             Service::DTypeOf => int(torch_number(self.tensor(given.int(0))?.dtype())),
             Service::DeviceOf => int(self.tensor(given.int(0))?.device().number()),
             Service::Data => self.data(memory, given.int(0), given.int(1)),
+            Service::WriteSymbol => self.write_symbol(given.memory(0), given.bytes(1, given.int(2))?),
+            Service::Seconds => Ok(Reply::Float(super::seconds())),
             Service::Alloc => self.allocate(memory, given.int(0)),
             Service::Free => self.free(memory, given.memory(0).ptr as u64),
         }
@@ -470,6 +548,7 @@ impl State {
                     doc: String::new(),
                     arguments: Vec::new(),
                     schema: None,
+                    positional: None,
                     arity: *arity as usize,
                     wrapper: *wrapper,
                     function: *function,
@@ -477,6 +556,8 @@ impl State {
                 for value in extra {
                     match value {
                         Value::Text(doc) => export.doc.clone_from(doc),
+                        // `py::kw_only()`
+                        Value::Bool(true) => export.positional = Some(export.arguments.len()),
                         Value::List(parts) => {
                             if let [Value::Text(name), default @ ..] = parts.as_slice() {
                                 export.arguments.push((name.clone(), default.first().cloned()));
@@ -488,6 +569,22 @@ impl State {
                 self.exports.push(export);
                 Ok(Value::None)
             }
+            ("warn", parts) => {
+                if self.warnings.len() < MAX_WARNINGS {
+                    self.warnings.push(parts.iter().map(Value::to_string).collect());
+                }
+                Ok(Value::None)
+            }
+            ("doc", [value]) => {
+                self.exports.push(Export::constant("__doc__", value.clone()));
+                Ok(Value::None)
+            }
+            ("attr", [Value::Text(name), value]) => {
+                self.exports.push(Export::constant(name, value.clone()));
+                Ok(Value::None)
+            }
+            // As a stream writes it.
+            ("streamed", [value]) => Ok(Value::Text(value.to_string())),
             ("to_string", [value]) => Ok(Value::Text(match value {
                 Value::Float(x) => format!("{x:.6}"),
                 other => other.to_string(),

@@ -4,10 +4,12 @@ use super::array::DeviceTag;
 use super::value::Value;
 
 /// How a function was registered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Registration {
     /// `m.def` in a `PYBIND11_MODULE`.
     Module,
+    /// Nothing to call: `m.attr("name") = value`, and as `__doc__` what `m.doc()` says of the module.
+    Constant(Value),
     /// Not at all: the text only defines it.
     Exposed,
     /// In a `TORCH_LIBRARY` of that namespace; with the dispatch key of its implementation, when one is said.
@@ -30,6 +32,8 @@ pub struct Export {
     pub doc: String,
     /// Names and defaults of its arguments, where `py::arg` gives them.
     pub arguments: Vec<(String, Option<Value>)>,
+    /// How many of them may be given without their names, where `py::kw_only()` says so.
+    pub positional: Option<usize>,
     /// The schema, where one is given.
     pub schema: Option<String>,
     /// How many arguments it takes.
@@ -40,6 +44,21 @@ pub struct Export {
 }
 
 impl Export {
+    /// A constant.
+    pub(super) fn constant(name: &str, value: Value) -> Self {
+        Export {
+            name: name.to_owned(),
+            registration: Registration::Constant(value),
+            doc: String::new(),
+            arguments: Vec::new(),
+            positional: None,
+            schema: None,
+            arity: 0,
+            wrapper: 0,
+            function: 0,
+        }
+    }
+
     /// The device that its factories and arguments are on: what it was registered for; what was not is on a GPU if the text has kernels.
     pub fn device(&self, has_kernels: bool) -> DeviceTag {
         let is_cuda = match &self.registration {

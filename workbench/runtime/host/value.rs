@@ -22,6 +22,8 @@ pub enum Value {
     List(Vec<Value>),
     /// A tuple that is a result.
     Tuple(Vec<Value>),
+    /// Pairs of a key and a value.
+    Dict(Vec<(Value, Value)>),
     /// An element type.
     DType(DType),
     /// A device.
@@ -41,6 +43,7 @@ impl Value {
             Value::List(_) | Value::Tuple(_) => 6,
             Value::DType(_) => 7,
             Value::Device(_) => 8,
+            Value::Dict(_) => 9,
         }
     }
 
@@ -49,6 +52,21 @@ impl Value {
         match self {
             Value::Tensor(t) => Value::Tensor(t.on(device)),
             Value::List(all) => Value::List(all.into_iter().map(|v| v.on(device)).collect()),
+            Value::Dict(all) => Value::Dict(all.into_iter().map(|(k, v)| (k, v.on(device))).collect()),
+            other => other,
+        }
+    }
+
+    /// The same, tensors that end with their call copied.
+    pub fn kept(self) -> Self {
+        match self {
+            Value::Tensor(t) if t.storage().is_borrowed() => match super::ops::copied(&t, t.dtype(), t.device()) {
+                Ok(copy) => Value::Tensor(copy),
+                Err(_) => Value::None,
+            },
+            Value::List(all) => Value::List(all.into_iter().map(Value::kept).collect()),
+            Value::Tuple(all) => Value::Tuple(all.into_iter().map(Value::kept).collect()),
+            Value::Dict(all) => Value::Dict(all.into_iter().map(|(k, v)| (k, v.kept())).collect()),
             other => other,
         }
     }
@@ -66,6 +84,7 @@ impl Value {
             Value::Tuple(_) => "tuple",
             Value::DType(_) => "dtype",
             Value::Device(_) => "device",
+            Value::Dict(_) => "dict",
         }
     }
 }
@@ -86,6 +105,13 @@ impl std::fmt::Display for Value {
                     write!(f, "{}{value}", if i > 0 { ", " } else { "" })?;
                 }
                 f.write_str("]")
+            }
+            Value::Dict(all) => {
+                f.write_str("{")?;
+                for (i, (key, value)) in all.iter().enumerate() {
+                    write!(f, "{}{key}: {value}", if i > 0 { ", " } else { "" })?;
+                }
+                f.write_str("}")
             }
             Value::DType(d) => f.write_str(cpp_name(*d)),
             Value::Device(d) => write!(f, "{d}"),

@@ -169,7 +169,7 @@ class ExtensionError(_Fault, RuntimeError):
     r"""Host code raised an exception: `TORCH_CHECK`, `throw`, an operation on tensors that cannot be done.
 
     `str()` begins with the message; `.line` and `.column` say where. What torch raises as a ValueError, TypeError, IndexError,
-    NotImplementedError or MemoryError is one of those as well.
+    NotImplementedError, MemoryError or OverflowError is one of those as well.
 
     >>> import workbench as wb
     >>> m = wb.load_inline("e", "torch::Tensor f(torch::Tensor x) { TORCH_CHECK(x.dim() == 1, \"a vector, please\"); return x; }",
@@ -207,12 +207,17 @@ class _ExtensionMemoryError(ExtensionError, MemoryError):
     pass
 
 
+class _ExtensionOverflowError(ExtensionError, OverflowError):
+    pass
+
+
 _RAISED: dict[str, type[ExtensionError]] = {
     "ValueError": _ExtensionValueError,
     "TypeError": _ExtensionTypeError,
     "IndexError": _ExtensionIndexError,
     "NotImplementedError": _ExtensionNotImplementedError,
     "MemoryError": _ExtensionMemoryError,
+    "OverflowError": _ExtensionOverflowError,
 }
 
 

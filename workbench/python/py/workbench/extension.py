@@ -72,7 +72,7 @@ def load_inline(
     parsed = parse_options([*cflags, *(f for f in cuda_cflags if f not in cflags)], "cpu")
     paths = [extra_include_paths] if isinstance(extra_include_paths, str) else list(extra_include_paths or ())
     wanted = _wanted(functions)
-    kernels = [f for f in wanted if re.search(rf"__global__[^;{{}}()]*(\([^()]*\)[^;{{}}()]*)?\b{re.escape(f)}\s*\(", cpp + cuda)]
+    kernels = [f for f in wanted if _is_kernel(f, cpp + "\n" + cuda)]
     bound = {f: doc for f, doc in wanted.items() if f not in kernels}
     headers = {"main.cpp": cpp, "cuda.cu": cuda, "functions": _registration(bound)}
     collect_headers("", [*parsed.include_dirs, *map(Path, paths)], headers)
@@ -90,7 +90,7 @@ def load_inline(
     if verbose:
         for warning in compiled.warnings:
             print(warning)
-    module = ModuleType(name, f"kernels and host functions of the inline extension `{name}`")
+    module = ModuleType(name, compiled.doc or f"kernels and host functions of the inline extension `{name}`")
     module.__dict__["__workbench__"] = compiled
     for offered in [*wanted] if functions is not None else [*compiled.kernels, *compiled.host_functions]:
         try:
@@ -98,6 +98,14 @@ def load_inline(
         except KeyError as error:
             raise make_argument_error(f"functions: {error.args[0]}") from None
     return module
+
+
+def _is_kernel(name: str, text: str) -> bool:
+    """Whether a text declares a kernel of a name, and no host function of that name (a namespace may hold the kernel)."""
+    if not re.search(rf"__global__[^;{{}}()]*(\([^()]*\)[^;{{}}()]*)?\b{re.escape(name)}\s*\(", text):
+        return False
+    heads = re.finditer(rf"(?:^|[;}}\n])([^;{{}}()#]*)\b{re.escape(name)}\s*\([^;{{}}]*\)\s*[;{{]", text)
+    return not any(re.search(r"\w", h[1]) and not re.search(r"__global__|\breturn\b|=|<<<", h[1]) for h in heads)
 
 
 def _registration(functions: Mapping[str, str]) -> str:

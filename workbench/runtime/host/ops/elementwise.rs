@@ -38,6 +38,12 @@ fn floating(name: &str) -> Option<Unary> {
         "erf" => libm::erf,
         "erfc" => libm::erfc,
         "reciprocal" => |x| 1.0 / x,
+        "asinh" => f64::asinh,
+        "acosh" => f64::acosh,
+        "atanh" => f64::atanh,
+        "lgamma" => libm::lgamma,
+        "deg2rad" => f64::to_radians,
+        "rad2deg" => f64::to_degrees,
         _ => return None,
     })
 }
@@ -65,6 +71,7 @@ fn keeping(name: &str) -> Option<Both> {
         "ceil" => (f64::ceil, |x| x),
         "round" => (f64::round_ties_even, |x| x),
         "trunc" => (f64::trunc, |x| x),
+        "frac" => (f64::fract, |_| 0),
         _ => return None,
     })
 }
@@ -150,10 +157,13 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     Some(match name {
         _ if floating(name).is_some() || keeping(name).is_some() => unary(args),
         "add" | "sub" | "mul" | "div" | "pow" | "maximum" | "minimum" | "floor_divide" | "remainder" | "fmod"
-        | "atan2" => arithmetic(args),
+        | "atan2" | "hypot" => arithmetic(args),
+        "isnan" | "isinf" | "isfinite" => classified(args),
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => comparison(args),
-        "logical_and" | "logical_or" | "logical_xor" | "logical_not" | "bitwise_and" | "bitwise_or" => logic(args),
-        "clamp" => clamp(args),
+        "logical_and" | "logical_or" | "logical_xor" | "logical_not" | "bitwise_and" | "bitwise_or" | "bitwise_xor"
+        | "bitwise_not" => logic(args),
+        "clamp" | "clamp_min" | "clamp_max" => clamp(args),
+        "uniform" | "normal" => random(args),
         "where" => choose(args),
         "copy" => copy(args),
         "fill" => fill(args),
@@ -195,13 +205,25 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
             other => return args.misfit(&other, "a number of the operands' kind"),
         };
     }
+    // `div(a, b, "floor")`
+    let rounding = if args.name == "div" { args.text()? } else { String::new() };
+    let name = match rounding.as_str() {
+        "" => args.name,
+        "floor" => "floor_divide",
+        "trunc" => "trunc_divide",
+        other => {
+            let message =
+                format!("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{other}'");
+            return Err((Exception::Runtime, message));
+        }
+    };
     let divides = |i: &ArrayD<i64>| i.iter().any(|v| *v == 0);
-    if let ("floor_divide" | "remainder" | "fmod", false, Wide::Int(i)) = (args.name, dtype.is_float(), &b)
+    if let ("floor_divide" | "trunc_divide" | "remainder" | "fmod", false, Wide::Int(i)) = (name, dtype.is_float(), &b)
         && divides(i)
     {
         return Err((Exception::Runtime, "ZeroDivisionError".to_owned()));
     }
-    let made = match args.name {
+    let made = match name {
         "add" => binary(a, b, dtype, |x, y| x + y, i64::wrapping_add),
         "sub" => binary(a, b, dtype, |x, y| x - y, i64::wrapping_sub),
         "mul" => binary(a, b, dtype, |x, y| x * y, i64::wrapping_mul),
@@ -246,11 +268,12 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
             },
         ),
         "fmod" => binary(a, b, dtype, |x, y| x % y, i64::wrapping_rem),
+        "trunc_divide" => binary(a, b, dtype, |x, y| (x / y).trunc(), i64::wrapping_div),
         _ => {
             if !dtype.is_float() {
                 dtype = DType::Float32;
             }
-            binary(a, b, dtype, f64::atan2, |x, _| x)
+            binary(a, b, dtype, if name == "hypot" { f64::hypot } else { f64::atan2 }, |x, _| x)
         }
     }?;
     made.tensor(dtype, device).map(Value::Tensor)
@@ -275,15 +298,22 @@ fn logic(args: &mut Args<'_>) -> Answer<Value> {
     if args.name == "logical_not" {
         return Wide::Int(truth(a).mapv_into(|v| 1 - v)).tensor(DType::Bool, device).map(Value::Tensor);
     }
-    let b = wide(&y, args)?;
+    if args.name == "bitwise_not" && !dtype.is_float() {
+        let flip = |v: i64| if dtype == DType::Bool { 1 - v } else { !v };
+        return Wide::Int(a.ints().mapv_into(flip)).tensor(dtype, device).map(Value::Tensor);
+    }
+    let b = if args.name == "bitwise_not" { a.clone() } else { wide(&y, args)? };
     if args.name.starts_with("bitwise") {
         if dtype.is_float() {
             let message =
                 format!("\"{}_cpu\" not implemented for '{}'", args.name, super::super::value::cpp_name(dtype));
             return Err((Exception::NotImplemented, message));
         }
-        let and = args.name == "bitwise_and";
-        let made = zip(&a.ints(), &b.ints(), |x, y| if and { x & y } else { x | y })?;
+        let made = zip(&a.ints(), &b.ints(), |x, y| match args.name {
+            "bitwise_and" => x & y,
+            "bitwise_or" => x | y,
+            _ => x ^ y,
+        })?;
         return Wide::Int(made).tensor(dtype, device).map(Value::Tensor);
     }
     let made = zip(&truth(a), &truth(b), |x, y| match args.name {
@@ -295,7 +325,13 @@ fn logic(args: &mut Args<'_>) -> Answer<Value> {
 }
 
 fn clamp(args: &mut Args<'_>) -> Answer<Value> {
-    let (x, low, high) = (args.next(), args.next(), args.next());
+    let (x, low, high) = match args.name {
+        "clamp_max" => (args.next(), Value::None, args.next()),
+        _ => (args.next(), args.next(), args.next()),
+    };
+    if let (Value::None, Value::None) = (&low, &high) {
+        return Err((Exception::Runtime, "torch.clamp: At least one of 'min' or 'max' must not be None".to_owned()));
+    }
     let device = device_of(&[&x], args);
     let dtype = result_type(&[&x, &low, &high]);
     let mut made = wide(&x, args)?;
@@ -306,6 +342,31 @@ fn clamp(args: &mut Args<'_>) -> Answer<Value> {
         made = binary(made, wide(&high, args)?, dtype, |x, y| if x > y { y } else { x }, i64::min)?;
     }
     made.tensor(dtype, device).map(Value::Tensor)
+}
+
+fn classified(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let f = match args.name {
+        "isnan" => f64::is_nan,
+        "isinf" => f64::is_infinite,
+        _ => f64::is_finite,
+    };
+    let made = match Wide::of(&x) {
+        Wide::Float(a) => a.map(|v| i64::from(f(*v))),
+        Wide::Int(a) => a.map(|_| i64::from(args.name == "isfinite")),
+    };
+    Wide::Int(made).tensor(DType::Bool, x.device()).map(Value::Tensor)
+}
+
+/// `self.uniform_(from, to)`, `self.normal_(mean, std)`
+fn random(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (a, b) = (args.float(0.0)?, args.float(1.0)?);
+    let uniform = args.name == "uniform";
+    let shape: Vec<usize> = x.shape().iter().map(|n| *n as usize).collect();
+    let next =
+        || if uniform { a + (b - a) * super::make::random::uniform() } else { a + b * super::make::random::normal() };
+    Wide::Float(ArrayD::from_shape_simple_fn(IxDyn(&shape), next)).tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
 
 fn choose(args: &mut Args<'_>) -> Answer<Value> {

@@ -1,16 +1,22 @@
 //! Operations on tensors, by torch's names: what [`Service::Op`](crate::ir::Service::Op) runs. A name that ends in `_` writes its result to
 //! its first argument.
 
+mod activation;
+mod compose;
 mod elementwise;
+mod index;
 mod make;
 mod promote;
 mod reduce;
 mod shape;
+mod subscript;
 mod wide;
 
 use super::array::{Answer, DeviceTag, HostTensor};
 use super::value::Value;
 use crate::back::Exception;
+use crate::runtime::DType;
+pub use wide::copied;
 
 /// Most bytes of a tensor or allocation: a size past it is a mistake.
 pub const MAX_BYTES: usize = 1 << 40;
@@ -20,7 +26,7 @@ pub const MAX_BYTES: usize = 1 << 40;
 /// # Errors
 /// The exception torch raises, with its words where people look for them.
 pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
-    if let Some(plain) = name.strip_suffix('_')
+    if let Some(plain) = name.strip_suffix('_').filter(|_| name != "index_put_")
         && let Some(Value::Tensor(target)) = args.first().cloned()
     {
         return in_place(plain, &target, args, device);
@@ -30,7 +36,16 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         return Ok(Value::None);
     }
     let mut args = Args { name, args: args.into_iter(), at: 0, device };
-    let groups = [make::run, shape::run, elementwise::run, reduce::run];
+    let groups = [
+        make::run,
+        shape::run,
+        elementwise::run,
+        reduce::run,
+        index::run,
+        subscript::run,
+        activation::run,
+        compose::run,
+    ];
     match groups.into_iter().find_map(|group| group(&mut args)) {
         Some(answer) => answer,
         None => Err((Exception::NotImplemented, format!("the operation `{name}` on tensors is not supported"))),
@@ -51,6 +66,12 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
                     name(made.dtype()),
                     name(target.dtype())
                 );
+                return Err((Exception::Runtime, message));
+            }
+            let full = elementwise::broadcast(made.shape(), target.shape())?;
+            if full != target.shape() {
+                let message =
+                    format!("output with shape {:?} doesn't match the broadcast shape {full:?}", target.shape());
                 return Err((Exception::Runtime, message));
             }
             wide::Wide::of(&made).write(target)?;
@@ -110,6 +131,33 @@ impl Args<'_> {
         }
     }
 
+    /// A truth value; `default` where none is given.
+    fn flag(&mut self, default: bool) -> Answer<bool> {
+        match self.next() {
+            Value::Bool(b) => Ok(b),
+            Value::None => Ok(default),
+            other => self.misfit(&other, "bool"),
+        }
+    }
+
+    /// A text; empty where none is given.
+    fn text(&mut self) -> Answer<String> {
+        match self.next() {
+            Value::Text(text) => Ok(text),
+            Value::None => Ok(String::new()),
+            other => self.misfit(&other, "str"),
+        }
+    }
+
+    /// An element type, where one is given.
+    fn dtype(&mut self) -> Answer<Option<DType>> {
+        match self.next() {
+            Value::DType(d) => Ok(Some(d)),
+            Value::None => Ok(None),
+            other => self.misfit(&other, "dtype"),
+        }
+    }
+
     /// A number; `default` where none is given.
     fn float(&mut self, default: f64) -> Answer<f64> {
         match self.next() {
@@ -129,6 +177,8 @@ impl Args<'_> {
                     None => self.misfit(&Value::List(all), "a list of ints"),
                 }
             }
+            Value::Int(i) => Ok(vec![i]),
+            Value::None => Ok(Vec::new()),
             other => self.misfit(&other, "a list of ints"),
         }
     }

@@ -83,6 +83,12 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
     };
     // `var` and `std`: Bessel's correction.
     let correction = if matches!(args.next(), Value::Bool(false)) { 0.0 } else { 1.0 };
+    // `norm(p, dim, keepdim)`
+    let p = match args.next() {
+        Value::Float(p) => p,
+        Value::Int(p) => p as f64,
+        _ => p,
+    };
     let name = args.name;
     let whole = !x.dtype().is_float();
     if let ("mean" | "var" | "std" | "norm", true, None) = (name, whole, said) {
@@ -129,6 +135,9 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
                     "mean" => l.sum() / n,
                     "var" => spread(),
                     "std" => spread().sqrt(),
+                    "norm" if p == 0.0 => l.iter().filter(|v| **v != 0.0).count() as f64,
+                    "norm" if p == 1.0 => l.iter().map(|v| v.abs()).sum(),
+                    "norm" if p == 2.0 => l.iter().map(|v| v * v).sum::<f64>().sqrt(),
                     "norm" if p == f64::INFINITY => l.iter().fold(0.0, |m: f64, v| m.max(v.abs())),
                     "norm" => l.iter().map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p),
                     "any" => f64::from(u8::from(l.iter().any(|v| *v != 0.0))),
@@ -219,7 +228,8 @@ fn index_of(args: &mut Args<'_>) -> Answer<Value> {
 fn softmax(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let at = x.axis(args.int(-1)?)?;
-    if !x.dtype().is_float() {
+    let dtype = args.dtype()?.unwrap_or(x.dtype());
+    if !dtype.is_float() {
         let message = format!(
             "\"softmax_lastdim_kernel_impl\" not implemented for '{}'",
             super::super::value::cpp_name(x.dtype())
@@ -237,7 +247,7 @@ fn softmax(args: &mut Args<'_>) -> Answer<Value> {
             lane.mapv_inplace(|v| if log { v - most - sum.ln() } else { (v - most).exp() / sum });
         }
     }
-    Wide::Float(a).tensor(x.dtype(), x.device()).map(Value::Tensor)
+    Wide::Float(a).tensor(dtype, x.device()).map(Value::Tensor)
 }
 
 /// A product of two matrices in an element type: by ndarray's in `float` and `double`.
@@ -267,6 +277,19 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
         "mv" => Some((2, 1)),
         _ => None,
     };
+    if args.name == "dot" && (x.dim(), y.dim()) != (1, 1) {
+        return fail(format!("1D tensors expected, but got {}D and {}D tensors", x.dim(), y.dim()));
+    }
+    if args.name == "dot" && x.shape() != y.shape() {
+        return fail(format!(
+            "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and \
+             {} elements respectively",
+            x.shape()[0],
+            y.shape()[0],
+            x.shape()[0],
+            y.shape()[0]
+        ));
+    }
     if wanted.is_some_and(|w| w != (x.dim(), y.dim())) || x.dim() == 0 || y.dim() == 0 {
         return fail(format!("{}: tensors of {} and {} dimensions do not multiply", args.name, x.dim(), y.dim()));
     }
@@ -286,17 +309,17 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
     }
     let (m, k) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
     let (l, n) = (b.shape()[b.ndim() - 2], b.shape()[b.ndim() - 1]);
+    if args.name == "bmm" && (k != l || x.shape()[0] != y.shape()[0]) {
+        return fail(format!(
+            "Expected size for first two dimensions of batch2 tensor to be: [{}, {k}] but got: [{}, {l}].",
+            x.shape()[0],
+            y.shape()[0]
+        ));
+    }
     if k != l {
         return fail(format!("mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {l}x{n})"));
     }
     let batch = |a: &ArrayD<f64>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
-    if args.name == "bmm" && batch(&a) != batch(&b) {
-        return fail(format!(
-            "batch1 and batch2 must have the same batch size, but got {:?} and {:?}",
-            x.shape(),
-            y.shape()
-        ));
-    }
     let outer: Vec<usize> =
         super::elementwise::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
     let full = |a: &ArrayD<f64>, r: usize, c: usize| -> Option<ArrayD<f64>> {

@@ -32,6 +32,16 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
             "item" => return Some(item(args)),
             "is_contiguous" => return Some(args.tensor().map(|t| Value::Bool(t.is_contiguous()))),
             "same_memory" => return Some(same_memory(args)),
+            "is_nonzero" => return Some(is_nonzero(args)),
+            "storage_offset" => return Some(args.tensor().map(|t| Value::Int(t.offset()))),
+            "is_signed" => return Some(args.tensor().map(|t| Value::Bool(is_signed(t.dtype())))),
+            "chunk" | "split" | "split_with_sizes" | "unbind" => return Some(parts(args)),
+            "swapaxes" => transpose(args),
+            "movedim" => movedim(args),
+            "unflatten" => unflatten(args),
+            "unfold" => unfold(args),
+            "as_strided" => as_strided(args),
+            "from_blob" => from_blob(args),
             _ => return None,
         }
         .map(Value::Tensor),
@@ -374,11 +384,19 @@ fn cat(args: &mut Args<'_>) -> Answer<HostTensor> {
         let fits =
             part.dim() == first.dim() && (0..first.dim()).all(|d| d == at || part.shape()[d] == first.shape()[d]);
         if !fits {
+            if part.dim() != first.dim() {
+                return bad(format!(
+                    "Tensors must have same number of dimensions: got {} and {}",
+                    first.dim(),
+                    part.dim()
+                ));
+            }
+            let differs = (0..first.dim()).find(|&d| d != at && part.shape()[d] != first.shape()[d]).unwrap_or(0);
             return bad(format!(
-                "Sizes of tensors must match except in dimension {at}. Expected {:?} but got {:?} for \
+                "Sizes of tensors must match except in dimension {at}. Expected size {} but got size {} for \
                  tensor number {i} in the list.",
-                first.shape(),
-                part.shape()
+                first.shape()[differs],
+                part.shape()[differs]
             ));
         }
     }
@@ -417,7 +435,157 @@ fn item(args: &mut Args<'_>) -> Answer<Value> {
     })
 }
 
+fn is_nonzero(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    match x.numel() {
+        1 => {}
+        0 => return bad("Boolean value of Tensor with no values is ambiguous".to_owned()),
+        _ => return bad("Boolean value of Tensor with more than one value is ambiguous".to_owned()),
+    }
+    let set = match Wide::of(&x) {
+        Wide::Float(a) => a.iter().any(|v| *v != 0.0),
+        Wide::Int(a) => a.iter().any(|v| *v != 0),
+    };
+    Ok(Value::Bool(set))
+}
+
 fn same_memory(args: &mut Args<'_>) -> Answer<Value> {
     let (a, b) = (args.tensor()?, args.tensor()?);
     Ok(Value::Bool(a.ptr() == b.ptr() && a.shape() == b.shape() && a.strides() == b.strides()))
+}
+
+fn is_signed(dtype: DType) -> bool {
+    dtype.is_float() || matches!(dtype, DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64)
+}
+
+/// Views one behind the other along a dimension: `chunk(chunks, dim)`, `split(size or sizes, dim)`, `unbind(dim)`.
+fn parts(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let how = if args.name == "unbind" { Value::Int(1) } else { args.next() };
+    if x.dim() == 0 {
+        return bad(format!("{} expects at least a 1-dimensional tensor", args.name));
+    }
+    let at = x.axis(args.int(0)?)?;
+    let size = x.shape()[at];
+    let mut sizes = Vec::new();
+    match how {
+        Value::List(all) => {
+            for v in all {
+                match v {
+                    Value::Int(n) if n >= 0 => sizes.push(n),
+                    other => return args.misfit(&other, "a size"),
+                }
+            }
+            if sizes.iter().sum::<i64>() != size {
+                return bad(format!(
+                    "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {at}), \
+                     but got split_sizes={sizes:?}"
+                ));
+            }
+        }
+        Value::Int(n) if n > 0 => {
+            let step = if args.name == "chunk" { (size + n - 1) / n } else { n };
+            let mut left = size;
+            while left > 0 {
+                sizes.push(step.min(left));
+                left -= step;
+            }
+            if size == 0 && args.name != "unbind" {
+                sizes.push(0);
+            }
+        }
+        Value::Int(n) if args.name == "chunk" => {
+            return bad(format!("chunk expects `chunks` to be greater than 0, got: {n}"));
+        }
+        Value::Int(n) => return bad(format!("split expects split_size be positive, but got split_size={n}")),
+        other => return args.misfit(&other, "a number of parts, or sizes"),
+    }
+    let mut from = 0;
+    let mut out = Vec::with_capacity(sizes.len());
+    for len in sizes {
+        let part = cut(&x, at, from, len, 1);
+        let order: Vec<usize> = (0..x.dim()).filter(|i| args.name != "unbind" || *i != at).collect();
+        out.push(Value::Tensor(permuted(&part, &order)));
+        from += len;
+    }
+    Ok(Value::List(out))
+}
+
+fn movedim(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let (from, to) = (x.axis(args.int(0)?)?, x.axis(args.int(0)?)?);
+    let mut order: Vec<usize> = (0..x.dim()).filter(|i| *i != from).collect();
+    order.insert(to.min(order.len()), from);
+    order.truncate(x.dim());
+    Ok(permuted(&x, &order))
+}
+
+fn unflatten(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let sizes = inferred(&args.ints()?, x.shape().get(at).copied().unwrap_or(1))?;
+    let mut shape: Vec<i64> = x.shape()[..at].to_vec();
+    shape.extend(&sizes);
+    shape.extend(x.shape().iter().skip(at + 1));
+    reshaped(&x, &shape)
+}
+
+/// `unfold(dim, size, step)`: overlapping windows, along a dimension of their own at the end.
+fn unfold(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let (size, step) = (args.int(1)?, args.int(1)?);
+    let extent = x.shape().get(at).copied().unwrap_or(1);
+    if size < 0 || size > extent || step <= 0 {
+        return bad(format!("maximum size for tensor at dimension {at} is {extent} but size is {size} (step {step})"));
+    }
+    let (mut shape, mut strides): (Dims, Dims) = (x.shape().into(), x.strides().into());
+    let stride = strides.get(at).copied().unwrap_or(1);
+    if x.dim() > 0 {
+        shape[at] = (extent - size) / step + 1;
+        strides[at] = stride * step;
+    }
+    shape.push(size);
+    strides.push(stride);
+    Ok(x.viewed(shape, strides, x.offset()))
+}
+
+/// Whether a view stays within a storage of so many elements.
+fn stays_within(shape: &[i64], strides: &[i64], offset: i64, elements: i64) -> bool {
+    let last = shape.iter().zip(strides).try_fold(offset, |at, (n, s)| {
+        if *s < 0 {
+            return None;
+        }
+        at.checked_add((n - 1).checked_mul(*s)?)
+    });
+    shape.contains(&0) || (offset >= 0 && last.is_some_and(|last| last < elements))
+}
+
+fn as_strided(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let (shape, strides, offset) = (args.ints()?, args.ints()?, args.int(x.offset())?);
+    count(&shape)?;
+    let elements = (x.storage().bytes() / x.dtype().size()) as i64;
+    if shape.len() != strides.len() || !stays_within(&shape, &strides, offset, elements) {
+        return bad(format!(
+            "setStorage: sizes {shape:?}, strides {strides:?}, storage offset {offset} are out of bounds for storage of \
+             {elements} elements"
+        ));
+    }
+    Ok(x.viewed(shape[..].into(), strides[..].into(), offset))
+}
+
+/// `from_blob(bytes, shape, strides or none, dtype)`
+fn from_blob(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let (blob, shape) = (args.tensor()?, args.ints()?);
+    let strides = args.ints()?;
+    let dtype = args.dtype()?.unwrap_or(DType::Float32);
+    count(&shape)?;
+    let strides: Dims =
+        if strides.is_empty() { super::super::array::contiguous_strides(&shape) } else { strides[..].into() };
+    let elements = (blob.storage().bytes() / dtype.size()) as i64;
+    if shape.len() != strides.len() || !stays_within(&shape, &strides, 0, elements) {
+        return bad(format!("from_blob: a tensor of shape {shape:?} does not fit memory of {elements} elements"));
+    }
+    Ok(HostTensor::view(blob.storage().clone(), dtype, shape[..].into(), strides, 0, blob.device()))
 }

@@ -1,0 +1,106 @@
+//! Activation functions, with torch's parameters and defaults. They compute in doubles, rounded once to the element type.
+
+use ndarray::ArrayD;
+
+use super::super::array::{Answer, HostTensor};
+use super::super::value::cpp_name;
+use super::wide::Wide;
+use super::{Args, Value};
+use crate::back::Exception;
+
+pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
+    let known = matches!(
+        args.name,
+        "relu6"
+            | "silu"
+            | "mish"
+            | "selu"
+            | "hardswish"
+            | "hardsigmoid"
+            | "log_sigmoid"
+            | "leaky_relu"
+            | "elu"
+            | "gelu"
+            | "softplus"
+            | "hardtanh"
+            | "threshold"
+    );
+    known.then(|| activation(args).map(Value::Tensor))
+}
+
+/// `log(1 + exp(x))`, which does not overflow.
+fn log1p_exp(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// `1 / (1 + exp(-x))`
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// `x`, NaN among it, between two bounds.
+fn between(x: f64, low: f64, high: f64) -> f64 {
+    if x < low {
+        low
+    } else if x > high {
+        high
+    } else {
+        x
+    }
+}
+
+fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let x = args.tensor()?;
+    let name = args.name;
+    let clips = matches!(name, "relu6" | "hardtanh" | "threshold");
+    if !x.dtype().is_float() && !clips {
+        let message = format!("\"{name}\" not implemented for '{}'", cpp_name(x.dtype()));
+        return Err((Exception::NotImplemented, message));
+    }
+    let a = Wide::of(&x).floats();
+    let made: ArrayD<f64> = match name {
+        "relu6" => a.mapv(|x| between(x, 0.0, 6.0)),
+        "silu" => a.mapv(|x| x * sigmoid(x)),
+        "mish" => a.mapv(|x| x * log1p_exp(x).tanh()),
+        // Klambauer et al. 2017, eq. 14.
+        "selu" => a.mapv(|x| {
+            let (alpha, scale) = (1.673_263_242_354_377_3, 1.050_700_987_355_480_5);
+            scale * if x > 0.0 { x } else { alpha * x.exp_m1() }
+        }),
+        "hardswish" => a.mapv(|x| x * between(x + 3.0, 0.0, 6.0) / 6.0),
+        "hardsigmoid" => a.mapv(|x| between(x + 3.0, 0.0, 6.0) / 6.0),
+        "log_sigmoid" => a.mapv(|x| -log1p_exp(-x)),
+        "leaky_relu" => {
+            let slope = args.float(0.01)?;
+            a.mapv(|x| if x > 0.0 { x } else { x * slope })
+        }
+        "elu" => {
+            let (alpha, scale, input_scale) = (args.float(1.0)?, args.float(1.0)?, args.float(1.0)?);
+            a.mapv(|x| scale * if x > 0.0 { x } else { alpha * (x * input_scale).exp_m1() })
+        }
+        "gelu" => match args.text()?.as_str() {
+            "none" | "" => a.mapv(|x| 0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2))),
+            "tanh" => a.mapv(|x| {
+                let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
+                0.5 * x * (1.0 + inner.tanh())
+            }),
+            other => {
+                let message = format!("approximate argument must be either none or tanh, not {other}");
+                return Err((Exception::Runtime, message));
+            }
+        },
+        "softplus" => {
+            let (beta, threshold) = (args.float(1.0)?, args.float(20.0)?);
+            a.mapv(|x| if x * beta > threshold { x } else { log1p_exp(x * beta) / beta })
+        }
+        "hardtanh" => {
+            let (low, high) = (args.float(-1.0)?, args.float(1.0)?);
+            a.mapv(|x| between(x, low, high))
+        }
+        _ => {
+            let (threshold, value) = (args.float(0.0)?, args.float(0.0)?);
+            a.mapv(|x| if x <= threshold { value } else { x })
+        }
+    };
+    Wide::Float(made).tensor(x.dtype(), x.device())
+}

@@ -1,0 +1,252 @@
+//! Operations that are made of others.
+
+use std::collections::BTreeMap;
+
+use ndarray::{ArrayD, Axis, IxDyn};
+
+use super::super::array::{Answer, HostTensor};
+use super::promote::promote;
+use super::wide::Wide;
+use super::{Args, Value};
+use crate::back::Exception;
+use crate::runtime::DType;
+
+pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
+    Some(match args.name {
+        "linear" => linear(args),
+        "outer" => outer(args),
+        "baddbmm" | "addmv" => added(args),
+        "lerp" => lerp(args),
+        "addcmul" | "addcdiv" => scaled(args),
+        "logsumexp" => logsumexp(args),
+        "einsum" => einsum(args),
+        "layer_norm" => layer_norm(args),
+        "embedding" => embedding(args),
+        "mse_loss" => mse_loss(args),
+        "count_nonzero" => count_nonzero(args),
+        "meshgrid" => meshgrid(args),
+        _ => return None,
+    })
+}
+
+fn call(name: &str, args: Vec<Value>, outer: &Args<'_>) -> Answer<Value> {
+    super::run(name, args, outer.device)
+}
+
+/// `x W^T + b`
+fn linear(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, weight, bias) = (args.tensor()?, args.tensor()?, args.next());
+    let weight = call("t", vec![Value::Tensor(weight)], args)?;
+    let product = call("matmul", vec![Value::Tensor(x), weight], args)?;
+    match bias {
+        Value::None => Ok(product),
+        bias => call("add", vec![product, bias], args),
+    }
+}
+
+fn outer(args: &mut Args<'_>) -> Answer<Value> {
+    let (a, b) = (args.tensor()?, args.tensor()?);
+    if a.dim() != 1 || b.dim() != 1 {
+        let message = format!("outer: Expected 1-D arguments, but got {}-D and {}-D", a.dim(), b.dim());
+        return Err((Exception::Runtime, message));
+    }
+    let a = call("unsqueeze", vec![Value::Tensor(a), Value::Int(1)], args)?;
+    call("mul", vec![a, Value::Tensor(b)], args)
+}
+
+/// `beta * input + alpha * (a b)`
+fn added(args: &mut Args<'_>) -> Answer<Value> {
+    let (input, a, b) = (args.tensor()?, args.next(), args.next());
+    let (beta, alpha) = (args.next(), args.next());
+    let product = call(if args.name == "baddbmm" { "bmm" } else { "mv" }, vec![a, b], args)?;
+    let product = call("mul", vec![product, alpha], args)?;
+    let input = call("mul", vec![Value::Tensor(input), beta], args)?;
+    call("add", vec![product, input], args)
+}
+
+/// `self + weight * (end - self)`
+fn lerp(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, end, weight) = (args.next(), args.next(), args.next());
+    let way = call("sub", vec![end, x.clone()], args)?;
+    let part = call("mul", vec![way, weight], args)?;
+    call("add", vec![x, part], args)
+}
+
+/// `self + value * a * b`, or `/ b`
+fn scaled(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, a, b, value) = (args.next(), args.next(), args.next(), args.next());
+    let name = if args.name == "addcmul" { "mul" } else { "div" };
+    let part = call(name, vec![a, b], args)?;
+    let part = call("mul", vec![part, value], args)?;
+    call("add", vec![x, part], args)
+}
+
+fn logsumexp(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, dims, keep) = (args.tensor()?, args.next(), args.next());
+    let (dtype, device) = (x.dtype(), x.device());
+    let dtype = if dtype.is_float() { dtype } else { DType::Float32 };
+    let x = Value::Tensor(Wide::of(&x).tensor(DType::Float64, device)?);
+    let most = call("amax", vec![x.clone(), dims.clone(), Value::Bool(true)], args)?;
+    // Rows of infinities keep their value.
+    let Value::Tensor(shift) = &most else { return Ok(Value::None) };
+    let shift = Wide::Float(Wide::of(shift).floats().mapv(|m| if m.is_finite() { m } else { 0.0 }));
+    let shift = Value::Tensor(shift.tensor(DType::Float64, device)?);
+    let parts = call("exp", vec![call("sub", vec![x.clone(), shift.clone()], args)?], args)?;
+    let sum = call("log", vec![call("sum", vec![parts, dims.clone(), Value::Bool(true)], args)?], args)?;
+    let whole = call("add", vec![sum, shift], args)?;
+    let made = match keep {
+        Value::Bool(true) => whole,
+        // What is summed over one element each: the dimensions go.
+        _ => call("sum", vec![whole, dims], args)?,
+    };
+    call("to", vec![made, Value::DType(dtype)], args)
+}
+
+/// `einsum("ij,jk->ik", {a, b})`: sums of products over what the result does not name.
+fn einsum(args: &mut Args<'_>) -> Answer<Value> {
+    let equation: String = args.text()?.chars().filter(|c| !c.is_whitespace()).collect();
+    let tensors = args.tensors()?;
+    let fail = |message: String| Err((Exception::Runtime, format!("einsum(): {message}")));
+    let (inputs, output) = equation.split_once("->").map_or((equation.as_str(), None), |(i, o)| (i, Some(o)));
+    let inputs: Vec<&str> = inputs.split(',').collect();
+    if !equation.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, ',' | '-' | '>')) {
+        return fail(format!(
+            "the equation `{equation}` may hold letters, `,` and `->` (an ellipsis is not supported)"
+        ));
+    }
+    if inputs.len() != tensors.len() {
+        return fail(format!("the equation names {} operands, and {} are given", inputs.len(), tensors.len()));
+    }
+    let mut extents: BTreeMap<char, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<char, usize> = BTreeMap::new();
+    for (labels, tensor) in inputs.iter().zip(&tensors) {
+        if labels.chars().count() != tensor.dim() {
+            return fail(format!("`{labels}` does not fit an operand of {} dimensions", tensor.dim()));
+        }
+        for (label, extent) in labels.chars().zip(tensor.shape()) {
+            *counts.entry(label).or_default() += 1;
+            let extent = *extent as usize;
+            match extents.get(&label) {
+                Some(old) if *old != extent => {
+                    return fail(format!("`{label}` is {old} in one operand and {extent} in another"));
+                }
+                _ => _ = extents.insert(label, extent),
+            }
+        }
+    }
+    let once = || counts.iter().filter(|(_, n)| **n == 1).map(|(l, _)| *l).collect::<String>();
+    let output: Vec<char> = output.map_or_else(once, str::to_owned).chars().collect();
+    if let Some(label) = output.iter().find(|l| !extents.contains_key(l)) {
+        return fail(format!("`{label}` of the result is in no operand"));
+    }
+    let summed: Vec<char> = extents.keys().copied().filter(|l| !output.contains(l)).collect();
+    let order: Vec<char> = output.iter().chain(&summed).copied().collect();
+    // Each operand as a view with all labels, those that it lacks of extent 1 and broadcast.
+    let full: Vec<usize> = order.iter().map(|l| extents[l]).collect();
+    let mut operands = Vec::new();
+    for (labels, tensor) in inputs.iter().zip(&tensors) {
+        let labels: Vec<char> = labels.chars().collect();
+        let a = Wide::of(tensor).floats();
+        let view = ArrayD::from_shape_fn(
+            IxDyn(&order.iter().map(|l| if labels.contains(l) { extents[l] } else { 1 }).collect::<Vec<_>>()),
+            |at| {
+                let place: Vec<usize> =
+                    labels.iter().map(|l| at[order.iter().position(|o| o == l).unwrap_or(0)]).collect();
+                a[IxDyn(&place)]
+            },
+        );
+        operands.push(view);
+    }
+    let mut product = ArrayD::from_elem(IxDyn(&full), 1.0);
+    for operand in &operands {
+        product *= &operand.broadcast(IxDyn(&full)).ok_or((Exception::Runtime, "shapes that do not fit".to_owned()))?;
+    }
+    for _ in &summed {
+        product = product.sum_axis(Axis(output.len()));
+    }
+    let dtype = tensors.iter().map(HostTensor::dtype).reduce(promote).unwrap_or(DType::Float32);
+    let device = tensors.first().map_or(args.device, HostTensor::device);
+    Wide::Float(product).tensor(dtype, device).map(Value::Tensor)
+}
+
+/// `layer_norm(input, normalized_shape, weight, bias, eps)`
+fn layer_norm(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, shape, weight, bias, eps) = (args.tensor()?, args.ints()?, args.next(), args.next(), args.float(1e-5)?);
+    let dims = shape.len();
+    if dims == 0 || dims > x.dim() || x.shape()[x.dim() - dims..] != shape[..] {
+        let message = format!(
+            "Given normalized_shape={shape:?}, expected input with shape [*, {}], but got input of size{:?}",
+            shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+            x.shape()
+        );
+        return Err((Exception::Runtime, message));
+    }
+    let (dtype, device) = (x.dtype(), x.device());
+    let over = Value::List((1..=dims as i64).map(|i| Value::Int(-i)).collect());
+    let x = Value::Tensor(Wide::of(&x).tensor(DType::Float64, device)?);
+    let mean = call("mean", vec![x.clone(), over.clone(), Value::Bool(true)], args)?;
+    let centred = call("sub", vec![x, mean], args)?;
+    let square = call("mul", vec![centred.clone(), centred.clone()], args)?;
+    let variance = call("mean", vec![square, over, Value::Bool(true)], args)?;
+    let scale = call("rsqrt", vec![call("add", vec![variance, Value::Float(eps)], args)?], args)?;
+    let mut made = call("mul", vec![centred, scale], args)?;
+    if !matches!(weight, Value::None) {
+        made = call("mul", vec![made, weight], args)?;
+    }
+    if !matches!(bias, Value::None) {
+        made = call("add", vec![made, bias], args)?;
+    }
+    call("to", vec![made, Value::DType(dtype)], args)
+}
+
+/// `embedding(weight, indices)`
+fn embedding(args: &mut Args<'_>) -> Answer<Value> {
+    let (weight, indices) = (args.tensor()?, args.tensor()?);
+    let shape: Vec<Value> =
+        indices.shape().iter().chain(weight.shape().iter().skip(1)).map(|n| Value::Int(*n)).collect();
+    let flat = call("flatten", vec![Value::Tensor(indices)], args)?;
+    let rows = call("index_select", vec![Value::Tensor(weight), Value::Int(0), flat], args)?;
+    call("reshape", vec![rows, Value::List(shape)], args)
+}
+
+/// `mse_loss(input, target, reduction)`: 0 none, 1 mean, 2 sum.
+fn mse_loss(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, target, reduction) = (args.next(), args.next(), args.int(1)?);
+    let difference = call("sub", vec![x, target], args)?;
+    let square = call("mul", vec![difference.clone(), difference], args)?;
+    match reduction {
+        0 => Ok(square),
+        1 => call("mean", vec![square], args),
+        _ => call("sum", vec![square], args),
+    }
+}
+
+fn count_nonzero(args: &mut Args<'_>) -> Answer<Value> {
+    let (x, dim) = (args.next(), args.next());
+    let set = call("ne", vec![x, Value::Int(0)], args)?;
+    call("sum", vec![set, dim], args)
+}
+
+/// `meshgrid(tensors, indexing)`
+fn meshgrid(args: &mut Args<'_>) -> Answer<Value> {
+    let (tensors, indexing) = (args.tensors()?, args.text()?);
+    let swapped = indexing == "xy" && tensors.len() >= 2;
+    let mut shape: Vec<i64> = tensors.iter().map(HostTensor::numel).collect();
+    if swapped {
+        shape.swap(0, 1);
+    }
+    let shape = Value::List(shape.into_iter().map(Value::Int).collect());
+    let mut out = Vec::with_capacity(tensors.len());
+    for (i, tensor) in tensors.iter().enumerate() {
+        if tensor.dim() > 1 {
+            let message =
+                format!("torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}D", tensor.dim());
+            return Err((Exception::Runtime, message));
+        }
+        let at = if swapped && i < 2 { 1 - i } else { i };
+        let own = (0..tensors.len()).map(|d| Value::Int(if d == at { tensor.numel() } else { 1 })).collect();
+        let view = call("reshape", vec![Value::Tensor(tensor.clone()), Value::List(own)], args)?;
+        out.push(call("expand", vec![view, shape.clone()], args)?);
+    }
+    Ok(Value::List(out))
+}

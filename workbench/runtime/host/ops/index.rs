@@ -1,0 +1,586 @@
+//! What picks, places, orders and counts elements.
+
+use ndarray::{ArrayD, Axis, Dimension, IxDyn};
+
+use super::super::array::{Answer, HostTensor};
+use super::wide::Wide;
+use super::{Args, Value};
+use crate::back::Exception;
+use crate::runtime::DType;
+
+pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
+    Some(match args.name {
+        "cumsum" | "cumprod" => cumulated(args),
+        "sort" | "argsort" | "topk" => sorted(args),
+        "gather" => gather(args),
+        "scatter" | "scatter_add" => scatter(args),
+        "index_add" | "index_copy" | "index_fill" => by_slices(args),
+        "take" => take(args),
+        "masked_fill" => masked_fill(args),
+        "masked_select" => masked_select(args),
+        "nonzero" => nonzero(args),
+        "tril" | "triu" => triangle(args),
+        "diag" => diag(args),
+        "trace" => trace(args),
+        "flip" => flip(args),
+        "roll" => roll(args),
+        "repeat" => repeat(args),
+        "repeat_interleave" => repeat_interleave(args),
+        "constant_pad_nd" => pad(args),
+        "bincount" => bincount(args),
+        _ => return None,
+    })
+}
+
+/// The same of elements of either kind.
+macro_rules! each {
+    ($wide:expr, $a:ident => $made:expr) => {
+        match $wide {
+            Wide::Float($a) => Wide::Float($made),
+            Wide::Int($a) => Wide::Int($made),
+        }
+    };
+}
+
+fn fail<T>(message: String) -> Answer<T> {
+    Err((Exception::Runtime, message))
+}
+
+/// A tensor of indices.
+fn indices(args: &mut Args<'_>) -> Answer<(ArrayD<i64>, HostTensor)> {
+    let index = args.tensor()?;
+    if !matches!(index.dtype(), DType::Int64 | DType::Int32) {
+        return fail(format!("{}(): Expected dtype int64 for index", args.name));
+    }
+    Ok((Wide::of(&index).ints(), index))
+}
+
+fn within(index: i64, at: usize, size: usize) -> Answer<usize> {
+    match usize::try_from(index) {
+        Ok(i) if i < size => Ok(i),
+        _ => fail(format!("index {index} is out of bounds for dimension {at} with size {size}")),
+    }
+}
+
+/// Tensors without dimensions count as vectors of one element.
+fn with_dims(wide: Wide) -> Wide {
+    each!(wide, a => if a.ndim() == 0 { a.insert_axis(Axis(0)) } else { a })
+}
+
+fn shaped(wide: Wide, like: &HostTensor, dtype: DType) -> Answer<HostTensor> {
+    let wide =
+        each!(wide, a => if like.dim() == 0 { a.into_shape_with_order(IxDyn(&[])).unwrap_or_default() } else { a });
+    wide.tensor(dtype, like.device())
+}
+
+fn cumulated(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let dtype = args.dtype()?.unwrap_or(if x.dtype().is_float() { x.dtype() } else { DType::Int64 });
+    let sum = args.name == "cumsum";
+    let made = match with_dims(Wide::of(&x)) {
+        Wide::Int(mut a) if !dtype.is_float() => {
+            let step = |sum: bool, s: i64, v: i64| if sum { s.wrapping_add(v) } else { s.wrapping_mul(v) };
+            a.accumulate_axis_inplace(Axis(at), |before, here| *here = step(sum, *before, *here));
+            Wide::Int(a)
+        }
+        wide => {
+            let mut a = wide.floats();
+            a.accumulate_axis_inplace(Axis(at), |before, here| {
+                *here = if sum { before + *here } else { before * *here }
+            });
+            Wide::Float(a)
+        }
+    };
+    shaped(made, &x, dtype).map(Value::Tensor)
+}
+
+/// The order of a lane: stable, NaN after all numbers.
+fn order<T: PartialOrd + Copy>(lane: &[T], descending: bool) -> Vec<usize> {
+    let is_nan = |v: T| v.partial_cmp(&v).is_none();
+    let mut places: Vec<usize> = (0..lane.len()).collect();
+    places.sort_by(|&i, &j| {
+        let (a, b) = (lane[i], lane[j]);
+        let ascending = a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)));
+        if descending { ascending.reverse() } else { ascending }
+    });
+    places
+}
+
+/// `sort(dim, descending)`, `argsort(dim, descending)`, `topk(k, dim, largest, sorted)`
+fn sorted(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let most = if args.name == "topk" { Some(args.int(1)?) } else { None };
+    let at = x.axis(args.int(-1)?)?;
+    let descending = args.flag(most.is_some())?;
+    let wide = with_dims(Wide::of(&x));
+    let extent = wide.shape()[at];
+    if most.is_some_and(|k| k < 0 || k > extent) {
+        return fail("selected index k out of range".to_owned());
+    }
+    let mut shape: Vec<usize> = wide.shape().iter().map(|n| *n as usize).collect();
+    shape[at] = most.unwrap_or(extent) as usize;
+    let mut places = ArrayD::<i64>::zeros(IxDyn(&shape));
+    macro_rules! fill {
+        ($a:expr) => {{
+            let mut values = ArrayD::from_elem(IxDyn(&shape), Default::default());
+            for ((lane, mut value), mut place) in
+                $a.lanes(Axis(at)).into_iter().zip(values.lanes_mut(Axis(at))).zip(places.lanes_mut(Axis(at)))
+            {
+                let lane = lane.to_vec();
+                let order = order(&lane, descending);
+                for (i, from) in order.into_iter().take(place.len()).enumerate() {
+                    (value[i], place[i]) = (lane[from], from as i64);
+                }
+            }
+            values
+        }};
+    }
+    let values = each!(wide, a => fill!(a));
+    let places = shaped(Wide::Int(places), &x, DType::Int64).map(Value::Tensor)?;
+    if args.name == "argsort" {
+        return Ok(places);
+    }
+    Ok(Value::List(vec![Value::Tensor(shaped(values, &x, x.dtype())?), places]))
+}
+
+fn gather(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let (index, like) = indices(args)?;
+    let index = if index.ndim() == 0 { index.insert_axis(Axis(0)) } else { index };
+    let wide = with_dims(Wide::of(&x));
+    let extents: Vec<usize> = wide.shape().iter().map(|n| *n as usize).collect();
+    if index.ndim() != extents.len() {
+        return fail("Index tensor must have the same number of dimensions as input tensor".to_owned());
+    }
+    if (0..extents.len()).any(|d| d != at && index.shape()[d] > extents[d]) {
+        return fail(format!(
+            "Size does not match at dimension other than {at}: expected index {:?} to be no larger than self {:?}",
+            like.shape(),
+            x.shape()
+        ));
+    }
+    let mut from = Vec::with_capacity(index.len());
+    for (place, i) in index.indexed_iter() {
+        let mut place = place.slice().to_vec();
+        place[at] = within(*i, at, extents[at])?;
+        from.push(place);
+    }
+    let made = each!(wide, a => {
+        let picked = from.iter().map(|p| a[IxDyn(p)]).collect();
+        ArrayD::from_shape_vec(index.raw_dim(), picked).unwrap_or_default()
+    });
+    shaped(made, &like, x.dtype()).map(Value::Tensor)
+}
+
+/// `scatter(dim, index, src or value)`, `scatter_add(dim, index, src)`
+fn scatter(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let (index, _) = indices(args)?;
+    let source = args.next();
+    let index = if index.ndim() == 0 { index.insert_axis(Axis(0)) } else { index };
+    let target = with_dims(Wide::of(&x));
+    let extents = target.shape();
+    if index.ndim() != extents.len() {
+        return fail("Index tensor must have the same number of dimensions as self tensor".to_owned());
+    }
+    let source = match &source {
+        Value::Tensor(t) if t.dtype() != x.dtype() => {
+            return fail(format!("{}(): Expected self.dtype to be equal to src.dtype", args.name));
+        }
+        Value::Tensor(t) => with_dims(Wide::of(t)),
+        Value::Int(i) => Wide::Int(ArrayD::from_elem(index.raw_dim(), *i)),
+        Value::Bool(b) => Wide::Int(ArrayD::from_elem(index.raw_dim(), i64::from(*b))),
+        Value::Float(v) => Wide::Float(ArrayD::from_elem(index.raw_dim(), *v)),
+        other => return args.misfit(other, "Tensor or a number"),
+    };
+    let fits = source.shape().len() == index.ndim()
+        && (0..index.ndim()).all(|d| {
+            index.shape()[d] as i64 <= source.shape()[d] && (d == at || index.shape()[d] as i64 <= extents[d])
+        });
+    if !fits && !index.is_empty() {
+        return fail(format!(
+            "Expected index {:?} to be no larger than self {:?} apart from dimension {at} and to be no larger size than src {:?}",
+            index.shape(),
+            x.shape(),
+            source.shape()
+        ));
+    }
+    let add = args.name == "scatter_add";
+    let mut places = Vec::with_capacity(index.len());
+    for (from, i) in index.indexed_iter() {
+        let from = from.slice().to_vec();
+        let mut to = from.clone();
+        to[at] = within(*i, at, extents[at] as usize)?;
+        places.push((from, to));
+    }
+    let made = match target {
+        Wide::Int(mut a) => {
+            let source = source.ints();
+            for (from, to) in places {
+                let (value, place) = (source[IxDyn(&from)], &mut a[IxDyn(&to)]);
+                *place = if add { place.wrapping_add(value) } else { value };
+            }
+            Wide::Int(a)
+        }
+        Wide::Float(mut a) => {
+            let source = source.floats();
+            for (from, to) in places {
+                let (value, place) = (source[IxDyn(&from)], &mut a[IxDyn(&to)]);
+                *place = if add { *place + value } else { value };
+            }
+            Wide::Float(a)
+        }
+    };
+    shaped(made, &x, x.dtype()).map(Value::Tensor)
+}
+
+/// `index_add(dim, index, src, alpha)`, `index_copy(dim, index, src)`, `index_fill(dim, index, value)`
+fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let at = x.axis(args.int(0)?)?;
+    let (index, _) = indices(args)?;
+    let (source, alpha) = (args.next(), args.float(1.0)?);
+    let target = with_dims(Wide::of(&x));
+    let extent = target.shape()[at] as usize;
+    let name = args.name;
+    let source = match source {
+        Value::Tensor(t) => {
+            let source = with_dims(Wide::of(&t));
+            let mut wanted = target.shape();
+            wanted[at] = index.len() as i64;
+            if source.shape() != wanted {
+                return fail(format!("{name}(): source of shape {:?}, where {wanted:?} is needed", t.shape()));
+            }
+            Some(source)
+        }
+        Value::Int(i) => Some(Wide::Int(ArrayD::from_elem(IxDyn(&[]), i))),
+        Value::Float(v) => Some(Wide::Float(ArrayD::from_elem(IxDyn(&[]), v))),
+        _ => None,
+    };
+    let Some(source) = source else { return fail(format!("{name}(): there is nothing to put")) };
+    let mut places = Vec::new();
+    for i in &index {
+        places.push(within(*i, at, extent)?);
+    }
+    let made = match target {
+        Wide::Float(mut a) => {
+            let source = source.floats();
+            for (i, place) in places.into_iter().enumerate() {
+                let part = if source.ndim() == 0 { source.view() } else { source.index_axis(Axis(at), i) };
+                let mut slot = a.index_axis_mut(Axis(at), place);
+                match name {
+                    "index_add" => slot.zip_mut_with(&part, |s, v| *s += alpha * v),
+                    _ => slot.zip_mut_with(&part, |s, v| *s = *v),
+                }
+            }
+            Wide::Float(a)
+        }
+        Wide::Int(mut a) => {
+            let source = source.ints();
+            for (i, place) in places.into_iter().enumerate() {
+                let part = if source.ndim() == 0 { source.view() } else { source.index_axis(Axis(at), i) };
+                let mut slot = a.index_axis_mut(Axis(at), place);
+                match name {
+                    "index_add" => {
+                        slot.zip_mut_with(&part, |s, v| *s = s.wrapping_add((alpha as i64).wrapping_mul(*v)))
+                    }
+                    _ => slot.zip_mut_with(&part, |s, v| *s = *v),
+                }
+            }
+            Wide::Int(a)
+        }
+    };
+    shaped(made, &x, x.dtype()).map(Value::Tensor)
+}
+
+fn take(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (index, _) = indices(args)?;
+    let size = x.numel();
+    let mut places = Vec::new();
+    for i in &index {
+        let place = if *i < 0 { i + size } else { *i };
+        if place < 0 || place >= size {
+            return Err((
+                Exception::Index,
+                format!("out of range: tried to access index {i} on a tensor of {size} elements"),
+            ));
+        }
+        places.push(place as usize);
+    }
+    let made = each!(Wide::of(&x), a => {
+        let flat: Vec<_> = a.iter().copied().collect();
+        ArrayD::from_shape_vec(index.raw_dim(), places.iter().map(|p| flat[*p]).collect()).unwrap_or_default()
+    });
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+fn mask(args: &mut Args<'_>) -> Answer<HostTensor> {
+    let mask = args.tensor()?;
+    if mask.dtype() != DType::Bool {
+        return fail(format!(
+            "{}: expected BoolTensor as mask, but got {}",
+            args.name,
+            super::super::value::cpp_name(mask.dtype())
+        ));
+    }
+    Ok(mask)
+}
+
+/// The value in a tensor's own type, where the mask is set.
+fn masked_fill(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (mask, value) = (mask(args)?, args.next());
+    if let Value::Tensor(t) = &value
+        && t.dim() > 0
+    {
+        return fail(format!(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
+            t.dim()
+        ));
+    }
+    let fits = match &value {
+        Value::Float(_) => x.dtype().is_float(),
+        Value::Tensor(t) => x.dtype().is_float() || !t.dtype().is_float(),
+        _ => true,
+    };
+    if !fits {
+        let name = super::super::value::cpp_name(x.dtype());
+        return fail(format!("value cannot be converted to type {name} without overflow"));
+    }
+    let dtype = x.dtype();
+    let made = super::run("where", vec![Value::Tensor(mask), value, Value::Tensor(x)], args.device)?;
+    super::run("to", vec![made, Value::DType(dtype)], args.device)
+}
+
+fn masked_select(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let mask = mask(args)?;
+    let shape = super::elementwise::broadcast(x.shape(), mask.shape())?;
+    let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
+    let mask = Wide::of(&mask).ints();
+    let misfit = || (Exception::Runtime, "shapes that do not broadcast".to_owned());
+    let mask = mask.broadcast(IxDyn(&shape)).ok_or_else(misfit)?;
+    let made = each!(Wide::of(&x), a => {
+        let a = a.broadcast(IxDyn(&shape)).ok_or_else(misfit)?;
+        let kept: Vec<_> = a.iter().zip(mask.iter()).filter(|(_, m)| **m != 0).map(|(v, _)| *v).collect();
+        ArrayD::from_shape_vec(IxDyn(&[kept.len()]), kept).unwrap_or_default()
+    });
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+/// The places of what is not zero, one row each.
+pub fn places_of(x: &HostTensor) -> Vec<Vec<i64>> {
+    let set = match Wide::of(x) {
+        Wide::Float(a) => a.map(|v| *v != 0.0),
+        Wide::Int(a) => a.map(|v| *v != 0),
+    };
+    let row = |p: &IxDyn| p.slice().iter().map(|i| *i as i64).collect();
+    set.indexed_iter().filter(|(_, s)| **s).map(|(p, _)| row(&p)).collect()
+}
+
+fn nonzero(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let places = places_of(&x);
+    let shape = IxDyn(&[places.len(), x.dim()]);
+    let made = ArrayD::from_shape_vec(shape, places.into_iter().flatten().collect()).unwrap_or_default();
+    Wide::Int(made).tensor(DType::Int64, x.device()).map(Value::Tensor)
+}
+
+fn triangle(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let diagonal = args.int(0)?;
+    if x.dim() < 2 {
+        return fail(format!("{}: input tensor must have at least 2 dimensions", args.name));
+    }
+    let lower = args.name == "tril";
+    let (r, c) = (x.dim() - 2, x.dim() - 1);
+    let keeps = |p: &IxDyn| {
+        let over = p[c] as i64 - p[r] as i64;
+        if lower { over <= diagonal } else { over >= diagonal }
+    };
+    let made = each!(Wide::of(&x), a => {
+        let mut a = a;
+        a.indexed_iter_mut().filter(|(p, _)| !keeps(p)).for_each(|(_, v)| *v = Default::default());
+        a
+    });
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+fn diag(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let diagonal = args.int(0)?;
+    let (down, right) = ((-diagonal).max(0) as usize, diagonal.max(0) as usize);
+    let made = match x.dim() {
+        1 => {
+            let n = x.shape()[0] as usize + down + right;
+            each!(Wide::of(&x), a => {
+                let mut out = ArrayD::from_elem(IxDyn(&[n, n]), Default::default());
+                a.iter().enumerate().for_each(|(i, v)| out[[i + down, i + right]] = *v);
+                out
+            })
+        }
+        2 => {
+            let extent = |i: usize, off: usize| (x.shape()[i] as usize).saturating_sub(off);
+            let n = extent(0, down).min(extent(1, right));
+            each!(Wide::of(&x), a => ArrayD::from_shape_fn(IxDyn(&[n]), |i| a[[i[0] + down, i[0] + right]]))
+        }
+        n => return fail(format!("diag(): Supports 1D or 2D tensors. Got {n}D")),
+    };
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+fn trace(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    if x.dim() != 2 {
+        return fail(format!("trace: expected a matrix, but got tensor with dim {}", x.dim()));
+    }
+    let diag = super::run("diag", vec![Value::Tensor(x), Value::Int(0)], args.device)?;
+    super::run("sum", vec![diag], args.device)
+}
+
+fn flip(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let dims = args.ints()?.into_iter().map(|d| x.axis(d)).collect::<Answer<Vec<usize>>>()?;
+    let made = each!(Wide::of(&x), a => {
+        let mut view = a.view();
+        dims.iter().filter(|d| **d < x.dim()).for_each(|d| view.invert_axis(Axis(*d)));
+        view.to_owned()
+    });
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+fn roll(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (shifts, dims) = (args.ints()?, args.ints()?);
+    if dims.is_empty() && shifts.len() == 1 {
+        let shape: Vec<Value> = x.shape().iter().map(|n| Value::Int(*n)).collect();
+        let flat = super::run("flatten", vec![Value::Tensor(x)], args.device)?;
+        let rolled = super::run("roll", vec![flat, Value::Int(shifts[0]), Value::Int(0)], args.device)?;
+        return super::run("reshape", vec![rolled, Value::List(shape)], args.device);
+    }
+    if shifts.len() != dims.len() {
+        return fail(format!("shifts and dimensions must align. shifts: {}, dims:{}", shifts.len(), dims.len()));
+    }
+    let mut wide = Wide::of(&x);
+    for (shift, dim) in shifts.into_iter().zip(dims) {
+        let at = x.axis(dim)?;
+        let Some(n) = x.shape().get(at).copied().filter(|n| *n > 0) else { continue };
+        let by = shift.rem_euclid(n) as usize;
+        wide = each!(wide, a => {
+            let n = n as usize;
+            let picked: Vec<usize> = (0..n).map(|i| (i + n - by) % n).collect();
+            a.select(Axis(at), &picked)
+        });
+    }
+    wide.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+fn repeat(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let repeats = args.ints()?;
+    let Some(fresh) = repeats.len().checked_sub(x.dim()) else {
+        return fail(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor".to_owned(),
+        );
+    };
+    if repeats.iter().any(|n| *n < 0) {
+        return fail(format!("Trying to create tensor with negative dimension: {repeats:?}"));
+    }
+    let old: Vec<usize> = (0..fresh).map(|_| 1).chain(x.shape().iter().map(|n| *n as usize)).collect();
+    let shape: Vec<usize> = old.iter().zip(&repeats).map(|(n, r)| n * *r as usize).collect();
+    super::super::array::count(&shape.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
+    let made = each!(Wide::of(&x), a => {
+        let a = a.into_shape_with_order(IxDyn(&old)).unwrap_or_default();
+        ArrayD::from_shape_fn(IxDyn(&shape), |p| {
+            let place: Vec<usize> = p.slice().iter().zip(&old).map(|(i, n)| i % n).collect();
+            a[IxDyn(&place)]
+        })
+    });
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+fn repeat_interleave(args: &mut Args<'_>) -> Answer<Value> {
+    let mut x = args.tensor()?;
+    let repeats = args.int(1)?;
+    let dim = args.next();
+    if repeats < 0 {
+        return fail("repeats can not be negative".to_owned());
+    }
+    let at = match dim {
+        Value::Int(dim) => x.axis(dim)?,
+        _ => {
+            if let Value::Tensor(flat) = super::run("flatten", vec![Value::Tensor(x.clone())], args.device)? {
+                x = flat;
+            }
+            0
+        }
+    };
+    let n = x.shape().get(at).copied().unwrap_or(1);
+    super::super::array::count(&[n, repeats])?;
+    let places: Vec<usize> = (0..(n * repeats) as usize).map(|i| i / repeats.max(1) as usize).collect();
+    let made = each!(with_dims(Wide::of(&x)), a => a.select(Axis(at), &places));
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+/// `constant_pad_nd(pad, value)`: before and after, from the last dimension on; negative: cut.
+fn pad(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (pad, value) = (args.ints()?, args.float(0.0)?);
+    if pad.len() % 2 != 0 || pad.len() / 2 > x.dim() {
+        return fail(format!("padding of {} numbers for a tensor of {} dimensions", pad.len(), x.dim()));
+    }
+    let mut shape: Vec<i64> = x.shape().to_vec();
+    let mut before = vec![0i64; x.dim()];
+    for (i, pair) in pad.chunks_exact(2).enumerate() {
+        let d = x.dim() - 1 - i;
+        before[d] = pair[0];
+        shape[d] += pair[0] + pair[1];
+    }
+    super::super::array::count(&shape)?;
+    let extents: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
+    let source = |p: &IxDyn| -> Option<Vec<usize>> {
+        let places = p.slice().iter().zip(&before).zip(x.shape());
+        places.map(|((i, b), n)| usize::try_from(*i as i64 - b).ok().filter(|j| (*j as i64) < *n)).collect()
+    };
+    let made = match Wide::of(&x) {
+        Wide::Float(a) => {
+            Wide::Float(ArrayD::from_shape_fn(IxDyn(&extents), |p| source(&p).map_or(value, |q| a[IxDyn(&q)])))
+        }
+        Wide::Int(a) => {
+            Wide::Int(ArrayD::from_shape_fn(IxDyn(&extents), |p| source(&p).map_or(value as i64, |q| a[IxDyn(&q)])))
+        }
+    };
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+fn bincount(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (weights, least) = (args.next(), args.int(0)?);
+    let bins = Wide::of(&x).ints();
+    if x.dim() != 1 || x.dtype().is_float() || bins.iter().any(|v| *v < 0) {
+        return fail("bincount only supports 1-d non-negative integral inputs.".to_owned());
+    }
+    let size = bins.iter().copied().max().map_or(0, |m| m + 1).max(least);
+    super::super::array::count(&[size])?;
+    let made = match weights {
+        Value::Tensor(weights) => {
+            if weights.shape() != x.shape() {
+                return fail("weights should be 1-d and have the same length as input".to_owned());
+            }
+            let mut out = ArrayD::<f64>::zeros(IxDyn(&[size as usize]));
+            let dtype = if weights.dtype() == DType::Float32 { DType::Float32 } else { DType::Float64 };
+            bins.iter().zip(Wide::of(&weights).floats().iter()).for_each(|(b, w)| out[[*b as usize]] += w);
+            return Wide::Float(out).tensor(dtype, x.device()).map(Value::Tensor);
+        }
+        _ => {
+            let mut out = ArrayD::<i64>::zeros(IxDyn(&[size as usize]));
+            bins.iter().for_each(|b| out[[*b as usize]] += 1);
+            out
+        }
+    };
+    Wide::Int(made).tensor(DType::Int64, x.device()).map(Value::Tensor)
+}

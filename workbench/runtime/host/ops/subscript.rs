@@ -1,0 +1,230 @@
+//! `x.index({...})` and `x.index_put_({...}, value)`: subscripts as Python's, numbers, slices, `None`, `...`, tensors and masks.
+
+use ndarray::{ArrayD, IxDyn};
+
+use super::super::array::{Answer, Dims, HostTensor};
+use super::wide::Wide;
+use super::{Args, Value};
+use crate::back::Exception;
+use crate::runtime::DType;
+
+pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
+    Some(match args.name {
+        "index" => args.tensor().and_then(|x| Subscript::read(&x, args)?.get()).map(Value::Tensor),
+        "index_put_" => put(args),
+        _ => return None,
+    })
+}
+
+/// What a list of subscripts means: a view of the tensor, and indices into some of the view's dimensions.
+struct Subscript {
+    view: HostTensor,
+    /// A dimension of the view, and the index into it.
+    picks: Vec<(usize, ArrayD<i64>)>,
+}
+
+fn out_of_range<T>(index: i64, at: usize, size: i64) -> Answer<T> {
+    Err((Exception::Index, format!("index {index} is out of bounds for dimension {at} with size {size}")))
+}
+
+impl Subscript {
+    fn read(x: &HostTensor, args: &mut Args<'_>) -> Answer<Self> {
+        let Value::List(given) = args.next() else {
+            return Err((Exception::Type, "a list of indices is wanted".to_owned()));
+        };
+        let parts: Vec<Vec<Value>> =
+            given.into_iter().map(|v| if let Value::List(all) = v { all } else { Vec::new() }).collect();
+        let kind = |p: &[Value]| if let Some(Value::Int(kind)) = p.first() { *kind } else { 0 };
+        let takes = |p: &[Value]| match (kind(p), p.get(1)) {
+            (2 | 4, _) => 1,
+            (5, Some(Value::Tensor(t))) if t.dtype() == DType::Bool => t.dim(),
+            (5, _) => 1,
+            _ => 0,
+        };
+        let used: usize = parts.iter().map(|p| takes(p)).sum();
+        if used > x.dim() {
+            return Err((Exception::Index, format!("too many indices for tensor of dimension {}", x.dim())));
+        }
+        let mut view = x.clone();
+        let mut picks = Vec::new();
+        let mut at = 0;
+        for part in &parts {
+            match (kind(part), part.get(1)) {
+                // `...`
+                (1, _) => at += x.dim() - used,
+                (2, Some(Value::Int(i))) => {
+                    let size = view.shape()[at];
+                    let place = if *i < 0 { i + size } else { *i };
+                    if place < 0 || place >= size {
+                        return out_of_range(*i, at, size);
+                    }
+                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
+                    shape.remove(at);
+                    let offset = view.offset() + place * strides.remove(at);
+                    view = view.viewed(shape, strides, offset);
+                }
+                (4, _) => {
+                    let word = |i: usize| if let Some(Value::Int(v)) = part.get(i) { Some(*v) } else { None };
+                    let size = view.shape()[at];
+                    let step = word(3).unwrap_or(1);
+                    if step <= 0 {
+                        return Err((Exception::Value, "step must be greater than zero".to_owned()));
+                    }
+                    let clip = |i: i64| (if i < 0 { i.saturating_add(size) } else { i }).clamp(0, size);
+                    let (start, stop) = (clip(word(1).unwrap_or(0)), clip(word(2).unwrap_or(i64::MAX)));
+                    let len = ((stop - start).max(0) + step - 1) / step;
+                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
+                    let offset = view.offset() + if len > 0 { start * strides[at] } else { 0 };
+                    shape[at] = len;
+                    strides[at] *= step;
+                    view = view.viewed(shape, strides, offset);
+                    at += 1;
+                }
+                (5, Some(Value::Tensor(t))) if t.dtype() == DType::Bool => {
+                    if t.shape() != &view.shape()[at..at + t.dim()] {
+                        let message = format!(
+                            "The shape of the mask {:?} at index {at} does not match the shape of the indexed tensor {:?} at index {at}",
+                            t.shape(),
+                            view.shape()
+                        );
+                        return Err((Exception::Index, message));
+                    }
+                    let places = super::index::places_of(t);
+                    for d in 0..t.dim() {
+                        let index: Vec<i64> = places.iter().map(|p| p[d]).collect();
+                        picks.push((at, ArrayD::from_shape_vec(IxDyn(&[index.len()]), index).unwrap_or_default()));
+                        at += 1;
+                    }
+                }
+                (5, Some(Value::Tensor(t))) => {
+                    if t.dtype().is_float() {
+                        let message = "tensors used as indices must be long, int, byte or bool tensors".to_owned();
+                        return Err((Exception::Index, message));
+                    }
+                    picks.push((at, Wide::of(t).ints()));
+                    at += 1;
+                }
+                // `None`, a truth value.
+                _ => {
+                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
+                    shape.insert(at, i64::from(!matches!(part.get(1), Some(Value::Bool(false)))));
+                    strides.insert(at, 1);
+                    view = view.viewed(shape, strides, view.offset());
+                    at += 1;
+                }
+            }
+        }
+        Ok(Subscript { view, picks })
+    }
+
+    /// The result's extents, and for each of its elements the place in the view.
+    fn places(&self) -> Answer<(Vec<usize>, Vec<Vec<usize>>)> {
+        let mut shape: Vec<i64> = Vec::new();
+        for (_, index) in &self.picks {
+            let own: Vec<i64> = index.shape().iter().map(|n| *n as i64).collect();
+            shape = super::elementwise::broadcast(&shape, &own).map_err(|_| {
+                (Exception::Index, "shape mismatch: indexing tensors could not be broadcast".to_owned())
+            })?;
+        }
+        let picked: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
+        let dims: Vec<usize> = self.picks.iter().map(|(d, _)| *d).collect();
+        let first = dims.first().copied().unwrap_or(0);
+        let adjacent = dims.iter().enumerate().all(|(i, d)| *d == first + i);
+        let rest: Vec<usize> = (0..self.view.dim()).filter(|d| !dims.contains(d)).collect();
+        let lead = if adjacent { rest.iter().filter(|d| **d < first).count() } else { 0 };
+        let extent = |d: &usize| self.view.shape()[*d] as usize;
+        let full: Vec<usize> = rest[..lead]
+            .iter()
+            .map(extent)
+            .chain(picked.iter().copied())
+            .chain(rest[lead..].iter().map(extent))
+            .collect();
+        let mut indices = Vec::new();
+        for (d, index) in &self.picks {
+            let size = self.view.shape()[*d];
+            if let Some(i) = index.iter().find(|i| **i < -size || **i >= size) {
+                return out_of_range(*i, *d, size);
+            }
+            let index = index.mapv(|i| if i < 0 { i + size } else { i } as usize);
+            indices.push(index.broadcast(IxDyn(&picked)).map(|a| a.to_owned()).unwrap_or_default());
+        }
+        let all = ndarray::indices(IxDyn(&full));
+        let places = all.into_iter().map(|p| {
+            use ndarray::Dimension;
+            let p = p.slice();
+            let at = IxDyn(&p[lead..lead + picked.len()]);
+            let mut place = vec![0; self.view.dim()];
+            for (i, d) in rest.iter().enumerate() {
+                place[*d] = if i < lead { p[i] } else { p[i + picked.len()] };
+            }
+            for ((d, _), index) in self.picks.iter().zip(&indices) {
+                place[*d] = index[&at];
+            }
+            place
+        });
+        Ok((full.clone(), places.collect()))
+    }
+
+    fn get(self) -> Answer<HostTensor> {
+        if self.picks.is_empty() {
+            return Ok(self.view);
+        }
+        let (shape, places) = self.places()?;
+        let made = match Wide::of(&self.view) {
+            Wide::Float(a) => Wide::Float(picked(&a, &shape, &places)),
+            Wide::Int(a) => Wide::Int(picked(&a, &shape, &places)),
+        };
+        made.tensor(self.view.dtype(), self.view.device())
+    }
+}
+
+fn picked<T: Copy + Default>(a: &ArrayD<T>, shape: &[usize], places: &[Vec<usize>]) -> ArrayD<T> {
+    ArrayD::from_shape_vec(IxDyn(shape), places.iter().map(|p| a[IxDyn(p)]).collect()).unwrap_or_default()
+}
+
+/// `index_put_(self, indices, value, accumulate)`
+fn put(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let subscript = Subscript::read(&x, args)?;
+    let value = match args.next() {
+        Value::Tensor(t) => Wide::of(&t),
+        Value::Int(i) => Wide::Int(ArrayD::from_elem(IxDyn(&[]), i)),
+        Value::Bool(b) => Wide::Int(ArrayD::from_elem(IxDyn(&[]), i64::from(b))),
+        Value::Float(v) => Wide::Float(ArrayD::from_elem(IxDyn(&[]), v)),
+        other => return args.misfit(&other, "Tensor or a number"),
+    };
+    let add = args.flag(false)?;
+    if subscript.picks.is_empty() && !add {
+        value.write(&subscript.view)?;
+        return Ok(Value::Tensor(x));
+    }
+    let (shape, places) = subscript.places()?;
+    let misfit = |s: Vec<i64>| {
+        let message = format!(
+            "shape mismatch: value tensor of shape {s:?} cannot be broadcast to indexing result of shape {shape:?}"
+        );
+        (Exception::Runtime, message)
+    };
+    let made = match Wide::of(&subscript.view) {
+        Wide::Float(mut a) => {
+            let value = value.floats();
+            let value = value.broadcast(IxDyn(&shape)).ok_or_else(|| misfit(Wide::Float(value.clone()).shape()))?;
+            for (place, v) in places.iter().zip(value.iter()) {
+                let slot = &mut a[IxDyn(place)];
+                *slot = if add { *slot + v } else { *v };
+            }
+            Wide::Float(a)
+        }
+        Wide::Int(mut a) => {
+            let value = value.ints();
+            let value = value.broadcast(IxDyn(&shape)).ok_or_else(|| misfit(Wide::Int(value.clone()).shape()))?;
+            for (place, v) in places.iter().zip(value.iter()) {
+                let slot = &mut a[IxDyn(place)];
+                *slot = if add { slot.wrapping_add(*v) } else { *v };
+            }
+            Wide::Int(a)
+        }
+    };
+    made.write(&subscript.view)?;
+    Ok(Value::Tensor(x))
+}
