@@ -569,9 +569,13 @@ public:
     bool empty() const { return all_.empty(); }
     void clear() { all_.clear(); }
     size_t __wb_place(const K& key) const {
-        size_t at = 0;
-        while (at < all_.size() && all_[at] < key) ++at;
-        return at;
+        size_t low = 0, high = all_.size();
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (all_[middle] < key) low = middle + 1;
+            else high = middle;
+        }
+        return low;
     }
     bool contains(const K& key) const {
         size_t at = __wb_place(key);
@@ -698,8 +702,24 @@ template <typename I> void sort(I first, I last) {
     std::sort(first, last, [](const auto& a, const auto& b) { return a < b; });
 }
 template <typename I, typename F> void stable_sort(I first, I last, F less) {
-    for (I i = first; i != last; ++i)
-        for (I j = i; j != first && less(*j, *(j - 1)); --j) std::swap(*j, *(j - 1));
+    // Runs of 1, 2, 4, .. elements are merged by way of a copy.
+    using T = decay_t<decltype(*first)>;
+    size_t n = last - first;
+    vector<T> copy;
+    copy.reserve(n);
+    for (size_t i = 0; i < n; ++i) copy.push_back(first[i]);
+    for (size_t run = 1; run < n; run *= 2) {
+        for (size_t from = 0; from < n; from += 2 * run) {
+            size_t middle = from + run < n ? from + run : n;
+            size_t end = middle + run < n ? middle + run : n;
+            size_t a = from, b = middle;
+            for (size_t i = from; i < end; ++i) {
+                bool second = a == middle || (b < end && less(first[b], first[a]));
+                copy[i] = second ? first[b++] : first[a++];
+            }
+        }
+        for (size_t i = 0; i < n; ++i) first[i] = copy[i];
+    }
 }
 template <typename I> void stable_sort(I first, I last) {
     std::stable_sort(first, last, [](const auto& a, const auto& b) { return a < b; });

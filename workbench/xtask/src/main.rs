@@ -21,7 +21,8 @@ cargo xtask <command>
              --rust         the Rust notebook; installs the pinned evcxr kernel once
              --port N       the server's port
   test     every test: Rust, file tests, Python, GPU compilation, notebooks executed
-             --only PART    one of: rust, python, notebooks, rust-notebook (may be repeated)
+             --only PART    one of: rust, python, notebooks, rust-notebook, torch (may be repeated); torch, which compares host
+                            functions with torch itself, downloads 3 GB and is run only when it is asked for
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side
   ulp      [NAME ...] [--stride N]: largest errors of the float functions over all 2^32 arguments; takes hours

@@ -24,7 +24,49 @@ const TEST_PACKAGES: &[&str] = &[
     "matplotlib",
 ];
 
+/// What torch's own extensions are built with.
+const TORCH_PACKAGES: &[&str] = &["torch>=2.6", "numpy>=1.24", "ninja", "setuptools"];
+
 impl Environment {
+    /// An environment with torch, and without the package: kept apart, it takes gigabytes.
+    pub fn of_torch() -> Result<Self, String> {
+        let env = Environment { dir: root().join(".lab").join("torch") };
+        env.make(".lab/torch")?;
+        env.with(TORCH_PACKAGES, "torch")?;
+        Ok(env)
+    }
+
+    /// The search path with the environment's programs first.
+    pub fn path(&self) -> std::ffi::OsString {
+        let own = self.bin("python").parent().map(Path::to_path_buf).unwrap_or_default();
+        let old = std::env::var_os("PATH").unwrap_or_default();
+        std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&old))).unwrap_or(old)
+    }
+
+    fn make(&self, name: &str) -> Result<(), String> {
+        if self.python().exists() {
+            return Ok(());
+        }
+        let title = format!("make a virtual environment in {name}");
+        step::show(&title, Command::new(interpreter()?).args(["-m", "venv"]).arg(&self.dir))
+    }
+
+    /// Installs packages, where they are not installed yet.
+    fn with(&self, wanted: &[&str], what: &str) -> Result<(), String> {
+        let mark = self.dir.join("workbench-packages.txt");
+        let have = std::fs::read_to_string(&mark).unwrap_or_default();
+        if wanted.iter().all(|w| have.lines().any(|h| h == *w)) {
+            return Ok(());
+        }
+        step::show(
+            &format!("install Python packages ({what})"),
+            Command::new(self.python())
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                .args(wanted),
+        )?;
+        std::fs::write(&mark, wanted.join("\n")).map_err(|e| format!("{}: {e}", mark.display()))
+    }
+
     /// The environment with the package installed, made or brought up to date; `tests` adds what only the tests need.
     pub fn prepare(tests: bool) -> Result<Self, String> {
         let env = Self::without_package(tests)?;
@@ -36,29 +78,12 @@ impl Environment {
     pub fn without_package(tests: bool) -> Result<Self, String> {
         let dir = root().join(".lab").join("venv");
         let env = Environment { dir };
-        if !env.python().exists() {
-            let python = interpreter()?;
-            step::show(
-                "make a virtual environment in .lab/venv",
-                Command::new(python).args(["-m", "venv"]).arg(&env.dir),
-            )?;
-        }
+        env.make(".lab/venv")?;
         let mut wanted: Vec<&str> = PACKAGES.to_vec();
         if tests {
             wanted.extend(TEST_PACKAGES);
         }
-        let mark = env.dir.join("workbench-packages.txt");
-        let want = wanted.join("\n");
-        let have = std::fs::read_to_string(&mark).unwrap_or_default();
-        if !wanted.iter().all(|w| have.lines().any(|h| h == *w)) {
-            step::show(
-                "install Python packages (JupyterLab, NumPy, maturin)",
-                Command::new(env.python())
-                    .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                    .args(&wanted),
-            )?;
-            std::fs::write(&mark, want).map_err(|e| format!("{}: {e}", mark.display()))?;
-        }
+        env.with(&wanted, "JupyterLab, NumPy, maturin")?;
         Ok(env)
     }
 

@@ -7,7 +7,10 @@ use crate::evcxr::Kernel;
 use crate::python::Environment;
 use crate::{root, step};
 
-const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook"];
+const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook", TORCH];
+
+/// The part that is run only when it is asked for: it downloads gigabytes.
+const TORCH: &str = "torch";
 
 /// Runs every part asked for and prints what ran; the first failure does not stop the rest.
 pub fn run(args: &[String]) -> Result<(), String> {
@@ -25,12 +28,17 @@ pub fn run(args: &[String]) -> Result<(), String> {
             other => return Err(format!("cargo xtask test has no option `{other}`; see cargo xtask help")),
         }
     }
-    let wanted = |part: &str| only.is_empty() || only.iter().any(|o| o == part);
+    let wanted = |part: &str| (only.is_empty() && part != TORCH) || only.iter().any(|o| o == part);
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut failed = Vec::new();
     let mut part = |name: &str, what: &mut dyn FnMut() -> Result<String, String>| {
         if !wanted(name) {
-            rows.push((name.to_owned(), "not asked for (--only)".to_owned()));
+            let why = if name == TORCH && only.is_empty() {
+                "skipped: it downloads torch, 3 GB; cargo xtask test --only torch"
+            } else {
+                "not asked for (--only)"
+            };
+            rows.push((name.to_owned(), why.to_owned()));
             return;
         }
         let start = Instant::now();
@@ -102,6 +110,31 @@ pub fn run(args: &[String]) -> Result<(), String> {
             environment.execute(notebook, Some("rust"), &kernel.env())?;
         }
         Ok(format!("{} executed", notebooks.len()))
+    });
+
+    part(TORCH, &mut || {
+        let environment = match env.take() {
+            Some(environment) => environment,
+            None => Environment::prepare(true)?,
+        };
+        let torch = Environment::of_torch()?;
+        let (script, record) =
+            (root().join("tests/torch/conformance.py"), root().join(".lab/torch-conformance.pickle"));
+        step::show(
+            "build the text with torch.utils.cpp_extension and run it",
+            Command::new(torch.python())
+                .arg(&script)
+                .arg("record")
+                .arg(&record)
+                .env("TORCH_EXTENSIONS_DIR", root().join(".lab/torch-extensions"))
+                .env("PATH", torch.path())
+                .current_dir(root()),
+        )?;
+        step::show(
+            "the same text, built by Workbench: same outcomes",
+            Command::new(environment.python()).arg(&script).arg("compare").arg(&record).current_dir(root()),
+        )?;
+        Ok("host functions agree with torch's".to_owned())
     });
 
     println!("\nparts:");

@@ -52,6 +52,9 @@ fn between(x: f64, low: f64, high: f64) -> f64 {
 fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
     let x = args.tensor()?;
     let name = args.name;
+    if x.dtype() == crate::runtime::DType::Bool {
+        return super::not_implemented(name, x.dtype());
+    }
     let clips = matches!(name, "relu6" | "hardtanh" | "threshold");
     if !x.dtype().is_float() && !clips {
         let message = format!("\"{name}\" not implemented for '{}'", cpp_name(x.dtype()));

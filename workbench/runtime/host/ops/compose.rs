@@ -66,7 +66,11 @@ fn added(args: &mut Args<'_>) -> Answer<Value> {
 
 /// `self + weight * (end - self)`
 fn lerp(args: &mut Args<'_>) -> Answer<Value> {
-    let (x, end, weight) = (args.next(), args.next(), args.next());
+    let (x, end, weight) = (args.tensor()?, args.next(), args.next());
+    if !x.dtype().is_float() {
+        return super::not_implemented("lerp", x.dtype());
+    }
+    let x = Value::Tensor(x);
     let way = call("sub", vec![end, x.clone()], args)?;
     let part = call("mul", vec![way, weight], args)?;
     call("add", vec![x, part], args)
@@ -75,6 +79,11 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
 /// `self + value * a * b`, or `/ b`
 fn scaled(args: &mut Args<'_>) -> Answer<Value> {
     let (x, a, b, value) = (args.next(), args.next(), args.next(), args.next());
+    if let Value::Tensor(t) = &x
+        && t.dtype() == DType::Bool
+    {
+        return super::not_implemented(args.name, t.dtype());
+    }
     let name = if args.name == "addcmul" { "mul" } else { "div" };
     let part = call(name, vec![a, b], args)?;
     let part = call("mul", vec![part, value], args)?;
@@ -86,6 +95,16 @@ fn logsumexp(args: &mut Args<'_>) -> Answer<Value> {
     let (dtype, device) = (x.dtype(), x.device());
     let dtype = if dtype.is_float() { dtype } else { DType::Float32 };
     let x = Value::Tensor(Wide::of(&x).tensor(DType::Float64, device)?);
+    let empty = match &dims {
+        Value::List(all) => all.iter().any(|d| matches!(d, Value::Int(d) if x_axis(&x, *d).is_ok_and(|n| n == 0))),
+        _ => false,
+    };
+    if empty {
+        // The logarithm of nothing summed up.
+        let sum = call("sum", vec![x, dims, keep], args)?;
+        let made = call("log", vec![sum], args)?;
+        return call("to", vec![made, Value::DType(dtype)], args);
+    }
     let most = call("amax", vec![x.clone(), dims.clone(), Value::Bool(true)], args)?;
     // Rows of infinities keep their value.
     let Value::Tensor(shift) = &most else { return Ok(Value::None) };
@@ -100,6 +119,14 @@ fn logsumexp(args: &mut Args<'_>) -> Answer<Value> {
         _ => call("sum", vec![whole, dims], args)?,
     };
     call("to", vec![made, Value::DType(dtype)], args)
+}
+
+/// The extent of a dimension.
+fn x_axis(x: &Value, at: i64) -> Answer<i64> {
+    match x {
+        Value::Tensor(t) => Ok(t.shape().get(t.axis(at)?).copied().unwrap_or(1)),
+        _ => Ok(1),
+    }
 }
 
 /// `einsum("ij,jk->ik", {a, b})`: sums of products over what the result does not name.
@@ -157,6 +184,7 @@ fn einsum(args: &mut Args<'_>) -> Answer<Value> {
         );
         operands.push(view);
     }
+    super::room(&full.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
     let mut product = ArrayD::from_elem(IxDyn(&full), 1.0);
     for operand in &operands {
         product *= &operand.broadcast(IxDyn(&full)).ok_or((Exception::Runtime, "shapes that do not fit".to_owned()))?;
@@ -182,6 +210,9 @@ fn layer_norm(args: &mut Args<'_>) -> Answer<Value> {
         return Err((Exception::Runtime, message));
     }
     let (dtype, device) = (x.dtype(), x.device());
+    if !dtype.is_float() {
+        return super::not_implemented("LayerNormKernelImpl", dtype);
+    }
     let over = Value::List((1..=dims as i64).map(|i| Value::Int(-i)).collect());
     let x = Value::Tensor(Wide::of(&x).tensor(DType::Float64, device)?);
     let mean = call("mean", vec![x.clone(), over.clone(), Value::Bool(true)], args)?;
@@ -202,6 +233,9 @@ fn layer_norm(args: &mut Args<'_>) -> Answer<Value> {
 /// `embedding(weight, indices)`
 fn embedding(args: &mut Args<'_>) -> Answer<Value> {
     let (weight, indices) = (args.tensor()?, args.tensor()?);
+    if weight.dim() != 2 {
+        return Err((Exception::Runtime, "'weight' must be 2-D".to_owned()));
+    }
     let shape: Vec<Value> =
         indices.shape().iter().chain(weight.shape().iter().skip(1)).map(|n| Value::Int(*n)).collect();
     let flat = call("flatten", vec![Value::Tensor(indices)], args)?;

@@ -113,7 +113,9 @@ fn wide(value: &Value, args: &Args<'_>) -> Answer<Wide> {
 
 fn zip<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) -> U) -> Answer<ArrayD<U>> {
     let shape = |a: &ArrayD<T>| -> Vec<i64> { a.shape().iter().map(|n| *n as i64).collect() };
-    let shape: Vec<usize> = broadcast(&shape(a), &shape(b))?.into_iter().map(|n| n as usize).collect();
+    let shape = broadcast(&shape(a), &shape(b))?;
+    super::room(&shape)?;
+    let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
     match (a.broadcast(IxDyn(&shape)), b.broadcast(IxDyn(&shape))) {
         (Some(a), Some(b)) => Ok(Zip::from(a).and(b).map_collect(|x, y| f(x.clone(), y.clone()))),
         _ => Err((Exception::Runtime, "shapes that do not broadcast".to_owned())),
@@ -129,8 +131,39 @@ where
     Ok(if dtype.is_float() {
         Wide::Float(zip(&a.floats(), &b.floats(), f)?)
     } else {
-        Wide::Int(zip(&a.ints(), &b.ints(), i)?)
+        Wide::Int(zip(&wrapped(a, dtype), &wrapped(b, dtype), i)?)
     })
+}
+
+/// Integers as an element type holds them: a number beside a tensor wraps to the tensor's type.
+fn wrapped(a: Wide, dtype: DType) -> ArrayD<i64> {
+    let a = a.ints();
+    match dtype {
+        DType::UInt8 => a.mapv_into(|v| i64::from(v as u8)),
+        DType::Int8 => a.mapv_into(|v| i64::from(v as i8)),
+        DType::UInt16 => a.mapv_into(|v| i64::from(v as u16)),
+        DType::Int16 => a.mapv_into(|v| i64::from(v as i16)),
+        DType::UInt32 => a.mapv_into(|v| i64::from(v as u32)),
+        DType::Int32 => a.mapv_into(|v| i64::from(v as i32)),
+        _ => a,
+    }
+}
+
+/// torch's floor division: from the remainder, so that a quotient just below an integer stays below it (`c10::div_floor_floating`).
+fn floor_quotient(a: f64, b: f64) -> f64 {
+    if b == 0.0 {
+        return a / b;
+    }
+    let rest = a % b;
+    let mut quotient = (a - rest) / b;
+    if rest != 0.0 && (b < 0.0) != (rest < 0.0) {
+        quotient -= 1.0;
+    }
+    if quotient == 0.0 {
+        return 0f64.copysign(a / b);
+    }
+    let floor = quotient.floor();
+    if quotient - floor > 0.5 { floor + 1.0 } else { floor }
 }
 
 fn compare(a: Wide, b: Wide, dtype: DType, name: &str) -> Answer<Wide> {
@@ -148,7 +181,7 @@ fn compare(a: Wide, b: Wide, dtype: DType, name: &str) -> Answer<Wide> {
     Ok(Wide::Int(if dtype.is_float() {
         zip(&a.floats(), &b.floats(), |x, y| holds(x.partial_cmp(&y)))?
     } else {
-        zip(&a.ints(), &b.ints(), |x, y| holds(Some(x.cmp(&y))))?
+        zip(&wrapped(a, dtype), &wrapped(b, dtype), |x, y| holds(Some(x.cmp(&y))))?
     }))
 }
 
@@ -179,6 +212,14 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
         return Wide::Float(Wide::of(&x).floats().mapv_into(f)).tensor(dtype, device).map(Value::Tensor);
     }
     let Some((f, i)) = keeping(args.name) else { return Ok(Value::None) };
+    if x.dtype() == DType::Bool {
+        match args.name {
+            // A power: of integers then.
+            "square" => return Wide::of(&x).tensor(DType::Int64, device).map(Value::Tensor),
+            "sign" => {}
+            name => return super::not_implemented(name, x.dtype()),
+        }
+    }
     let made = match Wide::of(&x) {
         Wide::Float(a) => Wide::Float(a.mapv_into(f)),
         Wide::Int(a) => Wide::Int(a.mapv_into(i)),
@@ -195,6 +236,20 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
     let (x, y) = (args.next(), args.next());
     let device = device_of(&[&x, &y], args);
     let mut dtype = result_type(&[&x, &y]);
+    let is_bool = |v: &Value| matches!(v, Value::Tensor(t) if t.dtype() == DType::Bool);
+    if args.name == "sub" && (is_bool(&x) || is_bool(&y)) {
+        let message = "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, \
+                       use the `~` or `logical_not()` operator instead.";
+        return Err((Exception::NotImplemented, message.to_owned()));
+    }
+    if let ("pow" | "remainder" | "floor_divide" | "fmod", DType::Bool) = (args.name, dtype) {
+        return super::not_implemented(args.name, dtype);
+    }
+    if let ("pow", Value::Int(exponent), false) = (args.name, &y, dtype.is_float())
+        && *exponent < 0
+    {
+        return Err((Exception::Runtime, "Integers to negative integer powers are not allowed.".to_owned()));
+    }
     let (a, mut b) = (wide(&x, args)?, wide(&y, args)?);
     if let "add" | "sub" = args.name {
         b = match args.next() {
@@ -233,6 +288,8 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
             }
             binary(a, b, dtype, |x, y| x / y, |x, _| x)
         }
+        // As torch, a root where the power is one: `-0` stays, and `-inf` has none.
+        "pow" if matches!(y, Value::Float(0.5)) => binary(a, b, dtype, |x, _| x.sqrt(), |x, _| x),
         "pow" => binary(a, b, dtype, f64::powf, |x, y| match u32::try_from(y) {
             Ok(y) => x.wrapping_pow(y),
             // 1 and -1 are all whose inverses are integers.
@@ -250,13 +307,9 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
         }),
         "maximum" => binary(a, b, dtype, |x, y| if x.is_nan() || x > y { x } else { y }, i64::max),
         "minimum" => binary(a, b, dtype, |x, y| if x.is_nan() || x < y { x } else { y }, i64::min),
-        "floor_divide" => binary(
-            a,
-            b,
-            dtype,
-            |x, y| (x / y).floor(),
-            |x, y| x.wrapping_div_euclid(y) - i64::from(y < 0 && x.wrapping_rem_euclid(y) != 0),
-        ),
+        "floor_divide" => binary(a, b, dtype, floor_quotient, |x, y| {
+            x.wrapping_div_euclid(y) - i64::from(y < 0 && x.wrapping_rem_euclid(y) != 0)
+        }),
         "remainder" => binary(
             a,
             b,
@@ -375,6 +428,7 @@ fn choose(args: &mut Args<'_>) -> Answer<Value> {
     let (dtype, device) = (result_type(&[&x, &y]), cond.device());
     let (a, b) = (wide(&x, args)?, wide(&y, args)?);
     let shape = broadcast(&broadcast(&a.shape(), &b.shape())?, cond.shape())?;
+    super::room(&shape)?;
     let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
     let cond = Wide::of(&cond).ints();
     let misfit = || (Exception::Runtime, "shapes that do not broadcast".to_owned());

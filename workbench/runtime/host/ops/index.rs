@@ -115,6 +115,9 @@ fn sorted(args: &mut Args<'_>) -> Answer<Value> {
     let descending = args.flag(most.is_some())?;
     let wide = with_dims(Wide::of(&x));
     let extent = wide.shape()[at];
+    if most.is_some() && x.dtype() == DType::Bool {
+        return super::not_implemented("topk does not support bool dtypes on CPU", x.dtype());
+    }
     if most.is_some_and(|k| k < 0 || k > extent) {
         return fail("selected index k out of range".to_owned());
     }
@@ -344,7 +347,6 @@ fn masked_fill(args: &mut Args<'_>) -> Answer<Value> {
     }
     let fits = match &value {
         Value::Float(_) => x.dtype().is_float(),
-        Value::Tensor(t) => x.dtype().is_float() || !t.dtype().is_float(),
         _ => true,
     };
     if !fits {
@@ -416,6 +418,7 @@ fn diag(args: &mut Args<'_>) -> Answer<Value> {
     let (down, right) = ((-diagonal).max(0) as usize, diagonal.max(0) as usize);
     let made = match x.dim() {
         1 => {
+            super::room(&[x.shape()[0] + diagonal.saturating_abs(), x.shape()[0] + diagonal.saturating_abs()])?;
             let n = x.shape()[0] as usize + down + right;
             each!(Wide::of(&x), a => {
                 let mut out = ArrayD::from_elem(IxDyn(&[n, n]), Default::default());
@@ -437,6 +440,9 @@ fn trace(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     if x.dim() != 2 {
         return fail(format!("trace: expected a matrix, but got tensor with dim {}", x.dim()));
+    }
+    if x.dtype() == DType::Bool {
+        return super::not_implemented("trace", x.dtype());
     }
     let diag = super::run("diag", vec![Value::Tensor(x), Value::Int(0)], args.device)?;
     super::run("sum", vec![diag], args.device)
@@ -492,9 +498,9 @@ fn repeat(args: &mut Args<'_>) -> Answer<Value> {
     }
     let old: Vec<usize> = (0..fresh).map(|_| 1).chain(x.shape().iter().map(|n| *n as usize)).collect();
     let shape: Vec<usize> = old.iter().zip(&repeats).map(|(n, r)| n * *r as usize).collect();
-    super::super::array::count(&shape.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
+    super::room(&shape.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
     let made = each!(Wide::of(&x), a => {
-        let a = a.into_shape_with_order(IxDyn(&old)).unwrap_or_default();
+        let a = a.as_standard_layout().into_owned().into_shape_with_order(IxDyn(&old)).unwrap_or_default();
         ArrayD::from_shape_fn(IxDyn(&shape), |p| {
             let place: Vec<usize> = p.slice().iter().zip(&old).map(|(i, n)| i % n).collect();
             a[IxDyn(&place)]
@@ -520,7 +526,7 @@ fn repeat_interleave(args: &mut Args<'_>) -> Answer<Value> {
         }
     };
     let n = x.shape().get(at).copied().unwrap_or(1);
-    super::super::array::count(&[n, repeats])?;
+    super::room(&[n, repeats])?;
     let places: Vec<usize> = (0..(n * repeats) as usize).map(|i| i / repeats.max(1) as usize).collect();
     let made = each!(with_dims(Wide::of(&x)), a => a.select(Axis(at), &places));
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
@@ -540,7 +546,7 @@ fn pad(args: &mut Args<'_>) -> Answer<Value> {
         before[d] = pair[0];
         shape[d] += pair[0] + pair[1];
     }
-    super::super::array::count(&shape)?;
+    super::room(&shape)?;
     let extents: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
     let source = |p: &IxDyn| -> Option<Vec<usize>> {
         let places = p.slice().iter().zip(&before).zip(x.shape());
@@ -565,7 +571,7 @@ fn bincount(args: &mut Args<'_>) -> Answer<Value> {
         return fail("bincount only supports 1-d non-negative integral inputs.".to_owned());
     }
     let size = bins.iter().copied().max().map_or(0, |m| m + 1).max(least);
-    super::super::array::count(&[size])?;
+    super::room(&[size])?;
     let made = match weights {
         Value::Tensor(weights) => {
             if weights.shape() != x.shape() {

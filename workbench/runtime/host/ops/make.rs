@@ -48,6 +48,7 @@ fn filled(name: &str, dtype: DType, shape: &[i64], device: DeviceTag) -> Answer<
                 let message = format!("\"{name}\" not implemented for '{}'", super::super::value::cpp_name(dtype));
                 return Err((Exception::NotImplemented, message));
             }
+            super::room(shape)?;
             let shape: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
             let normal = name == "randn";
             let values =
@@ -121,6 +122,7 @@ fn arange(args: &mut Args<'_>) -> Answer<HostTensor> {
     if !n.is_finite() || n > 1e12 {
         return Err((Exception::Memory, "a range of too many elements".to_owned()));
     }
+    super::room(&[n as i64])?;
     let dtype = dtype.unwrap_or(if whole { DType::Int64 } else { DType::Float32 });
     let values = if let ([Value::Int(start), _, Value::Int(step)], true) = (&parts, whole) {
         Wide::Int(ArrayD::from_shape_fn(IxDyn(&[n as usize]), |i| start + step * i[0] as i64))
@@ -137,6 +139,7 @@ fn linspace(args: &mut Args<'_>) -> Answer<HostTensor> {
     if !(0..1 << 40).contains(&steps) {
         return Err((Exception::Runtime, "number of steps must be non-negative".to_owned()));
     }
+    super::room(&[steps])?;
     let (n, last) = (steps as usize, (steps - 1).max(1) as f64);
     // From both ends, as torch's: the last is `end` itself.
     let at = |i: usize| {
@@ -151,6 +154,7 @@ fn eye(args: &mut Args<'_>) -> Answer<HostTensor> {
     let m = args.int(n)?;
     let (dtype, device) = options(args)?;
     let made = HostTensor::new(dtype.unwrap_or(DType::Float32), &[n, m], device, true)?;
+    super::room(&[n, m])?;
     let ones = ArrayD::from_shape_fn(IxDyn(&[n as usize, m as usize]), |i| i64::from(i[0] == i[1]));
     Wide::Int(ones).write(&made)?;
     Ok(made)

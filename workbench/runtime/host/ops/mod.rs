@@ -35,6 +35,9 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         make::random::seed(*seed as u64);
         return Ok(Value::None);
     }
+    for tensor in args.iter().flat_map(tensors_in) {
+        room(tensor.shape())?;
+    }
     let mut args = Args { name, args: args.into_iter(), at: 0, device };
     let groups = [
         make::run,
@@ -52,6 +55,32 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
     }
 }
 
+fn tensors_in(value: &Value) -> Vec<&HostTensor> {
+    match value {
+        Value::Tensor(t) => vec![t],
+        Value::List(all) => all.iter().flat_map(tensors_in).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether elements of so many could be computed with at all: a view may have far more of them than memory.
+///
+/// # Errors
+/// `MemoryError`.
+fn room(shape: &[i64]) -> Answer<()> {
+    /// Below that nobody asks.
+    const FEW: i64 = 1 << 20;
+    let count = super::array::count(shape)?;
+    if count < FEW {
+        return Ok(());
+    }
+    let mut probe: Vec<u64> = Vec::new();
+    match usize::try_from(count).ok().and_then(|n| probe.try_reserve_exact(n.saturating_mul(2)).ok()) {
+        Some(()) => Ok(()),
+        None => Err((Exception::Memory, format!("no memory to compute with a tensor of shape {shape:?}"))),
+    }
+}
+
 fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
     if name == "zero" {
         run("fill_", vec![Value::Tensor(target.clone()), Value::Int(0)], device)?;
@@ -59,7 +88,9 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
     }
     match run(name, args, device)? {
         Value::Tensor(made) => {
-            if made.dtype().is_float() && !target.dtype().is_float() && name != "copy" {
+            // Floats do not go into integers, nor numbers into truth values; what only moves elements converts them.
+            let rank = |d: DType| if d.is_float() { 2 } else { i32::from(d != DType::Bool) };
+            if rank(made.dtype()) > rank(target.dtype()) && !matches!(name, "copy" | "fill" | "masked_fill") {
                 let name = super::value::cpp_name;
                 let message = format!(
                     "result type {} can't be cast to the desired output type {}",
@@ -79,6 +110,12 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
         }
         _ => Err((Exception::NotImplemented, format!("`{name}_` is not supported"))),
     }
+}
+
+/// An error for what torch has no code for.
+fn not_implemented<T>(name: &str, dtype: DType) -> Answer<T> {
+    let message = format!("\"{name}\" not implemented for '{}'", super::value::cpp_name(dtype));
+    Err((Exception::NotImplemented, message))
 }
 
 /// The arguments of an operation, taken one after the other.

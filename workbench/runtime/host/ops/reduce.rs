@@ -97,13 +97,14 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
              complex dtype. Got: {}",
             super::super::value::cpp_name(x.dtype())
         );
-        return Err((Exception::Runtime, message));
+        return Err((Exception::NotImplemented, message));
     }
     let empty = axes.iter().any(|a| x.shape()[*a] == 0);
     if empty && matches!(name, "amax" | "amin") {
         return Err((Exception::Index, format!("{name}(): Expected reduction dim to have non-zero size.")));
     }
     let dtype = said.unwrap_or(match name {
+        "any" | "all" if x.dtype() == DType::UInt8 => DType::UInt8,
         "any" | "all" => DType::Bool,
         "sum" | "prod" if whole => DType::Int64,
         _ => x.dtype(),
@@ -127,7 +128,8 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
                 let n = l.len() as f64;
                 let spread = || {
                     let mean = l.sum() / n;
-                    l.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - correction)
+                    let spread = l.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+                    if n <= correction { f64::NAN } else { spread / (n - correction) }
                 };
                 match name {
                     "sum" => l.sum(),
@@ -212,6 +214,9 @@ fn extreme(args: &mut Args<'_>) -> Answer<Value> {
 fn index_of(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let largest = args.name == "argmax";
+    if x.dtype() == DType::Bool {
+        return Err((Exception::NotImplemented, format!("{}(): does not support bool input", args.name)));
+    }
     let over = args.next();
     let keep = matches!(args.next(), Value::Bool(true));
     let axes = axes(&over, &x, args)?;
@@ -300,6 +305,9 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
         return fail(message);
     }
     let dtype = promote(x.dtype(), y.dtype());
+    if dtype == DType::Bool {
+        return super::not_implemented(args.name, dtype);
+    }
     let (mut a, mut b) = (Wide::of(x).floats(), Wide::of(y).floats());
     if x.dim() == 1 {
         a.insert_axis_inplace(Axis(0));
@@ -322,6 +330,8 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
     let batch = |a: &ArrayD<f64>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
     let outer: Vec<usize> =
         super::elementwise::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
+    let whole: Vec<i64> = outer.iter().chain([&m, &n]).map(|n| *n as i64).collect();
+    super::room(&whole)?;
     let full = |a: &ArrayD<f64>, r: usize, c: usize| -> Option<ArrayD<f64>> {
         let shape: Vec<usize> = outer.iter().copied().chain([r, c]).collect();
         let count: usize = outer.iter().product();
@@ -353,6 +363,8 @@ fn addmm(args: &mut Args<'_>) -> Answer<Value> {
     let (beta, alpha) = (number(args.next()), number(args.next()));
     let product = product_of(&a, &b, args)?;
     let (dtype, device) = (product.dtype(), product.device());
+    let of_type = |v: f64| if dtype.is_float() { v } else { v.trunc() };
+    let (beta, alpha) = (of_type(beta), of_type(alpha));
     let product = Wide::of(&product).floats();
     let added = Wide::of(&input).floats();
     let Some(added) = added.broadcast(product.raw_dim()) else {
@@ -379,6 +391,10 @@ fn equal(args: &mut Args<'_>) -> Answer<Value> {
 fn allclose(args: &mut Args<'_>) -> Answer<Value> {
     let (a, b) = (args.tensor()?, args.tensor()?);
     let (rtol, atol) = (args.float(1e-5)?, args.float(1e-8)?);
+    if a.dtype() != b.dtype() {
+        let name = super::super::value::cpp_name;
+        return Err((Exception::Runtime, format!("{} did not match {}", name(a.dtype()), name(b.dtype()))));
+    }
     super::elementwise::broadcast(a.shape(), b.shape())?;
     let (a, b) = (Wide::of(&a).floats(), Wide::of(&b).floats());
     let close = |x: f64, y: f64| x == y || (x - y).abs() <= atol + rtol * y.abs();

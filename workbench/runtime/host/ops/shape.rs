@@ -268,6 +268,10 @@ fn narrow(args: &mut Args<'_>) -> Answer<HostTensor> {
     let (at, start, len) = (x.axis(args.int(0)?)?, args.int(0)?, args.int(0)?);
     let size = x.shape().get(at).copied().unwrap_or(0);
     let from = if start < 0 { start + size } else { start };
+    if x.dim() > 0 && !(-size..=size).contains(&start) {
+        let message = format!("start out of range (expected to be in range of [{}, {size}], but got {start})", -size);
+        return Err((Exception::Index, message));
+    }
     if x.dim() == 0 || from < 0 || len < 0 || from > size - len {
         return bad(format!("start ({start}) + length ({len}) exceeds dimension size ({size})."));
     }
@@ -293,6 +297,9 @@ fn select(args: &mut Args<'_>) -> Answer<HostTensor> {
 
 fn slice(args: &mut Args<'_>) -> Answer<HostTensor> {
     let x = args.tensor()?;
+    if x.dim() == 0 {
+        return Err((Exception::Index, "slice() cannot be applied to a 0-dim tensor.".to_owned()));
+    }
     let at = x.axis(args.int(0)?)?;
     let size = x.shape().get(at).copied().unwrap_or(0);
     let clip = |i: i64| (if i < 0 { i.saturating_add(size) } else { i }).clamp(0, size);
@@ -462,6 +469,9 @@ fn is_signed(dtype: DType) -> bool {
 fn parts(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let how = if args.name == "unbind" { Value::Int(1) } else { args.next() };
+    if x.dim() == 0 && args.name == "unbind" {
+        return Err((Exception::Index, "Dimension specified as 0 but tensor has no dimensions".to_owned()));
+    }
     if x.dim() == 0 {
         return bad(format!("{} expects at least a 1-dimensional tensor", args.name));
     }
@@ -491,7 +501,7 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
                 left -= step;
             }
             if size == 0 && args.name != "unbind" {
-                sizes.push(0);
+                sizes.resize(if args.name == "chunk" { n.min(1 << 20) as usize } else { 1 }, 0);
             }
         }
         Value::Int(n) if args.name == "chunk" => {

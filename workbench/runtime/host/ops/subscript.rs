@@ -80,6 +80,16 @@ impl Subscript {
                     view = view.viewed(shape, strides, offset);
                     at += 1;
                 }
+                // A truth value as a tensor: one place of a dimension of its own, or none.
+                (5, Some(Value::Tensor(t))) if t.dtype() == DType::Bool && t.dim() == 0 => {
+                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
+                    shape.insert(at, 1);
+                    strides.insert(at, 1);
+                    view = view.viewed(shape, strides, view.offset());
+                    let index = vec![0; super::index::places_of(t).len()];
+                    picks.push((at, ArrayD::from_shape_vec(IxDyn(&[index.len()]), index).unwrap_or_default()));
+                    at += 1;
+                }
                 (5, Some(Value::Tensor(t))) if t.dtype() == DType::Bool => {
                     if t.shape() != &view.shape()[at..at + t.dim()] {
                         let message = format!(
@@ -139,6 +149,7 @@ impl Subscript {
             .chain(picked.iter().copied())
             .chain(rest[lead..].iter().map(extent))
             .collect();
+        super::room(&full.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
         let mut indices = Vec::new();
         for (d, index) in &self.picks {
             let size = self.view.shape()[*d];

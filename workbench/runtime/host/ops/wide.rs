@@ -91,13 +91,25 @@ trait Elem: Copy {
     fn of_integer(x: i64) -> Self;
 }
 
+/// As C++ converts a float on the machines torch runs on: by way of 32 bits where those hold the type, else of 64; what does not fit
+/// is the smallest integer of that width.
+fn converted(x: f64, narrow: bool) -> i64 {
+    let (low, high) = if narrow { (-2_147_483_649.0, 2_147_483_648.0) } else { (-9.3e18, 9_223_372_036_854_775_808.0) };
+    if x > low && x < high {
+        x as i64
+    } else if narrow {
+        i64::from(i32::MIN)
+    } else {
+        i64::MIN
+    }
+}
+
 macro_rules! elem {
     ($($ty:ty),*) => {$(
         impl Elem for $ty {
             fn double(self) -> f64 { self as f64 }
             fn integer(self) -> i64 { self as i64 }
-            // As C++ converts on the machines torch runs on: by way of 64 bits.
-            fn of_double(x: f64) -> Self { x as i64 as $ty }
+            fn of_double(x: f64) -> Self { converted(x, size_of::<$ty>() <= 4 && <$ty>::MAX as u64 <= i32::MAX as u64) as $ty }
             fn of_integer(x: i64) -> Self { x as $ty }
         }
     )*};
