@@ -53,6 +53,10 @@ public:
     }
     void reserve(size_t wanted) {
         if (wanted <= capacity_) return;
+        if (wanted > ((size_t)1 << 40) / sizeof(T)) {
+            __wb_push_c_string("vector::_M_default_append: a vector of more than memory holds");
+            __wb_raise(1, 1);
+        }
         T* fresh = (T*)__wb_alloc(wanted * sizeof(T));
         if (size_ > 0) memcpy((void*)fresh, (const void*)begin_, size_ * sizeof(T));
         __wb_free(begin_);
@@ -65,13 +69,21 @@ public:
         for (; size_ < n; ++size_) __wb_construct(begin_ + size_, T());
     }
     void resize(size_t n, const T& value) {
+        // The value may be one of this vector's.
+        T copy(value);
         while (size_ > n) pop_back();
         grow(n);
-        for (; size_ < n; ++size_) __wb_construct(begin_ + size_, T(value));
+        for (; size_ < n; ++size_) __wb_construct(begin_ + size_, T(copy));
     }
     void push_back(const T& value) {
-        grow(size_ + 1);
-        __wb_construct(begin_ + size_, T(value));
+        if (size_ < capacity_) {
+            __wb_construct(begin_ + size_, T(value));
+        } else {
+            // The value may be one of this vector's, whose memory goes.
+            T copy(value);
+            grow(size_ + 1);
+            __wb_construct(begin_ + size_, T(copy));
+        }
         ++size_;
     }
     T* insert(const T* place, const T& value) {
@@ -215,7 +227,8 @@ public:
     char& back() { return text_.back(); }
     void clear() { text_.clear(); }
     string& append(const string& other) {
-        for (size_t i = 0; i < other.size(); ++i) text_.push_back(other[i]);
+        size_t n = other.size();
+        for (size_t i = 0; i < n; ++i) text_.push_back(other[i]);
         return *this;
     }
     string& operator+=(const string& other) { return append(other); }
@@ -229,6 +242,14 @@ public:
         return size() == other.size() ? 0 : size() < other.size() ? -1 : 1;
     }
     string substr(size_t from, size_t n = npos) const {
+        if (from > size()) {
+            __wb_push_c_string("basic_string::substr: __pos (which is ");
+            __wb_push_int(from);
+            __wb_push_c_string(") > this->size() (which is ");
+            __wb_push_int(size());
+            __wb_push_c_string(")");
+            __wb_raise(3, 5);
+        }
         size_t left = size() - from;
         return string(data() + from, n < left ? n : left);
     }
@@ -715,7 +736,8 @@ template <typename I, typename F> void stable_sort(I first, I last, F less) {
             size_t a = from, b = middle;
             for (size_t i = from; i < end; ++i) {
                 bool second = a == middle || (b < end && less(first[b], first[a]));
-                copy[i] = second ? first[b++] : first[a++];
+                size_t place = second ? b++ : a++;
+                copy[i] = first[place];
             }
         }
         for (size_t i = 0; i < n; ++i) first[i] = copy[i];

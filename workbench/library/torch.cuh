@@ -168,7 +168,10 @@ struct Device {
     DeviceType type_;
     DeviceIndex index_;
     Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
-    Device(const char* name) : type_(name[1] == 'u' ? DeviceType::CUDA : DeviceType::CPU), index_(-1) {}
+    Device(const char* name) : type_(name[1] == 'u' ? DeviceType::CUDA : DeviceType::CPU), index_(-1) {
+        while (*name && *name != ':') ++name;
+        if (*name == ':') index_ = (DeviceIndex)(name[1] - '0');
+    }
     DeviceType type() const { return type_; }
     DeviceIndex index() const { return index_; }
     bool has_index() const { return index_ != -1; }
@@ -384,18 +387,27 @@ public:
         return __wb::Accessor<T, N>::template packed<P, I>(*this);
     }
 
-    Tensor contiguous(MemoryFormat = MemoryFormat::Contiguous) const { return __wb::op<Tensor>("contiguous", *this); }
+    Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
+        if (format == MemoryFormat::ChannelsLast) {
+            __wb_push_c_string("memory in the order of ChannelsLast is not supported");
+            __wb_raise(4, 1);
+        }
+        return __wb::op<Tensor>("contiguous", *this);
+    }
     Tensor clone() const { return __wb::op<Tensor>("clone", *this); }
     Tensor detach() const { return *this; }
     Tensor variable_data() const { return *this; }
-    Tensor to(c10::TypeMeta dtype, bool = false, bool = false) const { return to(dtype.type); }
-    Tensor to(ScalarType dtype, bool = false, bool = false) const { return __wb::op<Tensor>("to", *this, dtype); }
+    Tensor to(c10::TypeMeta dtype, bool = false, bool copy = false) const { return to(dtype.type, false, copy); }
+    Tensor to(ScalarType dtype, bool = false, bool copy = false) const {
+        return copy ? __wb::op<Tensor>("to", clone(), dtype) : __wb::op<Tensor>("to", *this, dtype);
+    }
     Tensor to(const Device& device, bool = false, bool = false) const { return __wb::op<Tensor>("to", *this, device); }
     Tensor to(DeviceType device, bool = false, bool = false) const { return __wb::op<Tensor>("to", *this, Device(device)); }
-    Tensor to(const Device& device, ScalarType dtype, bool = false, bool = false) const {
-        return __wb::op<Tensor>("to", *this, dtype, device);
+    Tensor to(const Device& device, ScalarType dtype, bool = false, bool copy = false) const {
+        return copy ? __wb::op<Tensor>("to", clone(), dtype, device) : __wb::op<Tensor>("to", *this, dtype, device);
     }
-    Tensor to(const TensorOptions& o, bool = false, bool = false) const {
+    Tensor to(const TensorOptions& o, bool = false, bool copy = false) const {
+        if (copy) return __wb::op<Tensor>("to", clone(), o.dtype_opt(), o.device_opt());
         return __wb::op<Tensor>("to", *this, o.dtype_opt(), o.device_opt());
     }
     Tensor toType(ScalarType dtype) const { return __wb::op<Tensor>("to", *this, dtype); }
@@ -648,6 +660,10 @@ inline Tensor l1_loss(const Tensor& input, const Tensor& target, int64_t reducti
 }
 inline Tensor one_hot(const Tensor& self, int64_t classes = -1) {
     int64_t n = classes < 0 ? self.max().item<int64_t>() + 1 : classes;
+    if (self.numel() > 0 && (self.min().item<int64_t>() < 0 || self.max().item<int64_t>() >= n)) {
+        __wb_push_c_string(self.min().item<int64_t>() < 0 ? "Class values must be non-negative." : "Class values must be smaller than num_classes.");
+        __wb_raise(0, 1);
+    }
     return (self.unsqueeze(-1) == at::arange(n)).to(c10::kLong);
 }
 inline Tensor rsub(const Tensor& self, const Scalar& other) { return __wb::op<Tensor>("sub", other, self); }
@@ -775,6 +791,13 @@ inline Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayR
 inline Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
     return __wb::op<Tensor>("linear", input, weight, bias);
 }
+#define __WB_CONVOLUTION(name) \
+    inline Tensor name(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt, \
+                       IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) { \
+        return __wb::op<Tensor>(#name, input, weight, bias, stride, padding, dilation, groups); \
+    }
+__WB_CONVOLUTION(conv1d) __WB_CONVOLUTION(conv2d)
+#undef __WB_CONVOLUTION
 inline Tensor einsum(std::string equation, TensorList tensors) { return __wb::op<Tensor>("einsum", equation, tensors); }
 inline Tensor layer_norm(const Tensor& input, IntArrayRef shape, const std::optional<Tensor>& weight = std::nullopt,
                          const std::optional<Tensor>& bias = std::nullopt, double eps = 1e-5, bool = true) {

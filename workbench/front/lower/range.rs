@@ -64,6 +64,9 @@ impl<'a> Lowerer<'a> {
         let slot = self.slot(String::new(), ty.size()?, ty.align(), ty.uniform(), span);
         let to = self.at(span).bind(ir::Type::Ptr, ir::Op::SlotAddr(slot));
         self.emit_into(&value, to);
+        if self.needs_destructor(&ty) {
+            self.note_cleanup(slot, &ty);
+        }
         let ty = ty.qualified(is_const, false);
         let var = self.nameless(ty.clone(), Storage::Slot(slot), span);
         Some(Typed::place(ty, span, Node::Var(var)))
@@ -120,6 +123,10 @@ impl<'a> Lowerer<'a> {
         let pointer = first.ty.clone();
         if pointer.pointee().is_none() {
             return self.iterator_for(var, (first, last), range.span, body, span);
+        }
+        if !pointer.pointee().cloned().is_some_and(|p| self.complete_type(&p, range.span)) {
+            self.unreachable_range(var, body);
+            return;
         }
         let (start, end) = (self.emit_value(&first), self.emit_value(&last));
         let stride = pointer.pointee().and_then(Ty::stride).unwrap_or(ir::Stride::Bytes(1));
@@ -300,6 +307,9 @@ impl<'a> Lowerer<'a> {
                     let place = self.nameless(ty.clone(), Storage::Slot(slot), span);
                     let place = Typed::place(ty.clone(), span, Node::Var(place));
                     self.initialise(&place, &value, span);
+                    if self.needs_destructor(&ty) {
+                        self.note_cleanup(slot, &ty);
+                    }
                     Storage::Slot(slot)
                 }
                 _ => Storage::Nowhere,

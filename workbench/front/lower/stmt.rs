@@ -159,7 +159,9 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let failed = cond.is_error();
+        let mark = self.begin_scope();
         let value = if failed { None } else { Some(self.emit_value(&cond)) };
+        self.end_scope(mark, cond.span);
         let (then, then_ended) = self.nested(then);
         let (els, els_ended) = match els {
             Some(stmt) => self.nested(stmt),
@@ -213,10 +215,12 @@ impl<'a> Lowerer<'a> {
         let body = self.f.b.close();
         self.f.b.open();
         if let Some(step) = step {
+            let mark = self.begin_scope();
             let step = self.expr(step);
             if !step.is_error() {
                 self.effect(&step);
             }
+            self.end_scope(mark, span);
         }
         let step = self.f.b.close();
         let (broken, _) = self.leave();
@@ -235,7 +239,9 @@ impl<'a> Lowerer<'a> {
             Some(Const::Bool(true)) => {}
             Some(_) => self.at(cond.span).push(ir::Stmt::Break(label)),
             None => {
+                let mark = self.begin_scope();
                 let value = self.emit_value(cond);
+                self.end_scope(mark, cond.span);
                 let b = self.at(cond.span);
                 b.open();
                 b.push(ir::Stmt::Break(label));

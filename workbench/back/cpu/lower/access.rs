@@ -195,7 +195,7 @@ impl FuncLower<'_, '_> {
             }
             Ptr::Dynamic { addr, desc } => {
                 // Descriptors of this function's own slots are written by it, so its loads of them may not move.
-                let flags = if self.descs.is_some() { trusted() } else { constant() };
+                let flags = self.desc_flags();
                 let base = self.b.ins().load(types::I64, flags, desc, DescField::BASE);
                 let limit = self.b.ins().load(types::I64, flags, desc, DescField::limit(write, log2));
                 let off = self.b.ins().isub(addr, base);
@@ -231,7 +231,8 @@ impl FuncLower<'_, '_> {
                     return Ok(*limit);
                 }
                 let desc = self.param(i)?.desc;
-                return Ok(self.b.ins().load(types::I64, constant(), desc, DescField::limit(write, log2)));
+                let flags = self.desc_flags();
+                return Ok(self.b.ins().load(types::I64, flags, desc, DescField::limit(write, log2)));
             }
             Root::Slot(s) => self.slots.get(s.index()).map_or(0, |s| u64::from(s.size)),
             Root::Global(g) => match self.m.globals.descs.get(g.index()) {
@@ -248,6 +249,12 @@ impl FuncLower<'_, '_> {
             Root::Null | Root::Unset | Root::Dynamic => 0,
         };
         Ok(self.int(types::I64, BufferDesc::starts(len, 1 << log2) as i64))
+    }
+
+    /// How descriptors are read: those of this function's own slots are written by it, and host code may free what a descriptor describes, so
+    /// there loads of them do not move.
+    fn desc_flags(&self) -> MemFlagsData {
+        if self.descs.is_some() || self.func.kind.is_host() { trusted() } else { constant() }
     }
 
     fn passes_desc(&self, root: Root) -> bool {

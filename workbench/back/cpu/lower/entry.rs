@@ -53,6 +53,9 @@ impl FuncLower<'_, '_> {
     }
 
     fn load_limits(&mut self) {
+        if self.func.kind.is_host() {
+            return;
+        }
         for &(param, write, log2) in &self.info.limits {
             if let Some(desc) = self.params.get(param as usize).map(|p| p.desc) {
                 let limit = self.b.ins().load(types::I64, constant(), desc, DescField::limit(write, log2));

@@ -25,6 +25,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         "mse_loss" => mse_loss(args),
         "count_nonzero" => count_nonzero(args),
         "meshgrid" => meshgrid(args),
+        "conv1d" | "conv2d" => convolution(args),
         _ => return None,
     })
 }
@@ -60,6 +61,9 @@ fn added(args: &mut Args<'_>) -> Answer<Value> {
     let (beta, alpha) = (args.next(), args.next());
     let product = call(if args.name == "baddbmm" { "bmm" } else { "mv" }, vec![a, b], args)?;
     let product = call("mul", vec![product, alpha], args)?;
+    if matches!(beta, Value::Int(0) | Value::Bool(false)) || matches!(beta, Value::Float(b) if b == 0.0) {
+        return Ok(product);
+    }
     let input = call("mul", vec![Value::Tensor(input), beta], args)?;
     call("add", vec![product, input], args)
 }
@@ -283,4 +287,94 @@ fn meshgrid(args: &mut Args<'_>) -> Answer<Value> {
         out.push(call("expand", vec![view, shape.clone()], args)?);
     }
     Ok(Value::List(out))
+}
+
+/// `conv1d` and `conv2d(input, weight, bias, stride, padding, dilation, groups)`: sums of products as they are defined.
+fn convolution(args: &mut Args<'_>) -> Answer<Value> {
+    let dims = if args.name == "conv1d" { 1 } else { 2 };
+    let (x, weight, bias) = (args.tensor()?, args.tensor()?, args.next());
+    let mut steps = Vec::new();
+    for (what, least) in [("stride", 1), ("padding", 0), ("dilation", 1)] {
+        let given = args.ints()?;
+        let all = if given.len() == 1 { vec![given[0]; dims] } else { given };
+        if all.len() != dims || all.iter().any(|v| *v < least) {
+            return Err((Exception::Runtime, format!("{}: {what} {all:?} for {dims} dimensions", args.name)));
+        }
+        steps.push(all);
+    }
+    let groups = args.int(1)?;
+    if x.dtype() == DType::Bool {
+        return super::not_implemented("slow_conv2d_cpu", DType::Bool);
+    }
+    let (unbatched, rank) = (x.dim() == dims + 1, dims + 2);
+    let fits = (unbatched || x.dim() == rank)
+        && weight.dim() == rank
+        && groups > 0
+        && x.dtype() == weight.dtype()
+        && x.shape()[x.dim() - dims - 1] == weight.shape()[1] * groups
+        && weight.shape()[0] % groups == 0;
+    if !fits {
+        let message = format!(
+            "{}: weight of {} {:?} and groups {groups} do not fit an input of {} {:?}",
+            args.name,
+            weight.dtype(),
+            weight.shape(),
+            x.dtype(),
+            x.shape()
+        );
+        return Err((Exception::Runtime, message));
+    }
+    let batched =
+        if unbatched { call("unsqueeze", vec![Value::Tensor(x), Value::Int(0)], args)? } else { Value::Tensor(x) };
+    // One dimension is two, the first of extent 1.
+    let (batched, weight, steps) = if dims == 1 {
+        let both = [batched, Value::Tensor(weight)].map(|t| call("unsqueeze", vec![t, Value::Int(2)], args));
+        let [batched, weight] = both;
+        (batched?, weight?, steps.into_iter().zip([1, 0, 1]).map(|(s, one)| vec![one, s[0]]).collect::<Vec<_>>())
+    } else {
+        (batched, Value::Tensor(weight), steps)
+    };
+    let (Value::Tensor(x), Value::Tensor(weight)) = (batched, weight) else { return Ok(Value::None) };
+    let (stride, padding, dilation) = (&steps[0], &steps[1], &steps[2]);
+    let extent = |i: usize| {
+        let covered = dilation[i] * (weight.shape()[2 + i] - 1) + 1;
+        (x.shape()[2 + i] + 2 * padding[i] - covered).div_euclid(stride[i]) + 1
+    };
+    let shape = [x.shape()[0], weight.shape()[0], extent(0).max(0), extent(1).max(0)];
+    if extent(0) <= 0 || extent(1) <= 0 {
+        let message = "Kernel size can't be greater than actual input size".to_owned();
+        return Err((Exception::Runtime, format!("{}: {message}", args.name)));
+    }
+    super::room(&shape)?;
+    let (a, w) = (Wide::of(&x).floats(), Wide::of(&weight).floats());
+    let (per_group, channels) = (weight.shape()[0] / groups, weight.shape()[1]);
+    let bounds = [x.shape()[2], x.shape()[3]];
+    let made = ArrayD::from_shape_fn(IxDyn(&shape.map(|n| n as usize)), |at| {
+        let mut sum = 0.0;
+        let group = at[1] as i64 / per_group;
+        for c in 0..channels {
+            for i in 0..weight.shape()[2] {
+                let y = at[2] as i64 * stride[0] - padding[0] + i * dilation[0];
+                for j in 0..weight.shape()[3] {
+                    let z = at[3] as i64 * stride[1] - padding[1] + j * dilation[1];
+                    if (0..bounds[0]).contains(&y) && (0..bounds[1]).contains(&z) {
+                        let from = [at[0], (group * channels + c) as usize, y as usize, z as usize];
+                        sum += a[IxDyn(&from)] * w[IxDyn(&[at[1], c as usize, i as usize, j as usize])];
+                    }
+                }
+            }
+        }
+        sum
+    });
+    let (dtype, device) = (x.dtype(), x.device());
+    let mut made = Value::Tensor(Wide::Float(made).tensor(dtype, device)?);
+    if !matches!(bias, Value::None) {
+        let column = Value::List(vec![Value::Int(-1), Value::Int(1), Value::Int(1)]);
+        let bias = call("reshape", vec![bias, column], args)?;
+        made = call("add", vec![made, bias], args)?;
+    }
+    if dims == 1 {
+        made = call("squeeze", vec![made, Value::Int(2)], args)?;
+    }
+    if unbatched { call("squeeze", vec![made, Value::Int(0)], args) } else { Ok(made) }
 }

@@ -111,7 +111,8 @@ fn wide(value: &Value, args: &Args<'_>) -> Answer<Wide> {
     })
 }
 
-fn zip<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) -> U) -> Answer<ArrayD<U>> {
+/// Two arrays, broadcast.
+pub(super) fn zip<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) -> U) -> Answer<ArrayD<U>> {
     let shape = |a: &ArrayD<T>| -> Vec<i64> { a.shape().iter().map(|n| *n as i64).collect() };
     let shape = broadcast(&shape(a), &shape(b))?;
     super::room(&shape)?;
@@ -314,7 +315,10 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
             a,
             b,
             dtype,
-            |x, y| x - y * (x / y).floor(),
+            |x, y| {
+                let r = x % y;
+                if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }
+            },
             |x, y| {
                 let r = x.wrapping_rem(y);
                 if r != 0 && (r < 0) != (y < 0) { r + y } else { r }

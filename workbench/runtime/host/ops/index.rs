@@ -415,10 +415,11 @@ fn triangle(args: &mut Args<'_>) -> Answer<Value> {
 fn diag(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let diagonal = args.int(0)?;
-    let (down, right) = ((-diagonal).max(0) as usize, diagonal.max(0) as usize);
+    let (down, right) = (diagonal.saturating_neg().max(0) as usize, diagonal.max(0) as usize);
     let made = match x.dim() {
         1 => {
-            super::room(&[x.shape()[0] + diagonal.saturating_abs(), x.shape()[0] + diagonal.saturating_abs()])?;
+            let side = x.shape()[0].saturating_add(diagonal.saturating_abs());
+            super::room(&[side, side])?;
             let n = x.shape()[0] as usize + down + right;
             each!(Wide::of(&x), a => {
                 let mut out = ArrayD::from_elem(IxDyn(&[n, n]), Default::default());
@@ -497,8 +498,9 @@ fn repeat(args: &mut Args<'_>) -> Answer<Value> {
         return fail(format!("Trying to create tensor with negative dimension: {repeats:?}"));
     }
     let old: Vec<usize> = (0..fresh).map(|_| 1).chain(x.shape().iter().map(|n| *n as usize)).collect();
-    let shape: Vec<usize> = old.iter().zip(&repeats).map(|(n, r)| n * *r as usize).collect();
-    super::room(&shape.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
+    let wanted: Vec<i64> = old.iter().zip(&repeats).map(|(n, r)| (*n as i64).saturating_mul(*r)).collect();
+    super::room(&wanted)?;
+    let shape: Vec<usize> = wanted.iter().map(|n| *n as usize).collect();
     let made = each!(Wide::of(&x), a => {
         let a = a.as_standard_layout().into_owned().into_shape_with_order(IxDyn(&old)).unwrap_or_default();
         ArrayD::from_shape_fn(IxDyn(&shape), |p| {
@@ -544,7 +546,7 @@ fn pad(args: &mut Args<'_>) -> Answer<Value> {
     for (i, pair) in pad.chunks_exact(2).enumerate() {
         let d = x.dim() - 1 - i;
         before[d] = pair[0];
-        shape[d] += pair[0] + pair[1];
+        shape[d] = shape[d].saturating_add(pair[0]).saturating_add(pair[1]);
     }
     super::room(&shape)?;
     let extents: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
@@ -570,7 +572,7 @@ fn bincount(args: &mut Args<'_>) -> Answer<Value> {
     if x.dim() != 1 || x.dtype().is_float() || bins.iter().any(|v| *v < 0) {
         return fail("bincount only supports 1-d non-negative integral inputs.".to_owned());
     }
-    let size = bins.iter().copied().max().map_or(0, |m| m + 1).max(least);
+    let size = bins.iter().copied().max().map_or(0, |m| m.saturating_add(1)).max(least);
     super::room(&[size])?;
     let made = match weights {
         Value::Tensor(weights) => {

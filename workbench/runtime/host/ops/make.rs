@@ -175,7 +175,14 @@ fn tensor(args: &mut Args<'_>) -> Answer<HostTensor> {
         Value::Float(x) => *x,
         _ => f64::NAN,
     });
-    let own = if whole { DType::Int64 } else { DType::Float32 };
+    let truth = !all.is_empty() && all.iter().all(|v| matches!(v, Value::Bool(_)));
+    let own = if truth {
+        DType::Bool
+    } else if whole {
+        DType::Int64
+    } else {
+        DType::Float32
+    };
     let values = if whole {
         let ints =
             all.iter().map(|v| if let Value::Int(i) = v { *i } else { i64::from(matches!(v, Value::Bool(true))) });

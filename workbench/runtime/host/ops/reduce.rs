@@ -140,7 +140,9 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
                     "norm" if p == 0.0 => l.iter().filter(|v| **v != 0.0).count() as f64,
                     "norm" if p == 1.0 => l.iter().map(|v| v.abs()).sum(),
                     "norm" if p == 2.0 => l.iter().map(|v| v * v).sum::<f64>().sqrt(),
+                    "norm" if p.is_infinite() && l.iter().any(|v| v.is_nan()) => f64::NAN,
                     "norm" if p == f64::INFINITY => l.iter().fold(0.0, |m: f64, v| m.max(v.abs())),
+                    "norm" if p == f64::NEG_INFINITY => l.iter().fold(f64::INFINITY, |m: f64, v| m.min(v.abs())),
                     "norm" => l.iter().map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p),
                     "any" => f64::from(u8::from(l.iter().any(|v| *v != 0.0))),
                     "all" => f64::from(u8::from(l.iter().all(|v| *v != 0.0))),
@@ -373,7 +375,8 @@ fn addmm(args: &mut Args<'_>) -> Answer<Value> {
             format!("addmm: a tensor of shape {:?} does not fit the product", input.shape()),
         ));
     };
-    let made = &product * alpha + &(&added * beta);
+    // Of an input that counts nothing not even NaN remains.
+    let made = if beta == 0.0 { &product * alpha } else { &product * alpha + &(&added * beta) };
     Wide::Float(made).tensor(dtype, device).map(Value::Tensor)
 }
 
@@ -397,11 +400,7 @@ fn allclose(args: &mut Args<'_>) -> Answer<Value> {
     }
     super::elementwise::broadcast(a.shape(), b.shape())?;
     let (a, b) = (Wide::of(&a).floats(), Wide::of(&b).floats());
-    let close = |x: f64, y: f64| x == y || (x - y).abs() <= atol + rtol * y.abs();
-    let all = match (a.broadcast(b.raw_dim()), b.broadcast(a.raw_dim())) {
-        (Some(a), _) => a.iter().zip(b.iter()).all(|(x, y)| close(*x, *y)),
-        (_, Some(b)) => a.iter().zip(b.iter()).all(|(x, y)| close(*x, *y)),
-        _ => false,
-    };
-    Ok(Value::Bool(all))
+    let close = |x: f64, y: f64| x == y || (y.is_finite() && (x - y).abs() <= atol + rtol * y.abs());
+    let all = super::elementwise::zip(&a, &b, close)?;
+    Ok(Value::Bool(all.iter().all(|c| *c)))
 }

@@ -252,6 +252,7 @@ fn expand(args: &mut Args<'_>) -> Answer<HostTensor> {
         shape.push(extent);
         strides.push(stride);
     }
+    count(&shape)?;
     Ok(x.viewed(shape, strides, x.offset()))
 }
 
@@ -309,7 +310,8 @@ fn slice(args: &mut Args<'_>) -> Answer<HostTensor> {
         return bad("slice step must be positive".to_owned());
     }
     let len = (end - start).max(0);
-    Ok(cut(&x, at, start, (len + step - 1) / step, step))
+    let count = if len > 0 { (len - 1) / step + 1 } else { 0 };
+    Ok(cut(&x, at, start, count, if count > 1 { step } else { 1 }))
 }
 
 fn index_select(args: &mut Args<'_>) -> Answer<HostTensor> {
@@ -486,7 +488,7 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
                     other => return args.misfit(&other, "a size"),
                 }
             }
-            if sizes.iter().sum::<i64>() != size {
+            if sizes.iter().map(|n| i128::from(*n)).sum::<i128>() != i128::from(size) {
                 return bad(format!(
                     "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {at}), \
                      but got split_sizes={sizes:?}"
@@ -494,7 +496,7 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
             }
         }
         Value::Int(n) if n > 0 => {
-            let step = if args.name == "chunk" { (size + n - 1) / n } else { n };
+            let step = if args.name == "chunk" { (size - 1).max(0) / n + 1 } else { n };
             let mut left = size;
             while left > 0 {
                 sizes.push(step.min(left));
@@ -553,7 +555,7 @@ fn unfold(args: &mut Args<'_>) -> Answer<HostTensor> {
     let stride = strides.get(at).copied().unwrap_or(1);
     if x.dim() > 0 {
         shape[at] = (extent - size) / step + 1;
-        strides[at] = stride * step;
+        strides[at] = stride.saturating_mul(step);
     }
     shape.push(size);
     strides.push(stride);

@@ -23,6 +23,11 @@ struct Subscript {
     picks: Vec<(usize, ArrayD<i64>)>,
 }
 
+/// Truth values, also as bytes.
+fn is_mask(t: &HostTensor) -> bool {
+    matches!(t.dtype(), DType::Bool | DType::UInt8)
+}
+
 fn out_of_range<T>(index: i64, at: usize, size: i64) -> Answer<T> {
     Err((Exception::Index, format!("index {index} is out of bounds for dimension {at} with size {size}")))
 }
@@ -37,7 +42,7 @@ impl Subscript {
         let kind = |p: &[Value]| if let Some(Value::Int(kind)) = p.first() { *kind } else { 0 };
         let takes = |p: &[Value]| match (kind(p), p.get(1)) {
             (2 | 4, _) => 1,
-            (5, Some(Value::Tensor(t))) if t.dtype() == DType::Bool => t.dim(),
+            (5, Some(Value::Tensor(t))) if is_mask(t) => t.dim(),
             (5, _) => 1,
             _ => 0,
         };
@@ -72,7 +77,8 @@ impl Subscript {
                     }
                     let clip = |i: i64| (if i < 0 { i.saturating_add(size) } else { i }).clamp(0, size);
                     let (start, stop) = (clip(word(1).unwrap_or(0)), clip(word(2).unwrap_or(i64::MAX)));
-                    let len = ((stop - start).max(0) + step - 1) / step;
+                    let len = if stop > start { (stop - start - 1) / step + 1 } else { 0 };
+                    let step = if len > 1 { step } else { 1 };
                     let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
                     let offset = view.offset() + if len > 0 { start * strides[at] } else { 0 };
                     shape[at] = len;
@@ -81,7 +87,7 @@ impl Subscript {
                     at += 1;
                 }
                 // A truth value as a tensor: one place of a dimension of its own, or none.
-                (5, Some(Value::Tensor(t))) if t.dtype() == DType::Bool && t.dim() == 0 => {
+                (5, Some(Value::Tensor(t))) if is_mask(t) && t.dim() == 0 => {
                     let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
                     shape.insert(at, 1);
                     strides.insert(at, 1);
@@ -90,7 +96,7 @@ impl Subscript {
                     picks.push((at, ArrayD::from_shape_vec(IxDyn(&[index.len()]), index).unwrap_or_default()));
                     at += 1;
                 }
-                (5, Some(Value::Tensor(t))) if t.dtype() == DType::Bool => {
+                (5, Some(Value::Tensor(t))) if is_mask(t) => {
                     if t.shape() != &view.shape()[at..at + t.dim()] {
                         let message = format!(
                             "The shape of the mask {:?} at index {at} does not match the shape of the indexed tensor {:?} at index {at}",

@@ -187,6 +187,11 @@ impl Wide {
         if !to.storage().is_writable() {
             return Err((Exception::Runtime, "a read-only array is written: copy it before the call".to_owned()));
         }
+        if to.shape().iter().zip(to.strides()).any(|(n, s)| *n > 1 && *s == 0) {
+            let message = "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+                           Please clone() the tensor before performing the operation.";
+            return Err((Exception::Runtime, message.to_owned()));
+        }
         let shape: Vec<usize> = to.shape().iter().map(|n| *n as usize).collect();
         let strides: Vec<usize> = to.strides().iter().map(|s| *s as usize).collect();
         let from = self.shape();
