@@ -578,3 +578,64 @@ def test_operations_against_numpy():
     np.testing.assert_array_equal(m.fill(x.copy()), np.where(y < 0, 0, y))
     with pytest.raises(RuntimeError, match="index 9 is out of bounds for dimension 0 with size 4"):
         m.gather(x, i * 0 + 9)
+
+
+def test_containers_as_the_standard_has_them():
+    m = module(
+        """
+        std::vector<int64_t> own() { std::vector<int64_t> v = {7, 8}; for (int i = 0; i < 5; i++) v.push_back(v[0]); v.insert(v.begin(), v[1]); v.resize(10, v[0]); return v; }
+        int64_t large() { std::vector<int64_t> v(1 << 22, 5); v.push_back(v[0]); return v.back(); }
+        std::string twice(std::string s) { s += s; return s; }
+        int64_t pairs(std::vector<std::pair<int, int>> v) { int64_t n = 0; for (auto& [a, b] : v) n += 10 * a + b; return n; }
+        int64_t rows(std::vector<std::vector<int64_t>> v) { int64_t n = 0; for (const auto& row : v) for (auto x : row) n += x; return n; }
+        int64_t table() { std::map<int, int64_t> m; for (int i = 0; i < 4; i++) m[3 - i] = i; int64_t n = 0; for (auto& [k, v] : m) n = 10 * n + v; return n; }
+        std::vector<int64_t> sorted(std::vector<int64_t> v) { std::stable_sort(v.begin(), v.end(), [](int64_t a, int64_t b) { return a % 10 < b % 10; }); return v; }
+        """,
+        "own", "large", "twice", "pairs", "rows", "table", "sorted",
+    )
+    assert m.own() == [8, 7, 8, 7, 7, 7, 7, 7, 8, 8] and m.large() == 5 and m.twice("ab") == "abab"
+    assert (m.pairs([(1, 2), (3, 4)]), m.rows([[1, 2], [3]]), m.table()) == (46, 6, 3210)
+    values = np.random.default_rng(0).integers(0, 1000, 1003).tolist()
+    assert m.sorted(values) == sorted(values, key=lambda v: v % 10)
+
+
+def test_memory_that_is_freed_is_seen_as_freed_by_every_reader():
+    m = module(
+        """
+        int64_t late(const int64_t& r, std::vector<int64_t>& v) { v.reserve(1 << 23); return r; }
+        int64_t f() { std::vector<int64_t> v(1 << 22, 5); return late(v[0], v); }
+        """,
+        "f",
+    )
+    with pytest.raises(wb.KernelFault, match="dangling pointer"):
+        m.f()
+
+
+def test_objects_of_loops_go_each_round():
+    m = module(
+        """
+        std::vector<int64_t> f() {
+            std::vector<int64_t> log;
+            struct P {
+                std::vector<int64_t>* log;
+                int64_t id;
+                P(std::vector<int64_t>* l, int64_t i) : log(l), id(i) { log->push_back(id); }
+                P(const P& o) : log(o.log), id(o.id) { log->push_back(id); }
+                ~P() { log->push_back(-id); }
+                operator bool() const { return id > 0; }
+            };
+            int n = 0;
+            while (P(&log, 3 - n)) ++n;
+            do ++n; while (P(&log, 6 - n));
+            for (int i = 0; 0 < P(&log, 2 - i).id; i += P(&log, 1).id) { }
+            P both[2] = {P(&log, 7), P(&log, 8)};
+            for (P p : both) { if (p.id == 7) continue; break; }
+            return log;
+        }
+        """,
+        "f",
+    )
+    log = m.f()
+    made, gone = [v for v in log if v > 0], [-v for v in log if v < 0]
+    # The two of the array are there when the log is copied.
+    assert sorted(made) == sorted(gone + [7, 8])
