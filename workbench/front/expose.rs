@@ -9,6 +9,21 @@ use crate::source::FileId;
 /// Names that the registration mentions, which the library must be asked for.
 pub const WORDS: [&str; 3] = ["__wb", "expose", "__wb_entry_call"];
 
+/// Types that a text names which has functions to register: numbers alone are called without the library.
+pub const TYPES: [&str; 11] = [
+    "Tensor",
+    "TensorList",
+    "IntArrayRef",
+    "Scalar",
+    "ScalarType",
+    "Device",
+    "vector",
+    "tuple",
+    "pair",
+    "optional",
+    "string",
+];
+
 /// Types of arguments and results that the notebook has values for, by the last part of their names.
 const KNOWN: [&str; 20] = [
     "Tensor",

@@ -66,7 +66,10 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     }
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));
-    if parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::TORCH)) {
+    let torch = parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::TORCH));
+    // A text that names torch for its kernels alone has nothing to register.
+    let offers = torch && expose::TYPES.iter().any(|name| interner.contains(name));
+    if offers {
         expose::WORDS.iter().for_each(|word| _ = interner.intern(word));
     }
     let (library, all) = shelf::reached(&parts, sources, &mut interner);
@@ -78,7 +81,7 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let mut round = 0;
     loop {
         let read = all.iter().chain(&tokens).copied().collect();
-        module = lowered(sources, read, &library, options, &mut interner, &mut diags);
+        module = lowered(sources, read, (&library, offers), options, &mut interner, &mut diags);
         round += 1;
         let host: Vec<_> = module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
         if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &host, &interner) {
@@ -91,18 +94,18 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     (module, diags)
 }
 
-/// Parses and lowers preprocessed tokens.
+/// Parses and lowers preprocessed tokens; with the library's files comes whether host functions without registrations are offered.
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    library: &[FileId],
+    (library, offers): (&[FileId], bool),
     options: &Options,
     interner: &mut ast::Interner,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
     let unit = parser::parse(tokens, interner, diags);
     let registers = interner.contains("__wb_module") || interner.contains("__wb_library");
-    let exposed = expose::text(&unit, library, interner).filter(|_| !registers && interner.contains("__wb"));
+    let exposed = expose::text(&unit, library, interner).filter(|_| !registers && offers);
     let (mut ours, mut library) = (None, library.to_vec());
     if let Some(text) = exposed {
         let file = sources.add("<exposed>", text);
