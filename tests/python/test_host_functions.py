@@ -481,10 +481,11 @@ def test_registrations_of_every_form():
         m.twice([1])
 
 
-def test_warnings_and_prints_of_host_code():
+def test_warnings_and_prints_of_host_code(capsys):
     m = module("void f(int n) { TORCH_WARN(\"careful: \", n); printf(\"%d\\n\", n); std::cout << n << \" \" << 1.5 << std::endl; }", "f")
     with pytest.warns(UserWarning, match="careful: 3"):
         m.f(3)
+    assert capsys.readouterr().out == "3\n3 1.5\n"
 
 
 def test_memory_of_the_call_as_a_tensor():
@@ -603,7 +604,11 @@ def test_memory_that_is_freed_is_seen_as_freed_by_every_reader():
     m = module(
         """
         int64_t late(const int64_t& r, std::vector<int64_t>& v) { v.reserve(1 << 23); return r; }
-        int64_t f() { std::vector<int64_t> v(1 << 22, 5); return late(v[0], v); }
+        int64_t f() {
+            std::vector<int64_t> v(1 << 22, 5);
+            int64_t (*called)(const int64_t&, std::vector<int64_t>&) = &late;
+            return called(v[0], v);
+        }
         """,
         "f",
     )

@@ -99,7 +99,7 @@ const CUDART_NAMES: [&str; 43] = [
 pub const THROW: &str = "__wb_throw";
 
 /// Names of [`HOST`].
-const HOST_NAMES: [&str; 64] = [
+const HOST_NAMES: [&str; 62] = [
     "map",
     "unordered_map",
     "set",
@@ -162,8 +162,6 @@ const HOST_NAMES: [&str; 64] = [
     "min_element",
     "inner_product",
     "partial_sum",
-    "unique_ptr",
-    "function",
 ];
 
 /// torch's own 16-bit floats, `c10::Half` and `c10::BFloat16`.

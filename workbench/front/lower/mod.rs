@@ -135,7 +135,7 @@ struct Cleanup {
     made: Option<Local>,
 }
 
-/// Where a scope began: so many objects there were before, and what was [`FnState::scope_depth`].
+/// Where a scope began: so many objects there were before, and what was [`FuncState::scope_depth`].
 #[derive(Debug, Clone, Copy)]
 struct ScopeMark {
     cleanups: usize,
