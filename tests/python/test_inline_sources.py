@@ -23,8 +23,14 @@ MISSING = {
 class Numpy:
     """Arrays in, arrays out."""
 
+    argument_error = wb.ArgumentError
+    ops = wb.ops
+
     def __init__(self):
         self.rng = np.random.default_rng(7)
+
+    def prefer_cuda(self, op, *args, **kwargs):
+        return op(*args, **kwargs, prefer="cuda")
 
     def __call__(self, x):
         x = np.asarray(x)
@@ -61,7 +67,11 @@ def test_source(path, request):
     cell = {}
     exec(compile(path.read_text(), str(path), "exec"), cell)
     module = wb.load_inline(
-        name="ext", cpp_sources=cell["CPP"], cuda_sources=cell["CUDA"], functions=cell["FUNCTIONS"]
+        name="ext",
+        cpp_sources=cell["CPP"],
+        cuda_sources=cell["CUDA"],
+        functions=cell["FUNCTIONS"],
+        is_python_module=not cell.get("LIBRARY", False),
     )
     cell["check"](module, Numpy())
 

@@ -424,6 +424,9 @@ template <typename A, typename B, typename C, typename D, typename E, typename F
         : _0(a), _1(b), _2(c), _3(d), _4(e), _5(f), _6(g), _7(h) {}
 };
 template <typename... T> tuple<decay_t<T>...> make_tuple(const T&... values) { return tuple<decay_t<T>...>(values...); }
+template <typename... T> tuple<remove_reference_t<T>&...> forward_as_tuple(T&&... values) {
+    return tuple<remove_reference_t<T>&...>(values...);
+}
 template <size_t I, typename... T> auto& get(tuple<T...>& t) {
     if constexpr (I == 0) return t._0;
     else if constexpr (I == 1) return t._1;

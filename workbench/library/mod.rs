@@ -39,6 +39,12 @@ static TORCH_HALF: Part = Part { name: "<torch_half>", text: include_str!("torch
 /// [`TORCH`]'s accessors.
 static TORCH_ACCESSOR: Part = Part { name: "<torch_accessor>", text: include_str!("torch_accessor.cuh"), mark: "" };
 
+/// [`TORCH`]'s dispatcher.
+static TORCH_LIBRARY: Part = Part { name: "<torch_library>", text: include_str!("torch_library.cuh"), mark: "" };
+
+/// Names that ask for [`TORCH_LIBRARY`]: what its macros write, and what stands without them.
+const TORCH_LIBRARY_NAMES: [&str; 5] = ["__wb_library", "Library", "Dispatcher", "stable", "headeronly"];
+
 /// Methods of tensors that give one.
 const ACCESSORS: [&str; 4] = ["accessor", "packed_accessor", "packed_accessor32", "packed_accessor64"];
 
@@ -99,7 +105,7 @@ const CUDART_NAMES: [&str; 43] = [
 pub const THROW: &str = "__wb_throw";
 
 /// Names of [`HOST`].
-const HOST_NAMES: [&str; 62] = [
+const HOST_NAMES: [&str; 63] = [
     "map",
     "unordered_map",
     "set",
@@ -136,6 +142,7 @@ const HOST_NAMES: [&str; 62] = [
     "nullopt",
     "tuple",
     "make_tuple",
+    "forward_as_tuple",
     "tie",
     "ignore",
     "pair",
@@ -453,6 +460,21 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "PYBIND11_MODULE",
         "(name, m) static void __wb_module(pybind11::module_&); void __wb_entry_register_module() { (void)&__wb_entry_call; pybind11::module_ __wb_m; __wb_module(__wb_m); } static void __wb_module(pybind11::module_& m)",
     ),
+    ("TORCH_LIBRARY", "(ns, m) __WB_LIBRARY(\"library\", #ns, \"\", m, __COUNTER__)"),
+    ("TORCH_LIBRARY_FRAGMENT", "(ns, m) __WB_LIBRARY(\"fragment\", #ns, \"\", m, __COUNTER__)"),
+    ("TORCH_LIBRARY_IMPL", "(ns, key, m) __WB_LIBRARY(\"impl\", #ns, #key, m, __COUNTER__)"),
+    ("STABLE_TORCH_LIBRARY", "(ns, m) __WB_LIBRARY(\"library\", #ns, \"\", m, __COUNTER__)"),
+    ("STABLE_TORCH_LIBRARY_FRAGMENT", "(ns, m) __WB_LIBRARY(\"fragment\", #ns, \"\", m, __COUNTER__)"),
+    ("STABLE_TORCH_LIBRARY_IMPL", "(ns, key, m) __WB_LIBRARY(\"impl\", #ns, #key, m, __COUNTER__)"),
+    ("__WB_LIBRARY", "(kind, ns, key, m, n) __WB_LIBRARY_AT(kind, ns, key, m, n)"),
+    (
+        "__WB_LIBRARY_AT",
+        "(kind, ns, key, m, n) static void __wb_library_##n(torch::Library&); void __wb_entry_register_library_##n() { (void)&__wb_entry_call; torch::Library __wb_library(kind, ns, key); __wb_library_##n(__wb_library); } static void __wb_library_##n(torch::Library& m)",
+    ),
+    ("TORCH_FN", "(f) (f)"),
+    ("TORCH_BOX", "(f) (f)"),
+    ("TORCH_SELECTIVE_NAME", "(name) (name)"),
+    ("TORCH_SELECTIVE_SCHEMA", "(schema) (schema)"),
 ];
 
 /// `<cuda_pipeline.h>`: asynchronous copies to shared memory.
@@ -492,7 +514,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 13] {
+pub fn all() -> [&'static Part; 14] {
     [
         &STD,
         &HALF,
@@ -506,6 +528,7 @@ pub fn all() -> [&'static Part; 13] {
         &TORCH,
         &TORCH_HALF,
         &TORCH_ACCESSOR,
+        &TORCH_LIBRARY,
         &CUDART,
     ]
 }
@@ -533,6 +556,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch = TORCH_NAMES.iter().any(|n| mentions(n)).then_some(&TORCH);
     let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
     let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
+    let registers = torch.is_some() && TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n));
+    let torch_library = registers.then_some(&TORCH_LIBRARY);
     let cudart = CUDART_NAMES.iter().any(|n| mentions(n)).then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
@@ -549,7 +574,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
     let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
-    [pipeline, half, std, c10, aten, host, torch, cudart, torch_half, torch_accessor, packed, groups, helper_math]
+    [pipeline, half, std, c10, aten, host, torch, cudart, torch_half, torch_accessor, torch_library, packed, groups, helper_math]
         .into_iter()
         .flatten()
         .collect()

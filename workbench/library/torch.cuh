@@ -101,7 +101,7 @@ enum class ScalarType : signed char {
 enum class DeviceType : signed char { CPU = 0, CUDA = 1 };
 enum class Layout : signed char { Strided = 0 };
 enum class MemoryFormat : signed char { Contiguous = 0, Preserve = 1, ChannelsLast = 2 };
-enum class DispatchKey : signed char { Undefined = 0, CPU = 1, CUDA = 2, Meta = 3, Autograd = 4, CompositeImplicitAutograd = 5 };
+enum class DispatchKey : signed char { Undefined = 0, CPU = 1, CUDA = 2, Meta = 3, Autograd = 4, CompositeImplicitAutograd = 5, CompositeExplicitAutograd = 6 };
 using DeviceIndex = signed char;
 
 inline constexpr ScalarType kByte = ScalarType::Byte, kChar = ScalarType::Char, kShort = ScalarType::Short, kInt = ScalarType::Int,
@@ -363,6 +363,8 @@ public:
     void* data_ptr() const { return __wb_tensor_data(handle_, -1); }
     template <typename T> const T* const_data_ptr() const { return data_ptr<T>(); }
     template <typename T> T* mutable_data_ptr() const { return data_ptr<T>(); }
+    const void* const_data_ptr() const { return data_ptr(); }
+    void* mutable_data_ptr() const { return data_ptr(); }
     template <typename T> T* data() const { return data_ptr<T>(); }
     bool is_contiguous() const { return __wb::op<bool>("is_contiguous", *this); }
     bool is_floating_point() const { return c10::isFloatingType(scalar_type()); }
@@ -373,6 +375,7 @@ public:
     int64_t itemsize() const { return c10::elementSize(scalar_type()); }
     int64_t nbytes() const { return numel() * element_size(); }
     int64_t get_device() const { return device().index(); }
+    int32_t get_device_index() const { return device().index(); }
     TypeProperties type() const { return TypeProperties{scalar_type(), is_cuda()}; }
     bool is_same(const Tensor& other) const { return __wb::op<bool>("same_memory", *this, other); }
     template <typename T, size_t N> auto accessor() const { return __wb::Accessor<T, N>::plain(*this); }
@@ -1128,7 +1131,7 @@ template <typename T> struct Value<std::vector<T>> {
 };
 template <typename... T> struct Value<std::tuple<T...>> {
     template <typename U, size_t... I> static void put_all(const U& value, std::index_sequence<I...>) {
-        (Value<T>::put(std::get<I>(value)), ...);
+        (Value<std::remove_cv_t<std::remove_reference_t<T>>>::put(std::get<I>(value)), ...);
     }
     static void put(const std::tuple<T...>& value) {
         put_all(value, std::index_sequence_for<T...>());

@@ -9,6 +9,7 @@ mod call;
 mod cursor;
 pub mod dispatch;
 mod gradient;
+pub mod library;
 mod plan;
 mod registry;
 pub mod schema;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::host::{Call, DeviceTag, Export, Value};
+use super::host::{Call, DeviceTag, Export, LibraryEntry, Limits, Value};
 use super::{DType, Error, Fault, Result};
 pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
@@ -42,6 +42,8 @@ pub struct CompileOptions {
     pub fmad: Option<bool>,
     /// Which machine code to make for the CPU.
     pub tier: Tier,
+    /// Host arrays say that they are on the CPU whatever a host function was registered for.
+    pub strict_device: bool,
 }
 
 /// A host array lent to a launch. The lender keeps the memory alive and unmoved until the launch returns.
@@ -128,8 +130,8 @@ struct Inner {
     code: Code,
     /// Programs of instances of kernels' templates, by the name asked for.
     instances: Mutex<HashMap<String, Program>>,
-    /// What host functions the text offers, once its registrations have run.
-    exports: OnceLock<Vec<Export>>,
+    /// What host functions and operators the text offers, once its registrations have run.
+    exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
 }
 
 enum Code {
@@ -247,7 +249,7 @@ impl Program {
     /// The host functions' names, in text order.
     pub fn host_functions(&self) -> Vec<String> {
         let functions = self.0.module.functions.iter().filter(|f| f.kind == FuncKind::Host && !f.library);
-        functions.map(|f| f.name.clone()).filter(|name| !name.starts_with("__wb_entry")).collect()
+        functions.map(|f| f.name.clone()).filter(|name| !name.starts_with("__wb")).collect()
     }
 
     /// A kernel by name; an instance of a template by a name with its arguments, `scale<float, 4>`, which compiles it. On the CPU all
@@ -363,22 +365,36 @@ impl Program {
     /// # Errors
     /// [`Error::Fault`] when a registration does something wrong.
     pub fn exports(&self) -> Result<&[Export]> {
+        Ok(&self.registered()?.0)
+    }
+
+    /// What the text registers with the dispatcher (`TORCH_LIBRARY` and its kin), in order.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong.
+    pub fn library(&self) -> Result<&[LibraryEntry]> {
+        Ok(&self.registered()?.1)
+    }
+
+    fn registered(&self) -> Result<&(Vec<Export>, Vec<LibraryEntry>)> {
         if let Some(known) = self.0.exports.get() {
             return Ok(known);
         }
-        let mut exports = Vec::new();
+        let (mut exports, mut library) = (Vec::new(), Vec::new());
         if let Code::Cpu(code) = &self.0.code {
             let functions = self.0.module.functions.iter().enumerate();
             for (i, func) in functions.filter(|(_, f)| f.name.starts_with(Call::REGISTER)) {
-                let call = Call::new(self, &func.name, Vec::new(), DeviceTag::CPU);
+                let call = Call::new(self, &func.name, Vec::new(), DeviceTag::CPU, Limits::default());
                 let mut config = LaunchConfig::new(1, 1);
                 config.serial = true;
                 config.host = Some(&call);
                 self.report("the registration", code.launch(FuncId::new(i), &[], &config))?;
-                exports.extend(call.finish().1);
+                let (_, more, lines) = call.finish();
+                exports.extend(more);
+                library.extend(lines);
             }
         }
-        Ok(self.0.exports.get_or_init(|| exports))
+        Ok(self.0.exports.get_or_init(|| (exports, library)))
     }
 
     /// Calls a host function that the text offers.
@@ -404,15 +420,19 @@ impl Program {
             return Err(Error::argument(format!("{}() takes {wanted} argument{s}, {came} given", export.name)));
         }
         let has_kernels = self.0.module.kernels().next().is_some();
-        let device = export.device(has_kernels);
+        let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(has_kernels) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
-        let call = Call::new(self, &export.name, args, device);
+        let deadline = timeout.map(|t| std::time::Instant::now() + t);
+        let call = Call::new(self, &export.name, args, device, Limits { interrupt, deadline });
         let mut config = LaunchConfig::new(1, 1);
         (config.serial, config.interrupt, config.timeout) = (true, interrupt, timeout);
         config.host = Some(&call);
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
         let mut report = self.report(&export.name, code.launch(entry, &raw, &config))?;
         report.warnings = call.warnings();
+        let (output, dropped) = call.take_output();
+        report.output.splice(0..0, output);
+        report.dropped += dropped;
         let value = call.finish().0.pop().unwrap_or(Value::None);
         Ok((value, report))
     }

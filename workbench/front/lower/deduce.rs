@@ -140,7 +140,7 @@ impl<'a> Lowerer<'a> {
                     at += 1;
                 }
             } else if let Some(arg) = args.get(at) {
-                if !self.deduce_param(&mut d, &param.ty, arg) {
+                if !self.is_written(&d, &param.ty) && !self.deduce_param(&mut d, &param.ty, arg) {
                     return None;
                 }
                 at += 1;
@@ -335,6 +335,18 @@ impl<'a> Lowerer<'a> {
             }
             _ => !self.mentions(d, pattern),
         }
+    }
+
+    /// Whether all that a pattern mentions was written, so that nothing of it is deduced and an ordinary conversion decides.
+    fn is_written(&self, d: &Deduction<'a>, pattern: &'a TypeName) -> bool {
+        let (mut any, mut all) = (false, d.written > 0 && !pattern.base.is_auto());
+        super::walk::names_in_type(pattern, &mut |n| {
+            if let Some(i) = d.index(n) {
+                any = true;
+                all &= i < d.written && !d.params[i].pack;
+            }
+        });
+        any && all
     }
 
     /// Whether the layers up to one can bind a parameter at all; where not, an ordinary conversion decides.

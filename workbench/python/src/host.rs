@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyOverflowError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
 use workbench::runtime::host::{DeviceTag, Export, HostTensor, Registration, Storage, Value};
-use workbench::runtime::{DType, Error, FaultKind, Program};
+use workbench::runtime::{DType, Program, Report};
 
 use crate::args::{self, interop};
 use crate::errors::{self, argument};
@@ -28,7 +28,7 @@ pub struct ExtensionFunction {
 
 /// What the arguments of a call were made of.
 #[derive(Default)]
-struct Given<'py> {
+pub struct Given<'py> {
     /// The arrays that were lent, as NumPy arrays; a lender is an index.
     arrays: Vec<Bound<'py, PyAny>>,
     /// The caller's own objects that those were made of.
@@ -37,7 +37,7 @@ struct Given<'py> {
 
 impl<'py> Given<'py> {
     /// A Python object as a value; `at` is what messages call it.
-    fn value(&mut self, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
+    pub fn value(&mut self, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
         let py = object.py();
         if object.is_none() {
             return Ok(Value::None);
@@ -143,6 +143,22 @@ impl<'py> Given<'py> {
         })
     }
 
+    /// What a call gave, after what it printed and warned of.
+    pub fn finish(
+        &self,
+        py: Python<'py>,
+        result: workbench::runtime::Result<(Value, Report)>,
+        poll: Poll,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (value, report) = result.map_err(|error| crate::kernel::failed(py, error, poll))?;
+        output::write(py, &report.output, report.dropped)?;
+        for text in &report.warnings {
+            let text = std::ffi::CString::new(text.replace('\0', " "))?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+        }
+        self.object(py, &value)
+    }
+
     fn tensor(&self, py: Python<'py>, tensor: &HostTensor) -> PyResult<Bound<'py, PyAny>> {
         let lender = tensor.storage().lender().map(|l| l as usize);
         if let Some(lent) = lender
@@ -161,7 +177,11 @@ impl<'py> Given<'py> {
             Some(array) => array.clone(),
             None => Bound::new(py, Memory { _storage: tensor.storage().clone() })?.into_any(),
         };
-        let array = wrap(py, tensor, base)?;
+        let writeable = match lender.and_then(|l| self.arrays.get(l)).and_then(View::of) {
+            Some(view) => view.is_writeable(),
+            None => tensor.storage().is_writable(),
+        };
+        let array = wrap(py, tensor, base, writeable)?;
         match self.objects.first() {
             Some(first) => interop(py)?.call_method1("like", (first, array)),
             None => Ok(array),
@@ -176,7 +196,12 @@ struct Memory {
 }
 
 /// A NumPy array over a tensor's memory, which `base` keeps.
-fn wrap<'py>(py: Python<'py>, tensor: &HostTensor, base: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn wrap<'py>(
+    py: Python<'py>,
+    tensor: &HostTensor,
+    base: Bound<'py, PyAny>,
+    writeable: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let size = tensor.dtype().size() as i64;
     let mut dims: Vec<npy_intp> = tensor.shape().iter().map(|n| *n as npy_intp).collect();
     let mut strides: Vec<npy_intp> = tensor.strides().iter().map(|s| (s * size) as npy_intp).collect();
@@ -185,7 +210,7 @@ fn wrap<'py>(py: Python<'py>, tensor: &HostTensor, base: Bound<'py, PyAny>) -> P
         return ndarray::empty(py, &shape, tensor.dtype()).map(|(array, _)| array);
     }
     let number = ndarray::type_num(py, tensor.dtype())?;
-    let writeable = if tensor.storage().is_writable() { ndarray::WRITEABLE } else { 0 };
+    let writeable = if writeable { ndarray::WRITEABLE } else { 0 };
     // SAFETY: the data lies in the tensor's storage, which `base` keeps; extents and strides stay within it. The new array takes
     // over the reference to `base`.
     unsafe {
@@ -309,20 +334,8 @@ impl ExtensionFunction {
         }
         let timeout = crate::kernel::seconds(py, self.timeout)?;
         let poll = Poll::new(true);
-        match self.program.call_export(export, values, timeout, Some(&poll)) {
-            Ok((value, report)) => {
-                output::write(py, &report.output, report.dropped)?;
-                for text in &report.warnings {
-                    let text = std::ffi::CString::new(text.replace('\0', " "))?;
-                    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
-                }
-                given.object(py, &value)
-            }
-            Err(Error::Fault(fault)) if fault.kind == FaultKind::Interrupted => {
-                Err(crate::kernel::failed(py, Error::Fault(fault), poll))
-            }
-            Err(error) => Err(crate::kernel::failed(py, error, poll)),
-        }
+        let result = self.program.call_export(export, values, timeout, Some(&poll));
+        given.finish(py, result, poll)
     }
 }
 

@@ -10,6 +10,7 @@ mod errors;
 mod host;
 mod interrupt;
 mod kernel;
+mod library;
 mod module;
 mod ndarray;
 mod op;
@@ -31,6 +32,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<kernel::Launcher>()?;
     m.add_class::<kernel::HostFunction>()?;
     m.add_class::<host::ExtensionFunction>()?;
+    m.add_class::<library::LibraryOp>()?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;

@@ -170,7 +170,7 @@ impl Module {
         }
         let functions = self.program.module().functions.iter().enumerate();
         functions
-            .filter(|(i, f)| f.kind == FuncKind::Host && !f.name.starts_with("__wb_entry") && !called.contains(i))
+            .filter(|(i, f)| f.kind == FuncKind::Host && !f.name.starts_with("__wb") && !called.contains(i))
             .map(|(_, f)| f.name.clone())
             .collect()
     }
@@ -279,6 +279,7 @@ impl Module {
         state.set_item("options", options.nvrtc_options.clone())?;
         state.set_item("arch", options.arch.clone())?;
         state.set_item("fmad", options.fmad)?;
+        state.set_item("strict_device", options.strict_device)?;
         let rebuild = py.import("workbench._compile")?.getattr("rebuild")?;
         Ok((rebuild, (self.program.text(), state, self.timeout)).into_pyobject(py)?.into_any())
     }
@@ -302,6 +303,7 @@ struct Key {
     options: Vec<String>,
     arch: Option<String>,
     fmad: Option<bool>,
+    strict_device: bool,
 }
 
 /// Compiled texts with the time they were last used.
@@ -367,7 +369,7 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
 
 /// Compiles a text; `workbench.compile` is the public door. Everything is spelled out already.
 #[pyfunction]
-#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad))]
+#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
 pub fn compile_source(
     py: Python<'_>,
@@ -379,6 +381,7 @@ pub fn compile_source(
     options: Vec<String>,
     arch: Option<String>,
     fmad: Option<bool>,
+    strict_device: bool,
 ) -> PyResult<Module> {
     let cuda = match device {
         "cpu" => false,
@@ -394,8 +397,10 @@ pub fn compile_source(
         options,
         arch,
         fmad,
+        strict_device,
     };
     if let Some(program) = with_cache(|c| c.get(&key)) {
+        crate::library::adopt(py, &program)?;
         return Ok(Module { program, timeout: None });
     }
     let compile = CompileOptions {
@@ -406,6 +411,7 @@ pub fn compile_source(
         nvrtc_options: key.options.clone(),
         fmad: key.fmad,
         tier: Tier::Both,
+        strict_device,
     };
     let program = if key.text.len() < LONG_TEXT {
         py.detach(|| Program::compile(&key.text, &compile)).map_err(|e| errors::to_py(py, e))?
@@ -416,5 +422,6 @@ pub fn compile_source(
     if program.module().globals.iter().all(|g| g.space == Space::ReadOnly) {
         with_cache(|c| c.insert(key, program.clone()));
     }
+    crate::library::adopt(py, &program)?;
     Ok(Module { program, timeout: None })
 }

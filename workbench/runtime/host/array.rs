@@ -55,6 +55,8 @@ pub struct Storage {
     lender: Option<Lender>,
     /// Memory of the running call, not to outlive it; with what it lies in, if that is a tensor's.
     borrowed: Option<Option<Arc<Storage>>>,
+    /// The storage whose memory it is, to be read only.
+    sealed: Option<Arc<Storage>>,
     /// Where it is lent to host code, once that has asked for an address.
     seen: std::sync::OnceLock<Weak<HostMemory>>,
 }
@@ -93,6 +95,7 @@ impl Storage {
             writable: true,
             lender: None,
             borrowed: None,
+            sealed: None,
             seen: std::sync::OnceLock::new(),
         }))
     }
@@ -108,6 +111,7 @@ impl Storage {
             writable,
             lender: Some(lender),
             borrowed: None,
+            sealed: None,
             seen: std::sync::OnceLock::new(),
         })
     }
@@ -118,7 +122,20 @@ impl Storage {
     /// It stays where it is until the call ends, or for as long as `within` does.
     pub unsafe fn borrowed(ptr: *mut u8, bytes: usize, writable: bool, within: Option<Arc<Self>>) -> Arc<Self> {
         let seen = std::sync::OnceLock::new();
-        Arc::new(Storage { ptr, bytes, writable, lender: None, borrowed: Some(within), seen })
+        Arc::new(Storage { ptr, bytes, writable, lender: None, borrowed: Some(within), sealed: None, seen })
+    }
+
+    /// The same memory, to be read only.
+    pub fn sealed(self: &Arc<Self>) -> Arc<Self> {
+        Arc::new(Storage {
+            ptr: self.ptr,
+            bytes: self.bytes,
+            writable: false,
+            lender: self.lender,
+            borrowed: self.borrowed.clone(),
+            sealed: Some(self.clone()),
+            seen: std::sync::OnceLock::new(),
+        })
     }
 
     /// Whether it ends with the running call.
@@ -162,6 +179,7 @@ impl Drop for Storage {
         }
         if self.lender.is_none()
             && self.borrowed.is_none()
+            && self.sealed.is_none()
             && let Ok(layout) = Layout::from_size_align(self.bytes.max(1), ALIGN)
         {
             // SAFETY: allocated in `new` with this layout.
@@ -241,6 +259,12 @@ impl HostTensor {
     /// Another view of the same storage.
     pub fn viewed(&self, shape: Dims, strides: Dims, offset: i64) -> Self {
         HostTensor { shape, strides, offset, ..self.clone() }
+    }
+
+    /// The same, to be read only.
+    pub fn sealed(mut self) -> Self {
+        self.storage = self.storage.sealed();
+        self
     }
 
     /// The same on another device, as far as it says.

@@ -2,17 +2,18 @@
 
 use std::alloc::Layout;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
-use super::export::{Export, Registration};
+use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 use super::ops;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
 use crate::back::cpu::{Host, HostMemory, Lent, Raised, Reply, Word};
-use crate::back::{Exception, FaultKind, LaunchConfig, Outcome, RawArg};
+use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::ir::{FuncId, Service};
 use crate::runtime::DType;
-use crate::runtime::program::Program;
+use crate::runtime::program::{Program, Report};
 
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
@@ -20,9 +21,30 @@ const MAX_VALUES: usize = 1 << 20;
 /// Most warnings of a call.
 const MAX_WARNINGS: usize = 100;
 
+/// What ends a call before it is done.
+#[derive(Clone, Copy, Default)]
+pub struct Limits<'a> {
+    /// The user's wish.
+    pub interrupt: Option<&'a dyn Interrupt>,
+    /// The time at which it ends.
+    pub deadline: Option<Instant>,
+}
+
+/// Calls a registered operator for host code: its qualified name, its overload and the arguments; what it gives, or why it could not, and
+/// what it printed and warned of.
+pub type Dispatcher = fn(&str, &str, Vec<Value>, Limits<'_>) -> (Answer<Value>, Report);
+
+static DISPATCHER: OnceLock<Dispatcher> = OnceLock::new();
+
+/// Says who calls registered operators; the first one who says so does.
+pub fn set_dispatcher(dispatcher: Dispatcher) {
+    _ = DISPATCHER.set(dispatcher);
+}
+
 /// What host code runs on while one call of it lasts.
 pub struct Call<'p> {
     program: &'p Program,
+    limits: Limits<'p>,
     memory: Arc<HostMemory>,
     state: Mutex<State>,
 }
@@ -46,8 +68,12 @@ pub(super) struct State {
     argument: Option<usize>,
     /// What `TORCH_WARN` has said.
     warnings: Vec<String>,
+    /// What operators that were called printed, and how much of it was dropped.
+    output: (Vec<PrintfRecord>, u64),
     /// What registrations have left.
     pub exports: Vec<Export>,
+    /// And those of the dispatcher.
+    pub library: Vec<LibraryEntry>,
     /// The function that is called, for messages.
     function: String,
     /// Where factories put tensors.
@@ -65,7 +91,13 @@ impl<'p> Call<'p> {
     pub const ENTRY: &'static str = "__wb_entry_call";
 
     /// A call of a function of that name; `args` are taken from the stack, the last first.
-    pub fn new(program: &'p Program, function: &str, args: Vec<Value>, device: DeviceTag) -> Self {
+    pub fn new(
+        program: &'p Program,
+        function: &str,
+        args: Vec<Value>,
+        device: DeviceTag,
+        limits: Limits<'p>,
+    ) -> Self {
         let state = State {
             stack: args.into_iter().rev().collect(),
             tensors: Vec::new(),
@@ -76,11 +108,13 @@ impl<'p> Call<'p> {
             has_blobs: false,
             argument: None,
             warnings: Vec::new(),
+            output: (Vec::new(), 0),
             exports: Vec::new(),
+            library: Vec::new(),
             function: function.to_owned(),
             device,
         };
-        Call { program, memory: Arc::default(), state: Mutex::new(state) }
+        Call { program, limits, memory: Arc::default(), state: Mutex::new(state) }
     }
 
     /// What `TORCH_WARN` has said so far.
@@ -88,12 +122,17 @@ impl<'p> Call<'p> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).warnings.clone()
     }
 
+    /// What operators that it called have printed.
+    pub fn take_output(&self) -> (Vec<PrintfRecord>, u64) {
+        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).output)
+    }
+
     /// What is left when it is over: the values on the stack, and the registrations.
-    pub fn finish(self) -> (Vec<Value>, Vec<Export>) {
+    pub fn finish(self) -> (Vec<Value>, Vec<Export>, Vec<LibraryEntry>) {
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stack = std::mem::take(&mut state.stack).into_iter().map(Value::kept).collect();
         state.free_blocks();
-        (stack, std::mem::take(&mut state.exports))
+        (stack, std::mem::take(&mut state.exports), std::mem::take(&mut state.library))
     }
 }
 
@@ -110,7 +149,7 @@ impl Host for Call<'_> {
 
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.serve(&self.memory, service, Operands(operands)).map_err(raised)
+        state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
     }
 
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Raised> {
@@ -348,7 +387,13 @@ impl State {
         Ok(Reply::Address(ptr as u64))
     }
 
-    fn serve(&mut self, memory: &Arc<HostMemory>, service: Service, given: Operands<'_>) -> Answer<Reply> {
+    fn serve(
+        &mut self,
+        memory: &Arc<HostMemory>,
+        service: Service,
+        given: Operands<'_>,
+        limits: Limits<'_>,
+    ) -> Answer<Reply> {
         let int = |v: i64| Ok(Reply::Int(v));
         match service {
             Service::PushNone => self.push(Value::None),
@@ -479,6 +524,7 @@ impl State {
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;
                 let value = match name.strip_prefix("workbench::") {
+                    Some("call") => self.dispatch(args, limits)?,
                     Some(own) => self.own(own, args)?,
                     None => ops::run(&name, args, self.device)?,
                 };
@@ -524,6 +570,23 @@ impl State {
         }
     }
 
+    /// `Dispatcher::singleton().findSchemaOrThrow(name, overload).call(..)`
+    fn dispatch(&mut self, mut args: Vec<Value>, limits: Limits<'_>) -> Answer<Value> {
+        let rest = args.split_off(args.len().min(2));
+        let (name, overload) = match args.as_slice() {
+            [Value::Text(name), Value::Text(overload)] => (name.clone(), overload.clone()),
+            _ => return Err((Exception::Runtime, "an operator is called without a name".to_owned())),
+        };
+        let Some(dispatcher) = DISPATCHER.get() else {
+            return Err((Exception::Runtime, format!("Could not find schema for {name}.{overload}.")));
+        };
+        let (answer, report) = dispatcher(&name, &overload, rest, limits);
+        self.output.0.extend(report.output);
+        self.output.1 += report.dropped;
+        self.warnings.extend(report.warnings);
+        answer
+    }
+
     /// Operations that are the run time's own.
     fn own(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {
         match (name, args.as_slice()) {
@@ -547,7 +610,6 @@ impl State {
                     registration,
                     doc: String::new(),
                     arguments: Vec::new(),
-                    schema: None,
                     positional: None,
                     arity: *arity as usize,
                     wrapper: *wrapper,
@@ -569,6 +631,35 @@ impl State {
                 self.exports.push(export);
                 Ok(Value::None)
             }
+            (
+                "library",
+                [Value::Text(what), Value::Text(_), Value::Text(namespace), Value::Text(text), Value::Text(key), rest @ ..],
+            ) => {
+                let (mut function, mut inferred) = (None, None);
+                if let [Value::Int(wrapper), Value::Int(pointer), Value::Int(arity), parts @ ..] = rest {
+                    function = Some(Export {
+                        name: text.split('(').next().unwrap_or("").trim().to_owned(),
+                        registration: Registration::Library(key.clone()),
+                        doc: String::new(),
+                        arguments: Vec::new(),
+                        positional: None,
+                        arity: *arity as usize,
+                        wrapper: *wrapper,
+                        function: *pointer,
+                    });
+                    inferred = Some(Inferred::of_parts(parts.iter().filter_map(|v| match v {
+                        Value::Text(part) => Some(part.as_str()),
+                        _ => None,
+                    })));
+                }
+                let what = match what.as_str() {
+                    "def" => LibraryLine::Define(text.clone()),
+                    "impl" => LibraryLine::Implement(text.clone()),
+                    _ => LibraryLine::PythonModule(text.clone()),
+                };
+                self.library.push(LibraryEntry { namespace: namespace.clone(), what, function, inferred });
+                Ok(Value::None)
+            }
             ("warn", parts) => {
                 if self.warnings.len() < MAX_WARNINGS {
                     self.warnings.push(parts.iter().map(Value::to_string).collect());
@@ -583,6 +674,8 @@ impl State {
                 self.exports.push(Export::constant(name, value.clone()));
                 Ok(Value::None)
             }
+            // `c10::str(..)`
+            ("join", parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
             // As a stream writes it.
             ("streamed", [value]) => Ok(Value::Text(value.to_string())),
             ("to_string", [value]) => Ok(Value::Text(match value {

@@ -12,13 +12,58 @@ pub enum Registration {
     Constant(Value),
     /// Not at all: the text only defines it.
     Exposed,
-    /// In a `TORCH_LIBRARY` of that namespace; with the dispatch key of its implementation, when one is said.
-    Library {
-        /// The namespace.
-        namespace: String,
-        /// `CPU`, `CUDA`, ...; empty: any.
-        key: String,
-    },
+    /// In a `TORCH_LIBRARY`, for that dispatch key: `CPU`, `CUDA`, ...; empty: any.
+    Library(String),
+}
+
+/// What one line of a `TORCH_LIBRARY` registers.
+#[derive(Debug, Clone)]
+pub struct LibraryEntry {
+    /// The namespace, `lab` of `lab::muladd`.
+    pub namespace: String,
+    /// What it says.
+    pub what: LibraryLine,
+    /// The implementation, where it gives one.
+    pub function: Option<Export>,
+    /// The schema that its type has, where it gives one.
+    pub inferred: Option<Inferred>,
+}
+
+/// What a line of a `TORCH_LIBRARY` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LibraryLine {
+    /// `m.def`: a schema, or a name alone.
+    Define(String),
+    /// `m.impl`: a name, with its overload where it has one.
+    Implement(String),
+    /// `m.set_python_module`.
+    PythonModule(String),
+}
+
+/// The schema of a C++ function: types as schemas write them; one that torch does not take begins with `!`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inferred {
+    /// Of the arguments.
+    pub args: Vec<String>,
+    /// Of the results.
+    pub returns: Vec<String>,
+}
+
+impl Inferred {
+    /// From the parts that registrations push: each type ends with `,`, and `(` stands between arguments and results.
+    pub(super) fn of_parts<'a>(parts: impl Iterator<Item = &'a str>) -> Self {
+        let mut made = Inferred::default();
+        let (mut current, mut in_returns) = (String::new(), false);
+        for part in parts {
+            match part {
+                "(" => in_returns = true,
+                "," if in_returns => made.returns.push(std::mem::take(&mut current)),
+                "," => made.args.push(std::mem::take(&mut current)),
+                part => current.push_str(part),
+            }
+        }
+        made
+    }
 }
 
 /// A host function that the notebook may call.
@@ -34,8 +79,6 @@ pub struct Export {
     pub arguments: Vec<(String, Option<Value>)>,
     /// How many of them may be given without their names, where `py::kw_only()` says so.
     pub positional: Option<usize>,
-    /// The schema, where one is given.
-    pub schema: Option<String>,
     /// How many arguments it takes.
     pub arity: usize,
     /// Pointers to functions: what takes arguments and hands back the result, and the function itself.
@@ -52,7 +95,6 @@ impl Export {
             doc: String::new(),
             arguments: Vec::new(),
             positional: None,
-            schema: None,
             arity: 0,
             wrapper: 0,
             function: 0,
@@ -62,8 +104,8 @@ impl Export {
     /// The device that its factories and arguments are on: what it was registered for; what was not is on a GPU if the text has kernels.
     pub fn device(&self, has_kernels: bool) -> DeviceTag {
         let is_cuda = match &self.registration {
-            Registration::Library { key, .. } if key == "CPU" => false,
-            Registration::Library { key, .. } if key == "CUDA" => true,
+            Registration::Library(key) if key == "CPU" => false,
+            Registration::Library(key) if key == "CUDA" => true,
             _ => has_kernels,
         };
         if is_cuda { DeviceTag::CUDA } else { DeviceTag::CPU }

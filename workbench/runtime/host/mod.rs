@@ -10,9 +10,9 @@ mod export;
 pub mod ops;
 mod value;
 
-pub use array::{DeviceTag, HostTensor, Lender, Storage};
-pub use call::Call;
-pub use export::{Export, Registration};
+pub use array::{Answer, DeviceTag, HostTensor, Lender, Storage};
+pub use call::{Call, Dispatcher, Limits, set_dispatcher};
+pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 pub use value::Value;
 
 /// The time in seconds since the first time somebody asked.

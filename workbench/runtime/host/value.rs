@@ -57,6 +57,15 @@ impl Value {
         }
     }
 
+    /// The same, tensors to be read only.
+    pub fn sealed(self) -> Self {
+        match self {
+            Value::Tensor(t) => Value::Tensor(t.sealed()),
+            Value::List(all) => Value::List(all.into_iter().map(Value::sealed).collect()),
+            other => other,
+        }
+    }
+
     /// The same, tensors that end with their call copied.
     pub fn kept(self) -> Self {
         match self {

@@ -22,6 +22,7 @@ from ._workbench import (
     HostFunction,
     Kernel,
     Launcher,
+    LibraryOp,
     Module,
     Svg,
     Symbol,
@@ -40,7 +41,7 @@ from .errors import (
     KernelTimeout,
     last_error,
 )
-from .extension import load_inline
+from .extension import load, load_inline
 from .operators import Op, Spec, check, empty_like, op, ops
 
 _docs.install()
@@ -60,6 +61,7 @@ __all__ = [
     "KernelFault",
     "KernelTimeout",
     "Launcher",
+    "LibraryOp",
     "Module",
     "Op",
     "Spec",
@@ -75,6 +77,7 @@ __all__ = [
     "empty_like",
     "interrupt",
     "last_error",
+    "load",
     "load_inline",
     "op",
     "ops",

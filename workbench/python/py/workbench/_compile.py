@@ -38,12 +38,15 @@ def compile(
     headers: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
     arch: str | None = None,
+    strict_device: bool = False,
 ) -> Module:
     """Compiles CUDA C++ and returns its kernels and host functions as attributes of one object.
 
     `device` is "cpu" or "cuda"; `name` is what messages call the text; `defines` maps macro names to replacements
     (`{"N": 4}`; function-like ones as `{"F(x)": "x + 1"}`); `headers` maps names of `#include` to their text; `options`
     are the compiler's (`-DN=4`, `-Idir`, `--use_fast_math`); `arch` is the GPU's, such as "sm_90", and needs no GPU.
+    Host functions see host arrays on the device that they are written for, whatever that is (`x.is_cuda()` holds where the text
+    launches kernels); with `strict_device` they are on the CPU. What a `TORCH_LIBRARY` of the text registers is in `wb.ops`.
     The same text with the same options is compiled once, unless it has `__constant__` or `__device__` variables, which begin anew.
 
     Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured, and
@@ -69,7 +72,15 @@ def compile(
     if device == "cuda":
         _find_nvidia()
     return _workbench.compile_source(
-        source, device, name or "", pairs + parsed.defines, found, parsed.rest, arch or parsed.arch, parsed.fmad
+        source,
+        device,
+        name or "",
+        pairs + parsed.defines,
+        found,
+        parsed.rest,
+        arch or parsed.arch,
+        parsed.fmad,
+        strict_device,
     )
 
 
@@ -86,6 +97,7 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
         state["options"],
         state["arch"],
         state["fmad"],
+        state["strict_device"],
     )
     return module if timeout is None else module.with_timeout(timeout)
 

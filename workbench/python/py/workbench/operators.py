@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import namedtuple
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _workbench
 from ._compile import compile as compile_source
-from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, LibraryOp, Module, NativeOp
 from .autograd import Context, Pullback, needs_grad
 from .errors import make_argument_error
 
@@ -521,6 +522,16 @@ def op(
     return handle
 
 
+def adopt_library(names: Sequence[str]) -> None:
+    """Makes operators that a text has registered with the dispatcher known by their names; the native half calls it."""
+    for name in names:
+        _handles[name] = LibraryOp(name)
+    if "torch" in sys.modules:
+        from ._torch_ops import register
+
+        register(names)
+
+
 def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str, Any]) -> Op:
     made = op(schema, module, **parts, reference=state["reference"])
     for kernel in state["kernels"]:
@@ -554,7 +565,7 @@ class _Namespace:
 
 
 class _Ops:
-    """Every operator there is: `wb.ops.lab.muladd`.
+    """Every operator there is, made by `wb.op` or registered by a text (`TORCH_LIBRARY`): `wb.ops.lab.muladd`.
 
     >>> import workbench as wb
     >>> hasattr(wb.ops.lab, "nothing_of_this_name")

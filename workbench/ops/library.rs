@@ -1,0 +1,445 @@
+//! Operators that texts register with the dispatcher (`TORCH_LIBRARY`, `TORCH_LIBRARY_IMPL` and their kin): schemas, implementations by
+//! dispatch key, calls by name. Texts add to one another: one may define an operator and another implement it, and a text that is run
+//! again replaces what it said before.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Once, PoisonError, RwLock};
+
+use super::schema::{Default, Kind, Schema};
+use super::unknown_argument;
+use crate::back::{Exception, FaultKind};
+use crate::runtime::host::{self, Answer, DeviceTag, Export, Inferred, LibraryEntry, LibraryLine, Limits, Value};
+use crate::runtime::{DType, Error, Program, Report, Result};
+
+/// How deep operators call one another.
+const MAX_DEPTH: u32 = 64;
+
+/// A function that implements an operator.
+#[derive(Clone)]
+pub struct Implementation {
+    /// The dispatch key: `CPU`, `CUDA`, `CompositeExplicitAutograd`, ...; empty: any.
+    pub key: String,
+    /// The text it is in.
+    pub program: Program,
+    /// The function.
+    pub export: Export,
+    inferred: Option<Inferred>,
+}
+
+/// One overload of an operator; most have one, without a name.
+#[derive(Clone)]
+pub struct Overload {
+    /// The schema; `None` while only an implementation is known.
+    pub schema: Option<Schema>,
+    /// The implementations, in the order they were registered.
+    pub implementations: Vec<Implementation>,
+    /// The module that `m.set_python_module` names.
+    pub python_module: Option<String>,
+    name: String,
+}
+
+/// All overloads of one name.
+type Packet = Arc<Vec<Arc<Overload>>>;
+
+static OPERATORS: LazyLock<RwLock<HashMap<String, Packet>>> = LazyLock::new(RwLock::default);
+
+/// Takes in what a text registers; the qualified names of the operators it says something of, in order.
+///
+/// # Errors
+/// [`Error::Argument`] for a schema that is none, a function that does not fit its schema, and an operator defined twice in one text;
+/// [`Error::Fault`] when a registration does something wrong. Nothing is registered then.
+pub fn load(program: &Program) -> Result<Vec<String>> {
+    static CONNECT: Once = Once::new();
+    CONNECT.call_once(|| host::set_dispatcher(dispatch));
+    let lines = program.library()?;
+    if lines.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut all = OPERATORS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut changed: HashMap<String, Vec<Overload>> = HashMap::new();
+    let mut order: Vec<String> = Vec::new();
+    let mut defined: Vec<(String, String)> = Vec::new();
+    let mut python_modules: HashMap<&str, &str> = HashMap::new();
+    for line in lines {
+        let (name, overload, schema) = match &line.what {
+            LibraryLine::PythonModule(module) => {
+                python_modules.insert(&line.namespace, module);
+                continue;
+            }
+            LibraryLine::Define(text) => {
+                let schema = defined_schema(line, text)?;
+                (format!("{}::{}", schema.namespace, schema.name), schema.overload.clone(), Some(schema))
+            }
+            LibraryLine::Implement(text) => {
+                let (name, overload) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+                let name = qualified(&line.namespace, name)?;
+                (name, overload.to_owned(), None)
+            }
+        };
+        let packet = changed.entry(name.clone()).or_insert_with(|| {
+            order.push(name.clone());
+            all.get(&name).map(|known| known.iter().map(|o| (**o).clone()).collect()).unwrap_or_default()
+        });
+        let at = packet.iter().position(|o| o.name == overload).unwrap_or_else(|| {
+            let name = overload.clone();
+            packet.push(Overload { schema: None, implementations: Vec::new(), python_module: None, name });
+            packet.len() - 1
+        });
+        let place = &mut packet[at];
+        if let Some(schema) = schema {
+            let key = (name.clone(), overload.clone());
+            if defined.contains(&key) {
+                let dot = if overload.is_empty() { "" } else { "." };
+                let message = format!(
+                    "Tried to register an operator ({schema}) with the same name and overload name multiple times: {name}{dot}{overload}"
+                );
+                return Err(Error::argument(message));
+            }
+            defined.push(key);
+            if place.schema.as_ref() != Some(&schema) {
+                // What was registered for another schema serves no longer.
+                place.implementations.clear();
+            }
+            place.schema = Some(schema);
+            place.python_module = python_modules.get(line.namespace.as_str()).map(|m| (*m).to_owned());
+        }
+        if let Some(export) = &line.function {
+            let key = match &export.registration {
+                host::Registration::Library(key) => key.clone(),
+                _ => String::new(),
+            };
+            place.implementations.retain(|i| i.key != key);
+            let (program, export) = (program.clone(), export.clone());
+            place.implementations.push(Implementation { key, program, export, inferred: line.inferred.clone() });
+        }
+    }
+    for (name, packet) in &changed {
+        for overload in packet {
+            overload.check(name)?;
+        }
+    }
+    for (name, packet) in changed {
+        all.insert(name, Arc::new(packet.into_iter().map(Arc::new).collect()));
+    }
+    Ok(order)
+}
+
+/// The overloads of an operator by its qualified name, `lab::muladd`.
+pub fn overloads(name: &str) -> Option<Packet> {
+    OPERATORS.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+}
+
+/// The qualified names of all operators.
+pub fn names() -> Vec<String> {
+    let mut names: Vec<String> =
+        OPERATORS.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+    names.sort();
+    names
+}
+
+/// `ns::name` of a name that may have its namespace already.
+fn qualified(namespace: &str, name: &str) -> Result<String> {
+    match name.split_once("::") {
+        None => Ok(format!("{namespace}::{name}")),
+        Some((own, _)) if own == namespace => Ok(name.to_owned()),
+        Some((own, _)) => Err(Error::argument(format!(
+            "Explicitly provided namespace ({own}) in operator name does not match namespace of enclosing TORCH_LIBRARY block ({namespace})"
+        ))),
+    }
+}
+
+/// The schema of an `m.def`, inferred from the function's type where only a name is given.
+fn defined_schema(line: &LibraryEntry, text: &str) -> Result<Schema> {
+    let Some(open) = text.find('(') else {
+        let name = qualified(&line.namespace, text.trim())?;
+        let Some(inferred) = &line.inferred else {
+            return Err(Error::argument(format!(
+                "`m.def(\"{text}\")`: a name alone needs a function to take the schema from; write one as in \"{text}(Tensor x) -> Tensor\""
+            )));
+        };
+        return Schema::parse(&inferred_schema(&name, inferred));
+    };
+    qualified(&line.namespace, text[..open].split('.').next().unwrap_or("").trim())?;
+    match text[..open].contains("::") {
+        true => Schema::parse(text),
+        false => Schema::parse(&format!("{}::{}", line.namespace, text.trim())),
+    }
+}
+
+/// As torch names what it infers: `_0`, `_1`, ...
+fn inferred_schema(name: &str, inferred: &Inferred) -> String {
+    let plain = |ty: &str| ty.trim_start_matches('!').to_owned();
+    let args: Vec<String> = inferred.args.iter().enumerate().map(|(i, ty)| format!("{} _{i}", plain(ty))).collect();
+    let returns: Vec<String> = inferred.returns.iter().map(|ty| plain(ty)).collect();
+    let returns = if returns.len() == 1 { returns.join("") } else { format!("({})", returns.join(", ")) };
+    format!("{name}({}) -> {returns}", args.join(", "))
+}
+
+impl Overload {
+    /// Its name; empty for most.
+    pub fn name(&self) -> &str {
+        if self.name.is_empty() { "default" } else { &self.name }
+    }
+
+    /// Whether the implementations fit the schema.
+    fn check(&self, name: &str) -> Result<()> {
+        let Some(schema) = &self.schema else { return Ok(()) };
+        for Implementation { inferred, .. } in &self.implementations {
+            let Some(inferred) = inferred else { continue };
+            for ty in inferred.args.iter().chain(&inferred.returns) {
+                if let Some(ty) = ty.strip_prefix('!') {
+                    let instead = if ty == "float" { "double" } else { "int64_t" };
+                    return Err(Error::argument(format!(
+                        "{name}: You tried to register a kernel with an unsupported input type: {ty}. Please use {instead} instead."
+                    )));
+                }
+            }
+            let expected: Vec<String> = schema.args.iter().map(|a| unsized_kind(&a.kind)).collect();
+            let returned: Vec<String> = schema.returns.iter().map(|r| unsized_kind(&r.kind)).collect();
+            let at = expected.iter().zip(&inferred.args).position(|(a, b)| a != b);
+            let reason = if expected.len() != inferred.args.len() {
+                format!("The number of arguments is different. {} vs {}.", expected.len(), inferred.args.len())
+            } else if let Some(i) = at {
+                format!("Type mismatch in argument {}: {} vs {}", i + 1, expected[i], inferred.args[i])
+            } else if returned.len() != inferred.returns.len() {
+                format!("The number of returns is different. {} vs {}", returned.len(), inferred.returns.len())
+            } else if let Some(i) = returned.iter().zip(&inferred.returns).position(|(a, b)| a != b) {
+                format!("Type mismatch in return {}: {} vs {}", i + 1, returned[i], inferred.returns[i])
+            } else {
+                continue;
+            };
+            return Err(Error::argument(format!(
+                "Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n  operator: {name}\n  \
+                 expected schema: {schema}\n  inferred schema: {}\n  reason: {reason}",
+                inferred_schema(name, inferred)
+            )));
+        }
+        Ok(())
+    }
+
+    /// The implementation for an array of the host: that for the CPU, or one for any device, or else that for CUDA, whose kernels run
+    /// here as well; the other way round where CUDA's is preferred.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], in torch's words, when there is none.
+    pub fn implementation(&self, prefer_cuda: bool) -> Result<&Implementation> {
+        let find = |key: &str| self.implementations.iter().find(|i| i.key == key);
+        let (first, last) = if prefer_cuda { ("CUDA", "CPU") } else { ("CPU", "CUDA") };
+        let anywhere = ["CompositeExplicitAutograd", "", "CompositeImplicitAutograd"];
+        // Without a device of its own it is somebody's way to write both.
+        let found = [first].into_iter().chain(anywhere).chain([last]).find_map(find);
+        match found {
+            Some(found) if found.program.options().strict_device && found.key == "CUDA" => Err(self.lacks("CPU")),
+            Some(found) => Ok(found),
+            None => Err(self.lacks("CPU")),
+        }
+    }
+
+    fn lacks(&self, backend: &str) -> Error {
+        let name = self.schema.as_ref().map_or_else(|| self.name.clone(), Schema::qualified_name);
+        let keys: Vec<&str> = self.implementations.iter().map(|i| i.key.as_str()).collect();
+        let have = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
+        Error::argument(format!(
+            "Could not run '{name}' with arguments from the '{backend}' backend; it has implementations for: {have}"
+        ))
+    }
+
+    /// Arguments in the schema's order, converted to its types; what it does not write is to be read only.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the argument that is missing, unknown, or of another type.
+    pub fn bind(&self, given: Vec<Value>, named: Vec<(String, Value)>) -> Result<Vec<Value>> {
+        let Some(schema) = &self.schema else {
+            return Err(Error::argument(format!("Could not find schema for {}.", self.name())));
+        };
+        let name = schema.qualified_name();
+        let positional = schema.args.iter().filter(|a| !a.keyword_only).count();
+        if given.len() > positional {
+            return Err(Error::argument(format!(
+                "{name}() takes {positional} positional arguments, {} given. {schema}",
+                given.len()
+            )));
+        }
+        let mut values: Vec<Option<Value>> = given.into_iter().map(Some).collect();
+        values.resize(schema.args.len(), None);
+        for (keyword, value) in named {
+            match schema.args.iter().position(|a| a.name == keyword) {
+                Some(i) if values[i].is_none() => values[i] = Some(value),
+                Some(_) => return Err(Error::argument(format!("{name}() got two values for argument `{keyword}`"))),
+                None => return Err(Error::argument(unknown_argument(schema, &keyword))),
+            }
+        }
+        let args = schema.args.iter().zip(values);
+        args.enumerate()
+            .map(|(i, (arg, value))| {
+                let value = match (value, &arg.default) {
+                    (Some(value), _) => value,
+                    (None, Some(default)) => default_value(default, &arg.kind).ok_or_else(|| {
+                        Error::argument(format!("{name}(): give argument `{}`; its default `{default}` is a name", arg.name))
+                    })?,
+                    (None, None) => {
+                        return Err(Error::argument(format!("{name}() is missing value for argument '{}'. {schema}", arg.name)));
+                    }
+                };
+                let came = value.type_name();
+                let value = fit(&arg.kind, value).ok_or_else(|| {
+                    Error::argument(format!(
+                        "{name}() Expected a value of type '{}' for argument '{}' but instead found type '{came}'. Position: {i}. {schema}",
+                        arg.kind, arg.name
+                    ))
+                })?;
+                Ok(if arg.mutated { value } else { value.sealed() })
+            })
+            .collect()
+    }
+
+    /// Calls it with bound arguments.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when it does something wrong, [`Error::Argument`] where it gives another number of results than its schema says.
+    pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
+        let found = self.implementation(prefer_cuda)?;
+        let timeout = limits.deadline.map(|d| d.saturating_duration_since(std::time::Instant::now()));
+        found.program.call_export(&found.export, values, timeout, limits.interrupt)
+    }
+}
+
+/// A type as C++ can tell it: without the sizes of lists.
+fn unsized_kind(kind: &Kind) -> String {
+    match kind {
+        Kind::List(inner, _) => format!("{}[]", unsized_kind(inner)),
+        Kind::Optional(inner) => format!("{}?", unsized_kind(inner)),
+        kind => kind.to_string(),
+    }
+}
+
+/// A value as a type of schemas, if it is one.
+fn fit(kind: &Kind, value: Value) -> Option<Value> {
+    match (kind, value) {
+        (Kind::Optional(_), Value::None) => Some(Value::None),
+        (Kind::Optional(inner), value) => fit(inner, value),
+        (Kind::List(inner, _), Value::List(all) | Value::Tuple(all)) => {
+            all.into_iter().map(|v| fit(inner, v)).collect::<Option<_>>().map(Value::List)
+        }
+        // One number stands for a list of a stated size.
+        (Kind::List(inner, Some(n)), value) => fit(inner, value).map(|v| Value::List(vec![v; *n as usize])),
+        (Kind::Tensor, value @ Value::Tensor(_))
+        | (Kind::Int, value @ (Value::Int(_) | Value::Bool(_)))
+        | (Kind::Bool, value @ Value::Bool(_))
+        | (Kind::Str, value @ Value::Text(_))
+        | (Kind::Scalar, value @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)))
+        | (Kind::ScalarType, value @ Value::DType(_)) => Some(value),
+        (Kind::Float, Value::Float(x)) => Some(Value::Float(x)),
+        (Kind::Float, Value::Int(i)) => Some(Value::Float(i as f64)),
+        (Kind::Float, Value::Bool(b)) => Some(Value::Float(f64::from(u8::from(b)))),
+        (Kind::ScalarType, Value::Text(name)) => DType::from_name(&name).map(Value::DType),
+        (Kind::Other(name), value @ Value::Device(_)) if name == "Device" => Some(value),
+        (Kind::Other(name), Value::Text(text)) if name == "Device" => device(&text).map(Value::Device),
+        (Kind::Other(name), value) if name != "Device" => Some(value),
+        _ => None,
+    }
+}
+
+/// `cpu`, `cuda`, `cuda:1`.
+fn device(text: &str) -> Option<DeviceTag> {
+    let (name, index) = text.split_once(':').map_or((text, Some(-1)), |(name, i)| (name, i.parse().ok()));
+    match name {
+        "cpu" | "cuda" => Some(DeviceTag { is_cuda: name == "cuda", index: index? }),
+        _ => None,
+    }
+}
+
+/// A default as a value; `None` for a name (`contiguous_format`) that says nothing here.
+fn default_value(default: &Default, kind: &Kind) -> Option<Value> {
+    let value = match default {
+        Default::Int(v) => Value::Int(*v),
+        Default::Float(v) => Value::Float(*v),
+        Default::Bool(v) => Value::Bool(*v),
+        Default::Str(v) => Value::Text(v.clone()),
+        Default::None => Value::None,
+        Default::Other(text) => match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+            Some(inner) => {
+                let items = inner.split(',').map(str::trim).filter(|t| !t.is_empty());
+                Value::List(items.map(number).collect::<Option<_>>()?)
+            }
+            // torch's enumerations are ints.
+            None => match text.as_str() {
+                "Mean" => Value::Int(1),
+                "Sum" => Value::Int(2),
+                "float" => Value::DType(DType::Float32),
+                "long" => Value::DType(DType::Int64),
+                "int" => Value::DType(DType::Int32),
+                name => DType::from_name(name).map(Value::DType)?,
+            },
+        },
+    };
+    fit(kind, value)
+}
+
+fn number(text: &str) -> Option<Value> {
+    match text {
+        "True" => Some(Value::Bool(true)),
+        "False" => Some(Value::Bool(false)),
+        text => text.parse().map(Value::Int).or_else(|_| text.parse().map(Value::Float)).ok(),
+    }
+}
+
+/// The first overload that takes the arguments, with them bound.
+///
+/// # Errors
+/// As [`Overload::bind`]: of the only overload, or of all of them.
+pub fn resolve(
+    name: &str,
+    packet: &[Arc<Overload>],
+    given: &[Value],
+    named: &[(String, Value)],
+) -> Result<(Arc<Overload>, Vec<Value>)> {
+    let mut reasons = Vec::new();
+    for overload in packet {
+        match overload.bind(given.to_vec(), named.to_vec()) {
+            Ok(values) => return Ok((overload.clone(), values)),
+            Err(error) if packet.len() == 1 => return Err(error),
+            Err(error) => reasons.push(format!("  {}: {error}", overload.name())),
+        }
+    }
+    Err(Error::argument(format!("{name}(): no overload takes these arguments:\n{}", reasons.join("\n"))))
+}
+
+thread_local! {
+    /// How deep the operators that this thread runs have called one another.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What host code's `Dispatcher` calls.
+fn dispatch(name: &str, overload: &str, values: Vec<Value>, limits: Limits<'_>) -> (Answer<Value>, Report) {
+    let wrong = |message: String| (Err((Exception::Runtime, message)), Report::default());
+    let found = overloads(name).and_then(|all| all.iter().find(|o| o.name == overload).cloned());
+    let Some(found) = found.filter(|o| o.schema.is_some()) else {
+        return wrong(format!("Could not find schema for {name}.{overload}."));
+    };
+    // A tensor that says it is on CUDA is served by what is registered for that.
+    let prefer_cuda = values.iter().any(|v| matches!(v, Value::Tensor(t) if t.device().is_cuda));
+    let values = match found.bind(values, Vec::new()) {
+        Ok(values) => values,
+        Err(error) => return wrong(error.to_string()),
+    };
+    if DEPTH.get() >= MAX_DEPTH {
+        return wrong(format!("{name}: operators call one another more than {MAX_DEPTH} deep"));
+    }
+    DEPTH.set(DEPTH.get() + 1);
+    let answer = found.call(values, prefer_cuda, limits);
+    DEPTH.set(DEPTH.get() - 1);
+    match answer {
+        Ok((value, report)) => (Ok(value), report),
+        Err(Error::Fault(fault)) => {
+            let report = Report { output: fault.output.clone(), dropped: fault.dropped, warnings: Vec::new() };
+            let exception = match fault.kind {
+                FaultKind::Raised(exception) => exception,
+                _ => Exception::Runtime,
+            };
+            (Err((exception, fault.detail.clone())), report)
+        }
+        Err(error) => wrong(error.to_string()),
+    }
+}

@@ -1,0 +1,140 @@
+//! Operators that texts register with the dispatcher, called as `torch.ops` calls them.
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use workbench::ops::library::{self, Overload};
+use workbench::runtime::Program;
+use workbench::runtime::host::Limits;
+
+use crate::errors::{self, argument};
+use crate::host::Given;
+use crate::interrupt::Poll;
+
+/// Takes in what a text registers, and tells the Python half of the names.
+pub fn adopt(py: Python<'_>, program: &Program) -> PyResult<()> {
+    let names = library::load(program).map_err(|e| errors::to_py(py, e))?;
+    if !names.is_empty() {
+        py.import("workbench.operators")?.call_method1("adopt_library", (names,))?;
+    }
+    Ok(())
+}
+
+/// An operator of the dispatcher: `wb.ops.lab.muladd(a, b, 2.0)`; one of its overloads as an attribute: `.default`, `.Scalar`.
+#[pyclass(module = "workbench", frozen)]
+pub struct LibraryOp {
+    name: String,
+    overload: Option<String>,
+}
+
+impl LibraryOp {
+    fn overloads(&self, py: Python<'_>) -> PyResult<Vec<std::sync::Arc<Overload>>> {
+        let all = library::overloads(&self.name);
+        let mut all: Vec<_> = all.iter().flat_map(|packet| packet.iter().cloned()).collect();
+        if let Some(wanted) = &self.overload {
+            all.retain(|o| o.name() == wanted);
+        }
+        if all.is_empty() {
+            return Err(argument(py, format!("there is no operator `{}` any more", self.name)));
+        }
+        Ok(all)
+    }
+}
+
+#[pymethods]
+impl LibraryOp {
+    #[new]
+    #[pyo3(signature = (name, overload=None))]
+    fn new(name: String, overload: Option<String>) -> Self {
+        LibraryOp { name, overload }
+    }
+
+    /// The name with its namespace.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[getter]
+    fn __name__(&self) -> &str {
+        self.name.rsplit("::").next().unwrap_or(&self.name)
+    }
+
+    /// The schema; of several overloads, one a line.
+    #[getter]
+    fn schema(&self, py: Python<'_>) -> PyResult<String> {
+        let schemas: Vec<String> =
+            self.overloads(py)?.iter().filter_map(|o| o.schema.as_ref().map(ToString::to_string)).collect();
+        Ok(schemas.join("\n"))
+    }
+
+    /// The dispatch keys of the implementations, in the order they were registered; "" is any device's.
+    #[getter]
+    fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.overloads(py)?.iter().flat_map(|o| o.implementations.iter().map(|i| i.key.clone())).collect())
+    }
+
+    /// The module that `m.set_python_module` names, where it does.
+    #[getter]
+    fn python_module(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        Ok(self.overloads(py)?.iter().find_map(|o| o.python_module.clone()))
+    }
+
+    /// Names of the overloads, as `torch.ops` has them.
+    #[pyo3(name = "overloads")]
+    fn overload_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.overloads(py)?.iter().map(|o| o.name().to_owned()).collect())
+    }
+
+    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<LibraryOp> {
+        if self.overload.is_none() && self.overloads(py)?.iter().any(|o| o.name() == name) {
+            return Ok(LibraryOp { name: self.name.clone(), overload: Some(name.to_owned()) });
+        }
+        Err(PyAttributeError::new_err(format!("the operator `{}` has no overload or attribute `{name}`", self.name)))
+    }
+
+    /// Calls the operator: arguments by position or by name, as its schema has them. `prefer="cuda"` runs the CUDA implementation where
+    /// there is one for the CPU as well.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let overloads = self.overloads(py)?;
+        let is_argument =
+            |name: &str| overloads.iter().filter_map(|o| o.schema.as_ref()).any(|s| s.args.iter().any(|a| a.name == name));
+        let mut given = Given::default();
+        let mut values = Vec::with_capacity(args.len());
+        let first = overloads.first().and_then(|o| o.schema.as_ref());
+        for (i, object) in args.iter().enumerate() {
+            let named = first.and_then(|s| s.args.get(i)).map(|a| a.name.clone());
+            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
+        }
+        let (mut named, mut prefer_cuda) = (Vec::new(), false);
+        for (name, object) in kwargs.iter().flat_map(|k| k.iter()) {
+            let name: String = name.extract()?;
+            if name == "prefer" && !is_argument("prefer") {
+                prefer_cuda = match object.extract::<String>().as_deref() {
+                    Ok("cuda") => true,
+                    Ok("cpu") => false,
+                    _ => return Err(argument(py, format!("prefer is {}; it must be \"cpu\" or \"cuda\"", object.repr()?))),
+                };
+                continue;
+            }
+            let value = given.value(&object, &name)?;
+            named.push((name, value));
+        }
+        let (overload, values) =
+            library::resolve(&self.name, &overloads, &values, &named).map_err(|e| errors::to_py(py, e))?;
+        let poll = Poll::new(true);
+        let limits = Limits { interrupt: Some(&poll), deadline: None };
+        let result = overload.call(values, prefer_cuda, limits);
+        given.finish(py, result, poll)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<op {}>", self.schema(py)?.replace('\n', ", ")))
+    }
+}
