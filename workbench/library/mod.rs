@@ -471,6 +471,10 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "__WB_LIBRARY_AT",
         "(kind, ns, key, m, n) static void __wb_library_##n(torch::Library&); void __wb_entry_register_library_##n() { (void)&__wb_entry_call; torch::Library __wb_library(kind, ns, key); __wb_library_##n(__wb_library); } static void __wb_library_##n(torch::Library& m)",
     ),
+    (
+        "TORCH_ERROR_CODE_CHECK",
+        "(call) do { if ((call) != 0) { __wb::fail(0, \"\", \"call to \" #call \" failed\"); } } while (0)",
+    ),
     ("TORCH_FN", "(f) (f)"),
     ("TORCH_BOX", "(f) (f)"),
     ("TORCH_SELECTIVE_NAME", "(name) (name)"),

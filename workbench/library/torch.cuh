@@ -98,7 +98,7 @@ enum class ScalarType : signed char {
     ComplexDouble = 10, Bool = 11, QInt8 = 12, QUInt8 = 13, QInt32 = 14, BFloat16 = 15, UInt16 = 27, UInt32 = 28, UInt64 = 29,
     Undefined = 45
 };
-enum class DeviceType : signed char { CPU = 0, CUDA = 1 };
+enum class DeviceType : signed char { CPU = 0, CUDA = 1, Meta = 14 };
 enum class Layout : signed char { Strided = 0 };
 enum class MemoryFormat : signed char { Contiguous = 0, Preserve = 1, ChannelsLast = 2 };
 enum class DispatchKey : signed char { Undefined = 0, CPU = 1, CUDA = 2, Meta = 3, Autograd = 4, CompositeImplicitAutograd = 5, CompositeExplicitAutograd = 6 };
@@ -110,7 +110,7 @@ inline constexpr ScalarType kByte = ScalarType::Byte, kChar = ScalarType::Char, 
     kInt16 = ScalarType::Short, kInt32 = ScalarType::Int, kInt64 = ScalarType::Long, kFloat16 = ScalarType::Half,
     kFloat32 = ScalarType::Float, kFloat64 = ScalarType::Double, kUInt16 = ScalarType::UInt16, kUInt32 = ScalarType::UInt32,
     kUInt64 = ScalarType::UInt64;
-inline constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
+inline constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA, kMeta = DeviceType::Meta;
 inline constexpr Layout kStrided = Layout::Strided;
 using std::nullopt;
 using std::optional;
@@ -177,6 +177,8 @@ struct Device {
     bool has_index() const { return index_ != -1; }
     bool is_cuda() const { return type_ == DeviceType::CUDA; }
     bool is_cpu() const { return type_ == DeviceType::CPU; }
+    bool is_meta() const { return type_ == DeviceType::Meta; }
+    std::string str() const;
     bool operator==(const Device& other) const { return type_ == other.type_ && index_ == other.index_; }
     bool operator!=(const Device& other) const { return !(*this == other); }
 };
@@ -214,6 +216,9 @@ template <typename T> bool operator==(const ArrayRef<T>& a, const ArrayRef<T>& b
 }
 template <typename T> bool operator!=(const ArrayRef<T>& a, const ArrayRef<T>& b) { return !(a == b); }
 using IntArrayRef = ArrayRef<int64_t>;
+// Sizes are numbers here, never symbols.
+using SymInt = int64_t;
+using SymIntArrayRef = IntArrayRef;
 
 // A number of any type.
 class Scalar {
@@ -299,6 +304,8 @@ using c10::Scalar;
 using c10::ScalarType;
 using c10::TensorOptions;
 using c10::DispatchKey;
+using c10::SymInt;
+using c10::SymIntArrayRef;
 
 // What `x.type()` gives.
 struct TypeProperties {
@@ -348,6 +355,11 @@ public:
     IntArrayRef sizes() const { return IntArrayRef((const int64_t*)__wb_tensor_sizes(handle_), __wb_tensor_dim(handle_)); }
     IntArrayRef strides() const { return IntArrayRef((const int64_t*)__wb_tensor_strides(handle_), __wb_tensor_dim(handle_)); }
     int64_t numel() const { return __wb_tensor_numel(handle_); }
+    c10::SymInt sym_size(int64_t i) const { return size(i); }
+    c10::SymInt sym_stride(int64_t i) const { return stride(i); }
+    c10::SymInt sym_numel() const { return numel(); }
+    IntArrayRef sym_sizes() const { return sizes(); }
+    IntArrayRef sym_strides() const { return strides(); }
     ScalarType scalar_type() const { return (ScalarType)__wb_tensor_dtype(handle_); }
     c10::TypeMeta dtype() const { return c10::TypeMeta{(ScalarType)__wb_tensor_dtype(handle_)}; }
     Device device() const {
@@ -576,6 +588,12 @@ public:
     bool equal(const Tensor& other) const { return __wb::op<bool>("equal", *this, other); }
     bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool = false) const {
         return __wb::op<bool>("allclose", *this, other, rtol, atol);
+    }
+    Tensor new_empty_symint(IntArrayRef size, const TensorOptions& options = TensorOptions()) const {
+        return new_empty(size, options);
+    }
+    Tensor new_zeros_symint(IntArrayRef size, const TensorOptions& options = TensorOptions()) const {
+        return new_zeros(size, options);
     }
     Tensor new_empty(IntArrayRef size, const TensorOptions& options = TensorOptions()) const {
         return __wb::op<Tensor>("empty", size, like(options));
@@ -900,6 +918,11 @@ inline int64_t elementSize(ScalarType t) {
         case ScalarType::Int: case ScalarType::UInt32: case ScalarType::Float: return 4;
         default: return 8;
     }
+}
+inline std::string Device::str() const {
+    __wb_push_device((int64_t)type_, index_);
+    __wb_op("workbench::to_string", 1);
+    return __wb::Value<std::string>::get();
 }
 inline ScalarType typeMetaToScalarType(TypeMeta t) { return t.type; }
 inline std::string toString(ScalarType t) {

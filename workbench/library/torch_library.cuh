@@ -113,6 +113,13 @@ enum class Tag : int {
 };
 }
 
+// torch's C interface, as far as stable extensions write it.
+using AOTITorchError = int32_t;
+inline AOTITorchError aoti_torch_get_current_cuda_stream(int32_t, void** stream) {
+    *stream = nullptr;
+    return 0;
+}
+
 namespace torch {
 
 // What `torch::dispatch(key, f)` gives.
@@ -165,6 +172,9 @@ public:
     }
     Library& def(const char* schema, std::initializer_list<at::Tag>) { return def(schema); }
     Library& def(const char* schema, const std::vector<at::Tag>&) { return def(schema); }
+    Library& def(const std::string& schema) { return def(schema.c_str()); }
+    template <typename F> Library& def(const std::string& schema, F f) { return def(schema.c_str(), f); }
+    template <typename F> Library& impl(const std::string& name, F f) { return impl(name.c_str(), f); }
     template <typename F> Library& def(const char* schema, F f) {
         begin("def", schema, key_);
         return end(__wb::put_implementation(f));
@@ -262,7 +272,10 @@ public:
 };
 class Dispatcher {
 public:
-    static Dispatcher singleton() { return Dispatcher(); }
+    static Dispatcher& singleton() {
+        static Dispatcher only;
+        return only;
+    }
     OperatorHandle findSchemaOrThrow(const char* name, const char* overload) const { return OperatorHandle(name, overload); }
 };
 }

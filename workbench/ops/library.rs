@@ -222,8 +222,8 @@ impl Overload {
     /// here as well; the other way round where CUDA's is preferred.
     ///
     /// # Errors
-    /// [`Error::Argument`], in torch's words, when there is none.
-    pub fn implementation(&self, prefer_cuda: bool) -> Result<&Implementation> {
+    /// What torch says when there is none: `NotImplementedError` to Python.
+    pub fn implementation(&self, prefer_cuda: bool) -> std::result::Result<&Implementation, String> {
         let find = |key: &str| self.implementations.iter().find(|i| i.key == key);
         let (first, last) = if prefer_cuda { ("CUDA", "CPU") } else { ("CPU", "CUDA") };
         let anywhere = ["CompositeExplicitAutograd", "", "CompositeImplicitAutograd"];
@@ -236,13 +236,11 @@ impl Overload {
         }
     }
 
-    fn lacks(&self, backend: &str) -> Error {
+    fn lacks(&self, backend: &str) -> String {
         let name = self.schema.as_ref().map_or_else(|| self.name.clone(), Schema::qualified_name);
         let keys: Vec<&str> = self.implementations.iter().map(|i| i.key.as_str()).collect();
         let have = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
-        Error::argument(format!(
-            "Could not run '{name}' with arguments from the '{backend}' backend; it has implementations for: {have}"
-        ))
+        format!("Could not run '{name}' with arguments from the '{backend}' backend; it has implementations for: {have}")
     }
 
     /// Arguments in the schema's order, converted to its types; what it does not write is to be read only.
@@ -299,7 +297,7 @@ impl Overload {
     /// # Errors
     /// [`Error::Fault`] when it does something wrong, [`Error::Argument`] where it gives another number of results than its schema says.
     pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
-        let found = self.implementation(prefer_cuda)?;
+        let found = self.implementation(prefer_cuda).map_err(Error::argument)?;
         let timeout = limits.deadline.map(|d| d.saturating_duration_since(std::time::Instant::now()));
         found.program.call_export(&found.export, values, timeout, limits.interrupt)
     }

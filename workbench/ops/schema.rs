@@ -186,7 +186,8 @@ impl fmt::Display for Schema {
             match alias {
                 None => text,
                 Some(a) => {
-                    let mark = format!("({a}{})", if mutated { "!" } else { "" });
+                    let sign = if mutated { "!" } else { "" };
+                    let mark = if a.is_empty() { sign.to_owned() } else { format!("({a}{sign})") };
                     // The alias stands after the element type: `Tensor(a!)[]`, `Tensor(a)?`.
                     match text.find(['?', '[']) {
                         Some(i) => format!("{}{mark}{}", &text[..i], &text[i..]),
@@ -346,6 +347,10 @@ impl Parser<'_> {
             }
             self.expect(")", "`)`")?;
             alias = Some(letters);
+        } else if kind == Kind::Tensor && self.rest().starts_with('!') {
+            // An alias set of its own.
+            self.at += 1;
+            (alias, mutated) = (Some(String::new()), true);
         }
         for _ in 0..=MOST_SUFFIXES {
             if self.rest().starts_with('?') {
@@ -460,6 +465,7 @@ mod tests {
             "ns::h(float eps=1e-05, str mode=\"mean\") -> ()",
             "ns::i() -> int",
             "ns::j(Tensor?[] xs, int[] d=[]) -> Tensor[]",
+            "ns::k(Tensor! out, Tensor![] outs, Tensor x) -> ()",
         ] {
             assert_eq!(Schema::parse(text).map(|s| s.to_string()).map_err(|e| e.to_string()), Ok(text.to_owned()));
         }

@@ -31,7 +31,7 @@ TORCH_LIBRARY(wb_short, m) {
 
 static at::Tensor identity_copy(const at::Tensor& x) { return x.clone(); }
 
-// a registration of the old kind of name, kept apart in its own function
+// registration in a function of its own
 static void register_more(torch::Library& m) {
   m.def("identity_copy", &identity_copy);
   m.def("scale_into(Tensor(a!) x, float s) -> ()", &scale_into);

@@ -2,6 +2,7 @@
 CPP = r'''
 #include <torch/library.h>
 #include <torch/torch.h>
+#include <optional>
 #include <tuple>
 
 namespace wb_mutation {

@@ -9,7 +9,7 @@ namespace wb_devices {
 
 static bool on_cuda(const at::Tensor& x) { return x.is_cuda(); }
 
-static std::string name(const at::Tensor& x) { return x.device().str(); }
+static std::string device_name(const at::Tensor& x) { return x.device().str(); }
 
 // for both keys: each runs it with tensors of its own
 static std::vector<int64_t> answers(const at::Tensor& x) {
@@ -40,7 +40,7 @@ static at::Tensor tagged_cpu(const at::Tensor& x) {
 
 TORCH_LIBRARY(wb_devices, m) {
   m.def("is_cuda(Tensor x) -> bool");
-  m.def("name(Tensor x) -> str");
+  m.def("device_name(Tensor x) -> str");
   m.def("answers(Tensor x) -> int[]");
   m.def("factories(Tensor x) -> int[]");
   m.def("tagged(Tensor x) -> Tensor");
@@ -50,14 +50,14 @@ TORCH_LIBRARY(wb_devices, m) {
 
 TORCH_LIBRARY_IMPL(wb_devices, CPU, m) {
   m.impl("is_cuda", &on_cuda);
-  m.impl("name", &name);
+  m.impl("device_name", &device_name);
   m.impl("answers", &answers);
   m.impl("factories", &factories);
   m.impl("tagged", &tagged_cpu);
 }
 
 TORCH_LIBRARY_IMPL(wb_devices, CUDA, m) {
-  m.impl("name", &name);
+  m.impl("device_name", &device_name);
   m.impl("answers", &answers);
   m.impl("factories", &factories);
 }
@@ -103,7 +103,7 @@ def check(m, t):
     ops = t.ops.wb_devices
     for x in (t.rng.standard_normal((5, 7)), np.zeros((0, 3)), np.array(1.5)):
         assert ops.is_cuda(t(x)) is False and t.prefer_cuda(ops.is_cuda, t(x)) is True
-        assert ops.name(t(x)) == "cpu" and t.prefer_cuda(ops.name, t(x)) == "cuda:0"
+        assert ops.device_name(t(x)) == "cpu" and t.prefer_cuda(ops.device_name, t(x)) == "cuda:0"
         assert ops.answers(t(x)) == [0, 1, 0, 0, 1, -1]
         assert t.prefer_cuda(ops.answers, t(x)) == [1, 0, 1, 1, 0, 0]
         assert ops.factories(t(x)) == [0] * 10

@@ -6,8 +6,7 @@ CPP = r'''
 
 void rms_norm(torch::Tensor& out, torch::Tensor& input, torch::Tensor& weight, double epsilon);
 void silu_and_mul(torch::Tensor& out, torch::Tensor& input);
-void rotary_embedding(torch::Tensor& positions, torch::Tensor& query, std::optional<torch::Tensor> key, int64_t head_size,
-                      torch::Tensor& cos_sin_cache, bool is_neox);
+void rotate(torch::Tensor& query, std::optional<torch::Tensor> key, torch::Tensor& positions, torch::Tensor& table, int64_t head_size, bool halves);
 void store_tokens(torch::Tensor& tokens, torch::Tensor& cache, torch::Tensor& slots);
 
 static int64_t padded_size(int64_t n, int64_t block) {
@@ -21,18 +20,15 @@ static int64_t padded_size(int64_t n, int64_t block) {
 #define ENGINE_NAME wb_engine
 
 TORCH_LIBRARY_EXPAND(ENGINE_NAME, ops) {
-  // Normalises each row and multiplies by the weights.
   ops.def("rms_norm(Tensor! result, Tensor input, Tensor weight, float epsilon) -> ()");
   ops.impl("rms_norm", torch::kCUDA, &rms_norm);
 
   ops.def("silu_and_mul(Tensor! result, Tensor input) -> ()");
   ops.impl("silu_and_mul", torch::kCUDA, &silu_and_mul);
 
-  ops.def(
-      "rotary_embedding(Tensor positions, Tensor! query,"
-      "                 Tensor!? key, int head_size,"
-      "                 Tensor cos_sin_cache, bool is_neox=True) -> ()");
-  ops.impl("rotary_embedding", torch::kCUDA, &rotary_embedding);
+  ops.def("rotate(Tensor! query, Tensor!? key, Tensor positions, Tensor table, "
+          "int head_size, *, bool halves=True) -> ()");
+  ops.impl("rotate", torch::kCUDA, &rotate);
 }
 
 TORCH_LIBRARY_EXPAND(ENGINE_CONCAT(ENGINE_NAME, _cache), cache_ops) {
@@ -55,7 +51,7 @@ CUDA = r'''
 namespace engine {
 
 template <typename scalar_t>
-__global__ void rms_norm_kernel(scalar_t* __restrict__ out, const scalar_t* __restrict__ in, const scalar_t* __restrict__ weight, const float eps, const int hidden) {
+__global__ void rms_norm_kernel(scalar_t* __restrict__ out, const scalar_t* __restrict__ in, const scalar_t* __restrict__ weight, float eps, int hidden) {
   __shared__ float partial[128];
   const int64_t base = blockIdx.x * int64_t(hidden);
   float sum = 0.f;
@@ -74,21 +70,24 @@ __global__ void rms_norm_kernel(scalar_t* __restrict__ out, const scalar_t* __re
     out[base + i] = static_cast<scalar_t>(static_cast<float>(in[base + i]) * scale * static_cast<float>(weight[i]));
 }
 
-template <typename T>
-__device__ __forceinline__ T silu(const T& x) { return (T)(((float)x) / (1.0f + expf((float)-x))); }
+struct Silu {
+  __device__ __forceinline__ float operator()(float v) const { return v / (1.f + __expf(-v)); }
+};
 
-template <typename scalar_t, scalar_t (*ACT_FN)(const scalar_t&)>
-__global__ void act_and_mul_kernel(scalar_t* out, const scalar_t* in, const int d) {
-  for (int64_t i = threadIdx.x; i < d; i += blockDim.x)
-    out[int64_t(blockIdx.x) * d + i] = ACT_FN(in[int64_t(blockIdx.x) * 2 * d + i]) * in[int64_t(blockIdx.x) * 2 * d + d + i];
+template <typename Act, typename scalar_t>
+__global__ void gate_kernel(scalar_t* out, const scalar_t* in, int d, Act act) {
+  const scalar_t* gate = in + 2 * int64_t(d) * blockIdx.x;
+  const scalar_t* up = gate + d;
+  for (int i = threadIdx.x; i < d; i += blockDim.x)
+    out[int64_t(d) * blockIdx.x + i] = static_cast<scalar_t>(act(static_cast<float>(gate[i])) * static_cast<float>(up[i]));
 }
 
-template <typename scalar_t, bool NEOX>
+template <typename scalar_t, bool HALVES>
 __global__ void rotary_kernel(const int64_t* positions, scalar_t* x, const scalar_t* cache, int rot, int64_t stride, int heads, int head_size) {
   const scalar_t* row = cache + positions[blockIdx.x] * rot;
   const int half = rot / 2;
   for (int i = threadIdx.x; i < heads * half; i += blockDim.x) {
-    const int k = i % half, a = NEOX ? k : 2 * k, b = NEOX ? k + half : 2 * k + 1;
+    const int k = i % half, a = HALVES ? k : 2 * k, b = HALVES ? k + half : 2 * k + 1;
     scalar_t* head = x + blockIdx.x * stride + i / half * head_size;
     const float c = row[k], s = row[k + half], u = head[a], v = head[b];
     head[a] = u * c - v * s;
@@ -97,11 +96,10 @@ __global__ void rotary_kernel(const int64_t* positions, scalar_t* x, const scala
 }
 
 template <typename scalar_t>
-__global__ void store_kernel(const scalar_t* tokens, scalar_t* cache, const int64_t* slots, int width, int block_size) {
+__global__ void store_kernel(const scalar_t* tokens, scalar_t* cache, const int64_t* slots, int width) {
   const int64_t slot = slots[blockIdx.x];
   if (slot < 0) return;  // padding
-  scalar_t* to = cache + (slot / block_size * block_size + slot % block_size) * width;
-  for (int i = threadIdx.x; i < width; i += blockDim.x) to[i] = tokens[blockIdx.x * int64_t(width) + i];
+  for (int i = threadIdx.x; i < width; i += blockDim.x) cache[slot * width + i] = tokens[blockIdx.x * int64_t(width) + i];
 }
 
 }  // namespace engine
@@ -115,7 +113,8 @@ void rms_norm(torch::Tensor& out, torch::Tensor& input, torch::Tensor& weight, d
   const at::cuda::OptionalCUDAGuard guard(device_of(input));
   const cudaStream_t stream = at::cuda::getCurrentCUDAStream();
   ENGINE_DISPATCH(input.scalar_type(), "rms_norm", [&] {
-    engine::rms_norm_kernel<scalar_t><<<tokens, 128, 0, stream>>>(out.data_ptr<scalar_t>(), input.data_ptr<scalar_t>(), weight.data_ptr<scalar_t>(), epsilon, hidden);
+    engine::rms_norm_kernel<scalar_t><<<tokens, 128, 0, stream>>>(out.data_ptr<scalar_t>(), input.data_ptr<scalar_t>(),
+                                                                  weight.data_ptr<scalar_t>(), epsilon, hidden);
   });
 }
 
@@ -125,31 +124,30 @@ void silu_and_mul(torch::Tensor& out, torch::Tensor& input) {
   dim3 grid(tokens), block(std::min(d, 64));
   if (tokens == 0) return;
   ENGINE_DISPATCH(input.scalar_type(), "silu_and_mul", [&] {
-    engine::act_and_mul_kernel<scalar_t, engine::silu<scalar_t>><<<grid, block>>>(out.data_ptr<scalar_t>(), input.data_ptr<scalar_t>(), d);
+    engine::gate_kernel<<<grid, block>>>(out.data_ptr<scalar_t>(), input.data_ptr<scalar_t>(), d, engine::Silu());
   });
 }
 
-void rotary_embedding(torch::Tensor& positions, torch::Tensor& query, std::optional<torch::Tensor> key, int64_t head_size,
-                      torch::Tensor& cos_sin_cache, bool is_neox) {
+void rotate(torch::Tensor& query, std::optional<torch::Tensor> key, torch::Tensor& positions, torch::Tensor& table, int64_t head_size, bool halves) {
   TORCH_CHECK(positions.numel() == query.size(0), "got ", positions.numel(), " positions for ", query.size(0), " tokens");
   TORCH_CHECK(query.size(-1) % head_size == 0 && (!key.has_value() || key->size(-1) % head_size == 0), "head_size does not divide");
-  const int rot = cos_sin_cache.size(1);
+  const int rot = table.size(1);
   const auto stream = at::cuda::getCurrentCUDAStream();
-  ENGINE_DISPATCH(query.scalar_type(), "rotary_embedding", [&] {
-    auto rotate = [&](torch::Tensor& x) {
-      auto kernel = is_neox ? engine::rotary_kernel<scalar_t, true> : engine::rotary_kernel<scalar_t, false>;
-      kernel<<<x.size(0), 32, 0, stream>>>(positions.data_ptr<int64_t>(), x.data_ptr<scalar_t>(), cos_sin_cache.data_ptr<scalar_t>(), rot,
+  ENGINE_DISPATCH(query.scalar_type(), "rotate", [&] {
+    auto turn = [&](torch::Tensor& x) {
+      auto kernel = halves ? engine::rotary_kernel<scalar_t, true> : engine::rotary_kernel<scalar_t, false>;
+      kernel<<<x.size(0), 32, 0, stream>>>(positions.data_ptr<int64_t>(), x.data_ptr<scalar_t>(), table.data_ptr<scalar_t>(), rot,
                                            x.stride(0), x.size(-1) / head_size, head_size);
     };
-    rotate(query);
-    if (key.has_value()) rotate(*key);
+    turn(query);
+    if (key.has_value()) turn(*key);
   });
 }
 
 void store_tokens(torch::Tensor& tokens, torch::Tensor& cache, torch::Tensor& slots) {
-  const int width = tokens[0].numel(), block_size = cache.size(1);
+  const int width = tokens[0].numel();
   ENGINE_DISPATCH(tokens.scalar_type(), "store_tokens", [&] {
-    engine::store_kernel<scalar_t><<<slots.size(0), 32>>>(tokens.data_ptr<scalar_t>(), cache.data_ptr<scalar_t>(), slots.data_ptr<int64_t>(), width, block_size);
+    engine::store_kernel<scalar_t><<<slots.size(0), 32>>>(tokens.data_ptr<scalar_t>(), cache.data_ptr<scalar_t>(), slots.data_ptr<int64_t>(), width);
   });
 }
 '''
@@ -177,21 +175,21 @@ def check(m, t):
         pos = t.rng.integers(0, 50, 7)
         c, s = (part[pos][:, None].astype(np.float64) for part in np.split(table, 2, -1))
 
-        def rotated(x, neox):
+        def rotated(x, halves):
             x = x.astype(np.float64).reshape(7, -1, 12)
-            i, j = (np.s_[..., :4], np.s_[..., 4:8]) if neox else (np.s_[..., 0:8:2], np.s_[..., 1:8:2])
+            i, j = (np.s_[..., :4], np.s_[..., 4:8]) if halves else (np.s_[..., 0:8:2], np.s_[..., 1:8:2])
             x[i], x[j] = x[i] * c - x[j] * s, x[j] * c + x[i] * s
             return x.reshape(7, -1)
 
-        for neox in (True, False):
+        for halves in (True, False):
             q, k = t.rng.standard_normal((7, 36)).astype(dtype), t.rng.standard_normal((7, 12)).astype(dtype)
             Q, K = t(q), t(k)
-            ops.rotary_embedding(t(pos), Q, K, 12, t(table), neox)
-            t.close(Q, rotated(q, neox), rtol=tol, atol=tol)
-            t.close(K, rotated(k, neox), rtol=tol, atol=tol)
+            assert ops.rotate(Q, K, t(pos), t(table), 12, halves=halves) is None
+            t.close(Q, rotated(q, halves), rtol=tol, atol=tol)
+            t.close(K, rotated(k, halves), rtol=tol, atol=tol)
             Q = t(q)
-            ops.rotary_embedding(t(pos), Q, None, 12, t(table), is_neox=neox)
-            t.close(Q, rotated(q, neox), rtol=tol, atol=tol)
+            ops.rotate(Q, None, t(pos), t(table), head_size=12, halves=halves)
+            t.close(Q, rotated(q, halves), rtol=tol, atol=tol)
         tokens = t.rng.standard_normal((5, 3, 4)).astype(dtype)
         slots, want = np.array([17, 2, -1, 0, 9]), np.zeros((5, 4, 3, 4), dtype)
         want.reshape(20, 3, 4)[slots[slots >= 0]] = tokens[slots >= 0]

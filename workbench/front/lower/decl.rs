@@ -39,8 +39,14 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, ty, Storage::Nowhere, None);
             return;
         }
-        // A constant object that a constructor makes is made anew in each call: nobody can tell.
-        let made = specs.is_static && ty.is_const && self.f.side == super::Side::Host && self.needs_destructor(&ty);
+        // What nobody changes is made anew in each call of host code: nobody can tell.
+        let symbol = var.name.name;
+        let is_fixed = ty.is_const || !(self.f.usage.is_assigned(symbol) || self.needs_destructor(&ty));
+        let computed = || var.init.as_ref().is_some_and(usage::calls);
+        let made = specs.is_static
+            && self.f.side == super::Side::Host
+            && is_fixed
+            && (ty.is_const && self.needs_destructor(&ty) || computed());
         let plain = Specifiers { is_static: false, ..*specs };
         let specs = if made { &plain } else { specs };
         if specs.is_static && !is_const(specs, var) && !ty.is_reference() {

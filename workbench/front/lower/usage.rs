@@ -266,9 +266,19 @@ impl Scan<'_> {
     }
 }
 
+/// Whether an initialiser calls something.
+pub fn calls(init: &Init) -> bool {
+    any_expr(init, |e| matches!(e.kind, ExprKind::Call(..)))
+}
+
 /// Whether an initialiser names `symbol`, also where it is not evaluated.
 pub fn mentions(init: &Init, symbol: Symbol) -> bool {
-    let mut inits = vec![init];
+    any_expr(init, |e| {
+        matches!(&e.kind, ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol))
+    })
+}
+
+fn any_expr(init: &Init, wanted: impl Fn(&Expr) -> bool) -> bool {    let mut inits = vec![init];
     let mut exprs: Vec<&Expr> = Vec::new();
     loop {
         while let Some(init) = inits.pop() {
@@ -280,8 +290,10 @@ pub fn mentions(init: &Init, symbol: Symbol) -> bool {
             }
         }
         let Some(e) = exprs.pop() else { return false };
+        if wanted(e) {
+            return true;
+        }
         match &e.kind {
-            ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol) => return true,
             ExprKind::Literal(_) | ExprKind::Str(_) | ExprKind::Name(_) | ExprKind::This | ExprKind::Error => {}
             ExprKind::SizeofType(_) | ExprKind::AlignofType(_) | ExprKind::SizeofPack(_) | ExprKind::Lambda(_) => {}
             ExprKind::Unary(_, a)

@@ -147,6 +147,15 @@ impl Parser<'_> {
                     at = self.closer(at);
                     0
                 }
+                // Of a function type, or of `decltype`.
+                T::LParen if at > index + 1 && self.function_type_at(at) => {
+                    at = self.bracket_end(at)?;
+                    0
+                }
+                T::Keyword(K::Decltype) if self.at_index(at + 1).kind == T::LParen => {
+                    at = self.bracket_end(at + 1)?;
+                    0
+                }
                 T::Ident | T::Number | T::ColonColon | T::Comma | T::Star | T::Amp | T::Ellipsis => 0,
                 T::Keyword(word) if is_simple_type_word(word) => 0,
                 T::Keyword(K::Const | K::Volatile | K::True | K::False | K::Typename) => 0,

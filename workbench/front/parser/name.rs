@@ -214,6 +214,10 @@ impl Parser<'_> {
                         if matches!(next, T::Keyword(K::Const | K::Volatile)) {
                             return true;
                         }
+                        if next == T::LParen && self.function_type_at(scan.end) {
+                            let end = self.bracket_end(scan.end).map_or(T::Eof, |at| self.at_index(at + 1).kind);
+                            return matches!(end, T::Comma | T::Gt | T::Shr | T::LaunchClose);
+                        }
                         let end = self.skip_pointers(scan.end);
                         end > scan.end
                             && matches!(
@@ -228,7 +232,7 @@ impl Parser<'_> {
     }
 
     /// Whether the `(` at `index`, after a type, starts parameters or a declarator rather than a value.
-    fn function_type_at(&mut self, index: usize) -> bool {
+    pub(super) fn function_type_at(&mut self, index: usize) -> bool {
         match self.at_index(index + 1).kind {
             T::RParen | T::Star | T::Amp | T::AmpAmp => true,
             _ => self.type_at(index + 1),

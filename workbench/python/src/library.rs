@@ -1,6 +1,6 @@
 //! Operators that texts register with the dispatcher, called as `torch.ops` calls them.
 
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use workbench::ops::library::{self, Overload};
@@ -128,6 +128,7 @@ impl LibraryOp {
         }
         let (overload, values) =
             library::resolve(&self.name, &overloads, &values, &named).map_err(|e| errors::to_py(py, e))?;
+        overload.implementation(prefer_cuda).map_err(PyNotImplementedError::new_err)?;
         let poll = Poll::new(true);
         let limits = Limits { interrupt: Some(&poll), deadline: None };
         let result = overload.call(values, prefer_cuda, limits);
