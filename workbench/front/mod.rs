@@ -14,6 +14,7 @@ pub mod reference;
 mod shelf;
 mod spare;
 pub mod types;
+mod units;
 
 pub use lower::nearest;
 
@@ -30,6 +31,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// User headers by the name they are included as.
     pub headers: BTreeMap<String, String>,
+    /// Whether each file that the text includes is a translation unit of its own.
+    pub units: bool,
     /// Instances of kernels' templates to make, by name: `scale<float, 4>`.
     pub instances: Vec<String>,
 }
@@ -54,8 +57,11 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
 fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {
     let mut diags = Vec::new();
     let mut interner = ast::Interner::default();
-    let preprocess::Preprocessed { mut tokens, uses } =
+    let preprocess::Preprocessed { mut tokens, uses, units: starts } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
+    if options.units {
+        units::separate(&mut tokens, &starts, &mut interner);
+    }
     for name in &options.instances {
         // What only an instance's arguments mention counts as mentioned.
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());

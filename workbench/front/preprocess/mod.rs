@@ -49,6 +49,8 @@ pub struct Preprocessed {
     pub tokens: Vec<Token>,
     /// The macros that were used on the way.
     pub uses: Vec<MacroUse>,
+    /// Where the tokens of each file begin that the text itself includes.
+    pub units: Vec<usize>,
 }
 
 /// Preprocesses a file.
@@ -78,11 +80,12 @@ pub fn preprocess(
         in_condition: false,
         collecting: false,
         last_eof: Span::new(file, 0, 0),
+        own_includes: 0,
     };
     pp.push_file(file);
     pp.push_options();
-    let tokens = pp.run();
-    Preprocessed { tokens, uses: pp.uses }
+    let (tokens, units) = pp.run();
+    Preprocessed { tokens, uses: pp.uses, units }
 }
 
 /// A file being read.
@@ -166,11 +169,14 @@ struct Preprocessor<'a> {
     /// Collecting macro arguments, which end with their file.
     collecting: bool,
     last_eof: Span,
+    /// How many files the text itself has included.
+    own_includes: usize,
 }
 
 impl Preprocessor<'_> {
     /// Reads everything.
-    fn run(&mut self) -> Vec<Token> {
+    fn run(&mut self) -> (Vec<Token>, Vec<usize>) {
+        let mut units = Vec::new();
         let mut out = Vec::with_capacity(self.frames.first().map_or(0, |f| f.tokens.len()));
         while let Some(mut token) = self.next_expanded() {
             if token.kind == TokenKind::Eof {
@@ -179,6 +185,7 @@ impl Preprocessor<'_> {
             if token.kind == TokenKind::Ident {
                 token.kind = self.word(token.symbol);
             }
+            units.resize(self.own_includes, out.len());
             out.push(token);
         }
         if self.garbage > MAX_GARBAGE {
@@ -189,7 +196,7 @@ impl Preprocessor<'_> {
             out.clear();
         }
         out.push(self.token(TokenKind::Eof, self.last_eof));
-        out
+        (out, units)
     }
 
     /// The kind of a name once preprocessing is over.

@@ -280,6 +280,7 @@ impl Module {
         state.set_item("arch", options.arch.clone())?;
         state.set_item("fmad", options.fmad)?;
         state.set_item("strict_device", options.strict_device)?;
+        state.set_item("units", options.front.units)?;
         let rebuild = py.import("workbench._compile")?.getattr("rebuild")?;
         Ok((rebuild, (self.program.text(), state, self.timeout)).into_pyobject(py)?.into_any())
     }
@@ -304,6 +305,7 @@ struct Key {
     arch: Option<String>,
     fmad: Option<bool>,
     strict_device: bool,
+    units: bool,
 }
 
 /// Compiled texts with the time they were last used.
@@ -369,7 +371,7 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
 
 /// Compiles a text; `workbench.compile` is the public door. Everything is spelled out already.
 #[pyfunction]
-#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false))]
+#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false, units=false))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
 pub fn compile_source(
     py: Python<'_>,
@@ -382,6 +384,7 @@ pub fn compile_source(
     arch: Option<String>,
     fmad: Option<bool>,
     strict_device: bool,
+    units: bool,
 ) -> PyResult<Module> {
     let cuda = match device {
         "cpu" => false,
@@ -398,6 +401,7 @@ pub fn compile_source(
         arch,
         fmad,
         strict_device,
+        units,
     };
     if let Some(program) = with_cache(|c| c.get(&key)) {
         crate::library::adopt(py, &program)?;
@@ -405,7 +409,7 @@ pub fn compile_source(
     }
     let compile = CompileOptions {
         name: key.name.clone(),
-        front: front::Options { defines: key.defines.clone(), headers, instances: Vec::new() },
+        front: front::Options { defines: key.defines.clone(), headers, units: key.units, instances: Vec::new() },
         device: if cuda { Device::Cuda } else { Device::Cpu },
         arch: key.arch.clone(),
         nvrtc_options: key.options.clone(),

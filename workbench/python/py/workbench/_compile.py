@@ -98,6 +98,7 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
         state["arch"],
         state["fmad"],
         state["strict_device"],
+        state["units"],
     )
     return module if timeout is None else module.with_timeout(timeout)
 

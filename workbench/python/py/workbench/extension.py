@@ -99,9 +99,8 @@ def load(
 ) -> ModuleType:
     """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers what they register.
 
-    `sources` are paths. Their `#include`s of quoted files are looked for beside each source and in `extra_include_paths`. All files are
-    read as one text, so two of them cannot define a `static` function of one name differently. Called again after a file has changed, it
-    runs the new code. Options are as for `load_inline`; `is_standalone` cannot be honoured.
+    `sources` are paths. Their `#include`s of quoted files are looked for beside each source and in `extra_include_paths`. Called again
+    after a file has changed, it runs the new code. Options are as for `load_inline`; `is_standalone` cannot be honoured.
 
     Raises FileNotFoundError, CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
 
@@ -158,12 +157,12 @@ def _compiled(
     strict_device: bool,
     verbose: bool,
 ) -> Module:
-    """Compiles texts as one; they are headers, so that a message names the line of the source that was given."""
+    """Compiles texts as translation units of one program; they are headers, so that a message names the line of the source given."""
     headers = dict(texts)
     collect_headers("", folders, headers)
     source = "".join(f'#include "{part}"\n' for part in texts)
     defines = [*defines, ("TORCH_EXTENSION_NAME", name)]
-    compiled = _workbench.compile_source(source, "cpu", name, defines, headers, [], None, None, strict_device)
+    compiled = _workbench.compile_source(source, "cpu", name, defines, headers, [], None, None, strict_device, True)
     if verbose:
         for warning in compiled.warnings:
             print(warning)
