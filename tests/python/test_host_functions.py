@@ -616,6 +616,30 @@ def test_memory_that_is_freed_is_seen_as_freed_by_every_reader():
         m.f()
 
 
+def test_memory_freed_in_a_call_is_freed_for_the_parameters_of_the_caller():
+    # Too large to be inlined, and to be optimised before it first runs: what is known of `r` when the function begins ends with the memory.
+    # 32 MiB, so that the system takes the pages back.
+    filler = "".join(f"log[{i % 7}] = log[{(i + 1) % 7}] * {i} + s;" for i in range(400))
+    m = module(
+        f"""
+        int64_t late(const int64_t& r, std::vector<int64_t>& v, int64_t* log) {{
+            v.reserve(1 << 23);
+            int64_t s = r;
+            {filler}
+            return s;
+        }}
+        int64_t f(torch::Tensor t) {{
+            std::vector<int64_t> v(1 << 22, 5);
+            int64_t log[7] = {{}};
+            return late(v[0], v, log) + late(v[1], v, log);
+        }}
+        """,
+        "f",
+    )
+    with pytest.raises(wb.KernelFault, match="reads 8 bytes at address 0x[0-9a-f]{9,}, which is in no live allocation"):
+        m.f(np.zeros(3))
+
+
 def test_objects_of_loops_go_each_round():
     m = module(
         """

@@ -146,7 +146,9 @@ pub(super) fn reached(
                     let name = shelf.names[n.0 as usize].as_str();
                     seen.contains(name) || interner.contains(name)
                 };
-                if item.unnamed || item.names.iter().any(named) {
+                // What the compiler itself asks for.
+                let implied = |n: &Symbol| shelf.names[n.0 as usize].starts_with("__wb_");
+                if item.unnamed || item.names.iter().any(|n| named(n) || implied(n)) {
                     work.push((s, member));
                 }
             }

@@ -372,7 +372,14 @@ impl Split<'_> {
                 T::Lt if in_head => angle += 1,
                 T::Gt if in_head => angle -= 1,
                 T::Shr if in_head => angle -= 2,
-                T::Assign if parens.is_none() => assigned = true,
+                // Not that of `operator=`, nor a default template argument.
+                T::Assign
+                    if parens.is_none()
+                        && angle <= 0
+                        && self.kind(at.saturating_sub(1)) != T::Keyword(K::Operator) =>
+                {
+                    assigned = true;
+                }
                 T::Colon if parens.is_some() => inits = true,
                 T::Keyword(K::Struct | K::Class | K::Union | K::Enum)
                     if angle <= 0 && parens.is_none() && record.is_none() =>

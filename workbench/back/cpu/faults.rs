@@ -310,7 +310,8 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i
             return (FaultKind::NullPointer, format!("{verb} {place} of {name}, which is a null pointer"));
         }
         DescKind::Dangling => {
-            let what = format!("{verb} {} at address {:#x}, which is in no live allocation", bytes(size), off as u64);
+            let address = buffer.desc.base.wrapping_add(off as u64);
+            let what = format!("{verb} {} at address {address:#x}, which is in no live allocation", bytes(size));
             return (FaultKind::DanglingPointer, what);
         }
         DescKind::Param | DescKind::Slot | DescKind::Global | DescKind::Shared | DescKind::Host => {}

@@ -52,6 +52,7 @@ impl FuncLower<'_, '_> {
         self.load_limits();
     }
 
+    /// Limits are read once, but for host code: what it calls may free the memory.
     fn load_limits(&mut self) {
         if self.func.kind.is_host() {
             return;
