@@ -110,7 +110,7 @@ fn lowered(
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
     let unit = parser::parse(tokens, interner, diags);
-    let registers = interner.contains("__wb_module") || interner.contains("__wb_library");
+    let registers = ["__wb_module", "__wb_library", "__wb_neuron"].iter().any(|name| interner.contains(name));
     let exposed = expose::text(&unit, library, interner).filter(|_| !registers && offers);
     let (mut ours, mut library) = (None, library.to_vec());
     if let Some(text) = exposed {

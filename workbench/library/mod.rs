@@ -45,6 +45,22 @@ static TORCH_LIBRARY: Part = Part { name: "<torch_library>", text: include_str!(
 /// Names that ask for [`TORCH_LIBRARY`]: what its macros write, and what stands without them.
 const TORCH_LIBRARY_NAMES: [&str; 5] = ["__wb_library", "Library", "Dispatcher", "stable", "headeronly"];
 
+/// AWS Neuron's dialect.
+static NEURON: Part = Part { name: "<neuron>", text: include_str!("neuron.cuh"), mark: "" };
+
+/// Names that ask for [`NEURON`].
+const NEURON_NAMES: [&str; 9] = [
+    "__wb_neuron",
+    "neuron",
+    "tcm_accessor",
+    "read_stream_accessor",
+    "write_stream_accessor",
+    "get_cpu_id",
+    "get_cpu_count",
+    "get_dst_tensor",
+    "CoherencyEnforcer",
+];
+
 /// Methods of tensors that give one.
 const ACCESSORS: [&str; 4] = ["accessor", "packed_accessor", "packed_accessor32", "packed_accessor64"];
 
@@ -475,6 +491,12 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "TORCH_ERROR_CODE_CHECK",
         "(call) do { if ((call) != 0) { __wb::fail(0, \"\", \"call to \" #call \" failed\"); } } while (0)",
     ),
+    ("NEURON_LIBRARY", "(name, m) __WB_NEURON(#name, m, __COUNTER__)"),
+    ("__WB_NEURON", "(name, m, n) __WB_NEURON_AT(name, m, n)"),
+    (
+        "__WB_NEURON_AT",
+        "(name, m, n) static void __wb_neuron_##n(torch::neuron::Library&); void __wb_entry_register_neuron_##n() { (void)&__wb_entry_call; torch::neuron::Library __wb_neuron(name); __wb_neuron_##n(__wb_neuron); } static void __wb_neuron_##n(torch::neuron::Library& m)",
+    ),
     ("TORCH_FN", "(f) (f)"),
     ("TORCH_BOX", "(f) (f)"),
     ("TORCH_SELECTIVE_NAME", "(name) (name)"),
@@ -518,7 +540,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 14] {
+pub fn all() -> [&'static Part; 15] {
     [
         &STD,
         &HALF,
@@ -533,6 +555,7 @@ pub fn all() -> [&'static Part; 14] {
         &TORCH_HALF,
         &TORCH_ACCESSOR,
         &TORCH_LIBRARY,
+        &NEURON,
         &CUDART,
     ]
 }
@@ -560,7 +583,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch = TORCH_NAMES.iter().any(|n| mentions(n)).then_some(&TORCH);
     let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
     let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
-    let registers = torch.is_some() && TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n));
+    let neuron = torch.filter(|_| NEURON_NAMES.iter().any(|n| mentions(n))).map(|_| &NEURON);
+    let registers = torch.is_some() && (TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n)) || mentions("__wb_neuron"));
     let torch_library = registers.then_some(&TORCH_LIBRARY);
     let cudart = CUDART_NAMES.iter().any(|n| mentions(n)).then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
@@ -578,7 +602,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
     let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
-    [pipeline, half, std, c10, aten, host, torch, cudart, torch_half, torch_accessor, torch_library, packed, groups, helper_math]
+    [pipeline, half, std, c10, aten, host, torch, cudart, torch_half, torch_accessor, torch_library, neuron, packed, groups, helper_math]
         .into_iter()
         .flatten()
         .collect()

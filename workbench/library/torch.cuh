@@ -2,6 +2,10 @@
 namespace __wb {
 template <typename T, size_t N> struct Accessor;
 struct Index;
+template <typename T> struct ReadStream;
+template <typename T> struct WriteStream;
+template <typename D> class Tcm;
+template <typename D> struct Coherence;
 }
 
 // Operations by torch's names, each a member of a tensor and a function: the result, the name, what it takes after the tensor.
@@ -402,6 +406,15 @@ public:
         return __wb::Accessor<T, N>::template packed<P, I>(*this);
     }
 
+    // Neuron's.
+    template <typename T> auto read_stream_accessor() const { return __wb::ReadStream<T>(*this); }
+    template <typename T> auto write_stream_accessor() const { return __wb::WriteStream<T>(*this); }
+    template <typename D = void> auto tcm_accessor() const { return __wb::Tcm<D>(*this); }
+    template <typename D = void> auto get_accessor_coherence_policy() const { return __wb::Coherence<D>::get(*this); }
+    template <typename P> void set_accessor_coherence_policy(P policy) const {
+        __wb::op<bool>("workbench::set_coherence", *this, (int64_t)policy);
+    }
+
     Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
         if (format == MemoryFormat::ChannelsLast) {
             __wb_push_c_string("memory in the order of ChannelsLast is not supported");
@@ -796,7 +809,8 @@ __WB_NATIVES(__WB_NATIVE)
     template <typename... A> inline Tensor& name##_out(Tensor& out, const A&... args) { return out.copy_(name(args...)); }
 __WB_OUT(add) __WB_OUT(sub) __WB_OUT(mul) __WB_OUT(div) __WB_OUT(mm) __WB_OUT(matmul) __WB_OUT(bmm) __WB_OUT(addmm)
 __WB_OUT(exp) __WB_OUT(log) __WB_OUT(sqrt) __WB_OUT(sigmoid) __WB_OUT(tanh) __WB_OUT(relu) __WB_OUT(sum) __WB_OUT(mean)
-__WB_OUT(softmax) __WB_OUT(clamp) __WB_OUT(where) __WB_OUT(cat) __WB_OUT(maximum) __WB_OUT(minimum)
+__WB_OUT(abs) __WB_OUT(ceil) __WB_OUT(floor) __WB_OUT(sin) __WB_OUT(cos) __WB_OUT(tan) __WB_OUT(log2) __WB_OUT(log10) __WB_OUT(pow)
+__WB_OUT(bitwise_and) __WB_OUT(bitwise_or) __WB_OUT(bitwise_not) __WB_OUT(softmax) __WB_OUT(clamp) __WB_OUT(where) __WB_OUT(cat) __WB_OUT(maximum) __WB_OUT(minimum)
 #undef __WB_OUT
 inline std::vector<Tensor> split(const Tensor& self, int64_t size, int64_t dim = 0) { return self.split(size, dim); }
 inline std::vector<Tensor> split(const Tensor& self, IntArrayRef sizes, int64_t dim = 0) { return self.split(sizes, dim); }
@@ -877,6 +891,7 @@ inline Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, co
     return __wb::op<Tensor>("linspace", start.toDouble(), end.toDouble(), steps, options);
 }
 inline Tensor eye(int64_t n, const TensorOptions& options = TensorOptions()) { return __wb::op<Tensor>("eye", n, n, options); }
+inline Tensor eye(int64_t n, int64_t m, const TensorOptions& options = TensorOptions()) { return __wb::op<Tensor>("eye", n, m, options); }
 inline Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = TensorOptions()) {
     return __wb::op<Tensor>("tensor", value, options);
 }

@@ -9,7 +9,9 @@ use std::sync::{Arc, LazyLock, Once, PoisonError, RwLock};
 use super::schema::{Default, Kind, Schema};
 use super::unknown_argument;
 use crate::back::{Exception, FaultKind};
-use crate::runtime::host::{self, Answer, DeviceTag, Export, Inferred, LibraryEntry, LibraryLine, Limits, Value};
+use crate::runtime::host::{
+    self, Answer, Core, DeviceTag, Export, HostTensor, Inferred, LibraryEntry, LibraryLine, Limits, Value,
+};
 use crate::runtime::{DType, Error, Program, Report, Result};
 
 /// How deep operators call one another.
@@ -37,6 +39,16 @@ pub struct Overload {
     /// The module that `m.set_python_module` names.
     pub python_module: Option<String>,
     name: String,
+    neuron: Option<Neuron>,
+}
+
+/// What an operator of a `NEURON_LIBRARY` has besides its kernel.
+#[derive(Clone)]
+struct Neuron {
+    /// The program and the function that tell the shape of the result.
+    shape: (Program, Export),
+    /// How many cores run the kernel.
+    cores: u32,
 }
 
 /// All overloads of one name.
@@ -71,6 +83,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
                 let schema = defined_schema(line, text)?;
                 (format!("{}::{}", schema.namespace, schema.name), schema.overload.clone(), Some(schema))
             }
+            LibraryLine::Neuron(..) => continue,
             LibraryLine::Implement(text) => {
                 let (name, overload) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
                 let name = qualified(&line.namespace, name)?;
@@ -83,7 +96,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
         });
         let at = packet.iter().position(|o| o.name == overload).unwrap_or_else(|| {
             let name = overload.clone();
-            packet.push(Overload { schema: None, implementations: Vec::new(), python_module: None, name });
+            packet.push(Overload::new(name));
             packet.len() - 1
         });
         let place = &mut packet[at];
@@ -123,6 +136,65 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
         all.insert(name, Arc::new(packet.into_iter().map(Arc::new).collect()));
     }
     Ok(order)
+}
+
+/// The kernels that a shape source of Neuron's names, in order.
+///
+/// # Errors
+/// [`Error::Fault`] when a registration does something wrong.
+pub fn neuron_kernels(shape: &Program) -> Result<Vec<String>> {
+    let mut kernels: Vec<String> = Vec::new();
+    for line in shape.library()? {
+        if let LibraryLine::Neuron(_, kernel) = &line.what
+            && !kernels.contains(kernel)
+        {
+            kernels.push(kernel.clone());
+        }
+    }
+    Ok(kernels)
+}
+
+/// Takes in the operators of Neuron's shape source `shape`, whose kernels are in `compute`; the qualified names of the operators.
+/// Operators that a library of that name had before are there no longer.
+///
+/// # Errors
+/// [`Error::Argument`] for a kernel that is not there or takes another number of arguments, and for a source without a
+/// `NEURON_LIBRARY`; [`Error::Fault`] when a registration does something wrong.
+pub fn load_neuron(shape: &Program, compute: &Program, cores: u32) -> Result<Vec<String>> {
+    let mut made: Vec<(String, Overload)> = Vec::new();
+    for line in shape.library()? {
+        let (LibraryLine::Neuron(op, kernel), Some(rule), Some(inferred)) = (&line.what, &line.function, &line.inferred)
+        else {
+            continue;
+        };
+        let name = format!("{}::{op}", line.namespace);
+        let Some(export) = compute.exports()?.iter().find(|e| e.name == *kernel) else {
+            return Err(Error::argument(format!("{name}: no compute source has a function `{kernel}`")));
+        };
+        if export.arity != rule.arity {
+            return Err(Error::argument(format!(
+                "{name}: `{kernel}` takes {} arguments, and its shape function {}",
+                export.arity, rule.arity
+            )));
+        }
+        let mut overload = Overload::new(String::new());
+        overload.schema = Some(Schema::parse(&inferred_schema(&name, inferred))?);
+        let (program, export) = (compute.clone(), export.clone());
+        overload.implementations = vec![Implementation { key: String::new(), program, export, inferred: None }];
+        overload.neuron = Some(Neuron { shape: (shape.clone(), rule.clone()), cores });
+        made.push((name, overload));
+    }
+    if made.is_empty() {
+        return Err(Error::argument("no shape source has a NEURON_LIBRARY that defines an operator"));
+    }
+    let namespace = |name: &str| name.split("::").next().unwrap_or("").to_owned();
+    let mut all = OPERATORS.write().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|name, packet| {
+        !packet.iter().any(|o| o.neuron.is_some()) || !made.iter().any(|(n, _)| namespace(n) == namespace(name))
+    });
+    let names = made.iter().map(|(name, _)| name.clone()).collect();
+    all.extend(made.into_iter().map(|(name, overload)| (name, Arc::new(vec![Arc::new(overload)]))));
+    Ok(names)
 }
 
 /// The overloads of an operator by its qualified name, `lab::muladd`.
@@ -177,6 +249,10 @@ fn inferred_schema(name: &str, inferred: &Inferred) -> String {
 }
 
 impl Overload {
+    fn new(name: String) -> Self {
+        Overload { schema: None, implementations: Vec::new(), python_module: None, name, neuron: None }
+    }
+
     /// Its name; empty for most.
     pub fn name(&self) -> &str {
         if self.name.is_empty() { "default" } else { &self.name }
@@ -298,8 +374,94 @@ impl Overload {
     /// [`Error::Fault`] when it does something wrong, [`Error::Argument`] where it gives another number of results than its schema says.
     pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
         let found = self.implementation(prefer_cuda).map_err(Error::argument)?;
-        let timeout = limits.deadline.map(|d| d.saturating_duration_since(std::time::Instant::now()));
-        found.program.call_export(&found.export, values, timeout, limits.interrupt)
+        match &self.neuron {
+            Some(neuron) => self.call_neuron(found, neuron, values, limits),
+            None => found.program.call_export(&found.export, values, left(limits), limits.interrupt),
+        }
+    }
+
+    /// The shape function, then the kernel on every core.
+    fn call_neuron(
+        &self,
+        found: &Implementation,
+        neuron: &Neuron,
+        values: Vec<Value>,
+        limits: Limits<'_>,
+    ) -> Result<(Value, Report)> {
+        let name = self.schema.as_ref().map_or_else(|| self.name.clone(), Schema::qualified_name);
+        let (program, rule) = &neuron.shape;
+        let (wanted, mut report) = program.call_export(rule, values.clone(), left(limits), limits.interrupt)?;
+        let destination = match &wanted {
+            Value::Tensor(t) => {
+                let made = HostTensor::new(t.dtype(), t.shape(), DeviceTag::CPU, false);
+                Some(made.map_err(|(_, message)| Error::Other(message))?)
+            }
+            _ => None,
+        };
+        let mut result = Value::None;
+        for id in 0..neuron.cores {
+            let core = Core { id, count: neuron.cores, destination: destination.clone() };
+            let (value, more, has_asked) = found.program.call_on_core(
+                &found.export,
+                values.clone(),
+                left(limits),
+                limits.interrupt,
+                Some(core),
+            )?;
+            if !has_asked && neuron.cores > 1 {
+                return Err(Error::Other(format!(
+                    "{name}: with multicore=True a kernel writes to get_dst_tensor(), and `{}` did not ask for it",
+                    found.export.name
+                )));
+            }
+            result = match destination.clone().filter(|_| has_asked) {
+                Some(tensor) => Value::Tensor(tensor),
+                None => value,
+            };
+            // Only the first core prints.
+            if id == 0 {
+                report.output.extend(more.output);
+                report.dropped += more.dropped;
+                report.warnings.extend(more.warnings);
+            }
+        }
+        if !alike(&wanted, &result) {
+            return Err(Error::Other(format!(
+                "{name}: `{}` gave {}, and the shape function `{}` said {}",
+                found.export.name,
+                described(&result),
+                rule.name,
+                described(&wanted)
+            )));
+        }
+        Ok((result, report))
+    }
+}
+
+/// The time that is left.
+fn left(limits: Limits<'_>) -> Option<std::time::Duration> {
+    limits.deadline.map(|d| d.saturating_duration_since(std::time::Instant::now()))
+}
+
+/// Whether results have the same shapes and types.
+fn alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Tensor(a), Value::Tensor(b)) => a.dtype() == b.dtype() && a.shape() == b.shape(),
+        (Value::List(a) | Value::Tuple(a), Value::List(b) | Value::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+        }
+        (a, b) => a.kind() == b.kind(),
+    }
+}
+
+/// `float32 [5, 3]`
+fn described(value: &Value) -> String {
+    match value {
+        Value::Tensor(t) => format!("{} {:?}", t.dtype(), t.shape()),
+        Value::List(all) | Value::Tuple(all) => {
+            format!("({})", all.iter().map(described).collect::<Vec<_>>().join(", "))
+        }
+        other => other.type_name().to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::host::{Call, DeviceTag, Export, LibraryEntry, Limits, Value};
+use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, Limits, Value};
 use super::{DType, Error, Fault, Result};
 pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
@@ -408,6 +408,21 @@ impl Program {
         timeout: Option<std::time::Duration>,
         interrupt: Option<&dyn back::Interrupt>,
     ) -> Result<(Value, Report)> {
+        self.call_on_core(export, args, timeout, interrupt, None).map(|(value, report, _)| (value, report))
+    }
+
+    /// As [`Program::call_export`], as one of Neuron's cores where one is given; also whether it has asked for the destination.
+    ///
+    /// # Errors
+    /// As [`Program::call_export`].
+    pub fn call_on_core(
+        &self,
+        export: &Export,
+        args: Vec<Value>,
+        timeout: Option<std::time::Duration>,
+        interrupt: Option<&dyn back::Interrupt>,
+        core: Option<Core>,
+    ) -> Result<(Value, Report, bool)> {
         let functions = &self.0.module.functions;
         let entry = functions.iter().position(|f| f.name == Call::ENTRY).map(FuncId::new);
         let (Some(entry), Code::Cpu(code)) = (entry, &self.0.code) else {
@@ -423,7 +438,10 @@ impl Program {
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(has_kernels) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
         let deadline = timeout.map(|t| std::time::Instant::now() + t);
-        let call = Call::new(self, &export.name, args, device, Limits { interrupt, deadline });
+        let mut call = Call::new(self, &export.name, args, device, Limits { interrupt, deadline });
+        if let Some(core) = core {
+            call = call.on_core(core);
+        }
         let mut config = LaunchConfig::new(1, 1);
         (config.serial, config.interrupt, config.timeout) = (true, interrupt, timeout);
         config.host = Some(&call);
@@ -433,8 +451,9 @@ impl Program {
         let (output, dropped) = call.take_output();
         report.output.splice(0..0, output);
         report.dropped += dropped;
+        let has_asked = call.has_asked();
         let value = call.finish().0.pop().unwrap_or(Value::None);
-        Ok((value, report))
+        Ok((value, report, has_asked))
     }
 
     /// Launches a kernel for host code.

@@ -252,6 +252,8 @@ const FOLDERS: &[&str] = &[
     "crt/",
     "nv/",
     "pybind11/",
+    "torchneuron/",
+    "neuron/",
     "THC/",
     "nvtx3/",
 ];

@@ -32,6 +32,8 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<kernel::Launcher>()?;
     m.add_class::<kernel::HostFunction>()?;
     m.add_class::<host::ExtensionFunction>()?;
+    m.add_function(wrap_pyfunction!(library::neuron_kernels, m)?)?;
+    m.add_function(wrap_pyfunction!(library::load_neuron, m)?)?;
     m.add_class::<library::LibraryOp>()?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;

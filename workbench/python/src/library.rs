@@ -10,6 +10,7 @@ use workbench::runtime::host::Limits;
 use crate::errors::{self, argument};
 use crate::host::Given;
 use crate::interrupt::Poll;
+use crate::module::Module;
 
 /// Takes in what a text registers, and tells the Python half of the names.
 pub fn adopt(py: Python<'_>, program: &Program) -> PyResult<()> {
@@ -18,6 +19,18 @@ pub fn adopt(py: Python<'_>, program: &Program) -> PyResult<()> {
         py.import("workbench.operators")?.call_method1("adopt_library", (names,))?;
     }
     Ok(())
+}
+
+/// The kernels that a module of Neuron's shape functions names.
+#[pyfunction]
+pub fn neuron_kernels(py: Python<'_>, shape: &Module) -> PyResult<Vec<String>> {
+    library::neuron_kernels(&shape.program).map_err(|e| errors::to_py(py, e))
+}
+
+/// Registers the operators of Neuron's shape functions, whose kernels are in `compute`; their qualified names.
+#[pyfunction]
+pub fn load_neuron(py: Python<'_>, shape: &Module, compute: &Module, cores: u32) -> PyResult<Vec<String>> {
+    library::load_neuron(&shape.program, &compute.program, cores).map_err(|e| errors::to_py(py, e))
 }
 
 /// An operator of the dispatcher: `wb.ops.lab.muladd(a, b, 2.0)`; one of its overloads as an attribute: `.default`, `.Scalar`.

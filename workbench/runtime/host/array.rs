@@ -1,7 +1,7 @@
 //! Tensors: strided views of shared memory.
 
 use std::alloc::{self, Layout};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use smallvec::SmallVec;
 
@@ -57,8 +57,8 @@ pub struct Storage {
     borrowed: Option<Option<Arc<Storage>>>,
     /// The storage whose memory it is, to be read only.
     sealed: Option<Arc<Storage>>,
-    /// Where it is lent to host code, once that has asked for an address.
-    seen: std::sync::OnceLock<Weak<HostMemory>>,
+    /// The calls of host code that it is lent to, once they have asked for an address.
+    seen: Mutex<SmallVec<[Weak<HostMemory>; 1]>>,
 }
 
 // SAFETY: an address; who reads and writes what it points at is decided by the call that holds it.
@@ -96,7 +96,7 @@ impl Storage {
             lender: None,
             borrowed: None,
             sealed: None,
-            seen: std::sync::OnceLock::new(),
+            seen: Mutex::default(),
         }))
     }
 
@@ -112,7 +112,7 @@ impl Storage {
             lender: Some(lender),
             borrowed: None,
             sealed: None,
-            seen: std::sync::OnceLock::new(),
+            seen: Mutex::default(),
         })
     }
 
@@ -121,8 +121,15 @@ impl Storage {
     /// # Safety
     /// It stays where it is until the call ends, or for as long as `within` does.
     pub unsafe fn borrowed(ptr: *mut u8, bytes: usize, writable: bool, within: Option<Arc<Self>>) -> Arc<Self> {
-        let seen = std::sync::OnceLock::new();
-        Arc::new(Storage { ptr, bytes, writable, lender: None, borrowed: Some(within), sealed: None, seen })
+        Arc::new(Storage {
+            ptr,
+            bytes,
+            writable,
+            lender: None,
+            borrowed: Some(within),
+            sealed: None,
+            seen: Mutex::default(),
+        })
     }
 
     /// The same memory, to be read only.
@@ -134,7 +141,7 @@ impl Storage {
             lender: self.lender,
             borrowed: self.borrowed.clone(),
             sealed: Some(self.clone()),
-            seen: std::sync::OnceLock::new(),
+            seen: Mutex::default(),
         })
     }
 
@@ -163,18 +170,22 @@ impl Storage {
         self.writable
     }
 
-    /// Makes it known to host code's pointers.
+    /// Makes it known to the pointers of a call of host code.
     pub fn show(&self, memory: &Arc<HostMemory>, name: &str, dtype: DType) {
-        self.seen.get_or_init(|| {
-            memory.lend(self.ptr as u64, self.bytes as u64, self.writable, name, dtype.scalar());
-            Arc::downgrade(memory)
-        });
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.iter().any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(memory))) {
+            return;
+        }
+        seen.retain(|known| known.strong_count() > 0);
+        memory.lend(self.ptr as u64, self.bytes as u64, self.writable, name, dtype.scalar());
+        seen.push(Arc::downgrade(memory));
     }
 }
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        if let Some(memory) = self.seen.get().and_then(Weak::upgrade) {
+        let seen = self.seen.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for memory in seen.iter().filter_map(Weak::upgrade) {
             memory.take_back(self.ptr as u64);
         }
         if self.lender.is_none()

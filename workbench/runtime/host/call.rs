@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
+use super::neuron::{Core, Neuron};
 use super::ops;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
 use crate::back::cpu::{Host, HostMemory, Lent, Raised, Reply, Word};
@@ -78,6 +79,8 @@ pub(super) struct State {
     function: String,
     /// Where factories put tensors.
     pub device: DeviceTag,
+    /// What Neuron's dialect knows.
+    neuron: Neuron,
 }
 
 fn raised((exception, detail): (Exception, String)) -> Raised {
@@ -113,6 +116,7 @@ impl<'p> Call<'p> {
             library: Vec::new(),
             function: function.to_owned(),
             device,
+            neuron: Neuron::default(),
         };
         Call { program, limits, memory: Arc::default(), state: Mutex::new(state) }
     }
@@ -120,6 +124,18 @@ impl<'p> Call<'p> {
     /// What `TORCH_WARN` has said so far.
     pub fn warnings(&self) -> Vec<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).warnings.clone()
+    }
+
+    /// The same, as one of Neuron's cores.
+    #[must_use]
+    pub fn on_core(mut self, core: Core) -> Self {
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).neuron.core = Some(core);
+        self
+    }
+
+    /// Whether the kernel has asked for the destination that its core has.
+    pub fn has_asked(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).neuron.has_asked
     }
 
     /// What operators that it called have printed.
@@ -589,6 +605,9 @@ impl State {
 
     /// Operations that are the run time's own.
     fn own(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {
+        if let Some(answer) = self.neuron.run(name, &args) {
+            return answer;
+        }
         match (name, args.as_slice()) {
             (
                 "define",
@@ -633,7 +652,7 @@ impl State {
             }
             (
                 "library",
-                [Value::Text(what), Value::Text(_), Value::Text(namespace), Value::Text(text), Value::Text(key), rest @ ..],
+                [Value::Text(what), Value::Text(kind), Value::Text(namespace), Value::Text(text), Value::Text(key), rest @ ..],
             ) => {
                 let (mut function, mut inferred) = (None, None);
                 if let [Value::Int(wrapper), Value::Int(pointer), Value::Int(arity), parts @ ..] = rest {
@@ -655,6 +674,7 @@ impl State {
                 let what = match what.as_str() {
                     "def" => LibraryLine::Define(text.clone()),
                     "impl" => LibraryLine::Implement(text.clone()),
+                    "neuron" => LibraryLine::Neuron(text.clone(), kind.clone()),
                     _ => LibraryLine::PythonModule(text.clone()),
                 };
                 self.library.push(LibraryEntry { namespace: namespace.clone(), what, function, inferred });

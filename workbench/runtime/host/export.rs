@@ -38,6 +38,8 @@ pub enum LibraryLine {
     Implement(String),
     /// `m.set_python_module`.
     PythonModule(String),
+    /// `m.def` of a `NEURON_LIBRARY`: the operator's name, and its kernel's; the function gives the shape.
+    Neuron(String, String),
 }
 
 /// The schema of a C++ function: types as schemas write them; one that torch does not take begins with `!`.

@@ -7,12 +7,14 @@
 mod array;
 mod call;
 mod export;
+mod neuron;
 pub mod ops;
 mod value;
 
 pub use array::{Answer, DeviceTag, HostTensor, Lender, Storage};
 pub use call::{Call, Dispatcher, Limits, set_dispatcher};
 pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
+pub use neuron::Core;
 pub use value::Value;
 
 /// The time in seconds since the first time somebody asked.

@@ -1,0 +1,137 @@
+"""`custom_op.load` and `custom_op.load_library`, as torch_neuronx has them: kernels, shape functions, libraries on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Sequence
+
+from .. import _workbench
+from .._compile import collect_headers, parse_options
+from ..errors import CompileError, make_argument_error
+from ..operators import adopt_library
+
+__all__ = ["CORES", "load", "load_library"]
+
+#: Cores of a NeuronCore's GPSIMD engine, which run a kernel of a library that is loaded with `multicore=True`.
+CORES = 8
+
+# Names of libraries that Neuron keeps for itself.
+_RESERVED = frozenset({"builtin"})
+_FORMAT = "workbench neuron library 1"
+
+
+def load(
+    name: str,
+    compute_srcs: Sequence[str],
+    shape_srcs: Sequence[str],
+    build_directory: str | None = None,
+    multicore: bool = False,
+    extra_cflags: Sequence[str] | None = None,
+    verbose: bool = False,
+) -> None:
+    """Compiles a library of operators and registers them in `wb.ops` (and `torch.ops`, where torch is loaded).
+
+    `shape_srcs` are files with shape functions and a `NEURON_LIBRARY(ns, m)` that names the kernels, which are in the files
+    `compute_srcs`. The library is written to `build_directory` (default: a temporary folder) as `lib<name>.so`, a text that
+    `load_library` reads in any process. A call runs the shape function, then the kernel, once for each of `CORES` where
+    `multicore`, and compares the result with what the shape function said. There is no limit on the number of operators or
+    libraries, and results may be several tensors. `-DSTACK_SIZE=` needs no saying here, and is understood.
+
+    Raises FileNotFoundError, CompileError naming the file, ArgumentError for a kernel that is not there and a reserved name.
+
+    >>> import pathlib, tempfile, numpy as np, workbench as wb
+    >>> from workbench.neuron import custom_op
+    >>> here = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (here / "twice.cpp").write_text('torch::Tensor twice(const torch::Tensor& x) { return torch::mul(x, 2); }')
+    >>> _ = (here / "shape.cpp").write_text('torch::Tensor shape(torch::Tensor x) { return torch::zeros(x.sizes(), torch::kFloat); }'
+    ...                                     'NEURON_LIBRARY(doc_neuron, m) { m.def("twice", &shape, "twice"); }')
+    >>> custom_op.load(name="twice", compute_srcs=[str(here / "twice.cpp")], shape_srcs=[str(here / "shape.cpp")])
+    >>> wb.ops.doc_neuron.twice(np.ones(2, np.float32))
+    array([2., 2.], dtype=float32)
+    """
+    if not isinstance(name, str) or not name:
+        raise make_argument_error(f"name is a str, got {name!r}")
+    if name in _RESERVED:
+        raise make_argument_error(f"the name `{name}` is reserved; give the library another")
+    parsed = parse_options(list(extra_cflags or ()), "cpu")
+    library = {
+        "format": _FORMAT,
+        "name": name,
+        "multicore": bool(multicore),
+        "defines": [list(pair) for pair in parsed.defines],
+        "compute": _texts("compute_srcs", compute_srcs),
+        "shape": _texts("shape_srcs", shape_srcs),
+    }
+    for part, paths in (("compute", compute_srcs), ("shape", shape_srcs)):
+        found = dict(library[part])
+        collect_headers("", [*dict.fromkeys(Path(p).parent for p in paths), *parsed.include_dirs], found)
+        library[f"{part}_headers"] = {key: text for key, text in found.items() if key not in library[part]}
+    _register(library, verbose)
+    folder = Path(build_directory) if build_directory is not None else Path(tempfile.mkdtemp(prefix="workbench-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"lib{name}.so"
+    # At once, so that another process reads the old one or the new one.
+    handle, written = tempfile.mkstemp(dir=folder, prefix=f"lib{name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(library, file)
+    os.replace(written, target)
+    if verbose:
+        print(f"{target}: {', '.join(sorted(library['compute']))}")
+
+
+def load_library(path: str) -> None:
+    """Registers the operators of a library that `load` has written, in whatever process.
+
+    Raises FileNotFoundError, and OSError for a file that is no library of Workbench's.
+
+    >>> from workbench.neuron import custom_op
+    >>> custom_op.load_library("no/such/library.so")
+    Traceback (most recent call last):
+      ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no/such/library.so'
+    """
+    try:
+        library = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
+        library = None
+    if not isinstance(library, dict) or library.get("format") != _FORMAT:
+        raise OSError(f"{path} is no library that workbench.neuron.custom_op.load has written; a binary for Neuron cannot run here")
+    _register(library, False)
+
+
+def _texts(what: str, paths: Iterable[str]) -> dict[str, str]:
+    if isinstance(paths, (str, Path)):
+        raise make_argument_error(f"{what} is a list of paths, got {paths!r}")
+    texts = {str(path): Path(path).read_text(encoding="utf-8", errors="replace") for path in paths}
+    if not texts:
+        raise make_argument_error(f"{what} is empty; it must name a file at least")
+    return texts
+
+
+def _register(library: Mapping[str, Any], verbose: bool) -> None:
+    shape = _compile(library, "shape", {}, verbose)
+    kernels = _workbench.neuron_kernels(shape)
+    lines = "".join(f'm.def("{kernel}", &{kernel});\n' for kernel in kernels)
+    offered = f"PYBIND11_MODULE(kernels, m) {{\n{lines}}}\n"
+    try:
+        compute = _compile(library, "compute", {"kernels of NEURON_LIBRARY": offered}, verbose)
+    except CompileError as error:
+        unknown = [d for d in error.diagnostics if d.severity == "error"]
+        if unknown and all(d.file == "kernels of NEURON_LIBRARY" for d in unknown):
+            raise make_argument_error(f"{library['name']}: {unknown[0].message} in the compute sources") from None
+        raise
+    adopt_library(_workbench.load_neuron(shape, compute, CORES if library["multicore"] else 1))
+
+
+def _compile(library: Mapping[str, Any], part: str, more: Mapping[str, str], verbose: bool) -> _workbench.Module:
+    texts = {**library[part], **more}
+    source = "".join(f'#include "{text}"\n' for text in texts)
+    headers = {**library[f"{part}_headers"], **texts}
+    defines = [(str(key), str(value)) for key, value in library["defines"]]
+    made = _workbench.compile_source(source, "cpu", library["name"], defines, headers, [], None, None, False, True)
+    for warning in made.warnings if verbose else ():
+        print(warning)
+    return made
