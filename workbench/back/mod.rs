@@ -210,11 +210,42 @@ pub enum Exception {
     Memory,
     /// `OverflowError`: `std::overflow_error`.
     Overflow,
+    // What Python's C interface may set besides.
+    /// `KeyError`: a key that is not there.
+    Key,
+    /// `ZeroDivisionError`: a division by zero.
+    ZeroDivision,
+    /// `ArithmeticError`: what cannot be computed.
+    Arithmetic,
+    /// `SystemError`: Python's C interface used wrongly.
+    System,
+    /// `AttributeError`: an attribute that is not there.
+    Attribute,
+    /// `StopIteration`: the end of an iterator.
+    StopIteration,
+    /// `LookupError`: an index or a key.
+    Lookup,
+    /// `AssertionError`: what does not hold.
+    Assertion,
+    /// `ImportError`: a module that is not there.
+    Import,
+    /// `OSError`: the system's.
+    Os,
+    /// `EOFError`: the end of a file.
+    Eof,
+    /// `BufferError`: a buffer that is not to be had.
+    Buffer,
+    /// `FloatingPointError`: arithmetic of floats.
+    FloatingPoint,
+    /// `NameError`: a name that is not there.
+    Name,
+    /// `Exception`: none in particular.
+    Any,
 }
 
 impl Exception {
     /// Every exception, in the order of their numbers in `raise`.
-    pub const ALL: [Exception; 7] = [
+    pub const ALL: [Exception; 22] = [
         Exception::Runtime,
         Exception::Value,
         Exception::Type,
@@ -222,6 +253,21 @@ impl Exception {
         Exception::NotImplemented,
         Exception::Memory,
         Exception::Overflow,
+        Exception::Key,
+        Exception::ZeroDivision,
+        Exception::Arithmetic,
+        Exception::System,
+        Exception::Attribute,
+        Exception::StopIteration,
+        Exception::Lookup,
+        Exception::Assertion,
+        Exception::Import,
+        Exception::Os,
+        Exception::Eof,
+        Exception::Buffer,
+        Exception::FloatingPoint,
+        Exception::Name,
+        Exception::Any,
     ];
 
     /// The name in Python.
@@ -234,6 +280,35 @@ impl Exception {
             Exception::NotImplemented => "NotImplementedError",
             Exception::Memory => "MemoryError",
             Exception::Overflow => "OverflowError",
+            Exception::Key => "KeyError",
+            Exception::ZeroDivision => "ZeroDivisionError",
+            Exception::Arithmetic => "ArithmeticError",
+            Exception::System => "SystemError",
+            Exception::Attribute => "AttributeError",
+            Exception::StopIteration => "StopIteration",
+            Exception::Lookup => "LookupError",
+            Exception::Assertion => "AssertionError",
+            Exception::Import => "ImportError",
+            Exception::Os => "OSError",
+            Exception::Eof => "EOFError",
+            Exception::Buffer => "BufferError",
+            Exception::FloatingPoint => "FloatingPointError",
+            Exception::Name => "NameError",
+            Exception::Any => "Exception",
+        }
+    }
+
+    /// Whether `except` with a class catches it.
+    pub fn is(self, class: Exception) -> bool {
+        match class {
+            Exception::Any => true,
+            Exception::Lookup => matches!(self, Exception::Lookup | Exception::Index | Exception::Key),
+            Exception::Arithmetic => matches!(
+                self,
+                Exception::Arithmetic | Exception::Overflow | Exception::ZeroDivision | Exception::FloatingPoint
+            ),
+            Exception::Runtime => matches!(self, Exception::Runtime | Exception::NotImplemented),
+            class => self == class,
         }
     }
 }

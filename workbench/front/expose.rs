@@ -9,6 +9,9 @@ use crate::source::FileId;
 /// Names that the registration mentions, which the library must be asked for.
 pub const WORDS: [&str; 3] = ["__wb", "expose", "__wb_entry_call"];
 
+/// Names that the registration of a module of Python's C interface mentions.
+pub const PYTHON_WORDS: [&str; 2] = ["__wb_python_init", "__wb_entry_call"];
+
 /// Types that a text names which has functions to register: numbers alone are called without the library.
 pub const TYPES: [&str; 11] = [
     "Tensor",
@@ -74,6 +77,45 @@ pub fn text(unit: &TranslationUnit, library: &[FileId], interner: &Interner) -> 
     }
     let calls: String = names.iter().map(|(name, _)| format!("__wb::expose(\"{name}\", &{name}); ")).collect();
     Some(format!("void __wb_entry_register_exposed() {{ (void)&__wb_entry_call; {calls}}}"))
+}
+
+/// The text that runs the `PyInit_` functions of a unit; `None` when there is none.
+pub fn python_text(unit: &TranslationUnit, library: &[FileId], interner: &Interner) -> Option<String> {
+    let mut names = Vec::new();
+    initialisers(&unit.items, "", library, interner, &mut names);
+    if names.is_empty() {
+        return None;
+    }
+    let register = |(i, name): (usize, &String)| {
+        format!("void __wb_entry_register_python_{i}() {{ (void)&__wb_entry_call; __wb_python_init({name}()); }} ")
+    };
+    Some(names.iter().enumerate().map(register).collect())
+}
+
+fn initialisers(items: &[Item], within: &str, library: &[FileId], interner: &Interner, out: &mut Vec<String>) {
+    for item in items {
+        match item {
+            Item::Function(func) => {
+                let name = interner.name(func.name.last().name);
+                let ours = library.contains(&func.span.file);
+                if ours || func.body.is_none() || !is_plain(func) || !func.params.is_empty() {
+                    continue;
+                }
+                let name = format!("{within}{name}");
+                if name[within.len()..].starts_with("PyInit_") && !out.contains(&name) {
+                    out.push(name);
+                }
+            }
+            Item::Namespace(inner) => {
+                let within = match inner.name {
+                    Some(name) => format!("{within}{}::", interner.name(name.name)),
+                    None => within.to_owned(),
+                };
+                initialisers(&inner.items, &within, library, interner, out);
+            }
+            _ => {}
+        }
+    }
 }
 
 fn is_plain(func: &FunctionDecl) -> bool {

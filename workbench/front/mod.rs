@@ -78,6 +78,10 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     if offers {
         expose::WORDS.iter().for_each(|word| _ = interner.intern(word));
     }
+    let python = parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::PYTHON));
+    if python {
+        expose::PYTHON_WORDS.iter().for_each(|word| _ = interner.intern(word));
+    }
     let (library, all) = shelf::reached(&parts, sources, &mut interner);
     let before = diags.len();
     let asked =
@@ -87,7 +91,7 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let mut round = 0;
     loop {
         let read = all.iter().chain(&tokens).copied().collect();
-        module = lowered(sources, read, (&library, offers), options, &mut interner, &mut diags);
+        module = lowered(sources, read, (&library, offers, python), options, &mut interner, &mut diags);
         round += 1;
         let host: Vec<_> = module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
         if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &host, &interner) {
@@ -100,20 +104,23 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     (module, diags)
 }
 
-/// Parses and lowers preprocessed tokens; with the library's files comes whether host functions without registrations are offered.
+/// Parses and lowers preprocessed tokens; with the library's files comes whether host functions without registrations are
+/// offered, and whether the text may hold a module of Python's C interface.
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    (library, offers): (&[FileId], bool),
+    (library, offers, python): (&[FileId], bool, bool),
     options: &Options,
     interner: &mut ast::Interner,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
     let unit = parser::parse(tokens, interner, diags);
     let registers = ["__wb_module", "__wb_library", "__wb_neuron"].iter().any(|name| interner.contains(name));
-    let exposed = expose::text(&unit, library, interner).filter(|_| !registers && offers);
+    let module = if python { expose::python_text(&unit, library, interner) } else { None };
+    let plain = !registers && offers && module.is_none();
+    let exposed = if plain { expose::text(&unit, library, interner) } else { None };
     let (mut ours, mut library) = (None, library.to_vec());
-    if let Some(text) = exposed {
+    if let Some(text) = module.or(exposed) {
         let file = sources.add("<exposed>", text);
         library.push(file);
         let tokens = preprocess::preprocess(sources, file, options, interner, diags).tokens;

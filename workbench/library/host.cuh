@@ -892,3 +892,74 @@ inline void __wb_throw() {
     __wb_push_c_string("std::terminate: `throw` without anything to throw");
     __wb_raise(0, 1);
 }
+
+// What `snprintf` and its like format: numbers as they are, texts with their addresses, other pointers as addresses.
+template <typename T> inline void __wb_put_formatted(T value) {
+    if constexpr (std::is_same_v<T, const char*> || std::is_same_v<T, char*>) {
+        if (value == nullptr) {
+            __wb_push_none();
+        } else {
+            __wb_push_int(reinterpret_cast<long>(value));
+            __wb_push_c_string(value);
+            __wb_push_tuple(2);
+        }
+    } else if constexpr (std::is_pointer_v<T>) {
+        __wb_push_int(reinterpret_cast<long>(value));
+        __wb_push_tuple(1);
+    } else if constexpr (std::is_same_v<T, std::nullptr_t>) {
+        __wb_push_none();
+    } else if constexpr (std::is_floating_point_v<T>) {
+        __wb_push_float(value);
+    } else {
+        __wb_push_int((long)value);
+    }
+}
+
+namespace std {
+
+template <typename... A> inline int snprintf(char* out, size_t size, const char* format, A... args) {
+    __wb_push_c_string(format);
+    (__wb_put_formatted<A>(args), ...);
+    __wb_op("workbench::format", 1 + sizeof...(A));
+    size_t n = __wb_text_size();
+    const char* text = (const char*)__wb_pop_text();
+    if (size > 0) {
+        size_t kept = n < size - 1 ? n : size - 1;
+        for (size_t i = 0; i < kept; ++i) out[i] = text[i];
+        out[kept] = 0;
+    }
+    __wb_free(text);
+    return (int)n;
+}
+template <typename... A> inline int sprintf(char* out, const char* format, A... args) {
+    return std::snprintf(out, (size_t)1 << 62, format, args...);
+}
+
+// Templates, so that a text's own functions of these names are chosen before them.
+template <typename T> inline size_t strlen(const T* text) {
+    size_t n = 0;
+    while (text[n] != 0) ++n;
+    return n;
+}
+template <typename T> inline int strncmp(const T* a, const T* b, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+        if (a[i] != b[i]) return (unsigned char)a[i] < (unsigned char)b[i] ? -1 : 1;
+        if (a[i] == 0) return 0;
+    }
+    return 0;
+}
+template <typename T> inline int strcmp(const T* a, const T* b) { return std::strncmp(a, b, ~(size_t)0); }
+template <typename T> inline T* strcpy(T* to, const T* from) {
+    size_t i = 0;
+    for (; from[i] != 0; ++i) to[i] = from[i];
+    to[i] = 0;
+    return to;
+}
+
+}
+using std::snprintf;
+using std::sprintf;
+using std::strcmp;
+using std::strcpy;
+using std::strlen;
+using std::strncmp;

@@ -42,6 +42,15 @@ static TORCH_ACCESSOR: Part = Part { name: "<torch_accessor>", text: include_str
 /// [`TORCH`]'s dispatcher.
 static TORCH_LIBRARY: Part = Part { name: "<torch_library>", text: include_str!("torch_library.cuh"), mark: "" };
 
+/// Python's C interface, on [`TORCH`].
+pub static PYTHON: Part = Part { name: "<python>", text: include_str!("python.cuh"), mark: "" };
+
+/// Names that ask for [`PYTHON`].
+const PYTHON_NAMES: [&str; 4] = ["PyObject", "PyModuleDef", "PyMethodDef", "PyCFunction"];
+
+/// Functions of C's library that [`HOST`] has.
+const C_NAMES: [&str; 6] = ["snprintf", "sprintf", "strcmp", "strcpy", "strlen", "strncmp"];
+
 /// Names that ask for [`TORCH_LIBRARY`]: what its macros write, and what stands without them.
 const TORCH_LIBRARY_NAMES: [&str; 5] = ["__wb_library", "Library", "Dispatcher", "stable", "headeronly"];
 
@@ -501,6 +510,72 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ("TORCH_BOX", "(f) (f)"),
     ("TORCH_SELECTIVE_NAME", "(name) (name)"),
     ("TORCH_SELECTIVE_SCHEMA", "(schema) (schema)"),
+    // Of <Python.h>.
+    ("PY_MAJOR_VERSION", "3"),
+    ("PY_MINOR_VERSION", "12"),
+    ("PY_MICRO_VERSION", "0"),
+    ("PY_VERSION", "\"3.12.0\""),
+    ("PY_VERSION_HEX", "0x030c00f0"),
+    ("PY_SSIZE_T_MAX", "9223372036854775807l"),
+    ("PYTHON_API_VERSION", "1013"),
+    ("PyMODINIT_FUNC", "extern \"C\" PyObject*"),
+    ("PyModuleDef_HEAD_INIT", "{0}"),
+    ("PyDoc_STR", "(text) text"),
+    ("PyDoc_VAR", "(name) static const char name[]"),
+    ("PyDoc_STRVAR", "(name, text) static const char name[] = text"),
+    ("Py_UNUSED", "(name) __wb_unused_##name"),
+    ("Py_ARRAY_LENGTH", "(array) (sizeof(array) / sizeof((array)[0]))"),
+    ("Py_UNREACHABLE", "() __trap()"),
+    ("Py_CLEAR", "(object) do { (object) = nullptr; } while (0)"),
+    ("Py_SETREF", "(object, other) do { (object) = (other); } while (0)"),
+    ("Py_XSETREF", "(object, other) do { (object) = (other); } while (0)"),
+    ("Py_None", "reinterpret_cast<PyObject*>(1l)"),
+    ("Py_True", "reinterpret_cast<PyObject*>(2l)"),
+    ("Py_False", "reinterpret_cast<PyObject*>(3l)"),
+    ("Py_RETURN_NONE", "return Py_None"),
+    ("Py_RETURN_TRUE", "return Py_True"),
+    ("Py_RETURN_FALSE", "return Py_False"),
+    ("Py_BEGIN_ALLOW_THREADS", "{"),
+    ("Py_END_ALLOW_THREADS", "}"),
+    ("Py_BLOCK_THREADS", ""),
+    ("Py_UNBLOCK_THREADS", ""),
+    ("PyMem_New", "(type, n) ((type*)PyMem_Malloc((n) * sizeof(type)))"),
+    ("PyMem_Del", "(memory) PyMem_Free(memory)"),
+    ("PyBool_Type", "__wb::py_type(1)[0]"),
+    ("PyLong_Type", "__wb::py_type(2)[0]"),
+    ("PyFloat_Type", "__wb::py_type(3)[0]"),
+    ("PyUnicode_Type", "__wb::py_type(4)[0]"),
+    ("PyBytes_Type", "__wb::py_type(5)[0]"),
+    ("PyList_Type", "__wb::py_type(6)[0]"),
+    ("PyTuple_Type", "__wb::py_type(7)[0]"),
+    ("PyDict_Type", "__wb::py_type(8)[0]"),
+    ("PyModule_Type", "__wb::py_type(9)[0]"),
+    ("PyType_Type", "__wb::py_type(13)[0]"),
+    ("PyBaseObject_Type", "__wb::py_type(15)[0]"),
+    // Their numbers: `runtime::host::python`.
+    ("PyExc_RuntimeError", "reinterpret_cast<PyObject*>(-1l)"),
+    ("PyExc_ValueError", "reinterpret_cast<PyObject*>(-2l)"),
+    ("PyExc_TypeError", "reinterpret_cast<PyObject*>(-3l)"),
+    ("PyExc_IndexError", "reinterpret_cast<PyObject*>(-4l)"),
+    ("PyExc_NotImplementedError", "reinterpret_cast<PyObject*>(-5l)"),
+    ("PyExc_MemoryError", "reinterpret_cast<PyObject*>(-6l)"),
+    ("PyExc_OverflowError", "reinterpret_cast<PyObject*>(-7l)"),
+    ("PyExc_KeyError", "reinterpret_cast<PyObject*>(-8l)"),
+    ("PyExc_ZeroDivisionError", "reinterpret_cast<PyObject*>(-9l)"),
+    ("PyExc_ArithmeticError", "reinterpret_cast<PyObject*>(-10l)"),
+    ("PyExc_SystemError", "reinterpret_cast<PyObject*>(-11l)"),
+    ("PyExc_AttributeError", "reinterpret_cast<PyObject*>(-12l)"),
+    ("PyExc_StopIteration", "reinterpret_cast<PyObject*>(-13l)"),
+    ("PyExc_LookupError", "reinterpret_cast<PyObject*>(-14l)"),
+    ("PyExc_AssertionError", "reinterpret_cast<PyObject*>(-15l)"),
+    ("PyExc_ImportError", "reinterpret_cast<PyObject*>(-16l)"),
+    ("PyExc_OSError", "reinterpret_cast<PyObject*>(-17l)"),
+    ("PyExc_EOFError", "reinterpret_cast<PyObject*>(-18l)"),
+    ("PyExc_BufferError", "reinterpret_cast<PyObject*>(-19l)"),
+    ("PyExc_FloatingPointError", "reinterpret_cast<PyObject*>(-20l)"),
+    ("PyExc_NameError", "reinterpret_cast<PyObject*>(-21l)"),
+    ("PyExc_Exception", "reinterpret_cast<PyObject*>(-22l)"),
+    ("PyExc_IOError", "PyExc_OSError"),
 ];
 
 /// `<cuda_pipeline.h>`: asynchronous copies to shared memory.
@@ -540,7 +615,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 15] {
+pub fn all() -> [&'static Part; 16] {
     [
         &STD,
         &HALF,
@@ -556,6 +631,7 @@ pub fn all() -> [&'static Part; 15] {
         &TORCH_ACCESSOR,
         &TORCH_LIBRARY,
         &NEURON,
+        &PYTHON,
         &CUDART,
     ]
 }
@@ -580,7 +656,8 @@ fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
 
 /// The texts to read first, in this order: those that the user's mentions something of; `mentions` tells of an identifier.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
-    let torch = TORCH_NAMES.iter().any(|n| mentions(n)).then_some(&TORCH);
+    let python = PYTHON_NAMES.iter().any(|n| mentions(n)).then_some(&PYTHON);
+    let torch = (python.is_some() || TORCH_NAMES.iter().any(|n| mentions(n))).then_some(&TORCH);
     let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
     let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
     let neuron = torch.filter(|_| NEURON_NAMES.iter().any(|n| mentions(n))).map(|_| &NEURON);
@@ -593,7 +670,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let c10 = (aten.is_some() || mentions_c10_half(&mentions) || torch.is_some() && halves).then_some(&C10_HALF);
     let half = (c10.is_some() || halves).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
-    let host = (torch.is_some() || mentions(THROW) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
+    let c = C_NAMES.iter().any(|n| mentions(n));
+    let host = (torch.is_some() || c || mentions(THROW) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
         .then_some(&HOST);
     let std = (c10.is_some() || host.is_some() || mentions("std")).then_some(&STD);
     // Of ATen every tensor names a few lines.
@@ -602,8 +680,25 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
     let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
-    [pipeline, half, std, c10, aten, host, torch, cudart, torch_half, torch_accessor, torch_library, neuron, packed, groups, helper_math]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        pipeline,
+        half,
+        std,
+        c10,
+        aten,
+        host,
+        torch,
+        cudart,
+        torch_half,
+        torch_accessor,
+        torch_library,
+        neuron,
+        python,
+        packed,
+        groups,
+        helper_math,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

@@ -342,6 +342,7 @@ impl Program {
         args: &[Const],
         interrupt: Option<&dyn back::Interrupt>,
     ) -> Result<(Option<Const>, Report)> {
+        self.registered()?;
         let (id, func) = self.host(name)?;
         let args: Vec<Arg> = args.iter().copied().map(Arg::Scalar).collect();
         let raw = bind(&func.name, &func.params, &args)?;
@@ -383,7 +384,10 @@ impl Program {
         let (mut exports, mut library) = (Vec::new(), Vec::new());
         if let Code::Cpu(code) = &self.0.code {
             let functions = self.0.module.functions.iter().enumerate();
-            for (i, func) in functions.filter(|(_, f)| f.name.starts_with(Call::REGISTER)) {
+            let mut registrations: Vec<_> = functions.filter(|(_, f)| f.name.starts_with(Call::REGISTER)).collect();
+            // Variables are computed first.
+            registrations.sort_by_key(|(_, f)| !f.name.starts_with(Call::COMPUTE));
+            for (i, func) in registrations {
                 let call = Call::new(self, &func.name, Vec::new(), DeviceTag::CPU, Limits::default());
                 let mut config = LaunchConfig::new(1, 1);
                 config.serial = true;
@@ -433,6 +437,11 @@ impl Program {
             let (wanted, came) = (export.arity, args.len());
             let s = if wanted == 1 { "" } else { "s" };
             return Err(Error::argument(format!("{}() takes {wanted} argument{s}, {came} given", export.name)));
+        }
+        if let [Value::Tuple(positional), Value::Dict(named)] = args.as_slice()
+            && let Some(message) = export.refusal(positional.len(), named.len())
+        {
+            return Err(Error::argument(message));
         }
         let has_kernels = self.0.module.kernels().next().is_some();
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(has_kernels) };

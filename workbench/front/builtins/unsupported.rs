@@ -63,7 +63,7 @@ const HOST_FUNCTIONS: &[Advice] = host! {
     "abort" "atexit" "atof" "atoi" "atol" "calloc" "clock_gettime" "drand48" "exit" "fclose" "fflush" "fgets" "fopen" "fprintf"
     "fread" "fscanf" "fseek" "fwrite" "getchar" "getenv" "gettimeofday" "getopt" "lrand48" "omp_get_max_threads"
     "omp_get_num_threads" "omp_get_thread_num" "omp_get_wtime" "perror" "putchar" "puts" "qsort" "rand" "rand_r" "random"
-    "realloc" "scanf" "setenv" "sleep" "snprintf" "sprintf" "srand" "srand48" "srandom" "sscanf" "strtod" "strtof" "strtol"
+    "realloc" "scanf" "setenv" "sleep" "srand" "srand48" "srandom" "sscanf" "strtod" "strtof" "strtol"
     "strtoul" "system" "time" "usleep"
 };
 

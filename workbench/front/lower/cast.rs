@@ -215,7 +215,15 @@ fn wide_integer(ty: &Ty) -> bool {
 }
 
 fn pointee_without_qualifiers(ty: &Ty) -> Option<Ty> {
-    ty.pointee().map(Ty::unqualified)
+    ty.pointee().map(without_qualifiers)
+}
+
+/// The same type without qualifiers at any level of pointers.
+fn without_qualifiers(ty: &Ty) -> Ty {
+    match ty.pointee() {
+        Some(inner) => without_qualifiers(inner).pointer(),
+        None => ty.unqualified(),
+    }
 }
 
 /// Whether a cast is allowed ([expr.static.cast], [expr.reinterpret.cast], [expr.const.cast], [expr.cast]).

@@ -19,7 +19,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn local_variable(&mut self, specs: &Specifiers, var: &'a VarDecl) {
+    pub(super) fn local_variable(&mut self, specs: &Specifiers, var: &'a VarDecl) {
         if specs.shared {
             self.shared_variable(specs, var);
             return;
@@ -42,11 +42,11 @@ impl<'a> Lowerer<'a> {
         // What nobody changes is made anew in each call of host code: nobody can tell.
         let symbol = var.name.name;
         let is_fixed = ty.is_const || !(self.f.usage.is_assigned(symbol) || self.needs_destructor(&ty));
-        let computed = || var.init.as_ref().is_some_and(usage::calls);
         let made = specs.is_static
             && self.f.side == super::Side::Host
             && is_fixed
-            && (ty.is_const && self.needs_destructor(&ty) || computed());
+            && !ty.is_reference()
+            && (self.needs_destructor(&ty) || var.init.is_some() && !self.has_static_bytes(var, &ty));
         let plain = Specifiers { is_static: false, ..*specs };
         let specs = if made { &plain } else { specs };
         if specs.is_static && !is_const(specs, var) && !ty.is_reference() {
@@ -75,6 +75,12 @@ impl<'a> Lowerer<'a> {
                 self.end_scope(mark, var.name.span);
             }
         }
+    }
+
+    /// Whether a variable is there before the program runs.
+    fn has_static_bytes(&mut self, var: &'a VarDecl, ty: &Ty) -> bool {
+        let ((_, bytes), fine) = self.quietly(|this| this.static_bytes(var, ty.clone()));
+        fine && bytes.is_some()
     }
 
     /// Reports an initialiser that uses its variable where it cannot.

@@ -274,7 +274,7 @@ impl<'a> Lowerer<'a> {
         foreign
     }
 
-    fn emit_var_address(&mut self, id: VarId, span: Span) -> Value {
+    pub(super) fn emit_var_address(&mut self, id: VarId, span: Span) -> Value {
         let in_frame = matches!(
             self.var(id).storage,
             Storage::Slot(_) | Storage::Reference(_) | Storage::Value(_) | Storage::Local(_)
@@ -289,6 +289,13 @@ impl<'a> Lowerer<'a> {
             Storage::Shared(shared) => self.at(span).bind(Type::Ptr, Op::SharedAddr(shared)),
             Storage::Constant => self.constant_address(id, span),
             Storage::Host => {
+                let before = self.diags.len();
+                if let Some(data) = self.host_data(id, span) {
+                    return self.at(span).bind(Type::Ptr, Op::GlobalAddr(data));
+                }
+                if self.diags.len() > before {
+                    return self.at(span).constant(Const::Null);
+                }
                 let message = "variables of the host are not supported in functions";
                 self.report(Diagnostic::error(Code::Unsupported, span, message).help("pass the value as a parameter"));
                 self.at(span).constant(Const::Null)

@@ -1,6 +1,7 @@
 //! Variables at namespace scope: constants, which are folded or become read-only data; the rest is the host's or refused.
 
 use super::names::Decl;
+use super::host_data::HostVar;
 use super::tree::{Node, Typed, VarId};
 use super::{Lowerer, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
@@ -62,7 +63,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn global_variable(&mut self, specs: &Specifiers, var: &'a VarDecl) {
+    fn global_variable(&mut self, specs: &'a Specifiers, var: &'a VarDecl) {
         let ty = match self.declared_type(var) {
             Some(ty) => ty.qualified(specs.constexpr, false),
             None => Ty::error(),
@@ -77,12 +78,27 @@ impl<'a> Lowerer<'a> {
             self.module_variable(specs, var, ty);
             return;
         } else if is_const && var.init.is_some() {
-            self.constant_variable(specs, var, ty.constant());
+            let ty = self.host_type(var, ty.constant());
+            let before = self.vars.len();
+            self.constant_variable(specs, var, ty);
+            self.note_host_var(before, specs, var);
             return;
         } else {
             Storage::Host
         };
+        let ty = self.host_type(var, ty);
+        let before = self.vars.len();
         self.declare_var(var, ty, storage, None);
+        self.note_host_var(before, specs, var);
+    }
+
+    /// Remembers how a variable of the host is declared, should a host function name it.
+    fn note_host_var(&mut self, before: usize, specs: &'a Specifiers, var: &'a VarDecl) {
+        let id = VarId(before as u32);
+        if self.vars.len() > before && self.var(id).is_host() {
+            let scope = self.scopes.current();
+            self.host_vars.insert(id, HostVar { specs, decl: var, scope, data: None });
+        }
     }
 
     pub(super) fn declare_var(&mut self, var: &'a VarDecl, ty: Ty, storage: Storage, constant: Option<Const>) {
@@ -99,9 +115,29 @@ impl<'a> Lowerer<'a> {
         let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
         let space = if specs.constant { Space::Constant } else { Space::Device };
         let limit = if specs.constant { MAX_TABLE } else { MAX_DEVICE };
-        let (ty, bytes) = match &var.init {
+        let (ty, bytes) = self.static_bytes(var, ty);
+        let too_large = ty.size().is_some_and(|n| n > limit);
+        if too_large {
+            let message = format!("`{name}` takes {} bytes, and at most {limit} are possible", ty.size().unwrap_or(0));
+            self.report(Diagnostic::error(Code::StackLimit, span, message).help("pass an array as a parameter"));
+        } else if ty.is_array() && ty.size().is_none() {
+            let message = format!("`{name}` has neither a length nor a list to take it from");
+            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
+        }
+        let storage = match bytes {
+            Some(bytes) if !too_large => Storage::Global(self.add_data(name, bytes, &ty, space)),
+            _ => Storage::Nowhere,
+        };
+        let ty = if matches!(storage, Storage::Nowhere) { Ty::error() } else { ty };
+        self.declare_var(var, ty, storage, None);
+    }
+
+    /// The bytes of a variable that is there before the program runs, and its type with its length; what is no constant is reported.
+    pub(super) fn static_bytes(&mut self, var: &'a VarDecl, ty: Ty) -> (Ty, Option<Vec<u8>>) {
+        let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
+        match &var.init {
             None => match self.default_initialised(&ty, span) {
-                None => (ty.clone(), ty.size().map(|n| vec![0; n.min(limit) as usize])),
+                None => (ty.clone(), ty.size().map(|n| vec![0; n.min(MAX_DEVICE) as usize])),
                 Some(value) => {
                     let bytes = self.constant_object(&value, &ty);
                     if bytes.is_none() && !value.is_error() {
@@ -130,21 +166,7 @@ impl<'a> Lowerer<'a> {
                 }
                 (ty, Some(bytes).filter(|b| !b.is_empty()))
             }
-        };
-        let too_large = ty.size().is_some_and(|n| n > limit);
-        if too_large {
-            let message = format!("`{name}` takes {} bytes, and at most {limit} are possible", ty.size().unwrap_or(0));
-            self.report(Diagnostic::error(Code::StackLimit, span, message).help("pass an array as a parameter"));
-        } else if ty.is_array() && ty.size().is_none() {
-            let message = format!("`{name}` has neither a length nor a list to take it from");
-            self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
         }
-        let storage = match bytes {
-            Some(bytes) if !too_large => Storage::Global(self.add_data(name, bytes, &ty, space)),
-            _ => Storage::Nowhere,
-        };
-        let ty = if matches!(storage, Storage::Nowhere) { Ty::error() } else { ty };
-        self.declare_var(var, ty, storage, None);
     }
 
     /// A const variable with an initialiser, at namespace scope.
@@ -231,7 +253,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Adds data of a type.
-    fn add_data(&mut self, name: String, bytes: Vec<u8>, ty: &Ty, space: Space) -> Global {
+    pub(super) fn add_data(&mut self, name: String, bytes: Vec<u8>, ty: &Ty, space: Space) -> Global {
         self.module.globals.push(GlobalData { name, bytes, align: ty.variable_align(), elem: ty.uniform(), space });
         Global::new(self.module.globals.len() - 1)
     }

@@ -34,6 +34,7 @@ mod fold;
 mod function;
 mod function_pointer;
 mod global;
+mod host_data;
 mod host;
 mod init;
 mod instance;
@@ -401,6 +402,10 @@ struct Lowerer<'a> {
     dispatchers: Vec<(FnTy, FuncIndex)>,
     /// What launches kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
+    /// How variables of the host are declared.
+    host_vars: HashMap<VarId, host_data::HostVar<'a>>,
+    /// Those of them that are no constants, in the order they were asked for.
+    computed: Vec<VarId>,
     /// Functions whose bodies wait.
     queue: VecDeque<FuncIndex>,
     context: Option<Rc<Context>>,
@@ -455,6 +460,8 @@ pub fn lower(
         addressed: Vec::new(),
         dispatchers: Vec::new(),
         launchers: Vec::new(),
+        host_vars: HashMap::new(),
+        computed: Vec::new(),
         queue: VecDeque::new(),
         context: None,
         instances: 0,
@@ -474,6 +481,7 @@ pub fn lower(
             lowerer.drain();
         }
     }
+    lowerer.finish_host_data();
     lowerer.finish_dispatchers();
     lowerer.report_missing_bodies();
     lowerer.module

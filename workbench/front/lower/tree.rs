@@ -11,7 +11,7 @@ use crate::ir::{self, BinaryOp, CompareOp, Const, MathFn, UnaryOp};
 use crate::source::Span;
 
 /// A variable of the text: an index into the lowerer's table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VarId(pub u32);
 
 /// A function of the text: an index into the lowerer's table.

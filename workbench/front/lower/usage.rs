@@ -42,6 +42,11 @@ impl Usage {
         scan.usage
     }
 
+    /// Lets a name live in memory.
+    pub fn note_taken(&mut self, name: Symbol) {
+        self.flags.entry(name).or_default().taken = true;
+    }
+
     /// Whether an address or reference of a name may exist.
     pub fn is_taken(&self, name: Symbol) -> bool {
         self.flags.get(&name).is_some_and(|f| f.taken)
@@ -266,19 +271,9 @@ impl Scan<'_> {
     }
 }
 
-/// Whether an initialiser calls something.
-pub fn calls(init: &Init) -> bool {
-    any_expr(init, |e| matches!(e.kind, ExprKind::Call(..)))
-}
-
 /// Whether an initialiser names `symbol`, also where it is not evaluated.
 pub fn mentions(init: &Init, symbol: Symbol) -> bool {
-    any_expr(init, |e| {
-        matches!(&e.kind, ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol))
-    })
-}
-
-fn any_expr(init: &Init, wanted: impl Fn(&Expr) -> bool) -> bool {    let mut inits = vec![init];
+    let mut inits = vec![init];
     let mut exprs: Vec<&Expr> = Vec::new();
     loop {
         while let Some(init) = inits.pop() {
@@ -290,10 +285,8 @@ fn any_expr(init: &Init, wanted: impl Fn(&Expr) -> bool) -> bool {    let mut in
             }
         }
         let Some(e) = exprs.pop() else { return false };
-        if wanted(e) {
-            return true;
-        }
         match &e.kind {
+            ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol) => return true,
             ExprKind::Literal(_) | ExprKind::Str(_) | ExprKind::Name(_) | ExprKind::This | ExprKind::Error => {}
             ExprKind::SizeofType(_) | ExprKind::AlignofType(_) | ExprKind::SizeofPack(_) | ExprKind::Lambda(_) => {}
             ExprKind::Unary(_, a)

@@ -3,7 +3,7 @@
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::exceptions::{PyOverflowError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use workbench::runtime::host::{DeviceTag, Export, HostTensor, Registration, Storage, Value};
 use workbench::runtime::{DType, Program, Report};
 
@@ -33,7 +33,14 @@ pub struct Given<'py> {
     arrays: Vec<Bound<'py, PyAny>>,
     /// The caller's own objects that those were made of.
     objects: Vec<Bound<'py, PyAny>>,
+    /// For Python's C interface: tuples stay tuples, and bytes and integers of any size are values, too.
+    exact: bool,
+    /// How many containers deep it is.
+    depth: u32,
 }
+
+/// Most containers in one another.
+const MAX_DEPTH: u32 = 100;
 
 impl<'py> Given<'py> {
     /// A Python object as a value; `at` is what messages call it.
@@ -56,16 +63,29 @@ impl<'py> Given<'py> {
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            self.enter(py, at)?;
             let values = items.iter().enumerate().map(|(i, item)| self.value(item, &format!("{at}[{i}]")));
-            return Ok(Value::List(values.collect::<PyResult<_>>()?));
+            let values = values.collect::<PyResult<_>>()?;
+            self.depth -= 1;
+            let is_tuple = self.exact && object.is_instance_of::<PyTuple>();
+            return Ok(if is_tuple { Value::Tuple(values) } else { Value::List(values) });
         }
         if let Ok(dict) = object.cast::<PyDict>() {
+            self.enter(py, at)?;
             let pairs = dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format!("{at}[{k}]"))?)));
-            return Ok(Value::Dict(pairs.collect::<PyResult<_>>()?));
+            let pairs = pairs.collect::<PyResult<_>>()?;
+            self.depth -= 1;
+            return Ok(Value::Dict(pairs));
+        }
+        if self.exact
+            && let Ok(bytes) = object.cast::<PyBytes>()
+        {
+            return Ok(Value::Bytes(bytes.as_bytes().to_vec()));
         }
         if let Some(int) = args::integer(object) {
             return match int?.and_then(|v| i64::try_from(v).ok()) {
                 Some(v) => Ok(Value::Int(v)),
+                None if self.exact && object.is_instance_of::<PyInt>() => Ok(Value::BigInt(object.str()?.extract()?)),
                 None => Err(PyOverflowError::new_err(format!("{at} does not fit in 64 bits"))),
             };
         }
@@ -86,6 +106,14 @@ impl<'py> Given<'py> {
             Some(view) => self.array(&view, object, at),
             None => Err(argument(py, format!("{at} got a {}, which is no array", object.get_type().name()?))),
         }
+    }
+
+    fn enter(&mut self, py: Python<'_>, at: &str) -> PyResult<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(argument(py, format!("{at}: lists lie more than {MAX_DEPTH} deep in one another")));
+        }
+        Ok(())
     }
 
     fn array(&mut self, view: &View<'_, 'py>, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
@@ -121,7 +149,9 @@ impl<'py> Given<'py> {
             Value::Bool(b) => PyBool::new(py, *b).to_owned().into_any(),
             Value::Int(i) => i.into_pyobject(py)?.into_any(),
             Value::Float(x) => PyFloat::new(py, *x).into_any(),
+            Value::BigInt(digits) => py.get_type::<PyInt>().call1((digits,))?,
             Value::Text(text) => PyString::new(py, text).into_any(),
+            Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
             Value::List(all) => {
                 let items = all.iter().map(|v| self.object(py, v)).collect::<PyResult<Vec<_>>>()?;
                 PyList::new(py, items)?.into_any()
@@ -307,7 +337,21 @@ impl ExtensionFunction {
                 format!("{name}(): {most} arguments may be given without names, not {}", args.len()),
             ));
         }
-        let mut given = Given::default();
+        let exact = matches!(export.registration, Registration::Python(_));
+        let mut given = Given { exact, ..Given::default() };
+        if exact {
+            let mut positional = Vec::with_capacity(args.len());
+            for (i, object) in args.iter().enumerate() {
+                positional.push(given.value(&object, &format!("argument {}", i + 1))?);
+            }
+            let mut named = Vec::new();
+            for (name, object) in kwargs.iter().flat_map(|k| k.iter()) {
+                let name: String = name.extract()?;
+                let value = given.value(&object, &name)?;
+                named.push((Value::Text(name), value));
+            }
+            return self.run(py, export, vec![Value::Tuple(positional), Value::Dict(named)], &given);
+        }
         let mut values = Vec::with_capacity(args.len());
         for (i, object) in args.iter().enumerate() {
             let named = export.arguments.get(i).map(|(name, _)| name.clone());
@@ -332,6 +376,16 @@ impl ExtensionFunction {
                 }
             }
         }
+        self.run(py, export, values, &given)
+    }
+
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        export: &Export,
+        values: Vec<Value>,
+        given: &Given<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let timeout = crate::kernel::seconds(py, self.timeout)?;
         let poll = Poll::new(true);
         let result = self.program.call_export(export, values, timeout, Some(&poll));

@@ -8,8 +8,9 @@ use std::time::Instant;
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 use super::neuron::{Core, Neuron};
-use super::ops;
+use super::python::{Python, Surroundings};
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
+use super::{format, ops};
 use crate::back::cpu::{Host, HostMemory, Lent, Raised, Reply, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::ir::{FuncId, Service};
@@ -75,6 +76,8 @@ pub(super) struct State {
     pub exports: Vec<Export>,
     /// And those of the dispatcher.
     pub library: Vec<LibraryEntry>,
+    /// The objects of Python's C interface, where it is used.
+    python: Option<Box<Python>>,
     /// The function that is called, for messages.
     function: String,
     /// Where factories put tensors.
@@ -90,17 +93,13 @@ fn raised((exception, detail): (Exception, String)) -> Raised {
 impl<'p> Call<'p> {
     /// What names of functions begin with that register others.
     pub const REGISTER: &'static str = "__wb_entry_register";
+    /// What the name of the function begins with that computes the text's variables.
+    pub const COMPUTE: &'static str = "__wb_entry_register_0";
     /// The function that calls a wrapper, by pointers to both.
     pub const ENTRY: &'static str = "__wb_entry_call";
 
     /// A call of a function of that name; `args` are taken from the stack, the last first.
-    pub fn new(
-        program: &'p Program,
-        function: &str,
-        args: Vec<Value>,
-        device: DeviceTag,
-        limits: Limits<'p>,
-    ) -> Self {
+    pub fn new(program: &'p Program, function: &str, args: Vec<Value>, device: DeviceTag, limits: Limits<'p>) -> Self {
         let state = State {
             stack: args.into_iter().rev().collect(),
             tensors: Vec::new(),
@@ -114,6 +113,7 @@ impl<'p> Call<'p> {
             output: (Vec::new(), 0),
             exports: Vec::new(),
             library: Vec::new(),
+            python: None,
             function: function.to_owned(),
             device,
             neuron: Neuron::default(),
@@ -608,6 +608,11 @@ impl State {
         if let Some(answer) = self.neuron.run(name, &args) {
             return answer;
         }
+        if let Some(name) = name.strip_prefix("py_") {
+            let registers = self.function.starts_with(Call::REGISTER);
+            let around = Surroundings { function: &self.function, registers, exports: &mut self.exports };
+            return self.python.get_or_insert_default().run(name, &args, around);
+        }
         match (name, args.as_slice()) {
             (
                 "define",
@@ -652,7 +657,14 @@ impl State {
             }
             (
                 "library",
-                [Value::Text(what), Value::Text(kind), Value::Text(namespace), Value::Text(text), Value::Text(key), rest @ ..],
+                [
+                    Value::Text(what),
+                    Value::Text(kind),
+                    Value::Text(namespace),
+                    Value::Text(text),
+                    Value::Text(key),
+                    rest @ ..,
+                ],
             ) => {
                 let (mut function, mut inferred) = (None, None);
                 if let [Value::Int(wrapper), Value::Int(pointer), Value::Int(arity), parts @ ..] = rest {
@@ -694,6 +706,8 @@ impl State {
                 self.exports.push(Export::constant(name, value.clone()));
                 Ok(Value::None)
             }
+            // `snprintf(..)`
+            ("format", [Value::Text(format), args @ ..]) => format::c(format, args).map(Value::Text),
             // `c10::str(..)`
             ("join", parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
             // As a stream writes it.

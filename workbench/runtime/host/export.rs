@@ -8,6 +8,9 @@ use super::value::Value;
 pub enum Registration {
     /// `m.def` in a `PYBIND11_MODULE`.
     Module,
+    /// In a `PyMethodDef`, with these flags (`METH_VARARGS` 1, `METH_KEYWORDS` 2, `METH_NOARGS` 4, `METH_O` 8): it is called with a tuple of
+    /// the positional arguments and a dictionary of the others.
+    Python(i64),
     /// Nothing to call: `m.attr("name") = value`, and as `__doc__` what `m.doc()` says of the module.
     Constant(Value),
     /// Not at all: the text only defines it.
@@ -111,6 +114,20 @@ impl Export {
             _ => has_kernels,
         };
         if is_cuda { DeviceTag::CUDA } else { DeviceTag::CPU }
+    }
+
+    /// Why a method of Python's C interface is not called with so many arguments, and so many with names.
+    pub(in crate::runtime) fn refusal(&self, positional: usize, named: usize) -> Option<String> {
+        let Registration::Python(flags) = self.registration else { return None };
+        let name = &self.name;
+        if named > 0 && flags & 2 == 0 {
+            return Some(format!("{name}() takes no keyword arguments"));
+        }
+        match flags & (4 | 8) {
+            4 if positional != 0 => Some(format!("{name}() takes no arguments ({positional} given)")),
+            8 if positional != 1 => Some(format!("{name}() takes exactly one argument ({positional} given)")),
+            _ => None,
+        }
     }
 
     pub(in crate::runtime) fn pointers(&self) -> [i64; 2] {

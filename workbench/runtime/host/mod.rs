@@ -7,8 +7,10 @@
 mod array;
 mod call;
 mod export;
+mod format;
 mod neuron;
 pub mod ops;
+mod python;
 mod value;
 
 pub use array::{Answer, DeviceTag, HostTensor, Lender, Storage};

@@ -12,10 +12,14 @@ pub enum Value {
     Bool(bool),
     /// An integer.
     Int(i64),
+    /// An integer of more than 64 bits, in decimal digits; only Python's C interface is given such.
+    BigInt(String),
     /// A number.
     Float(f64),
     /// A text.
     Text(String),
+    /// Bytes of Python's; only its C interface is given such.
+    Bytes(Vec<u8>),
     /// A tensor.
     Tensor(HostTensor),
     /// A list, or a tuple that is an argument.
@@ -44,6 +48,8 @@ impl Value {
             Value::DType(_) => 7,
             Value::Device(_) => 8,
             Value::Dict(_) => 9,
+            Value::BigInt(_) => 10,
+            Value::Bytes(_) => 11,
         }
     }
 
@@ -52,6 +58,7 @@ impl Value {
         match self {
             Value::Tensor(t) => Value::Tensor(t.on(device)),
             Value::List(all) => Value::List(all.into_iter().map(|v| v.on(device)).collect()),
+            Value::Tuple(all) => Value::Tuple(all.into_iter().map(|v| v.on(device)).collect()),
             Value::Dict(all) => Value::Dict(all.into_iter().map(|(k, v)| (k, v.on(device))).collect()),
             other => other,
         }
@@ -85,9 +92,10 @@ impl Value {
         match self {
             Value::None => "None",
             Value::Bool(_) => "bool",
-            Value::Int(_) => "int",
+            Value::Int(_) | Value::BigInt(_) => "int",
             Value::Float(_) => "float",
             Value::Text(_) => "str",
+            Value::Bytes(_) => "bytes",
             Value::Tensor(_) => "Tensor",
             Value::List(_) => "list",
             Value::Tuple(_) => "tuple",
@@ -106,7 +114,8 @@ impl std::fmt::Display for Value {
             Value::Bool(b) => write!(f, "{}", u8::from(*b)),
             Value::Int(i) => write!(f, "{i}"),
             Value::Float(x) => f.write_str(&general(*x)),
-            Value::Text(text) => f.write_str(text),
+            Value::BigInt(text) | Value::Text(text) => f.write_str(text),
+            Value::Bytes(bytes) => write!(f, "b\"{}\"", bytes.escape_ascii()),
             Value::Tensor(t) => write!(f, "Tensor({}, {:?})", t.dtype(), t.shape()),
             Value::List(all) | Value::Tuple(all) => {
                 f.write_str("[")?;

@@ -169,7 +169,7 @@ class ExtensionError(_Fault, RuntimeError):
     r"""Host code raised an exception: `TORCH_CHECK`, `throw`, an operation on tensors that cannot be done.
 
     `str()` begins with the message; `.line` and `.column` say where. What torch raises as a ValueError, TypeError, IndexError,
-    NotImplementedError, MemoryError or OverflowError is one of those as well.
+    NotImplementedError, MemoryError or OverflowError is one of those as well, and so is what a function of Python's C interface sets.
 
     >>> import workbench as wb
     >>> m = wb.load_inline("e", "torch::Tensor f(torch::Tensor x) { TORCH_CHECK(x.dim() == 1, \"a vector, please\"); return x; }",
@@ -211,6 +211,62 @@ class _ExtensionOverflowError(ExtensionError, OverflowError):
     pass
 
 
+class _ExtensionKeyError(ExtensionError, KeyError):
+    pass
+
+
+class _ExtensionZeroDivisionError(ExtensionError, ZeroDivisionError):
+    pass
+
+
+class _ExtensionArithmeticError(ExtensionError, ArithmeticError):
+    pass
+
+
+class _ExtensionSystemError(ExtensionError, SystemError):
+    pass
+
+
+class _ExtensionAttributeError(ExtensionError, AttributeError):
+    pass
+
+
+class _ExtensionStopIteration(ExtensionError, StopIteration):
+    pass
+
+
+class _ExtensionLookupError(ExtensionError, LookupError):
+    pass
+
+
+class _ExtensionAssertionError(ExtensionError, AssertionError):
+    pass
+
+
+class _ExtensionImportError(ExtensionError, ImportError):
+    pass
+
+
+class _ExtensionOSError(ExtensionError, OSError):
+    pass
+
+
+class _ExtensionEOFError(ExtensionError, EOFError):
+    pass
+
+
+class _ExtensionBufferError(ExtensionError, BufferError):
+    pass
+
+
+class _ExtensionFloatingPointError(ExtensionError, FloatingPointError):
+    pass
+
+
+class _ExtensionNameError(ExtensionError, NameError):
+    pass
+
+
 _RAISED: dict[str, type[ExtensionError]] = {
     "ValueError": _ExtensionValueError,
     "TypeError": _ExtensionTypeError,
@@ -218,6 +274,20 @@ _RAISED: dict[str, type[ExtensionError]] = {
     "NotImplementedError": _ExtensionNotImplementedError,
     "MemoryError": _ExtensionMemoryError,
     "OverflowError": _ExtensionOverflowError,
+    "KeyError": _ExtensionKeyError,
+    "ZeroDivisionError": _ExtensionZeroDivisionError,
+    "ArithmeticError": _ExtensionArithmeticError,
+    "SystemError": _ExtensionSystemError,
+    "AttributeError": _ExtensionAttributeError,
+    "StopIteration": _ExtensionStopIteration,
+    "LookupError": _ExtensionLookupError,
+    "AssertionError": _ExtensionAssertionError,
+    "ImportError": _ExtensionImportError,
+    "OSError": _ExtensionOSError,
+    "EOFError": _ExtensionEOFError,
+    "BufferError": _ExtensionBufferError,
+    "FloatingPointError": _ExtensionFloatingPointError,
+    "NameError": _ExtensionNameError,
 }
 
 

@@ -1,0 +1,166 @@
+//! Variables of host code at namespace scope, `static long calls;`: data of the module, made where a host function first names one. What
+//! is no constant (a table of functions and texts) is computed once, by a function that runs before any other of the program.
+
+use super::names::{GLOBAL, ScopeId};
+use super::tree::{FuncIndex, VarId};
+use super::{Builder, FuncInfo, FuncState, Lowerer, Progress, Role, Side, Storage};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::front::ast::{Init, Specifiers, VarDecl};
+use crate::front::types::{Kind, Ty};
+use crate::ir::{Global, Op, Scalar, Space, Stmt, Stride, Type};
+use crate::source::Span;
+
+/// The function that computes variables. Its name sorts before those of registrations.
+const COMPUTE: &str = "__wb_entry_register_0_globals";
+
+/// A variable of the host.
+#[derive(Clone, Copy)]
+pub(super) struct HostVar<'a> {
+    pub specs: &'a Specifiers,
+    pub decl: &'a VarDecl,
+    pub scope: ScopeId,
+    /// Its data, once asked for.
+    pub data: Option<Global>,
+}
+
+impl<'a> Lowerer<'a> {
+    /// The type of a variable of the host: an array's length follows from its list.
+    pub(super) fn host_type(&self, var: &'a VarDecl, ty: Ty) -> Ty {
+        match (&ty.kind, &var.init) {
+            (Kind::Array(elem, None), Some(Init::List(items, _)))
+                if !items.iter().any(|i| matches!(i, Init::Designated(..))) =>
+            {
+                let made = Kind::Array(elem.clone(), u32::try_from(items.len()).ok());
+                Ty { kind: made, ..ty.clone() }
+            }
+            _ => ty,
+        }
+    }
+
+    /// The data of a variable of the host, for a host function; `None` where it cannot be.
+    pub(super) fn host_data(&mut self, id: VarId, span: Span) -> Option<Global> {
+        let known = *self.host_vars.get(&id)?;
+        if self.f.side != Side::Host {
+            return None;
+        }
+        if known.data.is_some() {
+            return known.data;
+        }
+        let ty = self.var(id).ty.clone();
+        let name = self.interner.name(self.var(id).name).to_owned();
+        let Some(size) = ty.size() else { return None };
+        if self.needs_destructor(&ty) {
+            let message = format!("`{name}` owns memory, and memory ends with the call that asked for it");
+            self.report(Diagnostic::error(Code::Unsupported, span, message).help("make it inside of the function"));
+            return None;
+        }
+        let (bytes, fine) = self.quietly(|this| this.static_bytes(known.decl, ty.clone()));
+        let bytes = bytes.1.filter(|b| fine && b.len() == size as usize);
+        let is_constant = bytes.is_some();
+        let data = self.add_data(name, bytes.unwrap_or_else(|| vec![0; size as usize]), &ty, Space::Device);
+        if let Some(known) = self.host_vars.get_mut(&id) {
+            known.data = Some(data);
+        }
+        if !is_constant {
+            self.computed.push(id);
+        }
+        Some(data)
+    }
+
+    /// Writes the function that computes the variables which are no constants.
+    pub(super) fn finish_host_data(&mut self) {
+        if self.computed.is_empty() {
+            return;
+        }
+        let index = self.compute_function();
+        let id = self.func_id(index);
+        let func = self.module.functions[id.index()].clone();
+        self.serials += 1;
+        let state = FuncState {
+            b: Builder::new(func),
+            side: Side::Host,
+            inside: true,
+            serial: self.serials,
+            ..FuncState::outside()
+        };
+        let outer = std::mem::replace(&mut self.f, state);
+        let mut at = 0;
+        // Computing one may name others.
+        while let Some(&id) = self.computed.get(at) {
+            at += 1;
+            self.compute(id);
+        }
+        let span = self.func(index).span;
+        self.at(span).push(Stmt::Return(None));
+        let state = std::mem::replace(&mut self.f, outer);
+        self.module.functions[id.index()] = state.b.finish();
+        self.drain();
+    }
+
+    fn compute_function(&mut self) -> FuncIndex {
+        self.add_func(FuncInfo {
+            name: self.known.call,
+            display: COMPUTE.to_owned(),
+            side: Side::Host,
+            role: Role::Plain,
+            defaults: Vec::new(),
+            params: Vec::new(),
+            ret: Ty::void(),
+            auto: None,
+            span: Span::NONE,
+            whole: Span::NONE,
+            id: None,
+            defined: true,
+            called: None,
+            broken: false,
+            code: None,
+            bounds: &[],
+            scope: GLOBAL,
+            this: None,
+            constexpr: false,
+            deleted: false,
+            explicit: false,
+            progress: Progress::Done,
+            template: None,
+            context: None,
+        })
+    }
+
+    /// Makes the value in memory of the function, and copies it to the variable.
+    fn compute(&mut self, id: VarId) {
+        let Some(HostVar { specs, decl, scope, data: Some(data) }) = self.host_vars.get(&id).copied() else { return };
+        let inner = self.body_scope(scope);
+        let here = self.scopes.enter(inner);
+        let plain = Specifiers { is_static: false, is_extern: false, constexpr: false, ..*specs };
+        self.f.usage.note_taken(decl.name.name);
+        let before = self.vars.len();
+        self.local_variable(&plain, decl);
+        self.scopes.enter(here);
+        let made = VarId(before as u32);
+        let span = decl.name.span;
+        if self.vars.len() == before || self.var(made).ty.is_error() {
+            return;
+        }
+        let Some(size) = self.var(made).ty.size() else { return };
+        let word = match self.var(made).ty.variable_align() {
+            a if a >= 8 => Scalar::U64,
+            4.. => Scalar::U32,
+            2.. => Scalar::U16,
+            _ => Scalar::U8,
+        };
+        let from = match self.var(made).storage {
+            Storage::Constant | Storage::Global(_) => self.constant_address(made, span),
+            _ => self.emit_var_address(made, span),
+        };
+        let b = self.at(span);
+        let to = b.bind(Type::Ptr, Op::GlobalAddr(data));
+        for at in 0..size / word.size() {
+            let index = b.constant(crate::ir::Const::Int(Scalar::I64, i64::from(at)));
+            let stride = Stride::Elem(word.into());
+            let source = b.bind(Type::Ptr, Op::PtrAdd { ptr: from, index, stride });
+            let value = b.load(source, Type::Scalar(word), false);
+            let target = b.bind(Type::Ptr, Op::PtrAdd { ptr: to, index, stride });
+            b.store(target, value, false);
+        }
+    }
+}
