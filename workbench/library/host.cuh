@@ -223,6 +223,12 @@ public:
     const char* end() const { return text_.end(); }
     void push_back(char c) { text_.push_back(c); }
     void pop_back() { text_.pop_back(); }
+    char* insert(const char* place, char c) { return text_.insert(place, c); }
+    string& insert(size_t at, const string& other) {
+        string end = substr(at);
+        text_.resize(at);
+        return append(other).append(end);
+    }
     char& front() { return text_.front(); }
     char& back() { return text_.back(); }
     void clear() { text_.clear(); }

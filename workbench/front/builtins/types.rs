@@ -31,6 +31,8 @@ const TABLE: &[(&str, Num)] = &[
 pub enum NamedType {
     /// A number.
     Num(Num),
+    /// `nullptr_t`
+    Nullptr,
     /// Understood, not supported.
     Unsupported(&'static Advice),
 }
@@ -40,10 +42,13 @@ pub fn named_type(name: &str) -> Option<NamedType> {
     if let Some(&(_, num)) = TABLE.iter().find(|(n, _)| *n == name) {
         return Some(NamedType::Num(num));
     }
+    if name == "nullptr_t" {
+        return Some(NamedType::Nullptr);
+    }
     unsupported_type(name).map(NamedType::Unsupported)
 }
 
 /// Every name.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().map(|(n, _)| *n)
+    TABLE.iter().map(|(n, _)| *n).chain(["nullptr_t"])
 }

@@ -160,6 +160,7 @@ impl<'a> Lowerer<'a> {
         }
         match builtins::named_type(name) {
             Some(NamedType::Num(num)) => num.into(),
+            Some(NamedType::Nullptr) => Ty::new(Kind::Nullptr),
             Some(NamedType::Unsupported(advice)) => {
                 self.unsupported_name(advice, name.to_owned(), span);
                 Ty::error()
