@@ -668,3 +668,45 @@ def test_objects_of_loops_go_each_round():
     made, gone = [v for v in log if v > 0], [-v for v in log if v < 0]
     # The two of the array are there when the log is copied.
     assert sorted(made) == sorted(gone + [7, 8])
+
+
+SHAPES = """
+#include <torch/extension.h>
+__global__ void k(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }
+torch::Tensor launched(torch::Tensor x, int64_t r) {
+    auto y = torch::empty({x.size(0) * r, x.size(1) / 2}, x.options());
+    k<<<1, 32>>>(x.data_ptr<float>(), y.data_ptr<float>(), 7);
+    return y;
+}
+std::vector<torch::Tensor> computed(torch::Tensor x) {
+    auto y = torch::zeros_like(x);
+    for (int64_t i = 0; i < x.numel(); ++i) y.data_ptr<float>()[i] = x.data_ptr<float>()[i] * 2;
+    return {y, x.sum(0), y.to(torch::kHalf)};
+}
+torch::Tensor counted(torch::Tensor x) { return x.nonzero(); }
+torch::Tensor looked(torch::Tensor x) { return x.data_ptr<float>()[0] > 0 ? x : x.sum(); }
+torch::Tensor sized(torch::Tensor n) { return torch::zeros({n.data_ptr<int64_t>()[0] + 1}); }
+torch::Tensor checked(torch::Tensor x) { TORCH_CHECK(x.dim() == 2, "two dimensions, not ", x.dim()); return x; }
+"""
+
+
+def test_shapes_follow_without_data():
+    m = wb.load_inline("shapes", SHAPES)
+    spec = wb.Spec
+    assert m.launched.fake(spec((4, 6)), 3) == spec((12, 3))
+    # Arrays tell their shapes; what they hold stays.
+    x = np.full((2, 5), 7, np.float32)
+    assert m.launched.fake(x, 0) == spec((0, 2)) and (x == 7).all()
+    # 64 GiB that nobody has.
+    assert m.launched.fake(spec((1 << 20, 1 << 14)), 1) == spec((1 << 20, 1 << 13))
+    assert m.computed.fake(spec((3, 5))) == [spec((3, 5)), spec((5,)), spec((3, 5), "float16")]
+    assert m.computed.fake(spec((0, 5))) == [spec((0, 5)), spec((5,)), spec((0, 5), "float16")]
+    with pytest.raises(RuntimeError, match="two dimensions, not 1"):
+        m.checked.fake(spec((3,)))
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("counted", "float32"), ("looked", "float32"), ("sized", "int64")])
+def test_shapes_that_follow_from_values_ask_for_a_shape_function(name, dtype):
+    m = wb.load_inline("shapes", SHAPES)
+    with pytest.raises(RuntimeError, match="give a shape function"):
+        getattr(m, name).fake(wb.Spec((3,), dtype))

@@ -2,7 +2,7 @@
 //! What would register them is written here, and read after the text.
 
 use super::ast::{
-    BaseType, FunctionDecl, FunctionKind, Interner, Item, TemplateArgKind, TranslationUnit, TypeLayer, TypeName,
+    BaseType, ExprKind, FunctionDecl, FunctionKind, Interner, Item, TemplateArgKind, TranslationUnit, TypeLayer, TypeName,
 };
 use crate::source::FileId;
 
@@ -138,7 +138,14 @@ fn is_known(ty: &TypeName, interner: &Interner) -> bool {
             KNOWN.contains(&interner.name(part.ident.name))
                 && args.into_iter().all(|a| match &a.kind {
                     TemplateArgKind::Type(ty) => is_known(ty, interner),
-                    TemplateArgKind::Expr(_) => false,
+                    // A name that the parser knows no declaration of.
+                    TemplateArgKind::Expr(e) => match &e.kind {
+                        ExprKind::Name(name) => {
+                            let part = name.last_part();
+                            part.args.is_none() && KNOWN.contains(&interner.name(part.ident.name))
+                        }
+                        _ => false,
+                    },
                 })
         }
         base => !base.is_auto(),

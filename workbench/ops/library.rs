@@ -376,8 +376,21 @@ impl Overload {
         let found = self.implementation(prefer_cuda).map_err(Error::argument)?;
         match &self.neuron {
             Some(neuron) => self.call_neuron(found, neuron, values, limits),
-            None => found.program.call_export(&found.export, values, left(limits), limits.interrupt),
+            None => found.program.call_export(&found.export, values, limits),
         }
+    }
+
+    /// The shapes and types of the results for arguments of these shapes and types, bound.
+    ///
+    /// # Errors
+    /// As [`Program::shapes`].
+    pub fn shapes(&self, values: &[Value], limits: Limits<'_>) -> Result<Value> {
+        if let Some(neuron) = &self.neuron {
+            let (program, rule) = &neuron.shape;
+            return program.shapes(rule, values, limits);
+        }
+        let found = self.implementation(false).map_err(Error::argument)?;
+        found.program.shapes(&found.export, values, limits)
     }
 
     /// The shape function, then the kernel on every core.
@@ -390,7 +403,7 @@ impl Overload {
     ) -> Result<(Value, Report)> {
         let name = self.schema.as_ref().map_or_else(|| self.name.clone(), Schema::qualified_name);
         let (program, rule) = &neuron.shape;
-        let (wanted, mut report) = program.call_export(rule, values.clone(), left(limits), limits.interrupt)?;
+        let (wanted, mut report) = program.call_export(rule, values.clone(), limits)?;
         let destination = match &wanted {
             Value::Tensor(t) => {
                 let made = HostTensor::new(t.dtype(), t.shape(), DeviceTag::CPU, false);
@@ -401,13 +414,8 @@ impl Overload {
         let mut result = Value::None;
         for id in 0..neuron.cores {
             let core = Core { id, count: neuron.cores, destination: destination.clone() };
-            let (value, more, has_asked) = found.program.call_on_core(
-                &found.export,
-                values.clone(),
-                left(limits),
-                limits.interrupt,
-                Some(core),
-            )?;
+            let (value, more, has_asked) =
+                found.program.call_on_core(&found.export, values.clone(), limits, Some(core))?;
             if !has_asked && neuron.cores > 1 {
                 return Err(Error::Other(format!(
                     "{name}: with multicore=True a kernel writes to get_dst_tensor(), and `{}` did not ask for it",
@@ -425,7 +433,7 @@ impl Overload {
                 report.warnings.extend(more.warnings);
             }
         }
-        if !alike(&wanted, &result) {
+        if !wanted.is_alike(&result) {
             return Err(Error::Other(format!(
                 "{name}: `{}` gave {}, and the shape function `{}` said {}",
                 found.export.name,
@@ -435,22 +443,6 @@ impl Overload {
             )));
         }
         Ok((result, report))
-    }
-}
-
-/// The time that is left.
-fn left(limits: Limits<'_>) -> Option<std::time::Duration> {
-    limits.deadline.map(|d| d.saturating_duration_since(std::time::Instant::now()))
-}
-
-/// Whether results have the same shapes and types.
-fn alike(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Tensor(a), Value::Tensor(b)) => a.dtype() == b.dtype() && a.shape() == b.shape(),
-        (Value::List(a) | Value::Tuple(a), Value::List(b) | Value::Tuple(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
-        }
-        (a, b) => a.kind() == b.kind(),
     }
 }
 

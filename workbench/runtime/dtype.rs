@@ -36,6 +36,19 @@ pub enum DType {
 }
 
 impl DType {
+    /// Writes 1 to the bytes of an element.
+    pub fn write_one(self, element: &mut [u8]) {
+        element.fill(0);
+        match self {
+            DType::Float64 => element.copy_from_slice(&1f64.to_ne_bytes()),
+            DType::Float32 => element.copy_from_slice(&1f32.to_ne_bytes()),
+            DType::Float16 => element.copy_from_slice(&half::f16::ONE.to_ne_bytes()),
+            DType::BFloat16 => element.copy_from_slice(&half::bf16::ONE.to_ne_bytes()),
+            // Integers, little end first, as every machine here has them.
+            _ => element[0] = 1,
+        }
+    }
+
     /// Every element type.
     pub const ALL: [DType; 13] = [
         DType::Bool,

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, Limits, Value};
-use super::{DType, Error, Fault, Result};
+use super::host::{Call, Core, DeviceTag, Export, HostTensor, LibraryEntry, Limits, Value};
+use super::{DType, Error, Fault, Result, host};
 pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
@@ -409,10 +409,41 @@ impl Program {
         &self,
         export: &Export,
         args: Vec<Value>,
-        timeout: Option<std::time::Duration>,
-        interrupt: Option<&dyn back::Interrupt>,
+        limits: Limits<'_>,
     ) -> Result<(Value, Report)> {
-        self.call_on_core(export, args, timeout, interrupt, None).map(|(value, report, _)| (value, report))
+        self.call_on_core(export, args, limits, None).map(|(value, report, _)| (value, report))
+    }
+
+    /// The shapes and types of what a host function that the text offers gives: it runs on tensors of the arguments' shapes that hold
+    /// nothing, and its launches are left out. Twice, with other values: where that changes the shapes, they are not a matter of shapes.
+    ///
+    /// # Errors
+    /// As [`Program::call_export`]; [`Error::Other`] where the shapes depend on values.
+    pub fn shapes(&self, export: &Export, args: &[Value], limits: Limits<'_>) -> Result<Value> {
+        host::hollowly(|| self.shapes_of(export, args, limits))
+    }
+
+    fn shapes_of(&self, export: &Export, args: &[Value], limits: Limits<'_>) -> Result<Value> {
+        let limits = Limits { shapes_only: true, ..limits };
+        let needs_values = |why: &str| {
+            let name = &export.name;
+            Error::Other(format!("{name}: {why}, so its shapes do not follow from shapes: give a shape function"))
+        };
+        let begun = std::time::Instant::now();
+        let first = match self.call_export(export, hollow(args, false)?, limits) {
+            Ok((value, _)) => value,
+            Err(Error::Fault(fault)) if !matches!(fault.kind, back::FaultKind::Raised(_) | back::FaultKind::Interrupted) => {
+                return Err(needs_values(&format!("on tensors that hold zeros there is a fault ({})", fault.detail)));
+            }
+            Err(error) => return Err(error),
+        };
+        if begun.elapsed() < SECOND_TRY
+            && let Ok((second, _)) = self.call_export(export, hollow(args, true)?, limits)
+            && !first.is_alike(&second)
+        {
+            return Err(needs_values("it looks at the values of its tensors"));
+        }
+        Ok(first)
     }
 
     /// As [`Program::call_export`], as one of Neuron's cores where one is given; also whether it has asked for the destination.
@@ -423,8 +454,7 @@ impl Program {
         &self,
         export: &Export,
         args: Vec<Value>,
-        timeout: Option<std::time::Duration>,
-        interrupt: Option<&dyn back::Interrupt>,
+        limits: Limits<'_>,
         core: Option<Core>,
     ) -> Result<(Value, Report, bool)> {
         let functions = &self.0.module.functions;
@@ -446,13 +476,12 @@ impl Program {
         let has_kernels = self.0.module.kernels().next().is_some();
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(has_kernels) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
-        let deadline = timeout.map(|t| std::time::Instant::now() + t);
-        let mut call = Call::new(self, &export.name, args, device, Limits { interrupt, deadline });
+        let mut call = Call::new(self, &export.name, args, device, limits);
         if let Some(core) = core {
             call = call.on_core(core);
         }
         let mut config = LaunchConfig::new(1, 1);
-        (config.serial, config.interrupt, config.timeout) = (true, interrupt, timeout);
+        (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
         config.host = Some(&call);
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
         let mut report = self.report(&export.name, code.launch(entry, &raw, &config))?;
@@ -627,6 +656,23 @@ impl Kernel {
         let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
         Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
     }
+}
+
+/// How long the first run for shapes may take that is followed by a second.
+const SECOND_TRY: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// Values with new tensors of the same shapes in the place of the tensors, zeros or beginning with ones.
+fn hollow(values: &[Value], ones: bool) -> Result<Vec<Value>> {
+    let one = |value: &Value| -> Result<Value> {
+        Ok(match value {
+            Value::Tensor(t) => Value::Tensor(
+                HostTensor::filled(t.dtype(), t.shape(), t.device(), ones).map_err(|(_, why)| Error::Other(why))?,
+            ),
+            Value::List(all) => Value::List(hollow(all, ones)?),
+            other => other.clone(),
+        })
+    };
+    values.iter().map(one).collect()
 }
 
 /// `a`, `b` and `c`, or "none".

@@ -50,7 +50,6 @@ impl Parser<'_> {
                 self.bump();
                 self.linkage(out)
             }
-            T::Ident if self.registration() => Ok(()),
             _ => self.declaration(out),
         }
     }

@@ -6,33 +6,11 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
 
-/// Macros that register functions with a host: `NAME(args) { ... }`.
-const REGISTRATIONS: &[&str] = &["TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL", "NEURON_LIBRARY"];
-
 impl Parser<'_> {
     /// Reports an unsupported construct.
     #[cold]
     pub(super) fn unsupported(&mut self, span: Span, text: &str, help: &str) -> Reported {
         self.report(Diagnostic::error(Code::Unsupported, span, text).help(help))
-    }
-
-    /// Reports and skips `TORCH_LIBRARY(...) { ... }` and its like; whether one stood here.
-    pub(super) fn registration(&mut self) -> bool {
-        let token = self.peek();
-        let name = token.text(self.interner).to_owned();
-        if self.kind_at(1) != T::LParen || !REGISTRATIONS.contains(&name.as_str()) {
-            return false;
-        }
-        // The kernels beside it need none of it.
-        self.report(
-            Diagnostic::warning(Code::Unsupported, token.span, format!("`{name}` is not supported: it is left out"))
-                .help("kernels are called by their own names"),
-        );
-        self.bump();
-        self.skip_brackets();
-        self.skip_braces();
-        self.eat(T::Semi);
-        true
     }
 
     /// Reports and skips a specifier. `Ok(false)` when it is none.

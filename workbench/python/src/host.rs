@@ -4,7 +4,7 @@ use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::exceptions::{PyOverflowError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use workbench::runtime::host::{DeviceTag, Export, HostTensor, Registration, Storage, Value};
+use workbench::runtime::host::{DeviceTag, Export, HostTensor, Limits, Registration, Storage, Value, hollowly};
 use workbench::runtime::{DType, Program, Report};
 
 use crate::args::{self, interop};
@@ -37,17 +37,36 @@ pub struct Given<'py> {
     exact: bool,
     /// How many containers deep it is.
     depth: u32,
+    /// What has a shape and a dtype is a tensor that holds nothing, and tensors come out as a `Spec`.
+    shapes_only: bool,
 }
 
 /// Most containers in one another.
 const MAX_DEPTH: u32 = 100;
 
 impl<'py> Given<'py> {
+    /// For a call of which only the shapes of the results are wanted.
+    pub fn shapes() -> Self {
+        Given { shapes_only: true, ..Given::default() }
+    }
+
     /// A Python object as a value; `at` is what messages call it.
     pub fn value(&mut self, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
         let py = object.py();
         if object.is_none() {
             return Ok(Value::None);
+        }
+        if self.shapes_only
+            && let Some((shape, dtype)) =
+                interop(py)?.call_method1("host_spec", (object,))?.extract::<Option<(Vec<i64>, String)>>()?
+        {
+            let Some(dtype) = DType::from_name(&dtype) else {
+                return Err(argument(py, format!("{at} is of {dtype}, which host code does not know")));
+            };
+            return match hollowly(|| HostTensor::filled(dtype, &shape, DeviceTag::CPU, false)) {
+                Ok(tensor) => Ok(Value::Tensor(tensor)),
+                Err((_, message)) => Err(argument(py, format!("{at}: {message}"))),
+            };
         }
         if let Some(view) = View::of(object) {
             return self.array(&view, object, at);
@@ -143,7 +162,7 @@ impl<'py> Given<'py> {
     }
 
     /// A value as a Python object.
-    fn object(&self, py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    pub fn object(&self, py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
         Ok(match value {
             Value::None => py.None().into_bound(py),
             Value::Bool(b) => PyBool::new(py, *b).to_owned().into_any(),
@@ -169,6 +188,10 @@ impl<'py> Given<'py> {
             }
             Value::DType(dtype) => interop(py)?.call_method1("dtype_of", (dtype.name(), self.objects.first()))?,
             Value::Device(device) => PyString::new(py, &device.to_string()).into_any(),
+            Value::Tensor(tensor) if self.shapes_only => {
+                let shape = PyTuple::new(py, tensor.shape())?;
+                py.import("workbench.operators")?.getattr("Spec")?.call1((shape, tensor.dtype().name()))?
+            }
             Value::Tensor(tensor) => self.tensor(py, tensor)?,
         })
     }
@@ -287,16 +310,18 @@ impl ExtensionFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.stale.warn(py)?;
-        let mut first = None;
-        for export in [&self.export].into_iter().chain(&self.others) {
-            match self.call_one(py, export, args, kwargs) {
-                Err(error) if !self.others.is_empty() && does_not_fit(py, export, &error) => {
-                    first.get_or_insert(error);
-                }
-                done => return done,
-            }
-        }
-        Err(first.unwrap_or_else(|| argument(py, format!("{}(): nothing to call", self.export.name))))
+        self.call_any(py, args, kwargs, false)
+    }
+
+    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn fake<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.call_any(py, args, kwargs, true)
     }
 
     fn _mark_stale(&self, why: String) {
@@ -323,12 +348,33 @@ fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
 }
 
 impl ExtensionFunction {
+    /// Calls the first overload that takes the arguments.
+    fn call_any<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        shapes_only: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut first = None;
+        for export in [&self.export].into_iter().chain(&self.others) {
+            match self.call_one(py, export, args, kwargs, shapes_only) {
+                Err(error) if !self.others.is_empty() && does_not_fit(py, export, &error) => {
+                    first.get_or_insert(error);
+                }
+                done => return done,
+            }
+        }
+        Err(first.unwrap_or_else(|| argument(py, format!("{}(): nothing to call", self.export.name))))
+    }
+
     fn call_one<'py>(
         &self,
         py: Python<'py>,
         export: &Export,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
+        shapes_only: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(most) = export.positional.filter(|most| args.len() > *most) {
             let name = &export.name;
@@ -338,7 +384,7 @@ impl ExtensionFunction {
             ));
         }
         let exact = matches!(export.registration, Registration::Python(_));
-        let mut given = Given { exact, ..Given::default() };
+        let mut given = Given { exact, shapes_only, ..Given::default() };
         if exact {
             let mut positional = Vec::with_capacity(args.len());
             for (i, object) in args.iter().enumerate() {
@@ -388,7 +434,14 @@ impl ExtensionFunction {
     ) -> PyResult<Bound<'py, PyAny>> {
         let timeout = crate::kernel::seconds(py, self.timeout)?;
         let poll = Poll::new(true);
-        let result = self.program.call_export(export, values, timeout, Some(&poll));
+        let deadline = timeout.map(|t| std::time::Instant::now() + t);
+        let limits = Limits { interrupt: Some(&poll), deadline, shapes_only: given.shapes_only };
+        if given.shapes_only {
+            let found = self.program.shapes(export, &values, limits);
+            let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;
+            return given.object(py, &value);
+        }
+        let result = self.program.call_export(export, values, limits);
         given.finish(py, result, poll)
     }
 }

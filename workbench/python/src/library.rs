@@ -1,11 +1,13 @@
 //! Operators that texts register with the dispatcher, called as `torch.ops` calls them.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyAttributeError, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use workbench::ops::library::{self, Overload};
 use workbench::runtime::Program;
-use workbench::runtime::host::Limits;
+use workbench::runtime::host::{Limits, Value};
 
 use crate::errors::{self, argument};
 use crate::host::Given;
@@ -41,7 +43,7 @@ pub struct LibraryOp {
 }
 
 impl LibraryOp {
-    fn overloads(&self, py: Python<'_>) -> PyResult<Vec<std::sync::Arc<Overload>>> {
+    fn overloads(&self, py: Python<'_>) -> PyResult<Vec<Arc<Overload>>> {
         let all = library::overloads(&self.name);
         let mut all: Vec<_> = all.iter().flat_map(|packet| packet.iter().cloned()).collect();
         if let Some(wanted) = &self.overload {
@@ -51,6 +53,42 @@ impl LibraryOp {
             return Err(argument(py, format!("there is no operator `{}` any more", self.name)));
         }
         Ok(all)
+    }
+
+    /// The overload that takes the arguments, with them bound, and whether CUDA's implementation is preferred.
+    fn bind<'py>(
+        &self,
+        py: Python<'py>,
+        given: &mut Given<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Arc<Overload>, Vec<Value>, bool)> {
+        let overloads = self.overloads(py)?;
+        let schemas = || overloads.iter().filter_map(|o| o.schema.as_ref());
+        let is_argument = |name: &str| schemas().any(|s| s.args.iter().any(|a| a.name == name));
+        let mut values = Vec::with_capacity(args.len());
+        let first = schemas().next();
+        for (i, object) in args.iter().enumerate() {
+            let named = first.and_then(|s| s.args.get(i)).map(|a| a.name.clone());
+            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
+        }
+        let (mut named, mut prefer_cuda) = (Vec::new(), false);
+        for (name, object) in kwargs.iter().flat_map(|k| k.iter()) {
+            let name: String = name.extract()?;
+            if name == "prefer" && !is_argument("prefer") {
+                prefer_cuda = match object.extract::<String>().as_deref() {
+                    Ok("cuda") => true,
+                    Ok("cpu") => false,
+                    _ => return Err(argument(py, format!("prefer is {}; it must be \"cpu\" or \"cuda\"", object.repr()?))),
+                };
+                continue;
+            }
+            let value = given.value(&object, &name)?;
+            named.push((name, value));
+        }
+        let bound = library::resolve(&self.name, &overloads, &values, &named);
+        let (overload, values) = bound.map_err(|e| errors::to_py(py, e))?;
+        Ok((overload, values, prefer_cuda))
     }
 }
 
@@ -115,37 +153,31 @@ impl LibraryOp {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let overloads = self.overloads(py)?;
-        let is_argument =
-            |name: &str| overloads.iter().filter_map(|o| o.schema.as_ref()).any(|s| s.args.iter().any(|a| a.name == name));
         let mut given = Given::default();
-        let mut values = Vec::with_capacity(args.len());
-        let first = overloads.first().and_then(|o| o.schema.as_ref());
-        for (i, object) in args.iter().enumerate() {
-            let named = first.and_then(|s| s.args.get(i)).map(|a| a.name.clone());
-            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
-        }
-        let (mut named, mut prefer_cuda) = (Vec::new(), false);
-        for (name, object) in kwargs.iter().flat_map(|k| k.iter()) {
-            let name: String = name.extract()?;
-            if name == "prefer" && !is_argument("prefer") {
-                prefer_cuda = match object.extract::<String>().as_deref() {
-                    Ok("cuda") => true,
-                    Ok("cpu") => false,
-                    _ => return Err(argument(py, format!("prefer is {}; it must be \"cpu\" or \"cuda\"", object.repr()?))),
-                };
-                continue;
-            }
-            let value = given.value(&object, &name)?;
-            named.push((name, value));
-        }
-        let (overload, values) =
-            library::resolve(&self.name, &overloads, &values, &named).map_err(|e| errors::to_py(py, e))?;
+        let (overload, values, prefer_cuda) = self.bind(py, &mut given, args, kwargs)?;
         overload.implementation(prefer_cuda).map_err(PyNotImplementedError::new_err)?;
         let poll = Poll::new(true);
-        let limits = Limits { interrupt: Some(&poll), deadline: None };
+        let limits = Limits { interrupt: Some(&poll), ..Limits::default() };
         let result = overload.call(values, prefer_cuda, limits);
         given.finish(py, result, poll)
+    }
+
+    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: the
+    /// implementation runs on tensors that hold nothing, its launches left out.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn fake<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut given = Given::shapes();
+        let (overload, values, prefer_cuda) = self.bind(py, &mut given, args, kwargs)?;
+        overload.implementation(prefer_cuda).map_err(PyNotImplementedError::new_err)?;
+        let poll = Poll::new(true);
+        let found = overload.shapes(&values, Limits { interrupt: Some(&poll), ..Limits::default() });
+        let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;
+        given.object(py, &value)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -1,8 +1,10 @@
 //! Tensors: strided views of shared memory.
 
 use std::alloc::{self, Layout};
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use memmap2::{MmapMut, MmapOptions};
 use smallvec::SmallVec;
 
 use crate::back::Exception;
@@ -47,6 +49,22 @@ impl std::fmt::Display for DeviceTag {
 /// Who owns memory that is lent to a call, so that results that are views of it are found again: any number of the caller's.
 pub type Lender = u32;
 
+thread_local! {
+    /// Whether new storage on this thread is address space alone, for calls of which only the shapes are wanted.
+    static HOLLOW: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Storage from this many bytes on is address space alone where nothing is to be computed.
+const HOLLOW_BYTES: usize = 1 << 16;
+
+/// Runs something during which new storage takes no memory until it is written.
+pub fn hollowly<R>(run: impl FnOnce() -> R) -> R {
+    let before = HOLLOW.replace(true);
+    let result = run();
+    HOLLOW.set(before);
+    result
+}
+
 /// Memory that tensors share.
 pub struct Storage {
     ptr: *mut u8,
@@ -57,6 +75,8 @@ pub struct Storage {
     borrowed: Option<Option<Arc<Storage>>>,
     /// The storage whose memory it is, to be read only.
     sealed: Option<Arc<Storage>>,
+    /// The mapping whose memory it is.
+    map: Option<MmapMut>,
     /// The calls of host code that it is lent to, once they have asked for an address.
     seen: Mutex<SmallVec<[Weak<HostMemory>; 1]>>,
 }
@@ -80,6 +100,19 @@ impl Storage {
         if bytes > crate::runtime::host::ops::MAX_BYTES {
             return Err(failed());
         }
+        if HOLLOW.get() && bytes >= HOLLOW_BYTES {
+            let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().map_err(|_| failed())?;
+            return Ok(Arc::new(Storage {
+                ptr: map.as_mut_ptr(),
+                bytes,
+                writable: true,
+                lender: None,
+                borrowed: None,
+                sealed: None,
+                map: Some(map),
+                seen: Mutex::default(),
+            }));
+        }
         // SAFETY: the layout's size is not 0.
         let ptr = unsafe { if zeroed { alloc::alloc_zeroed(layout) } else { alloc::alloc(layout) } };
         if ptr.is_null() {
@@ -96,6 +129,7 @@ impl Storage {
             lender: None,
             borrowed: None,
             sealed: None,
+            map: None,
             seen: Mutex::default(),
         }))
     }
@@ -112,6 +146,7 @@ impl Storage {
             lender: Some(lender),
             borrowed: None,
             sealed: None,
+            map: None,
             seen: Mutex::default(),
         })
     }
@@ -128,6 +163,7 @@ impl Storage {
             lender: None,
             borrowed: Some(within),
             sealed: None,
+            map: None,
             seen: Mutex::default(),
         })
     }
@@ -141,6 +177,7 @@ impl Storage {
             lender: self.lender,
             borrowed: self.borrowed.clone(),
             sealed: Some(self.clone()),
+            map: None,
             seen: Mutex::default(),
         })
     }
@@ -191,6 +228,7 @@ impl Drop for Storage {
         if self.lender.is_none()
             && self.borrowed.is_none()
             && self.sealed.is_none()
+            && self.map.is_none()
             && let Ok(layout) = Layout::from_size_align(self.bytes.max(1), ALIGN)
         {
             // SAFETY: allocated in `new` with this layout.
@@ -253,6 +291,22 @@ impl HostTensor {
         let too_large = || (Exception::Memory, format!("a tensor of shape {shape:?} is too large"));
         let storage = Storage::new(bytes.ok_or_else(too_large)?, zeroed)?;
         Ok(HostTensor::view(storage, dtype, shape.into(), contiguous_strides(shape), 0, device))
+    }
+
+    /// A contiguous tensor of zeros, or one that begins with ones.
+    ///
+    /// # Errors
+    /// As [`HostTensor::new`].
+    pub fn filled(dtype: DType, shape: &[i64], device: DeviceTag, ones: bool) -> Answer<Self> {
+        let made = HostTensor::new(dtype, shape, device, true)?;
+        // Of what is large the first pages will do.
+        let first = made.storage.bytes.min(HOLLOW_BYTES);
+        if ones {
+            // SAFETY: the storage is its own, nobody else has seen it, and so many bytes are there.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(made.storage.ptr, first) };
+            bytes.chunks_exact_mut(dtype.size()).for_each(|element| dtype.write_one(element));
+        }
+        Ok(made)
     }
 
     /// A view of storage; extents, strides and offset stay within it.

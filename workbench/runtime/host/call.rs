@@ -3,7 +3,7 @@
 use std::alloc::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
@@ -23,14 +23,36 @@ const MAX_VALUES: usize = 1 << 20;
 /// Most warnings of a call.
 const MAX_WARNINGS: usize = 100;
 
-/// What ends a call before it is done.
+/// How a call of host code runs.
 #[derive(Clone, Copy, Default)]
 pub struct Limits<'a> {
-    /// The user's wish.
+    /// The user's wish to end it.
     pub interrupt: Option<&'a dyn Interrupt>,
     /// The time at which it ends.
     pub deadline: Option<Instant>,
+    /// Only the shapes and types of the results are wanted: launches are left out, and tensors hold nothing.
+    pub shapes_only: bool,
 }
+
+impl Limits<'_> {
+    /// The time that is left.
+    pub fn left(&self) -> Option<Duration> {
+        self.deadline.map(|d| d.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Operations that ask for the values of a tensor.
+const VALUES: [&str; 9] = [
+    "item",
+    "is_nonzero",
+    "nonzero",
+    "masked_select",
+    "equal",
+    "allclose",
+    "bincount",
+    "unique",
+    "repeat_interleave",
+];
 
 /// Calls a registered operator for host code: its qualified name, its overload and the arguments; what it gives, or why it could not, and
 /// what it printed and warned of.
@@ -169,6 +191,9 @@ impl Host for Call<'_> {
     }
 
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Raised> {
+        if self.limits.shapes_only {
+            return Ok(Outcome { output: Vec::new(), dropped: 0, fault: None });
+        }
         self.program.launch_from_host(kernel, args, config).map_err(|detail| raised((Exception::Runtime, detail)))
     }
 }
@@ -539,6 +564,11 @@ impl State {
                 self.argument = None;
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;
+                if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
+                    let message =
+                        format!("`{name}` needs the values of a tensor, and only shapes are known: give a shape function");
+                    return Err((Exception::Runtime, message));
+                }
                 let value = match name.strip_prefix("workbench::") {
                     Some("call") => self.dispatch(args, limits)?,
                     Some(own) => self.own(own, args)?,

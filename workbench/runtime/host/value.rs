@@ -64,6 +64,17 @@ impl Value {
         }
     }
 
+    /// Whether two results have the same shapes and types; other values must be the same.
+    pub fn is_alike(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Tensor(a), Value::Tensor(b)) => a.dtype() == b.dtype() && a.shape() == b.shape(),
+            (Value::List(a) | Value::Tuple(a), Value::List(b) | Value::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_alike(b))
+            }
+            (a, b) => a.kind() == b.kind() && a.to_string() == b.to_string(),
+        }
+    }
+
     /// The same, tensors to be read only.
     pub fn sealed(self) -> Self {
         match self {

@@ -16,7 +16,6 @@ fn unsupported_constructs_are_named_once_and_skipped_whole() {
         ("struct S { virtual void f(); };", "1:12 virtual functions"),
         ("struct S { virtual void f() = 0; };", "1:12 virtual functions"),
         ("struct A { }; struct S : virtual A { };", "1:26 virtual bases"),
-        ("TORCH_LIBRARY(a, m) { m.def(\"f\", &f); }", "1:1 `TORCH_LIBRARY`"),
         ("void f() { long double x; }", "1:12 `long double`"),
         ("auto [a, b] = 1;", "1:1 structured bindings outside"),
         ("void f(int S::*p) { }", "1:12 pointers to members"),

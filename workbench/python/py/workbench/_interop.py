@@ -147,6 +147,15 @@ def host_value(obj: Any) -> tuple[str, str] | None:
     return None
 
 
+def host_spec(obj: Any) -> tuple[list[int], str] | None:
+    """The shape and dtype of what has them: a `Spec`, an array, torch's FakeTensor. Sizes that are symbols become numbers."""
+    shape, dtype = getattr(obj, "shape", None), getattr(obj, "dtype", None)
+    if shape is None or dtype is None or isinstance(obj, np.generic):
+        return None
+    name = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
+    return [int(extent) for extent in shape], name
+
+
 def dtype_of(name: str, first: Any) -> Any:
     """An element type as the kind of dtype that goes with the first argument."""
     if first is not None and type(first).__module__.partition(".")[0] == "torch":

@@ -7,11 +7,28 @@ from typing import Any, Sequence
 import torch
 
 from ._workbench import LibraryOp
+from .operators import Spec
 
 __all__ = ["register"]
 
 # torch forgets what a `Library` registered when it goes.
 _libraries: dict[str, Any] = {}
+
+
+def _fake(op: LibraryOp) -> Any:
+    """The shapes of the results, as torch wants them of tensors without data."""
+
+    def tensors(value: Any) -> Any:
+        if isinstance(value, Spec):
+            return torch.empty(value.shape, dtype=getattr(torch, value.dtype), device="meta")
+        if isinstance(value, (list, tuple)):
+            return type(value)(tensors(item) for item in value)
+        return value
+
+    def fake(*args: Any, **kwargs: Any) -> Any:
+        return tensors(op.fake(*args, **kwargs))
+
+    return fake
 
 
 def register(names: Sequence[str]) -> None:
@@ -29,5 +46,7 @@ def register(names: Sequence[str]) -> None:
             if not one.schema or not one.keys:
                 continue
             library.define(one.schema.split("::", 1)[1])
-            library.impl(short if overload == "default" else f"{short}.{overload}", one, "CPU")
+            target = short if overload == "default" else f"{short}.{overload}"
+            library.impl(target, one, "CPU")
+            library.impl(target, _fake(one), "Meta")
         _libraries[name] = library
