@@ -67,8 +67,14 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
-    if tokens.iter().any(|t| t.kind == lexer::TokenKind::Keyword(lexer::Keyword::Throw)) {
-        interner.intern(crate::library::THROW);
+    for token in &tokens {
+        match token.kind {
+            lexer::TokenKind::Keyword(lexer::Keyword::Throw) => _ = interner.intern(crate::library::THROW),
+            lexer::TokenKind::Keyword(lexer::Keyword::New | lexer::Keyword::Delete) => {
+                crate::library::HEAP.iter().for_each(|name| _ = interner.intern(name));
+            }
+            _ => {}
+        }
     }
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));

@@ -150,6 +150,8 @@ services! {
     Alloc alloc(Int) -> Ptr;
     /// Gives memory back.
     Free free(Ptr);
+    /// How many bytes an allocation has, by its first.
+    BlockSize block_size(Ptr) -> Int;
 }
 
 impl Service {

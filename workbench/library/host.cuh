@@ -962,10 +962,125 @@ template <typename T> inline T* strcpy(T* to, const T* from) {
     return to;
 }
 
+
+// The C library's heap: memory of the call, as all of host code's.
+template <typename N> inline void* malloc(N bytes) { return __wb_alloc((int64_t)bytes); }
+template <typename N, typename M> inline void* calloc(N count, M bytes) {
+    if (bytes != 0 && (size_t)count > ((size_t)1 << 40) / (size_t)bytes) return nullptr;
+    void* made = __wb_alloc((int64_t)(count * bytes));
+    memset(made, 0, count * bytes);
+    return made;
 }
+template <typename T> inline void free(T* memory) { __wb_free((const void*)memory); }
+inline void free(nullptr_t) {}
+template <typename T, typename N> inline void* realloc(T* memory, N bytes) {
+    void* made = __wb_alloc((int64_t)bytes);
+    if (memory != nullptr) {
+        int64_t old = __wb_block_size((const void*)memory);
+        memcpy(made, (const void*)memory, old < (int64_t)bytes ? old : (int64_t)bytes);
+        __wb_free((const void*)memory);
+    }
+    return made;
+}
+
+// The process goes on; the call ends.
+inline void exit(int status) {
+    __wb_push_c_string("exit(");
+    __wb_push_int(status);
+    __wb_push_c_string(") was called");
+    __wb_raise(0, 3);
+}
+inline void abort() {
+    __wb_push_c_string("abort() was called");
+    __wb_raise(0, 1);
+}
+
+// The generator that the C standard shows.
+inline unsigned long __wb_rand_state = 1;
+inline void srand(unsigned int seed) { __wb_rand_state = seed; }
+inline int rand() {
+    __wb_rand_state = __wb_rand_state * 1103515245ul + 12345ul;
+    return (int)(__wb_rand_state / 65536ul % 32768ul);
+}
+inline double atof(const char* text) {
+    while (*text == ' ' || *text == '\t' || *text == '\n') ++text;
+    bool negative = *text == '-';
+    if (*text == '-' || *text == '+') ++text;
+    double value = 0, scale = 1;
+    while (*text >= '0' && *text <= '9') value = value * 10 + (*text++ - '0');
+    if (*text == '.') {
+        ++text;
+        while (*text >= '0' && *text <= '9') {
+            value = value * 10 + (*text++ - '0');
+            scale *= 10;
+        }
+    }
+    int exponent = 0;
+    if (*text == 'e' || *text == 'E') {
+        ++text;
+        bool down = *text == '-';
+        if (*text == '-' || *text == '+') ++text;
+        while (*text >= '0' && *text <= '9' && exponent < 1000) exponent = exponent * 10 + (*text++ - '0');
+        if (down) exponent = -exponent;
+    }
+    value = exponent == 0 ? value / scale : value / scale * ::pow(10.0, (double)exponent);
+    return negative ? -value : value;
+}
+inline int atoi(const char* text) { return (int)atof(text); }
+inline int puts(const char* text) { return printf("%s\n", text); }
+inline int putchar(int c) {
+    printf("%c", c);
+    return c;
+}
+}
+using std::abort;
+using std::atof;
+using std::atoi;
+using std::calloc;
+using std::exit;
+using std::free;
+using std::malloc;
+using std::putchar;
+using std::puts;
+using std::rand;
+using std::realloc;
+using std::srand;
 using std::snprintf;
 using std::sprintf;
 using std::strcmp;
 using std::strcpy;
 using std::strlen;
 using std::strncmp;
+
+// `new` and `delete`
+template <typename T> inline T* __wb_room(size_t count) {
+    if (count > ((size_t)1 << 40) / sizeof(T)) {
+        __wb_push_c_string("new: an array of more than memory holds");
+        __wb_raise(5, 1);
+    }
+    return (T*)__wb_alloc((int64_t)(count * sizeof(T)));
+}
+template <typename T, typename... A> inline T* __wb_new(A&&... args) {
+    T* made = __wb_room<T>(1);
+    __wb_construct(made, T(args...));
+    return made;
+}
+template <typename T> inline T* __wb_new_zeroed(size_t count) {
+    T* made = __wb_room<T>(count);
+    for (size_t i = 0; i < count; ++i) __wb_construct(made + i, T());
+    return made;
+}
+template <typename T> inline T* __wb_new_array(size_t count) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) return __wb_room<T>(count);
+    else return __wb_new_zeroed<T>(count);
+}
+template <typename T> inline T* __wb_new_plain() { return __wb_new_array<T>(1); }
+template <typename T> inline void __wb_delete_array(T* memory) {
+    if (memory == nullptr) return;
+    if constexpr (!(std::is_arithmetic_v<T> || std::is_pointer_v<T>)) {
+        int64_t count = __wb_block_size((const void*)memory) / (int64_t)sizeof(T);
+        for (int64_t i = count - 1; i >= 0; --i) __wb_destroy(memory + i);
+    }
+    __wb_free((const void*)memory);
+}
+template <typename T> inline void __wb_delete(T* memory) { __wb_delete_array(memory); }

@@ -49,7 +49,9 @@ pub static PYTHON: Part = Part { name: "<python>", text: include_str!("python.cu
 const PYTHON_NAMES: [&str; 4] = ["PyObject", "PyModuleDef", "PyMethodDef", "PyCFunction"];
 
 /// Functions of C's library that [`HOST`] has.
-const C_NAMES: [&str; 6] = ["snprintf", "sprintf", "strcmp", "strcpy", "strlen", "strncmp"];
+const C_NAMES: [&str; 18] = [
+    "snprintf", "sprintf", "strcmp", "strcpy", "strlen", "strncmp", "malloc", "calloc", "realloc", "free", "exit", "abort", "rand", "srand", "atoi", "atof", "puts", "putchar",
+];
 
 /// Names that ask for [`TORCH_LIBRARY`]: what its macros write, and what stands without them.
 const TORCH_LIBRARY_NAMES: [&str; 5] = ["__wb_library", "Library", "Dispatcher", "stable", "headeronly"];
@@ -128,6 +130,10 @@ const CUDART_NAMES: [&str; 43] = [
 
 /// What `throw x` calls.
 pub const THROW: &str = "__wb_throw";
+
+/// What `new` and `delete` call.
+pub const HEAP: [&str; 6] =
+    ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed", "__wb_delete", "__wb_delete_array"];
 
 /// Names of [`HOST`].
 const HOST_NAMES: [&str; 63] = [
@@ -252,6 +258,9 @@ pub const MACROS: &[(&str, &str)] = &[
 
 /// Macros of torch's and pybind11's headers for host code. A registration becomes a function that the run time calls.
 pub const HOST_MACROS: &[(&str, &str)] = &[
+    ("EXIT_FAILURE", "1"),
+    ("EXIT_SUCCESS", "0"),
+    ("RAND_MAX", "32767"),
     (
         "TORCH_CHECK",
         "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
@@ -671,7 +680,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let half = (c10.is_some() || halves).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
     let c = C_NAMES.iter().any(|n| mentions(n));
-    let host = (torch.is_some() || c || mentions(THROW) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
+    let host = (torch.is_some() || c || mentions(THROW) || mentions(HEAP[0]) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
         .then_some(&HOST);
     let std = (c10.is_some() || host.is_some() || mentions("std")).then_some(&STD);
     // Of ATen every tensor names a few lines.

@@ -700,6 +700,18 @@ inline Tensor one_hot(const Tensor& self, int64_t classes = -1) {
     }
     return (self.unsqueeze(-1) == at::arange(n)).to(c10::kLong);
 }
+inline std::tuple<Tensor, Tensor, Tensor> _unique2(
+    const Tensor& self, bool sorted = true, bool return_inverse = false, bool return_counts = false) {
+    return __wb::op<std::tuple<Tensor, Tensor, Tensor>>("unique", self, return_inverse, return_counts, false);
+}
+inline std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted = true, bool return_inverse = false) {
+    auto all = at::_unique2(self, sorted, return_inverse);
+    return std::tuple<Tensor, Tensor>(std::get<0>(all), std::get<1>(all));
+}
+inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(
+    const Tensor& self, bool return_inverse = false, bool return_counts = false) {
+    return __wb::op<std::tuple<Tensor, Tensor, Tensor>>("unique", self, return_inverse, return_counts, true);
+}
 inline Tensor rsub(const Tensor& self, const Scalar& other) { return __wb::op<Tensor>("sub", other, self); }
 inline Tensor concat(TensorList tensors, int64_t dim = 0) { return __wb::op<Tensor>("cat", tensors, dim); }
 inline Tensor hstack(TensorList tensors) { return __wb::op<Tensor>("cat", tensors, tensors[0].dim() == 1 ? 0 : 1); }
@@ -983,6 +995,10 @@ using c10::typeMetaToScalarType;
 
 namespace at {
 using namespace c10;
+inline TensorOptions dtype(ScalarType dtype) { return TensorOptions(dtype); }
+inline TensorOptions device(const Device& device) { return TensorOptions(device); }
+inline TensorOptions device(DeviceType device) { return TensorOptions(device); }
+inline TensorOptions requires_grad(bool value = true) { return TensorOptions().requires_grad(value); }
 }
 
 namespace torch {
@@ -997,10 +1013,6 @@ using namespace at;
 struct InferenceMode {
     explicit InferenceMode(bool = true) {}
 };
-inline TensorOptions dtype(ScalarType dtype) { return TensorOptions(dtype); }
-inline TensorOptions device(const Device& device) { return TensorOptions(device); }
-inline TensorOptions device(DeviceType device) { return TensorOptions(device); }
-inline TensorOptions requires_grad(bool value = true) { return TensorOptions().requires_grad(value); }
 }
 
 namespace __wb {

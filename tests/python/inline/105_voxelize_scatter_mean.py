@@ -7,6 +7,7 @@ at::Tensor occupancy(const at::Tensor& points, std::array<double, 3> voxel, std:
 CUDA = r'''
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/detail/KernelUtils.h>
 #include <array>
 #include <vector>
 

@@ -97,7 +97,7 @@ torch::Tensor unpack(torch::Tensor packed, torch::Tensor scales, torch::Tensor z
 
 void vecquant4matmul(torch::Tensor vec, torch::Tensor mat, torch::Tensor mul, torch::Tensor scales, torch::Tensor zeros, int group_size) {
   int rows = vec.size(0), width = mat.size(1);
-  AT_DISPATCH_FLOATING_TYPES(vec.type(), "vecquant4matmul_cuda", ([&] {
+  AT_DISPATCH_FLOATING_TYPES(vec.scalar_type(), "vecquant4matmul_cuda", ([&] {
     VecQuant4MatMulKernel<<<(width + BLOCKWIDTH - 1) / BLOCKWIDTH, BLOCKWIDTH>>>(vec.data<scalar_t>(), mat.data<int>(), mul.data<scalar_t>(), scales.data<scalar_t>(), zeros.data<scalar_t>(), rows, width, group_size);
   }));
 }

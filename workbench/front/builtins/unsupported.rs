@@ -25,7 +25,6 @@ const FUNCTIONS: &[Advice] = advice! {
     "clock" exact, "a clock", "time the launch from outside with `bench`";
     "clock64" exact, "a clock", "time the launch from outside with `bench`";
     "__globaltimer" exact, "a clock", "time the launch from outside with `bench`";
-    "malloc" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter";
     "free" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter";
     "__h" prefix, "an intrinsic of 16-bit floats", "write it with operators, or compute in `float`";
     "__nv_cvt" prefix, "fp8", "use `float` or `__half`";
@@ -60,16 +59,16 @@ macro_rules! host {
 
 /// Functions of the host's libraries: a host function that calls one is left out.
 const HOST_FUNCTIONS: &[Advice] = host! {
-    "abort" "atexit" "atof" "atoi" "atol" "calloc" "clock_gettime" "drand48" "exit" "fclose" "fflush" "fgets" "fopen" "fprintf"
+    "atexit" "atol" "clock_gettime" "drand48" "fclose" "fflush" "fgets" "fopen" "fprintf"
     "fread" "fscanf" "fseek" "fwrite" "getchar" "getenv" "gettimeofday" "getopt" "lrand48" "omp_get_max_threads"
-    "omp_get_num_threads" "omp_get_thread_num" "omp_get_wtime" "perror" "putchar" "puts" "qsort" "rand" "rand_r" "random"
-    "realloc" "scanf" "setenv" "sleep" "srand" "srand48" "srandom" "sscanf" "strtod" "strtof" "strtol"
+    "omp_get_num_threads" "omp_get_thread_num" "omp_get_wtime" "perror" "qsort" "rand_r" "random"
+    "scanf" "setenv" "sleep" "srand48" "srandom" "sscanf" "strtod" "strtof" "strtol"
     "strtoul" "system" "time" "usleep"
 };
 
 /// Objects and constants of the host's libraries: a host function that names one is left out.
 const HOST_OBJECTS: &[Advice] = host! {
-    "CLOCKS_PER_SEC" "EXIT_FAILURE" "EXIT_SUCCESS" "RAND_MAX" "cerr" "cin" "cout" "endl" "stderr" "stdin" "stdout"
+    "CLOCKS_PER_SEC" "cerr" "cin" "cout" "endl" "stderr" "stdin" "stdout"
 };
 
 /// Whether a function is of the host's libraries.

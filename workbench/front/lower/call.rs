@@ -49,6 +49,13 @@ impl<'a> Lowerer<'a> {
             );
             return Typed::error(span);
         }
+        if name.global && crate::library::HEAP.contains(&self.text(&ident)) && self.f.side != Side::Host {
+            let word = if self.text(&ident).starts_with("__wb_new") { "new" } else { "delete" };
+            let message = format!("`{word}` is not supported in device code");
+            let help = "use a local array, or pass the memory as a parameter";
+            self.report(Diagnostic::error(Code::Unsupported, span, message).help(help));
+            return Typed::error(span);
+        }
         match self.find(name) {
             Found::Functions(set, explicit) => {
                 let args = self.arguments(args);

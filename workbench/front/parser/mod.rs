@@ -14,6 +14,7 @@ mod declarator;
 mod enums;
 mod expr;
 mod function;
+mod heap;
 mod lambda;
 mod lookahead;
 mod loops;

@@ -201,7 +201,9 @@ impl Parser<'_> {
             K::ReinterpretCast => CastKind::Reinterpret,
             K::ConstCast => CastKind::Const,
             K::Throw => return self.nested(Self::throw_expression),
-            K::New | K::Delete | K::Typeid | K::DynamicCast => {
+            K::New => return self.nested(Self::new_expression),
+            K::Delete => return self.nested(Self::delete_expression),
+            K::Typeid | K::DynamicCast => {
                 return Err(self.unsupported_expression(word));
             }
             K::Operator => return self.plain_name(),

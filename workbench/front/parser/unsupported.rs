@@ -71,7 +71,6 @@ impl Parser<'_> {
         let (text, help) = match word {
             K::Goto => ("`goto` is not supported", "write a loop with `break` and `continue`, or a flag"),
             K::Asm => ("inline PTX is not supported", "write the operation in C++, or call CUDA's intrinsic for it"),
-            K::Delete => ("`delete` is not supported", "use a local array, or pass the memory as a parameter"),
             _ => {
                 self.exception_handling();
                 return;
@@ -92,12 +91,10 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression that starts with `new`, `throw` and the like: skipped up to where it must end.
+    /// An expression that starts with `typeid` and the like: skipped up to where it must end.
     pub(super) fn unsupported_expression(&mut self, word: K) -> Reported {
         let span = self.peek().span;
         let (text, help) = match word {
-            K::New => ("`new` is not supported", "use a local array, or pass the memory as a parameter"),
-            K::Delete => ("`delete` is not supported", "use a local array, or pass the memory as a parameter"),
             K::Typeid | K::DynamicCast => ("run-time type information is not supported", "leave it out"),
             _ => ("this is not supported", "leave it out"),
         };

@@ -82,8 +82,8 @@ pub(super) struct State {
     free: Vec<usize>,
     /// Extents and strides that host code has pointers to, by handle.
     extents: HashMap<(usize, bool), Box<[i64]>>,
-    /// Allocations of the text's own, by address.
-    blocks: HashMap<u64, Layout>,
+    /// Allocations of the text's own, by address: with the sizes that were asked for.
+    blocks: HashMap<u64, (Layout, usize)>,
     /// Allocations that were freed while a tensor might lie in them: kept to the end.
     zombies: Vec<(u64, Layout)>,
     /// Whether tensors were made of memory of the call.
@@ -252,7 +252,8 @@ impl Operands<'_> {
 
 impl State {
     fn free_blocks(&mut self) {
-        for (address, layout) in self.blocks.drain().chain(self.zombies.drain(..)) {
+        let blocks = self.blocks.drain().map(|(address, (layout, _))| (address, layout));
+        for (address, layout) in blocks.chain(self.zombies.drain(..)) {
             // SAFETY: allocated in `allocate` with this layout, and in the table, so not freed yet.
             unsafe { std::alloc::dealloc(address as *mut u8, layout) };
         }
@@ -329,7 +330,7 @@ impl State {
         }
         // SAFETY: that many bytes are there.
         unsafe { ptr.write_bytes(crate::ir::POISON, layout.size()) };
-        self.blocks.insert(ptr as u64, layout);
+        self.blocks.insert(ptr as u64, (layout, size));
         memory.lend(ptr as u64, size as u64, true, "", None);
         Ok(Reply::Address(ptr as u64))
     }
@@ -338,7 +339,7 @@ impl State {
         if address == 0 {
             return Ok(Reply::Nothing);
         }
-        let Some(layout) = self.blocks.remove(&address) else {
+        let Some((layout, _)) = self.blocks.remove(&address) else {
             let message = format!("address {address:#x} is freed, which was not allocated or is freed already");
             return Err((Exception::Runtime, message));
         };
@@ -612,6 +613,10 @@ impl State {
             Service::WriteSymbol => self.write_symbol(given.memory(0), given.bytes(1, given.int(2))?),
             Service::Seconds => Ok(Reply::Float(super::seconds())),
             Service::Alloc => self.allocate(memory, given.int(0)),
+            Service::BlockSize => match self.blocks.get(&(given.memory(0).ptr as u64)) {
+                Some((_, size)) => int(*size as i64),
+                None => Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned())),
+            },
             Service::Free => self.free(memory, given.memory(0).ptr as u64),
         }
     }

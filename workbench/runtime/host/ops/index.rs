@@ -19,6 +19,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         "masked_fill" => masked_fill(args),
         "masked_select" => masked_select(args),
         "nonzero" => nonzero(args),
+        "unique" => unique(args),
         "tril" | "triu" => triangle(args),
         "diag" => diag(args),
         "trace" => trace(args),
@@ -390,6 +391,44 @@ fn nonzero(args: &mut Args<'_>) -> Answer<Value> {
     let shape = IxDyn(&[places.len(), x.dim()]);
     let made = ArrayD::from_shape_vec(shape, places.into_iter().flatten().collect()).unwrap_or_default();
     Wide::Int(made).tensor(DType::Int64, x.device()).map(Value::Tensor)
+}
+
+/// `unique(x, inverse, counts, consecutive)`: the distinct elements, sorted or in runs; for each element which it is; how many there are.
+fn unique(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (wants_inverse, wants_counts) = (args.flag(false)?, args.flag(false)?);
+    let consecutive = args.flag(false)?;
+    let mut inverse = vec![0i64; x.numel() as usize];
+    let mut counts: Vec<i64> = Vec::new();
+    macro_rules! distinct {
+        ($a:expr) => {{
+            let all: Vec<_> = $a.iter().copied().collect();
+            let order = if consecutive { (0..all.len()).collect() } else { order(&all, false) };
+            let mut values = Vec::new();
+            for from in order {
+                // No two NaNs are the same.
+                if values.last() != Some(&all[from]) {
+                    values.push(all[from]);
+                    counts.push(0);
+                }
+                inverse[from] = values.len() as i64 - 1;
+                if let Some(count) = counts.last_mut() {
+                    *count += 1;
+                }
+            }
+            ArrayD::from_shape_vec(IxDyn(&[values.len()]), values).unwrap_or_default()
+        }};
+    }
+    let values = each!(Wide::of(&x), a => distinct!(a)).tensor(x.dtype(), x.device())?;
+    let numbers = |shape: &[usize], wanted: bool, all: Vec<i64>| {
+        let (shape, all) = if wanted { (shape.to_vec(), all) } else { (vec![0], Vec::new()) };
+        let made = ArrayD::from_shape_vec(IxDyn(&shape), all).unwrap_or_default();
+        Wide::Int(made).tensor(DType::Int64, x.device()).map(Value::Tensor)
+    };
+    let shape: Vec<usize> = x.shape().iter().map(|n| *n as usize).collect();
+    let inverse = numbers(&shape, wants_inverse, inverse)?;
+    let counts = numbers(&[counts.len()], wants_counts, counts)?;
+    Ok(Value::List(vec![Value::Tensor(values), inverse, counts]))
 }
 
 fn triangle(args: &mut Args<'_>) -> Answer<Value> {
