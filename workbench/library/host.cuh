@@ -51,6 +51,11 @@ public:
         reserve(last - first);
         for (; first != last; ++first) push_back(*first);
     }
+    void assign(size_t n, const T& value) {
+        T copy(value);
+        clear();
+        resize(n, copy);
+    }
     void reserve(size_t wanted) {
         if (wanted <= capacity_) return;
         if (wanted > ((size_t)1 << 40) / sizeof(T)) {
@@ -160,6 +165,16 @@ public:
     size_t capacity() const { return capacity_; }
     bool empty() const { return size_ == 0; }
 };
+template <typename T> bool operator<(const vector<T>& a, const vector<T>& b) {
+    for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+        if (a[i] < b[i]) return true;
+        if (b[i] < a[i]) return false;
+    }
+    return a.size() < b.size();
+}
+template <typename T> bool operator>(const vector<T>& a, const vector<T>& b) { return b < a; }
+template <typename T> bool operator<=(const vector<T>& a, const vector<T>& b) { return !(b < a); }
+template <typename T> bool operator>=(const vector<T>& a, const vector<T>& b) { return !(a < b); }
 template <typename T> bool operator==(const vector<T>& a, const vector<T>& b) {
     if (a.size() != b.size()) return false;
     for (size_t i = 0; i < a.size(); ++i)
@@ -859,6 +874,13 @@ template <typename I> I unique(I first, I last) {
     while (++first != last)
         if (!(*kept == *first)) *++kept = *first;
     return ++kept;
+}
+template <typename I, typename T> I remove(I first, I last, const T& value) {
+    T wanted(value);
+    I kept = first;
+    for (; first != last; ++first)
+        if (!(*first == wanted)) *kept++ = *first;
+    return kept;
 }
 template <typename I, typename F> I remove_if(I first, I last, F f) {
     I kept = first;

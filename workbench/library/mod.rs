@@ -136,7 +136,7 @@ pub const HEAP: [&str; 6] =
     ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed", "__wb_delete", "__wb_delete_array"];
 
 /// Names of [`HOST`].
-const HOST_NAMES: [&str; 63] = [
+const HOST_NAMES: [&str; 64] = [
     "map",
     "unordered_map",
     "set",
@@ -158,6 +158,7 @@ const HOST_NAMES: [&str; 63] = [
     "upper_bound",
     "binary_search",
     "unique",
+    "remove",
     "remove_if",
     "nth_element",
     "partial_sort",

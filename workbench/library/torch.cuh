@@ -536,6 +536,10 @@ public:
     Tensor nonzero() const { return __wb::op<Tensor>("nonzero", *this); }
     Tensor trace() const { return __wb::op<Tensor>("trace", *this); }
     Tensor type_as(const Tensor& other) const { return to(other.scalar_type()); }
+    std::tuple<Tensor, Tensor> sort(std::optional<bool> stable, int64_t dim, bool descending) const {
+        return __wb::op<std::tuple<Tensor, Tensor>>("sort", *this, dim, descending);
+    }
+    Tensor argsort(bool stable, int64_t dim, bool descending) const { return __wb::op<Tensor>("argsort", *this, dim, descending); }
     std::vector<Tensor> split(int64_t size, int64_t dim = 0) const { return __wb::op<std::vector<Tensor>>("split", *this, size, dim); }
     std::vector<Tensor> split(IntArrayRef sizes, int64_t dim = 0) const {
         return __wb::op<std::vector<Tensor>>("split", *this, sizes, dim);
@@ -1010,6 +1014,8 @@ namespace functional {
 using namespace at;
 }
 }
+template <typename F> inline F wrap_pybind_function(F f) { return f; }
+template <typename F> inline F wrap_pybind_function_no_gil(F f) { return f; }
 struct InferenceMode {
     explicit InferenceMode(bool = true) {}
 };
@@ -1228,6 +1234,13 @@ template <typename T> struct Value<std::set<T>> {
     static void put(const std::set<T>& value) {
         for (const T& one : value) Value<T>::put(one);
         __wb_push_list(value.size());
+        __wb_op("workbench::set", 1);
+    }
+    static std::set<T> get() {
+        int64_t n = __wb_pop_list();
+        std::set<T> made;
+        for (int64_t i = 0; i < n; ++i) made.insert(Value<T>::get());
+        return made;
     }
 };
 template <typename T, size_t N> struct Value<std::array<T, N>> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::Lowerer;
+use super::{Lowerer, Storage, Variable};
 use super::names::Callable;
 use super::rank::Arg;
 use super::tree::{FuncIndex, Node, Typed};
@@ -207,33 +207,64 @@ impl<'a> Lowerer<'a> {
     /// What the copy constructor does that a class has by itself: each base and member is copied ([class.copy.ctor]).
     fn memberwise_copy(&mut self, place: Typed, s: &Rc<StructTy>, span: Span) -> Typed {
         let Some(layout) = s.layout.get().cloned() else { return Typed::error(span) };
-        let array = layout.fields.iter().any(|f| f.ty.is_array() && self.copies_by_member(&f.ty));
-        if array || !is_repeatable(&place) {
-            let message = format!(
-                "this copy of a `{}` is not supported: it holds objects with constructors of their own",
-                s.name
-            );
-            self.report(
-                Diagnostic::error(Code::Unsupported, span, message).help("store it in a variable first, and copy that"),
-            );
-            return Typed::error(span);
-        }
+        let (before, place) = self.repeatable(place, span);
         let parts = layout.bases.iter().cloned().chain(layout.fields.iter().map(|f| (f.ty.clone(), f.offset)));
         let mut items = Vec::new();
         for (ty, offset) in parts {
             let part = Typed::place(ty.clone(), span, Node::Member(Box::new(place.clone()), offset));
-            let value = if ty.is_struct() {
-                self.copy_value(part, span)
-            } else if ty.is_reference() {
+            items.push((offset, self.copy_of_part(part, span)));
+        }
+        let made = Typed::value(Ty::new(Kind::Struct(s.clone())), span, Node::Init(items.into()));
+        match before {
+            Some(before) => Typed::value(made.ty.clone(), span, Node::Comma(Box::new(before), Box::new(made))),
+            None => made,
+        }
+    }
+
+    /// The copy of a member.
+    fn copy_of_part(&mut self, part: Typed, span: Span) -> Typed {
+        let ty = part.ty.clone();
+        match &ty.kind {
+            Kind::Struct(_) => self.copy_value(part, span),
+            Kind::Array(elem, Some(n)) if self.copies_by_member(elem) => {
+                if *n > MAX_COPIED {
+                    let message = format!("a copy of an array of {n} objects with constructors of their own is not supported");
+                    self.report(Diagnostic::error(Code::Unsupported, span, message).help("copy them in a loop"));
+                    return Typed::error(span);
+                }
+                let size = elem.size().unwrap_or(0);
+                let copies = (0..*n).map(|i| {
+                    let one = Typed::place((**elem).clone(), span, Node::Member(Box::new(part.clone()), i * size));
+                    (i * size, self.copy_of_part(one, span))
+                });
+                let copies: Vec<(u32, Typed)> = copies.collect();
+                Typed::value(ty.clone(), span, Node::Init(copies.into()))
+            }
+            _ if ty.is_reference() => {
                 let pointer = ty.target().cloned().map_or(Ty::void().pointer(), Ty::pointer);
                 let part = Typed { ty: pointer.clone(), ..part };
                 Typed::value(pointer, span, Node::Load(Box::new(part)))
-            } else {
-                Typed::value(ty.unqualified(), span, Node::Load(Box::new(part)))
-            };
-            items.push((offset, value));
+            }
+            _ => Typed::value(ty.unqualified(), span, Node::Load(Box::new(part))),
         }
-        Typed::value(Ty::new(Kind::Struct(s.clone())), span, Node::Init(items.into()))
+    }
+
+    /// A place that can be named several times: itself, or what an expression to evaluate before keeps the address of.
+    fn repeatable(&mut self, place: Typed, span: Span) -> (Option<Typed>, Typed) {
+        if is_repeatable(&place) || !self.f.inside {
+            return (None, place);
+        }
+        let ty = place.ty.clone();
+        let pointer = ty.clone().pointer();
+        let local = self.f.b.func.new_local(String::new(), Type::Ptr);
+        let (name, owner) = (self.known.empty, self.f.serial);
+        let storage = Storage::Local(local);
+        let id = self.add_var(Variable { name, ty: pointer.clone(), span, storage, constant: None, owner });
+        let kept = Typed::place(pointer.clone(), span, Node::Var(id));
+        let address = Typed::value(pointer.clone(), span, Node::AddrOf(Box::new(place)));
+        let before = Typed::place(pointer.clone(), span, Node::Assign(Box::new(kept.clone()), Box::new(address)));
+        let read = Typed::value(pointer, span, Node::Load(Box::new(kept)));
+        (Some(before), Typed::place(ty, span, Node::Deref(Box::new(read))))
     }
 
     /// The base of a place of a type derived from it.
@@ -513,6 +544,9 @@ impl<'a> Lowerer<'a> {
         }
     }
 }
+
+/// Most objects in an array that is copied as part of another.
+const MAX_COPIED: u32 = 256;
 
 /// Whether a place may be named several times: naming it does nothing.
 fn is_repeatable(place: &Typed) -> bool {

@@ -3,7 +3,7 @@
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::exceptions::{PyOverflowError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 use workbench::runtime::host::{DeviceTag, Export, HostTensor, Limits, Registration, Storage, Value, hollowly};
 use workbench::runtime::{DType, Program, Report};
 
@@ -88,6 +88,13 @@ impl<'py> Given<'py> {
             self.depth -= 1;
             let is_tuple = self.exact && object.is_instance_of::<PyTuple>();
             return Ok(if is_tuple { Value::Tuple(values) } else { Value::List(values) });
+        }
+        if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
+            let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            self.enter(py, at)?;
+            let values = items.iter().map(|item| self.value(item, at)).collect::<PyResult<_>>()?;
+            self.depth -= 1;
+            return Ok(Value::Set(values));
         }
         if let Ok(dict) = object.cast::<PyDict>() {
             self.enter(py, at)?;
@@ -178,6 +185,10 @@ impl<'py> Given<'py> {
             Value::Tuple(all) => {
                 let items = all.iter().map(|v| self.object(py, v)).collect::<PyResult<Vec<_>>>()?;
                 PyTuple::new(py, items)?.into_any()
+            }
+            Value::Set(all) => {
+                let items = all.iter().map(|v| self.object(py, v)).collect::<PyResult<Vec<_>>>()?;
+                PySet::new(py, items)?.into_any()
             }
             Value::Dict(all) => {
                 let dict = PyDict::new(py);

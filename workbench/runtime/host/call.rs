@@ -541,7 +541,7 @@ impl State {
                 other => Err(self.misfit(&other, "str")),
             },
             Service::PopList => match self.pop()? {
-                Value::List(all) | Value::Tuple(all) => {
+                Value::List(all) | Value::Tuple(all) | Value::Set(all) => {
                     let n = all.len() as i64;
                     self.stack.extend(all.into_iter().rev());
                     int(n)
@@ -743,6 +743,7 @@ impl State {
             }
             // `snprintf(..)`
             ("format", [Value::Text(format), args @ ..]) => format::c(format, args).map(Value::Text),
+            ("set", [Value::List(all)]) => Ok(Value::Set(all.clone())),
             // `c10::str(..)`
             ("join", parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
             // As a stream writes it.

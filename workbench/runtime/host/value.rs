@@ -26,6 +26,8 @@ pub enum Value {
     List(Vec<Value>),
     /// A tuple that is a result.
     Tuple(Vec<Value>),
+    /// A set that is a result.
+    Set(Vec<Value>),
     /// Pairs of a key and a value.
     Dict(Vec<(Value, Value)>),
     /// An element type.
@@ -44,7 +46,7 @@ impl Value {
             Value::Float(_) => 3,
             Value::Text(_) => 4,
             Value::Tensor(_) => 5,
-            Value::List(_) | Value::Tuple(_) => 6,
+            Value::List(_) | Value::Tuple(_) | Value::Set(_) => 6,
             Value::DType(_) => 7,
             Value::Device(_) => 8,
             Value::Dict(_) => 9,
@@ -110,6 +112,7 @@ impl Value {
             Value::Tensor(_) => "Tensor",
             Value::List(_) => "list",
             Value::Tuple(_) => "tuple",
+            Value::Set(_) => "set",
             Value::DType(_) => "dtype",
             Value::Device(_) => "device",
             Value::Dict(_) => "dict",
@@ -128,7 +131,7 @@ impl std::fmt::Display for Value {
             Value::BigInt(text) | Value::Text(text) => f.write_str(text),
             Value::Bytes(bytes) => write!(f, "b\"{}\"", bytes.escape_ascii()),
             Value::Tensor(t) => write!(f, "Tensor({}, {:?})", t.dtype(), t.shape()),
-            Value::List(all) | Value::Tuple(all) => {
+            Value::List(all) | Value::Tuple(all) | Value::Set(all) => {
                 f.write_str("[")?;
                 for (i, value) in all.iter().enumerate() {
                     write!(f, "{}{value}", if i > 0 { ", " } else { "" })?;

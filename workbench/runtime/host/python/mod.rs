@@ -35,9 +35,9 @@ const MAX_SHOWN: usize = 1 << 20;
 const PLACE_BITS: u32 = 24;
 
 /// The types' names by their numbers, which `python.cuh` knows.
-const TYPES: [&str; 16] = [
+const TYPES: [&str; 17] = [
     "NoneType", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "module", "Tensor", "dtype", "device",
-    "type", "iterator", "object",
+    "type", "iterator", "object", "set",
 ];
 
 /// What the operations may touch besides.
@@ -271,6 +271,7 @@ impl Python {
                 Value::Tensor(_) => 10,
                 Value::DType(_) => 11,
                 Value::Device(_) => 12,
+                Value::Set(_) => 16,
             },
             Object::List(_) => 6,
             Object::Tuple(_) => 7,
