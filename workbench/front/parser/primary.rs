@@ -24,7 +24,11 @@ impl Parser<'_> {
                 }
                 T::LBracket => {
                     let open = self.bump().span;
-                    let index = self.nested(|p| p.unangled(Self::expression))?;
+                    let index = match self.kind() {
+                        // The argument of an operator of the object's.
+                        T::LBrace => self.nested(|p| p.unangled(Self::argument))?,
+                        _ => self.nested(|p| p.unangled(Self::expression))?,
+                    };
                     height = height.max(self.height);
                     self.expect_close(T::RBracket, open)?;
                     ExprKind::Index(Box::new(expr), Box::new(index))
