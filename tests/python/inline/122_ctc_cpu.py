@@ -3,6 +3,7 @@ CPP = r'''
 #include <torch/extension.h>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <vector>
@@ -93,7 +94,8 @@ vector<std::pair<vector<int64_t>, double>> beam_search(torch::Tensor log_probs, 
         s.ends_label = again ? log_add(s.ends_label, score.ends_blank + lp) : log_add(s.ends_label, score.ends_blank + lp, score.ends_label + lp);
       }
     }
-    beams.assign(next.begin(), next.end());
+    beams.clear();  // without those that no path reaches
+    std::copy_if(next.begin(), next.end(), std::back_inserter(beams), [](const auto& b) { return b.second.total() != NEG_INF; });
     std::sort(beams.begin(), beams.end(), [](const Beam& a, const Beam& b) { return a.second.total() > b.second.total(); });
     if (beams.size() > width) beams.erase(beams.begin() + width, beams.end());
   }

@@ -25,6 +25,7 @@ cargo xtask <command>
                             functions with torch itself, downloads 3 GB and is run only when it is asked for
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side
+             inline         whole inline extensions beside torch, from text to first result; downloads 3 GB
   ulp      [NAME ...] [--stride N]: largest errors of the float functions over all 2^32 arguments; takes hours
              --stride N     every N-th argument only
 
