@@ -37,6 +37,24 @@ pub struct OutputDesc {
 }
 
 /// An operator: a kernel of a text, and what it is called with.
+///
+/// ```
+/// use workbench::ops::gaudi::{CustomOp, Role};
+/// use workbench::runtime::host::{DeviceTag, HostTensor, Limits, Value};
+/// use workbench::runtime::{CompileOptions, DType, Program};
+///
+/// let text = "namespace habana {}
+///     __global__ void scale_f32(const float* x, float by, float* out, int n) {
+///         int i = blockIdx.x * blockDim.x + threadIdx.x;
+///         if (i < n) out[i] = by * x[i];
+///     }";
+/// let program = Program::compile(text, &CompileOptions::default())?;
+/// let scale = CustomOp::new(&program, "doc::scale", "scale_f32").input(Role::Tensor).input(Role::Scalar).output(DType::Float32);
+/// let x = HostTensor::new(DType::Float32, &[2, 3], DeviceTag::CPU, true).map_err(|(_, message)| message)?;
+/// let (outputs, _) = scale.execute(vec![Value::Tensor(x), Value::Float(2.0)], Limits::default())?;
+/// assert_eq!(outputs[0].shape(), [2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct CustomOp {
     program: Program,
