@@ -210,7 +210,9 @@ impl GaudiNames {
                                 self.registrations +=
                                     &name.map(|name| format!("{within}{name}(); ")).unwrap_or_default();
                             }
-                            ExprKind::Lambda(_) => self.registrations += &format!("__wb::tpc_seen({within}{name}); "),
+                            ExprKind::Lambda(_) if var.ty.layers.is_empty() => {
+                                self.registrations += &format!("__wb::tpc_seen({within}{name}); ");
+                            }
                             _ => {}
                         }
                     }
