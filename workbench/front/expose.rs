@@ -2,7 +2,8 @@
 //! What would register them is written here, and read after the text.
 
 use super::ast::{
-    BaseType, ExprKind, FunctionDecl, FunctionKind, Interner, Item, TemplateArgKind, TranslationUnit, TypeLayer, TypeName,
+    BaseType, ExprKind, FunctionDecl, FunctionKind, Init, Interner, Item, TemplateArgKind, TranslationUnit, TypeLayer,
+    TypeName,
 };
 use crate::source::FileId;
 
@@ -11,6 +12,12 @@ pub const WORDS: [&str; 3] = ["__wb", "expose", "__wb_entry_call"];
 
 /// Names that the registration of a module of Python's C interface mentions.
 pub const PYTHON_WORDS: [&str; 2] = ["__wb_python_init", "__wb_entry_call"];
+
+/// Names that the registration of the kernels of Gaudi's dialect mentions.
+pub const GAUDI_WORDS: &[&str] = &["__wb", "tpc_kernel", "tpc_host", "tpc_seen", "tpc_entries", "__wb_entry_call"];
+
+/// And what that of its operators of TensorFlow mentions besides.
+pub const TENSORFLOW_WORDS: &[&str] = &["tf_entries"];
 
 /// Types that a text names which has functions to register: numbers alone are called without the library.
 pub const TYPES: [&str; 11] = [
@@ -114,6 +121,111 @@ fn initialisers(items: &[Item], within: &str, library: &[FileId], interner: &Int
                 initialisers(&inner.items, &within, library, interner, out);
             }
             _ => {}
+        }
+    }
+}
+
+/// The text that makes kernels known by their names, and runs the registrations that stand at namespace scope; a unit of Gaudi's dialect
+/// always has one.
+pub fn gaudi_text(unit: &TranslationUnit, library: &[FileId], tensorflow: bool, interner: &Interner) -> Option<String> {
+    let mut found = GaudiNames::default();
+    found.collect(&unit.items, "", library, interner);
+    let mut calls = String::from("__wb::tpc_entries(); ");
+    if tensorflow {
+        calls += "__wb::tf_entries(); ";
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for (name, within, what) in &found.kernels {
+        // Of overloads, and of names that several namespaces have, none is meant by the name alone.
+        if found.kernels.iter().filter(|(n, ..)| n == name).count() == 1 && !seen.contains(&name.as_str()) {
+            calls += &format!("__wb::{what}(\"{name}\", &{within}{name}); ");
+            seen.push(name);
+        }
+    }
+    calls += &found.registrations;
+    Some(format!("void __wb_entry_register_tpc() {{ (void)&__wb_entry_call; {calls}}}"))
+}
+
+/// What [`gaudi_text`] finds.
+#[derive(Default)]
+struct GaudiNames {
+    /// The name, the namespaces it is in, and what offers it.
+    kernels: Vec<(String, String, &'static str)>,
+    /// What runs registrations.
+    registrations: String,
+}
+
+impl GaudiNames {
+    fn collect(&mut self, items: &[Item], within: &str, library: &[FileId], interner: &Interner) {
+        let is_here = |name: &str| {
+            items.iter().any(
+                |item| matches!(item, Item::Function(f) if is_plain(f) && interner.name(f.name.last().name) == name),
+            )
+        };
+        for item in items {
+            match item {
+                Item::Function(func) => {
+                    if library.contains(&func.span.file) || func.body.is_none() {
+                        continue;
+                    }
+                    let name = interner.name(func.name.last().name);
+                    let plain = matches!(func.kind, FunctionKind::Plain)
+                        && func.templates.is_empty()
+                        && func.name.simple().is_some()
+                        && !name.starts_with("__wb");
+                    // A host function that serves as a kernel gives nothing, and takes a tensor first.
+                    let first = func.params.first().map(|p| &p.ty.base);
+                    let takes_tensor =
+                        matches!(first, Some(BaseType::Named(n)) if interner.name(n.last().name) == "Tensor");
+                    let gives_nothing = func.ret.layers.is_empty() && matches!(func.ret.base, BaseType::Void);
+                    let what = match (func.specs.global, is_plain(func) && takes_tensor && gives_nothing) {
+                        (true, _) => "tpc_kernel",
+                        (false, true) => "tpc_host",
+                        _ => continue,
+                    };
+                    if plain {
+                        self.kernels.push((name.to_owned(), within.to_owned(), what));
+                    }
+                }
+                // `static bool done = register_it();`: the variable need not be named by anybody.
+                Item::Variables(declaration) => {
+                    let specs = &declaration.specs;
+                    if specs.device || specs.constant || specs.constexpr || !declaration.templates.is_empty() {
+                        continue;
+                    }
+                    for var in &declaration.vars {
+                        let name = interner.name(var.name.name);
+                        if library.contains(&var.name.span.file) {
+                            continue;
+                        }
+                        let Some(Init::Expr(init)) = &var.init else { continue };
+                        let ExprKind::Call(callee, args) = &init.kind else { continue };
+                        match &callee.kind {
+                            _ if name.starts_with("__wb_tf_op_") => {
+                                self.registrations += &format!("__wb::tpc_seen({within}{name}); ");
+                            }
+                            ExprKind::Name(function) if args.is_empty() => {
+                                let name =
+                                    function.simple().map(|f| interner.name(f.name)).filter(|name| is_here(*name));
+                                self.registrations +=
+                                    &name.map(|name| format!("{within}{name}(); ")).unwrap_or_default();
+                            }
+                            ExprKind::Lambda(_) if var.ty.layers.is_empty() => {
+                                self.registrations += &format!("__wb::tpc_seen({within}{name}); ");
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                Item::Namespace(inner) => {
+                    let within = match inner.name {
+                        Some(name) => format!("{within}{}::", interner.name(name.name)),
+                        None => within.to_owned(),
+                    };
+                    self.collect(&inner.items, &within, library, interner);
+                }
+                _ => {}
+            }
         }
     }
 }

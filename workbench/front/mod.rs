@@ -88,6 +88,11 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     if python {
         expose::PYTHON_WORDS.iter().for_each(|word| _ = interner.intern(word));
     }
+    let has = |part: &'static crate::library::Part| parts.iter().any(|p| std::ptr::eq(*p, part));
+    let gaudi = [has(&crate::library::GAUDI), has(&crate::library::GAUDI_TENSORFLOW)];
+    for (words, _) in [expose::GAUDI_WORDS, expose::TENSORFLOW_WORDS].into_iter().zip(gaudi).filter(|(_, has)| *has) {
+        words.iter().for_each(|word| _ = interner.intern(word));
+    }
     let (library, all) = shelf::reached(&parts, sources, &mut interner);
     let before = diags.len();
     let asked =
@@ -97,7 +102,7 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let mut round = 0;
     loop {
         let read = all.iter().chain(&tokens).copied().collect();
-        module = lowered(sources, read, (&library, offers, python), options, &mut interner, &mut diags);
+        module = lowered(sources, read, (&library, offers, python, gaudi), options, &mut interner, &mut diags);
         round += 1;
         let host: Vec<_> = module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
         if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &host, &interner) {
@@ -111,11 +116,11 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
 }
 
 /// Parses and lowers preprocessed tokens; with the library's files comes whether host functions without registrations are
-/// offered, and whether the text may hold a module of Python's C interface.
+/// offered, whether the text may hold a module of Python's C interface, and whether it is of Gaudi's dialect, and TensorFlow's part of it.
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    (library, offers, python): (&[FileId], bool, bool),
+    (library, offers, python, gaudi): (&[FileId], bool, bool, [bool; 2]),
     options: &Options,
     interner: &mut ast::Interner,
     diags: &mut Vec<Diagnostic>,
@@ -126,7 +131,10 @@ fn lowered(
     let plain = !registers && offers && module.is_none();
     let exposed = if plain { expose::text(&unit, library, interner) } else { None };
     let (mut ours, mut library) = (None, library.to_vec());
-    if let Some(text) = module.or(exposed) {
+    let kernels = if gaudi[0] { expose::gaudi_text(&unit, &library, gaudi[1], interner) } else { None };
+    let written: Vec<String> = [module.or(exposed), kernels].into_iter().flatten().collect();
+    if !written.is_empty() {
+        let text = written.join(" ");
         let file = sources.add("<exposed>", text);
         library.push(file);
         let tokens = preprocess::preprocess(sources, file, options, interner, diags).tokens;

@@ -101,7 +101,10 @@ impl Spare {
         }
         // Host code that was refused needs nothing.
         let lowered: Vec<bool> = ranges.iter().map(|r| host.iter().any(|f| contains(*r, *f))).collect();
-        let needed = needed(tokens, &parts, &errors, &lowered, wanted);
+        let mut named: HashSet<Symbol> = HashSet::new();
+        let ours_to_call = |p: &Part| p.names.iter().copied().filter(|n| CALLED.contains(&interner.name(*n))).collect::<Vec<_>>();
+        named.extend(parts.iter().flat_map(ours_to_call));
+        let needed = needed(tokens, &parts, &errors, &lowered, wanted, named);
         let mentions = |p: &Part| {
             let gone = |t: &Token| self.names.contains(&t.symbol) && !p.names.contains(&t.symbol);
             tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && gone(t))
@@ -189,13 +192,17 @@ fn overload_of_something_unsupported(tokens: &[Token], parts: &[Part], errors: &
     plain && errors[i].iter().any(in_choice) && spare(p)
 }
 
-/// Which declarations the kernels need.
+/// Members of the text's classes that the library calls.
+const CALLED: [&str; 1] = ["DefineNode"];
+
+/// Which declarations the kernels need; `seen` are names that somebody else mentions.
 fn needed(
     tokens: &[Token],
     parts: &[Part],
     errors: &[Vec<&Diagnostic>],
     lowered: &[bool],
     wanted: &HashSet<Symbol>,
+    mut seen: HashSet<Symbol>,
 ) -> Vec<bool> {
     let mut needed = vec![false; parts.len()];
     let mut work: Vec<usize> = Vec::new();
@@ -220,7 +227,6 @@ fn needed(
         p.class.into_iter().for_each(|c| members[c].push(i));
         p.names.iter().for_each(|n| named.entry(*n).or_default().push(i));
     }
-    let mut seen: HashSet<Symbol> = HashSet::new();
     while let Some(i) = work.pop() {
         let p = &parts[i];
         let mut found: Vec<usize> = Vec::new();

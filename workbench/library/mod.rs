@@ -72,6 +72,13 @@ const NEURON_NAMES: [&str; 9] = [
     "CoherencyEnforcer",
 ];
 
+/// Gaudi's dialect: descriptors of PyTorch's custom operators.
+pub static GAUDI: Part = Part { name: "<gaudi>", text: include_str!("gaudi.cuh"), mark: "" };
+
+/// Its part for TensorFlow.
+pub static GAUDI_TENSORFLOW: Part =
+    Part { name: "<gaudi_tensorflow>", text: include_str!("gaudi_tensorflow.cuh"), mark: "" };
+
 /// Methods of tensors that give one.
 const ACCESSORS: [&str; 4] = ["accessor", "packed_accessor", "packed_accessor32", "packed_accessor64"];
 
@@ -262,10 +269,7 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ("EXIT_FAILURE", "1"),
     ("EXIT_SUCCESS", "0"),
     ("RAND_MAX", "32767"),
-    (
-        "TORCH_CHECK",
-        "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)",
-    ),
+    ("TORCH_CHECK", "(condition, ...) if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); }"),
     (
         "TORCH_INTERNAL_ASSERT",
         "(condition, ...) do { if (!(condition)) { __wb::fail_internal(#condition, __FILE__, __LINE__, ##__VA_ARGS__); } } while (0)",
@@ -516,6 +520,30 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "__WB_NEURON_AT",
         "(name, m, n) static void __wb_neuron_##n(torch::neuron::Library&); void __wb_entry_register_neuron_##n() { (void)&__wb_entry_call; torch::neuron::Library __wb_neuron(name); __wb_neuron_##n(__wb_neuron); } static void __wb_neuron_##n(torch::neuron::Library& m)",
     ),
+    // Of Gaudi's headers.
+    (
+        "REGISTER_CUSTOM_OP_ATTRIBUTES",
+        "(schema_name, guid, input_desc, output_desc, param_func) habana::custom_op::__wb_register(schema_name, guid, input_desc, output_desc, param_func)",
+    ),
+    ("HPU_PARAMS_STUB", "(structname) size = sizeof(structname); auto params = std::make_shared<structname>()"),
+    ("REGISTER_OP", "(name) __WB_REGISTER_OP(name, __COUNTER__)"),
+    ("__WB_REGISTER_OP", "(name, n) __WB_REGISTER_OP_AT(name, n)"),
+    ("__WB_REGISTER_OP_AT", "(name, n) static bool __wb_tf_op_##n = tensorflow::OpDefBuilder(name)"),
+    ("REGISTER_KERNEL_BUILDER", "(builder, ...) __WB_REGISTER_KERNEL(__COUNTER__, builder, __VA_ARGS__)"),
+    ("__WB_REGISTER_KERNEL", "(n, builder, ...) __WB_REGISTER_KERNEL_AT(n, builder, __VA_ARGS__)"),
+    (
+        "__WB_REGISTER_KERNEL_AT",
+        "(n, builder, ...) void __wb_entry_register_tf_##n() { (void)&__wb_entry_call; __wb::tf_kernel<__VA_ARGS__>(builder); } static_assert(true, \"\")",
+    ),
+    (
+        "OP_REQUIRES",
+        "(context, condition, ...) do { if (!(condition)) { (context)->CtxFailure(__VA_ARGS__); return; } } while (0)",
+    ),
+    (
+        "OP_REQUIRES_OK",
+        "(context, ...) do { tensorflow::Status __wb_status = (__VA_ARGS__); if (!__wb_status.ok()) { (context)->CtxFailure(__wb_status); return; } } while (0)",
+    ),
+    ("VLOG", "(level) if ((level) > 0) {} else std::cerr"),
     ("TORCH_FN", "(f) (f)"),
     ("TORCH_BOX", "(f) (f)"),
     ("TORCH_SELECTIVE_NAME", "(name) (name)"),
@@ -625,7 +653,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 16] {
+pub fn all() -> [&'static Part; 18] {
     [
         &STD,
         &HALF,
@@ -641,6 +669,8 @@ pub fn all() -> [&'static Part; 16] {
         &TORCH_ACCESSOR,
         &TORCH_LIBRARY,
         &NEURON,
+        &GAUDI,
+        &GAUDI_TENSORFLOW,
         &PYTHON,
         &CUDART,
     ]
@@ -667,7 +697,9 @@ fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
 /// The texts to read first, in this order: those that the user's mentions something of; `mentions` tells of an identifier.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let python = PYTHON_NAMES.iter().any(|n| mentions(n)).then_some(&PYTHON);
-    let torch = (python.is_some() || TORCH_NAMES.iter().any(|n| mentions(n))).then_some(&TORCH);
+    let gaudi = mentions("habana").then_some(&GAUDI);
+    let gaudi_tensorflow = gaudi.filter(|_| mentions("tensorflow")).map(|_| &GAUDI_TENSORFLOW);
+    let torch = (python.is_some() || gaudi.is_some() || TORCH_NAMES.iter().any(|n| mentions(n))).then_some(&TORCH);
     let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
     let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
     let neuron = torch.filter(|_| NEURON_NAMES.iter().any(|n| mentions(n))).map(|_| &NEURON);
@@ -703,6 +735,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         torch_accessor,
         torch_library,
         neuron,
+        gaudi,
+        gaudi_tensorflow,
         python,
         packed,
         groups,

@@ -83,7 +83,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
                 let schema = defined_schema(line, text)?;
                 (format!("{}::{}", schema.namespace, schema.name), schema.overload.clone(), Some(schema))
             }
-            LibraryLine::Neuron(..) => continue,
+            LibraryLine::Neuron(..) | LibraryLine::Entry(_) | LibraryLine::TensorFlow(..) => continue,
             LibraryLine::Implement(text) => {
                 let (name, overload) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
                 let name = qualified(&line.namespace, name)?;
@@ -163,7 +163,8 @@ pub fn neuron_kernels(shape: &Program) -> Result<Vec<String>> {
 pub fn load_neuron(shape: &Program, compute: &Program, cores: u32) -> Result<Vec<String>> {
     let mut made: Vec<(String, Overload)> = Vec::new();
     for line in shape.library()? {
-        let (LibraryLine::Neuron(op, kernel), Some(rule), Some(inferred)) = (&line.what, &line.function, &line.inferred)
+        let (LibraryLine::Neuron(op, kernel), Some(rule), Some(inferred)) =
+            (&line.what, &line.function, &line.inferred)
         else {
             continue;
         };
@@ -204,8 +205,7 @@ pub fn overloads(name: &str) -> Option<Packet> {
 
 /// The qualified names of all operators.
 pub fn names() -> Vec<String> {
-    let mut names: Vec<String> =
-        OPERATORS.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+    let mut names: Vec<String> = OPERATORS.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
     names.sort();
     names
 }
@@ -302,9 +302,10 @@ impl Overload {
     pub fn implementation(&self, prefer_cuda: bool) -> std::result::Result<&Implementation, String> {
         let find = |key: &str| self.implementations.iter().find(|i| i.key == key);
         let (first, last) = if prefer_cuda { ("CUDA", "CPU") } else { ("CPU", "CUDA") };
+        // Gaudi's device is this one, too.
         let anywhere = ["CompositeExplicitAutograd", "", "CompositeImplicitAutograd"];
         // Without a device of its own it is somebody's way to write both.
-        let found = [first].into_iter().chain(anywhere).chain([last]).find_map(find);
+        let found = [first].into_iter().chain(anywhere).chain([last, "HPU"]).find_map(find);
         match found {
             Some(found) if found.program.options().strict_device && found.key == "CUDA" => Err(self.lacks("CPU")),
             Some(found) => Ok(found),
@@ -316,7 +317,9 @@ impl Overload {
         let name = self.schema.as_ref().map_or_else(|| self.name.clone(), Schema::qualified_name);
         let keys: Vec<&str> = self.implementations.iter().map(|i| i.key.as_str()).collect();
         let have = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
-        format!("Could not run '{name}' with arguments from the '{backend}' backend; it has implementations for: {have}")
+        format!(
+            "Could not run '{name}' with arguments from the '{backend}' backend; it has implementations for: {have}"
+        )
     }
 
     /// Arguments in the schema's order, converted to its types; what it does not write is to be read only.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::host::{Call, Core, DeviceTag, Export, HostTensor, LibraryEntry, Limits, Value};
+use super::host::{Call, Core, DeviceTag, Export, HostTensor, LibraryEntry, LibraryLine, Limits, Notes, Value};
 use super::{DType, Error, Fault, Result, host};
 pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
@@ -132,6 +132,8 @@ struct Inner {
     instances: Mutex<HashMap<String, Program>>,
     /// What host functions and operators the text offers, once its registrations have run.
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
+    /// What host code has left for later calls.
+    notes: Arc<Notes>,
 }
 
 enum Code {
@@ -184,6 +186,7 @@ impl Program {
             code,
             instances: Mutex::default(),
             exports: OnceLock::new(),
+            notes: Arc::default(),
         })))
     }
 
@@ -204,6 +207,7 @@ impl Program {
                 code: Code::Cpu(code),
                 instances: Mutex::default(),
                 exports: OnceLock::new(),
+                notes: Arc::default(),
             }))),
             Err(diagnostics) => Err(Error::Compile { diagnostics, sources: self.0.sources.clone() }),
         }
@@ -375,6 +379,20 @@ impl Program {
     /// [`Error::Fault`] when a registration does something wrong.
     pub fn library(&self) -> Result<&[LibraryEntry]> {
         Ok(&self.registered()?.1)
+    }
+
+    /// What host code leaves for later calls.
+    pub(super) fn notes(&self) -> &Arc<Notes> {
+        &self.0.notes
+    }
+
+    /// An entry of the library's own, `tpc_execute`, where the text is of a dialect that has it.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong.
+    pub fn entry(&self, name: &str) -> Result<Option<&Export>> {
+        let is_it = |line: &&LibraryEntry| matches!(&line.what, LibraryLine::Entry(n) if n == name);
+        Ok(self.library()?.iter().find(is_it).and_then(|line| line.function.as_ref()))
     }
 
     fn registered(&self) -> Result<&(Vec<Export>, Vec<LibraryEntry>)> {

@@ -98,7 +98,6 @@ def check(m, t):
         y, x = np.mgrid[:h, :w]
         for sweep in range(5):
             state = (np.uint64(seed) ^ (sweep * h * w + y * w + x).astype(np.uint64)) & np.uint64(0xFFFFFFFF)
-            word = None
             step = lambda v: (v * np.uint64(747796405) + np.uint64(2891336453)) & np.uint64(0xFFFFFFFF)
             state = step(step(state))  # the first draw is thrown away
             word = (((state >> ((state >> np.uint64(28)) + np.uint64(4))) ^ state) * np.uint64(277803737)) & np.uint64(0xFFFFFFFF)

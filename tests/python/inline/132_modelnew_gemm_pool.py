@@ -72,7 +72,7 @@ __global__ void linear_pool_sum_kernel(
 torch::Tensor linear_pool_sum_cuda(torch::Tensor x, torch::Tensor weight, torch::Tensor bias, int kernel_size, float scale_factor) {
     TORCH_CHECK(x.is_contiguous(), "x must be contiguous");
     TORCH_CHECK(weight.is_contiguous(), "weight must be contiguous");
-    TORCH_CHECK_EQ(x.size(1), weight.size(1));
+    TORCH_CHECK(x.size(1) == weight.size(1), "in_features differ");
 
     auto batch_size = x.size(0);
     auto in_features = x.size(1);
@@ -167,5 +167,5 @@ def check(m, t):
         t.close(got, v.reshape(batch, c) * g + s, rtol=1e-4, atol=1e-4)  # the variance is a difference of sums
     with t.raises(RuntimeError, "but got input of shape [3, 6] and num_groups=4"):
         m.swish_bias_groupnorm_cuda(t(x), t(b), t(g), t(s), 4, 1e-5)
-    with t.raises(RuntimeError):
+    with t.raises(RuntimeError, "in_features differ"):
         m.linear_pool_sum_cuda(t(x), t(np.zeros((4, 5), np.float32)), t(b), 2, 1.0)

@@ -1,7 +1,8 @@
-"""String metrics on the CPU: batched Levenshtein (strings and padded id tensors), Damerau, LCS with the text itself, Jaro-Winkler, n-gram cosine."""
+"""String metrics on the CPU: batched Levenshtein (strings and padded id tensors), Damerau, LCS by a recursive std::function, n-gram cosine."""
 CPP = r'''
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <numeric>

@@ -179,10 +179,19 @@ const HOST_HEADERS: &[&str] = &[
     "nccl.h",
     "nvToolsExt.h",
     "Python.h",
+    "hpu_custom_op.h",
+    "hpu_custom_op_pt2.h",
+    "hpu_kernel.h",
+    "hpu_kernel_context.h",
+    "perf_lib_layer_params.h",
+    "synapse_api_types.h",
+    "synapse_common_types.h",
+    "synapse_common_types.hpp",
 ];
 
 /// Folders all of whose headers are for the host.
-const HOST_FOLDERS: &[&str] = &["ATen/", "c10/", "pybind11/", "torch/", "neuron/", "nvtx3/"];
+const HOST_FOLDERS: &[&str] =
+    &["ATen/", "c10/", "pybind11/", "torch/", "neuron/", "habanalabs/", "tensorflow/", "nvtx3/"];
 
 /// Whether the device part of a text does without this header.
 pub(super) fn is_host_header(name: &str) -> bool {
@@ -190,7 +199,7 @@ pub(super) fn is_host_header(name: &str) -> bool {
 }
 
 /// Namespaces that only host code names: a declaration that mentions one is the host's.
-pub(super) const HOST_NAMESPACES: &[&str] = &["torch", "at", "c10", "pybind11", "py"];
+pub(super) const HOST_NAMESPACES: &[&str] = &["torch", "at", "c10", "pybind11", "py", "habana", "tensorflow"];
 
 /// Members of `std::` that only host code has.
 pub(super) const HOST_STD: &[&str] = &[

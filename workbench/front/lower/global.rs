@@ -180,6 +180,12 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, ty, storage, None);
             return;
         }
+        // What registers something, `static const auto& done = register_it();`; who names it is told then.
+        let is_call = matches!(&var.init, Some(Init::Expr(e)) if matches!(e.kind, ExprKind::Call(..)));
+        if ty.is_reference() && is_call && !must {
+            self.declare_var(var, ty, Storage::Host, None);
+            return;
+        }
         if ty.is_reference() {
             let message = "references at namespace scope are not supported";
             self.report(Diagnostic::error(Code::Unsupported, var.name.span, message).help("name the constant itself"));

@@ -48,6 +48,11 @@ impl<'a> Lowerer<'a> {
         }
         let ty = self.var(id).ty.clone();
         let name = self.interner.name(self.var(id).name).to_owned();
+        if ty.is_reference() {
+            let message = "references at namespace scope are not supported";
+            self.report(Diagnostic::error(Code::Unsupported, span, message).help("make it a variable"));
+            return None;
+        }
         let Some(size) = ty.size() else { return None };
         if self.needs_destructor(&ty) {
             let message = format!("`{name}` owns memory, and memory ends with the call that asked for it");

@@ -34,6 +34,9 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<host::ExtensionFunction>()?;
     m.add_function(wrap_pyfunction!(library::neuron_kernels, m)?)?;
     m.add_function(wrap_pyfunction!(library::load_neuron, m)?)?;
+    m.add_function(wrap_pyfunction!(library::tpc_execute, m)?)?;
+    m.add_function(wrap_pyfunction!(library::tf_operators, m)?)?;
+    m.add_function(wrap_pyfunction!(library::tf_execute, m)?)?;
     m.add_class::<library::LibraryOp>()?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyAttributeError, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use workbench::ops::gaudi::{self, Role};
 use workbench::ops::library::{self, Overload};
-use workbench::runtime::Program;
 use workbench::runtime::host::{Limits, Value};
+use workbench::runtime::{DType, Program};
 
 use crate::errors::{self, argument};
 use crate::host::Given;
@@ -33,6 +34,73 @@ pub fn neuron_kernels(py: Python<'_>, shape: &Module) -> PyResult<Vec<String>> {
 #[pyfunction]
 pub fn load_neuron(py: Python<'_>, shape: &Module, compute: &Module, cores: u32) -> PyResult<Vec<String>> {
     library::load_neuron(&shape.program, &compute.program, cores).map_err(|e| errors::to_py(py, e))
+}
+
+/// Runs a kernel for a descriptor of Gaudi's dialect: inputs with their roles and whether they may be written, types and extents of the
+/// outputs, the bytes of the user's parameters. A list of arrays.
+#[pyfunction]
+#[pyo3(signature = (module, kernel, inputs, outputs, params=None))]
+pub fn tpc_execute<'py>(
+    py: Python<'py>,
+    module: &Module,
+    kernel: &str,
+    inputs: Vec<(Bound<'py, PyAny>, i64, bool)>,
+    outputs: Vec<(String, Vec<i64>)>,
+    params: Option<Vec<u8>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut given = Given::default();
+    let mut values = Vec::with_capacity(inputs.len());
+    for (i, (object, role, writable)) in inputs.iter().enumerate() {
+        let value = given.value(object, &format!("input {i}"))?;
+        let role = match role {
+            0 => Role::Tensor,
+            1 => Role::Scalar,
+            _ => Role::UserParams,
+        };
+        values.push((if *writable { value } else { value.sealed() }, role));
+    }
+    let mut made = Vec::with_capacity(outputs.len());
+    for (name, shape) in outputs {
+        let Some(dtype) = DType::from_name(&name) else {
+            return Err(argument(py, format!("`{name}` is no element type")));
+        };
+        made.push((dtype, shape));
+    }
+    let poll = Poll::new(true);
+    let limits = Limits { interrupt: Some(&poll), ..Limits::default() };
+    let result = gaudi::execute(&module.program, kernel, values, &made, params.as_deref(), limits);
+    given.finish(py, result, poll)
+}
+
+/// The operators of TensorFlow's that a module registers: names, and the lines of their registrations.
+#[pyfunction]
+pub fn tf_operators(py: Python<'_>, module: &Module) -> PyResult<Vec<(String, Vec<String>)>> {
+    let ops = gaudi::tensorflow_ops(&module.program).map_err(|e| errors::to_py(py, e))?;
+    Ok(ops.into_iter().map(|op| (op.name, op.lines)).collect())
+}
+
+/// Calls an operator of TensorFlow's. A list of arrays.
+#[pyfunction]
+pub fn tf_execute<'py>(
+    py: Python<'py>,
+    module: &Module,
+    op: &str,
+    inputs: Vec<(String, Bound<'py, PyAny>)>,
+    attributes: Vec<(String, Bound<'py, PyAny>)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut given = Given::default();
+    let mut values = Vec::with_capacity(inputs.len());
+    for (name, object) in &inputs {
+        values.push(given.value(object, name)?);
+    }
+    let mut attrs = Vec::with_capacity(attributes.len());
+    for (name, object) in &attributes {
+        attrs.push((name.clone(), given.value(object, name)?));
+    }
+    let poll = Poll::new(true);
+    let limits = Limits { interrupt: Some(&poll), ..Limits::default() };
+    let result = gaudi::tensorflow_execute(&module.program, op, values, attrs, limits);
+    given.finish(py, result, poll)
 }
 
 /// An operator of the dispatcher: `wb.ops.lab.muladd(a, b, 2.0)`; one of its overloads as an attribute: `.default`, `.Scalar`.

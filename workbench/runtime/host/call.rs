@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 use super::neuron::{Core, Neuron};
+use super::notes::Notes;
 use super::python::{Python, Surroundings};
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
 use super::{format, ops};
@@ -106,6 +107,8 @@ pub(super) struct State {
     pub device: DeviceTag,
     /// What Neuron's dialect knows.
     neuron: Neuron,
+    /// What the program keeps between calls.
+    notes: Arc<Notes>,
 }
 
 fn raised((exception, detail): (Exception, String)) -> Raised {
@@ -139,6 +142,7 @@ impl<'p> Call<'p> {
             function: function.to_owned(),
             device,
             neuron: Neuron::default(),
+            notes: program.notes().clone(),
         };
         Call { program, limits, memory: Arc::default(), state: Mutex::new(state) }
     }
@@ -643,6 +647,9 @@ impl State {
         if let Some(answer) = self.neuron.run(name, &args) {
             return answer;
         }
+        if let Some(answer) = self.notes.run(name, &args) {
+            return answer;
+        }
         if let Some(name) = name.strip_prefix("py_") {
             let registers = self.function.starts_with(Call::REGISTER);
             let around = Surroundings { function: &self.function, registers, exports: &mut self.exports };
@@ -722,6 +729,8 @@ impl State {
                     "def" => LibraryLine::Define(text.clone()),
                     "impl" => LibraryLine::Implement(text.clone()),
                     "neuron" => LibraryLine::Neuron(text.clone(), kind.clone()),
+                    "entry" => LibraryLine::Entry(text.clone()),
+                    "tensorflow" => LibraryLine::TensorFlow(text.clone(), kind.clone()),
                     _ => LibraryLine::PythonModule(text.clone()),
                 };
                 self.library.push(LibraryEntry { namespace: namespace.clone(), what, function, inferred });

@@ -43,6 +43,10 @@ pub enum LibraryLine {
     PythonModule(String),
     /// `m.def` of a `NEURON_LIBRARY`: the operator's name, and its kernel's; the function gives the shape.
     Neuron(String, String),
+    /// An entry of the library's own, by its name.
+    Entry(String),
+    /// `REGISTER_OP`: the operator's name, and a line for each `Input`, `Output` and `Attr`.
+    TensorFlow(String, String),
 }
 
 /// The schema of a C++ function: types as schemas write them; one that torch does not take begins with `!`.

@@ -9,6 +9,7 @@ mod call;
 mod export;
 mod format;
 mod neuron;
+mod notes;
 pub mod ops;
 mod python;
 mod value;
@@ -17,7 +18,8 @@ pub use array::{Answer, DeviceTag, HostTensor, Lender, Storage, hollowly};
 pub use call::{Call, Dispatcher, Limits, set_dispatcher};
 pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 pub use neuron::Core;
-pub use value::Value;
+pub use notes::Notes;
+pub use value::{Value, torch_number};
 
 /// The time in seconds since the first time somebody asked.
 fn seconds() -> f64 {
