@@ -120,7 +120,7 @@ def check(m, t):
         dense_graph = t.rng.random((n, n)) < 2.0 / n
         dense_graph[0] = True  # a row much longer than the others
         dense_graph[:, n // 3] = False  # nothing goes out of this one
-        crow, col = np.concatenate([[0], dense_graph.sum(1).cumsum()]), np.nonzero(dense_graph)[1]
+        crow, col = np.concatenate([[0], dense_graph.sum(1).cumsum()]), np.nonzero(dense_graph)[1].copy()
         for dtype, tol in ((np.float32, 1e-4), (np.float64, 1e-12)):
             x = t.rng.standard_normal((n, 45)).astype(dtype)
             w = t.rng.standard_normal(len(col)).astype(dtype)
