@@ -97,6 +97,7 @@ public:
         for (size_t i = size_ - 1; i > at; --i) std::swap(begin_[i], begin_[i - 1]);
         return begin_ + at;
     }
+    T* insert(const T* place, initializer_list<T> all) { return insert(place, all.begin(), all.end()); }
     template <typename U> T* insert(const T* place, const U* first, const U* last) {
         size_t at = place - begin_;
         for (size_t i = at; first != last; ++first, ++i) insert(begin_ + i, (T)*first);
@@ -286,6 +287,8 @@ inline string operator+(const string& a, const string& b) {
 }
 inline string operator+(const string& a, const char* b) { return a + string(b); }
 inline string operator+(const char* a, const string& b) { return string(a) + b; }
+inline string operator+(const string& a, char b) { return a + string(1, b); }
+inline string operator+(char a, const string& b) { return string(1, a) + b; }
 inline bool operator==(const string& a, const string& b) { return a.compare(b) == 0; }
 inline bool operator==(const string& a, const char* b) { return a.compare(string(b)) == 0; }
 inline bool operator!=(const string& a, const string& b) { return a.compare(b) != 0; }
@@ -293,15 +296,52 @@ inline bool operator!=(const string& a, const char* b) { return a.compare(string
 inline bool operator<(const string& a, const string& b) { return a.compare(b) < 0; }
 inline bool operator>(const string& a, const string& b) { return a.compare(b) > 0; }
 using string_view = string;
-inline int stoi(const string& text) {
-    int sum = 0, sign = 1;
-    for (char c : text) {
-        if (c == '-') sign = -1;
-        else if (c >= '0' && c <= '9') sum = 10 * sum + (c - '0');
-        else break;
+// The number that a text begins with, and how far it goes.
+inline double __wb_number(const string& text, size_t* used, bool whole, const char* name) {
+    size_t at = 0, n = text.size();
+    while (at < n && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n')) ++at;
+    bool negative = at < n && text[at] == '-';
+    if (at < n && (text[at] == '-' || text[at] == '+')) ++at;
+    size_t digits = 0;
+    double value = 0;
+    int scale = 0;
+    for (; at < n && text[at] >= '0' && text[at] <= '9'; ++at, ++digits) value = value * 10 + (text[at] - '0');
+    if (!whole && at < n && text[at] == '.') {
+        ++at;
+        for (; at < n && text[at] >= '0' && text[at] <= '9'; ++at, ++digits, --scale) value = value * 10 + (text[at] - '0');
     }
-    return sign * sum;
+    if (digits == 0) {
+        __wb_push_c_string(name);
+        __wb_raise(1, 1);
+    }
+    if (!whole && at + 1 < n && (text[at] == 'e' || text[at] == 'E')) {
+        size_t place = at + 1;
+        bool down = text[place] == '-';
+        if (text[place] == '-' || text[place] == '+') ++place;
+        if (place < n && text[place] >= '0' && text[place] <= '9') {
+            int exponent = 0;
+            for (; place < n && text[place] >= '0' && text[place] <= '9'; ++place)
+                if (exponent < 10000) exponent = exponent * 10 + (text[place] - '0');
+            scale += down ? -exponent : exponent;
+            at = place;
+        }
+    }
+    if (used != nullptr) *used = at;
+    value = scale < 0 ? value / ::pow(10.0, (double)-scale) : value * ::pow(10.0, (double)scale);
+    return negative ? -value : value;
 }
+inline double stod(const string& text, size_t* used = nullptr) { return __wb_number(text, used, false, "stod"); }
+inline float stof(const string& text, size_t* used = nullptr) { return (float)__wb_number(text, used, false, "stof"); }
+inline int stoi(const string& text, size_t* used = nullptr) {
+    double value = __wb_number(text, used, true, "stoi");
+    if (value > 2147483647.0 || value < -2147483648.0) {
+        __wb_push_c_string("stoi");
+        __wb_raise(3, 1);
+    }
+    return (int)value;
+}
+inline long stol(const string& text, size_t* used = nullptr) { return (long)__wb_number(text, used, true, "stol"); }
+inline long long stoll(const string& text, size_t* used = nullptr) { return (long long)__wb_number(text, used, true, "stoll"); }
 template <typename T> string to_string(T value) {
     __wb::Value<T>::put(value);
     __wb_op("workbench::to_string", 1);
@@ -588,6 +628,17 @@ public:
     template <typename A, typename B> pair<iterator, bool> emplace(const A& key, const B& value) {
         return insert(value_type(K(key), V(value)));
     }
+    template <typename... A> pair<iterator, bool> try_emplace(const K& key, A&&... args) {
+        bool fresh = !contains(key);
+        if (fresh) all_.insert(all_.begin() + __wb_place(key), value_type(key, V(args...)));
+        return pair<iterator, bool>(begin() + __wb_place(key), fresh);
+    }
+    template <typename B> pair<iterator, bool> insert_or_assign(const K& key, const B& value) {
+        bool fresh = !contains(key);
+        (*this)[key] = value;
+        return pair<iterator, bool>(begin() + __wb_place(key), fresh);
+    }
+    iterator erase(const_iterator place) { return all_.erase(place); }
     size_t erase(const K& key) {
         if (!contains(key)) return 0;
         all_.erase(all_.begin() + __wb_place(key));
@@ -633,6 +684,8 @@ public:
         if (fresh) all_.insert(all_.begin() + __wb_place(key), key);
         return pair<const K*, bool>(begin() + __wb_place(key), fresh);
     }
+    const K* erase(const K* place) { return all_.erase(place); }
+    template <typename A> pair<const K*, bool> emplace(const A& key) { return insert(K(key)); }
     size_t erase(const K& key) {
         if (!contains(key)) return 0;
         all_.erase(all_.begin() + __wb_place(key));
@@ -889,6 +942,7 @@ template <typename I, typename F> I remove_if(I first, I last, F f) {
     return kept;
 }
 template <typename I> void nth_element(I first, I, I last) { std::sort(first, last); }
+template <typename I, typename F> void nth_element(I first, I, I last, F less) { std::sort(first, last, less); }
 template <typename I> void partial_sort(I first, I, I last) { std::sort(first, last); }
 template <typename I, typename F> void partial_sort(I first, I, I last, F less) { std::sort(first, last, less); }
 template <typename I> I max_element(I first, I last) {

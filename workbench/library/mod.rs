@@ -210,6 +210,23 @@ const HOST_NAMES: [&str; 64] = [
     "partial_sum",
 ];
 
+/// More containers of the standard library, for host code.
+static CONTAINERS: Part = Part { name: "<containers>", text: include_str!("containers.cuh"), mark: "" };
+
+/// Names of [`CONTAINERS`].
+const CONTAINER_NAMES: [&str; 10] = [
+    "back_inserter",
+    "deque",
+    "queue",
+    "stack",
+    "priority_queue",
+    "list",
+    "unique_ptr",
+    "make_unique",
+    "function",
+    "bitset",
+];
+
 /// torch's own 16-bit floats, `c10::Half` and `c10::BFloat16`.
 static C10_HALF: Part = Part { name: "<c10_half>", text: include_str!("c10_half.cuh"), mark: "__WB_C10_HALVES" };
 
@@ -653,7 +670,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 18] {
+pub fn all() -> [&'static Part; 19] {
     [
         &STD,
         &HALF,
@@ -664,6 +681,7 @@ pub fn all() -> [&'static Part; 18] {
         &C10_HALF,
         &HELPER_MATH,
         &HOST,
+        &CONTAINERS,
         &TORCH,
         &TORCH_HALF,
         &TORCH_ACCESSOR,
@@ -713,7 +731,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let half = (c10.is_some() || halves).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
     let c = C_NAMES.iter().any(|n| mentions(n));
-    let host = (torch.is_some() || c || mentions(THROW) || mentions(HEAP[0]) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
+    let containers = (mentions("std") && CONTAINER_NAMES.iter().any(|n| mentions(n))).then_some(&CONTAINERS);
+    let host = (torch.is_some() || containers.is_some() || c || mentions(THROW) || mentions(HEAP[0]) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
         .then_some(&HOST);
     let std = (c10.is_some() || host.is_some() || mentions("std")).then_some(&STD);
     // Of ATen every tensor names a few lines.
@@ -729,6 +748,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         c10,
         aten,
         host,
+        containers,
         torch,
         cudart,
         torch_half,

@@ -318,6 +318,13 @@ impl<'a> Lowerer<'a> {
         at: u32,
         out: &mut Vec<Element>,
     ) {
+        // What is left out of a `dim3` is 1.
+        if s.name == "dim3"
+            && let Some((num, _)) = s.vector
+        {
+            out.push((at, Typed::int(num, 1, Span::NONE)));
+            return;
+        }
         let init = self.class(s.id).defaults.iter().find(|(i, _)| *i == index).map(|(_, init)| *init);
         let value = match init {
             Some(init) => {
