@@ -157,7 +157,10 @@ public:
 };
 
 // A heap: the largest on top.
-template <typename T, typename C = vector<T>, typename L = less<T>> class priority_queue {
+template <typename T> struct __wb_less {
+    bool operator()(const T& a, const T& b) const { return a < b; }
+};
+template <typename T, typename C = vector<T>, typename L = __wb_less<T>> class priority_queue {
     C all_;
     L less_;
 

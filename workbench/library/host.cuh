@@ -11,6 +11,28 @@ public:
     size_t size() const { return size_; }
 };
 
+// Elements from the last to the first.
+template <typename T> struct __wb_reverse {
+    T* at;
+    T& operator*() const { return at[-1]; }
+    T* operator->() const { return at - 1; }
+    __wb_reverse& operator++() {
+        --at;
+        return *this;
+    }
+    __wb_reverse operator++(int) { return __wb_reverse{at--}; }
+    __wb_reverse& operator--() {
+        ++at;
+        return *this;
+    }
+    __wb_reverse operator+(ptrdiff_t n) const { return __wb_reverse{at - n}; }
+    ptrdiff_t operator-(const __wb_reverse& other) const { return other.at - at; }
+    T& operator[](ptrdiff_t n) const { return at[-1 - n]; }
+    bool operator==(const __wb_reverse& other) const { return at == other.at; }
+    bool operator!=(const __wb_reverse& other) const { return at != other.at; }
+    bool operator<(const __wb_reverse& other) const { return at > other.at; }
+    T* base() const { return at; }
+};
 template <typename T> class vector {
     T* begin_ = nullptr;
     size_t size_ = 0;
@@ -162,6 +184,10 @@ public:
     const T* end() const { return begin_ + size_; }
     const T* cbegin() const { return begin_; }
     const T* cend() const { return begin_ + size_; }
+    __wb_reverse<T> rbegin() { return __wb_reverse<T>{end()}; }
+    __wb_reverse<T> rend() { return __wb_reverse<T>{begin()}; }
+    __wb_reverse<const T> rbegin() const { return __wb_reverse<const T>{end()}; }
+    __wb_reverse<const T> rend() const { return __wb_reverse<const T>{begin()}; }
     size_t size() const { return size_; }
     size_t capacity() const { return capacity_; }
     bool empty() const { return size_ == 0; }
@@ -200,6 +226,10 @@ public:
         text_ = other.text_;
         return *this;
     }
+    __wb_reverse<char> rbegin() { return __wb_reverse<char>{end()}; }
+    __wb_reverse<char> rend() { return __wb_reverse<char>{begin()}; }
+    __wb_reverse<const char> rbegin() const { return __wb_reverse<const char>{end()}; }
+    __wb_reverse<const char> rend() const { return __wb_reverse<const char>{begin()}; }
     size_t size() const { return text_.size(); }
     size_t length() const { return text_.size(); }
     bool empty() const { return text_.empty(); }
@@ -522,6 +552,10 @@ template <typename... T> struct __wb_tied {
     template <typename V, size_t... I> void set(const V& values, index_sequence<I...>) const {
         ((*(T*)places[I] = get<I>(values)), ...);
     }
+    template <size_t... I> tuple<remove_cv_t<T>...> read(index_sequence<I...>) const {
+        return tuple<remove_cv_t<T>...>(*(T*)places[I]...);
+    }
+    tuple<remove_cv_t<T>...> values() const { return read(index_sequence_for<T...>()); }
     template <typename... U> const __wb_tied& operator=(const tuple<U...>& values) const {
         set(values, index_sequence_for<T...>());
         return *this;
@@ -530,6 +564,30 @@ template <typename... T> struct __wb_tied {
         return *this = tuple<A, B>(values.first, values.second);
     }
 };
+// Tuples in the order of their first elements that differ.
+template <size_t I = 0, typename... T> bool __wb_tuple_less(const tuple<T...>& a, const tuple<T...>& b) {
+    if constexpr (I == sizeof...(T)) {
+        return false;
+    } else {
+        if (get<I>(a) < get<I>(b)) return true;
+        if (get<I>(b) < get<I>(a)) return false;
+        return __wb_tuple_less<I + 1>(a, b);
+    }
+}
+template <size_t I = 0, typename... T> bool __wb_tuple_equal(const tuple<T...>& a, const tuple<T...>& b) {
+    if constexpr (I == sizeof...(T)) return true;
+    else return get<I>(a) == get<I>(b) && __wb_tuple_equal<I + 1>(a, b);
+}
+template <typename... T> bool operator==(const tuple<T...>& a, const tuple<T...>& b) { return __wb_tuple_equal(a, b); }
+template <typename... T> bool operator!=(const tuple<T...>& a, const tuple<T...>& b) { return !__wb_tuple_equal(a, b); }
+template <typename... T> bool operator<(const tuple<T...>& a, const tuple<T...>& b) { return __wb_tuple_less(a, b); }
+template <typename... T> bool operator>(const tuple<T...>& a, const tuple<T...>& b) { return __wb_tuple_less(b, a); }
+template <typename... T> bool operator<=(const tuple<T...>& a, const tuple<T...>& b) { return !__wb_tuple_less(b, a); }
+template <typename... T> bool operator>=(const tuple<T...>& a, const tuple<T...>& b) { return !__wb_tuple_less(a, b); }
+template <typename... T> bool operator==(const __wb_tied<T...>& a, const __wb_tied<T...>& b) { return a.values() == b.values(); }
+template <typename... T> bool operator!=(const __wb_tied<T...>& a, const __wb_tied<T...>& b) { return a.values() != b.values(); }
+template <typename... T> bool operator<(const __wb_tied<T...>& a, const __wb_tied<T...>& b) { return a.values() < b.values(); }
+template <typename... T> bool operator>(const __wb_tied<T...>& a, const __wb_tied<T...>& b) { return b.values() < a.values(); }
 template <typename... T> __wb_tied<T...> tie(T&... places) { return __wb_tied<T...>{{(void*)&places...}}; }
 
 // What a call may end with, by Python's classes as pybind11 has them: the number is the run time's.
@@ -583,6 +641,10 @@ public:
     iterator end() { return all_.end(); }
     const_iterator begin() const { return all_.begin(); }
     const_iterator end() const { return all_.end(); }
+    __wb_reverse<value_type> rbegin() { return __wb_reverse<value_type>{end()}; }
+    __wb_reverse<value_type> rend() { return __wb_reverse<value_type>{begin()}; }
+    __wb_reverse<const value_type> rbegin() const { return __wb_reverse<const value_type>{end()}; }
+    __wb_reverse<const value_type> rend() const { return __wb_reverse<const value_type>{begin()}; }
     size_t size() const { return all_.size(); }
     bool empty() const { return all_.empty(); }
     void clear() { all_.clear(); }
@@ -602,6 +664,10 @@ public:
     size_t count(const K& key) const { return contains(key) ? 1 : 0; }
     iterator find(const K& key) { return contains(key) ? begin() + __wb_place(key) : end(); }
     const_iterator find(const K& key) const { return contains(key) ? begin() + __wb_place(key) : end(); }
+    iterator lower_bound(const K& key) { return begin() + __wb_place(key); }
+    iterator upper_bound(const K& key) { return begin() + __wb_place(key) + contains(key); }
+    const_iterator lower_bound(const K& key) const { return begin() + __wb_place(key); }
+    const_iterator upper_bound(const K& key) const { return begin() + __wb_place(key) + contains(key); }
     V& operator[](const K& key) {
         if (!contains(key)) all_.insert(all_.begin() + __wb_place(key), value_type(key, V()));
         return all_[__wb_place(key)].second;
@@ -661,6 +727,8 @@ public:
     }
     const K* begin() const { return all_.begin(); }
     const K* end() const { return all_.end(); }
+    __wb_reverse<const K> rbegin() const { return __wb_reverse<const K>{end()}; }
+    __wb_reverse<const K> rend() const { return __wb_reverse<const K>{begin()}; }
     size_t size() const { return all_.size(); }
     bool empty() const { return all_.empty(); }
     void clear() { all_.clear(); }
@@ -678,6 +746,8 @@ public:
         return at < all_.size() && !(key < all_[at]);
     }
     size_t count(const K& key) const { return contains(key) ? 1 : 0; }
+    const K* lower_bound(const K& key) const { return begin() + __wb_place(key); }
+    const K* upper_bound(const K& key) const { return begin() + __wb_place(key) + contains(key); }
     const K* find(const K& key) const { return contains(key) ? begin() + __wb_place(key) : end(); }
     pair<const K*, bool> insert(const K& key) {
         bool fresh = !contains(key);
@@ -927,6 +997,15 @@ template <typename I> I unique(I first, I last) {
     while (++first != last)
         if (!(*kept == *first)) *++kept = *first;
     return ++kept;
+}
+template <typename I, typename O, typename F> O copy_if(I first, I last, O out, F f) {
+    for (; first != last; ++first) {
+        if (f(*first)) {
+            *out = *first;
+            ++out;
+        }
+    }
+    return out;
 }
 template <typename I, typename T> I remove(I first, I last, const T& value) {
     T wanted(value);

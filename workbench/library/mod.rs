@@ -143,7 +143,7 @@ pub const HEAP: [&str; 6] =
     ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed", "__wb_delete", "__wb_delete_array"];
 
 /// Names of [`HOST`].
-const HOST_NAMES: [&str; 64] = [
+const HOST_NAMES: [&str; 65] = [
     "map",
     "unordered_map",
     "set",
@@ -165,6 +165,7 @@ const HOST_NAMES: [&str; 64] = [
     "upper_bound",
     "binary_search",
     "unique",
+    "copy_if",
     "remove",
     "remove_if",
     "nth_element",

@@ -189,6 +189,18 @@ template <typename A, typename B>
 __host__ __device__ constexpr bool operator<(const pair<A, B>& x, const pair<A, B>& y) {
     return x.first < y.first || (!(y.first < x.first) && x.second < y.second);
 }
+template <typename A, typename B>
+__host__ __device__ constexpr bool operator>(const pair<A, B>& x, const pair<A, B>& y) {
+    return y < x;
+}
+template <typename A, typename B>
+__host__ __device__ constexpr bool operator<=(const pair<A, B>& x, const pair<A, B>& y) {
+    return !(y < x);
+}
+template <typename A, typename B>
+__host__ __device__ constexpr bool operator>=(const pair<A, B>& x, const pair<A, B>& y) {
+    return !(x < y);
+}
 
 template <typename T, size_t N> struct array {
     using value_type = T;

@@ -287,6 +287,19 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, ty, storage, None);
             return;
         }
+        // A callable that calls itself: a lambda of the initialiser captures the variable.
+        if let (super::Side::Host, Some(size), Some(init)) = (self.f.side, ty.size(), &var.init)
+            && !var.ty.base.is_auto()
+            && usage::has_lambda(init)
+        {
+            let slot = self.slot(name.clone(), size, ty.variable_align(), ty.uniform(), var.name.span);
+            self.declare_var(var, ty.clone(), Storage::Slot(slot), None);
+            let value = self.init_value(&name, &ty, init).filter(|v| !v.is_error());
+            if let Some(value) = value {
+                self.fill(slot, &ty, Some(&value), var.name.span);
+            }
+            return;
+        }
         let value = match &var.init {
             Some(init) => match self.init_value(&name, &ty, init) {
                 Some(value) => Some(value),

@@ -290,6 +290,9 @@ impl<'a> Lowerer<'a> {
             Storage::Constant => self.constant_address(id, span),
             Storage::Host => {
                 let before = self.diags.len();
+                if let Some(made) = self.host_object(id) {
+                    return self.emit_var_address(made, span);
+                }
                 if let Some(data) = self.host_data(id, span) {
                     return self.at(span).bind(Type::Ptr, Op::GlobalAddr(data));
                 }

@@ -54,6 +54,9 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         let Some(size) = ty.size() else { return None };
+        if self.needs_destructor(&ty) && ty.is_const {
+            return None;
+        }
         if self.needs_destructor(&ty) {
             let message = format!("`{name}` owns memory, and memory ends with the call that asked for it");
             self.report(Diagnostic::error(Code::Unsupported, span, message).help("make it inside of the function"));
@@ -70,6 +73,23 @@ impl<'a> Lowerer<'a> {
             self.computed.push(id);
         }
         Some(data)
+    }
+
+    /// A constant object of the host's that owns memory: it is made anew where a function names it, for memory ends with its call.
+    pub(super) fn host_object(&mut self, id: VarId) -> Option<VarId> {
+        let known = *self.host_vars.get(&id)?;
+        let ty = self.var(id).ty.clone();
+        self.try_complete(&ty);
+        if self.f.side != Side::Host || !ty.is_const || !self.needs_destructor(&ty) || known.decl.init.is_none() {
+            return None;
+        }
+        let inner = self.body_scope(known.scope);
+        let here = self.scopes.enter(inner);
+        let plain = Specifiers { is_static: false, is_extern: false, constexpr: false, ..*known.specs };
+        let made = VarId(self.vars.len() as u32);
+        self.local_variable(&plain, known.decl);
+        self.scopes.enter(here);
+        (self.vars.len() > made.0 as usize && !self.var(made).ty.is_error()).then_some(made)
     }
 
     /// Writes the function that computes the variables which are no constants.

@@ -92,6 +92,14 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         let layout = s.layout.get()?.clone();
+        // `std::array`
+        if let [field] = layout.fields.as_slice()
+            && field.ty.is_array()
+            && field.name.is_some_and(|name| self.interner.name(name) == "__elements")
+        {
+            let elements = Typed::place(field.ty.clone(), span, Node::Member(Box::new(whole), field.offset));
+            return self.parts_of(elements, span);
+        }
         let (owner, fields) = if layout.fields.is_empty() && layout.bases.len() == 1 {
             let (b, _) = &layout.bases[0];
             (b.as_struct()?.id, b.layout()?.fields.clone())

@@ -273,6 +273,17 @@ impl Scan<'_> {
 
 /// Whether an initialiser names `symbol`, also where it is not evaluated.
 pub fn mentions(init: &Init, symbol: Symbol) -> bool {
+    any_expr(init, |e| {
+        matches!(&e.kind, ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol))
+    })
+}
+
+/// Whether an initialiser holds a lambda.
+pub fn has_lambda(init: &Init) -> bool {
+    any_expr(init, |e| matches!(e.kind, ExprKind::Lambda(_)))
+}
+
+fn any_expr(init: &Init, wanted: impl Fn(&Expr) -> bool) -> bool {
     let mut inits = vec![init];
     let mut exprs: Vec<&Expr> = Vec::new();
     loop {
@@ -285,8 +296,10 @@ pub fn mentions(init: &Init, symbol: Symbol) -> bool {
             }
         }
         let Some(e) = exprs.pop() else { return false };
+        if wanted(e) {
+            return true;
+        }
         match &e.kind {
-            ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol) => return true,
             ExprKind::Literal(_) | ExprKind::Str(_) | ExprKind::Name(_) | ExprKind::This | ExprKind::Error => {}
             ExprKind::SizeofType(_) | ExprKind::AlignofType(_) | ExprKind::SizeofPack(_) | ExprKind::Lambda(_) => {}
             ExprKind::Unary(_, a)
