@@ -712,6 +712,48 @@ public:
     }
 };
 template <typename K, typename V> using unordered_map = map<K, V>;
+// Several values of one key, in the order they came.
+template <typename K, typename V> class multimap {
+    vector<pair<K, V>> all_;
+
+public:
+    using value_type = pair<K, V>;
+    using iterator = value_type*;
+    using const_iterator = const value_type*;
+    multimap() {}
+    iterator begin() { return all_.begin(); }
+    iterator end() { return all_.end(); }
+    const_iterator begin() const { return all_.begin(); }
+    const_iterator end() const { return all_.end(); }
+    size_t size() const { return all_.size(); }
+    bool empty() const { return all_.empty(); }
+    void clear() { all_.clear(); }
+    size_t __wb_place(const K& key, bool after) const {
+        size_t low = 0, high = all_.size();
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            bool below = after ? !(key < all_[middle].first) : all_[middle].first < key;
+            if (below) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+    iterator lower_bound(const K& key) { return begin() + __wb_place(key, false); }
+    iterator upper_bound(const K& key) { return begin() + __wb_place(key, true); }
+    pair<iterator, iterator> equal_range(const K& key) {
+        return pair<iterator, iterator>(lower_bound(key), upper_bound(key));
+    }
+    size_t count(const K& key) const { return __wb_place(key, true) - __wb_place(key, false); }
+    iterator find(const K& key) { return count(key) > 0 ? lower_bound(key) : end(); }
+    iterator insert(const value_type& entry) {
+        size_t at = __wb_place(entry.first, true);
+        all_.insert(all_.begin() + at, entry);
+        return begin() + at;
+    }
+    template <typename A, typename B> iterator emplace(const A& key, const B& value) { return insert(value_type(K(key), V(value))); }
+    iterator erase(const_iterator place) { return all_.erase(place); }
+};
+template <typename K, typename V> using unordered_multimap = multimap<K, V>;
 template <typename K> class set {
     vector<K> all_;
 

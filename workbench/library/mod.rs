@@ -143,8 +143,10 @@ pub const HEAP: [&str; 6] =
     ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed", "__wb_delete", "__wb_delete_array"];
 
 /// Names of [`HOST`].
-const HOST_NAMES: [&str; 65] = [
+const HOST_NAMES: [&str; 67] = [
     "map",
+    "multimap",
+    "unordered_multimap",
     "unordered_map",
     "set",
     "unordered_set",

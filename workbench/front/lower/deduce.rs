@@ -140,8 +140,18 @@ impl<'a> Lowerer<'a> {
                     at += 1;
                 }
             } else if let Some(arg) = args.get(at) {
+                // Each parameter gives a pack whole; a second must agree.
+                let empty = vec![Vec::new(); d.packs.len()];
+                let before = std::mem::replace(&mut d.packs, empty);
                 if !self.is_written(&d, &param.ty) && !self.deduce_param(&mut d, &param.ty, arg) {
                     return None;
+                }
+                for (now, old) in d.packs.iter_mut().zip(before) {
+                    if now.is_empty() {
+                        *now = old;
+                    } else if !old.is_empty() && *now != old {
+                        return None;
+                    }
                 }
                 at += 1;
             }

@@ -94,8 +94,8 @@ impl<'a> Lowerer<'a> {
 
     /// Remembers how a variable of the host is declared, should a host function name it.
     fn note_host_var(&mut self, before: usize, specs: &'a Specifiers, var: &'a VarDecl) {
-        let id = VarId(before as u32);
-        if self.vars.len() > before && self.var(id).is_host() {
+        let mut declared = (before as u32..self.vars.len() as u32).map(VarId);
+        if let Some(id) = declared.find(|id| self.var(*id).name == var.name.name && self.var(*id).is_host()) {
             let scope = self.scopes.current();
             self.host_vars.insert(id, HostVar { specs, decl: var, scope, data: None });
         }

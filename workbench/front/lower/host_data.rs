@@ -89,7 +89,10 @@ impl<'a> Lowerer<'a> {
         let made = VarId(self.vars.len() as u32);
         self.local_variable(&plain, known.decl);
         self.scopes.enter(here);
-        (self.vars.len() > made.0 as usize && !self.var(made).ty.is_error()).then_some(made)
+        // The variable is the first that is declared, but for those that its initialiser keeps.
+        let name = known.decl.name.name;
+        let mut declared = (made.0..self.vars.len() as u32).map(VarId);
+        declared.find(|id| self.var(*id).name == name && !self.var(*id).ty.is_error())
     }
 
     /// Writes the function that computes the variables which are no constants.
@@ -161,11 +164,11 @@ impl<'a> Lowerer<'a> {
         let before = self.vars.len();
         self.local_variable(&plain, decl);
         self.scopes.enter(here);
-        let made = VarId(before as u32);
         let span = decl.name.span;
-        if self.vars.len() == before || self.var(made).ty.is_error() {
+        let mut declared = (before as u32..self.vars.len() as u32).map(VarId);
+        let Some(made) = declared.find(|id| self.var(*id).name == decl.name.name && !self.var(*id).ty.is_error()) else {
             return;
-        }
+        };
         let Some(size) = self.var(made).ty.size() else { return };
         let word = match self.var(made).ty.variable_align() {
             a if a >= 8 => Scalar::U64,
