@@ -102,7 +102,8 @@ impl Spare {
         // Host code that was refused needs nothing.
         let lowered: Vec<bool> = ranges.iter().map(|r| host.iter().any(|f| contains(*r, *f))).collect();
         let mut named: HashSet<Symbol> = HashSet::new();
-        let ours_to_call = |p: &Part| p.names.iter().copied().filter(|n| CALLED.contains(&interner.name(*n))).collect::<Vec<_>>();
+        let ours_to_call =
+            |p: &Part| p.names.iter().copied().filter(|n| CALLED.contains(&interner.name(*n))).collect::<Vec<_>>();
         named.extend(parts.iter().flat_map(ours_to_call));
         let needed = needed(tokens, &parts, &errors, &lowered, wanted, named);
         let mentions = |p: &Part| {
@@ -380,9 +381,7 @@ impl Split<'_> {
                 T::Shr if in_head => angle -= 2,
                 // Not that of `operator=`, nor a default template argument.
                 T::Assign
-                    if parens.is_none()
-                        && angle <= 0
-                        && self.kind(at.saturating_sub(1)) != T::Keyword(K::Operator) =>
+                    if parens.is_none() && angle <= 0 && self.kind(at.saturating_sub(1)) != T::Keyword(K::Operator) =>
                 {
                     assigned = true;
                 }

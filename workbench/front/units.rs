@@ -35,7 +35,8 @@ pub(super) fn separate(tokens: &mut Vec<Token>, starts: &[usize], interner: &mut
         for (at, &later) in places.iter().enumerate() {
             let unit = unit_of(all[later].start);
             let others = || places[..at].iter().filter(|&&i| unit_of(all[i].start) < unit);
-            let same = |&&i: &&usize| alike(&tokens[all[i].start..all[i].end], &tokens[all[later].start..all[later].end]);
+            let same =
+                |&&i: &&usize| alike(&tokens[all[i].start..all[i].end], &tokens[all[later].start..all[later].end]);
             if others().any(|i| same(&i)) {
                 dropped.push((all[later].start, all[later].end));
             } else if is_private(&all[later]) && others().any(|&i| is_private(&all[i])) {
@@ -60,7 +61,9 @@ pub(super) fn separate(tokens: &mut Vec<Token>, starts: &[usize], interner: &mut
     }
     // A unit that has its own of a name needs all that it says of it.
     let keeps = |(start, end): &(usize, usize)| {
-        all.iter().any(|d| (d.start, d.end) == (*start, *end) && d.names.iter().any(|n| renamed.contains(&(unit_of(*start), *n))))
+        all.iter().any(|d| {
+            (d.start, d.end) == (*start, *end) && d.names.iter().any(|n| renamed.contains(&(unit_of(*start), *n)))
+        })
     };
     dropped.retain(|range| !keeps(range));
     dropped.sort_unstable();

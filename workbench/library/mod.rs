@@ -50,7 +50,8 @@ const PYTHON_NAMES: [&str; 4] = ["PyObject", "PyModuleDef", "PyMethodDef", "PyCF
 
 /// Functions of C's library that [`HOST`] has.
 const C_NAMES: [&str; 18] = [
-    "snprintf", "sprintf", "strcmp", "strcpy", "strlen", "strncmp", "malloc", "calloc", "realloc", "free", "exit", "abort", "rand", "srand", "atoi", "atof", "puts", "putchar",
+    "snprintf", "sprintf", "strcmp", "strcpy", "strlen", "strncmp", "malloc", "calloc", "realloc", "free", "exit",
+    "abort", "rand", "srand", "atoi", "atof", "puts", "putchar",
 ];
 
 /// Names that ask for [`TORCH_LIBRARY`]: what its macros write, and what stands without them.
@@ -735,8 +736,13 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
     let c = C_NAMES.iter().any(|n| mentions(n));
     let containers = (mentions("std") && CONTAINER_NAMES.iter().any(|n| mentions(n))).then_some(&CONTAINERS);
-    let host = (torch.is_some() || containers.is_some() || c || mentions(THROW) || mentions(HEAP[0]) || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
-        .then_some(&HOST);
+    let host = (torch.is_some()
+        || containers.is_some()
+        || c
+        || mentions(THROW)
+        || mentions(HEAP[0])
+        || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
+    .then_some(&HOST);
     let std = (c10.is_some() || host.is_some() || mentions("std")).then_some(&STD);
     // Of ATen every tensor names a few lines.
     let aten = aten.or(torch.map(|_| &ATEN));

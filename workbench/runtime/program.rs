@@ -423,12 +423,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::Argument`] for arguments that do not fit, [`Error::Fault`] when it or a kernel that it launches does something wrong.
-    pub fn call_export(
-        &self,
-        export: &Export,
-        args: Vec<Value>,
-        limits: Limits<'_>,
-    ) -> Result<(Value, Report)> {
+    pub fn call_export(&self, export: &Export, args: Vec<Value>, limits: Limits<'_>) -> Result<(Value, Report)> {
         self.call_on_core(export, args, limits, None).map(|(value, report, _)| (value, report))
     }
 
@@ -450,7 +445,9 @@ impl Program {
         let begun = std::time::Instant::now();
         let first = match self.call_export(export, hollow(args, false)?, limits) {
             Ok((value, _)) => value,
-            Err(Error::Fault(fault)) if !matches!(fault.kind, back::FaultKind::Raised(_) | back::FaultKind::Interrupted) => {
+            Err(Error::Fault(fault))
+                if !matches!(fault.kind, back::FaultKind::Raised(_) | back::FaultKind::Interrupted) =>
+            {
                 return Err(needs_values(&format!("on tensors that hold zeros there is a fault ({})", fault.detail)));
             }
             Err(error) => return Err(error),

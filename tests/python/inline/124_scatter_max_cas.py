@@ -108,11 +108,12 @@ torch::Tensor segment_csr(torch::Tensor src, torch::Tensor indptr, std::string r
   const int N = indptr.numel() - 1;
   auto out = torch::empty({N}, src.options());
   if (N <= 0) return out;
-  AT_DISPATCH_FLOATING_TYPES(src.scalar_type(), "segment_csr", [&] {
+  // in the lambda below
 #define LAUNCH(R) case R: segment_csr_kernel<scalar_t, R><<<BLOCKS(32 * N), THREADS>>>(src.data_ptr<scalar_t>(), indptr.data_ptr<int64_t>(), out.data_ptr<scalar_t>(), N); break;
+  AT_DISPATCH_FLOATING_TYPES(src.scalar_type(), "segment_csr", [&] {
     switch (reduce2REDUCE.at(reduce)) { LAUNCH(SUM) LAUNCH(MEAN) LAUNCH(MIN) LAUNCH(MAX) }
-#undef LAUNCH
   });
+#undef LAUNCH
   return out;
 }
 '''

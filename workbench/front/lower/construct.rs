@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::{Lowerer, Storage, Variable};
 use super::names::Callable;
 use super::rank::Arg;
 use super::tree::{FuncIndex, Node, Typed};
+use super::{Lowerer, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::MemberInit;
 use crate::front::types::{Kind, MAX_UNROLLED, StructTy, Ty};
@@ -228,7 +228,8 @@ impl<'a> Lowerer<'a> {
             Kind::Struct(_) => self.copy_value(part, span),
             Kind::Array(elem, Some(n)) if self.copies_by_member(elem) => {
                 if *n > MAX_COPIED {
-                    let message = format!("a copy of an array of {n} objects with constructors of their own is not supported");
+                    let message =
+                        format!("a copy of an array of {n} objects with constructors of their own is not supported");
                     self.report(Diagnostic::error(Code::Unsupported, span, message).help("copy them in a loop"));
                     return Typed::error(span);
                 }

@@ -1,7 +1,7 @@
 //! Variables at namespace scope: constants, which are folded or become read-only data; the rest is the host's or refused.
 
-use super::names::Decl;
 use super::host_data::HostVar;
+use super::names::Decl;
 use super::tree::{Node, Typed, VarId};
 use super::{Lowerer, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};

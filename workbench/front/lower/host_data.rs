@@ -166,7 +166,8 @@ impl<'a> Lowerer<'a> {
         self.scopes.enter(here);
         let span = decl.name.span;
         let mut declared = (before as u32..self.vars.len() as u32).map(VarId);
-        let Some(made) = declared.find(|id| self.var(*id).name == decl.name.name && !self.var(*id).ty.is_error()) else {
+        let Some(made) = declared.find(|id| self.var(*id).name == decl.name.name && !self.var(*id).ty.is_error())
+        else {
             return;
         };
         let Some(size) = self.var(made).ty.size() else { return };

@@ -273,9 +273,10 @@ impl Scan<'_> {
 
 /// Whether an initialiser names `symbol`, also where it is not evaluated.
 pub fn mentions(init: &Init, symbol: Symbol) -> bool {
-    any_expr(init, |e| {
-        matches!(&e.kind, ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol))
-    })
+    any_expr(
+        init,
+        |e| matches!(&e.kind, ExprKind::Name(name) if name.parts.first().is_some_and(|p| p.ident.name == symbol)),
+    )
 }
 
 /// Whether an initialiser holds a lambda.

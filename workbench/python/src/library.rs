@@ -147,7 +147,12 @@ impl LibraryOp {
                 prefer_cuda = match object.extract::<String>().as_deref() {
                     Ok("cuda") => true,
                     Ok("cpu") => false,
-                    _ => return Err(argument(py, format!("prefer is {}; it must be \"cpu\" or \"cuda\"", object.repr()?))),
+                    _ => {
+                        return Err(argument(
+                            py,
+                            format!("prefer is {}; it must be \"cpu\" or \"cuda\"", object.repr()?),
+                        ));
+                    }
                 };
                 continue;
             }

@@ -43,17 +43,8 @@ impl Limits<'_> {
 }
 
 /// Operations that ask for the values of a tensor.
-const VALUES: [&str; 9] = [
-    "item",
-    "is_nonzero",
-    "nonzero",
-    "masked_select",
-    "equal",
-    "allclose",
-    "bincount",
-    "unique",
-    "repeat_interleave",
-];
+const VALUES: [&str; 9] =
+    ["item", "is_nonzero", "nonzero", "masked_select", "equal", "allclose", "bincount", "unique", "repeat_interleave"];
 
 /// Calls a registered operator for host code: its qualified name, its overload and the arguments; what it gives, or why it could not, and
 /// what it printed and warned of.
@@ -570,8 +561,9 @@ impl State {
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;
                 if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
-                    let message =
-                        format!("`{name}` needs the values of a tensor, and only shapes are known: give a shape function");
+                    let message = format!(
+                        "`{name}` needs the values of a tensor, and only shapes are known: give a shape function"
+                    );
                     return Err((Exception::Runtime, message));
                 }
                 let value = match name.strip_prefix("workbench::") {
@@ -619,7 +611,9 @@ impl State {
             Service::Alloc => self.allocate(memory, given.int(0)),
             Service::BlockSize => match self.blocks.get(&(given.memory(0).ptr as u64)) {
                 Some((_, size)) => int(*size as i64),
-                None => Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned())),
+                None => {
+                    Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned()))
+                }
             },
             Service::Free => self.free(memory, given.memory(0).ptr as u64),
         }

@@ -103,7 +103,9 @@ impl Neuron {
             && let Some((_, is_written)) = self.streams.iter().flatten().find(conflicts)
         {
             let (new, old) = (if writes { "write" } else { "read" }, if *is_written { "write" } else { "read" });
-            return wrong(format!("a stream to {new} a tensor that another stream is open to {old}: close that one first"));
+            return wrong(format!(
+                "a stream to {new} a tensor that another stream is open to {old}: close that one first"
+            ));
         }
         self.streams.push(Some((at, writes)));
         Ok(Value::Int(self.streams.len() as i64))
