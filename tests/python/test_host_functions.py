@@ -1,6 +1,9 @@
 """Host functions with tensors: what an inline extension's C++ does, against NumPy."""
 
 import gc
+import subprocess
+import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -710,3 +713,153 @@ def test_shapes_that_follow_from_values_ask_for_a_shape_function(name, dtype):
     m = wb.load_inline("shapes", SHAPES)
     with pytest.raises(RuntimeError, match="give a shape function"):
         getattr(m, name).fake(wb.Spec((3,), dtype))
+
+
+def test_variables_at_namespace_scope():
+    m = module(
+        """
+        struct Node { int v; Node* next; };
+        static Node head = {1, &head};
+        static long calls = 0;
+        static const char* names[] = {"a", "bb", "ccc"};
+        static int square(int x) { return x * x; }
+        static int cube(int x) { return x * x * x; }
+        static int (*table[2])(int) = {square, cube};
+        static int start = square(5) + 1;
+        int again = again + 3;
+        const std::map<std::string, int> numbers = {{"one", 1}, {"two", 2}};
+        int itself() { return head.next->next->v; }
+        int64_t count() { return ++calls; }
+        std::string name(int64_t i) { return names[i]; }
+        int power(int64_t i, int64_t x) { return table[i]((int)x); }
+        int begun() { return start; }
+        int more() { return again; }
+        int number(std::string name) { return numbers.at(name); }
+        """,
+        "itself", "count", "name", "power", "begun", "more", "number",
+    )
+    assert (m.itself(), m.name(2), m.power(0, 3), m.power(1, 3), m.begun(), m.more()) == (1, "ccc", 9, 27, 26, 3)
+    assert [m.count() for _ in range(3)] == [1, 2, 3]
+    assert [m.number(name) for name in ("one", "two")] == [1, 2]
+    with pytest.raises(IndexError):
+        m.number("three")
+    with pytest.raises(wb.CompileError, match="variable of the host"):
+        wb.compile("static int n = 1; __global__ void k(int* x) { x[0] = n; }")
+
+
+def test_statics_of_functions_are_computed_once():
+    m = module(
+        """
+        int64_t first(int64_t k) { static int64_t n = k + 1; return n; }
+        int64_t counted(int64_t k) { static int64_t n = k; return n++; }
+        bool once() { static bool done = [] { printf("once "); return true; }(); return done; }
+        """,
+        "first", "counted", "once",
+    )
+    assert [m.first(k) for k in (4, 9, 16)] == [5, 5, 5]
+    assert [m.counted(k) for k in (4, 9, 16)] == [4, 5, 6]
+    assert m.once() and m.once()
+
+
+def test_what_always_throws_is_void():
+    # The lambda of the first case never returns, and the second must run all the same.
+    m = module(
+        """
+        template <typename T> void put(T* x) { x[0] = 5; }
+        torch::Tensor f(torch::Tensor x) {
+            AT_DISPATCH_ALL_TYPES(x.scalar_type(), "f", [&] {
+                if constexpr (sizeof(scalar_t) < 4) { TORCH_CHECK(false, "too small"); }
+                else { put<scalar_t>(x.data_ptr<scalar_t>()); }
+            });
+            return x;
+        }
+        """,
+        "f",
+    )
+    for dtype in (np.int32, np.int64, np.float32, np.float64):
+        assert m.f(np.zeros(1, dtype))[0] == 5
+    with pytest.raises(RuntimeError, match="too small"):
+        m.f(np.zeros(1, np.int8))
+
+
+def test_the_heap_of_host_code():
+    m = module(
+        """
+        struct P { int a = 3; float b; P() : b(2) {} P(int x, float y) : a(x), b(y) {} };
+        double used(int64_t n) {
+            float* x = new float[n];
+            int* z = new int[n]();
+            for (int64_t i = 0; i < n; ++i) x[i] = i + z[i];
+            double s = 0;
+            for (int64_t i = 0; i < n; ++i) s += x[i];
+            delete[] x;
+            delete[] z;
+            P* p = new P; P* q = new P(1, 2.5f); P* all = new P[5];
+            s += p->a + q->b + all[4].a;
+            delete p; delete q; delete[] all;
+            double* d = (double*)malloc(n * sizeof(double));
+            d[n - 1] = 7;
+            d = (double*)realloc(d, 2 * n * sizeof(double));
+            s += d[n - 1];
+            free(d);
+            return s;
+        }
+        int twice() { int* p = new int; delete p; delete p; return 0; }
+        int late() { int* p = new int[3]; delete[] p; return p[1]; }
+        int past() { int* p = new int[3]; return p[3]; }
+        int ends() { exit(3); return 1; }
+        """,
+        "used", "twice", "late", "past", "ends",
+    )
+    assert m.used(10) == sum(range(10)) + 3 + 2.5 + 3 + 7
+    with pytest.raises(RuntimeError, match="freed already"):
+        m.twice()
+    with pytest.raises(wb.KernelFault, match="dangling pointer"):
+        m.late()
+    with pytest.raises(wb.KernelFault, match="out-of-bounds read"):
+        m.past()
+    with pytest.raises(RuntimeError, match=r"exit\(3\) was called"):
+        m.ends()
+    # Functions of numbers alone, too.
+    assert wb.compile("int f(int n) { int* p = new int[4]; p[0] = n; int r = p[0]; delete[] p; return r; }").f(3) == 3
+    for text in ("int* p = new int[3]; x[0] = p[0];", "int* p = (int*)malloc(12); x[0] = p[0];"):
+        with pytest.raises(wb.CompileError, match="device code"):
+            wb.compile(f"__global__ void k(int* x) {{ {text} }}")
+
+
+def test_extents_that_a_list_leaves_out_are_one():
+    for text in ("dim3 g{8, 4};", "dim3 g = {8, 4};", "dim3 g(8, 4);", "struct S { dim3 d; } s{{8, 4}}; dim3 g = s.d;"):
+        assert wb.compile(f"int f() {{ {text} return g.x * 100 + g.y * 10 + g.z; }}").f() == 841
+
+
+def test_sources_are_translation_units(tmp_path):
+    (tmp_path / "one.cpp").write_text(
+        "static int own(int x) { return x + 1; }\nnamespace { struct S { int a; }; }\nint one(int x) { return own(x) + S{1}.a; }"
+    )
+    (tmp_path / "two.cpp").write_text(
+        "static int own(int x) { return x + 100; }\nnamespace { struct S { int b, c; }; }\nint two(int x) { S s{1, 2}; return own(x) + s.c; }"
+    )
+    m = wb.load("units", [str(tmp_path / "one.cpp"), str(tmp_path / "two.cpp")])
+    assert (m.one(1), m.two(1)) == (3, 103)
+    (tmp_path / "two.cpp").write_text("int two(int x) { return undeclared; }")
+    with pytest.raises(wb.CompileError, match=r"two\.cpp"):
+        wb.load("units", [str(tmp_path / "one.cpp"), str(tmp_path / "two.cpp")])
+
+
+def test_registrations_and_operations_are_interrupted():
+    code = """
+        import signal, threading, time, numpy as np, workbench as wb
+        def stopped(run):
+            threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+            try:
+                run()
+            except KeyboardInterrupt:
+                print("stopped")
+        head = "#include <torch/extension.h>\\n"
+        stopped(lambda: wb.load_inline("e", head + "TORCH_LIBRARY(endless, m) { while (true); }"))
+        m = wb.load_inline("e", head + "torch::Tensor f(torch::Tensor x) { for (;;) x = x + 1; return x; }", functions="f")
+        stopped(lambda: m.f(np.ones(1_000_000)))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["stopped", "stopped"], done.stderr

@@ -110,7 +110,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
                 return Err(Error::argument(message));
             }
             defined.push(key);
-            if place.schema.as_ref() != Some(&schema) {
+            if place.schema.as_ref().is_some_and(|known| *known != schema) {
                 // What was registered for another schema serves no longer.
                 place.implementations.clear();
             }
@@ -392,7 +392,12 @@ impl Overload {
             let (program, rule) = &neuron.shape;
             return program.shapes(rule, values, limits);
         }
-        let found = self.implementation(false).map_err(Error::argument)?;
+        // An implementation for tensors without data is there for this.
+        let meta = self.implementations.iter().find(|i| i.key == "Meta");
+        let found = match meta {
+            Some(meta) => meta,
+            None => self.implementation(false).map_err(Error::argument)?,
+        };
         found.program.shapes(&found.export, values, limits)
     }
 

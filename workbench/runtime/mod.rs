@@ -6,6 +6,7 @@ pub mod fault;
 pub mod host;
 pub mod program;
 pub mod render;
+mod shapes;
 pub mod structure;
 pub mod symbol;
 pub mod tensor;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::host::{Call, Core, DeviceTag, Export, HostTensor, LibraryEntry, LibraryLine, Limits, Notes, Value};
-use super::{DType, Error, Fault, Result, host};
+use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Value};
+use super::{DType, Error, Fault, Result};
 pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
@@ -346,18 +346,23 @@ impl Program {
         args: &[Const],
         interrupt: Option<&dyn back::Interrupt>,
     ) -> Result<(Option<Const>, Report)> {
-        self.registered()?;
+        self.registered(interrupt)?;
         let (id, func) = self.host(name)?;
         let args: Vec<Arg> = args.iter().copied().map(Arg::Scalar).collect();
         let raw = bind(&func.name, &func.params, &args)?;
         let Code::Cpu(code) = &self.0.code else {
             return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
         };
+        let has_kernels = self.0.module.kernels().next().is_some();
+        let device = if has_kernels { DeviceTag::CUDA } else { DeviceTag::CPU };
+        let call = Call::new(self, &func.name, Vec::new(), device, Limits { interrupt, ..Limits::default() });
         let mut config = LaunchConfig::new(1, 1);
         config.serial = true;
         config.interrupt = interrupt;
+        config.host = Some(&call);
         let (bits, outcome) = code.call(id, &raw, &config);
-        let report = self.report(&func.name, outcome)?;
+        let mut report = self.report(&func.name, outcome)?;
+        report.warnings = call.warnings();
         let value = match (bits, func.ret) {
             (Some(bits), Some(ir::Type::Scalar(s))) => Some(scalar_from_bits(s, bits)),
             _ => None,
@@ -370,7 +375,15 @@ impl Program {
     /// # Errors
     /// [`Error::Fault`] when a registration does something wrong.
     pub fn exports(&self) -> Result<&[Export]> {
-        Ok(&self.registered()?.0)
+        Ok(&self.registered(None)?.0)
+    }
+
+    /// Runs the registrations, once; what asks for their outcome later finds it.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong, or is interrupted.
+    pub fn register(&self, interrupt: Option<&dyn back::Interrupt>) -> Result<()> {
+        self.registered(interrupt).map(|_| ())
     }
 
     /// What the text registers with the dispatcher (`TORCH_LIBRARY` and its kin), in order.
@@ -378,7 +391,7 @@ impl Program {
     /// # Errors
     /// [`Error::Fault`] when a registration does something wrong.
     pub fn library(&self) -> Result<&[LibraryEntry]> {
-        Ok(&self.registered()?.1)
+        Ok(&self.registered(None)?.1)
     }
 
     /// What host code leaves for later calls.
@@ -395,7 +408,7 @@ impl Program {
         Ok(self.library()?.iter().find(is_it).and_then(|line| line.function.as_ref()))
     }
 
-    fn registered(&self) -> Result<&(Vec<Export>, Vec<LibraryEntry>)> {
+    fn registered(&self, interrupt: Option<&dyn back::Interrupt>) -> Result<&(Vec<Export>, Vec<LibraryEntry>)> {
         if let Some(known) = self.0.exports.get() {
             return Ok(known);
         }
@@ -406,9 +419,10 @@ impl Program {
             // Variables are computed first.
             registrations.sort_by_key(|(_, f)| !f.name.starts_with(Call::COMPUTE));
             for (i, func) in registrations {
-                let call = Call::new(self, &func.name, Vec::new(), DeviceTag::CPU, Limits::default());
+                let call =
+                    Call::new(self, &func.name, Vec::new(), DeviceTag::CPU, Limits { interrupt, ..Limits::default() });
                 let mut config = LaunchConfig::new(1, 1);
-                config.serial = true;
+                (config.serial, config.interrupt) = (true, interrupt);
                 config.host = Some(&call);
                 self.report("the registration", code.launch(FuncId::new(i), &[], &config))?;
                 let (_, more, lines) = call.finish();
@@ -425,40 +439,6 @@ impl Program {
     /// [`Error::Argument`] for arguments that do not fit, [`Error::Fault`] when it or a kernel that it launches does something wrong.
     pub fn call_export(&self, export: &Export, args: Vec<Value>, limits: Limits<'_>) -> Result<(Value, Report)> {
         self.call_on_core(export, args, limits, None).map(|(value, report, _)| (value, report))
-    }
-
-    /// The shapes and types of what a host function that the text offers gives: it runs on tensors of the arguments' shapes that hold
-    /// nothing, and its launches are left out. Twice, with other values: where that changes the shapes, they are not a matter of shapes.
-    ///
-    /// # Errors
-    /// As [`Program::call_export`]; [`Error::Other`] where the shapes depend on values.
-    pub fn shapes(&self, export: &Export, args: &[Value], limits: Limits<'_>) -> Result<Value> {
-        host::hollowly(|| self.shapes_of(export, args, limits))
-    }
-
-    fn shapes_of(&self, export: &Export, args: &[Value], limits: Limits<'_>) -> Result<Value> {
-        let limits = Limits { shapes_only: true, ..limits };
-        let needs_values = |why: &str| {
-            let name = &export.name;
-            Error::Other(format!("{name}: {why}, so its shapes do not follow from shapes: give a shape function"))
-        };
-        let begun = std::time::Instant::now();
-        let first = match self.call_export(export, hollow(args, false)?, limits) {
-            Ok((value, _)) => value,
-            Err(Error::Fault(fault))
-                if !matches!(fault.kind, back::FaultKind::Raised(_) | back::FaultKind::Interrupted) =>
-            {
-                return Err(needs_values(&format!("on tensors that hold zeros there is a fault ({})", fault.detail)));
-            }
-            Err(error) => return Err(error),
-        };
-        if begun.elapsed() < SECOND_TRY
-            && let Ok((second, _)) = self.call_export(export, hollow(args, true)?, limits)
-            && !first.is_alike(&second)
-        {
-            return Err(needs_values("it looks at the values of its tensors"));
-        }
-        Ok(first)
     }
 
     /// As [`Program::call_export`], as one of Neuron's cores where one is given; also whether it has asked for the destination.
@@ -671,23 +651,6 @@ impl Kernel {
         let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
         Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
     }
-}
-
-/// How long the first run for shapes may take that is followed by a second.
-const SECOND_TRY: std::time::Duration = std::time::Duration::from_millis(100);
-
-/// Values with new tensors of the same shapes in the place of the tensors, zeros or beginning with ones.
-fn hollow(values: &[Value], ones: bool) -> Result<Vec<Value>> {
-    let one = |value: &Value| -> Result<Value> {
-        Ok(match value {
-            Value::Tensor(t) => Value::Tensor(
-                HostTensor::filled(t.dtype(), t.shape(), t.device(), ones).map_err(|(_, why)| Error::Other(why))?,
-            ),
-            Value::List(all) => Value::List(hollow(all, ones)?),
-            other => other.clone(),
-        })
-    };
-    values.iter().map(one).collect()
 }
 
 /// `a`, `b` and `c`, or "none".

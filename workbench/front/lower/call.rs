@@ -8,7 +8,7 @@ use super::names::{Callable, TArg};
 use super::rank::Arg;
 use super::template_args::MAX_PACK;
 use super::tree::{FuncIndex, Node, Typed};
-use super::{Lowerer, Side};
+use super::{Lowerer, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{CastKind, Expr, ExprKind, Ident, Name};
 use crate::front::builtins::{self};
@@ -299,6 +299,15 @@ impl<'a> Lowerer<'a> {
         self.bind_to(e, &reference, target, message)
     }
 
+    /// Whether a number that lives in no memory is bound to a reference to a constant, for which a copy will do: an operator's operand.
+    fn is_read_only_copy(&self, e: &Typed, target: &Ty) -> bool {
+        let local = e.as_var().is_some_and(|id| {
+            let var = self.var(id);
+            matches!(var.storage, Storage::Local(_)) && var.owner == self.f.serial
+        });
+        local && target.is_const && !target.is_volatile && !e.ty.is_struct()
+    }
+
     /// The address that a reference holds.
     pub(super) fn bind_to(&mut self, e: Typed, reference: &Ty, target: &Ty, message: impl Fn(&Ty) -> String) -> Typed {
         if e.is_error() || target.is_error() {
@@ -335,8 +344,11 @@ impl<'a> Lowerer<'a> {
         let place = if let Some(base) = derived {
             let whole = if e.lvalue { e } else { Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e))) };
             self.upcast_place(whole, &base)
-        } else if same && e.lvalue {
+        } else if same && e.lvalue && !self.is_read_only_copy(&e, target) {
             e
+        } else if same && e.lvalue {
+            let value = Typed::value(e.ty.unqualified(), span, Node::Load(Box::new(e)));
+            Typed::place(target.clone(), span, Node::Temporary(Box::new(value)))
         } else if same && e.ty.is_struct() {
             Typed::place(target.clone(), span, Node::Temporary(Box::new(e)))
         } else {

@@ -39,14 +39,19 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, ty, Storage::Nowhere, None);
             return;
         }
-        // What nobody changes is made anew in each call of host code: nobody can tell.
-        let symbol = var.name.name;
-        let is_fixed = ty.is_const || !(self.f.usage.is_assigned(symbol) || self.needs_destructor(&ty));
-        let made = specs.is_static
-            && self.f.side == super::Side::Host
-            && is_fixed
-            && !ty.is_reference()
-            && (self.needs_destructor(&ty) || var.init.is_some() && !self.has_static_bytes(var, &ty));
+        let on_host = specs.is_static && self.f.side == super::Side::Host && !ty.is_reference();
+        // A constant object that owns memory is made anew in each call, with whose end memory ends: nobody can tell.
+        let made = on_host && ty.is_const && self.needs_destructor(&ty);
+        if on_host
+            && !made
+            && !self.needs_destructor(&ty)
+            && var.init.is_some()
+            && !own
+            && !self.has_static_bytes(var, &ty)
+            && self.computed_static(var, &ty)
+        {
+            return;
+        }
         let plain = Specifiers { is_static: false, ..*specs };
         let specs = if made { &plain } else { specs };
         if specs.is_static && !is_const(specs, var) && !ty.is_reference() {

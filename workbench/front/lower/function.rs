@@ -225,7 +225,13 @@ impl<'a> Lowerer<'a> {
                 let class = self.class(s.id);
                 let mut special = class.copies.iter().chain(&class.destructor);
                 let args = class.template.iter().flat_map(|(_, args)| args.iter());
+                let parts = s
+                    .layout
+                    .get()
+                    .into_iter()
+                    .flat_map(|l| l.fields.iter().map(|f| &f.ty).chain(l.bases.iter().map(|(b, _)| b)));
                 special.any(|f| self.func(*f).side == Side::Host)
+                    || parts.into_iter().any(|t| t.is_struct() && self.is_of_host(t, depth + 1))
                     || args
                         .into_iter()
                         .any(|a| matches!(a, super::names::TArg::Type(t) if self.is_of_host(t, depth + 1)))

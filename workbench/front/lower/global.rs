@@ -97,7 +97,7 @@ impl<'a> Lowerer<'a> {
         let mut declared = (before as u32..self.vars.len() as u32).map(VarId);
         if let Some(id) = declared.find(|id| self.var(*id).name == var.name.name && self.var(*id).is_host()) {
             let scope = self.scopes.current();
-            self.host_vars.insert(id, HostVar { specs, decl: var, scope, data: None });
+            self.host_vars.insert(id, HostVar { specs, decl: var, scope, data: None, busy: false });
         }
     }
 

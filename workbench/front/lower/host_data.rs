@@ -2,12 +2,12 @@
 //! is no constant (a table of functions and texts) is computed once, by a function that runs before any other of the program.
 
 use super::names::{GLOBAL, ScopeId};
-use super::tree::{FuncIndex, VarId};
+use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::{Builder, FuncInfo, FuncState, Lowerer, Progress, Role, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Init, Specifiers, VarDecl};
-use crate::front::types::{Kind, Ty};
-use crate::ir::{Global, Op, Scalar, Space, Stmt, Stride, Type};
+use crate::front::types::{Kind, Num, Ty};
+use crate::ir::{Block, Global, Op, Scalar, Space, Stmt, Type};
 use crate::source::Span;
 
 /// The function that computes variables. Its name sorts before those of registrations.
@@ -21,6 +21,8 @@ pub(super) struct HostVar<'a> {
     pub scope: ScopeId,
     /// Its data, once asked for.
     pub data: Option<Global>,
+    /// Its first value is being worked out.
+    pub busy: bool,
 }
 
 impl<'a> Lowerer<'a> {
@@ -53,7 +55,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::Unsupported, span, message).help("make it a variable"));
             return None;
         }
-        let Some(size) = ty.size() else { return None };
+        let size = ty.size()?;
         if self.needs_destructor(&ty) && ty.is_const {
             return None;
         }
@@ -62,12 +64,20 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::Unsupported, span, message).help("make it inside of the function"));
             return None;
         }
+        if known.busy {
+            // It names itself: what it is then is no constant.
+            self.failed = true;
+            return None;
+        }
+        if let Some(known) = self.host_vars.get_mut(&id) {
+            known.busy = true;
+        }
         let (bytes, fine) = self.quietly(|this| this.static_bytes(known.decl, ty.clone()));
         let bytes = bytes.1.filter(|b| fine && b.len() == size as usize);
         let is_constant = bytes.is_some();
         let data = self.add_data(name, bytes.unwrap_or_else(|| vec![0; size as usize]), &ty, Space::Device);
         if let Some(known) = self.host_vars.get_mut(&id) {
-            known.data = Some(data);
+            (known.data, known.busy) = (Some(data), false);
         }
         if !is_constant {
             self.computed.push(id);
@@ -154,42 +164,71 @@ impl<'a> Lowerer<'a> {
         })
     }
 
-    /// Makes the value in memory of the function, and copies it to the variable.
+    /// Writes a variable's first value, in which its name means the variable itself.
     fn compute(&mut self, id: VarId) {
-        let Some(HostVar { specs, decl, scope, data: Some(data) }) = self.host_vars.get(&id).copied() else { return };
+        let Some(HostVar { decl, scope, data: Some(data), .. }) = self.host_vars.get(&id).copied() else { return };
+        let (ty, span) = (self.var(id).ty.unqualified(), decl.name.span);
         let inner = self.body_scope(scope);
         let here = self.scopes.enter(inner);
-        let plain = Specifiers { is_static: false, is_extern: false, constexpr: false, ..*specs };
-        self.f.usage.note_taken(decl.name.name);
-        let before = self.vars.len();
-        self.local_variable(&plain, decl);
-        self.scopes.enter(here);
-        let span = decl.name.span;
-        let mut declared = (before as u32..self.vars.len() as u32).map(VarId);
-        let Some(made) = declared.find(|id| self.var(*id).name == decl.name.name && !self.var(*id).ty.is_error())
-        else {
-            return;
-        };
-        let Some(size) = self.var(made).ty.size() else { return };
-        let word = match self.var(made).ty.variable_align() {
-            a if a >= 8 => Scalar::U64,
-            4.. => Scalar::U32,
-            2.. => Scalar::U16,
-            _ => Scalar::U8,
-        };
-        let from = match self.var(made).storage {
-            Storage::Constant | Storage::Global(_) => self.constant_address(made, span),
-            _ => self.emit_var_address(made, span),
-        };
-        let b = self.at(span);
-        let to = b.bind(Type::Ptr, Op::GlobalAddr(data));
-        for at in 0..size / word.size() {
-            let index = b.constant(crate::ir::Const::Int(Scalar::I64, i64::from(at)));
-            let stride = Stride::Elem(word.into());
-            let source = b.bind(Type::Ptr, Op::PtrAdd { ptr: from, index, stride });
-            let value = b.load(source, Type::Scalar(word), false);
-            let target = b.bind(Type::Ptr, Op::PtrAdd { ptr: to, index, stride });
-            b.store(target, value, false);
+        let mark = self.begin_scope();
+        if let Some(value) = self.first_value(decl, &ty) {
+            self.write_first(&value, data, span);
         }
+        self.end_scope(mark, span);
+        self.scopes.enter(here);
+    }
+
+    /// The value that a declaration gives; `None` where it gives none, or is wrong.
+    fn first_value(&mut self, decl: &'a VarDecl, ty: &Ty) -> Option<Typed> {
+        let name = self.interner.name(decl.name.name).to_owned();
+        let value = match (&decl.init, &ty.kind) {
+            (None, Kind::Struct(_) | Kind::Array(..)) => self.default_initialised(ty, decl.name.span)?,
+            (None, _) => return None,
+            (Some(init), Kind::Array(..)) => {
+                let (ty, elements) = self.array_elements(&name, ty.clone(), init)?;
+                Typed::value(ty, decl.name.span, Node::Init(elements.into()))
+            }
+            (Some(init), Kind::Struct(_)) => self.init_value(&name, ty, init)?,
+            (Some(_), _) => self.scalar_init(decl, ty)?,
+        };
+        (!value.is_error()).then_some(value)
+    }
+
+    fn write_first(&mut self, value: &Typed, data: Global, span: Span) {
+        if value.ty.is_struct() || value.ty.is_array() {
+            let to = self.at(span).bind(Type::Ptr, Op::GlobalAddr(data));
+            self.emit_into(value, to);
+        } else {
+            let value = self.emit_value(value);
+            let b = self.at(span);
+            let to = b.bind(Type::Ptr, Op::GlobalAddr(data));
+            b.store(to, value, false);
+        }
+    }
+
+    /// `static T x = f();` in a function of the host's: the first time that this is reached the value is computed, and stays.
+    pub(super) fn computed_static(&mut self, var: &'a VarDecl, ty: &Ty) -> bool {
+        let ty = self.host_type(var, ty.clone());
+        let Some(size) = ty.size() else { return false };
+        let (name, span) = (self.interner.name(var.name.name).to_owned(), var.name.span);
+        let data = self.add_data(name.clone(), vec![0; size as usize], &ty, Space::Device);
+        let is_made = self.add_data(format!("{name} is made"), vec![0], &Ty::from(Num::Bool), Space::Device);
+        let b = self.at(span);
+        let flag = b.bind(Type::Ptr, Op::GlobalAddr(is_made));
+        let made = b.load(flag, Type::Scalar(Scalar::Bool), false);
+        self.f.b.open();
+        self.declare_var(var, ty.clone(), Storage::Global(data), None);
+        let mark = self.begin_scope();
+        if let Some(value) = self.first_value(var, &ty.unqualified()) {
+            self.write_first(&value, data, span);
+        }
+        self.end_scope(mark, span);
+        let b = self.at(span);
+        let flag = b.bind(Type::Ptr, Op::GlobalAddr(is_made));
+        let one = b.constant(crate::ir::Const::Bool(true));
+        b.store(flag, one, false);
+        let els = self.f.b.close();
+        self.at(span).push(Stmt::If { cond: made, then: Block::default(), els });
+        true
     }
 }

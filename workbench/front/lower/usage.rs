@@ -42,11 +42,6 @@ impl Usage {
         scan.usage
     }
 
-    /// Lets a name live in memory.
-    pub fn note_taken(&mut self, name: Symbol) {
-        self.flags.entry(name).or_default().taken = true;
-    }
-
     /// Whether an address or reference of a name may exist.
     pub fn is_taken(&self, name: Symbol) -> bool {
         self.flags.get(&name).is_some_and(|f| f.taken)

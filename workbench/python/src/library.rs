@@ -17,6 +17,10 @@ use crate::module::Module;
 
 /// Takes in what a text registers, and tells the Python half of the names.
 pub fn adopt(py: Python<'_>, program: &Program) -> PyResult<()> {
+    let poll = Poll::new(true);
+    if let Err(error) = program.register(Some(&poll)) {
+        return Err(crate::kernel::failed(py, error, poll));
+    }
     let names = library::load(program).map_err(|e| errors::to_py(py, e))?;
     if !names.is_empty() {
         py.import("workbench.operators")?.call_method1("adopt_library", (names,))?;
@@ -245,8 +249,7 @@ impl LibraryOp {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut given = Given::shapes();
-        let (overload, values, prefer_cuda) = self.bind(py, &mut given, args, kwargs)?;
-        overload.implementation(prefer_cuda).map_err(PyNotImplementedError::new_err)?;
+        let (overload, values, _) = self.bind(py, &mut given, args, kwargs)?;
         let poll = Poll::new(true);
         let found = overload.shapes(&values, Limits { interrupt: Some(&poll), ..Limits::default() });
         let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;

@@ -21,6 +21,9 @@ use crate::runtime::program::{Program, Report};
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
 
+/// How often a call that asks much of the run time asks whether it is to end.
+const POLL: Duration = Duration::from_millis(20);
+
 /// Most warnings of a call.
 const MAX_WARNINGS: usize = 100;
 
@@ -61,6 +64,8 @@ pub fn set_dispatcher(dispatcher: Dispatcher) {
 pub struct Call<'p> {
     program: &'p Program,
     limits: Limits<'p>,
+    /// When somebody was last asked whether it is to end.
+    polled: Mutex<Instant>,
     memory: Arc<HostMemory>,
     state: Mutex<State>,
 }
@@ -135,7 +140,7 @@ impl<'p> Call<'p> {
             neuron: Neuron::default(),
             notes: program.notes().clone(),
         };
-        Call { program, limits, memory: Arc::default(), state: Mutex::new(state) }
+        Call { program, limits, polled: Mutex::new(Instant::now()), memory: Arc::default(), state: Mutex::new(state) }
     }
 
     /// What `TORCH_WARN` has said so far.
@@ -153,6 +158,21 @@ impl<'p> Call<'p> {
     /// Whether the kernel has asked for the destination that its core has.
     pub fn has_asked(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).neuron.has_asked
+    }
+
+    /// Whether somebody wants it to end, asked every few milliseconds.
+    fn poll(&self) -> Result<(), Raised> {
+        let Some(interrupt) = self.limits.interrupt else { return Ok(()) };
+        let mut last = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() < POLL {
+            return Ok(());
+        }
+        let interrupted = interrupt.interrupted();
+        *last = Instant::now();
+        if interrupted {
+            return Err(Raised { kind: FaultKind::Interrupted, detail: "the call was interrupted".to_owned() });
+        }
+        Ok(())
     }
 
     /// What operators that it called have printed.
@@ -181,6 +201,10 @@ impl Host for Call<'_> {
     }
 
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised> {
+        // What takes long between two looks at the clock of the code itself.
+        if matches!(service, Service::Op | Service::Alloc) {
+            self.poll()?;
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
     }

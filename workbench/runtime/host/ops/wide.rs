@@ -185,7 +185,9 @@ impl Wide {
             return Ok(());
         }
         if !to.storage().is_writable() {
-            return Err((Exception::Runtime, "a read-only array is written: copy it before the call".to_owned()));
+            return Err((Exception::Runtime, "a tensor that is only to be read is written: an array that is read-only, or an operator's argument that its schema does not mark \
+                 as written, `Tensor(a!)`"
+                    .to_owned()));
         }
         if to.shape().iter().zip(to.strides()).any(|(n, s)| *n > 1 && *s == 0) {
             let message = "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \

@@ -95,11 +95,26 @@ def load_library(path: str) -> None:
     """
     try:
         library = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         library = None
-    if not isinstance(library, dict) or library.get("format") != _FORMAT:
+    if not _is_library(library):
         raise OSError(f"{path} is no library that workbench.neuron.custom_op.load has written; a binary for Neuron cannot run here")
     _register(library, False)
+
+
+def _is_library(library: Any) -> bool:
+    """Whether this is what `load` writes."""
+    if not isinstance(library, dict) or library.get("format") != _FORMAT:
+        return False
+
+    def texts(part: str) -> bool:
+        found = library.get(part)
+        return isinstance(found, dict) and all(isinstance(text, str) for text in found.values())
+
+    parts = ("compute", "shape", "compute_headers", "shape_headers")
+    defines = library.get("defines")
+    pairs = isinstance(defines, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in defines)
+    return isinstance(library.get("name"), str) and "multicore" in library and pairs and all(map(texts, parts))
 
 
 def _texts(what: str, paths: Iterable[str]) -> dict[str, str]:
@@ -114,6 +129,9 @@ def _texts(what: str, paths: Iterable[str]) -> dict[str, str]:
 def _register(library: Mapping[str, Any], verbose: bool) -> None:
     shape = _compile(library, "shape", {}, verbose)
     kernels = _workbench.neuron_kernels(shape)
+    for kernel in kernels:
+        if not all(part.isidentifier() for part in kernel.split("::")):
+            raise make_argument_error(f"{library['name']}: {kernel!r} is no name of a function")
     lines = "".join(f'm.def("{kernel}", &{kernel});\n' for kernel in kernels)
     offered = f"PYBIND11_MODULE(kernels, m) {{\n{lines}}}\n"
     try:

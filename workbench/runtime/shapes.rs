@@ -1,0 +1,57 @@
+//! Shapes of what host functions give, from shapes alone.
+
+use super::host::{Export, HostTensor, Limits, Value, hollowly};
+use super::program::Program;
+use super::{Error, Result};
+use crate::back::FaultKind;
+
+/// How long the first run for shapes may take that is followed by a second.
+const SECOND_TRY: std::time::Duration = std::time::Duration::from_millis(100);
+
+impl Program {
+    /// The shapes and types of what a host function that the text offers gives: it runs on tensors of the arguments' shapes that hold
+    /// nothing, and its launches are left out. Twice, with other values: where that changes the shapes, they are not a matter of shapes.
+    ///
+    /// # Errors
+    /// As [`Program::call_export`]; [`Error::Other`] where the shapes depend on values.
+    pub fn shapes(&self, export: &Export, args: &[Value], limits: Limits<'_>) -> Result<Value> {
+        hollowly(|| self.shapes_of(export, args, limits))
+    }
+
+    fn shapes_of(&self, export: &Export, args: &[Value], limits: Limits<'_>) -> Result<Value> {
+        let limits = Limits { shapes_only: true, ..limits };
+        let needs_values = |why: &str| {
+            let name = &export.name;
+            Error::Other(format!("{name}: {why}, so its shapes do not follow from shapes: give a shape function"))
+        };
+        let begun = std::time::Instant::now();
+        let first = match self.call_export(export, hollow(args, false)?, limits) {
+            Ok((value, _)) => value,
+            Err(Error::Fault(fault)) if !matches!(fault.kind, FaultKind::Raised(_) | FaultKind::Interrupted) => {
+                return Err(needs_values(&format!("on tensors that hold zeros there is a fault ({})", fault.detail)));
+            }
+            Err(error) => return Err(error),
+        };
+        if begun.elapsed() < SECOND_TRY
+            && let Ok((second, _)) = self.call_export(export, hollow(args, true)?, limits)
+            && !first.is_alike(&second)
+        {
+            return Err(needs_values("it looks at the values of its tensors"));
+        }
+        Ok(first)
+    }
+}
+
+/// Values with new tensors of the same shapes in the place of the tensors, zeros or beginning with ones.
+fn hollow(values: &[Value], ones: bool) -> Result<Vec<Value>> {
+    let one = |value: &Value| -> Result<Value> {
+        Ok(match value {
+            Value::Tensor(t) => Value::Tensor(
+                HostTensor::filled(t.dtype(), t.shape(), t.device(), ones).map_err(|(_, why)| Error::Other(why))?,
+            ),
+            Value::List(all) => Value::List(hollow(all, ones)?),
+            other => other.clone(),
+        })
+    };
+    values.iter().map(one).collect()
+}
