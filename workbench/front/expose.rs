@@ -206,7 +206,7 @@ impl GaudiNames {
                             }
                             ExprKind::Name(function) if args.is_empty() => {
                                 let name =
-                                    function.simple().map(|f| interner.name(f.name)).filter(|name| is_here(*name));
+                                    function.simple().map(|f| interner.name(f.name)).filter(|name| is_here(name));
                                 self.registrations +=
                                     &name.map(|name| format!("{within}{name}(); ")).unwrap_or_default();
                             }

@@ -34,11 +34,11 @@ impl Python {
     }
 
     /// The next object of a format, 0 where one in it is NULL.
-    fn built<'v>(
+    fn built(
         &mut self,
         chars: &[char],
         at: &mut usize,
-        given: &mut dyn Iterator<Item = &'v Value>,
+        given: &mut dyn Iterator<Item = &Value>,
         depth: u32,
     ) -> Answer<i64> {
         let letter = chars[*at];

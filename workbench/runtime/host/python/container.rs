@@ -37,15 +37,20 @@ impl Python {
             let i = if kind < 0 && i < 0 { i + n as i64 } else { i };
             usize::try_from(i).ok().filter(|i| *i < n)
         };
+        /// An object that is there, or one that is made.
+        enum Found {
+            Here(i64),
+            New(Value),
+        }
         let (found, name) = match (self.get(handle)?, kind) {
-            (Object::List(items), 6 | -1) => (at(items.len()).map(|i| Ok(items[i])), "list"),
-            (Object::Tuple(items), 7 | -1) => (at(items.len()).map(|i| Ok(items[i])), "tuple"),
+            (Object::List(items), 6 | -1) => (at(items.len()).map(|i| Found::Here(items[i])), "list"),
+            (Object::Tuple(items), 7 | -1) => (at(items.len()).map(|i| Found::Here(items[i])), "tuple"),
             (Object::Leaf(Value::Text(text)), -1) => {
                 let char = at(text.chars().count()).and_then(|i| text.chars().nth(i));
-                (char.map(|c| Err(Value::Text(c.to_string()))), "string")
+                (char.map(|c| Found::New(Value::Text(c.to_string()))), "string")
             }
             (Object::Leaf(Value::Bytes(bytes)), -1) => {
-                (at(bytes.len()).map(|i| Err(Value::Int(bytes[i].into()))), "index")
+                (at(bytes.len()).map(|i| Found::New(Value::Int(bytes[i].into()))), "index")
             }
             (_, -1) => {
                 let came = self.type_name(handle)?;
@@ -57,8 +62,8 @@ impl Python {
             }
         };
         match found {
-            Some(Ok(item)) => Ok(Value::Int(item)),
-            Some(Err(value)) => self.leaf(value),
+            Some(Found::Here(item)) => Ok(Value::Int(item)),
+            Some(Found::New(value)) => self.leaf(value),
             None => self.null(Exception::Index, format!("{name} index out of range")),
         }
     }

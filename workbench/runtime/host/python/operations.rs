@@ -227,13 +227,13 @@ impl Python {
             }),
             ("as_double", [Value::Int(handle)]) => self.as_double(*handle).map(|x| Value::Float(x.unwrap_or(-1.0))),
             ("long_of_double", [Value::Float(x)]) => self.int_of_float(*x),
-            ("to_int", [Value::Int(handle)]) => self.to_int(*handle),
+            ("to_int", [Value::Int(handle)]) => self.made_integer(*handle),
             ("to_index", [Value::Int(handle)]) => match self.integer(*handle) {
                 Ok(Some(_)) => int(*handle),
                 Ok(None) => self.not_an_integer(*handle).map(|()| NULL),
                 Err(error) => Err(error),
             },
-            ("to_float", [Value::Int(handle)]) => self.to_float(*handle),
+            ("to_float", [Value::Int(handle)]) => self.made_number(*handle),
             ("arithmetic", [Value::Text(sign), Value::Int(a), Value::Int(b)]) => self.arithmetic(sign, *a, *b),
             ("from_format", [Value::Text(format), args @ ..]) => match self.formatted(format, args) {
                 Ok(text) => self.leaf(Value::Text(text)),
@@ -272,7 +272,7 @@ impl Python {
         })
     }
 
-    fn to_int(&mut self, handle: i64) -> Answer<Value> {
+    fn made_integer(&mut self, handle: i64) -> Answer<Value> {
         match self.get(handle)? {
             Object::Leaf(Value::Float(x)) => {
                 let x = *x;
@@ -290,7 +290,7 @@ impl Python {
         }
     }
 
-    fn to_float(&mut self, handle: i64) -> Answer<Value> {
+    fn made_number(&mut self, handle: i64) -> Answer<Value> {
         if let Object::Leaf(Value::Text(text)) = self.get(handle)? {
             return match text.trim().parse() {
                 Ok(x) => self.leaf(Value::Float(x)),
@@ -329,7 +329,7 @@ impl Python {
             ("slice", [Value::Int(handle), Value::Int(kind), Value::Int(low), Value::Int(high)]) => {
                 self.slice(*handle, *kind, *low, *high)
             }
-            ("to_sequence", [Value::Int(handle), Value::Int(kind)]) => self.to_sequence(*handle, *kind),
+            ("to_sequence", [Value::Int(handle), Value::Int(kind)]) => self.made_sequence(*handle, *kind),
             ("fast", [Value::Int(handle), Value::Text(message)]) => self.fast(*handle, message),
             ("contains", [Value::Int(handle), Value::Int(value)]) => self.contains(*handle, *value),
             ("item", [Value::Int(handle), Value::Int(key)]) => self.item(*handle, *key),
@@ -369,7 +369,7 @@ impl Python {
         self.add(if kind == 6 { Object::List(part) } else { Object::Tuple(part) }).map(Value::Int)
     }
 
-    fn to_sequence(&mut self, handle: i64, kind: i64) -> Answer<Value> {
+    fn made_sequence(&mut self, handle: i64, kind: i64) -> Answer<Value> {
         if kind == 7 && matches!(self.get(handle)?, Object::Tuple(_)) {
             return int(handle);
         }
