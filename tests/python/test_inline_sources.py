@@ -13,7 +13,6 @@ SOURCES = sorted((pathlib.Path(__file__).parent / "inline").glob("[0-9]*.py"))
 
 # What is known to be missing; each of these fails, and says so when it stops.
 MISSING = {
-    "55_tokeniser_maps": "iterators of one's own through a map",
     "56_pybind_class": "py::class_",
     "60_try_catch": "try and catch",
     "62_launch_errors": "a launch that CUDA refuses ends the call at its line; CUDA's error codes are not handed on",

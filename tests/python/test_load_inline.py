@@ -50,7 +50,6 @@ def test_flags_are_honoured_or_refused(tmp_path):
     refused = [
         {"extra_ldflags": ["-lcublas"]},
         {"extra_cflags": ["-funsigned-char"]},
-        {"is_python_module": False},
         {"sycl_sources": "x"},
     ]
     for options in refused:

@@ -325,6 +325,11 @@ impl ExtensionFunction {
     }
 
     /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at.
+    ///
+    /// >>> import workbench as wb
+    /// >>> m = wb.load_inline("doc_fake", "torch::Tensor stack(torch::Tensor x, int n) { return x.repeat({n, 1}); }")
+    /// >>> m.stack.fake(wb.Spec((2, 3), "float32"), 4)
+    /// Spec(shape=(8, 3), dtype='float32', device='cpu')
     #[pyo3(signature = (*args, **kwargs))]
     fn fake<'py>(
         &self,

@@ -108,6 +108,18 @@ pub fn tf_execute<'py>(
 }
 
 /// An operator of the dispatcher: `wb.ops.lab.muladd(a, b, 2.0)`; one of its overloads as an attribute: `.default`, `.Scalar`.
+///
+/// >>> import numpy as np, workbench as wb
+/// >>> source = """
+/// ... at::Tensor twice(const at::Tensor& x) { return x * 2; }
+/// ... TORCH_LIBRARY(doc_lab, m) { m.def("twice(Tensor x) -> Tensor"); }
+/// ... TORCH_LIBRARY_IMPL(doc_lab, CPU, m) { m.impl("twice", &twice); }
+/// ... """
+/// >>> _ = wb.load_inline("doc_lab", source, is_python_module=False)
+/// >>> wb.ops.doc_lab.twice(np.array([1.5, 4.0], np.float32))
+/// array([3., 8.], dtype=float32)
+/// >>> wb.ops.doc_lab.twice.default
+/// <op doc_lab::twice(Tensor x) -> Tensor>
 #[pyclass(module = "workbench", frozen)]
 pub struct LibraryOp {
     name: String,
@@ -209,6 +221,12 @@ impl LibraryOp {
     }
 
     /// Names of the overloads, as `torch.ops` has them.
+    ///
+    /// >>> import workbench as wb
+    /// >>> source = 'TORCH_LIBRARY(doc_names, m) { m.def("scale(Tensor x) -> Tensor"); m.def("scale.by(Tensor x, float s) -> Tensor"); }'
+    /// >>> _ = wb.load_inline("doc_names", source, is_python_module=False)
+    /// >>> wb.ops.doc_names.scale.overloads()
+    /// ['default', 'by']
     #[pyo3(name = "overloads")]
     fn overload_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         Ok(self.overloads(py)?.iter().map(|o| o.name().to_owned()).collect())
@@ -241,6 +259,15 @@ impl LibraryOp {
 
     /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: the
     /// implementation runs on tensors that hold nothing, its launches left out.
+    ///
+    /// >>> import workbench as wb
+    /// >>> source = """
+    /// ... at::Tensor stack(const at::Tensor& x, int64_t n) { return x.repeat({n, 1}); }
+    /// ... TORCH_LIBRARY(doc_shapes, m) { m.def("stack(Tensor x, int n) -> Tensor", &stack); }
+    /// ... """
+    /// >>> _ = wb.load_inline("doc_shapes", source, is_python_module=False)
+    /// >>> wb.ops.doc_shapes.stack.fake(wb.Spec((2, 3), "float32"), 4)
+    /// Spec(shape=(8, 3), dtype='float32', device='cpu')
     #[pyo3(signature = (*args, **kwargs))]
     fn fake<'py>(
         &self,

@@ -134,7 +134,15 @@ pub fn run(args: &[String]) -> Result<(), String> {
             "the same text, built by Workbench: same outcomes",
             Command::new(environment.python()).arg(&script).arg("compare").arg(&record).current_dir(root()),
         )?;
-        Ok("host functions agree with torch's".to_owned())
+        step::show(
+            "operators of a text, called by torch",
+            Command::new(torch.python())
+                .arg(root().join("tests/torch/operators.py"))
+                .arg(environment.python())
+                .env("PATH", torch.path())
+                .current_dir(root()),
+        )?;
+        Ok("host functions agree with torch's, and torch calls registered ones".to_owned())
     });
 
     println!("\nparts:");

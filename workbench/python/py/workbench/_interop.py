@@ -30,6 +30,9 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     try:
         if _is_torch_bfloat16(obj):
             array = _of_bfloat16(obj)
+        elif _is_torch(obj):
+            # Its `__array__` takes no `copy`, so NumPy 2 would say that it copies.
+            array = obj.numpy()
         elif hasattr(obj, "__array_interface__") or hasattr(obj, "__array__") or _has_buffer(obj):
             array = np.asarray(obj, copy=False) if write and _NUMPY_2 else np.asarray(obj)
         elif hasattr(obj, "__dlpack__"):
@@ -56,8 +59,12 @@ def bfloat16() -> np.dtype:
     return np.dtype(ml_dtypes.bfloat16)
 
 
+def _is_torch(obj: Any) -> bool:
+    return type(obj).__module__.partition(".")[0] == "torch" and hasattr(obj, "numpy")
+
+
 def _is_torch_bfloat16(obj: Any) -> bool:
-    return type(obj).__module__.partition(".")[0] == "torch" and str(getattr(obj, "dtype", "")) == "torch.bfloat16"
+    return _is_torch(obj) and str(getattr(obj, "dtype", "")) == "torch.bfloat16"
 
 
 def _of_bfloat16(tensor: Any) -> np.ndarray:

@@ -31,6 +31,22 @@ def _fake(op: LibraryOp) -> Any:
     return fake
 
 
+def _cpu(op: LibraryOp) -> Any:
+    """The call of torch's dispatcher: below autograd, which hands on tensors that still ask for gradients."""
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.detach()
+        if isinstance(value, (list, tuple)):
+            return type(value)(bare(item) for item in value)
+        return value
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return op(*map(bare, args), **{name: bare(value) for name, value in kwargs.items()})
+
+    return call
+
+
 def register(names: Sequence[str]) -> None:
     """Defines operators, or defines them anew, by their qualified names."""
     for name in names:
@@ -47,6 +63,6 @@ def register(names: Sequence[str]) -> None:
                 continue
             library.define(one.schema.split("::", 1)[1])
             target = short if overload == "default" else f"{short}.{overload}"
-            library.impl(target, one, "CPU")
+            library.impl(target, _cpu(one), "CPU")
             library.impl(target, _fake(one), "Meta")
         _libraries[name] = library
