@@ -66,10 +66,12 @@ class Arrays:
 
 def first_result(load_inline, ops, wrap, cell, salt):
     """Milliseconds."""
+    texts = [cell["CPP"] or ""] if isinstance(cell["CPP"] or "", str) else list(cell["CPP"])
     start = time.perf_counter()
     module = load_inline(
         name=f"timed_{salt}",
-        cpp_sources=f"{cell['CPP'] or ''}\n// {salt}\n",
+        # Another text each time: nothing is remembered of it.
+        cpp_sources=[*texts, f"// {salt}\n"],
         cuda_sources=cell["CUDA"] or None,
         functions=cell["FUNCTIONS"],
         is_python_module=not cell.get("LIBRARY", False),
@@ -100,7 +102,8 @@ def ours(names):
                 runs.append(first_result(wb.load_inline, wb.ops, lambda x: x, cell, i))
                 # The better code of the last one is made meanwhile.
                 time.sleep(0.1)
-        except wb.CompileError:
+        except wb.CompileError as error:
+            print(f"left out, {name}: {str(error).splitlines()[0]}")
             continue
         times[name] = statistics.median(runs)
     return times
@@ -135,4 +138,5 @@ def main():
     print(f"all {len(mine)} sources: median {mid:.1f}, quartiles {low:.1f} and {high:.1f}, slowest {max(mine.values()):.1f}")
 
 
-main()
+if __name__ == "__main__":
+    main()
