@@ -76,4 +76,4 @@ def test_source(path, request):
 
 
 def test_there_are_enough_sources():
-    assert len(SOURCES) - len(MISSING) >= 60
+    assert len(SOURCES) - len(MISSING) >= 120

@@ -134,12 +134,10 @@ pub fn gaudi_text(unit: &TranslationUnit, library: &[FileId], tensorflow: bool, 
     if tensorflow {
         calls += "__wb::tf_entries(); ";
     }
-    let mut seen: Vec<&str> = Vec::new();
     for (name, within, what) in &found.kernels {
         // Of overloads, and of names that several namespaces have, none is meant by the name alone.
-        if found.kernels.iter().filter(|(n, ..)| n == name).count() == 1 && !seen.contains(&name.as_str()) {
+        if found.kernels.iter().filter(|(n, ..)| n == name).count() == 1 {
             calls += &format!("__wb::{what}(\"{name}\", &{within}{name}); ");
-            seen.push(name);
         }
     }
     calls += &found.registrations;

@@ -482,8 +482,10 @@ fn fit(kind: &Kind, value: Value) -> Option<Value> {
         (Kind::List(inner, _), Value::List(all) | Value::Tuple(all)) => {
             all.into_iter().map(|v| fit(inner, v)).collect::<Option<_>>().map(Value::List)
         }
-        // One number stands for a list of a stated size.
-        (Kind::List(inner, Some(n)), value) => fit(inner, value).map(|v| Value::List(vec![v; *n as usize])),
+        // One number stands for a list of a stated size, though not for a list of lists.
+        (Kind::List(inner, Some(n)), value) if matches!(**inner, Kind::Int | Kind::Float | Kind::Bool) => {
+            fit(inner, value).map(|v| Value::List(vec![v; *n as usize]))
+        }
         (Kind::Tensor, value @ Value::Tensor(_))
         | (Kind::Int, value @ (Value::Int(_) | Value::Bool(_)))
         | (Kind::Bool, value @ Value::Bool(_))

@@ -226,6 +226,9 @@ impl fmt::Display for Schema {
 /// Most suffixes of one type; torch's schemas have two at most (`Tensor?[]`).
 const MOST_SUFFIXES: usize = 4;
 
+/// The largest stated size of a list; one number stands for that many.
+const MOST_ELEMENTS: u32 = 1024;
+
 struct Parser<'a>(Cursor<'a>);
 
 impl<'a> Deref for Parser<'a> {
@@ -360,10 +363,14 @@ impl Parser<'_> {
                 self.at += 1;
                 self.space();
                 let digits: String = self.rest().chars().take_while(char::is_ascii_digit).collect();
+                let from = self.at;
                 self.at += digits.len();
                 let size = match digits.as_str() {
                     "" => None,
-                    d => Some(d.parse().map_err(|_| (self.at, "a list size that large".to_owned()))?),
+                    d => {
+                        let fits = d.parse().ok().filter(|n| *n <= MOST_ELEMENTS);
+                        Some(fits.ok_or((from, format!("a list of more than {MOST_ELEMENTS} elements")))?)
+                    }
                 };
                 self.expect("]", "`]`")?;
                 kind = Kind::List(Box::new(kind), size);
@@ -484,6 +491,8 @@ mod tests {
             ("lab::f(int a=1, Tensor b) -> Tensor", 16, "has no default"),
             ("lab::f(int a=1.5) -> Tensor", 11, "no default of `int a`"),
             ("lab::f(int[][][][][] a) -> Tensor", 7, "more than 4 suffixes"),
+            ("lab::f(int[1025] a) -> Tensor", 11, "a list of more than 1024 elements"),
+            ("lab::f(int[99999999999] a) -> Tensor", 11, "a list of more than 1024 elements"),
             ("lab::f(Tensor a) -> Tensor x y", 27, "nothing may follow"),
             ("lab::f(int(a!) x) -> Tensor", 10, "only a Tensor"),
             ("", 0, "namespace"),

@@ -360,7 +360,8 @@ impl Program {
         config.serial = true;
         config.interrupt = interrupt;
         config.host = Some(&call);
-        let (bits, outcome) = code.call(id, &raw, &config);
+        let (bits, mut outcome) = code.call(id, &raw, &config);
+        call.add_output(&mut outcome);
         let mut report = self.report(&func.name, outcome)?;
         report.warnings = call.warnings();
         let value = match (bits, func.ret) {
@@ -479,11 +480,10 @@ impl Program {
         (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
         config.host = Some(&call);
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
-        let mut report = self.report(&export.name, code.launch(entry, &raw, &config))?;
+        let mut outcome = code.launch(entry, &raw, &config);
+        call.add_output(&mut outcome);
+        let mut report = self.report(&export.name, outcome)?;
         report.warnings = call.warnings();
-        let (output, dropped) = call.take_output();
-        report.output.splice(0..0, output);
-        report.dropped += dropped;
         let has_asked = call.has_asked();
         let value = call.finish().0.pop().unwrap_or(Value::None);
         Ok((value, report, has_asked))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import os
 import pathlib
 import shutil
@@ -162,7 +164,7 @@ def test_a_perceptron_trains(relu, rng):
             moved = [w.astype(np.float64) for w in weights]
             moved[layer][at] += h
             sides.append(loss(moved))
-        np.testing.assert_allclose(gradients[layer][at], (sides[0] - sides[1]) / 2e-4, rtol=2e-2, atol=1e-2)
+        np.testing.assert_allclose(gradients[layer][at], (sides[0] - sides[1]) / 2e-4, rtol=1e-4, atol=1e-5)  # sums of 33 products of floats
     first = loss(weights)
     for _ in range(50):
         _, weights = step(weights, 1e-3)
@@ -208,7 +210,7 @@ def test_the_pool_of_tcm_has_16_kb(mlp):
 
 def test_a_stream_of_what_is_being_written_is_refused(mlp, rng):
     x = normal(rng, 100)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="another stream is open to write"):
         wb.ops.mlp_ops.stream_conflict(x, 0.0)
     close(wb.ops.mlp_ops.stream_conflict(x, 1.0), x, rtol=0, atol=0)
 
@@ -218,7 +220,7 @@ def test_beyond_the_end(mlp, rng, name):
     """Neuron calls it undefined; here it is seen, and what was lent out is there again."""
     x = normal(rng, 1500)
     for _ in range(5):
-        with pytest.raises((RuntimeError, IndexError, ValueError, wb.KernelFault)):
+        with pytest.raises(IndexError, match="elements 0 to 1501 of a tensor of 1500|read past its end"):
             getattr(wb.ops.mlp_ops, name)(x)
     close(wb.ops.mlp_ops.relu_tcm(x), np.maximum(x, 0), rtol=0, atol=0)
     close(wb.ops.mlp_ops.relu_stream(x), np.maximum(x, 0), rtol=0, atol=0)
@@ -360,10 +362,10 @@ def test_no_such_operator(relu):
 @pytest.mark.parametrize(
     ("result", "says"),
     [
-        ("torch::zeros({t_in.numel()}, torch::kFloat)", "[15]"),
-        ("torch::zeros({3, 5}, torch::kFloat)", "[3, 5]"),
-        ("torch::zeros({5, 3, 1}, torch::kFloat)", "[5, 3, 1]"),
-        ("torch::zeros({5, 3}, torch::kInt)", ""),
+        ("torch::zeros({t_in.numel()}, torch::kFloat)", "float32 [15]"),
+        ("torch::zeros({3, 5}, torch::kFloat)", "float32 [3, 5]"),
+        ("torch::zeros({5, 3, 1}, torch::kFloat)", "float32 [5, 3, 1]"),
+        ("torch::zeros({5, 3}, torch::kInt)", "int32 [5, 3]"),
     ],
 )
 def test_a_kernel_returns_what_its_shape_function_did_not_say(tmp_path, rng, result, says):
@@ -375,10 +377,7 @@ def test_a_kernel_returns_what_its_shape_function_did_not_say(tmp_path, rng, res
     custom_op.load(name="disagree", **sources)
     with pytest.raises(RuntimeError) as caught:
         wb.ops.disagree_ops.disagree(normal(rng, 5, 3))
-    message = str(caught.value)
-    assert "disagree" in message and says in message
-    if says:
-        assert "[5, 3]" in message
+    assert f"gave {says}, and the shape function `disagree` said float32 [5, 3]" in str(caught.value)
 
 
 def test_a_kernel_raises(tmp_path, rng):
@@ -414,13 +413,20 @@ torch::Tensor kernel(const torch::Tensor& t_in) {
 
 def test_a_name_that_no_kernel_has(tmp_path):
     sources = write(tmp_path, KERNEL, 'NEURON_LIBRARY(nameless_ops, m) { m.def("op", &same, "no_such_kernel"); }')
-    with pytest.raises(Exception, match="no_such_kernel"):
+    with pytest.raises(wb.ArgumentError, match="unknown name `no_such_kernel` in the compute sources"):
         custom_op.load(name="nameless", **sources)
+
+
+def test_a_name_that_is_no_file_name(tmp_path):
+    sources = write(tmp_path, KERNEL, 'NEURON_LIBRARY(folder_ops, m) { m.def("op", &same, "kernel"); }')
+    with pytest.raises(wb.ArgumentError, match="no folders in it"):
+        custom_op.load(name="a/b", **sources)
+    assert not hasattr(wb.ops.folder_ops, "op")
 
 
 def test_a_name_that_is_reserved(tmp_path):
     sources = write(tmp_path, KERNEL, 'NEURON_LIBRARY(builtin_ops, m) { m.def("op", &same, "kernel"); }')
-    with pytest.raises((ValueError, RuntimeError), match="builtin"):
+    with pytest.raises(wb.ArgumentError, match="the name `builtin` is reserved"):
         custom_op.load(name="builtin", **sources)
 
 
@@ -596,3 +602,9 @@ def test_flags(tmp_path):
     close(wb.ops.flag_ops.times(x), 2.5 * x, rtol=0, atol=0)
     custom_op.load(name="flags", **sources, extra_cflags=["-DSTACK_SIZE=20000"])
     close(wb.ops.flag_ops.times(x), x, rtol=0, atol=0)
+
+
+def test_examples_run():
+    module = importlib.import_module("workbench.neuron.custom_op")
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert result.attempted > 0 and result.failed == 0

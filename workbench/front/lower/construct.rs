@@ -227,9 +227,13 @@ impl<'a> Lowerer<'a> {
         match &ty.kind {
             Kind::Struct(_) => self.copy_value(part, span),
             Kind::Array(elem, Some(n)) if self.copies_by_member(elem) => {
-                if *n > MAX_COPIED {
+                let (mut all, mut inner) = (u64::from(*n), &elem.kind);
+                while let Kind::Array(elem, Some(n)) = inner {
+                    (all, inner) = (all.saturating_mul(u64::from(*n)), &elem.kind);
+                }
+                if all > u64::from(MAX_COPIED) {
                     let message =
-                        format!("a copy of an array of {n} objects with constructors of their own is not supported");
+                        format!("a copy of an array of {all} objects with constructors of their own is not supported");
                     self.report(Diagnostic::error(Code::Unsupported, span, message).help("copy them in a loop"));
                     return Typed::error(span);
                 }

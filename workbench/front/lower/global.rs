@@ -12,8 +12,8 @@ use crate::ir::{Const, Global, GlobalData, Scalar, Space};
 /// Most bytes of one constant table: CUDA's constant memory.
 const MAX_TABLE: u32 = 64 * 1024;
 
-/// Most bytes of one `__device__` variable.
-const MAX_DEVICE: u32 = 256 << 20;
+/// Most bytes of one `__device__` variable, and of one of the host's.
+pub(super) const MAX_DEVICE: u32 = 256 << 20;
 
 impl<'a> Lowerer<'a> {
     pub(super) fn global_variables(&mut self, decl: &'a Declaration) {

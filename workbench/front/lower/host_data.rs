@@ -1,6 +1,7 @@
 //! Variables of host code at namespace scope, `static long calls;`: data of the module, made where a host function first names one. What
 //! is no constant (a table of functions and texts) is computed once, by a function that runs before any other of the program.
 
+use super::global::MAX_DEVICE;
 use super::names::{GLOBAL, ScopeId};
 use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::{Builder, FuncInfo, FuncState, Lowerer, Progress, Role, Side, Storage};
@@ -56,6 +57,9 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         let size = ty.size()?;
+        if !self.has_room(&name, size, span) {
+            return None;
+        }
         if self.needs_destructor(&ty) && ty.is_const {
             return None;
         }
@@ -83,6 +87,15 @@ impl<'a> Lowerer<'a> {
             self.computed.push(id);
         }
         Some(data)
+    }
+
+    /// Whether a variable of that size can be.
+    fn has_room(&mut self, name: &str, size: u32, span: Span) -> bool {
+        if size > MAX_DEVICE {
+            let message = format!("`{name}` takes {size} bytes, and at most {MAX_DEVICE} are possible");
+            self.report(Diagnostic::error(Code::StackLimit, span, message).help("allocate it inside of the function"));
+        }
+        size <= MAX_DEVICE
     }
 
     /// A constant object of the host's that owns memory: it is made anew where a function names it, for memory ends with its call.
@@ -211,6 +224,10 @@ impl<'a> Lowerer<'a> {
         let ty = self.host_type(var, ty.clone());
         let Some(size) = ty.size() else { return false };
         let (name, span) = (self.interner.name(var.name.name).to_owned(), var.name.span);
+        if !self.has_room(&name, size, span) {
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return true;
+        }
         let data = self.add_data(name.clone(), vec![0; size as usize], &ty, Space::Device);
         let is_made = self.add_data(format!("{name} is made"), vec![0], &Ty::from(Num::Bool), Space::Device);
         let b = self.at(span);

@@ -175,9 +175,11 @@ impl<'p> Call<'p> {
         Ok(())
     }
 
-    /// What operators that it called have printed.
-    pub fn take_output(&self) -> (Vec<PrintfRecord>, u64) {
-        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).output)
+    /// Puts what operators that it called have printed before its own.
+    pub fn add_output(&self, outcome: &mut Outcome) {
+        let (output, dropped) = std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).output);
+        outcome.output.splice(0..0, output);
+        outcome.dropped += dropped;
     }
 
     /// What is left when it is over: the values on the stack, and the registrations.
@@ -654,9 +656,11 @@ impl State {
             return Err((Exception::Runtime, format!("Could not find schema for {name}.{overload}.")));
         };
         let (answer, report) = dispatcher(&name, &overload, rest, limits);
-        self.output.0.extend(report.output);
-        self.output.1 += report.dropped;
-        self.warnings.extend(report.warnings);
+        let room = MAX_VALUES.saturating_sub(self.output.0.len()).min(report.output.len());
+        self.output.1 += report.dropped + (report.output.len() - room) as u64;
+        self.output.0.extend(report.output.into_iter().take(room));
+        let room = MAX_WARNINGS.saturating_sub(self.warnings.len());
+        self.warnings.extend(report.warnings.into_iter().take(room));
         answer
     }
 

@@ -7,7 +7,7 @@ use super::array::Answer;
 use super::value::Value;
 use crate::back::Exception;
 use crate::back::printf::{PrintfArg, format_record};
-use crate::ir::format::{ArgKind, Conversion, Piece, parse};
+use crate::ir::format::{ArgKind, Conversion, MAX_COUNT, Piece, parse};
 
 fn wrong<T>(message: String) -> Answer<T> {
     Err((Exception::Runtime, message))
@@ -99,7 +99,7 @@ pub(super) fn python(
                     Some((width, precision)) => (width, precision.parse().ok()),
                     None => (&one[1..end - 1], None),
                 };
-                let width = width.trim_start_matches('-').parse().unwrap_or(0).min(1 << 16);
+                let width = width.trim_start_matches('-').parse().unwrap_or(0).min(MAX_COUNT as usize);
                 let text: String = text.chars().take(precision.unwrap_or(usize::MAX)).collect();
                 out.push_str(&format!("{text:>width$}"));
             }
@@ -149,5 +149,7 @@ mod tests {
         let shown = |letter, handle| Ok(format!("{letter}{handle}"));
         let args = [Value::Tuple(vec![Value::Int(7)]), Value::Int(9), text("x")];
         assert_eq!(python("%R is %zd of %.200s", &args, shown).unwrap(), "R7 is 9 of x");
+        let wide = python("%99999R", &args, shown).unwrap();
+        assert_eq!((wide.len(), wide.trim_start()), (65_535, "R7"));
     }
 }

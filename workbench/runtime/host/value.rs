@@ -82,6 +82,8 @@ impl Value {
         match self {
             Value::Tensor(t) => Value::Tensor(t.sealed()),
             Value::List(all) => Value::List(all.into_iter().map(Value::sealed).collect()),
+            Value::Tuple(all) => Value::Tuple(all.into_iter().map(Value::sealed).collect()),
+            Value::Dict(all) => Value::Dict(all.into_iter().map(|(k, v)| (k, v.sealed())).collect()),
             other => other,
         }
     }

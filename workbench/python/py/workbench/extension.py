@@ -45,9 +45,10 @@ def load_inline(
 
     `functions` names what the module offers, host functions or kernels (launched as `m.k[grid, block](...)`), with docstrings where
     it is a dict; None offers what the sources register (`PYBIND11_MODULE`, `PyMODINIT_FUNC`), or else everything. Operators of a
-    `TORCH_LIBRARY` are in `wb.ops`, and in `torch.ops` where torch is loaded; `is_python_module=False` says that there is nothing else.
+    `TORCH_LIBRARY` are in `wb.ops`, and in `torch.ops` where torch is loaded; `is_python_module=False` changes nothing: a
+    module comes back as well.
     Flags are honoured (`-D`, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an error. Nothing is written to
-    `build_directory`. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
+    `build_directory`; `with_cuda`, `keep_intermediates`, `use_pch`, `no_implicit_headers` and `with_pytorch_error_handling` change nothing. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
 
     Host functions see host arrays on the device that they are written for: `x.is_cuda()` holds in one that is registered for CUDA, and
     in one of a text with kernels. With `strict_device` host arrays are on the CPU.
@@ -99,7 +100,7 @@ def load(
 ) -> ModuleType:
     """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers what they register.
 
-    `sources` are paths. Their `#include`s of quoted files are looked for beside each source and in `extra_include_paths`. Called again
+    `sources` are paths, each a translation unit; but macros that one defines are seen by those after it. Their `#include`s of quoted files are looked for beside each source and in `extra_include_paths`. Called again
     after a file has changed, it runs the new code. Options are as for `load_inline`; `is_standalone` cannot be honoured.
 
     Raises FileNotFoundError, CompileError with every diagnostic, and ArgumentError for what cannot be honoured.

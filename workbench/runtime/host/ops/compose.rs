@@ -297,7 +297,7 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
     for (what, least) in [("stride", 1), ("padding", 0), ("dilation", 1)] {
         let given = args.ints()?;
         let all = if given.len() == 1 { vec![given[0]; dims] } else { given };
-        if all.len() != dims || all.iter().any(|v| *v < least) {
+        if all.len() != dims || all.iter().any(|v| *v < least || *v > i64::from(i32::MAX)) {
             return Err((Exception::Runtime, format!("{}: {what} {all:?} for {dims} dimensions", args.name)));
         }
         steps.push(all);
@@ -311,7 +311,7 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
         && weight.dim() == rank
         && groups > 0
         && x.dtype() == weight.dtype()
-        && x.shape()[x.dim() - dims - 1] == weight.shape()[1] * groups
+        && x.shape()[x.dim() - dims - 1] == weight.shape()[1].saturating_mul(groups)
         && weight.shape()[0] % groups == 0;
     if !fits {
         let message = format!(
@@ -321,6 +321,20 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
             weight.shape(),
             x.dtype(),
             x.shape()
+        );
+        return Err((Exception::Runtime, message));
+    }
+    if let Value::Tensor(bias) = &bias
+        && (bias.shape() != &weight.shape()[..1] || bias.dtype() != x.dtype())
+    {
+        let message = format!(
+            "{}: Given weight of size {:?}, expected bias to be 1-dimensional with {} elements of {}, but got bias of {} {:?} instead",
+            args.name,
+            weight.shape(),
+            weight.shape()[0],
+            x.dtype(),
+            bias.dtype(),
+            bias.shape()
         );
         return Err((Exception::Runtime, message));
     }
@@ -337,8 +351,8 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
     let (Value::Tensor(x), Value::Tensor(weight)) = (batched, weight) else { return Ok(Value::None) };
     let (stride, padding, dilation) = (&steps[0], &steps[1], &steps[2]);
     let extent = |i: usize| {
-        let covered = dilation[i] * (weight.shape()[2 + i] - 1) + 1;
-        (x.shape()[2 + i] + 2 * padding[i] - covered).div_euclid(stride[i]) + 1
+        let covered = dilation[i].saturating_mul(weight.shape()[2 + i] - 1).saturating_add(1);
+        (x.shape()[2 + i] + 2 * padding[i]).saturating_sub(covered).div_euclid(stride[i]) + 1
     };
     let shape = [x.shape()[0], weight.shape()[0], extent(0).max(0), extent(1).max(0)];
     if extent(0) <= 0 || extent(1) <= 0 {

@@ -65,7 +65,6 @@ class _Op:
         self._module, self.__name__ = module, name
         self._inputs: list[tuple[str, str]] = []
         self._attrs: dict[str, tuple[str, Any]] = {}
-        self._types: set[str] = set()
         outputs = 0
         for line in lines:
             what, _, rest = line.partition(" ")

@@ -54,6 +54,8 @@ def load(
     """
     if not isinstance(name, str) or not name:
         raise make_argument_error(f"name is a str, got {name!r}")
+    if Path(name).name != name:
+        raise make_argument_error(f"name becomes a file's name, so it has no folders in it; got {name!r}")
     if name in _RESERVED:
         raise make_argument_error(f"the name `{name}` is reserved; give the library another")
     parsed = parse_options(list(extra_cflags or ()), "cpu")
