@@ -14,7 +14,7 @@ pub use expr::*;
 pub use name::*;
 pub use stmt::*;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::rc::Rc;
 
 /// An interned name.
@@ -39,6 +39,11 @@ impl Interner {
         self.names.push(rc.clone());
         self.map.insert(rc, symbol);
         symbol
+    }
+
+    /// The names that have been met.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| &**name)
     }
 
     /// Whether a name has been met.

@@ -1,7 +1,7 @@
 //! The library as tokens: each text of it is preprocessed once a process, and of its declarations, member functions among them, a
 //! compilation reads those that its text reaches by name. Reading all of the 16-bit floats took longer than a whole kernel does.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::ast::{Interner, Symbol};
@@ -9,14 +9,19 @@ use super::lexer::{Token, TokenKind as T};
 use super::spare::declarations;
 use super::{Options, builtins, preprocess};
 use crate::library::Part;
-use crate::source::{FileId, SourceMap};
+use crate::source::{FileId, SourceFile, SourceMap};
 
 /// A text of the library, preprocessed.
 struct Prepared {
+    /// The text as messages know it, and the number that stands for it in every compilation.
+    file: SourceFile,
+    number: u32,
     /// Its symbols are places in `names`.
     tokens: Vec<Token>,
     names: Vec<String>,
     items: Vec<Item>,
+    /// The items that declare a name.
+    declares: HashMap<String, Vec<usize>>,
 }
 
 /// A declaration of it, or a member function of a class.
@@ -79,7 +84,7 @@ fn prepare(part: &'static Part) -> Prepared {
         });
     }
     let mut names = Vec::new();
-    let mut places: HashMap<Symbol, u32> = HashMap::new();
+    let mut places: HashMap<Symbol, u32> = HashMap::default();
     let mut place = |symbol: Symbol| {
         Symbol(*places.entry(symbol).or_insert_with(|| {
             names.push(interner.name(symbol).to_owned());
@@ -91,9 +96,17 @@ fn prepare(part: &'static Part) -> Prepared {
     }
 
     for item in &mut items {
-        item.names.iter_mut().chain(&mut item.mentions).chain(&mut item.vectors).for_each(|s| *s = place(*s));
+        let lists = [&mut item.names, &mut item.mentions, &mut item.vectors];
+        lists.into_iter().flatten().for_each(|s| *s = place(*s));
     }
-    Prepared { tokens, names, items }
+    let mut declares: HashMap<String, Vec<usize>> = HashMap::default();
+    for (i, item) in items.iter().enumerate() {
+        for name in &item.names {
+            declares.entry(names[name.0 as usize].clone()).or_default().push(i);
+        }
+    }
+    let number = crate::library::all().iter().position(|p| std::ptr::eq(*p, part)).unwrap_or_default() as u32;
+    Prepared { file: SourceFile::new(part.name, part.text), number, tokens, names, items, declares }
 }
 
 fn prepared(part: &'static Part) -> Arc<Prepared> {
@@ -106,6 +119,12 @@ fn prepared(part: &'static Part) -> Arc<Prepared> {
     made
 }
 
+/// Who declares a name: places of texts among `shelves`, and of items in them.
+fn declares<'a>(shelves: &'a [Arc<Prepared>], name: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let items = move |shelf: &'a Arc<Prepared>| shelf.declares.get(name).into_iter().flatten();
+    shelves.iter().enumerate().flat_map(move |(s, shelf)| items(shelf).map(move |&i| (s, i)))
+}
+
 /// The declarations of some texts of the library that a text reaches, whose names `interner` holds; in order, without an end.
 /// Every text becomes a file of `sources`.
 pub(super) fn reached(
@@ -113,33 +132,20 @@ pub(super) fn reached(
     sources: &mut SourceMap,
     interner: &mut Interner,
 ) -> (Vec<FileId>, Vec<Token>) {
-    let files: Vec<FileId> = parts.iter().map(|p| sources.add(p.name, p.text)).collect();
     let shelves: Vec<Arc<Prepared>> = parts.iter().map(|p| prepared(p)).collect();
+    let files: Vec<FileId> = shelves.iter().map(|s| sources.add_common(s.number, s.file.clone())).collect();
     let mut wanted: Vec<Vec<bool>> = shelves.iter().map(|s| vec![false; s.items.len()]).collect();
-    // Who declares a name, across all texts.
-    let mut declares: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
-    for (s, shelf) in shelves.iter().enumerate() {
-        for (i, item) in shelf.items.iter().enumerate() {
-            for name in &item.names {
-                declares.entry(&shelf.names[name.0 as usize]).or_default().push((s, i));
-            }
-        }
-    }
-    let mut work: Vec<(usize, usize)> = Vec::new();
-    for (name, items) in &declares {
-        if interner.contains(name) {
-            work.extend(items);
-        }
-    }
-    let mut seen: HashSet<&str> = HashSet::new();
+    let declares = |name| declares(&shelves, name);
+    let mut work: Vec<(usize, usize)> = interner.names().flat_map(declares).collect();
+    let mut seen: HashSet<&str> = HashSet::default();
     loop {
         while let Some((s, i)) = work.pop() {
             let shelf = &shelves[s];
             // A member waits for its class.
-            if shelf.items[i].class.is_some_and(|class| !wanted[s][class]) || std::mem::replace(&mut wanted[s][i], true)
-            {
+            if wanted[s][i] || shelf.items[i].class.is_some_and(|class| !wanted[s][class]) {
                 continue;
             }
+            wanted[s][i] = true;
             for &member in &shelf.items[i].members {
                 let item = &shelf.items[member];
                 let named = |n: &Symbol| {
@@ -155,7 +161,7 @@ pub(super) fn reached(
             for mention in &shelf.items[i].mentions {
                 let name = shelf.names[mention.0 as usize].as_str();
                 if seen.insert(name) {
-                    work.extend(declares.get(name).into_iter().flatten());
+                    work.extend(declares(name));
                 }
             }
         }
@@ -163,14 +169,13 @@ pub(super) fn reached(
         for (s, shelf) in shelves.iter().enumerate() {
             let operators = shelf.items.iter().enumerate().filter(|(_, item)| item.unnamed && item.class.is_none());
             for (i, item) in operators.filter(|(i, _)| !wanted[s][*i]) {
-                let declared = |m: &Symbol| declares.get(shelf.names[m.0 as usize].as_str());
-                let mut types = item.mentions.iter().filter_map(declared).flatten();
+                let mut types = item.mentions.iter().flat_map(|m| declares(&shelf.names[m.0 as usize]));
                 // Vectors are nobody's declaration.
                 let vector = |v: &Symbol| {
                     let name = shelf.names[v.0 as usize].as_str();
                     seen.contains(name) || interner.contains(name)
                 };
-                if types.any(|&(t, j)| wanted[t][j]) || item.vectors.iter().any(vector) {
+                if types.any(|(t, j)| wanted[t][j]) || item.vectors.iter().any(vector) {
                     work.push((s, i));
                 }
             }

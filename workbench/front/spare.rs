@@ -9,7 +9,7 @@
 //! Reading again costs time only where something is not supported. What comes out is a text that was compiled without the
 //! declaration: nothing broken is ever left behind.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::ops::Range;
 
 use super::ast::{Interner, Symbol};
@@ -101,7 +101,7 @@ impl Spare {
         }
         // Host code that was refused needs nothing.
         let lowered: Vec<bool> = ranges.iter().map(|r| host.iter().any(|f| contains(*r, *f))).collect();
-        let mut named: HashSet<Symbol> = HashSet::new();
+        let mut named: HashSet<Symbol> = HashSet::default();
         let ours_to_call =
             |p: &Part| p.names.iter().copied().filter(|n| CALLED.contains(&interner.name(*n))).collect::<Vec<_>>();
         named.extend(parts.iter().flat_map(ours_to_call));
@@ -223,7 +223,7 @@ fn needed(
         }
     }
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
-    let mut named: HashMap<Symbol, Vec<usize>> = HashMap::new();
+    let mut named: HashMap<Symbol, Vec<usize>> = HashMap::default();
     for (i, p) in parts.iter().enumerate() {
         p.class.into_iter().for_each(|c| members[c].push(i));
         p.names.iter().for_each(|n| named.entry(*n).or_default().push(i));

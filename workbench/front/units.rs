@@ -2,11 +2,10 @@
 //! together, so what one of them keeps to itself another may have as well. What both say alike is read once; a `static` function or a
 //! name in an anonymous namespace that they mean differently gets a name of its own in the later one.
 
-use std::collections::{HashMap, HashSet};
-
 use super::ast::{Interner, Symbol};
 use super::lexer::{Keyword as K, Token, TokenKind as T};
 use super::spare::{Declaration, declarations};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// What sets a renamed name apart: not visible in messages, and no character of an identifier.
 const APART: char = '\u{200b}';
@@ -25,12 +24,12 @@ pub(super) fn separate(tokens: &mut Vec<Token>, starts: &[usize], interner: &mut
         head.into_iter().any(|t| t.kind == T::Keyword(K::Static))
             || anonymous.iter().any(|(from, to)| *from < d.start && d.end <= *to)
     };
-    let mut by_name: HashMap<Symbol, Vec<usize>> = HashMap::new();
+    let mut by_name: HashMap<Symbol, Vec<usize>> = HashMap::default();
     for (i, d) in all.iter().enumerate() {
         d.names.iter().for_each(|name| by_name.entry(*name).or_default().push(i));
     }
     let mut dropped: Vec<(usize, usize)> = Vec::new();
-    let mut renamed: HashSet<(usize, Symbol)> = HashSet::new();
+    let mut renamed: HashSet<(usize, Symbol)> = HashSet::default();
     for (name, places) in &by_name {
         for (at, &later) in places.iter().enumerate() {
             let unit = unit_of(all[later].start);
@@ -44,7 +43,7 @@ pub(super) fn separate(tokens: &mut Vec<Token>, starts: &[usize], interner: &mut
             }
         }
     }
-    let mut spelled: HashMap<(usize, Symbol), Symbol> = HashMap::new();
+    let mut spelled: HashMap<(usize, Symbol), Symbol> = HashMap::default();
     for &(unit, name) in &renamed {
         let text = format!("{}{}", interner.name(name), APART.to_string().repeat(unit - 1));
         spelled.insert((unit, name), interner.intern(&text));

@@ -77,6 +77,7 @@ pub use math::MathFn;
 pub use service::Service;
 
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::source::Span;
@@ -229,6 +230,19 @@ pub enum Const {
     Null,
 }
 
+/// By its bits: equal floats may have others.
+impl Hash for Const {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Const::Bool(b) => (0u8, b).hash(state),
+            Const::Int(scalar, n) => (1u8, scalar, n).hash(state),
+            Const::F32(x) => (2u8, x.to_bits()).hash(state),
+            Const::F64(x) => (3u8, x.to_bits()).hash(state),
+            Const::Null => 4u8.hash(state),
+        }
+    }
+}
+
 impl Const {
     /// The type of the constant.
     pub fn ty(self) -> Type {
@@ -356,7 +370,7 @@ impl Stride {
 }
 
 /// A computation without side effects; see the module page for what each means.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum Op {
     /// A constant.
     Const(Const),
@@ -415,7 +429,7 @@ pub enum Op {
 }
 
 /// A sequence of statements, their spans beside them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Hash)]
 pub struct Block {
     /// The statements, in order.
     pub stmts: Vec<Stmt>,
@@ -442,7 +456,7 @@ impl Block {
 }
 
 /// One case of a `Switch`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Case {
     /// The values that select it, as the switch value's type extended to 64 bits.
     pub values: Vec<i64>,
@@ -464,7 +478,7 @@ pub enum Scope {
 }
 
 /// A statement; see the module page for what each means.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum Stmt {
     /// Evaluates an op and binds it.
     Let(Value, Op),
@@ -603,7 +617,7 @@ pub enum Stmt {
 }
 
 /// What a value is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Hash)]
 pub struct ValueData {
     /// Its type.
     pub ty: Type,
@@ -612,7 +626,7 @@ pub struct ValueData {
 }
 
 /// What a local is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct LocalData {
     /// The user's name, or empty.
     pub name: String,
@@ -621,7 +635,7 @@ pub struct LocalData {
 }
 
 /// What a slot is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct SlotData {
     /// The user's name, or empty.
     pub name: String,
@@ -814,7 +828,7 @@ pub struct SharedData {
 }
 
 /// Data of a module: string literals, constant tables, `__constant__` and `__device__` variables.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct GlobalData {
     /// The user's name, or empty for a literal.
     pub name: String,

@@ -86,13 +86,15 @@ impl Facts {
     }
 }
 
-struct Visit {
-    id: FuncId,
-    recursive: bool,
+/// A function on the way from callees to callers.
+pub(crate) struct Visit {
+    pub id: FuncId,
+    /// Whether it may come to call itself.
+    pub recursive: bool,
 }
 
 /// Functions with callees before callers; those on a cycle marked. Tarjan's algorithm with a stack of its own.
-fn bottom_up(module: &Module) -> Vec<Visit> {
+pub(crate) fn bottom_up(module: &Module) -> Vec<Visit> {
     const UNSEEN: usize = usize::MAX;
     let callees: Vec<Vec<usize>> = module
         .functions

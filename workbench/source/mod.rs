@@ -86,10 +86,14 @@ pub struct LineColumn {
     pub column: u32,
 }
 
+/// The handles from here on are of texts that are the same in every compilation.
+const COMMON: u32 = 1 << 30;
+
 /// All texts of one compilation.
 #[derive(Debug, Clone, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
+    common: Vec<(FileId, SourceFile)>,
 }
 
 impl SourceMap {
@@ -100,15 +104,24 @@ impl SourceMap {
 
     /// Adds a text and returns its handle.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        let text = text.into();
-        let mut line_starts = vec![0u32];
-        line_starts.extend(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1));
-        self.files.push(SourceFile { name: name.into(), text, line_starts: line_starts.into() });
+        self.files.push(SourceFile::new(name, text));
         FileId(self.files.len() as u32 - 1)
+    }
+
+    /// Adds a text that has one number, and so one handle, in all compilations.
+    pub fn add_common(&mut self, number: u32, file: SourceFile) -> FileId {
+        let id = FileId(COMMON + number);
+        if self.file(id).is_none() {
+            self.common.push((id, file));
+        }
+        id
     }
 
     /// The file of a handle; `None` for [`Span::NONE`]'s.
     pub fn file(&self, id: FileId) -> Option<&SourceFile> {
+        if id.is_common() {
+            return self.common.iter().find(|(own, _)| *own == id).map(|(_, file)| file);
+        }
         self.files.get(id.0 as usize)
     }
 
@@ -131,7 +144,22 @@ impl SourceMap {
     }
 }
 
+impl FileId {
+    /// Whether it stands for the same text in every compilation.
+    pub fn is_common(self) -> bool {
+        (COMMON..u32::MAX).contains(&self.0)
+    }
+}
+
 impl SourceFile {
+    /// A text.
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let mut line_starts = vec![0u32];
+        line_starts.extend(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1));
+        SourceFile { name: name.into(), text, line_starts: line_starts.into() }
+    }
+
     /// Line and column of a byte offset.
     pub fn line_column(&self, offset: u32) -> LineColumn {
         let line = self.line_starts.partition_point(|&s| s <= offset).max(1) - 1;

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use super::context::{BufferDesc, DescKind, WorkerCtx};
+use super::glue;
 use super::schedule::Launch;
 use crate::back::{FaultKind, RawFault, Reach};
 use crate::ir::{Collective, Elem, FuncId, Scalar, Service, Type};
@@ -159,13 +160,13 @@ pub unsafe extern "C" fn fault(ctx: *mut WorkerCtx, packed: u32) {
     let [site, a, b] = ctx.fault;
     // SAFETY: as above.
     ctx.worker.fault = Some(unsafe { describe(ctx, launch, site, a, b) });
-    ctx.worker.in_library = launch.image.sites.get(site as usize).is_some_and(|s| s.library);
+    ctx.worker.in_library = launch.image.site(site).is_some_and(|s| s.library);
 }
 
 /// # Safety
 /// `b` is a descriptor where the site says so.
 unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u64) -> RawFault {
-    let site = launch.image.sites.get(site as usize);
+    let site = launch.image.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
     let (kind, detail) = match site.map(|s| &s.kind) {
         Some(SiteKind::Access { write, ty, root, indexed }) => {
@@ -237,14 +238,14 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
                 None => unnamed,
             },
         },
-        DescKind::Slot => match launch.image.slots.get(index) {
+        DescKind::Slot => match glue::slot(&launch.image.slots, index) {
             Some(s) => {
                 Buffer { name: Cow::Borrowed(&s.name), elem: s.elem.map(Elem::from), noun: "a local array", ..unnamed }
             }
             None => unnamed,
         },
-        DescKind::Global => match launch.image.globals.names.get(index) {
-            Some(g) => {
+        DescKind::Global => match glue::global(&launch.image.globals, index) {
+            Some((_, g)) => {
                 Buffer { name: Cow::Borrowed(&g.name), elem: g.elem.map(Elem::from), noun: "a literal", ..unnamed }
             }
             None => unnamed,
@@ -280,10 +281,10 @@ unsafe fn locate(ctx: &WorkerCtx, launch: &Launch<'_>, root: SiteRoot, a: u64, b
         SiteRoot::KernelParam(i) => {
             (launch.descs.get(i as usize).copied().unwrap_or(super::context::NULL_DESC), a as i64)
         }
-        SiteRoot::Slot(i) => (table(DescKind::Slot, i, launch.image.slots.get(i as usize)), a as i64),
+        SiteRoot::Slot(i) => (table(DescKind::Slot, i, glue::slot(&launch.image.slots, i as usize)), a as i64),
         SiteRoot::Global(i) => {
-            let desc = launch.image.globals.descs.get(i as usize);
-            (desc.copied().unwrap_or(super::context::DANGLING_DESC), a as i64)
+            let desc = glue::global(&launch.image.globals, i as usize).map(|(desc, _)| *desc);
+            (desc.unwrap_or(super::context::DANGLING_DESC), a as i64)
         }
         SiteRoot::Shared(i) => {
             // SAFETY: every worker has a descriptor for each shared variable.

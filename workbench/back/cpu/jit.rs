@@ -3,6 +3,8 @@
 //! `cranelift-jit` is not used: one mapping for a whole module, freed on drop, and no symbol tables are both faster to set
 //! up and less code. Functions are declared not colocated, so that each reference is one absolute 8-byte address.
 
+use std::sync::Arc;
+
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{ExternalName, Function, LibCall};
@@ -10,12 +12,16 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::{CodegenError, Context, FinalizedRelocTarget};
 use memmap2::{Mmap, MmapMut};
 
+use super::glue::Glue;
 use super::intrinsics;
 
 /// The namespace of names that are functions of the module being compiled.
 pub const NAMESPACE_MODULE: u32 = 0;
 /// The namespace of names that are functions of this crate.
 pub const NAMESPACE_HOST: u32 = 1;
+
+/// The namespace of names that are glue, by their index in [`Links::glue`].
+pub const NAMESPACE_GLUE: u32 = 2;
 
 /// Why code could not be made.
 #[derive(Debug)]
@@ -44,6 +50,8 @@ impl CodeMemory {
 enum Target {
     /// A function of the assembler, by its number.
     Module(u32),
+    /// Glue, by its index in the links.
+    Glue(u32),
     /// An absolute address.
     Address(usize),
     /// A byte of the function; of the assembler, once it is there.
@@ -63,7 +71,7 @@ pub struct MachineCode {
     /// Where absolute addresses go, as offsets into `bytes`; a [`Target::Offset`] is one too.
     fixups: Vec<Fixup>,
     /// Bytes of its stack frame.
-    frame: u32,
+    pub frame: u32,
     /// As text, when that was asked for.
     pub text: Option<String>,
 }
@@ -108,9 +116,26 @@ impl MachineCode {
     }
 }
 
+/// What functions reach outside of their program.
+#[derive(Default)]
+pub struct Links {
+    /// By the index that names it.
+    pub glue: Vec<&'static Glue>,
+    /// Those that are the assembler's own functions, in the order of their numbers.
+    pub own: Vec<u32>,
+}
+
+impl Links {
+    /// The number of the assembler's function that some glue is.
+    fn own_number(&self, index: u32) -> Option<usize> {
+        self.own.iter().position(|own| *own == index)
+    }
+}
+
 /// Collects compiled functions.
 #[derive(Default)]
 pub struct Assembler {
+    links: Arc<Links>,
     bytes: Vec<u8>,
     starts: Vec<usize>,
     fixups: Vec<Fixup>,
@@ -119,12 +144,19 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// The stack frames of all functions added, in bytes.
+    /// Nothing yet, of what reaches `links`.
+    pub fn new(links: Arc<Links>) -> Self {
+        let others = || (0..).zip(&links.glue).filter(|(i, _)| links.own_number(*i).is_none()).map(|(_, g)| g.frame());
+        let (frame, all_frames) = (others().max().unwrap_or(0), others().map(|f| f as usize).sum());
+        Assembler { links, frame, all_frames, ..Assembler::default() }
+    }
+
+    /// The stack frames of all functions added and of all glue, in bytes.
     pub fn all_frames(&self) -> usize {
         self.all_frames
     }
 
-    /// The largest stack frame of the functions added, in bytes.
+    /// The largest of them.
     pub fn largest_frame(&self) -> usize {
         self.frame as usize
     }
@@ -159,14 +191,18 @@ impl Assembler {
         let mut map = MmapMut::map_anon(self.bytes.len()).map_err(system)?;
         map[..self.bytes.len()].copy_from_slice(&self.bytes);
         let base = map.as_ptr() as usize;
+        let own = |index: usize| self.starts.get(index).map(|start| base + start);
+        let missing = |what: &str, index: u32| JitError::Other(format!("call of {what} {index}, which has no code"));
         for fixup in &self.fixups {
             let target = match fixup.target {
                 Target::Address(address) => address,
                 Target::Offset(offset) => base + offset,
-                Target::Module(index) => match self.starts.get(index as usize) {
-                    Some(start) => base + start,
-                    None => return Err(JitError::Other(format!("call of function {index}, which has no code"))),
-                },
+                Target::Module(index) => own(index as usize).ok_or_else(|| missing("function", index))?,
+                Target::Glue(index) => match self.links.own_number(index) {
+                    Some(number) => own(number),
+                    None => self.links.glue.get(index as usize).and_then(|glue| glue.address()),
+                }
+                .ok_or_else(|| missing("glue", index))?,
             };
             let value = (target as u64).wrapping_add_signed(fixup.addend);
             map[fixup.at..fixup.at + 8].copy_from_slice(&value.to_ne_bytes());
@@ -218,6 +254,7 @@ fn resolve(name: &ExternalName, func: &Function, hosts: &[usize]) -> Result<Targ
             let user = &func.params.user_named_funcs()[*reference];
             match user.namespace {
                 NAMESPACE_MODULE => Ok(Target::Module(user.index)),
+                NAMESPACE_GLUE => Ok(Target::Glue(user.index)),
                 NAMESPACE_HOST => hosts.get(user.index as usize).map(|&a| Target::Address(a)).ok_or_else(unknown),
                 _ => Err(unknown()),
             }

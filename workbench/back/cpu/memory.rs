@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, WorkerCtx};
 use super::faults::Named;
+use super::glue;
 use super::{Placed, SharedPlan};
 use crate::back::{Dim3, RawArg};
 use crate::ir::{FuncId, Module, Op, POISON, Space, Stmt};
@@ -238,6 +239,12 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
         return found;
     }
     if let Some(found) = launch.host.and_then(|host| host.memory().find(addr)) {
+        return found;
+    }
+    // Text of the library's, whose address a class of the user's keeps.
+    if launch.host.is_some()
+        && let Some(found) = glue::find(addr)
+    {
         return found;
     }
     if !ctx.shared.is_null() {

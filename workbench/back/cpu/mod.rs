@@ -11,6 +11,7 @@ mod context;
 mod crew;
 mod faults;
 mod float_env;
+mod glue;
 mod host;
 mod intrinsics;
 mod isa;
@@ -50,7 +51,7 @@ use context::BufferDesc;
 use crew::{Crew, Job};
 use faults::{Named, Site};
 use isa::Effort;
-use jit::{Assembler, JitError, MachineCode};
+use jit::{Assembler, JitError, Links, MachineCode};
 use lower::{Lowering, Part};
 use memory::Globals;
 use tiers::{Machine, Tiers};
@@ -80,6 +81,13 @@ struct Image {
     /// What messages call the shared variables; a dynamic one has no size of its own.
     shared: Vec<Named>,
     formats: Vec<Vec<Piece>>,
+}
+
+impl Image {
+    /// The site that generated code means by a word.
+    fn site(&self, word: u64) -> Option<&Site> {
+        glue::site(&self.sites, word)
+    }
 }
 
 /// A shared variable that a kernel names, and where in the block's memory it lies.
@@ -143,6 +151,8 @@ struct Plan {
     strided: Vec<FuncId>,
     /// For each function whether the pointers in its slots may be looked up.
     linked: Vec<bool>,
+    /// What is compiled apart, once for all programs.
+    glue: glue::Uses,
 }
 
 /// Which machine code to make; see [`tiers`].
@@ -166,7 +176,8 @@ impl Plan {
     /// Whether a function may come to call itself.
     fn recurses(&self) -> bool {
         // A function is done when all it calls is; whoever is left calls into a circle.
-        let known = |id: &FuncId| id.index() < self.infos.len();
+        // Glue calls nothing but glue, and never itself.
+        let known = |id: &FuncId| id.index() < self.infos.len() && self.glue.index(*id).is_none();
         let calls =
             |id: FuncId| self.infos[id.index()].iter().flat_map(|info| info.calls.iter().copied()).filter(known);
         let mut left: Vec<usize> = (0..self.infos.len()).map(|i| calls(FuncId::new(i)).count()).collect();
@@ -274,7 +285,7 @@ fn misuse(span: Span, detail: String) -> Outcome {
     Outcome { fault: Some(fault), ..Outcome::default() }
 }
 
-fn plan(module: &Module) -> Result<Plan> {
+fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
     let mut infos: Vec<Option<FuncInfo>> = module.functions.iter().map(|_| None).collect();
     let mut numbers = vec![None; infos.len()];
     let mut order = Vec::new();
@@ -285,7 +296,7 @@ fn plan(module: &Module) -> Result<Plan> {
     work.reverse();
     while let Some(id) = work.pop() {
         let (Some(func), Some(info)) = (module.functions.get(id.index()), infos.get_mut(id.index())) else { continue };
-        if info.is_some() {
+        if info.is_some() || glue.index(id).is_some() && !glue.is_new(id) {
             continue;
         }
         check_limits(func, &mut stmts)?;
@@ -295,8 +306,10 @@ fn plan(module: &Module) -> Result<Plan> {
             return Err(too_large(func));
         }
         *info = Some(found);
-        numbers[id.index()] = Some(order.len() as u32);
-        order.push(id);
+        if glue.index(id).is_none() {
+            numbers[id.index()] = Some(order.len() as u32);
+            order.push(id);
+        }
     }
     let hosts = order.iter().copied().filter(|id| module.func(*id).kind == FuncKind::Host).collect();
     let is_strided = |id: &FuncId| infos[id.index()].as_ref().is_some_and(|i: &FuncInfo| i.strided.is_some());
@@ -309,13 +322,17 @@ fn plan(module: &Module) -> Result<Plan> {
             kind => kind.is_host() && is_host,
         });
         let side = reach(&infos, roots.collect());
-        let makes_pointers =
-            |(info, there): (&Option<FuncInfo>, &bool)| *there && info.as_ref().is_some_and(|i| i.makes_pointers);
-        if infos.iter().zip(&side).any(makes_pointers) {
+        let makes_pointers = |(i, info): (usize, &Option<FuncInfo>)| {
+            let glue = || glue.get(FuncId::new(i)).is_some_and(|glue| glue.makes_pointers);
+            side[i] && (info.as_ref().is_some_and(|info| info.makes_pointers) || glue())
+        };
+        if infos.iter().enumerate().any(makes_pointers) {
             linked.iter_mut().zip(&side).for_each(|(linked, there)| *linked |= there);
         }
     }
-    Ok(Plan { infos, numbers, order, hosts, strided, linked })
+    // Whatever program glue is made for, others will call it.
+    glue.new.iter().for_each(|(id, _)| linked[id.index()] = true);
+    Ok(Plan { infos, numbers, order, hosts, strided, linked, glue })
 }
 
 /// For each function, whether one of `work` is or calls it.
@@ -393,7 +410,8 @@ enum Purpose<'a> {
     Text,
 }
 
-/// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number.
+/// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number, after that
+/// of new glue.
 fn compile_all(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
@@ -402,12 +420,14 @@ fn compile_all(
     let bodies = plan.order.iter().map(|id| (*id, Part::Body));
     let thunks = plan.hosts.iter().map(|id| (*id, Part::Thunk));
     let rounds = plan.strided.iter().flat_map(|id| [(*id, Part::Trip), (*id, Part::Round)]);
-    let parts: Vec<(FuncId, Part)> = bodies.chain(thunks).chain(rounds).collect();
+    let glue = plan.glue.new.iter().map(|(id, index)| ((*id, Part::Body), *index));
+    let parts = bodies.chain(thunks).chain(rounds).zip(0..);
+    let parts: Vec<((FuncId, Part), u32)> = glue.chain(parts).collect();
     let mut builder = FunctionBuilderContext::new();
     let mut crew = Crew::new(parts.len());
-    for (number, (id, part)) in parts.iter().enumerate() {
+    for ((id, part), number) in &parts {
         let mut func = clif::Function::new();
-        lower::function(lowering, *id, *part, number as u32, &mut func, &mut builder)?;
+        lower::function(lowering, *id, *part, *number, &mut func, &mut builder)?;
         let Some(effort) = size::effort(&func) else { return Err(too_large(lowering.module.func(*id)).into()) };
         let (now, disasm) = match &mut purpose {
             Purpose::Good => (effort, false),
@@ -427,31 +447,86 @@ fn compile_all(
         let isa = isa::host(now).map_err(|e| internal(Span::NONE, e.to_owned()))?;
         crew.add(Job { func, isa, disasm });
     }
-    let codes = crew.finish().map_err(|(number, error)| Failure::Code(parts[number].0, error))?;
-    Ok(parts.into_iter().map(|(id, _)| id).zip(codes).collect())
+    let codes = crew.finish().map_err(|(number, error)| Failure::Code(parts[number].0.0, error))?;
+    Ok(parts.into_iter().map(|((id, _), _)| id).zip(codes).collect())
 }
 
+/// The code of a plan, and what better code is made from where `kept` says that it may be wanted.
 fn machine(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
-    purpose: Purpose<'_>,
+    tier: Tier,
     calls: bool,
-) -> std::result::Result<Machine, Failure> {
-    let is_good = matches!(purpose, Purpose::Good);
-    let mut assembler = Assembler::default();
-    for (_, code) in compile_all(plan, lowering, purpose)? {
+) -> std::result::Result<(Machine, Option<tiers::Job>), Failure> {
+    let is_good = tier == Tier::Good;
+    let mut kept = Vec::new();
+    let purpose = match tier {
+        Tier::Good => Purpose::Good,
+        Tier::Soon => Purpose::Soon(None),
+        Tier::Both => Purpose::Soon(Some(&mut kept)),
+    };
+    let mut codes = compile_all(plan, lowering, purpose)?;
+    let program = codes.split_off(plan.glue.new.len());
+    let parts = kept.split_off(kept.len().min(codes.len()));
+    keep_glue(plan, &codes, kept).map_err(|e| Failure::Code(plan.order[0], e))?;
+    let links = Arc::new(Links { glue: plan.glue.list.clone(), own: Vec::new() });
+    let mut assembler = Assembler::new(links.clone());
+    for (_, code) in program {
         assembler.add(&code);
     }
     // Whether a chain of calls overflows the stack must not depend on which code is there either: all frames together fit.
     if !is_good && calls && assembler.all_frames() > stack::CALLS {
         return Err(Failure::Code(plan.order[0], JitError::TooLarge));
     }
-    Machine::new(assembler, calls).map_err(|e| Failure::Code(plan.order[0], e))
+    let machine = Machine::new(assembler, calls).map_err(|e| Failure::Code(plan.order[0], e))?;
+    let mut needs: Vec<&'static Tiers> = plan.glue.list.iter().filter_map(|glue| glue.tiers()).collect();
+    needs.retain(|tiers| !tiers.are_settled());
+    needs.sort_unstable_by_key(|tiers| std::ptr::from_ref(*tiers) as usize);
+    needs.dedup_by_key(|tiers| std::ptr::from_ref(*tiers) as usize);
+    Ok((machine, (!parts.is_empty()).then_some(tiers::Job { parts, calls, links, needs })))
+}
+
+/// Makes the code of a plan's new glue known to all that come after; `parts` is what better code is made from.
+fn keep_glue(
+    plan: &Plan,
+    codes: &[(FuncId, MachineCode)],
+    parts: Vec<(clif::Function, Effort)>,
+) -> std::result::Result<(), JitError> {
+    if codes.is_empty() {
+        return Ok(());
+    }
+    let own = plan.glue.new.iter().map(|(_, index)| *index).collect();
+    let links = Arc::new(Links { glue: plan.glue.list.clone(), own });
+    let mut assembler = Assembler::new(links.clone());
+    codes.iter().for_each(|(_, code)| assembler.add(code));
+    let first = Machine::new(assembler, true)?;
+    let job = tiers::Job { parts, calls: true, links, needs: Vec::new() };
+    let tiers: &'static Tiers = Box::leak(Box::new(Tiers::new(first, Some(job))));
+    let frames: Vec<u32> = codes.iter().map(|(_, code)| code.frame).collect();
+    glue::keep(&plan.glue, tiers, &frames);
+    tiers::improve_glue(tiers);
+    Ok(())
 }
 
 fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Image> {
+    if tier == Tier::Both {
+        let glue = glue::Uses::of(module);
+        let uses_glue = !glue.list.is_empty();
+        let plan = plan(module, glue)?;
+        // How deep a recursion may go depends on the frames, and must not depend on which code is there.
+        match if plan.recurses() { None } else { Some(build_plan(module, others.clone(), tier, plan)) } {
+            Some(Err(_)) if uses_glue => {}
+            Some(built) => return built,
+            None => return build_plan(module, others, Tier::Good, self::plan(module, glue::Uses::default())?),
+        }
+    }
+    let plan = plan(module, glue::Uses::default())?;
+    let tier = if plan.recurses() { Tier::Good } else { tier };
+    build_plan(module, others, tier, plan)
+}
+
+fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: Plan) -> Result<Image> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
-    let plan = plan(module)?;
     let globals = Arc::new(Globals::new(module, others));
     let mut lowering = Lowering {
         module,
@@ -460,31 +535,22 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Im
         numbers: &plan.numbers,
         globals: &globals,
         linked: &plan.linked,
+        glue: &plan.glue,
         sites: Vec::new(),
         slots: Vec::new(),
     };
     let calls = plan.infos.iter().flatten().any(|i| !i.calls.is_empty()) || !plan.hosts.is_empty();
-    let mut parts = Vec::new();
-    let purpose = match tier {
-        // How deep a recursion may go depends on the frames, and must not depend on which code is there.
-        _ if plan.recurses() => Purpose::Good,
-        Tier::Good => Purpose::Good,
-        Tier::Soon => Purpose::Soon(None),
-        Tier::Both => Purpose::Soon(Some(&mut parts)),
-    };
-    let is_good = matches!(purpose, Purpose::Good);
-    let first = match machine(&plan, &mut lowering, purpose, calls) {
+    let made = match machine(&plan, &mut lowering, tier, calls) {
         // Registers handed out in one pass make large frames: good code may still fit.
-        Err(Failure::Code(..)) if !is_good => {
-            parts.clear();
+        Err(Failure::Code(..)) if tier != Tier::Good && plan.glue.list.is_empty() => {
             (lowering.sites, lowering.slots) = (Vec::new(), Vec::new());
-            machine(&plan, &mut lowering, Purpose::Good, calls)
+            machine(&plan, &mut lowering, Tier::Good, calls)
         }
         made => made,
     };
-    let first = first.map_err(|failure| failure.explain(module))?;
+    let (first, job) = made.map_err(|failure| failure.explain(module))?;
     let (sites, slots) = (lowering.sites, lowering.slots);
-    let tiers = Tiers::new(first, (!parts.is_empty()).then_some(tiers::Job { parts, calls }));
+    let tiers = Tiers::new(first, job);
     let mut entries: Vec<Option<Entry>> = module.functions.iter().map(|_| None).collect();
     for (number, id) in plan.order.iter().enumerate() {
         let func = module.func(*id);
@@ -546,7 +612,7 @@ impl Entry {
 
 fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
-    let plan = plan(module)?;
+    let plan = plan(module, glue::Uses::default())?;
     let globals = Globals::new(module, None);
     let mut lowering = Lowering {
         module,
@@ -555,6 +621,7 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         numbers: &plan.numbers,
         globals: &globals,
         linked: &plan.linked,
+        glue: &plan.glue,
         sites: Vec::new(),
         slots: Vec::new(),
     };

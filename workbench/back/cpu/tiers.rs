@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::Function;
 
-use super::jit::{Assembler, CodeMemory, JitError, MachineCode};
+use super::jit::{Assembler, CodeMemory, JitError, Links, MachineCode};
 use super::{Image, crew, intrinsics, isa, stack};
 use crate::back::cpu::isa::Effort;
 
@@ -65,6 +65,10 @@ pub struct Job {
     pub parts: Vec<(Function, Effort)>,
     /// As [`Machine::new`] wants it.
     pub calls: bool,
+    /// What they reach.
+    pub links: Arc<Links>,
+    /// The code of that, which had better be good by then.
+    pub needs: Vec<&'static Tiers>,
 }
 
 /// The code of a program as it is now.
@@ -151,6 +155,7 @@ impl Tiers {
         }
         // SAFETY: made by `Box::into_raw`, and whoever takes it out of the pointer is its only owner.
         let job = unsafe { Box::from_raw(job) };
+        job.needs.iter().for_each(|tiers| tiers.make(&|| true));
         // Whatever goes wrong, there is code that runs.
         let machine = catch_unwind(AssertUnwindSafe(|| job.run(wanted))).unwrap_or(None);
         let _ = self.good.set(machine);
@@ -170,7 +175,7 @@ impl Drop for Tiers {
 impl Job {
     fn run(self, wanted: &dyn Fn() -> bool) -> Option<Machine> {
         let hosts = intrinsics::addresses().ok()?;
-        let mut assembler = Assembler::default();
+        let mut assembler = Assembler::new(self.links);
         for (func, effort) in self.parts {
             if !wanted() {
                 return None;
@@ -183,10 +188,16 @@ impl Job {
     }
 }
 
+/// What good code is made for.
+enum Work {
+    Program(Weak<Image>),
+    Glue(&'static Tiers),
+}
+
 /// The thread that makes good code.
 struct Maker {
     process: u32,
-    queue: Sender<Weak<Image>>,
+    queue: Sender<Work>,
     /// How many programs were queued, and how many of them are done with.
     queued: AtomicU64,
     done: Arc<AtomicU64>,
@@ -202,15 +213,24 @@ pub fn improve(image: &Arc<Image>) {
     }
     UNSETTLED.set(true);
     image.tiers.queued_by.store(std::process::id(), Ordering::Relaxed);
-    let taken = maker().is_some_and(|maker| {
-        let waiting = maker.queued.load(Ordering::Relaxed).saturating_sub(maker.done.load(Ordering::Relaxed));
-        let taken = waiting < MAX_WAITING && maker.queue.send(Arc::downgrade(image)).is_ok();
-        maker.queued.fetch_add(u64::from(taken), Ordering::Release);
-        taken
-    });
-    if !taken {
+    if !queue(Work::Program(Arc::downgrade(image))) {
         image.tiers.make(&|| true);
     }
+}
+
+/// Has the good code of glue made in time; what is not, whoever needs it makes.
+pub fn improve_glue(tiers: &'static Tiers) {
+    queue(Work::Glue(tiers));
+}
+
+/// Whether the thread takes it.
+fn queue(work: Work) -> bool {
+    maker().is_some_and(|maker| {
+        let waiting = maker.queued.load(Ordering::Relaxed).saturating_sub(maker.done.load(Ordering::Relaxed));
+        let taken = waiting < MAX_WAITING && maker.queue.send(work).is_ok();
+        maker.queued.fetch_add(u64::from(taken), Ordering::Release);
+        taken
+    })
 }
 
 /// What every launch looks after: the queue of a process stays behind when it forks.
@@ -261,12 +281,17 @@ fn maker() -> Option<&'static Maker> {
     }
 }
 
-fn run(work: &Receiver<Weak<Image>>, done: &AtomicU64) {
-    while let Ok(image) = work.recv() {
+fn run(work: &Receiver<Work>, done: &AtomicU64) {
+    while let Ok(work) = work.recv() {
         // A program that nobody holds any more is not worth its code. While this is at it, it holds the program, whose last other
         // holder shows in the count.
-        if let Some(image) = image.upgrade() {
-            image.tiers.make(&|| Arc::strong_count(&image) > 1);
+        match work {
+            Work::Program(image) => {
+                if let Some(image) = image.upgrade() {
+                    image.tiers.make(&|| Arc::strong_count(&image) > 1);
+                }
+            }
+            Work::Glue(tiers) => tiers.make(&|| true),
         }
         done.fetch_add(1, Ordering::Release);
     }

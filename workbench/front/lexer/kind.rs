@@ -1,6 +1,6 @@
 //! What kinds of token there are: punctuation (recognised by logos), keywords (recognised after preprocessing).
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::LazyLock;
 
 use logos::Logos;
@@ -108,7 +108,7 @@ macro_rules! keywords {
 
         /// Words by spelling, made once for the process.
         static WORDS: LazyLock<HashMap<&'static str, TokenKind>> = LazyLock::new(|| {
-            let mut words = HashMap::new();
+            let mut words = HashMap::default();
             $(
                 words.insert($text, TokenKind::Keyword(Keyword::$name));
                 $(words.insert($other, TokenKind::Keyword(Keyword::$name));)*

@@ -3,13 +3,12 @@
 //! Everything that a program may not do in a constant expression stops it: reading what was never written, leaving an
 //! array, dividing by zero, asking for the thread's index, calling a function that is not `constexpr`.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::ir::eval;
 use crate::ir::{
     BinaryOp, Block, Const, FuncId, Function, Label, Module, Op, Scalar, Space, Stmt, Type, UnaryOp, Value,
 };
 use crate::source::Span;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Stands for a variable where a pointer holds the number of a function.
 const FUNCTIONS: usize = usize::MAX;
@@ -82,8 +81,8 @@ impl<'m> Evaluator<'m> {
             module,
             allowed,
             memory: Vec::new(),
-            globals: HashMap::new(),
-            pending: HashSet::new(),
+            globals: HashMap::default(),
+            pending: HashSet::default(),
             steps: 0,
             calls: 0,
             total: 0,
@@ -122,7 +121,7 @@ impl<'m> Evaluator<'m> {
         self.memory.push(Memory {
             bytes: vec![0; size],
             written: vec![false; size],
-            pointers: HashMap::new(),
+            pointers: HashMap::default(),
             constant: false,
         });
         Ok(self.memory.len() - 1)

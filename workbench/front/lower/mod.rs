@@ -82,7 +82,8 @@ use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module,
 use crate::source::{FileId, SourceMap, Span};
 use class::Class;
 use names::{Callable, ScopeId, Scopes, TArg};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use template::Template;
 use tree::{FuncIndex, TemplateIndex, Typed, VarId};
@@ -446,13 +447,13 @@ pub fn lower(
         funcs: Vec::new(),
         classes: Vec::new(),
         templates: Vec::new(),
-        vectors: HashMap::new(),
+        vectors: HashMap::default(),
         enum_constants: Vec::new(),
         enums: 0,
         enum_scopes: Vec::new(),
         obstacle_found: None,
         braced: Vec::new(),
-        braced_shapes: HashMap::new(),
+        braced_shapes: HashMap::default(),
         list_depth: 0,
         overloads: Vec::new(),
         held: None,
@@ -460,7 +461,7 @@ pub fn lower(
         addressed: Vec::new(),
         dispatchers: Vec::new(),
         launchers: Vec::new(),
-        host_vars: HashMap::new(),
+        host_vars: HashMap::default(),
         computed: Vec::new(),
         queue: VecDeque::new(),
         context: None,

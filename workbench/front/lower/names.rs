@@ -3,7 +3,7 @@
 //! Scopes form a tree that only grows: a template's instance, a local struct or a lambda is lowered later, in the scope it
 //! was written in.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use super::tree::{FuncIndex, TemplateIndex, Typed, VarId};
@@ -117,7 +117,7 @@ pub struct Scopes {
 impl Default for Scopes {
     fn default() -> Self {
         let global =
-            Scope { kind: ScopeKind::Namespace, parent: None, name: None, names: HashMap::new(), also: Vec::new() };
+            Scope { kind: ScopeKind::Namespace, parent: None, name: None, names: HashMap::default(), also: Vec::new() };
         Scopes { all: vec![global], current: GLOBAL }
     }
 }
@@ -158,7 +158,7 @@ impl Scopes {
 
     /// A new scope in another, which is not entered.
     pub fn create(&mut self, kind: ScopeKind, parent: ScopeId, name: Option<Symbol>) -> ScopeId {
-        self.all.push(Scope { kind, parent: Some(parent), name, names: HashMap::new(), also: Vec::new() });
+        self.all.push(Scope { kind, parent: Some(parent), name, names: HashMap::default(), also: Vec::new() });
         ScopeId(self.all.len() as u32 - 1)
     }
 

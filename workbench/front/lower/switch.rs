@@ -6,7 +6,7 @@ use crate::front::ast::{Expr, Stmt, StmtKind};
 use crate::front::types::{Kind, Num};
 use crate::ir::{self, Case, Const, Label, Scalar};
 use crate::source::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// The labels and statements of one case.
 #[derive(Default)]
@@ -76,7 +76,7 @@ impl<'a> Lowerer<'a> {
         };
         self.scopes.open();
         let label = self.enter_switch();
-        let mut seen: HashMap<i64, Span> = HashMap::new();
+        let mut seen: HashMap<i64, Span> = HashMap::default();
         let mut default: Option<Span> = None;
         let mut jumped: Option<Span> = None;
         let mut cases: Vec<Case> = Vec::new();

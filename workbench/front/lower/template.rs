@@ -1,6 +1,6 @@
 //! Templates: their declarations, their arguments, and the scope in which an instance has its parameters bound.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use super::find::Found;
@@ -92,7 +92,7 @@ impl<'a> Lowerer<'a> {
             scope,
             params,
             kind,
-            instances: HashMap::new(),
+            instances: HashMap::default(),
         });
         TemplateIndex(self.templates.len() as u32 - 1)
     }

@@ -5,7 +5,7 @@ use crate::front::ast::{
     BaseType, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol, TypeLayer,
     TypeName, UnaryOp,
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// How names are used in a function.
 #[derive(Default)]

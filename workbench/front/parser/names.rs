@@ -1,8 +1,7 @@
 //! What names mean while parsing: C++ cannot be parsed without knowing which names are types, and which are templates.
 
-use std::collections::HashMap;
-
 use crate::front::ast::{Interner, Symbol};
+use rustc_hash::FxHashMap as HashMap;
 
 /// Most names and scopes that re-entering a scope brings back; names beyond them are read as unknown ones.
 const MAX_REOPENED: usize = 4096;

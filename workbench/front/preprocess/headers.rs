@@ -2,7 +2,7 @@
 //!
 //! The constants are there without any include, because NVRTC's and torch's users rely on what their headers drag in.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::LazyLock;
 
 use crate::ir::constants::CONSTANTS;

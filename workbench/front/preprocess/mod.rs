@@ -14,7 +14,7 @@ mod macros;
 mod tests;
 pub(crate) mod uses;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use super::Options;
@@ -69,7 +69,7 @@ pub fn preprocess(
         frames: Vec::new(),
         contexts: Vec::new(),
         slots: Vec::new(),
-        headers: HashMap::new(),
+        headers: HashMap::default(),
         includes: 0,
         counter: 0,
         work: 0,

@@ -22,6 +22,9 @@ mod values;
 
 use pyo3::prelude::*;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The native half of `workbench`.
 #[pymodule]
 fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -235,8 +235,8 @@ impl FuncLower<'_, '_> {
                 return Ok(self.b.ins().load(types::I64, flags, desc, DescField::limit(write, log2)));
             }
             Root::Slot(s) => self.slots.get(s.index()).map_or(0, |s| u64::from(s.size)),
-            Root::Global(g) => match self.m.globals.descs.get(g.index()) {
-                Some(desc) if !write || desc.write != [0; SIZES] => desc.len,
+            Root::Global(g) => match self.global(g) {
+                Some((desc, _)) if !write || desc.write != [0; SIZES] => desc.len,
                 _ => 0,
             },
             Root::Shared(m) => match self.m.module.shared.get(m.index()) {
@@ -268,7 +268,7 @@ impl FuncLower<'_, '_> {
                 Root::Param(_) if self.passes_desc(root) => SiteRoot::Offset,
                 Root::Param(i) => SiteRoot::KernelParam(i),
                 Root::Slot(s) => SiteRoot::Slot(self.slots.get(s.index()).map_or(0, |s| s.index)),
-                Root::Global(g) => SiteRoot::Global(g.index() as u32),
+                Root::Global(g) => SiteRoot::Global(self.global(g).map_or(g.index() as u32, |(_, index)| index)),
                 Root::Shared(m) => SiteRoot::Shared(m.index() as u32),
                 Root::Null | Root::Unset | Root::Dynamic => SiteRoot::Null,
             },

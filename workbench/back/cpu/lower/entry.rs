@@ -11,6 +11,7 @@ use super::{
 use crate::back::cpu::analysis::{Root, StridedInfo};
 use crate::back::cpu::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SIZES, SlotFrame};
 use crate::back::cpu::faults::{Named, SiteKind};
+use crate::back::cpu::glue;
 use crate::back::cpu::intrinsics::HostFn;
 use crate::back::cpu::jit::NAMESPACE_MODULE;
 use crate::ir::{POISON, ParamType, Scalar, Type};
@@ -77,8 +78,13 @@ impl FuncLower<'_, '_> {
             // What threads keep while others run is not on the stack; its descriptor is.
             let size = if self.is_kept_slot(i) { 1 } else { data.size.max(1) };
             let memory = self.stack_slot(size, data.align);
-            let index = self.m.slots.len() as u32;
-            self.m.slots.push(Named { name: data.name.clone(), size: u64::from(data.size), elem: data.elem });
+            let named = Named { name: data.name.clone(), size: u64::from(data.size), elem: data.elem };
+            let index = if self.is_glue {
+                glue::slot_index(named).unwrap_or(u32::MAX)
+            } else {
+                self.m.slots.push(named);
+                self.m.slots.len() as u32 - 1
+            };
             let desc_at = (DescField::SIZE * i as u32) as i32;
             self.slots.push(SlotVal { memory, desc_at, index, size: data.size });
             let desc = BufferDesc::new(0, u64::from(data.size), true, BufferDesc::meta(DescKind::Slot, index));

@@ -28,13 +28,14 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
 use super::analysis::{FuncInfo, Root};
-use super::context::{DANGLING_DESC, DescField, Field, NULL_DESC, THREAD_KNOWN};
+use super::context::{BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, THREAD_KNOWN};
 use super::faults::{Named, Site, SiteKind};
+use super::glue;
 use super::intrinsics::{self, HostFn};
-use super::jit::{NAMESPACE_HOST, NAMESPACE_MODULE};
+use super::jit::{NAMESPACE_GLUE, NAMESPACE_HOST, NAMESPACE_MODULE};
 use super::memory::Globals;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::ir::{FuncId, FuncKind, Function, Label, Module, Scalar, Type, Value};
+use crate::ir::{FuncId, FuncKind, Function, Global, Label, Module, Scalar, Type, Value};
 use crate::source::Span;
 
 /// The result of lowering something.
@@ -58,6 +59,8 @@ pub(super) struct Lowering<'m> {
     pub globals: &'m Globals,
     /// For each function whether its slots must be found by address.
     pub linked: &'m [bool],
+    /// Which functions are glue.
+    pub glue: &'m glue::Uses,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
 }
@@ -126,6 +129,8 @@ struct FuncLower<'a, 'm> {
     func: &'m Function,
     info: &'m FuncInfo,
     id: FuncId,
+    /// Whether its code belongs to no program.
+    is_glue: bool,
     ctx: clif::Value,
     values: Vec<Option<Val>>,
     locals: Vec<LocalVar>,
@@ -266,6 +271,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         let func = m.module.func(id);
         let bad = || bad_ir(func.span, format!("`{}` was never analysed", func.name));
         let info = m.infos.get(id.index()).and_then(Option::as_ref).ok_or_else(bad)?;
+        let is_glue = m.glue.index(id).is_some();
         let mut b = FunctionBuilder::new(out, scratch);
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
@@ -279,6 +285,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             func,
             info,
             id,
+            is_glue,
             ctx,
             values: vec![None; func.values.len()],
             locals: Vec::with_capacity(func.locals.len()),
@@ -362,7 +369,11 @@ impl<'a, 'm> FuncLower<'a, 'm> {
 
     fn new_site(&mut self, span: Span, kind: SiteKind) -> i64 {
         let span = if span.is_none() { self.func.span } else { span };
-        self.m.sites.push(Site { span, kind, library: self.func.library });
+        let site = Site { span, kind, library: self.func.library };
+        if self.is_glue {
+            return glue::site_word(site) as i64;
+        }
+        self.m.sites.push(site);
         self.m.sites.len() as i64 - 1
     }
 
@@ -530,19 +541,29 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         let Some(func) = self.m.module.functions.get(id.index()) else {
             return Err(self.bad(span, format_args!("call of {id}, which does not exist")));
         };
-        let Some(number) = self.m.numbers.get(id.index()).copied().flatten() else {
+        let number = self.m.numbers.get(id.index()).copied().flatten().map(|number| (NAMESPACE_MODULE, number));
+        let glue = || self.m.glue.index(id).map(|index| (NAMESPACE_GLUE, index));
+        let Some((namespace, number)) = number.or_else(glue) else {
             return Err(self.bad(span, format_args!("call of `{}`, which has no code", func.name)));
         };
         if func.kind == FuncKind::Kernel {
             return Err(self.bad(span, format_args!("call of the kernel `{}`", func.name)));
         }
-        match self.refs.get(&(NAMESPACE_MODULE, number)) {
+        match self.refs.get(&(namespace, number)) {
             Some(func) => Ok(*func),
             None => {
                 let sig = device_signature(self.m.isa, func);
-                Ok(self.import(NAMESPACE_MODULE, number, sig))
+                Ok(self.import(namespace, number, sig))
             }
         }
+    }
+
+    /// The descriptor of data, and its index.
+    fn global(&self, g: Global) -> Option<(&'m BufferDesc, u32)> {
+        if self.is_glue {
+            return self.m.module.globals.get(g.index()).and_then(glue::literal);
+        }
+        self.m.globals.descs.get(g.index()).map(|desc| (desc, g.index() as u32))
     }
 
     fn stack_slot(&mut self, size: u32, align: u32) -> clif::StackSlot {
@@ -570,8 +591,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
                 (Some(slot), Some(descs)) => Ok(self.b.ins().stack_addr(types::I64, descs, slot.desc_at)),
                 _ => Err(self.bad(Span::NONE, format_args!("{s} is not declared"))),
             },
-            Root::Global(g) => match self.m.globals.descs.get(g.index()) {
-                Some(desc) => Ok(self.int(types::I64, std::ptr::from_ref(desc) as i64)),
+            Root::Global(g) => match self.global(g) {
+                Some((desc, _)) => Ok(self.int(types::I64, std::ptr::from_ref(desc) as i64)),
                 None => Err(self.bad(Span::NONE, format_args!("{g} is not declared"))),
             },
             Root::Shared(m) => {
@@ -600,7 +621,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
                 Some(slot) => Ok(self.b.ins().stack_addr(types::I64, slot.memory, 0)),
                 None => Err(self.bad(Span::NONE, format_args!("{s} is not declared"))),
             },
-            Root::Global(g) => match self.m.globals.descs.get(g.index()).map(|d| d.base) {
+            Root::Global(g) => match self.global(g).map(|(desc, _)| desc.base) {
                 Some(base) => Ok(self.int(types::I64, base as i64)),
                 None => Err(self.bad(Span::NONE, format_args!("{g} is not declared"))),
             },
