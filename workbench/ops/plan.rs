@@ -108,6 +108,37 @@ impl Op {
         plan(self.name(), &self.definition(), args)
     }
 
+    /// The element types of the fresh outputs, for the element types of the arguments that are arrays.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when no implementation takes arrays of these types.
+    pub fn output_dtypes(&self, dtypes: &[Option<DType>]) -> Result<SmallVec<[DType; 2]>> {
+        let definition = self.definition();
+        let args: SmallVec<[ArgValue<'_>; 8]> = definition
+            .schema
+            .args
+            .iter()
+            .zip(dtypes)
+            .map(|(arg, dtype)| match dtype {
+                Some(dtype) => ArgValue::Array(ArrayRef {
+                    ptr: std::ptr::null_mut(),
+                    dtype: *dtype,
+                    shape: Shape::new(),
+                    writable: true,
+                }),
+                None if arg.is_tensor() => ArgValue::None,
+                None => ArgValue::Int(0),
+            })
+            .collect();
+        Ok(match dispatch::pick(self.name(), &definition, &args)? {
+            dispatch::Picked::Kernel(bound) => bound.outputs.iter().copied().collect(),
+            dispatch::Picked::Host(_) => {
+                let first = dtypes.iter().flatten().next().copied().unwrap_or(DType::Float32);
+                SmallVec::from_elem(first, definition.output_count())
+            }
+        })
+    }
+
     /// Runs a planned call; `outputs` are the first bytes of the arrays that [`Plan::outputs`] describes.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 use super::binding::{Bound, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
@@ -62,12 +63,22 @@ pub struct OpOptions {
     pub block: Option<[u32; 3]>,
     /// How many blocks, as expressions over dims, instead of `threads`.
     pub grid: Option<String>,
+    /// How long a call may take.
+    pub timeout: Option<Duration>,
 }
 
 impl OpOptions {
     /// Options for a source, everything else at its default.
     pub fn new(source: SourceCode) -> Self {
-        OpOptions { source, kernel: None, shape: ShapeRule::LikeFirst, threads: None, block: None, grid: None }
+        OpOptions {
+            source,
+            kernel: None,
+            shape: ShapeRule::LikeFirst,
+            threads: None,
+            block: None,
+            grid: None,
+            timeout: None,
+        }
     }
 }
 
@@ -118,6 +129,8 @@ pub struct Definition {
     /// For each signature input the schema argument it is.
     pub(crate) signed: Vec<usize>,
     pub(crate) gradient: RwLock<Option<Gradient>>,
+    /// How long a call may take.
+    pub timeout: Option<Duration>,
 }
 
 /// The place of a name in the registry.
@@ -212,6 +225,7 @@ impl Op {
             implementations: RwLock::new(vec![Arc::new(implementation)]),
             signed,
             gradient: RwLock::new(None),
+            timeout: options.timeout,
         });
         let mut registry = write(&REGISTRY);
         let entry = match registry.get(&name) {
@@ -320,6 +334,16 @@ impl Definition {
     /// The first implementation, without a copy of the list: nearly always the only one.
     pub(crate) fn first(&self) -> Option<Arc<Implementation>> {
         read(&self.implementations).first().cloned()
+    }
+
+    /// Whether a callable gives the shapes of the outputs.
+    pub fn has_shape_callable(&self) -> bool {
+        self.shape_fn.is_some()
+    }
+
+    /// The shape signature, if there is one, and for each of its inputs the schema argument that it is.
+    pub fn signature(&self) -> Option<(&Signature, &[usize])> {
+        self.signature.as_ref().map(|signature| (signature, self.signed.as_slice()))
     }
 
     /// How many fresh outputs a call makes.

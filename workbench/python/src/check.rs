@@ -10,7 +10,7 @@ use workbench::runtime::Tensor;
 use crate::bench::mime;
 use crate::errors::{self, argument};
 use crate::interrupt::Poll;
-use crate::kernel::{failed, seconds};
+use crate::kernel::failed;
 use crate::op::NativeOp;
 use crate::output;
 use crate::values::{self, Keep, carried};
@@ -188,7 +188,7 @@ impl NativeOp {
     fn call_owned(&self, py: Python<'_>, args: &[OwnedArg]) -> PyResult<workbench::ops::Outputs> {
         let objects = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
         let poll = Poll::new(false);
-        let config = RunConfig { timeout: seconds(py, self.timeout())?, interrupt: Some(&poll) };
+        let config = RunConfig { timeout: self.timeout(), interrupt: Some(&poll) };
         let op = self.op();
         let called = self.with_arguments(py, &objects, || py.detach(|| op.call_with(args, &config)))?;
         match called {

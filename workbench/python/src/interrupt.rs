@@ -10,6 +10,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use workbench::runtime::Interrupt;
 
+use crate::gil;
+
 /// Moved by [`interrupt`]; a launch that began under an older value stops.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
@@ -53,7 +55,7 @@ impl Interrupt for Poll {
         if GENERATION.load(Ordering::Relaxed) != self.started {
             return true;
         }
-        let result = Python::attach(|py| {
+        let result = gil::attach(|py| {
             if self.holds_gil {
                 py.detach(|| std::thread::sleep(TURN));
             }

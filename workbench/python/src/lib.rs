@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod devices;
 mod errors;
+mod gil;
 mod host;
 mod interrupt;
 mod kernel;
@@ -18,6 +19,7 @@ mod output;
 mod stale;
 mod structs;
 mod symbol;
+mod torch;
 mod values;
 
 use pyo3::prelude::*;
@@ -50,6 +52,10 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(bench::time_function, m)?)?;
     m.add_class::<op::NativeOp>()?;
+    m.add_class::<torch::TorchImplementation>()?;
+    m.add_function(wrap_pyfunction!(torch::torch_implement, m)?)?;
+    m.add_function(wrap_pyfunction!(torch::torch_call, m)?)?;
+    m.add_function(wrap_pyfunction!(torch::torch_is_here, m)?)?;
     m.add_class::<check::CheckReport>()?;
     m.add_class::<check::GradReport>()?;
     m.add_function(wrap_pyfunction!(op::schema_parts, m)?)?;

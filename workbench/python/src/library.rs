@@ -1,5 +1,6 @@
 //! Operators that texts register with the dispatcher, called as `torch.ops` calls them.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyAttributeError, PyNotImplementedError};
@@ -14,6 +15,7 @@ use crate::errors::{self, argument};
 use crate::host::Given;
 use crate::interrupt::Poll;
 use crate::module::Module;
+use crate::torch;
 
 /// Takes in what a text registers, and tells the Python half of the names.
 pub fn adopt(py: Python<'_>, program: &Program) -> PyResult<()> {
@@ -248,6 +250,27 @@ impl LibraryOp {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let chosen = kwargs.is_some_and(|kwargs| kwargs.contains("prefer").unwrap_or(false));
+        if !chosen && torch::has_tensor(args, kwargs) {
+            let name = match &self.overload {
+                Some(overload) => format!("{}.{overload}", self.name),
+                None => self.name.clone(),
+            };
+            if let Some(result) = torch::through_torch(py, &name, args, kwargs)? {
+                return Ok(result);
+            }
+        }
+        self._direct(py, args, kwargs)
+    }
+
+    /// Calls the operator without torch's dispatcher, whatever the arguments are.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn _direct<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut given = Given::default();
         let (overload, values, prefer_cuda) = self.bind(py, &mut given, args, kwargs)?;
         overload.implementation(prefer_cuda).map_err(PyNotImplementedError::new_err)?;
@@ -281,6 +304,18 @@ impl LibraryOp {
         let found = overload.shapes(&values, Limits { interrupt: Some(&poll), ..Limits::default() });
         let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;
         given.object(py, &value)
+    }
+
+    /// What tells its texts from others.
+    #[getter]
+    fn _text_print(&self, py: Python<'_>) -> PyResult<String> {
+        let mut hasher = DefaultHasher::new();
+        for overload in self.overloads(py)? {
+            for implementation in &overload.implementations {
+                (&implementation.key, implementation.program.text()).hash(&mut hasher);
+            }
+        }
+        Ok(format!("{:016x}", hasher.finish()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -13,6 +13,7 @@ use workbench::ir::{FuncKind, Space, Stmt};
 use workbench::runtime::{CompileOptions, Device, Error, Program, Tier};
 
 use crate::errors::{self, argument};
+use crate::gil;
 use crate::host::ExtensionFunction;
 use crate::kernel::{HostFunction, Kernel};
 use crate::stale::Stale;
@@ -71,7 +72,7 @@ impl Module {
 
     fn names(&self) -> Vec<String> {
         let mut names = self.program.kernel_names();
-        names.extend(Python::attach(|py| self.host_names(py)).unwrap_or_default());
+        names.extend(gil::attach(|py| self.host_names(py)).unwrap_or_default());
         names
     }
 

@@ -1,25 +1,28 @@
 //! Operators: the call path (arguments by the schema, outputs allocated, one launch) and their definition.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 use workbench::ir::ParamType;
-use workbench::ops::schema::{Argument, Schema};
+use workbench::ops::schema::{Argument, Return, Schema};
+use workbench::ops::shape::{Expr, Extents, Operator};
 use workbench::ops::{self, ArgValue, Definition, OpOptions, Plan, RunConfig, ShapeFn, ShapeRule, SourceCode, Spec};
 use workbench::runtime::{DType, Error, Report};
 
 use crate::args;
 use crate::errors::{self, argument};
+use crate::gil;
 use crate::interrupt::Poll;
 use crate::kernel::{Kernel, failed, seconds};
 use crate::module::Module;
 use crate::ndarray;
 use crate::output;
 use crate::stale::Stale;
+use crate::torch;
 use crate::values::{self, Keep, carried};
 
 /// A call that makes fewer elements keeps the GIL, as small launches do.
@@ -34,10 +37,6 @@ thread_local! {
 #[pyclass(module = "workbench", subclass, frozen)]
 pub struct NativeOp {
     op: ops::Op,
-    /// Bits of the timeout in seconds; 0 for none.
-    timeout: AtomicU64,
-    /// Whether a callable gives the shape.
-    callable: AtomicBool,
     /// Makes a namedtuple of several named outputs.
     result_type: Mutex<Option<Py<PyAny>>>,
     stale: Stale,
@@ -63,14 +62,8 @@ impl NativeOp {
         result_type: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let op = define(py, schema, module, kernel, shape, threads, block, grid)?;
-        let made = NativeOp {
-            op,
-            timeout: AtomicU64::new(0),
-            callable: AtomicBool::new(false),
-            result_type: Mutex::new(None),
-            stale: Stale::default(),
-        };
-        made.set(module, shape, result_type);
+        let made = NativeOp { op, result_type: Mutex::new(None), stale: Stale::default() };
+        made.set(result_type);
         Ok(made)
     }
 
@@ -90,7 +83,7 @@ impl NativeOp {
         result_type: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         define(py, schema, module, kernel, shape, threads, block, grid)?;
-        self.set(module, shape, result_type);
+        self.set(result_type);
         self.stale.clear();
         Ok(())
     }
@@ -149,11 +142,86 @@ impl NativeOp {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if torch::has_tensor(args, kwargs)
+            && let Some(result) = torch::through_torch(py, self.op.name(), args, kwargs)?
+        {
+            self.stale.warn(py)?;
+            return Ok(result);
+        }
+        self._direct(py, args, kwargs)
+    }
+
+    /// Calls the operator without torch's dispatcher, whatever the arguments are.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn _direct<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         self.stale.warn(py)?;
         let definition = self.op.definition();
         let mut objects = Objects::new();
         self.objects(py, &definition.schema, args, kwargs, &mut objects)?;
         self.call(py, &definition, &objects)
+    }
+
+    /// For each result the position of the argument that it is; None where it is fresh.
+    #[getter]
+    fn _results(&self) -> Vec<Option<usize>> {
+        let definition = self.op.definition();
+        let schema = &definition.schema;
+        let source = |ret: &Return| schema.args.iter().position(|a| ret.mutated && a.mutated && a.alias == ret.alias);
+        schema.returns.iter().map(source).collect()
+    }
+
+    /// The names of the arguments that it writes.
+    #[getter]
+    fn _writes(&self) -> Vec<String> {
+        self.op.definition().schema.args.iter().filter(|a| a.mutated).map(|a| a.name.clone()).collect()
+    }
+
+    /// The shape signature in Python's terms: names of the dims; for each array the position of its argument and its extents (None:
+    /// any); the outputs' extents as one expression over `d`, the dims, and `s`, the any shape; which dims are that shape's size.
+    #[getter]
+    fn _shape_rule<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let definition = self.op.definition();
+        let Some((signature, positions)) = definition.signature() else { return Ok(None) };
+        let mut inputs = Vec::new();
+        for (array, position) in signature.inputs.iter().zip(positions) {
+            let extents = match &array.extents {
+                Extents::Any => py.None().into_bound(py),
+                Extents::Listed(listed) => {
+                    let extents = listed.iter().map(|extent| match extent {
+                        Expr::Number(v) => Ok(v.into_pyobject(py)?.into_any()),
+                        Expr::Dim(i) => Ok(signature.dims[*i].as_str().into_pyobject(py)?.into_any()),
+                        Expr::Binary(..) => Err(argument(py, "an input's extent is a name or a number")),
+                    });
+                    PyTuple::new(py, extents.collect::<PyResult<Vec<_>>>()?)?.into_any()
+                }
+            };
+            inputs.push((position, extents).into_pyobject(py)?);
+        }
+        let outputs: String = signature.outputs.iter().map(|o| in_python(&o.extents) + ", ").collect();
+        let parts = (signature.dims.clone(), inputs, format!("({outputs})"), signature.star.clone());
+        Ok(Some(parts.into_pyobject(py)?))
+    }
+
+    /// The element types of the fresh outputs, for arguments that are numbers or, for arrays, names of element types.
+    fn _output_dtypes(&self, py: Python<'_>, kinds: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<&'static str>> {
+        let definition = self.op.definition();
+        let mut dtypes = Vec::with_capacity(kinds.len());
+        for (arg, kind) in definition.schema.args.iter().zip(&kinds) {
+            let name = if arg.is_tensor() && !kind.is_none() { Some(kind.extract::<String>()?) } else { None };
+            dtypes.push(match name {
+                None => None,
+                Some(name) => Some(DType::from_name(&name).ok_or_else(|| {
+                    argument(py, format!("`{}`: argument `{}` is of {name}", self.op.name(), arg.name))
+                })?),
+            });
+        }
+        let found = self.op.output_dtypes(&dtypes).map_err(|e| errors::to_py(py, e))?;
+        Ok(found.into_iter().map(DType::name).collect())
     }
 
     /// Every argument of a call in the schema's order, defaults included.
@@ -180,9 +248,7 @@ impl NativeOp {
 }
 
 impl NativeOp {
-    fn set(&self, module: &Module, shape: Option<&Bound<'_, PyAny>>, result_type: Option<Py<PyAny>>) {
-        self.timeout.store(module.timeout.unwrap_or(0.0).to_bits(), Ordering::Relaxed);
-        self.callable.store(shape.is_some_and(|s| s.is_callable()), Ordering::Relaxed);
+    fn set(&self, result_type: Option<Py<PyAny>>) {
         *self.result_type.lock().unwrap_or_else(PoisonError::into_inner) = result_type;
     }
 
@@ -191,9 +257,9 @@ impl NativeOp {
         &self.op
     }
 
-    /// The timeout of every call, in seconds.
-    pub fn timeout(&self) -> Option<f64> {
-        Some(f64::from_bits(self.timeout.load(Ordering::Relaxed))).filter(|t| *t > 0.0)
+    /// How long a call may take.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.op.definition().timeout
     }
 
     /// Appends the objects of a call in the schema's order, defaults filled in.
@@ -265,7 +331,7 @@ impl NativeOp {
     }
 
     fn run(&self, py: Python<'_>, plan: &Plan, args: &[ArgValue<'_>], outputs: &[*mut u8]) -> PyResult<()> {
-        let timeout = seconds(py, self.timeout())?;
+        let timeout = self.timeout();
         let count = |shape: &[i64]| shape.iter().product::<i64>();
         let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
         let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();
@@ -330,20 +396,24 @@ impl NativeOp {
         objects: &[Bound<'py, PyAny>],
         f: impl FnOnce() -> R,
     ) -> PyResult<R> {
-        if !self.callable.load(Ordering::Relaxed) {
+        if !self.op.definition().has_shape_callable() {
             return Ok(f());
         }
-        struct Pop;
-        impl Drop for Pop {
-            fn drop(&mut self) {
-                CALLS.with(|calls| calls.borrow_mut().pop());
-            }
-        }
-        let tuple = PyTuple::new(py, objects)?.unbind();
-        CALLS.with(|calls| calls.borrow_mut().push(tuple));
-        let _pop = Pop;
-        Ok(f())
+        Ok(with_call(PyTuple::new(py, objects)?.unbind(), f))
     }
+}
+
+/// Runs `f` with these arguments known to a shape callable.
+pub fn with_call<R>(arguments: Py<PyTuple>, f: impl FnOnce() -> R) -> R {
+    struct Pop;
+    impl Drop for Pop {
+        fn drop(&mut self) {
+            CALLS.with(|calls| calls.borrow_mut().pop());
+        }
+    }
+    CALLS.with(|calls| calls.borrow_mut().push(arguments));
+    let _pop = Pop;
+    f()
 }
 
 /// A planned call on its way past the GIL.
@@ -364,6 +434,31 @@ impl Lent<'_> {
     }
 }
 
+/// Extents as an expression of Python's; its `//` and `%` round as ours do.
+fn in_python(extents: &Extents) -> String {
+    fn one(expr: &Expr) -> String {
+        let (op, a, b) = match expr {
+            Expr::Number(v) => return format!("{v}"),
+            Expr::Dim(i) => return format!("d[{i}]"),
+            Expr::Binary(op, a, b) => (op, one(a), one(b)),
+        };
+        let sign = match op {
+            Operator::Add => "+",
+            Operator::Sub => "-",
+            Operator::Mul => "*",
+            Operator::Div => "//",
+            Operator::Rem => "%",
+            Operator::Min => return format!("min({a}, {b})"),
+            Operator::Max => return format!("max({a}, {b})"),
+        };
+        format!("({a} {sign} {b})")
+    }
+    match extents {
+        Extents::Any => "s".to_owned(),
+        Extents::Listed(listed) => format!("({})", listed.iter().map(|e| one(e) + ", ").collect::<String>()),
+    }
+}
+
 #[expect(clippy::too_many_arguments, reason = "what wb.op takes")]
 fn define(
     py: Python<'_>,
@@ -380,6 +475,7 @@ fn define(
     options.threads = threads;
     options.block = block;
     options.grid = grid;
+    options.timeout = seconds(py, module.timeout)?;
     options.shape = match shape {
         None => ShapeRule::LikeFirst,
         Some(shape) => match shape.extract::<String>() {
@@ -396,7 +492,7 @@ fn define(
 /// A shape callable: `operators.run_shape` gives it `Spec`s and takes its answer apart.
 fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
     Arc::new(move |specs: &[Spec]| {
-        Python::attach(|py| {
+        gil::attach(|py| {
             let run = || -> PyResult<Vec<Spec>> {
                 let helper = py.import("workbench.operators")?.getattr("run_shape")?;
                 let call = CALLS.with(|calls| calls.borrow().last().map(|c| c.clone_ref(py)));

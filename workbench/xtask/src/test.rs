@@ -135,9 +135,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
             Command::new(environment.python()).arg(&script).arg("compare").arg(&record).current_dir(root()),
         )?;
         step::show(
-            "operators of a text, called by torch",
+            "operators in torch: its dispatcher, checks, autograd, transforms and compiler",
             Command::new(torch.python())
-                .arg(root().join("tests/torch/operators.py"))
+                .arg(root().join("tests/torch/run.py"))
                 .arg(environment.python())
                 .env("PATH", torch.path())
                 .current_dir(root()),

@@ -1,68 +1,344 @@
-"""Operators of texts in `torch.ops`, where torch is loaded: its dispatcher calls them with CPU tensors."""
+"""Operators in `torch.ops`: definitions, shapes without data and gradients. What runs is in Rust (`src/torch`).
+
+An operator is defined once for as long as its schema stays: the dispatcher calls it by name, so a cell that is run again changes what
+runs without torch knowing. A changed schema takes the definition out and makes another. What torch's compilers have built holds shapes
+and gradients of its own; it is forgotten when those change.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+import hashlib
+import types
+from pathlib import Path
+from typing import Any, Callable, Iterator
 
 import torch
 
+from . import _workbench
+from ._torch_autograd import autograd_kernel
 from ._workbench import LibraryOp
-from .operators import Spec
+from .errors import make_argument_error
+from .operators import Op, Spec, handles
 
-__all__ = ["register"]
+__all__ = ["define", "packet", "set_gradient", "set_vmap"]
 
-# torch forgets what a `Library` registered when it goes.
-_libraries: dict[str, Any] = {}
-
-
-def _fake(op: LibraryOp) -> Any:
-    """The shapes of the results, as torch wants them of tensors without data."""
-
-    def tensors(value: Any) -> Any:
-        if isinstance(value, Spec):
-            return torch.empty(value.shape, dtype=getattr(torch, value.dtype), device="meta")
-        if isinstance(value, (list, tuple)):
-            return type(value)(tensors(item) for item in value)
-        return value
-
-    def fake(*args: Any, **kwargs: Any) -> Any:
-        return tensors(op.fake(*args, **kwargs))
-
-    return fake
+_FOLDER = Path(torch.__file__).parent
+_workbench.torch_is_here(torch.Tensor)
+_entries: dict[str, _Entry] = {}
 
 
-def _cpu(op: LibraryOp) -> Any:
-    """The call of torch's dispatcher: below autograd, which hands on tensors that still ask for gradients."""
+class _Entry:
+    """What torch knows of an operator."""
 
-    def bare(value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return value.detach()
-        if isinstance(value, (list, tuple)):
-            return type(value)(bare(item) for item in value)
-        return value
+    def __init__(self, name: str, schemas: tuple[tuple[str, str], ...]) -> None:
+        self.name, self.schemas = name, schemas
+        self.namespace, self.short = name.split("::")
+        #: Definitions, fakes and kernels in Python; torch forgets what a `Library` registered when it goes.
+        try:
+            self.library = torch.library.Library(self.namespace, "FRAGMENT")
+        except ValueError as error:
+            raise make_argument_error(f"torch takes no operator `{name}`: {error}") from None
+        self.kernels: list[Any] = []
+        self.rules: dict[str, torch.library.Library] = {}
+        #: What is true of the shapes and gradients that compilers may have built in.
+        self.print = ""
+
+    def define(self) -> None:
+        handle = handles[self.name]
+        for overload, schema in self.schemas:
+            target = schema.split("::", 1)[1].partition("(")[0]
+            one = getattr(handle, overload) if isinstance(handle, LibraryOp) else handle
+            try:
+                self.library.define(schema.split("::", 1)[1])
+            except RuntimeError as error:
+                self.destroy()
+                raise make_argument_error(f"torch takes no operator `{schema}`: {str(error).splitlines()[0]}") from None
+            self.library._register_fake(target, _fake(self.name, overload))
+            keys = ["CPU"]
+            arguments = torch._C.parse_schema(schema).arguments
+            if not any(str(argument.type) == "Tensor" for argument in arguments):
+                # A call may be without a tensor that would say where.
+                keys.append("CompositeExplicitAutograd")
+            for key in keys:
+                kernel = _workbench.torch_implement(
+                    _FOLDER, self.name, overload if isinstance(handle, LibraryOp) else None, key
+                )
+                if kernel is None:
+                    self.library.impl(target, _python_kernel(one), key)
+                else:
+                    self.kernels.append(kernel)
+
+    def rule(self, kind: str) -> torch.library.Library:
+        """A library for a rule that replaces the one of its kind."""
+        self.drop(kind)
+        self.rules[kind] = torch.library.Library(self.namespace, "FRAGMENT")
+        return self.rules[kind]
+
+    def drop(self, kind: str) -> None:
+        old = self.rules.pop(kind, None)
+        if old is not None:
+            old._destroy()
+
+    def destroy(self) -> None:
+        for kind in list(self.rules):
+            self.drop(kind)
+        for kernel in self.kernels:
+            kernel._destroy()
+        self.library._destroy()
+        getattr(torch.ops, self.namespace).__dict__.pop(self.short.partition(".")[0], None)
+
+
+def _schemas(handle: Any) -> Iterator[tuple[str, str]]:
+    """The overloads of an operator, with their schemas."""
+    if not isinstance(handle, LibraryOp):
+        yield "default", handle.schema
+        return
+    for overload in handle.overloads():
+        one = getattr(handle, overload)
+        if one.schema and one.keys:
+            yield overload, one.schema
+
+
+def define(name: str) -> None:
+    """Makes an operator known to torch, or what it means now."""
+    handle = handles[name]
+    schemas = tuple(_schemas(handle))
+    entry = _entries.get(name)
+    if entry is not None and entry.schemas == schemas:
+        entry.drop("gradient")
+        entry.drop("vmap")
+    else:
+        if entry is not None:
+            entry.destroy()
+            del _entries[name]
+            _forget_compiled()
+        if not schemas:
+            return
+        entry = _Entry(name, schemas)
+        entry.define()
+        _entries[name] = entry
+    _note_change(entry, handle)
+
+
+def packet(name: str) -> Any:
+    """The operator in `torch.ops`, or the overload that the name says; None where torch does not know it."""
+    packet_name, _, overload = name.partition(".")
+    entry = _entries.get(name) or _entries.get(packet_name)
+    if entry is None:
+        return None
+    short = entry.short.partition(".")[0]
+    found = getattr(getattr(torch.ops, entry.namespace), short)
+    return getattr(found, overload) if overload else found
+
+
+def set_gradient(name: str) -> None:
+    """Registers the gradient that an operator has now with torch's autograd."""
+    entry, handle = _entries[name], handles[name]
+    if any(source is not None for source in handle._results) or handle._writes:
+        raise make_argument_error(
+            f"`{name}` writes {', '.join(handle._writes)}; torch takes gradients of operators that write nothing"
+        )
+    operator = packet(name)
+    overload = operator if isinstance(operator, torch._ops.OpOverload) else operator.default
+    library = entry.rule("gradient")
+    library.impl(entry.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
+    _note_change(entry, handle)
+
+
+def set_vmap(name: str, rule: Callable[..., Any]) -> None:
+    """Registers how an operator runs over a batch."""
+    entry = _entries[name]
+    torch.library.register_vmap(name, rule, lib=entry.rule("vmap"))
+
+
+def _bare(value: Any) -> Any:
+    """Without what autograd knows: the dispatcher's kernels are below it."""
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_bare(item) for item in value)
+    return value
+
+
+def _python_kernel(handle: Any) -> Callable[..., Any]:
+    """For types that torch's boxed kernels cannot pass (`Scalar`, `complex`), and for torch before 2.10."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return op(*map(bare, args), **{name: bare(value) for name, value in kwargs.items()})
+        return handle._direct(*map(_bare, args), **{name: _bare(value) for name, value in kwargs.items()})
 
     return call
 
 
-def register(names: Sequence[str]) -> None:
-    """Defines operators, or defines them anew, by their qualified names."""
-    for name in names:
-        namespace, short = name.split("::")
-        old = _libraries.pop(name, None)
-        if old is not None:
-            old._destroy()
-            getattr(torch.ops, namespace).__dict__.pop(short, None)
-        handle = LibraryOp(name)
-        library = torch.library.Library(namespace, "FRAGMENT")
-        for overload in handle.overloads():
-            one = getattr(handle, overload)
-            if not one.schema or not one.keys:
-                continue
-            library.define(one.schema.split("::", 1)[1])
-            target = short if overload == "default" else f"{short}.{overload}"
-            library.impl(target, _cpu(one), "CPU")
-            library.impl(target, _fake(one), "Meta")
-        _libraries[name] = library
+def _dtype(name: str) -> torch.dtype:
+    found: torch.dtype = getattr(torch, name)
+    return found
+
+
+def _first(args: Any) -> torch.Tensor | None:
+    for value in args:
+        if isinstance(value, torch.Tensor):
+            return value
+        if isinstance(value, (list, tuple)):
+            found = _first(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _tensors(value: Any, device: Any) -> Any:
+    """`Spec`s as torch's tensors without data."""
+    if isinstance(value, Spec):
+        return torch.empty(value.shape, dtype=_dtype(value.dtype), device=device)
+    if isinstance(value, (list, tuple)):
+        return type(value)(*(_tensors(item, device) for item in value)) if hasattr(value, "_fields") else type(value)(
+            _tensors(item, device) for item in value
+        )
+    return value
+
+
+def _fake(name: str, overload: str) -> Callable[..., Any]:
+    """The shapes of the results, as torch wants them, by the rule that the operator has at the time."""
+
+    def fake(*args: Any, **kwargs: Any) -> Any:
+        handle = handles[name]
+        first = _first((*args, *kwargs.values()))
+        device = "cpu" if first is None else first.device
+        if isinstance(handle, Op):
+            return _op_fake(handle, args, kwargs, device)
+        return _tensors(getattr(handle, overload).fake(*args, **kwargs), device)
+
+    return fake
+
+
+def _op_fake(handle: Op, args: tuple[Any, ...], kwargs: dict[str, Any], device: Any) -> Any:
+    inputs = handle._arguments(args, kwargs)
+    if handle._fake is not None:
+        made = _tensors(handle._fake(*args, **kwargs), device)
+        fresh = list(made) if isinstance(made, (tuple, list)) else [] if made is None else [made]
+    else:
+        shapes = _shapes(handle, inputs)
+        dtypes = handle._output_dtypes([_kind(value) for value in inputs])
+        fresh = [
+            torch.empty(shape, dtype=_dtype(said or dtype), device=device) for (shape, said), dtype in zip(shapes, dtypes)
+        ]
+    results = []
+    for source in handle._results:
+        results.append(fresh.pop(0) if source is None else inputs[source])
+    if not results:
+        return None
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _kind(value: Any) -> Any:
+    return str(value.dtype).removeprefix("torch.") if isinstance(value, torch.Tensor) else value
+
+
+def _shapes(handle: Op, inputs: tuple[Any, ...]) -> list[tuple[Any, str | None]]:
+    """Extents, and the dtype where the rule says one, of every fresh output; sizes may be symbols."""
+    rule = handle._parts["shape"]
+    if callable(rule):
+        made = rule(*(Spec(v.shape, v.dtype, str(v.device)) if isinstance(v, torch.Tensor) else v for v in inputs))
+        several = made if isinstance(made, (tuple, list)) else (made,)
+        return [(tuple(spec.shape), str(spec.dtype)) for spec in several]
+    if rule is None:
+        like = _first(inputs)
+        shape = () if like is None else tuple(like.shape)
+        return [(shape, None) for source in handle._results if source is None]
+    return [(shape, None) for shape in _by_signature(handle, inputs)]
+
+
+def _by_signature(handle: Op, inputs: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    dims, arrays, outputs, star = handle._shape_rule
+    known: list[Any] = [None] * len(dims)
+    for name, value in zip(handle.params, inputs):
+        if name in dims and not isinstance(value, torch.Tensor):
+            known[dims.index(name)] = value
+    any_shape: tuple[Any, ...] | None = None
+
+    def same(left: Any, right: Any, what: str) -> None:
+        torch._check(left == right, lambda: f"`{handle.name}`: {what}: {left} and {right}")
+
+    for position, extents in arrays:
+        value, name = inputs[position], handle.params[position]
+        if value is None:
+            continue
+        if extents is None:
+            if any_shape is None:
+                any_shape = tuple(value.shape)
+            same(len(any_shape), value.dim(), f"the rank of `{name}` differs")
+            for left, right in zip(any_shape, value.shape):
+                same(left, right, f"an extent of `{name}` differs")
+            continue
+        if len(extents) != value.dim():
+            raise make_argument_error(f"`{handle.name}`: `{name}` has {value.dim()} dimensions; {len(extents)} are wanted")
+        for extent, size in zip(extents, value.shape):
+            if isinstance(extent, int):
+                same(extent, size, f"an extent of `{name}` differs")
+            elif known[dim := dims.index(extent)] is None:
+                known[dim] = size
+            else:
+                same(known[dim], size, f"the dim `{extent}` differs in `{name}`")
+    if any_shape is not None:
+        count: Any = 1
+        for extent in any_shape:
+            count = count * extent
+        for dim in star:
+            known[dim] = count
+    scope = {"d": known, "s": any_shape, "min": torch.sym_min, "max": torch.sym_max}
+    return list(eval(_compiled(outputs), {"__builtins__": {}}, scope))
+
+
+_code: dict[str, types.CodeType] = {}
+
+
+def _compiled(expression: str) -> types.CodeType:
+    if expression not in _code:
+        _code[expression] = compile(expression, "<shape>", "eval")
+    return _code[expression]
+
+
+def _forget_compiled() -> None:
+    """Compiled functions hold shapes and gradients as they were."""
+    dynamo = getattr(torch, "_dynamo", None)
+    if dynamo is not None and hasattr(dynamo, "reset"):
+        dynamo.reset()
+
+
+def _note_change(entry: _Entry, handle: Any) -> None:
+    """Compares shapes and gradients with what compilers may have seen, in this process or, by their caches on disk, before it."""
+    prints = [repr(entry.schemas)]
+    if isinstance(handle, Op):
+        for rule in (handle._parts["shape"], handle._fake, handle._backward, handle._setup):
+            prints.append(_print(rule, set()))
+    else:
+        prints.append(handle._text_print)
+    now = hashlib.sha256("\n".join(prints).encode()).hexdigest()
+    if entry.print and now != entry.print:
+        _forget_compiled()
+    entry.print = now
+    config = getattr(torch.compiler, "config", None)
+    if config is not None and hasattr(config, "cache_key_tag"):
+        every = "".join(sorted(known.print for known in _entries.values()) + ([] if entry.name in _entries else [now]))
+        theirs = str(config.cache_key_tag).partition("|workbench-")[0]
+        config.cache_key_tag = f"{theirs}|workbench-{hashlib.sha256(every.encode()).hexdigest()[:16]}"
+
+
+def _print(rule: Any, seen: set[int]) -> str:
+    """What tells a callable from one that does something else: its code, its constants, and the functions it names."""
+    if isinstance(rule, types.CodeType):
+        constants = [_print(constant, seen) for constant in rule.co_consts]
+        return repr((rule.co_code, constants, rule.co_names, rule.co_varnames, rule.co_freevars))
+    if not isinstance(rule, types.FunctionType):
+        return repr(rule)
+    if id(rule) in seen:
+        return "again"
+    seen.add(id(rule))
+    names = [rule.__globals__.get(name) for name in rule.__code__.co_names]
+    named = [_print(value, seen) for value in names if isinstance(value, (types.FunctionType, int, float, str, bool))]
+    cells = []
+    for cell in rule.__closure__ or ():
+        try:
+            cells.append(_print(cell.cell_contents, seen))
+        except ValueError:
+            cells.append("empty")
+    return repr((_print(rule.__code__, seen), named, cells, rule.__defaults__, rule.__kwdefaults__))

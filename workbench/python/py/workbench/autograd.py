@@ -39,22 +39,51 @@ def needs_grad(value: Any) -> bool:
     return dtype is not None and np.ndim(value) >= 0 and real
 
 
+def shapes_of(inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """The shape of each input; None where it is no array."""
+    return tuple(tuple(value.shape) if hasattr(value, "shape") else None for value in inputs)
+
+
+def checked_gradients(name: str, params: Sequence[str], shapes: Sequence[Any], result: Any) -> tuple[Any, ...]:
+    """What a backward gave, one gradient per input.
+
+    Raises ArgumentError where there are more or fewer, and where a gradient has another shape than its input: it may only have
+    more, as torch has it, where the input would broadcast to it.
+    """
+    given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    if len(given) != len(shapes):
+        raise make_argument_error(
+            f"the backward of `{name}` gave {len(given)} gradients for {len(shapes)} inputs ({', '.join(params)}); "
+            "return one per input, None where it is no array"
+        )
+    for param, shape, gradient in zip(params, shapes, given):
+        if gradient is None or isinstance(gradient, (tuple, list)):
+            continue
+        if shape is None:
+            raise make_argument_error(
+                f"the backward of `{name}` gave a gradient for `{param}`, which is no array; return None for it"
+            )
+        came = tuple(getattr(gradient, "shape", ()))
+        fits = len(came) >= len(shape) and all(b in (1, a) for a, b in zip(reversed(came), reversed(shape)))
+        if not fits:
+            raise make_argument_error(
+                f"the backward of `{name}` gave a gradient of shape {came} for `{param}`, whose shape is {shape}"
+            )
+    return given
+
+
 class Pullback:
     """The gradient of one call: takes one gradient per output, gives one per input (None where it is no array)."""
 
-    def __init__(self, name: str, ctx: Context, backward: Callable[..., Any], inputs: Sequence[Any]) -> None:
-        self._name, self._ctx, self._backward, self._count = name, ctx, backward, len(inputs)
+    def __init__(
+        self, name: str, params: Sequence[str], ctx: Context, backward: Callable[..., Any], inputs: Sequence[Any]
+    ) -> None:
+        self._name, self._params, self._ctx, self._backward = name, params, ctx, backward
+        self._shapes = shapes_of(inputs)
 
     def __call__(self, *grads: Any) -> tuple[Any, ...]:
         """One gradient per input of the operator."""
-        result = self._backward(self._ctx, *grads)
-        given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
-        if len(given) != self._count:
-            raise make_argument_error(
-                f"the backward of `{self._name}` gave {len(given)} gradients for {self._count} inputs; "
-                "return one per input, None where it is no array"
-            )
-        return given
+        return checked_gradients(self._name, self._params, self._shapes, self._backward(self._ctx, *grads))
 
     def __repr__(self) -> str:
         return f"<pullback of {self._name}>"

@@ -13,7 +13,7 @@ from .benchmark import bench_callable
 from .errors import make_argument_error
 from ._workbench import BenchReport, CheckReport, GradReport, Module
 from .autograd import Pullback
-from .operators import Op, _handles, op
+from .operators import Op, handles, op
 
 __all__ = ["Elementwise", "elementwise"]
 
@@ -110,7 +110,7 @@ class Elementwise:
         self._kernel = f"elementwise_{name}"
         self._modules: dict[_Key, Module] = {}
         self._variants: dict[_Key, Op] = {}
-        _handles[f"elementwise::{name}"] = self
+        handles[f"elementwise::{name}"] = self
 
     @property
     def __text_signature__(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import namedtuple
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +9,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from . import _workbench
+from . import _workbench, torch_side
 from ._compile import compile as compile_source
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, LibraryOp, Module, NativeOp
 from .autograd import Context, Pullback, needs_grad
@@ -21,8 +20,8 @@ __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_l
 _DTYPES = frozenset(
     "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
 )
-# Every handle by its name; registering a name again changes the handle there is.
-_handles: dict[str, Any] = {}
+#: Every handle by its name; registering a name again changes the handle there is.
+handles: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, init=False)
@@ -44,9 +43,11 @@ class Spec:
         if isinstance(shape, str):
             raise make_argument_error(f"shape is a tuple of ints, got {shape!r}")
         extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        if not all(isinstance(extent, (int, np.integer)) and extent >= 0 for extent in extents):
+        symbols = [type(extent).__name__ == "SymInt" for extent in extents]
+        if not all(s or isinstance(e, (int, np.integer)) and e >= 0 for e, s in zip(extents, symbols)):
             raise make_argument_error(f"shape is a tuple of ints from 0 on, got {shape!r}")
-        object.__setattr__(self, "shape", tuple(int(extent) for extent in extents))
+        # torch's sizes that are symbols stay what they are.
+        object.__setattr__(self, "shape", tuple(e if s else int(e) for e, s in zip(extents, symbols)))
         object.__setattr__(self, "dtype", dtype_name(dtype))
         object.__setattr__(self, "device", str(device))
 
@@ -171,6 +172,7 @@ class Op(NativeOp):
     _parts: dict[str, Any]
     _backward: Callable[..., Any] | None = None
     _setup: Callable[..., Any] | None = None
+    _fake: Callable[..., Any] | None = None
     _kernels: list[Kernel]
 
     @property
@@ -187,13 +189,20 @@ class Op(NativeOp):
         return f"<op {self.schema}>"
 
     def __reduce__(self) -> Any:
-        state = {"reference": self.reference, "backward": self._backward, "setup": self._setup, "kernels": self._kernels}
+        state = {
+            "reference": self.reference,
+            "backward": self._backward,
+            "setup": self._setup,
+            "fake": self._fake,
+            "kernels": self._kernels,
+        }
         return _rebuild, (self.schema, self.module, self._parts, state)
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
-        """The shapes of the outputs, as a callable on `Spec`s; also as a decorator.
+        """The shapes of the outputs, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
 
-        An operator with a shape signature needs none: there it is an ArgumentError.
+        It returns one `Spec` (or FakeTensor) per output; `wb.empty_like` makes either. An operator with a shape signature needs
+        none: there it is an ArgumentError.
 
         >>> import numpy as np, workbench as wb
         >>> pairs = wb.op("doc::pairs(Tensor x) -> Tensor",
@@ -210,8 +219,12 @@ class Op(NativeOp):
                 f"`{self.name}` has the shape signature {self._parts['shape']!r}; leave out shape= to give a callable"
             )
         self._define(self.schema, self.module, {**self._parts, "shape": fake})
+        self._fake = fake
         for kernel in self._kernels:
             self._register_kernel(kernel)
+        torch_side.define(self.name)
+        if self._backward is not None:
+            torch_side.set_gradient(self.name)
         return fake
 
     def register_kernel(self, device: str, kernel: Any = None, /) -> Any:
@@ -264,7 +277,24 @@ class Op(NativeOp):
             if function is not None and not callable(function):
                 raise make_argument_error(f"a callable is wanted, got {type(function).__name__}")
         self._backward, self._setup = backward, setup_context
+        torch_side.set_gradient(self.name)
         return backward
+
+    def register_vmap(self, rule: Callable[..., Any], /) -> Callable[..., Any]:
+        """How torch runs the operator over a batch, `rule(info, in_dims, *args) -> output, out_dims` as in torch.library; also as
+        a decorator. NumPy's users have no use for it.
+
+        >>> import numpy as np, workbench as wb
+        >>> half = wb.op("doc::half(Tensor x) -> Tensor", "__global__ void half(const float* x, float* y, int n) "
+        ...              "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] / 2; }")
+        >>> @half.register_vmap
+        ... def rule(info, in_dims, x):
+        ...     return half(x), in_dims[0]
+        """
+        if not callable(rule):
+            raise make_argument_error(f"a callable is wanted, got {type(rule).__name__}")
+        torch_side.set_vmap(self.name, rule)
+        return rule
 
     def _gradient(self) -> Callable[..., Any]:
         if self._backward is None:
@@ -310,7 +340,7 @@ class Op(NativeOp):
                 )
             else:
                 self._setup(ctx, inputs, output)
-        return Pullback(self.name, ctx, backward, inputs)
+        return Pullback(self.name, self.params, ctx, backward, inputs)
 
     def check(
         self,
@@ -510,33 +540,33 @@ def op(
     if reference is not None and not callable(reference):
         raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
     parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid}
-    handle = _handles.get(full_name)
+    handle = handles.get(full_name)
     if isinstance(handle, Op):
         handle._define(schema, module, parts)
     else:
         handle = Op(*_native_arguments(schema, module, parts))
         handle.module, handle._parts = module, parts
-        _handles[full_name] = handle
+        handles[full_name] = handle
     handle.reference = reference
-    handle._backward, handle._setup, handle._kernels = None, None, []
+    handle._backward, handle._setup, handle._fake, handle._kernels = None, None, None, []
+    torch_side.define(full_name)
     return handle
 
 
 def adopt_library(names: Sequence[str]) -> None:
     """Makes operators that a text has registered with the dispatcher known by their names; the native half calls it."""
     for name in names:
-        _handles[name] = LibraryOp(name)
-    if "torch" in sys.modules:
-        from ._torch_ops import register
-
-        register(names)
+        handles[name] = LibraryOp(name)
+        torch_side.define(name)
 
 
 def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str, Any]) -> Op:
     made = op(schema, module, **parts, reference=state["reference"])
     for kernel in state["kernels"]:
         made.register_kernel(kernel.module.device, kernel)
-    made._backward, made._setup = state["backward"], state["setup"]
+    made._fake = state["fake"]
+    if state["backward"] is not None:
+        made.register_autograd(state["backward"], setup_context=state["setup"])
     return made
 
 
@@ -547,7 +577,7 @@ class _Namespace:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        handle = _handles.get(f"{self._name}::{name}")
+        handle = handles.get(f"{self._name}::{name}")
         if handle is None:
             known = ", ".join(dir(self)) or "nothing"
             raise AttributeError(f"there is no operator `{self._name}::{name}`; the namespace has {known}")
@@ -555,7 +585,7 @@ class _Namespace:
 
     def __dir__(self) -> list[str]:
         lead = f"{self._name}::"
-        return sorted(name.removeprefix(lead) for name in _handles if name.startswith(lead))
+        return sorted(name.removeprefix(lead) for name in handles if name.startswith(lead))
 
     def __iter__(self) -> Iterator[str]:
         return iter(dir(self))
@@ -578,7 +608,7 @@ class _Ops:
         return _Namespace(name)
 
     def __dir__(self) -> list[str]:
-        return sorted({name.split("::")[0] for name in _handles})
+        return sorted({name.split("::")[0] for name in handles})
 
     def __repr__(self) -> str:
         return f"<operators of {', '.join(dir(self)) or 'no namespace'}>"

@@ -11,7 +11,7 @@ from .. import _workbench
 from .._compile import compile as compile_text
 from .._workbench import Module
 from ..errors import make_argument_error
-from ..operators import _handles, dtype_name
+from ..operators import handles, dtype_name
 
 __all__ = ["CustomOp", "InputDesc", "OutputDesc", "register_custom_op"]
 
@@ -182,7 +182,7 @@ def register_custom_op(
     if kernel not in module.kernels and kernel not in module.host_functions:
         raise make_argument_error(f"{full_name}: the text has no kernel and no host function `{kernel}`")
     made = CustomOp(schema, kernel, module, inputs, outputs, user_params)
-    _handles[full_name] = made  # type: ignore[assignment]
+    handles[full_name] = made  # type: ignore[assignment]
     return made
 
 

@@ -1,0 +1,19 @@
+"""Runs pytest with torch, and the package and pytest of another environment.
+
+    python run.py OTHER [pytest's arguments]
+
+torch's environment takes gigabytes and is kept apart; OTHER is the interpreter of the light one.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+_WHERE = "import pathlib, workbench; print(pathlib.Path(workbench.__file__).parents[1])"
+
+if __name__ == "__main__":
+    # After torch's own packages, which keep their versions.
+    sys.path.append(subprocess.check_output([sys.argv[1], "-c", _WHERE], text=True).strip())
+    import pytest
+
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *(sys.argv[2:] or [str(Path(__file__).parent)])]))

@@ -1,0 +1,119 @@
+"""Gradients of operators in torch's autograd.
+
+`torch.library.register_autograd` makes a `torch.autograd.Function`, which sees that a transform of `torch.func` is at work and hands
+the call to it, though it is that transform which is calling: `torch.func.grad` fails. What runs for the key `Autograd` is one level of
+several, so this is a function of one level. It takes lists of tensors, keyword-only arguments, and defaults that the dispatcher leaves
+out.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, Callable, Sequence
+
+import torch
+
+from .autograd import checked_gradients, shapes_of
+
+__all__ = ["autograd_kernel"]
+
+_Base: Any = getattr(torch.autograd.function, "_SingleLevelFunction", torch.autograd.Function)
+
+
+def _one_level() -> Any:
+    """Where a function of one level may be applied: torch asks for a word on it when transforms are at work."""
+    if not torch._C._are_functorch_transforms_active():
+        return nullcontext()
+    from torch._functorch.utils import enable_single_level_autograd_function
+
+    return enable_single_level_autograd_function()
+
+
+class _Call:
+    """What of a call is no tensor of its own: the place of each flat argument, and what is passed by name."""
+
+    def __init__(self, handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.passed, self.kwargs = len(args), kwargs
+        self.flat: list[Any] = []
+        self.lengths: list[int | None] = []
+        for value in args:
+            is_list = isinstance(value, (list, tuple)) and any(isinstance(item, torch.Tensor) for item in value)
+            self.lengths.append(len(value) if is_list else None)
+            self.flat.extend(value if is_list else (value,))
+        self.results: list[int | None] | None = None
+
+    def nested(self, flat: Sequence[Any]) -> list[Any]:
+        """One entry for each argument that was passed."""
+        return _nested(flat, self.lengths)
+
+
+def _nested(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
+    entries, at = [], 0
+    for length in lengths:
+        entries.append(flat[at] if length is None else list(flat[at : at + length]))
+        at += 1 if length is None else length
+    return entries
+
+
+def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
+    """The kernel of an operator for the dispatch key `Autograd`."""
+    count = handle._positional
+
+    class Gradient(_Base):
+        """The operator and its gradient."""
+
+        @staticmethod
+        def forward(ctx: Any, call: _Call, keyset: Any, *flat: Any) -> Any:
+            with torch._C._AutoDispatchBelowAutograd():
+                result = operator.redispatch(keyset & torch._C._after_autograd_keyset, *call.nested(flat), **call.kwargs)
+            every = handle._arguments(tuple(call.nested(flat)), call.kwargs)
+            # A graph keeps the gradient of its time, whatever a cell says later.
+            ctx._wb_call, ctx._wb_backward, ctx._wb_shapes = call, handle._backward, shapes_of(every[:count])
+            if handle._setup is not None and count == len(every):
+                handle._setup(ctx, tuple(every), result)
+            elif handle._setup is not None:
+                by_name = dict(zip(handle.params[count:], every[count:]))
+                handle._setup(ctx=ctx, inputs=tuple(every[:count]), keyword_only_inputs=by_name, output=result)
+            if not isinstance(result, (list, tuple)):
+                return result
+            call.results = [len(item) if isinstance(item, (list, tuple)) else None for item in result]
+            flattened: list[Any] = []
+            for item in result:
+                flattened.extend(item if isinstance(item, (list, tuple)) else (item,))
+            return tuple(flattened)
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            call: _Call = ctx._wb_call
+            needs = ctx.needs_input_grad
+            nested = call.nested(needs[2:])
+            missing = count - call.passed
+            if call.results is not None:
+                grads = tuple(_nested(grads, call.results))
+            try:
+                ctx.needs_input_grad = (*nested, *(False,) * missing)
+                made = ctx._wb_backward(ctx, *grads)
+            finally:
+                ctx.needs_input_grad = needs
+            result = tuple(made) if isinstance(made, (tuple, list)) else (made,)
+            if missing > 0 and len(result) == call.passed:
+                result = (*result, *(None,) * missing)
+            checked_gradients(handle.name, handle.params[:count], ctx._wb_shapes, result)
+            flat: list[Any] = [None, None]
+            for gradient, length in zip(result, call.lengths):
+                if length is None:
+                    flat.append(gradient)
+                else:
+                    flat.extend([None] * length if gradient is None else gradient)
+            return tuple(flat)
+
+    def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+        if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
+            call = _Call(handle, args, kwargs)
+            with _one_level():
+                result = Gradient.apply(call, keyset, *call.flat)
+            return result if call.results is None else tuple(_nested(result, call.results))
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator.redispatch(keyset & torch._C._after_autograd_keyset, *args, **kwargs)
+
+    return kernel

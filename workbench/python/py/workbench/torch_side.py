@@ -1,0 +1,93 @@
+"""What operators tell torch, now or once torch is imported: nothing here imports it."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import sys
+import warnings
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Callable, Sequence
+
+__all__ = ["define", "set_gradient", "set_vmap"]
+
+# What is to be said, in order; the last word on a name and a kind stays.
+_waiting: dict[tuple[str, str], Callable[[Any], None]] = {}
+
+
+def define(name: str) -> None:
+    """An operator has a new meaning; it has no gradient yet."""
+    for kind in ("gradient", "vmap"):
+        _waiting.pop((kind, name), None)
+    _tell(("define", name), lambda ops: ops.define(name))
+
+
+def set_gradient(name: str) -> None:
+    """An operator has a gradient."""
+    _tell(("gradient", name), lambda ops: ops.set_gradient(name))
+
+
+def set_vmap(name: str, rule: Callable[..., Any]) -> None:
+    """An operator has a rule for batches."""
+    _tell(("vmap", name), lambda ops: ops.set_vmap(name, rule))
+
+
+def _tell(key: tuple[str, str], say: Callable[[Any], None]) -> None:
+    if _is_there():
+        _say_all()
+        from . import _torch_ops
+
+        say(_torch_ops)
+        return
+    if not _waiting:
+        _watch()
+    _waiting.pop(key, None)
+    _waiting[key] = say
+
+
+def _is_there() -> bool:
+    # While torch is being imported it has no operators yet.
+    torch = sys.modules.get("torch")
+    return torch is not None and hasattr(torch, "library") and hasattr(torch, "compile")
+
+
+def _say_all() -> None:
+    if not _waiting:
+        return
+    from . import _torch_ops
+
+    while _waiting:
+        key = next(iter(_waiting))
+        _waiting.pop(key)(_torch_ops)
+
+
+class _Watcher(importlib.abc.MetaPathFinder):
+    """Waits for `import torch`, and speaks when that is done."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec("torch")
+        if spec is None or spec.loader is None:
+            _watch()
+            return spec
+        run = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            run(module)
+            try:
+                _say_all()
+            except Exception as error:  # torch itself is there
+                warnings.warn(f"operators of Workbench are not in torch.ops: {error}", stacklevel=2)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _watch() -> None:
+    if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Watcher())

@@ -1,0 +1,321 @@
+//! Boxed kernels: a call of torch's dispatcher, from its stack to an operator and back. No Python, unless the operator asks for some.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString};
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyException, PyUserWarning};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use smallvec::SmallVec;
+use workbench::ops::schema::{Kind, Schema};
+use workbench::ops::{self, ArgValue, ArrayRef, Definition, RunConfig, library};
+use workbench::runtime::host::{Limits, Value};
+use workbench::runtime::{Error, Report, Result};
+
+use super::abi::{self, Abi, StableIValue, c_text};
+use super::tensor::Handle;
+use super::value::{Lent, Taken, known, take};
+use crate::gil;
+use crate::interrupt::Poll;
+use crate::op::with_call;
+use crate::output;
+
+/// Whose calls come through a trampoline.
+pub enum Target {
+    /// An operator of `wb.op`.
+    Op(ops::Op),
+    /// An overload of an operator that a text registers, by its names.
+    Library(String, String),
+}
+
+/// What a trampoline's fourth argument points at.
+pub struct Registered {
+    /// The operator.
+    pub target: Target,
+    /// Its name, for torch.
+    pub title: CString,
+}
+
+/// The arguments of a call.
+type Stack = SmallVec<[Taken; 8]>;
+
+thread_local! {
+    /// The text of what went wrong last, for as long as torch copies it.
+    static TEXT: RefCell<CString> = RefCell::default();
+    /// The exception itself, for who calls through us.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+    /// Whether somebody takes [`RAISED`].
+    static TAKEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What every trampoline jumps to.
+///
+/// # Safety
+/// Called by torch's dispatcher, with as many values as the schema says.
+pub unsafe extern "C-unwind" fn boxed(
+    stack: *mut StableIValue,
+    arguments: u64,
+    results: u64,
+    registered: *const Registered,
+) {
+    let Some(abi) = abi::get() else { return };
+    // SAFETY: registered operators stay.
+    let registered: &'static Registered = unsafe { &*registered };
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: the stack has room for the larger of the two.
+        let stack = unsafe { std::slice::from_raw_parts_mut(stack, arguments.max(results) as usize) };
+        registered.call(abi, stack, arguments as usize)
+    }));
+    let message = match made {
+        Ok(Ok(())) => return,
+        Ok(Err(message)) => message,
+        Err(_) => "the operator failed in a way that it should not; please report it".to_owned(),
+    };
+    TEXT.set(c_text(&message));
+    let text: *const CStr = TEXT.with(|text| std::ptr::from_ref(text.borrow().as_c_str()));
+    drop(message);
+    // SAFETY: the text stays until the next failure of this thread; nothing is left to drop here.
+    unsafe { abi.raise(registered.title.as_c_str(), &*text) }
+}
+
+impl Registered {
+    fn call(&self, abi: &'static Abi, stack: &mut [StableIValue], arguments: usize) -> std::result::Result<(), String> {
+        let poll = Poll::new(false);
+        let called = match &self.target {
+            Target::Op(op) => call_op(abi, op, stack, arguments, &poll),
+            Target::Library(name, overload) => call_library(abi, name, overload, stack, arguments, &poll),
+        };
+        let report = match called {
+            Ok(report) => report,
+            Err(error) => return Err(remember(|py| crate::kernel::failed(py, error, poll))),
+        };
+        if report.output.is_empty() && report.dropped == 0 && report.warnings.is_empty() {
+            return Ok(());
+        }
+        gil::attach(|py| show(py, &report)).map_err(|error| remember(|_| error))
+    }
+}
+
+/// Shows what a call printed and warned of.
+fn show(py: Python<'_>, report: &Report) -> PyResult<()> {
+    output::write(py, &report.output, report.dropped)?;
+    for text in &report.warnings {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_text(text), 1)?;
+    }
+    Ok(())
+}
+
+/// Keeps an exception for who called through us; its text, for torch. What is no error but a wish to stop comes again when control
+/// is back in Python.
+fn remember(error: impl FnOnce(Python<'_>) -> PyErr) -> String {
+    gil::attach(|py| {
+        let error = error(py);
+        let text = error.value(py).to_string();
+        if TAKEN.get() {
+            RAISED.set(Some(error));
+        } else if !error.is_instance_of::<PyException>(py) {
+            // SAFETY: the interpreter is attached.
+            unsafe { pyo3::ffi::PyErr_SetInterrupt() };
+        }
+        text
+    })
+}
+
+/// Calls an operator of `torch.ops`; an exception of ours is raised as what it is rather than as torch's `RuntimeError`.
+#[pyfunction]
+#[pyo3(signature = (operator, args, kwargs))]
+pub fn torch_call<'py>(
+    operator: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, pyo3::types::PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let before = TAKEN.replace(true);
+    RAISED.set(None);
+    let result = operator.call(args, kwargs);
+    TAKEN.set(before);
+    match (result, RAISED.take()) {
+        (Err(theirs), Some(ours)) => {
+            let py = operator.py();
+            // Something else may have gone wrong since.
+            let same = theirs.value(py).to_string().contains(&ours.value(py).to_string());
+            Err(if same { ours } else { theirs })
+        }
+        (result, _) => result,
+    }
+}
+
+/// Takes the arguments off the stack.
+fn taken(abi: &'static Abi, schema: &Schema, stack: &[StableIValue], arguments: usize) -> Result<Stack> {
+    if schema.args.len() != arguments {
+        return Err(Error::argument(format!(
+            "`{}` was registered with {arguments} arguments, and has {} now",
+            schema.qualified_name(),
+            schema.args.len()
+        )));
+    }
+    Ok(schema.args.iter().zip(stack).map(|(arg, raw)| take(abi, &arg.kind, *raw)).collect())
+}
+
+/// The number that an argument of a kernel is.
+fn scalar<'a>(kind: &Kind, word: StableIValue) -> Option<ArgValue<'a>> {
+    match kind {
+        Kind::Int => Some(ArgValue::Int(word as i64)),
+        Kind::Float => Some(ArgValue::Float(f64::from_bits(word))),
+        Kind::Bool => Some(ArgValue::Bool(word & 0xff != 0)),
+        Kind::Optional(inner) => scalar(inner, word),
+        _ => None,
+    }
+}
+
+/// A definition that may be the last of its kind, when its name got another meanwhile: its callables are Python's to drop.
+struct Last(ManuallyDrop<Arc<Definition>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        // SAFETY: taken once, here.
+        let definition = unsafe { ManuallyDrop::take(&mut self.0) };
+        if Arc::strong_count(&definition) == 1 {
+            gil::attach(|_| drop(definition));
+        }
+    }
+}
+
+fn call_op(
+    abi: &'static Abi,
+    op: &ops::Op,
+    stack: &mut [StableIValue],
+    arguments: usize,
+    poll: &Poll,
+) -> Result<Report> {
+    let definition = Last(ManuallyDrop::new(op.definition()));
+    let definition: &Definition = &definition.0;
+    let schema = &definition.schema;
+    let fail = |why: String| Error::argument(format!("`{}`: {why}", op.name()));
+    let taken = taken(abi, schema, stack, arguments)?;
+    let mut copies: SmallVec<[Option<Handle>; 8]> = SmallVec::new();
+    let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
+    for (arg, value) in schema.args.iter().zip(&taken) {
+        let mut copy = None;
+        args.push(match value {
+            Taken::None => ArgValue::None,
+            Taken::Text(text) => ArgValue::Str(text),
+            Taken::Tensor(tensor) => {
+                let dtype = known(tensor, &arg.name).map_err(fail)?;
+                let shape = tensor.sizes().into();
+                let tensor = match tensor.is_contiguous() {
+                    true => tensor,
+                    false => &*copy.insert(tensor.contiguous().map_err(fail)?),
+                };
+                ArgValue::Array(ArrayRef { ptr: tensor.data(arg.mutated), dtype, shape, writable: true })
+            }
+            Taken::Word(word) => scalar(&arg.kind, *word)
+                .ok_or_else(|| fail(format!("argument `{}` of type `{}` cannot be passed", arg.name, arg.kind)))?,
+            Taken::List(_) => {
+                return Err(fail(format!(
+                    "argument `{}` of type `{}` cannot be passed to a kernel",
+                    arg.name, arg.kind
+                )));
+            }
+        });
+        copies.push(copy);
+    }
+    let plan = if definition.has_shape_callable() { planned(op, &args)? } else { op.plan(&args)? };
+    let mut outputs: SmallVec<[Handle; 2]> = SmallVec::new();
+    let mut pointers: SmallVec<[*mut u8; 4]> = SmallVec::new();
+    for spec in &plan.outputs {
+        let made = Handle::empty(abi, spec.dtype, &spec.shape).map_err(fail)?;
+        pointers.push(made.data(true));
+        outputs.push(made);
+    }
+    let config = RunConfig { timeout: definition.timeout, interrupt: Some(poll) };
+    let report = op.run(&plan, &args, &pointers, &config)?;
+    drop(args);
+    for ((arg, value), copy) in schema.args.iter().zip(&taken).zip(&copies) {
+        if let (true, Taken::Tensor(tensor), Some(copy)) = (arg.mutated, value, copy) {
+            tensor.copy_from(copy).map_err(fail)?;
+        }
+    }
+    let mut fresh = outputs.into_iter();
+    let mut results: SmallVec<[Handle; 4]> = SmallVec::new();
+    for ret in &schema.returns {
+        let written = schema.args.iter().position(|a| ret.mutated && a.mutated && a.alias == ret.alias);
+        let made = match written.map(|i| &taken[i]) {
+            Some(Taken::Tensor(tensor)) => tensor.again().map_err(fail)?,
+            _ => fresh.next().ok_or_else(|| fail("it gave fewer results than its schema says".to_owned()))?,
+        };
+        results.push(made);
+    }
+    for (slot, made) in stack.iter_mut().zip(results) {
+        *slot = made.into_value();
+    }
+    Ok(report)
+}
+
+/// A plan whose shapes a callable of Python's gives.
+fn planned(op: &ops::Op, args: &[ArgValue<'_>]) -> Result<ops::Plan> {
+    gil::attach(|py| {
+        let objects = || -> PyResult<Bound<'_, PyTuple>> {
+            let spec = py.import("workbench.operators")?.getattr("Spec")?;
+            let objects = args.iter().map(|value| {
+                Ok(match value {
+                    ArgValue::Array(a) => spec.call1((PyTuple::new(py, &a.shape)?, a.dtype.name()))?,
+                    ArgValue::Int(v) => v.into_pyobject(py)?.into_any(),
+                    ArgValue::Float(v) => v.into_pyobject(py)?.into_any(),
+                    ArgValue::Bool(v) => v.into_pyobject(py)?.to_owned().into_any(),
+                    ArgValue::Str(v) => v.into_pyobject(py)?.into_any(),
+                    ArgValue::None => py.None().into_bound(py),
+                })
+            });
+            PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)
+        };
+        match objects() {
+            Ok(objects) => with_call(objects.unbind(), || op.plan(args)),
+            Err(error) => Err(crate::errors::from_py(py, error)),
+        }
+    })
+}
+
+fn call_library(
+    abi: &'static Abi,
+    name: &str,
+    overload: &str,
+    stack: &mut [StableIValue],
+    arguments: usize,
+    poll: &Poll,
+) -> Result<Report> {
+    let found = library::overloads(name).and_then(|all| all.iter().find(|o| o.name() == overload).cloned());
+    let Some(found) = found else {
+        return Err(Error::argument(format!("there is no operator `{name}` any more")));
+    };
+    let Some(schema) = &found.schema else {
+        return Err(Error::argument(format!("`{name}` has no schema any more")));
+    };
+    let fail = |why: String| Error::argument(format!("{name}(): {why}"));
+    let taken = taken(abi, schema, stack, arguments)?;
+    let mut lent = Lent::default();
+    let mut values = Vec::with_capacity(taken.len());
+    for (arg, value) in schema.args.iter().zip(&taken) {
+        values.push(lent.value(value, &arg.kind, &arg.name, arg.mutated).map_err(fail)?);
+    }
+    let values = found.bind(values, Vec::new())?;
+    let limits = Limits { interrupt: Some(poll), ..Limits::default() };
+    let (value, report) = found.call(values, false, limits)?;
+    let given = match &value {
+        Value::None if schema.returns.is_empty() => &[][..],
+        Value::Tuple(all) if schema.returns.len() != 1 => all,
+        one => std::slice::from_ref(one),
+    };
+    if given.len() != schema.returns.len() {
+        return Err(fail(format!("it gave {} results, and its schema says {}", given.len(), schema.returns.len())));
+    }
+    // All of them first: a stack that holds some results and some arguments is nobody's to clean up.
+    let mut results: SmallVec<[StableIValue; 4]> = SmallVec::new();
+    for (value, ret) in given.iter().zip(&schema.returns) {
+        results.push(lent.result(abi, value, &ret.kind).map_err(fail)?);
+    }
+    stack[..results.len()].copy_from_slice(&results);
+    Ok(report)
+}

@@ -1,0 +1,150 @@
+//! Operators in torch's dispatcher, as boxed kernels in Rust: through torch's stable C interface, looked up at run time in the
+//! libraries that are loaded. Nothing is built, and a call runs no Python.
+//!
+//! The Python half (`_torch_ops.py`) defines schemas, shapes without data and gradients; this half implements them for the CPU.
+
+mod abi;
+mod boxed;
+mod tensor;
+mod trampoline;
+mod value;
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use workbench::ops::{self, library};
+
+use self::abi::{BoxedKernel, c_text};
+pub use self::boxed::torch_call;
+use self::boxed::{Registered, Target};
+
+static TENSOR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Tells of the class `torch.Tensor`, once torch is there.
+#[pyfunction]
+pub fn torch_is_here(tensor: &Bound<'_, PyType>) {
+    let _ = TENSOR.set(tensor.py(), tensor.clone().unbind());
+}
+
+/// Whether one of the arguments is a tensor of torch's.
+pub fn has_tensor(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> bool {
+    let py = args.py();
+    let Some(tensor) = TENSOR.get(py).map(|t| t.bind(py)) else { return false };
+    let is = |object: &Bound<'_, PyAny>| {
+        // SAFETY: both are types.
+        unsafe { pyo3::ffi::PyType_IsSubtype(object.get_type_ptr(), tensor.as_type_ptr()) != 0 }
+    };
+    // Lists of tensors, too.
+    let any = |object: Bound<'_, PyAny>| match object.cast::<PyList>() {
+        Ok(list) => list.iter().any(|item| is(&item)),
+        Err(_) => is(&object),
+    };
+    args.iter().any(any) || kwargs.is_some_and(|kwargs| kwargs.values().iter().any(any))
+}
+
+/// Calls an operator by torch's dispatcher, which knows of gradients, tracing and tensors without data; None where torch does not know
+/// the operator.
+pub fn through_torch<'py>(
+    py: Python<'py>,
+    name: &str,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static PACKET: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let packet = PACKET
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("workbench._torch_ops")?.getattr("packet")?.unbind()))?;
+    let packet = packet.bind(py).call1((name,))?;
+    if packet.is_none() { Ok(None) } else { torch_call(&packet, args, kwargs).map(Some) }
+}
+
+/// An implementation that torch's dispatcher has; it is taken out when this goes.
+#[pyclass(module = "workbench", frozen)]
+pub struct TorchImplementation {
+    library: Mutex<Option<usize>>,
+}
+
+impl TorchImplementation {
+    fn remove(&self) {
+        let library = self.library.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(library), Some(abi)) = (library, abi::get()) {
+            // SAFETY: made by `library_impl`, and taken out once.
+            unsafe { (abi.f.delete_library)(library as *mut c_void) };
+        }
+    }
+}
+
+#[pymethods]
+impl TorchImplementation {
+    /// Takes the implementation out of the dispatcher.
+    fn _destroy(&self) {
+        self.remove();
+    }
+}
+
+/// The trampolines by what they call: an operator that is defined anew has the one that it had.
+fn kernel(name: &str, overload: Option<&str>) -> Option<BoxedKernel> {
+    /// By the operator's name and, of one that a text registers, the overload's.
+    type Kernels = HashMap<(String, Option<String>), BoxedKernel>;
+    static MADE: LazyLock<Mutex<Kernels>> = LazyLock::new(Mutex::default);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (name.to_owned(), overload.map(str::to_owned));
+    if let Some(kernel) = made.get(&key) {
+        return Some(*kernel);
+    }
+    let target = match overload {
+        Some(overload) => Target::Library(name.to_owned(), overload.to_owned()),
+        None => Target::Op(ops::Op::get(name)?),
+    };
+    let registered = Box::leak(Box::new(Registered { target, title: c_text(name) }));
+    let kernel = trampoline::make(boxed::boxed as *const (), std::ptr::from_ref(registered).cast())?;
+    made.insert(key, kernel);
+    Some(kernel)
+}
+
+/// Whether values of every type of a schema pass through boxed kernels.
+fn all_pass(schema: &ops::schema::Schema) -> bool {
+    schema.args.iter().map(|a| &a.kind).chain(schema.returns.iter().map(|r| &r.kind)).all(value::passes)
+}
+
+/// Implements an operator of torch's dispatcher for a dispatch key: one of `wb.op`, or with `overload` one that a text registers.
+/// `folder` is where torch lies. None where torch, the machine or the schema's types have no boxed kernels: a kernel in Python has to
+/// do then.
+#[pyfunction]
+#[pyo3(signature = (folder, name, overload, key))]
+pub fn torch_implement(
+    folder: PathBuf,
+    name: &str,
+    overload: Option<&str>,
+    key: &str,
+) -> PyResult<Option<TorchImplementation>> {
+    let Ok(abi) = abi::connect(&folder) else { return Ok(None) };
+    let schema = match overload {
+        Some(wanted) => library::overloads(name)
+            .and_then(|all| all.iter().find(|o| o.name() == wanted).and_then(|o| o.schema.clone())),
+        None => ops::Op::get(name).map(|op| op.definition().schema.clone()),
+    };
+    let Some(schema) = schema.filter(all_pass) else { return Ok(None) };
+    let Some(kernel) = kernel(name, overload) else { return Ok(None) };
+    let dot = if schema.overload.is_empty() { "" } else { "." };
+    let target = c_text(&format!("{}::{}{dot}{}", schema.namespace, schema.name, schema.overload));
+    let mut made = std::ptr::null_mut();
+    // SAFETY: the texts end in zero bytes, and torch copies them; the kernel stays.
+    let code = unsafe {
+        let file = c"<workbench>".as_ptr();
+        match (abi.f.library_impl)(c_text(&schema.namespace).as_ptr(), c_text(key).as_ptr(), file, 0, &raw mut made) {
+            0 => (abi.f.implement)(made, target.as_ptr(), kernel, abi::VERSION),
+            code => code,
+        }
+    };
+    let made = TorchImplementation { library: Mutex::new((!made.is_null()).then_some(made as usize)) };
+    if code != 0 {
+        made.remove();
+        return Ok(None);
+    }
+    Ok(Some(made))
+}
