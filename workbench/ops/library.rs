@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Once, PoisonError, RwLock};
 
-use super::schema::{Default, Kind, Schema};
+use super::schema::{Argument, Default, Kind, Schema};
 use super::unknown_argument;
 use crate::back::{Exception, FaultKind};
 use crate::runtime::host::{
@@ -38,6 +38,8 @@ pub struct Overload {
     pub implementations: Vec<Implementation>,
     /// The module that `m.set_python_module` names.
     pub python_module: Option<String>,
+    /// The text that says the schema.
+    pub definition: Option<Program>,
     name: String,
     neuron: Option<Neuron>,
 }
@@ -115,6 +117,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
                 place.implementations.clear();
             }
             place.schema = Some(schema);
+            place.definition = Some(program.clone());
             place.python_module = python_modules.get(line.namespace.as_str()).map(|m| (*m).to_owned());
         }
         if let Some(export) = &line.function {
@@ -250,7 +253,14 @@ fn inferred_schema(name: &str, inferred: &Inferred) -> String {
 
 impl Overload {
     fn new(name: String) -> Self {
-        Overload { schema: None, implementations: Vec::new(), python_module: None, name, neuron: None }
+        Overload {
+            schema: None,
+            implementations: Vec::new(),
+            python_module: None,
+            definition: None,
+            name,
+            neuron: None,
+        }
     }
 
     /// Its name; empty for most.
@@ -510,6 +520,11 @@ fn device(text: &str) -> Option<DeviceTag> {
         "cpu" | "cuda" => Some(DeviceTag { is_cuda: name == "cuda", index: index? }),
         _ => None,
     }
+}
+
+/// The default of an argument as a value; `None` where it has none, or a name that says nothing here.
+pub fn default_of(arg: &Argument) -> Option<Value> {
+    default_value(arg.default.as_ref()?, &arg.kind)
 }
 
 /// A default as a value; `None` for a name (`contiguous_format`) that says nothing here.

@@ -11,6 +11,7 @@ pub mod dispatch;
 pub mod gaudi;
 mod gradient;
 pub mod library;
+pub mod manifest;
 mod plan;
 mod registry;
 pub mod schema;

@@ -15,10 +15,11 @@ pub(super) const PRELUDE_NAME: &str = "<workbench prelude>";
 /// What NVRTC calls the macros of the options.
 const OPTIONS_NAME: &str = "<options>";
 
-/// What of our library the words that NVRTC will read ask for.
+/// What of our library the words that NVRTC will read ask for: of the text, and of the instances that are asked for by name.
 pub(super) fn library_parts(device_part: &str, options: &Options) -> Vec<&'static Part> {
     let bodies = options.defines.iter().map(|(_, body)| body.as_str());
     let texts = options.headers.values().map(String::as_str).chain(bodies).chain([device_part]);
+    let texts = texts.chain(options.kernels.iter().map(String::as_str));
     let mut words: HashSet<&str> = HashSet::new();
     for text in texts {
         // Comments and strings mention nothing; directives may.

@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
     BaseType, Expr, ExprKind, Symbol, TemplateArg, TemplateArgKind, TemplateParam, TemplateParamKind,
 };
-use crate::front::types::Kind;
+use crate::front::types::{Kind, Ty};
 use crate::ir::{Const, Scalar};
 use crate::source::Span;
 use std::rc::Rc;
@@ -300,7 +300,7 @@ impl<'a> Lowerer<'a> {
         let mut parts = Vec::new();
         fn show(this: &Lowerer<'_>, arg: &TArg, parts: &mut Vec<String>) {
             match arg {
-                TArg::Type(ty) => parts.push(ty.to_string()),
+                TArg::Type(ty) => parts.push(this.qualified_type(ty)),
                 TArg::Value(ty, v) => parts.push(match &ty.kind {
                     Kind::Num(crate::front::types::Num::Bool) => (*v != 0).to_string(),
                     Kind::Enum(e) => {
@@ -329,5 +329,36 @@ impl<'a> Lowerer<'a> {
             text.push_str("...");
         }
         format!("<{text}>")
+    }
+
+    /// A type by a name that it has everywhere: another compiler is asked for the instance by it.
+    fn qualified_type(&self, ty: &Ty) -> String {
+        let mut inner = ty;
+        while let Kind::Pointer(of) | Kind::Reference(of) | Kind::RvalueReference(of) | Kind::Array(of, _) = &inner.kind
+        {
+            inner = of;
+        }
+        let text = ty.to_string();
+        let Kind::Struct(s) = &inner.kind else { return text };
+        if s.vector.is_some() || self.class(s.id).is_closure {
+            return text;
+        }
+        let mut path = String::new();
+        let mut at = self.scopes.parent(self.class(s.id).scope);
+        while let Some(scope) = at {
+            match self.scopes.kind(scope) {
+                ScopeKind::Namespace => {
+                    if let Some(name) = self.scopes.name(scope) {
+                        path = format!("{}::{path}", self.interner.name(name));
+                    }
+                }
+                ScopeKind::Class(id) => path = format!("{}::{path}", self.class(id).ty.name),
+                ScopeKind::Template => {}
+                // Local to a function: it has no name elsewhere.
+                ScopeKind::Block => return text,
+            }
+            at = self.scopes.parent(scope);
+        }
+        text.replacen(&s.name, &format!("{path}{}", s.name), 1)
     }
 }

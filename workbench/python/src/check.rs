@@ -264,6 +264,60 @@ pub fn check_results(
     Ok(CheckReport(report))
 }
 
+/// Checks a gradient by finite differences, of a callable: `forward(*arrays)` gives an array or several, `pullback(*arrays)` the map from
+/// their gradients to those of the arrays.
+#[pyfunction]
+#[pyo3(signature = (forward, pullback, arrays, names, eps, atol, rtol, title, why_not_float64=None))]
+#[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+pub fn gradcheck_call(
+    py: Python<'_>,
+    forward: &Bound<'_, PyAny>,
+    pullback: &Bound<'_, PyAny>,
+    arrays: Vec<Bound<'_, PyAny>>,
+    names: Vec<String>,
+    eps: f64,
+    atol: f64,
+    rtol: f64,
+    title: &str,
+    why_not_float64: Option<String>,
+) -> PyResult<GradReport> {
+    let mut owned = Vec::with_capacity(arrays.len());
+    for (array, name) in arrays.iter().zip(&names) {
+        owned.push(OwnedArg::Tensor(values::tensor(array, name)?));
+    }
+    let numpy = |args: &[OwnedArg]| args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>();
+    let mut forward = |args: &[OwnedArg]| {
+        let run = || -> PyResult<Vec<Tensor>> {
+            py.check_signals()?;
+            Ok(values::measured(&forward.call1(PyTuple::new(py, numpy(args)?)?)?, "the result")?.0)
+        };
+        carried(py, run())
+    };
+    let mut backward = |args: &[OwnedArg], grads: &[Tensor]| {
+        let run = || -> PyResult<Vec<Option<Tensor>>> {
+            py.check_signals()?;
+            let grads = grads.iter().map(|g| values::to_numpy(py, g)).collect::<PyResult<Vec<_>>>()?;
+            let made = pullback.call1(PyTuple::new(py, numpy(args)?)?)?.call1(PyTuple::new(py, grads)?)?;
+            let made = made.cast_into::<PyTuple>().map_err(PyErr::from)?;
+            let one = |g: Bound<'_, PyAny>| {
+                if g.is_none() { Ok(None) } else { values::tensor(&g, "a gradient").map(Some) }
+            };
+            made.iter().map(one).collect()
+        };
+        carried(py, run())
+    };
+    let options = GradOptions { eps, atol, rtol };
+    match autograd::gradcheck::gradcheck(title, &mut forward, &mut backward, &owned, options) {
+        Ok(mut report) => {
+            if let Some(why) = why_not_float64 {
+                report.precision = format!("float32 ({why})");
+            }
+            Ok(GradReport(report))
+        }
+        Err(error) => Err(errors::to_py(py, error)),
+    }
+}
+
 /// Checks a gradient by finite differences; `Op.gradcheck` is the public door. `pullback(*inputs)` gives the map from
 /// gradients of the outputs to gradients of the inputs.
 #[pyfunction]

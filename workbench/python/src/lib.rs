@@ -43,6 +43,9 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(library::tf_operators, m)?)?;
     m.add_function(wrap_pyfunction!(library::tf_execute, m)?)?;
     m.add_class::<library::LibraryOp>()?;
+    m.add_function(wrap_pyfunction!(library::library_names, m)?)?;
+    m.add_function(wrap_pyfunction!(library::read_manifest, m)?)?;
+    m.add_function(wrap_pyfunction!(library::write_manifest, m)?)?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;
@@ -62,5 +65,6 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check::check_op, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_results, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_op, m)?)?;
+    m.add_function(wrap_pyfunction!(check::gradcheck_call, m)?)?;
     Ok(())
 }

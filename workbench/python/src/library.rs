@@ -1,13 +1,17 @@
 //! Operators that texts register with the dispatcher, called as `torch.ops` calls them.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyAttributeError, PyNotImplementedError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::ops::gaudi::{self, Role};
 use workbench::ops::library::{self, Overload};
+use workbench::ops::manifest::{Entry, Manifest};
+use workbench::ops::schema::{Return, Schema};
+use workbench::ops::unknown_argument;
 use workbench::runtime::host::{Limits, Value};
 use workbench::runtime::{DType, Program};
 
@@ -28,6 +32,76 @@ pub fn adopt(py: Python<'_>, program: &Program) -> PyResult<()> {
         py.import("workbench.operators")?.call_method1("adopt_library", (names,))?;
     }
     Ok(())
+}
+
+/// The qualified names of the operators that a module registers or implements.
+#[pyfunction]
+pub fn library_names(py: Python<'_>, module: &Module) -> PyResult<Vec<String>> {
+    library::load(&module.program).map_err(|e| errors::to_py(py, e))
+}
+
+/// Reads a manifest, checked, as dicts and lists; `name` is what messages call it.
+#[pyfunction]
+pub fn read_manifest<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let manifest = Manifest::parse(name, text).map_err(|e| errors::to_py(py, e))?;
+    let value = toml::Value::try_from(&manifest).map_err(|e| argument(py, format!("{name}: {e}")))?;
+    from_toml(py, &value)
+}
+
+/// The text of a manifest, by what it says of each operator.
+#[pyfunction]
+#[pyo3(signature = (text, reference, entries))]
+pub fn write_manifest(
+    py: Python<'_>,
+    text: String,
+    reference: Option<String>,
+    entries: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let mut operators = BTreeMap::new();
+    for (name, entry) in entries.iter() {
+        operators.insert(name.extract()?, manifest_entry(entry.cast::<PyDict>()?)?);
+    }
+    let manifest = Manifest { source: None, text: Some(text), reference, operators };
+    manifest.to_text().map_err(|e| errors::to_py(py, e))
+}
+
+fn manifest_entry(entry: &Bound<'_, PyDict>) -> PyResult<Entry> {
+    let get = |key: &str| entry.get_item(key)?.filter(|v| !v.is_none()).map(|v| v.extract::<String>()).transpose();
+    let names =
+        |key: &str| entry.get_item(key)?.filter(|v| !v.is_none()).map(|v| v.extract::<Vec<String>>()).transpose();
+    let block = entry.get_item("block")?.filter(|v| !v.is_none()).map(|v| v.extract::<Vec<u32>>()).transpose()?;
+    Ok(Entry {
+        schema: get("schema")?,
+        kernel: get("kernel")?,
+        shape: get("shape")?,
+        threads: get("threads")?,
+        block,
+        grid: get("grid")?,
+        backward: get("backward")?,
+        saves: names("saves")?,
+        differentiable: names("differentiable")?,
+        ..Entry::default()
+    })
+}
+
+fn from_toml<'py>(py: Python<'py>, value: &toml::Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        toml::Value::String(text) => text.into_pyobject(py)?.into_any(),
+        toml::Value::Integer(v) => v.into_pyobject(py)?.into_any(),
+        toml::Value::Float(v) => v.into_pyobject(py)?.into_any(),
+        toml::Value::Boolean(v) => v.into_pyobject(py)?.to_owned().into_any(),
+        toml::Value::Datetime(v) => v.to_string().into_pyobject(py)?.into_any(),
+        toml::Value::Array(all) => {
+            PyList::new(py, all.iter().map(|v| from_toml(py, v)).collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        toml::Value::Table(table) => {
+            let dict = PyDict::new(py);
+            for (key, value) in table {
+                dict.set_item(key, from_toml(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
 }
 
 /// The kernels that a module of Neuron's shape functions names.
@@ -122,7 +196,7 @@ pub fn tf_execute<'py>(
 /// array([3., 8.], dtype=float32)
 /// >>> wb.ops.doc_lab.twice.default
 /// <op doc_lab::twice(Tensor x) -> Tensor>
-#[pyclass(module = "workbench", frozen)]
+#[pyclass(module = "workbench", name = "NativeLibraryOp", subclass, frozen)]
 pub struct LibraryOp {
     name: String,
     overload: Option<String>,
@@ -139,6 +213,12 @@ impl LibraryOp {
             return Err(argument(py, format!("there is no operator `{}` any more", self.name)));
         }
         Ok(all)
+    }
+
+    /// The schema of the overload meant; of the first, where none is.
+    fn schema_of(&self, py: Python<'_>) -> PyResult<Schema> {
+        let found = self.overloads(py)?.iter().find_map(|o| o.schema.clone());
+        found.ok_or_else(|| argument(py, format!("`{}` has no schema", self.name)))
     }
 
     /// The overload that takes the arguments, with them bound, and whether CUDA's implementation is preferred.
@@ -234,11 +314,81 @@ impl LibraryOp {
         Ok(self.overloads(py)?.iter().map(|o| o.name().to_owned()).collect())
     }
 
-    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<LibraryOp> {
+    /// One of the overloads.
+    fn _overload(&self, py: Python<'_>, name: &str) -> PyResult<LibraryOp> {
         if self.overload.is_none() && self.overloads(py)?.iter().any(|o| o.name() == name) {
             return Ok(LibraryOp { name: self.name.clone(), overload: Some(name.to_owned()) });
         }
         Err(PyAttributeError::new_err(format!("the operator `{}` has no overload or attribute `{name}`", self.name)))
+    }
+
+    /// How many arguments may be passed by position.
+    #[getter]
+    fn _positional(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.schema_of(py)?.args.iter().filter(|a| !a.keyword_only).count())
+    }
+
+    /// The names of the arguments, in order.
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.schema_of(py)?.args.into_iter().map(|a| a.name))
+    }
+
+    /// The names of the arguments that it writes.
+    #[getter]
+    fn _writes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.schema_of(py)?.args.into_iter().filter(|a| a.mutated).map(|a| a.name).collect())
+    }
+
+    /// For each result the position of the argument that it is; None where it is fresh.
+    #[getter]
+    fn _results(&self, py: Python<'_>) -> PyResult<Vec<Option<usize>>> {
+        let schema = self.schema_of(py)?;
+        let source = |ret: &Return| schema.args.iter().position(|a| ret.alias.is_some() && a.alias == ret.alias);
+        Ok(schema.returns.iter().map(source).collect())
+    }
+
+    /// Every argument of a call in the schema's order, defaults included.
+    #[pyo3(signature = (args, kwargs))]
+    fn _arguments<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let schema = self.schema_of(py)?;
+        let positional = schema.args.iter().filter(|a| !a.keyword_only).count();
+        if args.len() > positional {
+            let message =
+                format!("{}() takes {positional} positional arguments, {} given. {schema}", self.name, args.len());
+            return Err(argument(py, message));
+        }
+        let mut objects: Vec<Bound<'py, PyAny>> = args.iter().collect();
+        let mut used = 0;
+        for arg in &schema.args[args.len()..] {
+            if let Some(object) = kwargs.get_item(&arg.name)? {
+                used += 1;
+                objects.push(object);
+            } else if let Some(value) = library::default_of(arg) {
+                objects.push(Given::default().object(py, &value)?);
+            } else {
+                let message = format!("{}() is missing value for argument '{}'. {schema}", self.name, arg.name);
+                return Err(argument(py, message));
+            }
+        }
+        if used < kwargs.len() {
+            for key in kwargs.keys() {
+                let key = key.to_string();
+                match schema.args.iter().position(|a| a.name == key) {
+                    None => return Err(argument(py, unknown_argument(&schema, &key))),
+                    Some(at) if at < args.len() => {
+                        return Err(argument(py, format!("{}() got two values for argument `{key}`", self.name)));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        PyTuple::new(py, objects)
     }
 
     /// Calls the operator: arguments by position or by name, as its schema has them. `prefer="cuda"` runs the CUDA implementation where
@@ -304,6 +454,21 @@ impl LibraryOp {
         let found = overload.shapes(&values, Limits { interrupt: Some(&poll), ..Limits::default() });
         let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;
         given.object(py, &value)
+    }
+
+    /// The texts that say what it is, each once, as modules.
+    #[getter]
+    fn _modules(&self, py: Python<'_>) -> PyResult<Vec<Module>> {
+        let mut programs: Vec<Program> = Vec::new();
+        for overload in self.overloads(py)? {
+            let all = overload.definition.iter().chain(overload.implementations.iter().map(|i| &i.program));
+            for program in all {
+                if !programs.iter().any(|known| known.text() == program.text()) {
+                    programs.push(program.clone());
+                }
+            }
+        }
+        Ok(programs.into_iter().map(|program| Module { program, timeout: None }).collect())
     }
 
     /// What tells its texts from others.

@@ -1,8 +1,9 @@
 //! `cargo xtask`: what a person runs. `lab` opens a notebook, `test` runs every test, `check` runs format and lints,
-//! `bench` measures, `ulp` finds the largest errors of the math functions.
+//! `bench` measures, `kernels` checks the operators that ship, `ulp` finds the largest errors of the math functions.
 
 mod bench;
 mod evcxr;
+mod kernels;
 mod lab;
 mod python;
 mod step;
@@ -26,6 +27,7 @@ cargo xtask <command>
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side
              inline         whole inline extensions beside torch, from text to first result; downloads 3 GB
+  kernels  [NAME ...]: every operator in kernels/ beside its reference: values, gradients, shapes; one table
   ulp      [NAME ...] [--stride N]: largest errors of the float functions over all 2^32 arguments; takes hours
              --stride N     every N-th argument only
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Some("test") => test::run(&rest),
         Some("check") => test::check(&rest),
         Some("bench") => bench::run(&rest),
+        Some("kernels") => kernels::run(&rest),
         Some("ulp") => ulp::run(&rest),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");

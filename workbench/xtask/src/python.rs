@@ -20,6 +20,8 @@ const TEST_PACKAGES: &[&str] = &[
     "nvidia-cuda-runtime>=13",
     "nvidia-cuda-cccl>=13",
     "cloudpickle",
+    "dask[array]",
+    "distributed",
     "ml_dtypes",
     "matplotlib",
 ];

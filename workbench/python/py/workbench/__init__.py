@@ -22,7 +22,6 @@ from ._workbench import (
     HostFunction,
     Kernel,
     Launcher,
-    LibraryOp,
     Module,
     Svg,
     Symbol,
@@ -30,6 +29,7 @@ from ._workbench import (
     interrupt,
 )
 from .benchmark import bench, do_bench
+from .differentiable import LibraryOp
 from .elementwise import elementwise
 from .errors import (
     ArgumentError,
@@ -42,6 +42,7 @@ from .errors import (
     last_error,
 )
 from .extension import load, load_inline
+from .manifest import load_library
 from .operators import Op, Spec, check, empty_like, op, ops
 
 _docs.install()
@@ -79,6 +80,7 @@ __all__ = [
     "last_error",
     "load",
     "load_inline",
+    "load_library",
     "op",
     "ops",
 ]

@@ -16,7 +16,7 @@ import torch
 
 from . import _workbench
 from ._torch_autograd import autograd_kernel
-from ._workbench import LibraryOp
+from .differentiable import LibraryOp
 from .errors import make_argument_error
 from .operators import Op, Spec, handles
 
@@ -312,6 +312,7 @@ def _note_change(entry: _Entry, handle: Any) -> None:
             prints.append(_print(rule, set()))
     else:
         prints.append(handle._text_print)
+        prints += [_print(rule, set()) for rule in (handle._backward, handle._setup)]
     now = hashlib.sha256("\n".join(prints).encode()).hexdigest()
     if entry.print and now != entry.print:
         _forget_compiled()

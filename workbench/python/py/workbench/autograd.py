@@ -76,14 +76,25 @@ class Pullback:
     """The gradient of one call: takes one gradient per output, gives one per input (None where it is no array)."""
 
     def __init__(
-        self, name: str, params: Sequence[str], ctx: Context, backward: Callable[..., Any], inputs: Sequence[Any]
+        self,
+        name: str,
+        params: Sequence[str],
+        positional: int,
+        ctx: Context,
+        backward: Callable[..., Any],
+        inputs: Sequence[Any],
     ) -> None:
-        self._name, self._params, self._ctx, self._backward = name, params, ctx, backward
+        self._name, self._params, self._positional, self._ctx, self._backward = name, params, positional, ctx, backward
         self._shapes = shapes_of(inputs)
 
     def __call__(self, *grads: Any) -> tuple[Any, ...]:
         """One gradient per input of the operator."""
-        return checked_gradients(self._name, self._params, self._shapes, self._backward(self._ctx, *grads))
+        result = self._backward(self._ctx, *grads)
+        given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        if len(given) == self._positional:
+            # As in torch, arguments that are passed by name alone need not be mentioned.
+            given += (None,) * (len(self._shapes) - self._positional)
+        return checked_gradients(self._name, self._params, self._shapes, given)
 
     def __repr__(self) -> str:
         return f"<pullback of {self._name}>"

@@ -11,8 +11,8 @@ import numpy as np
 
 from . import _workbench, torch_side
 from ._compile import compile as compile_source
-from ._workbench import BenchReport, CheckReport, GradReport, Kernel, LibraryOp, Module, NativeOp
-from .autograd import Context, Pullback, needs_grad
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
+from .differentiable import Differentiable, LibraryOp
 from .errors import make_argument_error
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
@@ -146,7 +146,7 @@ class Mismatch:
     unwritten: bool = False
 
 
-class Op(NativeOp):
+class Op(Differentiable, NativeOp):
     """An operator: call it like a function; it allocates its outputs and launches its kernel.
 
     Arguments go by position or by name, as the schema has them. Arrays are NumPy's or anything that shares memory; their
@@ -170,8 +170,6 @@ class Op(NativeOp):
     #: The compiled text its kernel is in.
     module: Module
     _parts: dict[str, Any]
-    _backward: Callable[..., Any] | None = None
-    _setup: Callable[..., Any] | None = None
     _fake: Callable[..., Any] | None = None
     _kernels: list[Kernel]
 
@@ -227,6 +225,25 @@ class Op(NativeOp):
             torch_side.set_gradient(self.name)
         return fake
 
+    def save(self, path: Any) -> None:
+        """Writes a manifest, a `.toml` file with the text, from which `wb.load_library` makes the operator again; the reference goes
+        into a Python file beside it.
+
+        ArgumentError for what a manifest cannot hold: shapes and gradients that are callables, references that are lambdas,
+        kernels of several modules.
+
+        >>> import numpy as np, pathlib, tempfile, workbench as wb
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "twice.toml"
+        >>> twice = wb.op("doc_save::twice(Tensor x) -> Tensor", "__global__ void twice(const float* x, float* y, int n) "
+        ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }", shape="x[*] -> y[*]")
+        >>> twice.save(path)
+        >>> "doc_save::twice(Tensor x) -> Tensor" in path.read_text()
+        True
+        """
+        from .manifest import save
+
+        save(self, path)
+
     def register_kernel(self, device: str, kernel: Any = None, /) -> Any:
         """Adds a kernel for other dtypes or another device ("cpu", "cuda"), or replaces that of the same; also as a decorator.
 
@@ -251,96 +268,6 @@ class Op(NativeOp):
         self._register_kernel(kernel)
         self._kernels.append(kernel)
         return kernel
-
-    def register_autograd(
-        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
-    ) -> Callable[..., Any]:
-        """The gradient, as in torch.library: `backward(ctx, *grads)` gives one gradient per input, None where it is no array.
-
-        `setup_context(ctx, inputs, output)` runs after the forward pass; also as a decorator.
-
-        >>> import numpy as np, workbench as wb
-        >>> square = wb.op("doc::square_autograd(Tensor x) -> Tensor",
-        ...                "__global__ void square(const float* x, float* y, int n) "
-        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
-        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
-        >>> def backward(ctx, grad):
-        ...     return 2 * ctx.saved_tensors[0] * grad
-        >>> def setup(ctx, inputs, output):
-        ...     ctx.save_for_backward(inputs[0])
-        >>> _ = square.register_autograd(backward, setup_context=setup)
-        >>> output, pullback = square.vjp(np.arange(3, dtype=np.float32))
-        >>> pullback(np.ones(3, np.float32))
-        (array([0., 2., 4.], dtype=float32),)
-        """
-        for function in (backward, setup_context):
-            if function is not None and not callable(function):
-                raise make_argument_error(f"a callable is wanted, got {type(function).__name__}")
-        self._backward, self._setup = backward, setup_context
-        torch_side.set_gradient(self.name)
-        return backward
-
-    def register_vmap(self, rule: Callable[..., Any], /) -> Callable[..., Any]:
-        """How torch runs the operator over a batch, `rule(info, in_dims, *args) -> output, out_dims` as in torch.library; also as
-        a decorator. NumPy's users have no use for it.
-
-        >>> import numpy as np, workbench as wb
-        >>> half = wb.op("doc::half(Tensor x) -> Tensor", "__global__ void half(const float* x, float* y, int n) "
-        ...              "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] / 2; }")
-        >>> @half.register_vmap
-        ... def rule(info, in_dims, x):
-        ...     return half(x), in_dims[0]
-        """
-        if not callable(rule):
-            raise make_argument_error(f"a callable is wanted, got {type(rule).__name__}")
-        torch_side.set_vmap(self.name, rule)
-        return rule
-
-    def _gradient(self) -> Callable[..., Any]:
-        if self._backward is None:
-            raise make_argument_error(
-                f"`{self.name}` has no gradient; give it one with register_autograd(backward, setup_context=)"
-            )
-        return self._backward
-
-    def vjp(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
-        """The output, and the map from its gradient to one gradient per input, by the registered gradient.
-
-        Raises ArgumentError where none is registered.
-
-        >>> import numpy as np, workbench as wb
-        >>> square = wb.op("doc::square_vjp(Tensor x) -> Tensor",
-        ...                "__global__ void square(const float* x, float* y, int n) "
-        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
-        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
-        >>> def backward(ctx, grad):
-        ...     return 2 * ctx.saved_tensors[0] * grad
-        >>> def setup(ctx, inputs, output):
-        ...     ctx.save_for_backward(inputs[0])
-        >>> _ = square.register_autograd(backward, setup_context=setup)
-        >>> output, pullback = square.vjp(np.arange(3, dtype=np.float32))
-        >>> output, pullback(np.ones(3, np.float32))
-        (array([0., 1., 4.], dtype=float32), (array([0., 2., 4.], dtype=float32),))
-        """
-        backward = self._gradient()
-        inputs = self._arguments(args, kwargs)
-        output = self(*args, **kwargs)
-        return output, self._pullback(backward, inputs, output)
-
-    def _pullback(self, backward: Callable[..., Any], inputs: tuple[Any, ...], output: Any) -> Pullback:
-        ctx = Context(tuple(needs_grad(value) for value in inputs))
-        if self._setup is not None:
-            count = self._positional
-            if count < len(inputs):
-                self._setup(
-                    ctx=ctx,
-                    inputs=inputs[:count],
-                    keyword_only_inputs=dict(zip(self.params[count:], inputs[count:])),
-                    output=output,
-                )
-            else:
-                self._setup(ctx, inputs, output)
-        return Pullback(self.name, self.params, ctx, backward, inputs)
 
     def check(
         self,
@@ -556,7 +483,12 @@ def op(
 def adopt_library(names: Sequence[str]) -> None:
     """Makes operators that a text has registered with the dispatcher known by their names; the native half calls it."""
     for name in names:
-        handles[name] = LibraryOp(name)
+        known = handles.get(name)
+        if isinstance(known, LibraryOp):
+            # Its text says anew what it is; a gradient is registered after that, as of any operator.
+            known._backward, known._setup = None, None
+        else:
+            handles[name] = LibraryOp(name)
         torch_side.define(name)
 
 

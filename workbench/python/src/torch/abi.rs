@@ -104,6 +104,7 @@ functions! {
     library_impl = b"aoti_torch_library_init_impl": fn(*const c_char, *const c_char, *const c_char, u32, *mut *mut c_void) -> i32;
     implement = b"torch_library_impl": fn(*mut c_void, *const c_char, BoxedKernel, u64) -> i32;
     delete_library = b"aoti_torch_delete_library_object": fn(*mut c_void) -> i32;
+    undefined = b"aoti_torch_new_uninitialized_tensor": fn(*mut *mut c_void) -> i32;
     call = b"torch_call_dispatcher": fn(*const c_char, *const c_char, *mut StableIValue, u64) -> i32;
     new_list = b"torch_new_list_reserve_size": fn(usize, *mut *mut c_void) -> i32;
     list_size = b"torch_list_size": fn(*mut c_void, *mut usize) -> i32;

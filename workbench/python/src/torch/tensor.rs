@@ -138,6 +138,16 @@ impl Handle {
         }
     }
 
+    /// No tensor, which Python sees as None.
+    pub fn undefined(abi: &'static Abi) -> Result<Handle, String> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: a new handle is handed over.
+        match unsafe { (abi.f.undefined)(&raw mut raw) } {
+            0 => Ok(Handle { abi, raw }),
+            _ => Err(failed("make an undefined tensor")),
+        }
+    }
+
     /// The same elements one after another: itself, or a copy.
     pub fn contiguous(&self) -> Result<Handle, String> {
         let mut stack = [self.again()?.into_value(), self.abi.contiguous_format as u32 as StableIValue];

@@ -193,6 +193,7 @@ impl<'a> Lent<'a> {
             (Kind::List(inner, _), Value::List(items) | Value::Tuple(items)) => {
                 list(abi, items.iter().map(|item| self.result(abi, item, inner)))?
             }
+            (Kind::Tensor, Value::None) => Handle::undefined(abi)?.into_value(),
             (Kind::Tensor, Value::Tensor(tensor)) => self.made(abi, tensor)?.into_value(),
             (Kind::Float, Value::Float(x)) => x.to_bits(),
             (Kind::Float, Value::Int(i)) => (*i as f64).to_bits(),

@@ -1,0 +1,202 @@
+//! Manifests: what an operator is beside its text, in a file that travels with it: schema, shape, gradient, references, samples,
+//! tolerances.
+//!
+//! ```toml
+//! source = "softmax.cu"            # beside this file; or text = '''...'''
+//! reference = "softmax.py"         # NumPy functions named as the operators
+//!
+//! [softmax]                        # of a text that registers it; with `schema` also of one that only has a kernel
+//! backward = "softmax_backward"    # another operator of this file, called with gradients and then with what is saved
+//! saves = ["output", "dim"]
+//! differentiable = ["x"]
+//! dtypes = ["float32", "float64"]
+//! tolerance = { float32 = [1e-6, 1e-5] }
+//!
+//! [[softmax.samples]]
+//! x = { normal = [5, 7] }
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use crate::runtime::{DType, Error, Result};
+
+/// The manifest of a text and its operators.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The file with the text, beside the manifest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The text itself, where there is no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The file with the references, beside the manifest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// What is said of each operator, by its name without the namespace.
+    #[serde(flatten)]
+    pub operators: BTreeMap<String, Entry>,
+}
+
+/// What is said of an operator.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Entry {
+    /// The schema, of an operator that the text does not register.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// Its kernel, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Its shape signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
+    /// How many threads, as expressions over dims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<String>,
+    /// Threads of a block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<Vec<u32>>,
+    /// How many blocks, as expressions over dims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grid: Option<String>,
+    /// The operator that computes the gradient.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backward: Option<String>,
+    /// What it is called with after the gradients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saves: Option<Vec<String>>,
+    /// The arguments it gives gradients for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differentiable: Option<Vec<String>>,
+    /// The element types that it serves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dtypes: Vec<String>,
+    /// Relative and absolute tolerance by element type, where torch's do not hold.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tolerance: BTreeMap<String, [f64; 2]>,
+    /// Arguments to check it with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<BTreeMap<String, Value>>,
+}
+
+/// What a table that stands for an array may say.
+const GENERATORS: [&str; 4] = ["normal", "uniform", "integers", "values"];
+
+impl Manifest {
+    /// Reads a manifest; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] with the line and a caret, or naming the operator and what is wrong with its entry.
+    pub fn parse(name: &str, text: &str) -> Result<Manifest> {
+        let manifest: Manifest =
+            toml::from_str(text).map_err(|e| Error::argument(format!("{name}: {}", e.to_string().trim_end())))?;
+        if manifest.source.is_some() == manifest.text.is_some() {
+            return Err(Error::argument(format!("{name}: it has either `source`, a file, or `text`")));
+        }
+        if manifest.operators.is_empty() {
+            return Err(Error::argument(format!("{name}: it says nothing of any operator; write a table `[name]`")));
+        }
+        for (operator, entry) in &manifest.operators {
+            entry.check().map_err(|why| Error::argument(format!("{name}: `{operator}`: {why}")))?;
+        }
+        Ok(manifest)
+    }
+
+    /// The manifest as a file.
+    ///
+    /// # Errors
+    /// [`Error::Other`] for values that TOML cannot hold.
+    pub fn to_text(&self) -> Result<String> {
+        toml::to_string_pretty(self).map_err(|e| Error::Other(e.to_string()))
+    }
+}
+
+impl Entry {
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.backward.is_some() != self.saves.is_some() {
+            return Err("`backward` and `saves` go together".to_owned());
+        }
+        if self.schema.is_none() && (self.kernel.is_some() || self.shape.is_some() || self.threads.is_some()) {
+            return Err("`kernel`, `shape` and `threads` need a `schema`".to_owned());
+        }
+        for dtype in self.dtypes.iter().chain(self.tolerance.keys()) {
+            if DType::from_name(dtype).is_none() {
+                return Err(format!("`{dtype}` is no element type (float32, int64, ...)"));
+            }
+        }
+        for (i, sample) in self.samples.iter().enumerate() {
+            for (argument, value) in sample {
+                if let Value::Table(table) = value {
+                    check_array(table).map_err(|why| format!("sample {i}, `{argument}`: {why}"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A table that stands for an array: one generator, and what goes with it.
+fn check_array(table: &toml::Table) -> std::result::Result<(), String> {
+    let used: Vec<&str> = GENERATORS.into_iter().filter(|g| table.contains_key(*g)).collect();
+    let [generator] = used.as_slice() else {
+        return Err(format!("an array is one of {}, as in {{ normal = [5, 7] }}", GENERATORS.join(", ")));
+    };
+    for (key, value) in table {
+        let fits = match key.as_str() {
+            key if key == *generator => *generator == "values" || extents(value),
+            "low" | "high" => {
+                *generator != "normal" && *generator != "values" && (value.is_float() || value.is_integer())
+            }
+            "dtype" => value.as_str().and_then(DType::from_name).is_some(),
+            "transposed" => value.as_array().is_some_and(|axes| axes.len() == 2 && axes.iter().all(Value::is_integer)),
+            _ => false,
+        };
+        if !fits {
+            return Err(format!("`{key} = {value}` says nothing with `{generator}`"));
+        }
+    }
+    Ok(())
+}
+
+fn extents(value: &Value) -> bool {
+    value.as_array().is_some_and(|all| all.iter().all(|n| n.as_integer().is_some_and(|n| n >= 0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> String {
+        Manifest::parse("m.toml", text).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let text = "source = \"a.cu\"\n[f]\nbackward = \"g\"\nsaves = [\"x\"]\ndtypes = [\"float32\"]\n\
+            tolerance = { float32 = [1e-3, 1e-4] }\n[[f.samples]]\nx = { normal = [5, 7], transposed = [0, 1] }\nk = 3\n";
+        let first = Manifest::parse("m.toml", text).expect("it is right");
+        let again = Manifest::parse("m.toml", &first.to_text().expect("it can be written")).expect("it is right");
+        assert_eq!(format!("{first:?}"), format!("{again:?}"));
+        assert_eq!(again.operators["f"].samples[0]["k"].as_integer(), Some(3));
+    }
+
+    #[test]
+    fn errors_name_their_place() {
+        let unknown = wrong("source = \"a.cu\"\n[f]\nbackwards = \"g\"\n");
+        assert!(unknown.contains("m.toml") && unknown.contains("backwards"), "{unknown}");
+        assert!(wrong("source = \n[f]").contains('^'));
+        assert!(wrong("[f]\n").contains("either `source`"));
+        assert!(wrong("source = \"a\"\ntext = \"b\"\n[f]").contains("either `source`"));
+        assert!(wrong("source = \"a\"\n").contains("nothing of any operator"));
+        assert!(wrong("source = \"a\"\n[f]\nbackward = \"g\"").contains("`f`: `backward` and `saves` go together"));
+        assert!(wrong("source = \"a\"\n[f]\ndtypes = [\"float\"]").contains("`float` is no element type"));
+        assert!(wrong("source = \"a\"\n[f]\nkernel = \"k\"").contains("need a `schema`"));
+        let sample = |x: &str| wrong(&format!("source = \"a\"\n[f]\n[[f.samples]]\nx = {x}"));
+        assert!(sample("{ normal = [2], high = 3 }").contains("sample 0, `x`: `high = 3` says nothing with `normal`"));
+        assert!(sample("{ normal = [-1] }").contains("says nothing with `normal`"));
+        assert!(sample("{ ones = [2] }").contains("an array is one of normal, uniform, integers, values"));
+    }
+}

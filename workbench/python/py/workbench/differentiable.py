@@ -1,0 +1,375 @@
+"""What operators can do besides being called, whether `wb.op` made them or a text registers them: gradients, and checks of them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import _workbench, torch_side
+from ._workbench import CheckReport, GradReport, NativeLibraryOp
+from .autograd import Context, Pullback, needs_grad
+from .errors import make_argument_error
+
+__all__ = ["Differentiable", "LibraryOp"]
+
+
+class Differentiable:
+    """An operator that may have a gradient."""
+
+    name: str
+    params: tuple[str, ...]
+    _positional: int
+    _writes: list[str]
+    _arguments: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
+    _backward: Callable[..., Any] | None = None
+    _setup: Callable[..., Any] | None = None
+
+    def register_autograd(
+        self,
+        backward: Callable[..., Any] | str,
+        /,
+        *,
+        setup_context: Callable[..., Any] | None = None,
+        saves: Sequence[str] | None = None,
+        differentiable: Sequence[str] | None = None,
+    ) -> Any:
+        """The gradient, as in torch.library: `backward(ctx, *grads)` gives one gradient per input, None where it is no array.
+
+        `setup_context(ctx, inputs, output)` runs after the forward pass; also as a decorator. With `saves`, `backward` is another
+        operator (or its name, or a host function): it is called with the gradients of the floating-point outputs and then with
+        what is saved, arguments by their names and results as "output", or "output.0", "output.1"; it returns one gradient
+        for each argument in `differentiable`, without which those are all that are arrays of floats.
+
+        >>> import numpy as np, workbench as wb
+        >>> text = '''
+        ... __global__ void square(const float* x, float* y, int n) {
+        ...     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i];
+        ... }
+        ... __global__ void square_backward(const float* g, const float* x, float* gx, int n) {
+        ...     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) gx[i] = 2 * x[i] * g[i];
+        ... }'''
+        >>> square = wb.op("doc::square_autograd(Tensor x) -> Tensor", text, kernel="square", shape="x[n] -> y[n]")
+        >>> def backward(ctx, grad):
+        ...     return 2 * ctx.saved_tensors[0] * grad
+        >>> def setup(ctx, inputs, output):
+        ...     ctx.save_for_backward(inputs[0])
+        >>> _ = square.register_autograd(backward, setup_context=setup)
+        >>> output, pullback = square.vjp(np.arange(3, dtype=np.float32))
+        >>> pullback(np.ones(3, np.float32))
+        (array([0., 2., 4.], dtype=float32),)
+        >>> _ = wb.op("doc::square_backward(Tensor g, Tensor x) -> Tensor", text, kernel="square_backward",
+        ...           shape="g[n], x[n] -> gx[n]")
+        >>> _ = square.register_autograd("doc::square_backward", saves=["x"])
+        >>> square.vjp(np.arange(3, dtype=np.float32))[1](np.ones(3, np.float32))
+        (array([0., 2., 4.], dtype=float32),)
+        """
+        made: Callable[..., Any]
+        if saves is not None:
+            if setup_context is not None:
+                raise make_argument_error("give saves= or setup_context=, not both")
+            gradient = OperatorGradient(self, backward, saves, differentiable)
+            made, setup_context = gradient.run, gradient.setup
+        elif isinstance(backward, str):
+            raise make_argument_error(f"say what `{backward}` is called with: saves=[...] names arguments and outputs")
+        else:
+            made = backward
+            for function in (backward, setup_context):
+                if function is not None and not callable(function):
+                    raise make_argument_error(f"a callable is wanted, got {type(function).__name__}")
+        self._backward, self._setup = made, setup_context
+        torch_side.set_gradient(self.name)
+        return backward
+
+    def register_vmap(self, rule: Callable[..., Any], /) -> Callable[..., Any]:
+        """How torch runs the operator over a batch, `rule(info, in_dims, *args) -> output, out_dims` as in torch.library; also as
+        a decorator. NumPy's users have no use for it.
+
+        >>> import numpy as np, workbench as wb
+        >>> half = wb.op("doc::half(Tensor x) -> Tensor", "__global__ void half(const float* x, float* y, int n) "
+        ...              "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] / 2; }")
+        >>> @half.register_vmap
+        ... def rule(info, in_dims, x):
+        ...     return half(x), in_dims[0]
+        """
+        if not callable(rule):
+            raise make_argument_error(f"a callable is wanted, got {type(rule).__name__}")
+        torch_side.set_vmap(self.name, rule)
+        return rule
+
+    def _gradient(self) -> Callable[..., Any]:
+        if self._backward is None:
+            raise make_argument_error(
+                f"`{self.name}` has no gradient; give it one with register_autograd(backward, setup_context=)"
+            )
+        return self._backward
+
+    def vjp(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+        """The output, and the map from its gradient to one gradient per input, by the registered gradient.
+
+        Raises ArgumentError where none is registered.
+
+        >>> import numpy as np, workbench as wb
+        >>> square = wb.op("doc::square_vjp(Tensor x) -> Tensor",
+        ...                "__global__ void square(const float* x, float* y, int n) "
+        ...                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
+        ...                shape="x[n] -> y[n]", reference=lambda x: x * x)
+        >>> def backward(ctx, grad):
+        ...     return 2 * ctx.saved_tensors[0] * grad
+        >>> def setup(ctx, inputs, output):
+        ...     ctx.save_for_backward(inputs[0])
+        >>> _ = square.register_autograd(backward, setup_context=setup)
+        >>> output, pullback = square.vjp(np.arange(3, dtype=np.float32))
+        >>> output, pullback(np.ones(3, np.float32))
+        (array([0., 1., 4.], dtype=float32), (array([0., 2., 4.], dtype=float32),))
+        """
+        backward = self._gradient()
+        inputs = self._arguments(args, kwargs)
+        output = self(*args, **kwargs)  # type: ignore[operator]
+        return output, self._pullback(backward, inputs, output)
+
+    def _pullback(self, backward: Callable[..., Any], inputs: tuple[Any, ...], output: Any) -> Pullback:
+        ctx = Context(tuple(needs_grad(value) for value in inputs))
+        if self._setup is not None:
+            count = self._positional
+            if count < len(inputs):
+                self._setup(
+                    ctx=ctx,
+                    inputs=inputs[:count],
+                    keyword_only_inputs=dict(zip(self.params[count:], inputs[count:])),
+                    output=output,
+                )
+            else:
+                self._setup(ctx, inputs, output)
+        return Pullback(self.name, self.params, self._positional, ctx, backward, inputs)
+
+
+class OperatorGradient:
+    """A gradient that another operator computes."""
+
+    def __init__(self, op: Differentiable, backward: Any, saves: Sequence[str], differentiable: Sequence[str] | None) -> None:
+        self.name, self.params, self.count = op.name, op.params, op._positional
+        self.backward, self.saves = backward, list(saves)
+        self.differentiable = None if differentiable is None else list(differentiable)
+        for name in (*self.saves, *(self.differentiable or ())):
+            lead, _, number = name.partition(".")
+            is_output = lead == "output" and (not number or number.isdigit()) and name in self.saves
+            if name not in self.params and not is_output:
+                raise make_argument_error(
+                    f"`{self.name}` has no argument `{name}`; it has {', '.join(self.params)}, and \"output\""
+                )
+        if not isinstance(backward, str) and not callable(backward):
+            raise make_argument_error(f"an operator or its name is wanted, got {type(backward).__name__}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        from .operators import handles
+
+        # What travels takes along whom it calls.
+        return self.__dict__ | {"_with": handles.get(self.backward) if isinstance(self.backward, str) else None}
+
+    def called(self) -> Callable[..., Any]:
+        """The operator meant, by its name as that is now."""
+        if not isinstance(self.backward, str):
+            return self.backward  # type: ignore[no-any-return]
+        from .operators import handles
+
+        found = handles.get(self.backward)
+        if found is None:
+            raise make_argument_error(f"there is no operator `{self.backward}`, the backward of `{self.name}`")
+        return found  # type: ignore[no-any-return]
+
+    def setup(self, ctx: Any, inputs: Any, output: Any, keyword_only_inputs: Any = None) -> None:
+        """Keeps what is saved."""
+        given = dict(zip(self.params, inputs)) | (keyword_only_inputs or {})
+        outputs = output if isinstance(output, (tuple, list)) else (output,)
+        arrays, ctx._wb_saved = [], []
+        for name in self.saves:
+            if name in given:
+                value = given[name]
+            else:
+                at = int(name.partition(".")[2] or 0)
+                if at >= len(outputs):
+                    raise make_argument_error(f"`{self.name}` has no `{name}`: it has {len(outputs)} outputs")
+                value = outputs[at]
+            # torch keeps arrays itself, and only those.
+            is_array = hasattr(value, "dtype") and hasattr(value, "shape")
+            ctx._wb_saved.append(None if is_array else (value,))
+            if is_array:
+                arrays.append(value)
+        ctx.save_for_backward(*arrays)
+        ctx._wb_floats = [is_floating(value) for value in outputs]
+        every = [name for name, value in given.items() if is_floating(value)]
+        ctx._wb_wanted = every if self.differentiable is None else self.differentiable
+
+    def run(self, ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        """One gradient per input."""
+        arrays = iter(ctx.saved_tensors)
+        saved = [next(arrays) if kept is None else kept[0] for kept in ctx._wb_saved]
+        given = [grad for grad, floating in zip(grads, ctx._wb_floats) if floating]
+        made = self.called()(*given, *saved)
+        several = tuple(made) if isinstance(made, (tuple, list)) else (made,)
+        wanted = ctx._wb_wanted
+        if len(several) != len(wanted):
+            raise make_argument_error(
+                f"the backward of `{self.name}` gave {len(several)} gradients for {len(wanted)} arguments "
+                f"({', '.join(wanted)}); differentiable= says which it gives"
+            )
+        by_name = dict(zip(wanted, several))
+        return tuple(by_name.get(name) for name in self.params[: self.count])
+
+
+def is_floating(value: Any) -> bool:
+    """Whether it is an array of floating-point numbers, NumPy's or torch's."""
+    own = getattr(value, "is_floating_point", None)
+    if own is not None:
+        return bool(own())
+    return hasattr(value, "shape") and needs_grad(value)
+
+
+class LibraryOp(Differentiable, NativeLibraryOp):
+    """An operator of the dispatcher: `wb.ops.lab.muladd(a, b, 2.0)`; one of its overloads as an attribute: `.default`, `.Scalar`.
+
+    >>> import numpy as np, workbench as wb
+    >>> source = '''
+    ... at::Tensor twice(const at::Tensor& x) { return x * 2; }
+    ... TORCH_LIBRARY(doc_lab, m) { m.def("twice(Tensor x) -> Tensor"); }
+    ... TORCH_LIBRARY_IMPL(doc_lab, CPU, m) { m.impl("twice", &twice); }
+    ... '''
+    >>> _ = wb.load_inline("doc_lab", source, is_python_module=False)
+    >>> wb.ops.doc_lab.twice(np.array([1.5, 4.0], np.float32))
+    array([3., 8.], dtype=float32)
+    >>> wb.ops.doc_lab.twice.default
+    <op doc_lab::twice(Tensor x) -> Tensor>
+    """
+
+    #: What it is checked against.
+    reference: Callable[..., Any] | None = None
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (self.name, self._modules, self.reference, self._backward, self._setup)
+
+    def __getattr__(self, name: str) -> NativeLibraryOp:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._overload(name)
+
+    def check(
+        self,
+        *args: Any,
+        reference: Callable[..., Any] | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        equal_nan: bool = False,
+        **kwargs: Any,
+    ) -> CheckReport:
+        """Compares a call with the reference: abs, rel and ULP errors, first mismatches. What it writes is compared, too.
+
+        Tolerances are torch's for the output's dtype unless both are given. The reference returns the results and, after them,
+        the new values of the arguments that are written.
+
+        >>> import numpy as np, workbench as wb
+        >>> source = 'at::Tensor twice(at::Tensor x) { return x * 2; } TORCH_LIBRARY(doc_check, m) { m.def("twice(Tensor x) -> Tensor", &twice); }'
+        >>> _ = wb.load_inline("doc_check", source, is_python_module=False)
+        >>> bool(wb.ops.doc_check.twice.check(np.ones(3, np.float32), reference=lambda x: x + x))
+        True
+        """
+        wanted = reference or self.reference
+        if wanted is None:
+            raise make_argument_error(f"`{self.name}` has no reference; give one, as in op.check(..., reference=f)")
+        inputs = self._arguments(args, kwargs)
+        expected, got = wanted(*copies(inputs)), self._outcome(copies(inputs))
+        return _workbench.check_results(got, expected, rtol, atol, equal_nan, self.name)
+
+    def _outcome(self, inputs: list[Any]) -> Any:
+        """The fresh results of a call, and what it wrote."""
+        count = self._positional
+        result = self(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))
+        every = () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        fresh = [value for value, source in zip(every, self._results) if source is None]
+        fresh += [inputs[self.params.index(name)] for name in self._writes]
+        return fresh[0] if len(fresh) == 1 else tuple(fresh)
+
+    def gradcheck(
+        self,
+        *args: Any,
+        eps: float = 1e-6,
+        atol: float = 1e-5,
+        rtol: float = 1e-3,
+        raise_exception: bool = True,
+        **kwargs: Any,
+    ) -> GradReport:
+        """Compares the registered gradient with finite differences in float64, for which the operator has to serve that dtype; where it
+        does not, in float32 with wider steps, as `.precision` of the report then says.
+
+        Raises RuntimeError where they disagree, unless `raise_exception` is False.
+
+        >>> import numpy as np, workbench as wb
+        >>> source = '''
+        ... at::Tensor square(at::Tensor x) { return x * x; }
+        ... at::Tensor square_backward(at::Tensor g, at::Tensor x) { return 2 * x * g; }
+        ... TORCH_LIBRARY(doc_grad, m) {
+        ...     m.def("square(Tensor x) -> Tensor", &square); m.def("square_backward(Tensor g, Tensor x) -> Tensor", &square_backward);
+        ... }'''
+        >>> _ = wb.load_inline("doc_grad", source, is_python_module=False)
+        >>> _ = wb.ops.doc_grad.square.register_autograd("doc_grad::square_backward", saves=["x"])
+        >>> wb.ops.doc_grad.square.gradcheck(np.arange(4.0)).passed
+        True
+        """
+        backward = self._gradient()
+        inputs = list(self._arguments(args, kwargs))
+        places = [i for i, value in enumerate(inputs) if is_floating(value)]
+        names = [self.params[i] for i in places]
+
+        def whole(arrays: tuple[Any, ...]) -> list[Any]:
+            filled = list(inputs)
+            for place, array in zip(places, arrays):
+                filled[place] = array
+            return filled
+
+        def call(filled: list[Any]) -> Any:
+            count = self._positional
+            return self(*filled[:count], **dict(zip(self.params[count:], filled[count:])))
+
+        def forward(*arrays: Any) -> Any:
+            return call(copies(whole(arrays)))
+
+        def pullback(*arrays: Any) -> Callable[..., tuple[Any, ...]]:
+            filled = whole(arrays)
+            pull = self._pullback(backward, tuple(filled), call(filled))
+            return lambda *grads: tuple(pull(*grads)[place] for place in places)
+
+        def widened(dtype: str) -> list[Any]:
+            return [np.ascontiguousarray(np.asarray(inputs[place]).astype(dtype)) for place in places]
+
+        why = None
+        try:
+            forward(*widened("float64"))
+        except (RuntimeError, ValueError, TypeError, NotImplementedError) as error:
+            why, eps, atol = str(error).splitlines()[0], 1e-2, 1e-2
+        arrays = widened("float64" if why is None else "float32")
+        report = _workbench.gradcheck_call(forward, pullback, arrays, names, eps, atol, rtol, self.name, why)
+        if raise_exception and not report:
+            raise RuntimeError(str(report))
+        return report
+
+
+def _rebuild(name: str, modules: list[Any], reference: Any, backward: Any, setup: Any) -> Any:
+    # Its modules have registered what they say when they were made.
+    from .operators import handles
+
+    made = handles[name]
+    made.reference = reference
+    if backward is not None:
+        made.register_autograd(backward, setup_context=setup)
+    return made
+
+
+def copies(values: Sequence[Any]) -> list[Any]:
+    """Arrays copied with the strides that they have; all else as it is."""
+
+    def one(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value.copy(order="K")
+        return [one(item) for item in value] if isinstance(value, list) else value
+
+    return [one(value) for value in values]

@@ -1,0 +1,419 @@
+"""Manifests: operators in files, with gradients, references, samples and tolerances; loading, saving and checking them."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import textwrap
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from types import ModuleType
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from . import _workbench
+from ._compile import compile as compile_source
+from ._interop import bfloat16
+from .differentiable import OperatorGradient, copies
+from .errors import make_argument_error
+from .operators import Op, Spec, handles, op
+
+__all__ = ["Library", "LibraryRow", "load_library", "save"]
+
+# torch.testing.assert_close's defaults: relative and absolute, by dtype.
+_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+# Elements of an argument whose gradient is compared.
+_MOST_DIFFERENCES = 64
+# A backward in a lower precision rounds what was saved, its own result and what it adds up, each by half a unit of 2^-24, 2^-11 or 2^-8;
+# a handful of such roundings of values of the result's own size.
+_LOWER = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 4e-2}
+
+
+@dataclass
+class LibraryRow:
+    """What a check of one operator found; false where something failed.
+
+    >>> from workbench.manifest import LibraryRow
+    >>> bool(LibraryRow("relu")), bool(LibraryRow("relu", failures=["sample 0, float32: differs"]))
+    (True, False)
+    """
+
+    operator: str
+    #: The element types that it was called in.
+    dtypes: list[str] = field(default_factory=list)
+    #: How many calls were compared with the reference.
+    forward: int = 0
+    #: The largest error of them, as a part of what the tolerance allows.
+    worst: float = 0.0
+    #: How many gradients were compared with differences of the reference.
+    gradients: int = 0
+    #: The largest error of them, absolute.
+    gradient_error: float = 0.0
+    #: How many calls gave the shapes and dtypes that were worked out without data; None where those depend on the data.
+    shapes: int | None = 0
+    #: Seconds, everything included.
+    seconds: float = 0.0
+    failures: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return not self.failures
+
+
+class Library:
+    """The operators of a manifest, as attributes; `check()` compares them with their references.
+
+    >>> import numpy as np, pathlib, tempfile, workbench as wb
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "twice.cu").write_text('''
+    ... at::Tensor twice(const at::Tensor& x) { return x + x; }
+    ... TORCH_LIBRARY_FRAGMENT(doc_library, m) { m.def("twice(Tensor x) -> Tensor", &twice); }''')
+    >>> _ = (folder / "twice.py").write_text("def twice(x): return 2 * x")
+    >>> _ = (folder / "twice.toml").write_text('''source = "twice.cu"
+    ... reference = "twice.py"
+    ... [twice]
+    ... dtypes = ["float32"]
+    ... [[twice.samples]]
+    ... x = { normal = [5, 7] }''')
+    >>> library = wb.load_library(folder / "twice.toml")
+    >>> library.twice(np.ones(2, np.float32))
+    array([2., 2.], dtype=float32)
+    >>> [bool(row) for row in library.check()]
+    [True]
+    """
+
+    def __init__(self, path: Path, operators: dict[str, Any], entries: dict[str, dict[str, Any]]) -> None:
+        self._path, self._operators, self._entries = path, operators, entries
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self.__dict__.get("_operators", {}):
+            raise AttributeError(f"{self.__dict__.get('_path')} has no operator `{name}`")
+        return self._operators[name]
+
+    def __dir__(self) -> list[str]:
+        return [*self._operators, "check", "samples"]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._operators.values())
+
+    def __repr__(self) -> str:
+        return f"<operators of {self._path.name}: {', '.join(self._operators)}>"
+
+    def samples(self, name: str, dtype: str = "float32") -> list[dict[str, Any]]:
+        """The samples of an operator, arrays in that dtype where the manifest says none; the same numbers each time.
+
+        >>> import pathlib, tempfile, workbench as wb
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "half.toml"
+        >>> _ = path.write_text('''text = "at::Tensor half(at::Tensor x) { return x / 2; } TORCH_LIBRARY_FRAGMENT(doc_samples, m) { m.def(\\\\"half(Tensor x) -> Tensor\\\\", &half); }"
+        ... [half]
+        ... [[half.samples]]
+        ... x = { integers = [3], high = 10, dtype = "float32" }''')
+        >>> wb.load_library(path).samples("half")[0]["x"].shape
+        (3,)
+        """
+        made = []
+        for number, sample in enumerate(self._entries[name].get("samples", ())):
+            rng = np.random.default_rng(number)
+            made.append({key: _array(value, dtype, rng) if isinstance(value, dict) else value for key, value in sample.items()})
+        return made
+
+    def check(self) -> list[LibraryRow]:
+        """Compares every operator with its reference on every sample in every dtype, gradients with differences of the reference
+        in float64, and shapes with what is worked out without data. One row an operator.
+
+        >>> import pathlib, tempfile, workbench as wb
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "half.toml"
+        >>> _ = path.write_text('''text = "at::Tensor half(at::Tensor x) { return x / 2; } TORCH_LIBRARY_FRAGMENT(doc_row, m) { m.def(\\\\"half(Tensor x) -> Tensor\\\\", &half); }"
+        ... [half]
+        ... [[half.samples]]
+        ... x = { normal = [3] }''')
+        >>> wb.load_library(path).check()[0].failures
+        ['half has samples and no reference']
+        """
+        return [self._check(name) for name, entry in self._entries.items() if entry.get("samples")]
+
+    def _check(self, name: str) -> LibraryRow:
+        began, entry, handle = perf_counter(), self._entries[name], self._operators[name]
+        row = LibraryRow(name)
+        if handle.reference is None:
+            row.failures.append(f"{name} has samples and no reference")
+            return row
+        every = entry.get("dtypes") or ["float32"]
+        for number, sample in enumerate(entry["samples"]):
+            free = any(isinstance(v, dict) and "dtype" not in v and "integers" not in v for v in sample.values())
+            for dtype in every if free else every[:1]:
+                try:
+                    args = self.samples(name, dtype)[number]
+                    self._forward(row, name, args, entry.get("tolerance", {}))
+                    if "backward" in entry and dtype == "float64":
+                        self._gradients(row, name, args, number)
+                        for lower in [d for d in every if d in _LOWER]:
+                            self._lower_gradients(row, name, self.samples(name, lower)[number], lower)
+                except Exception as error:  # every one is a finding
+                    row.failures.append(f"sample {number}, {dtype}: {type(error).__name__}: {error}")
+                if dtype not in row.dtypes:
+                    row.dtypes.append(dtype)
+        row.seconds = perf_counter() - began
+        return row
+
+    def _whole(self, name: str, args: dict[str, Any]) -> list[Any]:
+        return list(self._operators[name]._arguments((), args))
+
+    def _forward(self, row: LibraryRow, name: str, args: dict[str, Any], tolerance: dict[str, Any]) -> None:
+        handle = self._operators[name]
+        inputs = self._whole(name, args)
+        used = copies(inputs)
+        got = _several(handle._outcome(used))
+        want = _several(handle.reference(**copies_of(args)))
+        for before, after, param in zip(inputs, used, handle.params):
+            if isinstance(before, np.ndarray) and param not in handle._writes and before.tobytes() != after.tobytes():
+                row.failures.append(f"it wrote `{param}`")
+        if len(got) != len(want):
+            raise AssertionError(f"{len(got)} results; the reference gives {len(want)}")
+        for i, (one, other) in enumerate(zip(map(np.asarray, got), map(np.asarray, want))):
+            if one.shape != other.shape:
+                raise AssertionError(f"result {i} has the shape {one.shape}; the reference's has {other.shape}")
+            rtol, atol = tolerance.get(one.dtype.name) or _TOLERANCE.get(one.dtype.name, (0.0, 0.0))
+            part = _excess(one, other, rtol, atol)
+            row.worst = max(row.worst, part)
+            if not part <= 1:
+                raise AssertionError(f"result {i} differs by {part:.3g} of what rtol={rtol}, atol={atol} allow")
+        row.forward += 1
+        if row.shapes is None:
+            return
+        specs = [Spec(v.shape, v.dtype) if isinstance(v, np.ndarray) else v for v in inputs]
+        count = handle._positional
+        try:
+            made = handle.fake(*specs[:count], **dict(zip(handle.params[count:], specs[count:])))
+        except RuntimeError:
+            if row.shapes:
+                raise
+            row.shapes = None
+            return
+        fresh = [spec for spec, source in zip(_several(made), handle._results) if source is None]
+        for i, (spec, one) in enumerate(zip(fresh, map(np.asarray, got))):
+            if (spec.shape, spec.dtype) != (one.shape, one.dtype.name):
+                raise AssertionError(f"result {i} is {one.dtype} {one.shape}; without data it was said to be {spec}")
+        row.shapes += 1
+
+    def _gradients(self, row: LibraryRow, name: str, args: dict[str, Any], number: int) -> None:
+        """The pullback of random numbers beside central differences of the reference, whose error is about 1e-10 of its size."""
+        handle, rng, eps = self._operators[name], np.random.default_rng(number), 1e-6
+        inputs = self._whole(name, args)
+        outputs, pull = handle.vjp(**args)
+        weights = [rng.standard_normal(np.shape(o)) if np.asarray(o).dtype.kind == "f" else None for o in _several(outputs)]
+        made = pull(*[np.zeros(np.shape(o)) if w is None else np.asarray(w) for o, w in zip(_several(outputs), weights)])
+
+        def total(changed: dict[str, Any]) -> float:
+            results = _several(handle.reference(**{**copies_of(args), **changed}))
+            return float(sum((np.asarray(r) * w).sum() for r, w in zip(results, weights) if w is not None))
+
+        for param, value, gradient in zip(handle.params, inputs, made):
+            if gradient is None or param not in args:
+                continue
+            if np.shape(gradient) != np.shape(value):
+                raise AssertionError(f"the gradient of `{param}` has the shape {np.shape(gradient)}")
+            places = list(np.ndindex(np.shape(value)))
+            chosen = rng.permutation(len(places))[:_MOST_DIFFERENCES]
+            for place in (places[i] for i in chosen):
+                ends = []
+                for step in (eps, -eps):
+                    moved = np.array(value, np.float64)
+                    moved[place] += step
+                    ends.append(total({param: moved}))
+                want = (ends[0] - ends[1]) / (2 * eps)
+                error = abs(float(np.asarray(gradient)[place]) - want)
+                if not error <= 2e-6 + 1e-5 * abs(want) and not np.isnan(want):
+                    raise AssertionError(f"the gradient of `{param}` at {place} is off by {error:.3g} of {want:.6g}")
+                row.gradient_error = max(row.gradient_error, 0.0 if np.isnan(error) else error)
+            row.gradients += 1
+
+    def _lower_gradients(self, row: LibraryRow, name: str, args: dict[str, Any], dtype: str) -> None:
+        """The pullback in a lower precision beside the one in float64, of the same numbers."""
+        handle, rng = self._operators[name], np.random.default_rng(0)
+        wide = {k: v.astype(np.float64) if getattr(getattr(v, "dtype", None), "name", "") == dtype else v for k, v in args.items()}
+        low_out, low_pull = handle.vjp(**args)
+        _, wide_pull = handle.vjp(**wide)
+        grads = [rng.standard_normal(np.shape(o)).astype(np.asarray(o).dtype) for o in _several(low_out)]
+        # The gradient of what was rounded: both begin from the same numbers.
+        low = low_pull(*grads)
+        for param, got, want in zip(handle.params, low, wide_pull(*[_widened(g) for g in grads])):
+            if want is None:
+                continue
+            if np.asarray(got).dtype.name != dtype:
+                raise AssertionError(f"the gradient of `{param}` is of {np.asarray(got).dtype}; the argument is of {dtype}")
+            size = max(1.0, float(np.nanmax(np.abs(want), initial=0)))
+            if not _excess(np.asarray(got), np.asarray(want), _LOWER[dtype], _LOWER[dtype] * size) <= 1:
+                raise AssertionError(f"the gradient of `{param}` in {dtype} differs from the one in float64")
+
+
+def copies_of(args: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by name, arrays copied."""
+    return dict(zip(args, copies(list(args.values()))))
+
+
+def _widened(array: Any) -> Any:
+    return array.astype(np.float64) if array.dtype.name in _TOLERANCE else array
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return () if value is None else tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _excess(got: np.ndarray, want: np.ndarray, rtol: float, atol: float) -> float:
+    """The largest error as a part of what is allowed; infinite where one is no number and the other is."""
+    left, right = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    same = (left == right) | (np.isnan(left) & np.isnan(right))
+    if same.all():
+        return 0.0
+    if not (np.isfinite(left) & np.isfinite(right) | same).all():
+        return float("inf")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.abs(left - right) / (atol + rtol * np.abs(right))
+    return float(np.where(same, 0, part).max())
+
+
+def _dtype(name: str) -> np.dtype:
+    return bfloat16() if name == "bfloat16" else np.dtype(name)
+
+
+def _array(spec: dict[str, Any], dtype: str, rng: np.random.Generator) -> np.ndarray:
+    """The array that a table of a sample stands for."""
+    own = spec.get("dtype")
+    if "integers" in spec:
+        made = rng.integers(spec.get("low", 0), spec.get("high", 2), spec["integers"]).astype(_dtype(own or "int64"))
+    else:
+        if "normal" in spec:
+            numbers = rng.standard_normal(spec["normal"])
+        elif "uniform" in spec:
+            numbers = rng.uniform(spec.get("low", 0.0), spec.get("high", 1.0), spec["uniform"])
+        else:
+            numbers = np.array(spec["values"])
+        made = np.asarray(numbers).astype(_dtype(own or dtype))
+    return np.swapaxes(made, *spec["transposed"]) if "transposed" in spec else np.asarray(made)
+
+
+def load_library(path: str | Path) -> Library:
+    """Makes the operators of a manifest, a `.toml` file: registered, with gradients and references.
+
+    What it says of an operator is in `workbench::ops::manifest`, and by example in the repository's `kernels`. Raises
+    ArgumentError for a manifest that does not say what it must, with the place, and CompileError for its text.
+
+    >>> import numpy as np, pathlib, tempfile, workbench as wb
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "twice.toml"
+    >>> twice = wb.op("doc_saved::twice(Tensor x) -> Tensor", "__global__ void twice(const float* x, float* y, int n) "
+    ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }", shape="x[*] -> y[*]")
+    >>> twice.save(path)
+    >>> wb.load_library(path).twice(np.ones(3, np.float32))
+    array([2., 2., 2.], dtype=float32)
+    """
+    path = Path(path)
+    try:
+        table = _workbench.read_manifest(path.name, path.read_text(encoding="utf-8"))
+        source = table.pop("source", None)
+        text = table.pop("text", None)
+        text = text if source is None else (path.parent / source).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise make_argument_error(f"{path}: {error}") from None
+    reference = table.pop("reference", None)
+    references = None if reference is None else _references(path.parent / reference)
+    module = compile_source(text, name=source or path.stem, options=[f"-I{path.parent}"])
+    registered = {name.split("::")[1]: name for name in _workbench.library_names(module)}
+    operators: dict[str, Any] = {}
+    for name, entry in table.items():
+        if "schema" in entry:
+            parts = {key: entry.get(key) for key in ("kernel", "shape", "threads", "block", "grid")}
+            operators[name] = op(entry["schema"], module, **parts)
+        elif name in registered:
+            operators[name] = handles[registered[name]]
+        else:
+            known = ", ".join(registered) or "nothing"
+            raise make_argument_error(f"{path.name}: the text registers no operator `{name}` (it registers {known})")
+        operators[name].reference = getattr(references, name, None)
+    for name, entry in table.items():
+        if "backward" in entry:
+            backward = entry["backward"]
+            target = operators[backward].name if backward in operators else registered.get(backward, backward)
+            if "::" not in target:
+                raise make_argument_error(f"{path.name}: `{name}`: the text registers no operator `{backward}` for its gradient")
+            operators[name].register_autograd(
+                target, saves=entry["saves"], differentiable=entry.get("differentiable")
+            )
+    return Library(path, operators, table)
+
+
+def _references(path: Path) -> ModuleType:
+    """The module of a file, which no other file replaces."""
+    spec = importlib.util.spec_from_file_location(f"workbench_reference_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.exists():
+        raise make_argument_error(f"{path}: there is no such Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def save(handle: Op, path: str | Path) -> None:
+    """Writes an operator of `wb.op` as a manifest with its text; its reference as a Python file beside it."""
+    path = Path(path)
+    if path.suffix != ".toml":
+        raise make_argument_error(f"{path}: a manifest is a .toml file")
+    if len(handle._kernels) > 0 or handle.module.device != "cpu":
+        raise make_argument_error(f"`{handle.name}` has kernels of several modules, or of a GPU, which a manifest cannot hold")
+    gradient = getattr(handle._backward, "__self__", None)
+    if handle._backward is not None and (not isinstance(gradient, OperatorGradient) or not isinstance(gradient.backward, str)):
+        raise make_argument_error(
+            f"the gradient of `{handle.name}` is a callable, which a manifest cannot hold; "
+            "register_autograd(name of an operator, saves=[...]) can be saved"
+        )
+    short = handle.__name__.partition(".")[0]
+    entries = {short: _entry(handle)}
+    if gradient is not None:
+        other = handles.get(gradient.backward)
+        if not isinstance(other, Op) or other.module.text != handle.module.text:
+            raise make_argument_error(
+                f"the gradient of `{handle.name}` is by `{gradient.backward}`, which is no operator of the same text"
+            )
+        entries[other.__name__.partition(".")[0]] = _entry(other)
+        entries[short] |= {"backward": other.__name__, "saves": gradient.saves, "differentiable": gradient.differentiable}
+    reference = None
+    if handle.reference is not None:
+        reference = f"{path.stem}.py"
+        path.with_suffix(".py").write_text(_source(handle, short), encoding="utf-8")
+    path.write_text(_workbench.write_manifest(handle.module.text, reference, entries), encoding="utf-8")
+
+
+def _entry(handle: Op) -> dict[str, Any]:
+    parts = handle._parts
+    if callable(parts["shape"]):
+        raise make_argument_error(
+            f"`{handle.name}` has a callable for its shape, which a manifest cannot hold; a signature can be saved"
+        )
+    entry = {key: parts[key] for key in ("kernel", "shape")} | {"schema": handle.schema}
+    for key in ("threads", "grid"):
+        value = parts[key]
+        several = value if isinstance(value, (tuple, list)) else [value]
+        entry[key] = None if value is None else ", ".join(str(one) for one in several)
+    block = parts["block"]
+    entry["block"] = None if block is None else [block] if isinstance(block, int) else list(block)
+    return entry
+
+
+def _source(handle: Op, short: str) -> str:
+    """A reference as the text of a file of its own."""
+    function: Callable[..., Any] | None = handle.reference
+    why = None
+    try:
+        text = textwrap.dedent(inspect.getsource(function))  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        why = "its text is not there"
+    else:
+        if not text.startswith("def "):
+            why = "only a function written with `def` can be saved"
+        elif getattr(function, "__closure__", None):
+            why = "it uses variables of the function that it was written in"
+    if why is not None:
+        raise make_argument_error(f"the reference of `{handle.name}` cannot be saved: {why}")
+    name = function.__name__  # type: ignore[union-attr]
+    alias = "" if name == short else f"\n\n{short} = {name}\n"
+    return f'"""Reference of {handle.name}."""\n\nimport numpy as np\n\n\n{text}{alias}'
