@@ -311,3 +311,108 @@ def test_a_division_by_zero_in_the_launch_is_explained():
     op = wb.op("test::zero(Tensor x) -> Tensor", text, shape="x[n] -> y[n]", threads="n/0")
     with pytest.raises(wb.ArgumentError, match="division by zero: 3 / 0 in `threads=\"n/0\"`"):
         op(np.ones(3, np.float32))
+
+
+HOST = """
+#include <torch/extension.h>
+#include <algorithm>
+// Greedy non-maximum suppression: boxes in the order of their scores, without those that overlap a chosen one by more than the threshold.
+at::Tensor nms(const at::Tensor& boxes, const at::Tensor& scores, double threshold) {
+    TORCH_CHECK(boxes.dim() == 2 && boxes.size(1) == 4, "boxes are of shape ", boxes.sizes());
+    auto order = scores.argsort(0, true).contiguous();
+    auto b = boxes.contiguous().accessor<float, 2>();
+    auto o = order.accessor<int64_t, 1>();
+    std::vector<int64_t> kept;
+    for (int64_t i = 0; i < o.size(0); ++i) {
+        bool keep = true;
+        for (int64_t k : kept) {
+            float w = std::min(b[o[i]][2], b[k][2]) - std::max(b[o[i]][0], b[k][0]);
+            float h = std::min(b[o[i]][3], b[k][3]) - std::max(b[o[i]][1], b[k][1]);
+            float inter = std::max(w, 0.f) * std::max(h, 0.f);
+            float one = (b[o[i]][2] - b[o[i]][0]) * (b[o[i]][3] - b[o[i]][1]), two = (b[k][2] - b[k][0]) * (b[k][3] - b[k][1]);
+            if (inter / (one + two - inter) > threshold) keep = false;
+        }
+        if (keep) kept.push_back(o[i]);
+    }
+    return torch::tensor(kept, torch::kLong);
+}
+std::vector<at::Tensor> each(const std::vector<at::Tensor>& xs, const c10::optional<at::Tensor>& add, at::IntArrayRef shape) {
+    std::vector<at::Tensor> out;
+    for (const auto& x : xs) out.push_back(add.has_value() ? (x + *add).reshape(shape) : x.reshape(shape));
+    return out;
+}
+void grow_(at::Tensor& x, double by) { x.add_(by); }
+at::Tensor sneaky(const at::Tensor& x) { x.add_(1); return x * 2; }
+"""
+
+
+def host(schema, **options):
+    return wb.op(schema, HOST, **options)
+
+
+def nms_reference(boxes, scores, threshold):
+    kept = []
+    for i in np.argsort(-scores, kind="stable"):
+        low = np.maximum(boxes[i, :2], boxes[kept, :2]) if kept else np.zeros((0, 2))
+        high = np.minimum(boxes[i, 2:], boxes[kept, 2:]) if kept else np.zeros((0, 2))
+        inter = np.prod(np.maximum(high - low, 0), axis=1)
+        area = lambda b: (b[..., 2] - b[..., 0]) * (b[..., 3] - b[..., 1])
+        if not (inter / (area(boxes[i]) + area(boxes[kept]) - inter) > threshold).any():
+            kept.append(i)
+    return np.array(kept, np.int64)
+
+
+def test_an_operator_whose_output_depends_on_the_data():
+    op = host("wb_host::nms(Tensor boxes, Tensor scores, float threshold) -> Tensor", reference=nms_reference)
+    rng = np.random.default_rng(5)
+    for n in (0, 1, 40):
+        corner = rng.uniform(0, 10, (n, 2))
+        boxes = np.concatenate([corner, corner + rng.uniform(1, 6, (n, 2))], axis=1).astype(np.float32)
+        scores = rng.permutation(n).astype(np.float32)
+        op.check(boxes, scores, 0.3).raise_if_failed()
+    assert wb.ops.wb_host.nms is op and "Tensor boxes" in op.schema
+    with pytest.raises(RuntimeError, match=r"boxes are of shape \[3\]"):
+        op(np.ones(3, np.float32), np.ones(3, np.float32), 0.5)
+    with pytest.raises(RuntimeError, match="nms"):
+        op.fake(wb.Spec((40, 4)), wb.Spec((40,)), 0.3)
+    op.register_fake(lambda boxes, scores, threshold: wb.Spec((boxes.shape[0],), "int64"))
+    assert op.fake(wb.Spec((40, 4)), wb.Spec((40,)), 0.3).shape == (40,)
+
+
+def test_lists_optionals_and_writes_of_host_functions():
+    each = host("wb_host::each(Tensor[] xs, Tensor? add, int[] shape) -> Tensor[]")
+    x = np.arange(6, dtype=np.float32)
+    one, two = each([x, x.reshape(2, 3)], None, [3, 2])
+    assert one.shape == two.shape == (3, 2) and np.array_equal(one, x.reshape(3, 2))
+    assert np.array_equal(each([x], np.float32([1]), shape=[6])[0], x + 1)
+    assert each([], None, [1]) == []
+    with pytest.raises(wb.ArgumentError, match=r"Expected a value of type 'int\[\]' for argument 'shape' but instead found type 'str'"):
+        each([x], None, "3")
+    grow = host("wb_host::grow_(Tensor(a!) x, float by) -> ()")
+    assert grow(x, 2.0) is None and x[0] == 2
+    sneaky = host("wb_host::sneaky(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="sneaky|written"):
+        sneaky(x)
+    assert x[0] == 2
+
+
+def test_host_operators_that_are_wrong():
+    with pytest.raises(wb.ArgumentError, match=r"(?s)Inferred operator schema .* Type mismatch in argument 1: Tensor vs Tensor\[\]"):
+        host("wb_host::each(Tensor xs, Tensor? add, int[] shape) -> Tensor[]")
+    with pytest.raises(wb.ArgumentError, match="is a host function, which launches itself; leave out threads="):
+        host("wb_host::nms(Tensor boxes, Tensor scores, float threshold) -> Tensor", threads="n")
+    with pytest.raises(wb.ArgumentError, match="a signature says nothing here"):
+        host("wb_host::nms(Tensor boxes, Tensor scores, float threshold) -> Tensor", shape="boxes[n,4] -> out[n]")
+    with pytest.raises(wb.ArgumentError, match="no_such|__global__"):
+        host("wb_host::f(Tensor x) -> Tensor", kernel="no_such")
+    named = host("wb_host::other(Tensor boxes, Tensor scores, float threshold) -> Tensor", kernel="nms")
+    assert named(np.zeros((0, 4), np.float32), np.zeros(0, np.float32), 0.5).shape == (0,)
+
+
+def test_a_name_may_be_a_kernel_and_then_a_host_function():
+    kernel = "__global__ void f(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x]; }"
+    x = np.ones(2, np.float32)
+    for _ in range(2):
+        assert wb.op("wb_host::turn(Tensor x) -> Tensor", kernel)(x)[0] == 2
+        assert wb.op("wb_host::turn(Tensor x) -> Tensor", "at::Tensor turn(at::Tensor x) { return x * 3; }")(x)[0] == 3
+        assert wb.ops.wb_host.turn(x)[0] == 3

@@ -497,3 +497,77 @@ def test_torch_may_come_later():
     light = [path for path in sys.path if "site-packages" in path]
     code = f"import sys; sys.path += {light!r}\n" + LATER
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+HOST = """
+#include <torch/extension.h>
+at::Tensor positive(const at::Tensor& x) { return x.masked_select(x > 0); }
+std::vector<at::Tensor> scale_each(const std::vector<at::Tensor>& xs, double by, const std::optional<at::Tensor>& add) {
+    std::vector<at::Tensor> out;
+    for (const auto& x : xs) out.push_back(add.has_value() ? x * by + *add : x * by);
+    return out;
+}
+at::Tensor powered(const at::Tensor& x, int64_t n) {
+    at::Tensor y = at::ones_like(x);
+    for (int64_t i = 0; i < n; ++i) y = y * x;
+    return y;
+}
+"""
+
+
+def test_an_output_whose_size_is_in_the_data():
+    op = wb.op("wb_host::positive(Tensor x) -> Tensor", HOST)
+    x = torch.tensor([-1.0, 2.0, 0.0, 3.0])
+    assert torch.ops.wb_host.positive(x).tolist() == [2.0, 3.0]
+
+    @op.register_fake
+    def fake(x):
+        return x.new_empty(torch.library.get_ctx().new_dynamic_size())
+
+    function = torch.compile(lambda v: torch.ops.wb_host.positive(v) * 2, fullgraph=True, backend="aot_eager")
+    torch._dynamo.config.capture_dynamic_output_shape_ops = True
+    for values in ([1.0, -1.0, 2.0], [-1.0, -1.0, 5.0]):
+        assert function(torch.tensor(values)).tolist() == [2 * v for v in values if v > 0]
+
+
+def test_lists_have_gradients():
+    op = wb.op("wb_host::scale_each(Tensor[] xs, float by, Tensor? add=None) -> Tensor[]", HOST)
+
+    def setup(ctx, inputs, output):
+        ctx.by, ctx.has = inputs[1], inputs[2] is not None
+
+    def backward(ctx, grads):
+        return [g * ctx.by for g in grads], None, sum(grads) if ctx.has else None
+
+    op.register_autograd(backward, setup_context=setup)
+    xs = [torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)]
+    add = torch.randn(3, requires_grad=True)
+    first, second = torch.ops.wb_host.scale_each(xs, 2.0, add)
+    close(first, xs[0] * 2 + add)
+    (first.sum() + 3 * second.sum()).backward()
+    assert xs[0].grad.tolist() == [2.0] * 3 and xs[1].grad.tolist() == [6.0] * 3 and add.grad.tolist() == [4.0] * 3
+    # Without the optional, which the dispatcher leaves out.
+    (only,) = torch.ops.wb_host.scale_each([xs[0]], 0.5)
+    xs[0].grad = None
+    only.sum().backward()
+    assert xs[0].grad.tolist() == [0.5] * 3
+    torch.library.opcheck(torch.ops.wb_host.scale_each.default, ([x.detach() for x in xs], 2.0, None))
+
+
+def test_a_gradient_by_an_operator_and_defaults_that_are_left_out():
+    text = HOST.replace("powered", "power_of")
+    power = wb.op("wb_host::power_of(Tensor x, int n=2) -> Tensor", text)
+    slope = """
+    #include <torch/extension.h>
+    at::Tensor slope(const at::Tensor& g, const at::Tensor& x, int64_t n) { return g * n * at::pow(x, (double)(n - 1)); }
+    """
+    wb.op("wb_host::slope(Tensor g, Tensor x, int n) -> Tensor", slope)
+    power.register_autograd("wb_host::slope", saves=["x", "n"])
+    x = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda v: torch.ops.wb_host.power_of(v, 3), (x,))
+    assert torch.autograd.gradcheck(torch.ops.wb_host.power_of, (x,))
+    power.opcheck(x.detach().numpy(), 3)
+    assert power.gradcheck(np.array([0.5, -1.5]), 3).passed
+    function = torch.compile(lambda v: torch.ops.wb_host.power_of(v, 3).sum(), fullgraph=True, backend="aot_eager")
+    function(x).backward()
+    torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)

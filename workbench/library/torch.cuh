@@ -420,7 +420,8 @@ public:
             __wb_push_c_string("memory in the order of ChannelsLast is not supported");
             __wb_raise(4, 1);
         }
-        return __wb::op<Tensor>("contiguous", *this);
+        // The very tensor where there is nothing to do, as torch has it: an accessor of the result outlives it then.
+        return is_contiguous() ? *this : __wb::op<Tensor>("contiguous", *this);
     }
     Tensor clone() const { return __wb::op<Tensor>("clone", *this); }
     Tensor detach() const { return *this; }

@@ -36,16 +36,17 @@ pub enum DType {
 }
 
 impl DType {
-    /// Writes 1 to the bytes of an element.
-    pub fn write_one(self, element: &mut [u8]) {
+    /// Writes a number to the bytes of an element; integers take it from 0 to 127, cut.
+    pub fn write(self, element: &mut [u8], number: f32) {
         element.fill(0);
         match self {
-            DType::Float64 => element.copy_from_slice(&1f64.to_ne_bytes()),
-            DType::Float32 => element.copy_from_slice(&1f32.to_ne_bytes()),
-            DType::Float16 => element.copy_from_slice(&half::f16::ONE.to_ne_bytes()),
-            DType::BFloat16 => element.copy_from_slice(&half::bf16::ONE.to_ne_bytes()),
+            DType::Float64 => element.copy_from_slice(&f64::from(number).to_ne_bytes()),
+            DType::Float32 => element.copy_from_slice(&number.to_ne_bytes()),
+            DType::Float16 => element.copy_from_slice(&half::f16::from_f32(number).to_ne_bytes()),
+            DType::BFloat16 => element.copy_from_slice(&half::bf16::from_f32(number).to_ne_bytes()),
+            DType::Bool => element[0] = u8::from(number >= 1.0),
             // Integers, little end first, as every machine here has them.
-            _ => element[0] = 1,
+            _ => element[0] = number.clamp(0.0, 127.0) as u8,
         }
     }
 

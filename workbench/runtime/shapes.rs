@@ -1,6 +1,6 @@
 //! Shapes of what host functions give, from shapes alone.
 
-use super::host::{Export, HostTensor, Limits, Value, hollowly};
+use super::host::{Export, Fill, HostTensor, Limits, Value, hollowly};
 use super::program::Program;
 use super::{Error, Result};
 use crate::back::FaultKind;
@@ -10,7 +10,7 @@ const SECOND_TRY: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Program {
     /// The shapes and types of what a host function that the text offers gives: it runs on tensors of the arguments' shapes that hold
-    /// nothing, and its launches are left out. Twice, with other values: where that changes the shapes, they are not a matter of shapes.
+    /// nothing, and its launches are left out. Thrice, with other values: where that changes the shapes, they are not a matter of shapes.
     ///
     /// # Errors
     /// As [`Program::call_export`]; [`Error::Other`] where the shapes depend on values.
@@ -25,39 +25,45 @@ impl Program {
             Error::Other(format!("{name}: {why}, so its shapes do not follow from shapes: give a shape function"))
         };
         let begun = std::time::Instant::now();
-        let first = match self.call_export(export, hollow(args, false)?, limits) {
+        let first = match self.call_export(export, hollow(args, Fill::Zeros)?, limits) {
             Ok((value, _)) => value,
             Err(Error::Fault(fault)) if !matches!(fault.kind, FaultKind::Raised(_) | FaultKind::Interrupted) => {
                 return Err(needs_values(&format!("on tensors that hold zeros there is a fault ({})", fault.detail)));
             }
             Err(error) => return Err(error),
         };
-        if begun.elapsed() >= SECOND_TRY {
-            return Ok(first);
+        // Zeros and ones are alike in more ways than others: 0 / 0 and boxes without extent, say.
+        for fill in [Fill::Ones, Fill::Mixed] {
+            if begun.elapsed() >= SECOND_TRY {
+                break;
+            }
+            match self.call_export(export, hollow(args, fill)?, limits) {
+                Ok((other, _)) if !first.is_alike(&other) => {
+                    return Err(needs_values("it looks at the values of its tensors"));
+                }
+                Err(Error::Fault(fault)) if fault.kind == FaultKind::Interrupted => return Err(Error::Fault(fault)),
+                // What the values break there, a check or an index, tells nothing of the shapes.
+                _ => {}
+            }
         }
-        match self.call_export(export, hollow(args, true)?, limits) {
-            Ok((second, _)) if !first.is_alike(&second) => Err(needs_values("it looks at the values of its tensors")),
-            Err(Error::Fault(fault)) if fault.kind == FaultKind::Interrupted => Err(Error::Fault(fault)),
-            // What the values break there, a check or an index, tells nothing of the shapes.
-            _ => Ok(first),
-        }
+        Ok(first)
     }
 }
 
-/// Values with new tensors of the same shapes in the place of the tensors, zeros or beginning with ones.
-fn hollow(values: &[Value], ones: bool) -> Result<Vec<Value>> {
-    values.iter().map(|value| hollow_one(value, ones)).collect()
+/// Values with new tensors of the same shapes in the place of the tensors, which hold what `fill` says.
+fn hollow(values: &[Value], fill: Fill) -> Result<Vec<Value>> {
+    values.iter().map(|value| hollow_one(value, fill)).collect()
 }
 
-fn hollow_one(value: &Value, ones: bool) -> Result<Value> {
+fn hollow_one(value: &Value, fill: Fill) -> Result<Value> {
     Ok(match value {
         Value::Tensor(t) => Value::Tensor(
-            HostTensor::filled(t.dtype(), t.shape(), t.device(), ones).map_err(|(_, why)| Error::Other(why))?,
+            HostTensor::filled(t.dtype(), t.shape(), t.device(), fill).map_err(|(_, why)| Error::Other(why))?,
         ),
-        Value::List(all) => Value::List(hollow(all, ones)?),
-        Value::Tuple(all) => Value::Tuple(hollow(all, ones)?),
+        Value::List(all) => Value::List(hollow(all, fill)?),
+        Value::Tuple(all) => Value::Tuple(hollow(all, fill)?),
         Value::Dict(all) => {
-            let pairs = all.iter().map(|(k, v)| Ok((k.clone(), hollow_one(v, ones)?)));
+            let pairs = all.iter().map(|(k, v)| Ok((k.clone(), hollow_one(v, fill)?)));
             Value::Dict(pairs.collect::<Result<_>>()?)
         }
         other => other.clone(),

@@ -4,7 +4,7 @@ use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::exceptions::{PyOverflowError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
-use workbench::runtime::host::{DeviceTag, Export, HostTensor, Limits, Registration, Storage, Value, hollowly};
+use workbench::runtime::host::{DeviceTag, Export, Fill, HostTensor, Limits, Registration, Storage, Value, hollowly};
 use workbench::runtime::{DType, Program, Report};
 
 use crate::args::{self, interop};
@@ -63,7 +63,7 @@ impl<'py> Given<'py> {
             let Some(dtype) = DType::from_name(&dtype) else {
                 return Err(argument(py, format!("{at} is of {dtype}, which host code does not know")));
             };
-            return match hollowly(|| HostTensor::filled(dtype, &shape, DeviceTag::CPU, false)) {
+            return match hollowly(|| HostTensor::filled(dtype, &shape, DeviceTag::CPU, Fill::Zeros)) {
                 Ok(tensor) => Ok(Value::Tensor(tensor)),
                 Err((_, message)) => Err(argument(py, format!("{at}: {message}"))),
             };

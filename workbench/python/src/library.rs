@@ -432,17 +432,8 @@ impl LibraryOp {
 
     /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: the
     /// implementation runs on tensors that hold nothing, its launches left out.
-    ///
-    /// >>> import workbench as wb
-    /// >>> source = """
-    /// ... at::Tensor stack(const at::Tensor& x, int64_t n) { return x.repeat({n, 1}); }
-    /// ... TORCH_LIBRARY(doc_shapes, m) { m.def("stack(Tensor x, int n) -> Tensor", &stack); }
-    /// ... """
-    /// >>> _ = wb.load_inline("doc_shapes", source, is_python_module=False)
-    /// >>> wb.ops.doc_shapes.stack.fake(wb.Spec((2, 3), "float32"), 4)
-    /// Spec(shape=(8, 3), dtype='float32', device='cpu')
     #[pyo3(signature = (*args, **kwargs))]
-    fn fake<'py>(
+    fn _derived<'py>(
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,

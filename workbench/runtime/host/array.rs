@@ -54,6 +54,29 @@ thread_local! {
     static HOLLOW: Cell<bool> = const { Cell::new(false) };
 }
 
+/// What tensors hold that stand for others of their shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// Zeros.
+    Zeros,
+    /// Ones.
+    Ones,
+    /// Numbers from -1 to 3 in no order.
+    Mixed,
+}
+
+impl Fill {
+    /// The number of an element.
+    fn number(self, i: usize) -> f32 {
+        match self {
+            Fill::Zeros => 0.0,
+            Fill::Ones => 1.0,
+            // Multiplying by the golden ratio's bits spreads what follows one another.
+            Fill::Mixed => ((i as u32 + 1).wrapping_mul(0x9e37_79b9) >> 16) as f32 / 16_384.0 - 1.0,
+        }
+    }
+}
+
 /// Storage from this many bytes on is address space alone where nothing is to be computed.
 const HOLLOW_BYTES: usize = 1 << 16;
 
@@ -293,18 +316,20 @@ impl HostTensor {
         Ok(HostTensor::view(storage, dtype, shape.into(), contiguous_strides(shape), 0, device))
     }
 
-    /// A contiguous tensor of zeros, or one that begins with ones.
+    /// A contiguous tensor of zeros, or one that begins with what `fill` says.
     ///
     /// # Errors
     /// As [`HostTensor::new`].
-    pub fn filled(dtype: DType, shape: &[i64], device: DeviceTag, ones: bool) -> Answer<Self> {
+    pub fn filled(dtype: DType, shape: &[i64], device: DeviceTag, fill: Fill) -> Answer<Self> {
         let made = HostTensor::new(dtype, shape, device, true)?;
         // Of what is large the first pages will do.
         let first = made.storage.bytes.min(HOLLOW_BYTES);
-        if ones {
+        if fill != Fill::Zeros {
             // SAFETY: the storage is its own, nobody else has seen it, and so many bytes are there.
             let bytes = unsafe { std::slice::from_raw_parts_mut(made.storage.ptr, first) };
-            bytes.chunks_exact_mut(dtype.size()).for_each(|element| dtype.write_one(element));
+            for (i, element) in bytes.chunks_exact_mut(dtype.size()).enumerate() {
+                dtype.write(element, fill.number(i));
+            }
         }
         Ok(made)
     }

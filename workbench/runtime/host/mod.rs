@@ -14,7 +14,7 @@ pub mod ops;
 mod python;
 mod value;
 
-pub use array::{Answer, DeviceTag, HostTensor, Lender, Storage, contiguous_strides, hollowly};
+pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
 pub use call::{Call, Dispatcher, Limits, set_dispatcher};
 pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 pub use neuron::Core;

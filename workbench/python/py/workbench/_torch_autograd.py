@@ -41,6 +41,7 @@ class _Call:
             self.lengths.append(len(value) if is_list else None)
             self.flat.extend(value if is_list else (value,))
         self.results: list[int | None] | None = None
+        self.is_list = False
 
     def nested(self, flat: Sequence[Any]) -> list[Any]:
         """One entry for each argument that was passed."""
@@ -76,9 +77,12 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
                 handle._setup(ctx=ctx, inputs=tuple(every[:count]), keyword_only_inputs=by_name, output=result)
             if not isinstance(result, (list, tuple)):
                 return result
-            call.results = [len(item) if isinstance(item, (list, tuple)) else None for item in result]
+            # A tuple is several results; a list is one.
+            call.is_list = not isinstance(result, tuple)
+            several = (result,) if call.is_list else result
+            call.results = [len(item) if isinstance(item, (list, tuple)) else None for item in several]
             flattened: list[Any] = []
-            for item in result:
+            for item in several:
                 flattened.extend(item if isinstance(item, (list, tuple)) else (item,))
             return tuple(flattened)
 
@@ -112,7 +116,10 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
             call = _Call(handle, args, kwargs)
             with _one_level():
                 result = Gradient.apply(call, keyset, *call.flat)
-            return result if call.results is None else tuple(_nested(result, call.results))
+            if call.results is None:
+                return result
+            nested = _nested(result, call.results)
+            return nested[0] if call.is_list else tuple(nested)
         with torch._C._AutoDispatchBelowAutograd():
             return operator.redispatch(keyset & torch._C._after_autograd_keyset, *args, **kwargs)
 

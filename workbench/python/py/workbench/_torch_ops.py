@@ -20,7 +20,7 @@ from .differentiable import LibraryOp
 from .errors import make_argument_error
 from .operators import Op, Spec, handles
 
-__all__ = ["define", "packet", "set_gradient", "set_vmap"]
+__all__ = ["define", "note_change", "packet", "set_gradient", "set_vmap"]
 
 _FOLDER = Path(torch.__file__).parent
 _workbench.torch_is_here(torch.Tensor)
@@ -145,6 +145,11 @@ def set_gradient(name: str) -> None:
     _note_change(entry, handle)
 
 
+def note_change(name: str) -> None:
+    """Shapes of an operator come about in another way."""
+    _note_change(_entries[name], handles[name])
+
+
 def set_vmap(name: str, rule: Callable[..., Any]) -> None:
     """Registers how an operator runs over a batch."""
     entry = _entries[name]
@@ -205,7 +210,9 @@ def _fake(name: str, overload: str) -> Callable[..., Any]:
         device = "cpu" if first is None else first.device
         if isinstance(handle, Op):
             return _op_fake(handle, args, kwargs, device)
-        return _tensors(getattr(handle, overload).fake(*args, **kwargs), device)
+        if handle._fake is not None and overload == "default":
+            return _tensors(handle._fake(*args, **kwargs), device)
+        return _tensors(getattr(handle, overload)._derived(*args, **kwargs), device)
 
     return fake
 
@@ -312,7 +319,7 @@ def _note_change(entry: _Entry, handle: Any) -> None:
             prints.append(_print(rule, set()))
     else:
         prints.append(handle._text_print)
-        prints += [_print(rule, set()) for rule in (handle._backward, handle._setup)]
+        prints += [_print(rule, set()) for rule in (handle._fake, handle._backward, handle._setup)]
     now = hashlib.sha256("\n".join(prints).encode()).hexdigest()
     if entry.print and now != entry.print:
         _forget_compiled()

@@ -97,6 +97,36 @@ class Differentiable:
         torch_side.set_vmap(self.name, rule)
         return rule
 
+    def opcheck(
+        self, *args: Any, test_utils: Sequence[str] | None = None, raise_exception: bool = True, **kwargs: Any
+    ) -> dict[str, str]:
+        """torch's own checks of the operator in `torch.ops`, `torch.library.opcheck`: "SUCCESS" or what is wrong, by the names of its
+        tests. Arrays are given to torch as tensors.
+
+        ImportError where torch is not installed.
+
+        >>> import numpy as np, workbench as wb
+        >>> halved = wb.op("doc::halved(Tensor x) -> Tensor", "at::Tensor halved(at::Tensor x) { return x / 2; }")
+        >>> halved.opcheck(np.ones(3))    # doctest: +SKIP
+        {'test_schema': 'SUCCESS', 'test_autograd_registration': 'SUCCESS', ...}
+        """
+        try:
+            import torch
+        except ImportError as error:
+            raise ImportError("opcheck is torch's: pip install torch") from error
+        from ._torch_ops import packet
+
+        found = packet(self.name)
+        overload = found if isinstance(found, torch._ops.OpOverload) else found.default
+
+        def tensor(value: Any) -> Any:
+            return torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
+
+        options: dict[str, Any] = {} if test_utils is None else {"test_utils": tuple(test_utils)}
+        given = tuple(map(tensor, args)), {name: tensor(value) for name, value in kwargs.items()}
+        checked: dict[str, str] = torch.library.opcheck(overload, *given, raise_exception=raise_exception, **options)
+        return checked
+
     def _gradient(self) -> Callable[..., Any]:
         if self._backward is None:
             raise make_argument_error(
@@ -245,8 +275,42 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     #: What it is checked against.
     reference: Callable[..., Any] | None = None
 
+    _fake: Callable[..., Any] | None = None
+
     def __reduce__(self) -> Any:
-        return _rebuild, (self.name, self._modules, self.reference, self._backward, self._setup)
+        return _rebuild, (self.name, self._modules, self.reference, self._fake, self._backward, self._setup)
+
+    def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
+        """The shapes of the results, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
+
+        Without one they are derived, by running the host function on tensors that hold nothing; that takes sizes as numbers, and
+        cannot say what depends on data. A fake can have sizes that are symbols, and `torch.library.get_ctx().new_dynamic_size()`.
+
+        >>> import numpy as np, workbench as wb
+        >>> twice = wb.op("doc::twice_fake(Tensor x) -> Tensor", "at::Tensor twice_fake(at::Tensor x) { return x + x; }")
+        >>> @twice.register_fake
+        ... def fake(x):
+        ...     return wb.empty_like(x)
+        >>> twice.fake(wb.Spec((2, 3)))
+        Spec(shape=(2, 3), dtype='float32', device='cpu')
+        """
+        if not callable(fake):
+            raise make_argument_error(f"a callable is wanted, got {type(fake).__name__}")
+        self._fake = fake
+        torch_side.note_change(self.name)
+        return fake
+
+    def fake(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: by
+        the registered fake, or by the implementation, which runs on tensors that hold nothing, its launches left out.
+
+        >>> import workbench as wb
+        >>> stack = wb.op("doc::stack(Tensor x, int n) -> Tensor",
+        ...               "at::Tensor stack(const at::Tensor& x, int64_t n) { return x.repeat({n, 1}); }")
+        >>> stack.fake(wb.Spec((2, 3), "float32"), 4)
+        Spec(shape=(8, 3), dtype='float32', device='cpu')
+        """
+        return self._derived(*args, **kwargs) if self._fake is None else self._fake(*args, **kwargs)
 
     def __getattr__(self, name: str) -> NativeLibraryOp:
         if name.startswith("_"):
@@ -353,12 +417,14 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         return report
 
 
-def _rebuild(name: str, modules: list[Any], reference: Any, backward: Any, setup: Any) -> Any:
+def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, backward: Any, setup: Any) -> Any:
     # Its modules have registered what they say when they were made.
     from .operators import handles
 
     made = handles[name]
     made.reference = reference
+    if fake is not None:
+        made.register_fake(fake)
     if backward is not None:
         made.register_autograd(backward, setup_context=setup)
     return made

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _workbench, torch_side
 from ._compile import compile as compile_source
+from ._compile import rebuild
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
 from .differentiable import Differentiable, LibraryOp
 from .errors import make_argument_error
@@ -438,8 +439,9 @@ def op(
     grid: str | int | Sequence[int | str] | None = None,
     reference: Callable[..., Any] | None = None,
     name: str | None = None,
-) -> Op:
-    """Makes an operator of a kernel, or gives its name a new meaning, for every handle there is.
+) -> Any:
+    """Makes an operator of a kernel or of a host function, or gives its name a new meaning, for every handle there is: an `Op`, or of
+    a host function a `LibraryOp`.
 
     `schema` is torch's: "lab::muladd(Tensor a, Tensor b, float c) -> Tensor". `source` is CUDA C++ (messages call it
     `name`) or a compiled module; `kernel` says which kernel where there are several. `shape` is a signature such as
@@ -447,6 +449,10 @@ def op(
     bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. `threads` (or
     `grid`) are expressions over dims; without them there is one thread per element of output 0. `reference` is what
     `check` compares with.
+
+    A host function (`kernel` names it; or it has the operator's name; or the text has nothing else) works its outputs out
+    itself, lists, optionals and sizes that depend on data included; its shapes are derived, or `shape` is a callable. The
+    schema has to be what its C++ type says.
 
     Raises ArgumentError for a schema, shape or parameter that does not fit (with the binding made), CompileError for the
     text.
@@ -461,12 +467,19 @@ def op(
     array([3., 3., 3.], dtype=float32)
     >>> wb.ops.doc.muladd is muladd
     True
+    >>> positive = wb.op("doc::positive(Tensor x) -> Tensor",
+    ...                  "at::Tensor positive(const at::Tensor& x) { return x.masked_select(x > 0); }")
+    >>> positive(np.array([-1.0, 2.0, 3.0]))
+    array([2., 3.])
     """
     full_name, _ = _workbench.schema_parts(schema)
     module = source if isinstance(source, Module) else compile_source(source, name=name or full_name)
     if reference is not None and not callable(reference):
         raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
     parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid}
+    function = _host_function(module, full_name, kernel)
+    if function is not None:
+        return _host_op(schema, module, function, parts, reference)
     handle = handles.get(full_name)
     if isinstance(handle, Op):
         handle._define(schema, module, parts)
@@ -480,13 +493,51 @@ def op(
     return handle
 
 
+def _host_function(module: Module, full_name: str, wanted: str | None) -> str | None:
+    """The host function that is meant, where it is none of the kernels."""
+    if module.device != "cpu":
+        return None
+    short = full_name.split("::")[1].partition(".")[0]
+    kernels, functions = module.kernels, module.host_functions
+    if wanted is not None:
+        return wanted if wanted in functions and wanted not in kernels else None
+    if short in kernels or len(kernels) == 1 and short not in functions:
+        return None
+    if short in functions:
+        return short
+    return functions[0] if len(functions) == 1 and not kernels else None
+
+
+def _host_op(
+    schema: str, module: Module, function: str, parts: dict[str, Any], reference: Callable[..., Any] | None
+) -> LibraryOp:
+    full_name, _ = _workbench.schema_parts(schema)
+    for option in ("threads", "block", "grid"):
+        if parts[option] is not None:
+            raise make_argument_error(f"`{full_name}` is a host function, which launches itself; leave out {option}=")
+    if isinstance(parts["shape"], str):
+        raise make_argument_error(
+            f"`{full_name}` is a host function: its shapes are derived, or shape= is a callable; a signature says nothing here"
+        )
+    namespace, _, rest = schema.strip().partition("::")
+    quoted = rest.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    registration = f'\nTORCH_LIBRARY_FRAGMENT({namespace}, m) {{ m.def("{quoted}", &{function}); }}\n'
+    _, (text, state, timeout) = module.__reduce__()
+    rebuild(text + registration, state, timeout)
+    handle: LibraryOp = handles[full_name.partition(".")[0]]
+    handle.reference = reference
+    if parts["shape"] is not None:
+        handle.register_fake(parts["shape"])
+    return handle
+
+
 def adopt_library(names: Sequence[str]) -> None:
     """Makes operators that a text has registered with the dispatcher known by their names; the native half calls it."""
     for name in names:
         known = handles.get(name)
         if isinstance(known, LibraryOp):
             # Its text says anew what it is; a gradient is registered after that, as of any operator.
-            known._backward, known._setup = None, None
+            known._backward, known._setup, known._fake = None, None, None
         else:
             handles[name] = LibraryOp(name)
         torch_side.define(name)

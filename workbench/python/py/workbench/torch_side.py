@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Callable, Sequence
 
-__all__ = ["define", "set_gradient", "set_vmap"]
+__all__ = ["define", "note_change", "set_gradient", "set_vmap"]
 
 # What is to be said, in order; the last word on a name and a kind stays.
 _waiting: dict[tuple[str, str], Callable[[Any], None]] = {}
@@ -31,6 +31,11 @@ def set_gradient(name: str) -> None:
 def set_vmap(name: str, rule: Callable[..., Any]) -> None:
     """An operator has a rule for batches."""
     _tell(("vmap", name), lambda ops: ops.set_vmap(name, rule))
+
+
+def note_change(name: str) -> None:
+    """The shapes of an operator come about in another way."""
+    _tell(("change", name), lambda ops: ops.note_change(name))
 
 
 def _tell(key: tuple[str, str], say: Callable[[Any], None]) -> None:
