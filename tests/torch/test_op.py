@@ -347,6 +347,14 @@ def test_a_schema_that_changes():
     wb.op("wb_again::f(Tensor x, float by=3.0) -> Tensor", text.replace("NAME", ", float by").replace("VALUE", "* by"))
     assert torch.equal(torch.ops.wb_again.f(x), 3 * x) and torch.equal(torch.ops.wb_again.f(x, 5.0), 5 * x)
     assert torch.equal(function(x), 3 * x)
+    # What somebody holds is the operator that has the name now; torch's own objects would point at memory that is gone.
+    packet, overload = torch.ops.wb_again.f, torch.ops.wb_again.f.default
+    for turn in range(20):
+        wb.op(f"wb_again::f(Tensor x, float by={turn}.0) -> Tensor", text.replace("NAME", ", float by").replace("VALUE", "* by"))
+        assert torch.equal(packet(x), turn * x) and torch.equal(overload(x), turn * x)
+        assert torch.ops.wb_again.f is packet and packet.default is overload
+        assert repr(turn) in str(overload._schema)
+    wb.op("wb_again::f(Tensor x, float by=3.0) -> Tensor", text.replace("NAME", ", float by").replace("VALUE", "* by"))
     with pytest.raises(wb.ArgumentError, match="reserved namespace"):
         wb.op("prim::f(Tensor x) -> Tensor", text.replace("NAME", "").replace("VALUE", "* 2"))
     with pytest.raises(wb.ArgumentError):

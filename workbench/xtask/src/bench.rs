@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: the Rust benchmarks, then the Python call path, all in release; `cargo xtask bench inline`: whole inline extensions
-//! beside torch.
+//! beside torch; `cargo xtask bench torch`: calls through `torch.ops` beside torch's own operators.
 
 use std::process::Command;
 
@@ -11,7 +11,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
     match args {
         [] => all(),
         [only] if only == "inline" => inline(),
-        [arg, ..] => Err(format!("cargo xtask bench has no option `{arg}`; it has `inline`")),
+        [only] if only == "torch" => torch(),
+        [arg, ..] => Err(format!("cargo xtask bench has no option `{arg}`; it has `inline` and `torch`")),
     }
 }
 
@@ -21,6 +22,20 @@ fn all() -> Result<(), String> {
     step::show(
         "Python call path, beside NumPy",
         Command::new(env.python()).arg("workbench/xtask/bench_python.py").current_dir(root()),
+    )
+}
+
+fn torch() -> Result<(), String> {
+    let env = Environment::prepare(true)?;
+    let torch = Environment::of_torch()?;
+    step::show(
+        "calls through torch.ops",
+        Command::new(torch.python())
+            .arg("workbench/xtask/bench_torch.py")
+            .arg(env.python())
+            .env("TORCH_EXTENSIONS_DIR", root().join(".lab/torch-extensions"))
+            .env("PATH", torch.path())
+            .current_dir(root()),
     )
 }
 

@@ -27,6 +27,7 @@ cargo xtask <command>
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side
              inline         whole inline extensions beside torch, from text to first result; downloads 3 GB
+             torch          calls through torch.ops beside torch's own operators; downloads 3 GB
   kernels  [NAME ...]: every operator in kernels/ beside its reference: values, gradients, shapes; one table
   ulp      [NAME ...] [--stride N]: largest errors of the float functions over all 2^32 arguments; takes hours
              --stride N     every N-th argument only

@@ -82,10 +82,63 @@ class _Entry:
     def destroy(self) -> None:
         for kind in list(self.rules):
             self.drop(kind)
+        held = self.held()
         for kernel in self.kernels:
             kernel._destroy()
         self.library._destroy()
-        getattr(torch.ops, self.namespace).__dict__.pop(self.short.partition(".")[0], None)
+        vars(getattr(torch.ops, self.namespace)).pop(self.short.partition(".")[0], None)
+        if held is not None:
+            _retire(held)
+            _retired[self.packet_name()] = held
+
+    def packet_name(self) -> str:
+        """The qualified name, without an overload's."""
+        return self.name.partition(".")[0]
+
+    def held(self) -> Any:
+        """The object in `torch.ops` that somebody may hold."""
+        return vars(getattr(torch.ops, self.namespace)).get(self.short.partition(".")[0])
+
+
+# Objects of `torch.ops` whose operators have been taken out, by name: somebody may hold them, and torch's point at memory that is gone.
+_retired: dict[str, Any] = {}
+
+
+def _overloads(held: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(held).items() if isinstance(value, torch._ops.OpOverload)}
+
+
+def _retire(held: Any) -> None:
+    """Makes a packet and its overloads say that their operator is gone, rather than call what was there."""
+
+    def gone(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"the operator `{held._qualified_op_name}` is no longer there")
+
+    held._op = gone
+    for overload in _overloads(held).values():
+        overload._op = overload._op_dk = gone
+
+
+def _revive(name: str) -> None:
+    """Gives a packet that somebody may hold, and its overloads, the operator that has their name now."""
+    held = _retired.pop(name, None)
+    if held is None:
+        return
+    namespace, short = name.split("::")
+    space = getattr(torch.ops, namespace)
+    vars(space).pop(short, None)
+    fresh, old = getattr(space, short), _overloads(held)
+    for overload in fresh._overload_names:
+        one = getattr(fresh, overload or "default")
+        if (kept := old.pop(overload or "default", None)) is not None:
+            vars(kept).clear()
+            vars(kept).update(vars(one))
+            kept._overloadpacket = held
+            setattr(fresh, overload or "default", kept)
+    lost = {name: value for name, value in old.items()}
+    vars(held).clear()
+    vars(held).update(vars(fresh) | lost)
+    vars(space)[short] = held
 
 
 def _schemas(handle: Any) -> Iterator[tuple[str, str]]:
@@ -117,6 +170,7 @@ def define(name: str) -> None:
         entry = _Entry(name, schemas)
         entry.define()
         _entries[name] = entry
+        _revive(entry.packet_name())
     _note_change(entry, handle)
 
 
