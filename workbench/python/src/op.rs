@@ -166,6 +166,31 @@ impl NativeOp {
         self.call(py, &definition, &objects)
     }
 
+    /// The shapes and dtypes of the fresh outputs, for arguments of a call whose arrays may be `Spec`s; nothing is run.
+    fn _fresh<'py>(&self, py: Python<'py>, inputs: &Bound<'py, PyTuple>) -> PyResult<Vec<(Vec<i64>, &'static str)>> {
+        let definition = self.op.definition();
+        let objects: Objects<'py> = inputs.iter().collect();
+        let mut keep = Keep::new();
+        let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
+        for (arg, object) in definition.schema.args.iter().zip(&objects) {
+            let spec = args::interop(py)?.call_method1("host_spec", (object,))?;
+            let spec: Option<(Vec<i64>, String)> = if arg.is_tensor() { spec.extract()? } else { None };
+            args.push(match spec {
+                Some((shape, name)) => {
+                    let Some(dtype) = DType::from_name(&name) else {
+                        let message = format!("`{}`: argument `{}` is of {name}", self.op.name(), arg.name);
+                        return Err(argument(py, message));
+                    };
+                    let shape = shape.into_iter().collect();
+                    ArgValue::Array(ops::ArrayRef { ptr: std::ptr::null_mut(), dtype, shape, writable: true })
+                }
+                None => values::value(self.op.name(), arg, object, &mut keep)?,
+            });
+        }
+        let plan = self.with_arguments(py, &objects, || self.op.plan(&args))?.map_err(|e| errors::to_py(py, e))?;
+        Ok(plan.outputs.iter().map(|o| (o.shape.to_vec(), o.dtype.name())).collect())
+    }
+
     /// For each result the position of the argument that it is; None where it is fresh.
     #[getter]
     fn _results(&self) -> Vec<Option<usize>> {

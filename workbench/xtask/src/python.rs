@@ -22,6 +22,7 @@ const TEST_PACKAGES: &[&str] = &[
     "cloudpickle",
     "dask[array]",
     "distributed",
+    "jax",
     "ml_dtypes",
     "matplotlib",
 ];

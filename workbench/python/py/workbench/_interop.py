@@ -133,6 +133,10 @@ def like(first: Any, array: np.ndarray) -> Any:
         if array.dtype.name == "bfloat16":
             return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(array)
+    if module in ("jax", "jaxlib"):
+        import jax
+
+        return jax.numpy.asarray(array)
     return array
 
 

@@ -127,6 +127,22 @@ class Differentiable:
         checked: dict[str, str] = torch.library.opcheck(overload, *given, raise_exception=raise_exception, **options)
         return checked
 
+    def to_jax(self) -> Callable[..., Any]:
+        """The operator as a function on JAX's arrays, for `jax.jit`, `jax.vmap` and, where a gradient is registered, `jax.grad`.
+
+        It runs on the host, by `jax.pure_callback`, with shapes from `fake`; an operator that writes its arguments is an ArgumentError.
+        ImportError where JAX is not installed.
+
+        >>> import numpy as np, workbench as wb
+        >>> doubled = wb.op("doc::doubled(Tensor x) -> Tensor", "at::Tensor doubled(const at::Tensor& x) { return x * 2; }")
+        >>> import jax    # doctest: +SKIP
+        >>> jax.jit(doubled.to_jax())(np.ones(2, np.float32))    # doctest: +SKIP
+        Array([2., 2.], dtype=float32)
+        """
+        from ._jax import to_jax
+
+        return to_jax(self)
+
     def _gradient(self) -> Callable[..., Any]:
         if self._backward is None:
             raise make_argument_error(

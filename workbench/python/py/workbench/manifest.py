@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
-import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -345,6 +342,9 @@ def load_library(path: str | Path) -> Library:
 
 def _references(path: Path) -> ModuleType:
     """The module of a file, which no other file replaces."""
+    # Imported here: `import workbench` should not wait for it.
+    import importlib.util
+
     spec = importlib.util.spec_from_file_location(f"workbench_reference_{path.stem}", path)
     if spec is None or spec.loader is None or not path.exists():
         raise make_argument_error(f"{path}: there is no such Python file")
@@ -401,6 +401,9 @@ def _entry(handle: Op) -> dict[str, Any]:
 
 def _source(handle: Op, short: str) -> str:
     """A reference as the text of a file of its own."""
+    import inspect
+    import textwrap
+
     function: Callable[..., Any] | None = handle.reference
     why = None
     try:

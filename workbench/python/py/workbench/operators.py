@@ -226,6 +226,23 @@ class Op(Differentiable, NativeOp):
             torch_side.set_gradient(self.name)
         return fake
 
+    def fake(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at.
+
+        >>> import workbench as wb
+        >>> outer = wb.op("doc::outer(Tensor a, Tensor b) -> Tensor", '''
+        ... __global__ void outer(const float* a, const float* b, float* out, int m, int n) {
+        ...     int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+        ...     if (i < m && j < n) out[i * n + j] = a[i] * b[j];
+        ... }''', shape="a[m], b[n] -> out[m,n]", threads="n, m")
+        >>> outer.fake(wb.Spec(3), wb.Spec(5))
+        Spec(shape=(3, 5), dtype='float32', device='cpu')
+        """
+        inputs = self._arguments(args, kwargs)
+        fresh = iter([Spec(shape, dtype) for shape, dtype in self._fresh(inputs)])
+        made = [next(fresh) if source is None else _as_spec(inputs[source]) for source in self._results]
+        return None if not made else made[0] if len(made) == 1 else tuple(made)
+
     def save(self, path: Any) -> None:
         """Writes a manifest, a `.toml` file with the text, from which `wb.load_library` makes the operator again; the reference goes
         into a Python file beside it.
@@ -384,6 +401,10 @@ class Op(Differentiable, NativeOp):
     def _define(self, schema: str, module: Module, parts: dict[str, Any]) -> None:
         self._redefine(*_native_arguments(schema, module, parts))
         self.module, self._parts = module, parts
+
+
+def _as_spec(value: Any) -> Spec:
+    return value if isinstance(value, Spec) else Spec(tuple(value.shape), value.dtype)
 
 
 def _native_arguments(schema: str, module: Module, parts: dict[str, Any]) -> tuple[Any, ...]:

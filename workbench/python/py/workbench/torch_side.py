@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.util
 import sys
 import warnings
-from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 __all__ = ["define", "note_change", "set_gradient", "set_vmap"]
 
@@ -67,7 +67,7 @@ def _say_all() -> None:
         _waiting.pop(key)(_torch_ops)
 
 
-class _Watcher(importlib.abc.MetaPathFinder):
+class _Watcher:
     """Waits for `import torch`, and speaks when that is done."""
 
     def find_spec(
@@ -76,7 +76,9 @@ class _Watcher(importlib.abc.MetaPathFinder):
         if fullname != "torch":
             return None
         sys.meta_path.remove(self)
-        spec = importlib.util.find_spec("torch")
+        # As `importlib.util.find_spec`, whose module takes longer to import than it is worth.
+        found = (finder.find_spec(fullname, path, target) for finder in list(sys.meta_path))
+        spec = next((one for one in found if one is not None), None)
         if spec is None or spec.loader is None:
             _watch()
             return spec
@@ -95,4 +97,4 @@ class _Watcher(importlib.abc.MetaPathFinder):
 
 def _watch() -> None:
     if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Watcher())
+        sys.meta_path.insert(0, _Watcher())  # type: ignore[arg-type]
