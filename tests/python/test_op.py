@@ -416,3 +416,50 @@ def test_a_name_may_be_a_kernel_and_then_a_host_function():
         assert wb.op("wb_host::turn(Tensor x) -> Tensor", kernel)(x)[0] == 2
         assert wb.op("wb_host::turn(Tensor x) -> Tensor", "at::Tensor turn(at::Tensor x) { return x * 3; }")(x)[0] == 3
         assert wb.ops.wb_host.turn(x)[0] == 3
+
+
+def test_a_callable_as_an_operator():
+    calls = []
+
+    def scaled(x, by, *, shift):
+        calls.append(type(x).__name__)
+        return x * by + shift
+
+    op = wb.op("wb_python::scaled(Tensor x, float by=2.0, *, int shift=0) -> Tensor", scaled, shape=lambda x, by=2.0, shift=0: x)
+    x = np.arange(3.0)
+    assert op(x).tolist() == [0, 2, 4] and op(x, 3.0, shift=1).tolist() == [1, 4, 7] and calls == ["ndarray"] * 2
+    assert wb.ops.wb_python.scaled is op and op.fake(wb.Spec((2,), "float64")).shape == (2,)
+    assert op.check(x, reference=lambda x, by, shift: 2 * x)
+    op.register_autograd(lambda ctx, g: (g * ctx.by, None), setup_context=lambda ctx, inputs, keyword_only_inputs, output: setattr(ctx, "by", inputs[1]))
+    assert op.gradcheck(x, 3.0).passed
+    # Another meaning for every handle there is.
+    wb.op("wb_python::scaled(Tensor x) -> Tensor", lambda x: -x)
+    assert op(x).tolist() == [0, -1, -2]
+    with pytest.raises(wb.ArgumentError, match="do not follow from it; give them with register_fake"):
+        op.fake(wb.Spec(3))
+
+
+def test_callables_that_are_wrong():
+    x = np.arange(3.0)
+    two = wb.op("wb_python::two(Tensor x) -> (Tensor, Tensor)", lambda x: x)
+    with pytest.raises(wb.ArgumentError, match=r"`wb_python::two` gave 1 results; its schema says 2"):
+        two(x)
+
+    def writes(x):
+        x += 1
+        return x
+
+    sneaky = wb.op("wb_python::sneaky(Tensor x) -> Tensor", writes)
+    with pytest.raises(wb.ArgumentError, match=r"`wb_python::sneaky` writes an argument that its schema does not mark"):
+        sneaky(x)
+    assert x.tolist() == [0, 1, 2]
+    honest = wb.op("wb_python::honest_(Tensor(a!) x) -> Tensor(a!)", writes)
+    assert honest(x) is x and x.tolist() == [1, 2, 3]
+    with pytest.raises(wb.ArgumentError, match=r"Expected a value of type 'Tensor' for argument 'x'"):
+        sneaky("text")
+    with pytest.raises(wb.ArgumentError, match="missing value for argument 'x'"):
+        sneaky()
+    with pytest.raises(wb.ArgumentError, match="leave out kernel="):
+        wb.op("wb_python::f(Tensor x) -> Tensor", lambda x: x, kernel="k")
+    with pytest.raises(ZeroDivisionError):
+        wb.op("wb_python::zero(Tensor x) -> Tensor", lambda x: 1 / 0)(x)

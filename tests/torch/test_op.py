@@ -579,3 +579,23 @@ def test_a_gradient_by_an_operator_and_defaults_that_are_left_out():
     function = torch.compile(lambda v: torch.ops.wb_host.power_of(v, 3).sum(), fullgraph=True, backend="aot_eager")
     function(x).backward()
     torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)
+
+
+def test_a_callable_in_torch():
+    kinds = []
+
+    def scaled(x, by):
+        kinds.append(type(x).__name__)
+        return x * by
+
+    op = wb.op("wb_python::scaled(Tensor x, float by=2.0) -> Tensor", scaled, shape=lambda x, by=2.0: wb.empty_like(x))
+    op.register_autograd(lambda ctx, g: (g * ctx.by, None), setup_context=lambda ctx, inputs, output: setattr(ctx, "by", inputs[1]))
+    x = torch.randn(3, requires_grad=True)
+    close(torch.ops.wb_python.scaled(x), 2 * x)
+    close(op(x, 3.0), 3 * x)
+    assert op(np.ones(2)).tolist() == [2, 2] and kinds == ["Tensor", "Tensor", "ndarray"]
+    torch.ops.wb_python.scaled(x, 3.0).sum().backward()
+    assert x.grad.tolist() == [3.0] * 3
+    torch.library.opcheck(torch.ops.wb_python.scaled.default, (x, 3.0))
+    wb.op("wb_python::scaled(Tensor x, float by=2.0) -> Tensor", lambda x, by: x - by)
+    close(torch.ops.wb_python.scaled(x, 1.0), x - 1)

@@ -141,6 +141,23 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
     Ok(order)
 }
 
+/// Defines an operator by its schema alone: somebody else runs it.
+///
+/// # Errors
+/// [`Error::Argument`] for a schema that is none.
+pub fn define(schema: &str) -> Result<String> {
+    let schema = Schema::parse(schema)?;
+    let name = format!("{}::{}", schema.namespace, schema.name);
+    let mut overload = Overload::new(schema.overload.clone());
+    overload.schema = Some(schema);
+    let mut all = OPERATORS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut packet: Vec<Arc<Overload>> = all.get(&name).map(|known| known.to_vec()).unwrap_or_default();
+    packet.retain(|known| known.name != overload.name);
+    packet.push(Arc::new(overload));
+    all.insert(name.clone(), Arc::new(packet));
+    Ok(name)
+}
+
 /// The kernels that a shape source of Neuron's names, in order.
 ///
 /// # Errors

@@ -40,6 +40,12 @@ pub fn library_names(py: Python<'_>, module: &Module) -> PyResult<Vec<String>> {
     library::load(&module.program).map_err(|e| errors::to_py(py, e))
 }
 
+/// Defines an operator by its schema alone; its name.
+#[pyfunction]
+pub fn define_schema(py: Python<'_>, schema: &str) -> PyResult<String> {
+    library::define(schema).map_err(|e| errors::to_py(py, e))
+}
+
 /// Reads a manifest, checked, as dicts and lists; `name` is what messages call it.
 #[pyfunction]
 pub fn read_manifest<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -346,6 +352,17 @@ impl LibraryOp {
         let schema = self.schema_of(py)?;
         let source = |ret: &Return| schema.args.iter().position(|a| ret.alias.is_some() && a.alias == ret.alias);
         Ok(schema.returns.iter().map(source).collect())
+    }
+
+    /// Whether the arguments of a call are what the schema says; an ArgumentError if not.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn _check_arguments<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<()> {
+        self.bind(py, &mut Given::default(), args, kwargs).map(drop)
     }
 
     /// Every argument of a call in the schema's order, defaults included.

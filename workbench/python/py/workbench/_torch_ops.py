@@ -16,7 +16,7 @@ import torch
 
 from . import _workbench
 from ._torch_autograd import autograd_kernel
-from .differentiable import LibraryOp
+from .differentiable import LibraryOp, PythonOp
 from .errors import make_argument_error
 from .operators import Op, Spec, handles
 
@@ -47,7 +47,8 @@ class _Entry:
         handle = handles[self.name]
         for overload, schema in self.schemas:
             target = schema.split("::", 1)[1].partition("(")[0]
-            one = getattr(handle, overload) if isinstance(handle, LibraryOp) else handle
+            plain = isinstance(handle, PythonOp) or not isinstance(handle, LibraryOp)
+            one = handle if plain else getattr(handle, overload)
             try:
                 self.library.define(schema.split("::", 1)[1])
             except RuntimeError as error:
@@ -147,7 +148,7 @@ def _schemas(handle: Any) -> Iterator[tuple[str, str]]:
         yield "default", handle.schema
         return
     for overload in handle.overloads():
-        one = getattr(handle, overload)
+        one = handle if isinstance(handle, PythonOp) else getattr(handle, overload)
         if one.schema and one.keys:
             yield overload, one.schema
 
@@ -222,6 +223,16 @@ def _bare(value: Any) -> Any:
 def _python_kernel(handle: Any) -> Callable[..., Any]:
     """For types that torch's boxed kernels cannot pass (`Scalar`, `complex`), and for torch before 2.10."""
 
+    if isinstance(handle, PythonOp):
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            # By name: a cell that is run again gives another function.
+            inputs = handle._arguments(args, kwargs)
+            count = handle._positional
+            return handle.function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
+
+        return run
+
     def call(*args: Any, **kwargs: Any) -> Any:
         return handle._direct(*map(_bare, args), **{name: _bare(value) for name, value in kwargs.items()})
 
@@ -266,7 +277,8 @@ def _fake(name: str, overload: str) -> Callable[..., Any]:
             return _op_fake(handle, args, kwargs, device)
         if handle._fake is not None and overload == "default":
             return _tensors(handle._fake(*args, **kwargs), device)
-        return _tensors(getattr(handle, overload)._derived(*args, **kwargs), device)
+        one = handle if isinstance(handle, PythonOp) else getattr(handle, overload)
+        return _tensors(one._derived(*args, **kwargs), device)
 
     return fake
 

@@ -433,6 +433,81 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         return report
 
 
+class PythonOp(LibraryOp):
+    """An operator that a callable of Python's computes, on NumPy's arrays or, in `torch.ops`, on torch's tensors.
+
+    >>> import numpy as np, workbench as wb
+    >>> clipped = wb.op("doc::clipped(Tensor x, float high=1.0) -> Tensor", lambda x, high: x.clip(0, high))
+    >>> clipped(np.array([-1.0, 0.5, 2.0]))
+    array([0. , 0.5, 1. ])
+    """
+
+    #: What computes it.
+    function: Callable[..., Any]
+
+    @property
+    def keys(self) -> list[str]:
+        """The dispatch keys of the implementations."""
+        return ["CPU"]
+
+    def __reduce__(self) -> Any:
+        return _rebuild_python, (self.schema, self.function, self.reference, self._fake, self._backward, self._setup)
+
+    def _derived(self, *args: Any, **kwargs: Any) -> Any:
+        raise make_argument_error(
+            f"`{self.name}` is a callable of Python's, so its shapes do not follow from it; give them with register_fake or shape="
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from sys import modules
+
+        torch = modules.get("torch")
+        if torch is not None and any(isinstance(value, torch.Tensor) for value in (*args, *kwargs.values())):
+            from ._torch_ops import packet
+
+            found = packet(self.name)
+            if found is not None:
+                return found(*args, **kwargs)
+        return self._direct(*args, **kwargs)
+
+    def _direct(self, *args: Any, **kwargs: Any) -> Any:
+        self._check_arguments(*args, **kwargs)
+        inputs = list(self._arguments(args, kwargs))
+        lent = [self._lent(name, value) for name, value in zip(self.params, inputs)]
+        count = self._positional
+        try:
+            result = self.function(*lent[:count], **dict(zip(self.params[count:], lent[count:])))
+        except ValueError as error:
+            if "read-only" in str(error):
+                raise make_argument_error(
+                    f"`{self.name}` writes an argument that its schema does not mark, as in Tensor(a!): {error}"
+                ) from error
+            raise
+        wanted = self._results
+        several = () if result is None else tuple(result) if isinstance(result, tuple) else (result,)
+        if len(several) != len(wanted):
+            raise make_argument_error(f"`{self.name}` gave {len(several)} results; its schema says {len(wanted)}: {self.schema}")
+        # What is written comes back as the very object that was given.
+        fixed = [one if source is None else inputs[source] for one, source in zip(several, wanted)]
+        return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
+
+    def _lent(self, name: str, value: Any) -> Any:
+        if not isinstance(value, np.ndarray) or name in self._writes:
+            return value
+        view = value.view()
+        view.flags.writeable = False
+        return view
+
+
+def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, backward: Any, setup: Any) -> Any:
+    from .operators import op
+
+    made = op(schema, function, shape=fake, reference=reference)
+    if backward is not None:
+        made.register_autograd(backward, setup_context=setup)
+    return made
+
+
 def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, backward: Any, setup: Any) -> Any:
     # Its modules have registered what they say when they were made.
     from .operators import handles

@@ -13,7 +13,7 @@ from . import _workbench, torch_side
 from ._compile import compile as compile_source
 from ._compile import rebuild
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
-from .differentiable import Differentiable, LibraryOp
+from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import make_argument_error
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
@@ -452,7 +452,7 @@ def _extents(what: str, value: Any) -> str | None:
 
 def op(
     schema: str,
-    source: str | Module,
+    source: str | Module | Callable[..., Any],
     kernel: str | None = None,
     shape: str | Callable[..., Any] | None = None,
     threads: str | int | Sequence[int | str] | None = None,
@@ -473,7 +473,8 @@ def op(
 
     A host function (`kernel` names it; or it has the operator's name; or the text has nothing else) works its outputs out
     itself, lists, optionals and sizes that depend on data included; its shapes are derived, or `shape` is a callable. The
-    schema has to be what its C++ type says.
+    schema has to be what its C++ type says. A callable of Python's as the `source` is called with NumPy's arrays, by `torch.ops` with
+    tensors.
 
     Raises ArgumentError for a schema, shape or parameter that does not fit (with the binding made), CompileError for the
     text.
@@ -494,6 +495,11 @@ def op(
     array([2., 3.])
     """
     full_name, _ = _workbench.schema_parts(schema)
+    if callable(source) and not isinstance(source, Module):
+        for option, value in (("kernel", kernel), ("threads", threads), ("block", block), ("grid", grid)):
+            if value is not None:
+                raise make_argument_error(f"`{full_name}` is a callable of Python's; leave out {option}=")
+        return _python_op(schema, source, shape, reference)
     module = source if isinstance(source, Module) else compile_source(source, name=name or full_name)
     if reference is not None and not callable(reference):
         raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
@@ -552,11 +558,26 @@ def _host_op(
     return handle
 
 
+def _python_op(schema: str, function: Callable[..., Any], shape: Any, reference: Callable[..., Any] | None) -> PythonOp:
+    if isinstance(shape, str):
+        raise make_argument_error("of a callable shape= is a callable, too; a signature says nothing here")
+    if reference is not None and not callable(reference):
+        raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
+    name = _workbench.define_schema(schema)
+    handle = handles.get(name)
+    if not isinstance(handle, PythonOp):
+        handle = handles[name] = PythonOp(name)
+    handle.function, handle.reference = function, reference
+    handle._backward, handle._setup, handle._fake = None, None, shape
+    torch_side.define(name)
+    return handle
+
+
 def adopt_library(names: Sequence[str]) -> None:
     """Makes operators that a text has registered with the dispatcher known by their names; the native half calls it."""
     for name in names:
         known = handles.get(name)
-        if isinstance(known, LibraryOp):
+        if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
             # Its text says anew what it is; a gradient is registered after that, as of any operator.
             known._backward, known._setup, known._fake = None, None, None
         else:

@@ -124,8 +124,11 @@ pub fn torch_implement(
 ) -> PyResult<Option<TorchImplementation>> {
     let Ok(abi) = abi::connect(&folder) else { return Ok(None) };
     let schema = match overload {
-        Some(wanted) => library::overloads(name)
-            .and_then(|all| all.iter().find(|o| o.name() == wanted).and_then(|o| o.schema.clone())),
+        // What Python runs has no implementation here.
+        Some(wanted) => library::overloads(name).and_then(|all| {
+            let found = all.iter().find(|o| o.name() == wanted && !o.implementations.is_empty());
+            found.and_then(|o| o.schema.clone())
+        }),
         None => ops::Op::get(name).map(|op| op.definition().schema.clone()),
     };
     let Some(schema) = schema.filter(all_pass) else { return Ok(None) };
