@@ -76,3 +76,29 @@ def test_the_signature_is_torchs():
     assert names[:7] == ["name", "cpp_sources", "cuda_sources", "functions", "extra_cflags", "extra_cuda_cflags", "extra_ldflags"]
     torch = pytest.importorskip("torch.utils.cpp_extension")
     assert set(inspect.signature(torch.load_inline).parameters) <= set(names)
+
+
+def test_results_lie_in_memory_as_torch_has_them():
+    """`empty_like` and its kin keep the order of the dimensions, so that pointers to both walk alike."""
+    source = """
+    torch::Tensor twice(const torch::Tensor& a) {
+        auto out = torch::empty_like(a);
+        const float* from = a.data_ptr<float>(); float* to = out.data_ptr<float>();
+        for (int64_t i = 0; i < a.numel(); ++i) to[i] = 2 * from[i];
+        return out;
+    }
+    std::vector<torch::Tensor> all(const torch::Tensor& a) {
+        return {torch::zeros_like(a), a.clone(), a.relu(), a.sin(), a * 2, 2 * a, a + a, a > 0, torch::full_like(a, 3), a.to(torch::kDouble)};
+    }
+    """
+    m = wb.load_inline("ordered", source)
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4) - 10
+    for a in (x, np.asfortranarray(x), x.transpose(1, 2, 0), x.transpose(0, 2, 1)):
+        np.testing.assert_array_equal(m.twice(a), 2 * a)
+        wanted = [0 * a, a, np.maximum(a, 0), np.sin(a.astype(np.float64)), 2 * a, 2 * a, 2 * a, a > 0, 0 * a + 3, a]
+        for got, want in zip(m.all(a), wanted):
+            # `sin` is rounded once from more digits.
+            np.testing.assert_allclose(got, want, rtol=1e-7, atol=0)
+            assert [s // got.itemsize for s in got.strides] == [s // a.itemsize for s in a.strides]
+    # What is not dense has no order to keep.
+    assert m.all(x[:, ::2])[0].flags.c_contiguous

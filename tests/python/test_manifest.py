@@ -151,9 +151,10 @@ def test_a_gradient_by_an_operator_that_is_wrong():
     op.register_autograd("wb_wrong_operator::nobody", saves=["x"])
     with pytest.raises(wb.ArgumentError, match="there is no operator `wb_wrong_operator::nobody`, the backward of"):
         op.vjp(x)[1](x)
-    op.register_autograd("wb_wrong_operator::square_backward", saves=["output.1"])
     with pytest.raises(wb.ArgumentError, match="has no `output.1`: it has 1 outputs"):
-        op.vjp(x)
+        op.register_autograd("wb_wrong_operator::square_backward", saves=["output.1"])
+    with pytest.raises(wb.ArgumentError, match="saves is a list of names, got the str 'x'"):
+        op.register_autograd("wb_wrong_operator::square_backward", saves="x")
     op.register_autograd(lambda g, x: (g, g), saves=["x"])
     with pytest.raises(wb.ArgumentError, match=r"gave 2 gradients for 1 arguments \(x\)"):
         op.vjp(x)[1](x)
@@ -221,3 +222,33 @@ def test_dask_workers_run_an_operator():
             # An error of a worker is the operator's own.
             with pytest.raises(wb.ArgumentError, match="array of float64"):
                 chunked.astype(np.float64).map_blocks(op, dtype=np.float32).compute()
+
+
+def test_a_kernel_of_a_manifest_is_checked(tmp_path):
+    (tmp_path / "r.py").write_text("def k(x): return 2 * x\n")
+    text = "__global__ void k(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    (tmp_path / "a.toml").write_text(
+        f'reference = "r.py"\ntext = "{text}"\n[k]\nschema = "wb_mf::k(Tensor x) -> Tensor"\ndtypes = ["float32"]\n[[k.samples]]\nx = {{ normal = [3] }}\n'
+    )
+    report = wb.load_library(tmp_path / "a.toml").check()
+    assert report and report[0].forward == report[0].shapes == 1
+    (tmp_path / "r.py").write_text("def k(x): return 3 * x\n")
+    report = wb.load_library(tmp_path / "a.toml").check()
+    assert not report and "differs by" in report[0].failures[0]
+
+
+FACTOR = 2
+
+
+def by_factor(x):
+    return x * FACTOR
+
+
+def test_what_a_manifest_would_lose_is_refused(tmp_path):
+    module = wb.compile("__global__ void k(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = Q * x[threadIdx.x]; }", defines={"Q": "7"})
+    with pytest.raises(wb.ArgumentError, match="compiled with defines, headers or options"):
+        wb.op("wb_unsaved::k(Tensor x) -> Tensor", module).save(tmp_path / "k.toml")
+    op = make("wb_unsaved")
+    op.reference = by_factor
+    with pytest.raises(wb.ArgumentError, match="it uses `FACTOR` of the module that it was written in"):
+        op.save(tmp_path / "square.toml")

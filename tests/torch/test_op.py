@@ -156,6 +156,16 @@ def test_transforms(muladd):
     close(torch.func.grad(lambda x: muladd(x, b, 1.0).sum())(a), b)
     # The gradient of the sum of b * b by b.
     close(torch.func.grad(lambda y: torch.func.grad(lambda x: (muladd(x, y, 1.0) * y).sum())(a).sum())(b), 2 * b)
+    # The second derivative of x^2 by x, where both levels go through the operator; and beside autograd's own level.
+    square = lambda x: muladd(x, x, 0.0).sum()
+    close(torch.func.grad(lambda v: torch.func.grad(square)(v).sum())(a), torch.full_like(a, 2))
+    close(torch.func.jacrev(torch.func.jacrev(square))(a[0]), 2 * torch.eye(5))
+    for forward_mode in (torch.func.hessian(square), torch.func.jacfwd(square)):
+        with pytest.raises(RuntimeError, match="jvp"):
+            forward_mode(a[0])
+    leaf = a.clone().requires_grad_()
+    torch.func.grad(square)(leaf).sum().backward()
+    close(leaf.grad, torch.full_like(a, 2))
     with pytest.warns(UserWarning, match="batching rule"):
         close(torch.func.vmap(lambda x, y: muladd(x, y, 1.0))(a, b), a * b + 1)
         close(torch.func.vmap(torch.func.grad(lambda x, y: muladd(x, y, 1.0).sum()))(a, b), b)
@@ -599,3 +609,156 @@ def test_a_callable_in_torch():
     torch.library.opcheck(torch.ops.wb_python.scaled.default, (x, 3.0))
     wb.op("wb_python::scaled(Tensor x, float by=2.0) -> Tensor", lambda x, by: x - by)
     close(torch.ops.wb_python.scaled(x, 1.0), x - 1)
+
+
+SPIN = """__global__ void spin(const float* x, float* y, int n MORE) {
+    unsigned odd = 1; for (int i = 0; i < 60000000; ++i) odd = odd * 3 + (unsigned)x[0]; y[0] = odd ? 1.0f : 0.0f; }"""
+
+
+def test_a_schema_that_changes_while_a_call_is_inside():
+    wb.op("wb_during::spin(Tensor x) -> Tensor", SPIN.replace("MORE", ""), threads="1", block=1)
+    done: list[Any] = []
+    thread = threading.Thread(target=lambda: done.append(torch.ops.wb_during.spin(torch.zeros(2))))
+    thread.start()
+    time.sleep(0.05)
+    wb.op("wb_during::spin(Tensor x, int k) -> Tensor", SPIN.replace("MORE", ", int k"), threads="1", block=1)
+    thread.join()
+    assert done[0][0] == 1
+    assert torch.ops.wb_during.spin(torch.zeros(2), 1)[0] == 1
+
+
+def test_an_operator_that_changes_its_own_schema():
+    text = "__global__ void own(const float* x, float* y, int n MORE) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+
+    def shape(x):
+        wb.op("wb_during::own(Tensor x, int k) -> Tensor", text.replace("MORE", ", int k"))
+        return wb.empty_like(x)
+
+    wb.op("wb_during::own(Tensor x) -> Tensor", text.replace("MORE", ""), shape=shape)
+    with pytest.raises(RuntimeError, match="a call of `wb_during::own` is running, and its schema cannot change meanwhile"):
+        torch.ops.wb_during.own(torch.ones(3))
+    wb.op("wb_during::own(Tensor x, int k) -> Tensor", text.replace("MORE", ", int k"))
+    assert torch.ops.wb_during.own(torch.ones(3), 1).tolist() == [1.0] * 3
+
+
+def test_schemas_of_other_types_while_threads_call():
+    text = "__global__ void z(const float* x, WHAT n, float* y) { y[0] = x[0]; }"
+    kinds = [("wb_during::z(Tensor x, int n) -> Tensor", "int"), ("wb_during::z(Tensor x, Tensor n) -> Tensor", "const float*")]
+
+    def define(turn: int) -> None:
+        schema, kind = kinds[turn % 2]
+        wb.op(schema, text.replace("WHAT", kind), threads="1", block=1)
+
+    define(0)
+    x, stop, results = torch.ones(3), threading.Event(), []
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                results.append(torch.ops.wb_during.z(x, 3)[0].item())
+            except (RuntimeError, TypeError):
+                pass
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for turn in range(1, 61):
+        define(turn)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert results and set(results) == {1.0}
+
+
+def test_a_name_that_is_a_kernel_and_then_a_registration():
+    kernel = "__global__ void f(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x] + 1; }"
+    library = 'at::Tensor f(const at::Tensor& x) { return x + 2; } TORCH_LIBRARY(wb_turns, m) { m.def("f(Tensor x) -> Tensor", &f); }'
+    for _ in range(2):
+        wb.op("wb_turns::f(Tensor x) -> Tensor", kernel)
+        assert torch.ops.wb_turns.f(torch.zeros(1)).item() == 1
+        wb.load_inline("turns", library, is_python_module=False)
+        assert torch.ops.wb_turns.f(torch.zeros(1)).item() == 2
+        wb.op("wb_turns::f(Tensor x) -> Tensor", lambda x: x + 3)
+        assert torch.ops.wb_turns.f(torch.zeros(1)).item() == 3
+
+
+def test_what_is_written_counts_as_changed():
+    op = wb.op("wb_written::add_(Tensor(a!) x) -> ()", "void add_(at::Tensor x) { x.add_(1); }", kernel="add_")
+    kernel = "__global__ void add(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }"
+    other = wb.op("wb_written::kernel_(Tensor(a!) x) -> ()", kernel, shape="x[n] ->")
+    for call in (torch.ops.wb_written.add_, torch.ops.wb_written.kernel_, op, other):
+        w = torch.ones(3, requires_grad=True)
+        a = w * 1
+        b = a.sin()
+        call(a)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            b.sum().backward()
+        with pytest.raises(RuntimeError, match="writes a leaf of the graph that requires grad"):
+            call(w)
+        with torch.no_grad():
+            call(w)
+        assert w.tolist() == [2.0] * 3
+        with torch.inference_mode():
+            inference = torch.ones(3)
+            call(inference)
+        with pytest.raises(RuntimeError, match="inference tensor"):
+            call(inference)
+
+
+def test_gradients_that_would_be_lost_are_refused():
+    text = "__global__ void h(const float* x, const float* k, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x] * k[threadIdx.x]; }"
+    op = wb.op("wb_lost::h(Tensor x, *, Tensor k) -> Tensor", text)
+    with pytest.raises(wb.ArgumentError, match="`wb_lost::h` takes k by name alone"):
+        op.register_autograd(lambda ctx, g: (g,))
+    # The backward has no gradient itself: torch would take zeros.
+    square = """
+    at::Tensor sq(const at::Tensor& x) { return x * x; }
+    at::Tensor sq_backward(const at::Tensor& g, const at::Tensor& x) { return 2 * x * g; }
+    """
+    wb.op("wb_lost::sq_backward(Tensor g, Tensor x) -> Tensor", square, kernel="sq_backward")
+    wb.op("wb_lost::sq(Tensor x) -> Tensor", square, kernel="sq").register_autograd("wb_lost::sq_backward", saves=["x"])
+    f = torch.ops.wb_lost.sq
+    x = torch.ones(3)
+    assert torch.func.grad(lambda v: f(v).sum())(x).tolist() == [2.0] * 3
+    with pytest.raises(wb.ArgumentError, match="`wb_lost::sq_backward` has no gradient"):
+        torch.func.grad(lambda v: torch.func.grad(lambda u: f(u).sum())(v).sum())(x)
+
+
+def test_devices_that_differ_are_refused():
+    text = "__global__ void f(const float* p, const float* q, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = p[threadIdx.x]; }"
+    wb.op("wb_devices::a(Tensor p, Tensor q) -> Tensor", text)
+    with pytest.raises(wb.ArgumentError, match="`wb_devices::a`: one argument is on cpu, and another on meta"):
+        torch.ops.wb_devices.a(torch.ones(3), torch.ones(3, device="meta"))
+
+
+def test_keyword_only_arguments_and_empty_lists_of_texts():
+    text = """
+    #include <torch/extension.h>
+    at::Tensor by(const at::Tensor& x, double a) { return x * a; }
+    at::Tensor sum(at::TensorList xs, const at::Tensor& y) { at::Tensor r = y; for (const at::Tensor& x : xs) r = r + x; return r; }
+    TORCH_LIBRARY(wb_named, m) {
+        m.def("by(Tensor x, *, float a=2.0) -> Tensor", &by);
+        m.def("sum(Tensor[] xs, Tensor y) -> Tensor", &sum);
+    }
+    """
+    wb.load_inline("named", text, is_python_module=False)
+    x = torch.ones(3)
+    assert torch.ops.wb_named.by(x, a=3.0).tolist() == [3.0] * 3 and torch.ops.wb_named.by(x).tolist() == [2.0] * 3
+    total = wb.ops.wb_named.sum
+
+    def setup(ctx, inputs, output):
+        ctx.n = len(inputs[0])
+
+    total.register_autograd(lambda ctx, g: ([g] * ctx.n, g), setup_context=setup)
+    for count in (0, 2):
+        y = torch.ones(3, requires_grad=True)
+        torch.ops.wb_named.sum([torch.ones(3)] * count, y).sum().backward()
+        assert y.grad.tolist() == [1.0] * 3
+
+
+def test_names_that_are_something_else_too():
+    text = "__global__ void f(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+    for name in ("name", "__init__"):
+        for _ in range(2):
+            with pytest.raises(wb.ArgumentError, match=f"torch.ops.wb_named.{name} is torch's own"):
+                wb.op(f"wb_named::{name}(Tensor x) -> Tensor", text)

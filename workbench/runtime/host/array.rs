@@ -423,6 +423,36 @@ impl HostTensor {
             })
     }
 
+    /// Whether every element of the memory between the first and the last is one of its own, in whatever order of dimensions.
+    pub fn is_dense(&self) -> bool {
+        let mut order: Vec<usize> = (0..self.dim()).filter(|&d| self.shape[d] != 1).collect();
+        order.sort_by_key(|&d| self.strides[d]);
+        let mut expected = 1;
+        self.numel() == 0
+            || order.into_iter().all(|d| {
+                let fits = self.strides[d] == expected;
+                expected *= self.shape[d];
+                fits
+            })
+    }
+
+    /// A new tensor, of zeros, of the same shape; its dimensions lie in the same order where that is dense, as torch keeps it.
+    ///
+    /// # Errors
+    /// As [`HostTensor::new`].
+    pub fn new_like(&self, dtype: DType, device: DeviceTag) -> Answer<Self> {
+        HostTensor::new(dtype, &self.shape, device, true).map(|made| made.ordered_as(self))
+    }
+
+    /// This contiguous tensor's memory with the dimensions in the order of another of the same shape, where that is dense.
+    pub fn ordered_as(self, like: &HostTensor) -> Self {
+        if self.shape == like.shape && !like.is_contiguous() && like.is_dense() {
+            self.viewed(like.shape.clone(), like.strides.clone(), 0)
+        } else {
+            self
+        }
+    }
+
     /// A dimension's number, negative ones counted from the end.
     ///
     /// # Errors

@@ -12,8 +12,10 @@ from contextlib import nullcontext
 from typing import Any, Callable, Sequence
 
 import torch
+from torch.autograd import forward_ad
 
 from .autograd import checked_gradients, shapes_of
+from .errors import make_argument_error
 
 __all__ = ["autograd_kernel"]
 
@@ -37,7 +39,8 @@ class _Call:
         self.flat: list[Any] = []
         self.lengths: list[int | None] = []
         for value in args:
-            is_list = isinstance(value, (list, tuple)) and any(isinstance(item, torch.Tensor) for item in value)
+            # A list without items is one of tensors as well as of anything else.
+            is_list = isinstance(value, (list, tuple)) and all(isinstance(item, (torch.Tensor, type(None))) for item in value)
             self.lengths.append(len(value) if is_list else None)
             self.flat.extend(value if is_list else (value,))
         self.results: list[int | None] | None = None
@@ -65,7 +68,9 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
 
         @staticmethod
         def forward(ctx: Any, call: _Call, keyset: Any, *flat: Any) -> Any:
-            with torch._C._AutoDispatchBelowAutograd():
+            # A function of one level runs without gradients, and the levels below would take that for their own wish.
+            below = torch.enable_grad() if torch._C._are_functorch_transforms_active() else nullcontext()
+            with below, torch._C._AutoDispatchBelowAutograd():
                 result = operator.redispatch(keyset & torch._C._after_autograd_keyset, *call.nested(flat), **call.kwargs)
             every = handle._arguments(tuple(call.nested(flat)), call.kwargs)
             # A graph keeps the gradient of its time, whatever a cell says later.
@@ -89,6 +94,8 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
         @staticmethod
         def backward(ctx: Any, *grads: Any) -> Any:
             call: _Call = ctx._wb_call
+            if ctx._wb_backward is None:
+                raise make_argument_error(f"`{handle.name}` has no gradient; give it one with register_autograd")
             needs = ctx.needs_input_grad
             nested = call.nested(needs[2:])
             missing = count - call.passed
@@ -112,7 +119,8 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
             return tuple(flat)
 
     def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
-        if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
+        # In forward mode torch asks the function for its `jvp`, and says that it has none; past it tangents would be lost in silence.
+        if forward_ad._current_level >= 0 or torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
             call = _Call(handle, args, kwargs)
             with _one_level():
                 result = Gradient.apply(call, keyset, *call.flat)

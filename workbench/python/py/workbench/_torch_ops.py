@@ -8,6 +8,7 @@ and gradients of its own; it is forgotten when those change.
 from __future__ import annotations
 
 import hashlib
+import threading
 import types
 from pathlib import Path
 from typing import Any, Callable, Iterator
@@ -16,13 +17,15 @@ import torch
 
 from . import _workbench
 from ._torch_autograd import autograd_kernel
-from .differentiable import LibraryOp, PythonOp
+from .differentiable import LibraryOp, OperatorGradient, PythonOp
 from .errors import make_argument_error
 from .operators import Op, Spec, handles
 
 __all__ = ["define", "note_change", "packet", "set_gradient", "set_vmap"]
 
 _FOLDER = Path(torch.__file__).parent
+# How many seconds a schema that changes waits for calls, and calls for a schema that changes.
+_PATIENCE = 10.0
 _workbench.torch_is_here(torch.Tensor)
 _entries: dict[str, _Entry] = {}
 
@@ -30,8 +33,8 @@ _entries: dict[str, _Entry] = {}
 class _Entry:
     """What torch knows of an operator."""
 
-    def __init__(self, name: str, schemas: tuple[tuple[str, str], ...]) -> None:
-        self.name, self.schemas = name, schemas
+    def __init__(self, name: str, kind: type, schemas: tuple[tuple[str, str], ...]) -> None:
+        self.name, self.kind, self.schemas = name, kind, schemas
         self.namespace, self.short = name.split("::")
         #: Definitions, fakes and kernels in Python; torch forgets what a `Library` registered when it goes.
         try:
@@ -45,6 +48,9 @@ class _Entry:
 
     def define(self) -> None:
         handle = handles[self.name]
+        short = self.short.partition(".")[0]
+        if hasattr(torch._ops._OpNamespace, short) or short in vars(torch._ops._OpNamespace(self.namespace)):
+            raise make_argument_error(f"torch.ops.{self.namespace}.{short} is torch's own; give `{self.name}` another name")
         for overload, schema in self.schemas:
             target = schema.split("::", 1)[1].partition("(")[0]
             plain = isinstance(handle, PythonOp) or not isinstance(handle, LibraryOp)
@@ -55,9 +61,13 @@ class _Entry:
                 self.destroy()
                 raise make_argument_error(f"torch takes no operator `{schema}`: {str(error).splitlines()[0]}") from None
             self.library._register_fake(target, _fake(self.name, overload))
+            parsed = torch._C.parse_schema(schema)
+            if any(argument.alias_info is not None and argument.alias_info.is_write for argument in parsed.arguments):
+                found = getattr(getattr(torch.ops, self.namespace), self.short.partition(".")[0])
+                written = _writing_kernel(getattr(found, overload if "." not in target else target.partition(".")[2]))
+                self.library.impl(target, written, "ADInplaceOrView", with_keyset=True)
             keys = ["CPU"]
-            arguments = torch._C.parse_schema(schema).arguments
-            if not any(str(argument.type) == "Tensor" for argument in arguments):
+            if not any(str(argument.type) == "Tensor" for argument in parsed.arguments):
                 # A call may be without a tensor that would say where.
                 keys.append("CompositeExplicitAutograd")
             for key in keys:
@@ -84,13 +94,20 @@ class _Entry:
         for kind in list(self.rules):
             self.drop(kind)
         held = self.held()
-        for kernel in self.kernels:
-            kernel._destroy()
-        self.library._destroy()
-        vars(getattr(torch.ops, self.namespace)).pop(self.short.partition(".")[0], None)
         if held is not None:
             _retire(held)
             _retired[self.packet_name()] = held
+        # Whoever is inside looks at the schema once more on the way out.
+        if not all(kernel._rest(_PATIENCE) for kernel in self.kernels):
+            _revive(self.packet_name())
+            raise make_argument_error(
+                f"a call of `{self.name}` is running, and its schema cannot change meanwhile; run this again when it is done"
+            )
+        for kernel in self.kernels:
+            kernel._destroy()
+        self.library._destroy()
+        if held is not None:
+            vars(getattr(torch.ops, self.namespace)).pop(self.short.partition(".")[0], None)
 
     def packet_name(self) -> str:
         """The qualified name, without an overload's."""
@@ -98,7 +115,8 @@ class _Entry:
 
     def held(self) -> Any:
         """The object in `torch.ops` that somebody may hold."""
-        return vars(getattr(torch.ops, self.namespace)).get(self.short.partition(".")[0])
+        found = vars(getattr(torch.ops, self.namespace)).get(self.short.partition(".")[0])
+        return found if isinstance(found, torch._ops.OpOverloadPacket) else None
 
 
 # Objects of `torch.ops` whose operators have been taken out, by name: somebody may hold them, and torch's point at memory that is gone.
@@ -112,12 +130,20 @@ def _overloads(held: Any) -> dict[str, Any]:
 def _retire(held: Any) -> None:
     """Makes a packet and its overloads say that their operator is gone, rather than call what was there."""
 
-    def gone(*args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"the operator `{held._qualified_op_name}` is no longer there")
+    held._wb_ready = ready = threading.Event()
 
-    held._op = gone
-    for overload in _overloads(held).values():
-        overload._op = overload._op_dk = gone
+    def waiting(one: Any) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            # Another thread may be giving it another schema.
+            if ready.wait(_PATIENCE) and one._op is not call:
+                return one(*args, **kwargs)
+            raise RuntimeError(f"the operator `{name}` is no longer there")
+
+        return call
+
+    name = held._qualified_op_name
+    for one in (held, *_overloads(held).values()):
+        one._op = waiting(one)
 
 
 def _revive(name: str) -> None:
@@ -125,6 +151,7 @@ def _revive(name: str) -> None:
     held = _retired.pop(name, None)
     if held is None:
         return
+    ready = held._wb_ready
     namespace, short = name.split("::")
     space = getattr(torch.ops, namespace)
     vars(space).pop(short, None)
@@ -140,6 +167,7 @@ def _revive(name: str) -> None:
     vars(held).clear()
     vars(held).update(vars(fresh) | lost)
     vars(space)[short] = held
+    ready.set()
 
 
 def _schemas(handle: Any) -> Iterator[tuple[str, str]]:
@@ -158,7 +186,7 @@ def define(name: str) -> None:
     handle = handles[name]
     schemas = tuple(_schemas(handle))
     entry = _entries.get(name)
-    if entry is not None and entry.schemas == schemas:
+    if entry is not None and (entry.kind, entry.schemas) == (type(handle), schemas):
         entry.drop("gradient")
         entry.drop("vmap")
     else:
@@ -168,7 +196,7 @@ def define(name: str) -> None:
             _forget_compiled()
         if not schemas:
             return
-        entry = _Entry(name, schemas)
+        entry = _Entry(name, type(handle), schemas)
         entry.define()
         _entries[name] = entry
         _revive(entry.packet_name())
@@ -193,11 +221,62 @@ def set_gradient(name: str) -> None:
         raise make_argument_error(
             f"`{name}` writes {', '.join(handle._writes)}; torch takes gradients of operators that write nothing"
         )
+    tensors = [a.name for a in torch._C.parse_schema(_first_schema(handle)).arguments if a.kwarg_only and "Tensor" in str(a.type)]
+    if tensors:
+        raise make_argument_error(
+            f"`{name}` takes {', '.join(tensors)} by name alone, and torch's autograd sees arguments by position only; "
+            "leave out the * of the schema"
+        )
+    calls = getattr(handle._backward, "__self__", None)
+    if isinstance(calls, OperatorGradient) and isinstance(calls.backward, str):
+        _refuse_gradient(calls.backward)
     operator = packet(name)
     overload = operator if isinstance(operator, torch._ops.OpOverload) else operator.default
     library = entry.rule("gradient")
     library.impl(entry.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
     _note_change(entry, handle)
+
+
+def _first_schema(handle: Any) -> str:
+    return next(schema for _, schema in _schemas(handle))
+
+
+def _refuse_gradient(name: str) -> None:
+    """Has an operator that computes a gradient, and has none itself, say so where torch would take zeros."""
+    entry, handle = _entries.get(name), handles.get(name)
+    if entry is None or handle is None or handle._backward is not None or "gradient" in entry.rules or handle._writes:
+        return
+    found = packet(name)
+    overload = found if isinstance(found, torch._ops.OpOverload) else found.default
+    entry.rule("gradient").impl(entry.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
+
+
+def _writing_kernel(operator: Any) -> Callable[..., Any]:
+    """For the key `ADInplaceOrView`: what is written counts as changed, so that a graph that needs it as it was says so."""
+    schema = operator._schema
+    writes = [(i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
+
+    def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+        changed = []
+        for position, name in writes:
+            value = args[position] if position < len(args) else kwargs.get(name)
+            changed += value if isinstance(value, (list, tuple)) else [value]
+        for tensor in changed:
+            if not isinstance(tensor, torch.Tensor):
+                continue
+            if tensor.requires_grad and tensor.is_leaf and torch.is_grad_enabled():
+                raise RuntimeError(
+                    f"`{schema.name}` writes a leaf of the graph that requires grad; do it under torch.no_grad()"
+                )
+            if tensor.is_inference():
+                if not torch.is_inference_mode_enabled():
+                    raise RuntimeError(f"`{schema.name}` writes an inference tensor outside of inference mode")
+                continue
+            torch.autograd.graph.increment_version(tensor)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return operator.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, *args, **kwargs)
+
+    return kernel
 
 
 def note_change(name: str) -> None:
@@ -271,8 +350,13 @@ def _fake(name: str, overload: str) -> Callable[..., Any]:
 
     def fake(*args: Any, **kwargs: Any) -> Any:
         handle = handles[name]
-        first = _first((*args, *kwargs.values()))
+        every = [*args, *kwargs.values()]
+        first = _first(every)
         device = "cpu" if first is None else first.device
+        for value in every:
+            # A number may be the host's.
+            if isinstance(value, torch.Tensor) and value.device != device and value.dim() > 0 and first.dim() > 0:
+                raise make_argument_error(f"`{name}`: one argument is on {device}, and another on {value.device}")
         if isinstance(handle, Op):
             return _op_fake(handle, args, kwargs, device)
         if handle._fake is not None and overload == "default":

@@ -261,6 +261,7 @@ class GradReport:
 
 
 class TorchImplementation:
+    def _rest(self, seconds: float) -> bool: ...
     def _destroy(self) -> None: ...
 
 def torch_implement(

@@ -21,6 +21,7 @@ class Differentiable:
     params: tuple[str, ...]
     _positional: int
     _writes: list[str]
+    _results: list[int | None]
     _arguments: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
     _backward: Callable[..., Any] | None = None
     _setup: Callable[..., Any] | None = None
@@ -143,6 +144,15 @@ class Differentiable:
 
         return to_jax(self)
 
+    def _outcome(self, inputs: list[Any]) -> Any:
+        """The fresh results of a call, and what it wrote."""
+        count = self._positional
+        result = self(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))  # type: ignore[operator]
+        every = () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        fresh = [value for value, source in zip(every, self._results) if source is None]
+        fresh += [inputs[self.params.index(name)] for name in self._writes]
+        return fresh[0] if len(fresh) == 1 else tuple(fresh)
+
     def _gradient(self) -> Callable[..., Any]:
         if self._backward is None:
             raise make_argument_error(
@@ -194,7 +204,10 @@ class OperatorGradient:
     """A gradient that another operator computes."""
 
     def __init__(self, op: Differentiable, backward: Any, saves: Sequence[str], differentiable: Sequence[str] | None) -> None:
+        if isinstance(saves, str):
+            raise make_argument_error(f"saves is a list of names, got the str {saves!r}")
         self.name, self.params, self.count = op.name, op.params, op._positional
+        outputs = len(op._results)
         self.backward, self.saves = backward, list(saves)
         self.differentiable = None if differentiable is None else list(differentiable)
         for name in (*self.saves, *(self.differentiable or ())):
@@ -204,6 +217,8 @@ class OperatorGradient:
                 raise make_argument_error(
                     f"`{self.name}` has no argument `{name}`; it has {', '.join(self.params)}, and \"output\""
                 )
+            if name not in self.params and int(number or 0) >= outputs:
+                raise make_argument_error(f"`{self.name}` has no `{name}`: it has {outputs} outputs")
         if not isinstance(backward, str) and not callable(backward):
             raise make_argument_error(f"an operator or its name is wanted, got {type(backward).__name__}")
 
@@ -359,15 +374,6 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         inputs = self._arguments(args, kwargs)
         expected, got = wanted(*copies(inputs)), self._outcome(copies(inputs))
         return _workbench.check_results(got, expected, rtol, atol, equal_nan, self.name)
-
-    def _outcome(self, inputs: list[Any]) -> Any:
-        """The fresh results of a call, and what it wrote."""
-        count = self._positional
-        result = self(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))
-        every = () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
-        fresh = [value for value, source in zip(every, self._results) if source is None]
-        fresh += [inputs[self.params.index(name)] for name in self._writes]
-        return fresh[0] if len(fresh) == 1 else tuple(fresh)
 
     def gradcheck(
         self,

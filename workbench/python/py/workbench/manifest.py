@@ -17,7 +17,7 @@ from .differentiable import OperatorGradient, copies
 from .errors import make_argument_error
 from .operators import Op, Spec, handles, op
 
-__all__ = ["Library", "LibraryRow", "load_library", "save"]
+__all__ = ["Library", "LibraryReport", "LibraryRow", "load_library", "save"]
 
 # torch.testing.assert_close's defaults: relative and absolute, by dtype.
 _TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
@@ -56,6 +56,18 @@ class LibraryRow:
 
     def __bool__(self) -> bool:
         return not self.failures
+
+
+class LibraryReport(list[LibraryRow]):
+    """The rows of a check; false where one of them is.
+
+    >>> from workbench.manifest import LibraryReport, LibraryRow
+    >>> bool(LibraryReport([LibraryRow("relu")])), bool(LibraryReport([LibraryRow("relu", failures=["differs"])]))
+    (True, False)
+    """
+
+    def __bool__(self) -> bool:
+        return all(self)
 
 
 class Library:
@@ -115,7 +127,7 @@ class Library:
             made.append({key: _array(value, dtype, rng) if isinstance(value, dict) else value for key, value in sample.items()})
         return made
 
-    def check(self) -> list[LibraryRow]:
+    def check(self) -> LibraryReport:
         """Compares every operator with its reference on every sample in every dtype, gradients with differences of the reference
         in float64, and shapes with what is worked out without data. One row an operator.
 
@@ -128,7 +140,7 @@ class Library:
         >>> wb.load_library(path).check()[0].failures
         ['half has samples and no reference']
         """
-        return [self._check(name) for name, entry in self._entries.items() if entry.get("samples")]
+        return LibraryReport(self._check(name) for name, entry in self._entries.items() if entry.get("samples"))
 
     def _check(self, name: str) -> LibraryRow:
         began, entry, handle = perf_counter(), self._entries[name], self._operators[name]
@@ -360,6 +372,9 @@ def save(handle: Op, path: str | Path) -> None:
         raise make_argument_error(f"{path}: a manifest is a .toml file")
     if len(handle._kernels) > 0 or handle.module.device != "cpu":
         raise make_argument_error(f"`{handle.name}` has kernels of several modules, or of a GPU, which a manifest cannot hold")
+    _, (_, state, _) = handle.module.__reduce__()
+    if state["defines"] or state["headers"] or state["options"]:
+        raise make_argument_error(f"`{handle.name}` was compiled with defines, headers or options, which a manifest cannot hold")
     gradient = getattr(handle._backward, "__self__", None)
     if handle._backward is not None and (not isinstance(gradient, OperatorGradient) or not isinstance(gradient.backward, str)):
         raise make_argument_error(
@@ -415,6 +430,11 @@ def _source(handle: Op, short: str) -> str:
             why = "only a function written with `def` can be saved"
         elif getattr(function, "__closure__", None):
             why = "it uses variables of the function that it was written in"
+        else:
+            code, known = function.__code__, function.__globals__  # type: ignore[union-attr]
+            others = [n for n in code.co_names if n in known and n != code.co_name and known[n] is not np]
+            if others:
+                why = f"it uses `{others[0]}` of the module that it was written in"
     if why is not None:
         raise make_argument_error(f"the reference of `{handle.name}` cannot be saved: {why}")
     name = function.__name__  # type: ignore[union-attr]

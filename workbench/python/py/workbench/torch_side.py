@@ -62,9 +62,15 @@ def _say_all() -> None:
         return
     from . import _torch_ops
 
+    first: Exception | None = None
     while _waiting:
         key = next(iter(_waiting))
-        _waiting.pop(key)(_torch_ops)
+        try:
+            _waiting.pop(key)(_torch_ops)
+        except Exception as error:  # the others are to be heard
+            first = first or error
+    if first is not None:
+        raise first
 
 
 class _Watcher:

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::exceptions::{PyException, PyUserWarning};
 use pyo3::prelude::*;
@@ -37,6 +38,35 @@ pub struct Registered {
     pub target: Target,
     /// Its name, for torch.
     pub title: CString,
+    /// The schema that torch has: the stack follows it, whatever the operator's is by now.
+    pub schema: RwLock<Arc<Schema>>,
+    /// How many calls are inside.
+    pub inside: AtomicU32,
+}
+
+impl Registered {
+    /// Whether this thread is in a call of it.
+    pub fn is_mine(&self) -> bool {
+        CALLS.with_borrow(|calls| calls.iter().any(|call| std::ptr::eq(*call, self)))
+    }
+}
+
+/// Counts a call while it lasts.
+struct Inside(&'static Registered);
+
+impl Inside {
+    fn enter(registered: &'static Registered) -> Self {
+        registered.inside.fetch_add(1, Ordering::SeqCst);
+        CALLS.with_borrow_mut(|calls| calls.push(registered));
+        Inside(registered)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        CALLS.with_borrow_mut(|calls| calls.pop());
+        self.0.inside.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// The arguments of a call.
@@ -47,6 +77,8 @@ thread_local! {
     static TEXT: RefCell<CString> = RefCell::default();
     /// The exception itself, for who calls through us.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+    /// The operators whose calls this thread is in, innermost last.
+    static CALLS: RefCell<Vec<*const Registered>> = const { RefCell::new(Vec::new()) };
     /// Whether somebody takes [`RAISED`].
     static TAKEN: Cell<bool> = const { Cell::new(false) };
 }
@@ -65,6 +97,7 @@ pub unsafe extern "C-unwind" fn boxed(
     // SAFETY: registered operators stay.
     let registered: &'static Registered = unsafe { &*registered };
     let made = catch_unwind(AssertUnwindSafe(|| {
+        let _inside = Inside::enter(registered);
         // SAFETY: the stack has room for the larger of the two.
         let stack = unsafe { std::slice::from_raw_parts_mut(stack, arguments.max(results) as usize) };
         registered.call(abi, stack, arguments as usize)
@@ -84,9 +117,14 @@ pub unsafe extern "C-unwind" fn boxed(
 impl Registered {
     fn call(&self, abi: &'static Abi, stack: &mut [StableIValue], arguments: usize) -> std::result::Result<(), String> {
         let poll = Poll::new(false);
+        let schema = self.schema.read().unwrap_or_else(PoisonError::into_inner).clone();
+        // A stack that does not follow the schema is nothing to touch.
+        let fits = schema.args.len() == arguments;
+        let taken = if fits { taken(abi, &schema, stack, arguments) } else { Stack::new() };
         let called = match &self.target {
-            Target::Op(op) => call_op(abi, op, stack, arguments, &poll),
-            Target::Library(name, overload) => call_library(abi, name, overload, stack, arguments, &poll),
+            _ if !fits => Err(changing(&schema)),
+            Target::Op(op) => call_op(abi, op, &schema, taken, stack, &poll),
+            Target::Library(name, overload) => call_library(abi, name, overload, &schema, taken, stack, &poll),
         };
         let report = match called {
             Ok(report) => report,
@@ -113,7 +151,11 @@ fn show(py: Python<'_>, report: &Report) -> PyResult<()> {
 fn remember(error: impl FnOnce(Python<'_>) -> PyErr) -> String {
     gil::attach(|py| {
         let error = error(py);
-        let text = error.value(py).to_string();
+        let mut text = error.value(py).to_string();
+        if text.is_empty() {
+            // `KeyboardInterrupt` says nothing of itself.
+            text = error.get_type(py).name().map_or_else(|_| "interrupted".to_owned(), |name| name.to_string());
+        }
         if TAKEN.get() {
             RAISED.set(Some(error));
         } else if !error.is_instance_of::<PyException>(py) {
@@ -140,23 +182,30 @@ pub fn torch_call<'py>(
         (Err(theirs), Some(ours)) => {
             let py = operator.py();
             // Something else may have gone wrong since.
-            let same = theirs.value(py).to_string().contains(&ours.value(py).to_string());
+            let (said, text) = (theirs.value(py).to_string(), ours.value(py).to_string());
+            let same =
+                if text.is_empty() { ours.get_type(py).name()?.to_string() == said } else { said.contains(&text) };
             Err(if same { ours } else { theirs })
         }
         (result, _) => result,
     }
 }
 
-/// Takes the arguments off the stack.
-fn taken(abi: &'static Abi, schema: &Schema, stack: &[StableIValue], arguments: usize) -> Result<Stack> {
-    if schema.args.len() != arguments {
-        return Err(Error::argument(format!(
-            "`{}` was registered with {arguments} arguments, and has {} now",
-            schema.qualified_name(),
-            schema.args.len()
-        )));
-    }
-    Ok(schema.args.iter().zip(stack).map(|(arg, raw)| take(abi, &arg.kind, *raw)).collect())
+/// Takes the arguments off the stack, by the schema that torch has.
+fn taken(abi: &'static Abi, schema: &Schema, stack: &[StableIValue], arguments: usize) -> Stack {
+    schema.args.iter().zip(&stack[..arguments]).map(|(arg, raw)| take(abi, &arg.kind, *raw)).collect()
+}
+
+/// What to say of a call that comes while its operator gets another schema.
+fn changing(schema: &Schema) -> Error {
+    Error::argument(format!("`{}` is getting another schema just now; call it again", schema.qualified_name()))
+}
+
+/// Whether a call by one schema is a call by another: what is passed and what comes back is of the same types.
+fn is_alike(one: &Schema, other: &Schema) -> bool {
+    let args = one.args.len() == other.args.len() && one.returns.len() == other.returns.len();
+    args && one.args.iter().zip(&other.args).all(|(a, b)| a.kind == b.kind && a.mutated == b.mutated)
+        && one.returns.iter().zip(&other.returns).all(|(a, b)| a.kind == b.kind && a.mutated == b.mutated)
 }
 
 /// The number that an argument of a kernel is.
@@ -186,15 +235,18 @@ impl Drop for Last {
 fn call_op(
     abi: &'static Abi,
     op: &ops::Op,
+    registered: &Schema,
+    taken: Stack,
     stack: &mut [StableIValue],
-    arguments: usize,
     poll: &Poll,
 ) -> Result<Report> {
     let definition = Last(ManuallyDrop::new(op.definition()));
     let definition: &Definition = &definition.0;
     let schema = &definition.schema;
     let fail = |why: String| Error::argument(format!("`{}`: {why}", op.name()));
-    let taken = taken(abi, schema, stack, arguments)?;
+    if !is_alike(registered, schema) {
+        return Err(changing(registered));
+    }
     let mut copies: SmallVec<[Option<Handle>; 8]> = SmallVec::new();
     let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
     for (arg, value) in schema.args.iter().zip(&taken) {
@@ -282,8 +334,9 @@ fn call_library(
     abi: &'static Abi,
     name: &str,
     overload: &str,
+    registered: &Schema,
+    taken: Stack,
     stack: &mut [StableIValue],
-    arguments: usize,
     poll: &Poll,
 ) -> Result<Report> {
     let found = library::overloads(name).and_then(|all| all.iter().find(|o| o.name() == overload).cloned());
@@ -294,13 +347,18 @@ fn call_library(
         return Err(Error::argument(format!("`{name}` has no schema any more")));
     };
     let fail = |why: String| Error::argument(format!("{name}(): {why}"));
-    let taken = taken(abi, schema, stack, arguments)?;
+    if !is_alike(registered, schema) {
+        return Err(changing(registered));
+    }
     let mut lent = Lent::default();
     let mut values = Vec::with_capacity(taken.len());
     for (arg, value) in schema.args.iter().zip(&taken) {
         values.push(lent.value(value, &arg.kind, &arg.name, arg.mutated).map_err(fail)?);
     }
-    let values = found.bind(values, Vec::new())?;
+    let positional = schema.args.iter().filter(|a| !a.keyword_only).count();
+    let named = values.split_off(positional);
+    let named = schema.args[positional..].iter().map(|a| a.name.clone()).zip(named).collect();
+    let values = found.bind(values, named)?;
     let limits = Limits { interrupt: Some(poll), ..Limits::default() };
     let (value, report) = found.call(values, false, limits)?;
     let given = match &value {

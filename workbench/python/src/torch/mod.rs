@@ -12,11 +12,14 @@ mod value;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::PathBuf;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use workbench::ops::schema::Schema;
 use workbench::ops::{self, library};
 
 use self::abi::{BoxedKernel, c_text};
@@ -66,6 +69,7 @@ pub fn through_torch<'py>(
 #[pyclass(module = "workbench", frozen)]
 pub struct TorchImplementation {
     library: Mutex<Option<usize>>,
+    registered: &'static Registered,
 }
 
 impl TorchImplementation {
@@ -80,6 +84,25 @@ impl TorchImplementation {
 
 #[pymethods]
 impl TorchImplementation {
+    /// Waits until no call is inside, so many seconds at most; whether none is. Within a call it is no use to wait for its end.
+    fn _rest(&self, py: Python<'_>, seconds: f64) -> bool {
+        let until = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
+        if self.registered.is_mine() {
+            return false;
+        }
+        py.detach(|| {
+            while self.registered.inside.load(Ordering::SeqCst) > 0 {
+                if Instant::now() > until {
+                    return false;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // A call that has just left us is on its way through torch, which looks at the schema once more.
+            std::thread::sleep(Duration::from_millis(10));
+            true
+        })
+    }
+
     /// Takes the implementation out of the dispatcher.
     fn _destroy(&self) {
         self.remove();
@@ -87,27 +110,30 @@ impl TorchImplementation {
 }
 
 /// The trampolines by what they call: an operator that is defined anew has the one that it had.
-fn kernel(name: &str, overload: Option<&str>) -> Option<BoxedKernel> {
+fn kernel(name: &str, overload: Option<&str>, schema: &Arc<Schema>) -> Option<(BoxedKernel, &'static Registered)> {
     /// By the operator's name and, of one that a text registers, the overload's.
-    type Kernels = HashMap<(String, Option<String>), BoxedKernel>;
+    type Kernels = HashMap<(String, Option<String>), (BoxedKernel, &'static Registered)>;
     static MADE: LazyLock<Mutex<Kernels>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (name.to_owned(), overload.map(str::to_owned));
-    if let Some(kernel) = made.get(&key) {
-        return Some(*kernel);
+    if let Some((kernel, registered)) = made.get(&key) {
+        *registered.schema.write().unwrap_or_else(PoisonError::into_inner) = schema.clone();
+        return Some((*kernel, *registered));
     }
     let target = match overload {
         Some(overload) => Target::Library(name.to_owned(), overload.to_owned()),
         None => Target::Op(ops::Op::get(name)?),
     };
-    let registered = Box::leak(Box::new(Registered { target, title: c_text(name) }));
+    let schema = RwLock::new(schema.clone());
+    let registered: &'static Registered =
+        Box::leak(Box::new(Registered { target, title: c_text(name), schema, inside: AtomicU32::new(0) }));
     let kernel = trampoline::make(boxed::boxed as *const (), std::ptr::from_ref(registered).cast())?;
-    made.insert(key, kernel);
-    Some(kernel)
+    made.insert(key, (kernel, registered));
+    Some((kernel, registered))
 }
 
 /// Whether values of every type of a schema pass through boxed kernels.
-fn all_pass(schema: &ops::schema::Schema) -> bool {
+fn all_pass(schema: &Schema) -> bool {
     schema.args.iter().map(|a| &a.kind).chain(schema.returns.iter().map(|r| &r.kind)).all(value::passes)
 }
 
@@ -131,8 +157,8 @@ pub fn torch_implement(
         }),
         None => ops::Op::get(name).map(|op| op.definition().schema.clone()),
     };
-    let Some(schema) = schema.filter(all_pass) else { return Ok(None) };
-    let Some(kernel) = kernel(name, overload) else { return Ok(None) };
+    let Some(schema) = schema.filter(all_pass).map(Arc::new) else { return Ok(None) };
+    let Some((kernel, registered)) = kernel(name, overload, &schema) else { return Ok(None) };
     let dot = if schema.overload.is_empty() { "" } else { "." };
     let target = c_text(&format!("{}::{}{dot}{}", schema.namespace, schema.name, schema.overload));
     let mut made = std::ptr::null_mut();
@@ -144,7 +170,7 @@ pub fn torch_implement(
             code => code,
         }
     };
-    let made = TorchImplementation { library: Mutex::new((!made.is_null()).then_some(made as usize)) };
+    let made = TorchImplementation { library: Mutex::new((!made.is_null()).then_some(made as usize)), registered };
     if code != 0 {
         made.remove();
         return Ok(None);

@@ -207,10 +207,11 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
 
 fn unary(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
-    let device = x.device();
+    let (device, like) = (x.device(), Value::Tensor(x.clone()));
     if let Some(f) = floating(args.name) {
         let dtype = if x.dtype().is_float() { x.dtype() } else { DType::Float32 };
-        return Wide::Float(Wide::of(&x).floats().mapv_into(f)).tensor(dtype, device).map(Value::Tensor);
+        let made = Wide::Float(Wide::of(&x).floats().mapv_into(f));
+        return made.tensor_like(dtype, device, &[&like]).map(Value::Tensor);
     }
     let Some((f, i)) = keeping(args.name) else { return Ok(Value::None) };
     if x.dtype() == DType::Bool {
@@ -225,7 +226,7 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
         Wide::Float(a) => Wide::Float(a.mapv_into(f)),
         Wide::Int(a) => Wide::Int(a.mapv_into(i)),
     };
-    made.tensor(x.dtype(), device).map(Value::Tensor)
+    made.tensor_like(x.dtype(), device, &[&like]).map(Value::Tensor)
 }
 
 fn device_of(values: &[&Value], args: &Args<'_>) -> super::super::DeviceTag {
@@ -333,14 +334,15 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
             binary(a, b, dtype, if name == "hypot" { f64::hypot } else { f64::atan2 }, |x, _| x)
         }
     }?;
-    made.tensor(dtype, device).map(Value::Tensor)
+    made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor)
 }
 
 fn comparison(args: &mut Args<'_>) -> Answer<Value> {
     let (x, y) = (args.next(), args.next());
     let device = device_of(&[&x, &y], args);
     let (a, b) = (wide(&x, args)?, wide(&y, args)?);
-    compare(a, b, result_type(&[&x, &y]), args.name)?.tensor(DType::Bool, device).map(Value::Tensor)
+    let made = compare(a, b, result_type(&[&x, &y]), args.name)?;
+    made.tensor_like(DType::Bool, device, &[&x, &y]).map(Value::Tensor)
 }
 
 fn logic(args: &mut Args<'_>) -> Answer<Value> {

@@ -96,11 +96,11 @@ fn like(args: &mut Args<'_>) -> Answer<HostTensor> {
     args.device = device;
     let dtype = dtype.unwrap_or(x.dtype());
     if let Some(value) = value {
-        let made = HostTensor::new(dtype, x.shape(), on, true)?;
+        let made = x.new_like(dtype, on)?;
         scalar(&value, args)?.0.write(&made)?;
         return Ok(made);
     }
-    filled(args.name.trim_end_matches("_like"), dtype, x.shape(), on)
+    Ok(filled(args.name.trim_end_matches("_like"), dtype, x.shape(), on)?.ordered_as(&x))
 }
 
 /// `arange(start, end, step, options)`

@@ -25,7 +25,11 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
             "slice" => slice(args),
             "index_select" => index_select(args),
             "contiguous" => contiguous(args),
-            "clone" => args.tensor().and_then(|x| copied(&x, x.dtype(), x.device())),
+            "clone" => args.tensor().and_then(|x| {
+                let made = x.new_like(x.dtype(), x.device())?;
+                Wide::of(&x).write(&made)?;
+                Ok(made)
+            }),
             "to" => to(args),
             "cat" => cat(args),
             "stack" => stack(args),
@@ -350,7 +354,9 @@ fn to(args: &mut Args<'_>) -> Answer<HostTensor> {
     if dtype == x.dtype() && device.is_cuda == x.device().is_cuda {
         return Ok(x);
     }
-    copied(&x, dtype, device)
+    let made = x.new_like(dtype, device)?;
+    Wide::of(&x).write(&made)?;
+    Ok(made)
 }
 
 /// Parts one behind the other along a dimension; `shape` is theirs, that dimension apart.

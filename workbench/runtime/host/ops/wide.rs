@@ -4,6 +4,7 @@
 use ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeBuilder, Zip};
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::Value;
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -172,6 +173,21 @@ impl Wide {
     /// `MemoryError`.
     pub fn tensor(self, dtype: DType, device: DeviceTag) -> Answer<HostTensor> {
         let made = HostTensor::new(dtype, &self.shape(), device, true)?;
+        self.write(&made)?;
+        Ok(made)
+    }
+
+    /// As a tensor of an element type, whose dimensions lie in the order of those of the first that is as large as the result.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn tensor_like(self, dtype: DType, device: DeviceTag, operands: &[&Value]) -> Answer<HostTensor> {
+        let made = HostTensor::new(dtype, &self.shape(), device, true)?;
+        let like = operands.iter().find_map(|v| match v {
+            Value::Tensor(t) if t.shape() == made.shape() && t.is_dense() => Some(t),
+            _ => None,
+        });
+        let made = if let Some(like) = like { made.ordered_as(like) } else { made };
         self.write(&made)?;
         Ok(made)
     }
