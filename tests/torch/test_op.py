@@ -756,6 +756,26 @@ def test_keyword_only_arguments_and_empty_lists_of_texts():
         assert y.grad.tolist() == [1.0] * 3
 
 
+def test_operators_of_others_are_left_alone():
+    text = "__global__ void f(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x]; }"
+    library = torch.library.Library("wb_others", "FRAGMENT")
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x + 1, "CPU")
+    theirs = torch.ops.wb_others.f
+    with pytest.raises(wb.ArgumentError, match="torch takes no operator `wb_others::f"):
+        wb.op("wb_others::f(Tensor x) -> Tensor", text)
+    assert theirs(torch.ones(1)).item() == 2 and torch.ops.wb_others.f(torch.ones(1)).item() == 2
+    # Two overloads are two operators of ours under one name of torch's.
+    one = wb.op("wb_others::g.one(Tensor x) -> Tensor", text)
+    two = wb.op("wb_others::g.two(Tensor x, int k) -> Tensor", text.replace("int n)", "int n, int k)"))
+    held = torch.ops.wb_others.g.two
+    wb.op("wb_others::g.one(Tensor x, float k=0.0) -> Tensor", text.replace("int n)", "int n, float k)"))
+    x = torch.ones(2)
+    assert held(x, 1).tolist() == [2, 2] and torch.ops.wb_others.g.one(x).tolist() == [2, 2]
+    assert one(x).tolist() == two(x, 1).tolist() == [2, 2]
+    library._destroy()
+
+
 def test_names_that_are_something_else_too():
     text = "__global__ void f(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
     for name in ("name", "__init__"):

@@ -58,7 +58,8 @@ class _Entry:
             try:
                 self.library.define(schema.split("::", 1)[1])
             except RuntimeError as error:
-                self.destroy()
+                # What is there by that name may be somebody else's.
+                self.take_out()
                 raise make_argument_error(f"torch takes no operator `{schema}`: {str(error).splitlines()[0]}") from None
             self.library._register_fake(target, _fake(self.name, overload))
             parsed = torch._C.parse_schema(schema)
@@ -91,8 +92,7 @@ class _Entry:
             old._destroy()
 
     def destroy(self) -> None:
-        for kind in list(self.rules):
-            self.drop(kind)
+        """Takes the operator out, when no call is inside."""
         held = self.held()
         if held is not None:
             _retire(held)
@@ -103,11 +103,17 @@ class _Entry:
             raise make_argument_error(
                 f"a call of `{self.name}` is running, and its schema cannot change meanwhile; run this again when it is done"
             )
+        self.take_out()
+        if held is not None:
+            vars(getattr(torch.ops, self.namespace)).pop(self.short.partition(".")[0], None)
+
+    def take_out(self) -> None:
+        """Undoes what was registered."""
+        for kind in list(self.rules):
+            self.drop(kind)
         for kernel in self.kernels:
             kernel._destroy()
         self.library._destroy()
-        if held is not None:
-            vars(getattr(torch.ops, self.namespace)).pop(self.short.partition(".")[0], None)
 
     def packet_name(self) -> str:
         """The qualified name, without an overload's."""
@@ -155,7 +161,11 @@ def _revive(name: str) -> None:
     namespace, short = name.split("::")
     space = getattr(torch.ops, namespace)
     vars(space).pop(short, None)
-    fresh, old = getattr(space, short), _overloads(held)
+    fresh, old = getattr(space, short, None), _overloads(held)
+    if fresh is None:
+        # Nothing has the name now; whoever waits is told so.
+        ready.set()
+        return
     for overload in fresh._overload_names:
         one = getattr(fresh, overload or "default")
         if (kept := old.pop(overload or "default", None)) is not None:
@@ -194,12 +204,14 @@ def define(name: str) -> None:
             entry.destroy()
             del _entries[name]
             _forget_compiled()
-        if not schemas:
-            return
-        entry = _Entry(name, type(handle), schemas)
-        entry.define()
-        _entries[name] = entry
-        _revive(entry.packet_name())
+        try:
+            if not schemas:
+                return
+            entry = _Entry(name, type(handle), schemas)
+            entry.define()
+            _entries[name] = entry
+        finally:
+            _revive(name.partition(".")[0])
     _note_change(entry, handle)
 
 
