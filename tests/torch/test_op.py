@@ -782,3 +782,16 @@ def test_names_that_are_something_else_too():
         for _ in range(2):
             with pytest.raises(wb.ArgumentError, match=f"torch.ops.wb_named.{name} is torch's own"):
                 wb.op(f"wb_named::{name}(Tensor x) -> Tensor", text)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_strides_of_results_are_known_without_data(backend):
+    text = "at::Tensor turned(const at::Tensor& x) { return (x + 1).t(); } at::Tensor kept(const at::Tensor& x) { return x.relu(); }"
+    wb.op("wb_strides::turned(Tensor x) -> Tensor", text, kernel="turned")
+    wb.op("wb_strides::kept(Tensor x) -> Tensor", text, kernel="kept")
+    for op in (torch.ops.wb_strides.turned, torch.ops.wb_strides.kept):
+        for x in (torch.randn(3, 5), torch.randn(5, 3).t()):
+            real, fake = op(x), op(x.to("meta"))
+            assert real.stride() == fake.stride() and real.shape == fake.shape
+            function = torch.compile(lambda v: op(v) * 2, fullgraph=True, backend=backend)
+            close(function(x), op(x) * 2)

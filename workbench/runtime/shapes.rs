@@ -58,7 +58,9 @@ fn hollow(values: &[Value], fill: Fill) -> Result<Vec<Value>> {
 fn hollow_one(value: &Value, fill: Fill) -> Result<Value> {
     Ok(match value {
         Value::Tensor(t) => Value::Tensor(
-            HostTensor::filled(t.dtype(), t.shape(), t.device(), fill).map_err(|(_, why)| Error::Other(why))?,
+            HostTensor::filled(t.dtype(), t.shape(), t.device(), fill)
+                .map_err(|(_, why)| Error::Other(why))?
+                .ordered_as(t),
         ),
         Value::List(all) => Value::List(hollow(all, fill)?),
         Value::Tuple(all) => Value::Tuple(hollow(all, fill)?),

@@ -60,11 +60,19 @@ impl<'py> Given<'py> {
             && let Some((shape, dtype)) =
                 interop(py)?.call_method1("host_spec", (object,))?.extract::<Option<(Vec<i64>, String)>>()?
         {
+            let strides = interop(py)?.call_method1("host_strides", (object,))?.extract::<Option<Vec<i64>>>()?;
             let Some(dtype) = DType::from_name(&dtype) else {
                 return Err(argument(py, format!("{at} is of {dtype}, which host code does not know")));
             };
             return match hollowly(|| HostTensor::filled(dtype, &shape, DeviceTag::CPU, Fill::Zeros)) {
-                Ok(tensor) => Ok(Value::Tensor(tensor)),
+                // Its dimensions lie in the order of the strides that it has, where those are dense.
+                Ok(tensor) => Ok(Value::Tensor(match strides {
+                    Some(strides) if strides.len() == shape.len() => {
+                        let like = tensor.viewed(shape.into(), strides.into(), 0);
+                        tensor.ordered_as(&like)
+                    }
+                    _ => tensor,
+                })),
                 Err((_, message)) => Err(argument(py, format!("{at}: {message}"))),
             };
         }
@@ -200,8 +208,9 @@ impl<'py> Given<'py> {
             Value::DType(dtype) => interop(py)?.call_method1("dtype_of", (dtype.name(), self.objects.first()))?,
             Value::Device(device) => PyString::new(py, &device.to_string()).into_any(),
             Value::Tensor(tensor) if self.shapes_only => {
-                let shape = PyTuple::new(py, tensor.shape())?;
-                py.import("workbench.operators")?.getattr("Spec")?.call1((shape, tensor.dtype().name()))?
+                let (shape, strides) = (PyTuple::new(py, tensor.shape())?, PyTuple::new(py, tensor.strides())?);
+                let make = py.import("workbench.operators")?.getattr("spec_in_memory")?;
+                make.call1((shape, tensor.dtype().name(), strides))?
             }
             Value::Tensor(tensor) => self.tensor(py, tensor)?,
         })

@@ -167,6 +167,15 @@ def host_spec(obj: Any) -> tuple[list[int], str] | None:
     return [int(extent) for extent in shape], name
 
 
+def host_strides(obj: Any) -> list[int] | None:
+    """The strides of what has them, in elements: a `Spec`, an array, torch's FakeTensor."""
+    stride = getattr(obj, "stride", None)
+    if callable(stride):
+        return [int(step) for step in stride()]
+    strides, size = getattr(obj, "strides", None), getattr(obj, "itemsize", 1)
+    return None if strides is None else [step // max(size, 1) for step in strides]
+
+
 def dtype_of(name: str, first: Any) -> Any:
     """An element type as the kind of dtype that goes with the first argument."""
     if first is not None and type(first).__module__.partition(".")[0] == "torch":

@@ -349,6 +349,8 @@ def _first(args: Any) -> torch.Tensor | None:
 def _tensors(value: Any, device: Any) -> Any:
     """`Spec`s as torch's tensors without data."""
     if isinstance(value, Spec):
+        if value.strides is not None:
+            return torch.empty_strided(value.shape, value.strides, dtype=_dtype(value.dtype), device=device)
         return torch.empty(value.shape, dtype=_dtype(value.dtype), device=device)
     if isinstance(value, (list, tuple)):
         return type(value)(*(_tensors(item, device) for item in value)) if hasattr(value, "_fields") else type(value)(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -39,6 +39,8 @@ class Spec:
     shape: tuple[int, ...]
     dtype: str
     device: str
+    #: In elements, where they are known; elements lie one after another where they are not.
+    strides: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
 
     def __init__(self, shape: Sequence[int] | int, dtype: Any = "float32", device: str = "cpu") -> None:
         if isinstance(shape, str):
@@ -51,6 +53,7 @@ class Spec:
         object.__setattr__(self, "shape", tuple(e if s else int(e) for e, s in zip(extents, symbols)))
         object.__setattr__(self, "dtype", dtype_name(dtype))
         object.__setattr__(self, "device", str(device))
+        object.__setattr__(self, "strides", None)
 
     @property
     def ndim(self) -> int:
@@ -67,6 +70,13 @@ class Spec:
         return int(np.prod(self.shape, dtype=np.int64))
 
     size = numel
+
+
+def spec_in_memory(shape: tuple[int, ...], dtype: str, strides: tuple[int, ...]) -> Spec:
+    """A `Spec` whose strides are known."""
+    spec = Spec(shape, dtype)
+    object.__setattr__(spec, "strides", strides)
+    return spec
 
 
 def dtype_name(dtype: Any) -> str:
