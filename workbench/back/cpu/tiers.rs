@@ -198,7 +198,7 @@ enum Work {
 struct Maker {
     process: u32,
     queue: Sender<Work>,
-    /// How many programs were queued, and how many of them are done with.
+    /// How many programs were queued or are about to be, and how many of them are done with.
     queued: AtomicU64,
     done: Arc<AtomicU64>,
 }
@@ -226,9 +226,17 @@ pub fn improve_glue(tiers: &'static Tiers) {
 /// Whether the thread takes it.
 fn queue(work: Work) -> bool {
     maker().is_some_and(|maker| {
-        let waiting = maker.queued.load(Ordering::Relaxed).saturating_sub(maker.done.load(Ordering::Relaxed));
-        let taken = waiting < MAX_WAITING && maker.queue.send(work).is_ok();
-        maker.queued.fetch_add(u64::from(taken), Ordering::Release);
+        let next = |queued: u64| {
+            (queued.saturating_sub(maker.done.load(Ordering::Relaxed)) < MAX_WAITING).then_some(queued + 1)
+        };
+        // Counted before it is sent, so that [`settle`] on this thread cannot take what others sent for it.
+        if maker.queued.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).is_err() {
+            return false;
+        }
+        let taken = maker.queue.send(work).is_ok();
+        if !taken {
+            maker.done.fetch_add(1, Ordering::Release);
+        }
         taken
     })
 }

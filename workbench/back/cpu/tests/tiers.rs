@@ -136,6 +136,22 @@ fn launches_go_on_while_code_is_replaced() {
     });
 }
 
+/// What others have queued meanwhile does not count for one's own.
+#[test]
+fn each_thread_settles_its_own() {
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    let code = code(&kernel(), Tier::Both);
+                    settle();
+                    assert!(code.0.tiers.are_good());
+                }
+            });
+        }
+    });
+}
+
 /// A program that is let go while its code is made takes nothing with it.
 #[test]
 fn programs_may_end_before_their_code() {
