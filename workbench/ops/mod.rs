@@ -8,6 +8,7 @@ mod builder;
 mod call;
 mod cursor;
 pub mod dispatch;
+pub mod export;
 pub mod gaudi;
 mod gradient;
 pub mod library;

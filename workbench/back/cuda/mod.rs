@@ -30,6 +30,29 @@ use crate::source::{FileId, SourceMap, Span};
 use log_map::Files;
 use nvrtc::Nvrtc;
 
+/// The kernels of a text: their names without namespaces, and with them.
+pub fn qualified_kernels(text: &str) -> Vec<(String, String)> {
+    let words = emit::words(text, &BTreeMap::new(), &[]);
+    scan::kernels(text, FileId(0), &words).into_iter().map(|s| (s.name, s.qualified)).collect()
+}
+
+/// The names in a text, macros' bodies included, that CUDA gives a meaning without a declaration; each once, in order.
+pub fn device_words(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for token in lex::tokens(text).iter().filter(|t| matches!(t.kind, lex::Kind::Ident | lex::Kind::Directive)) {
+        let written = token.text(text);
+        if written.trim_start_matches(['#', ' ', '\t']).starts_with("include") && token.kind == lex::Kind::Directive {
+            continue;
+        }
+        for word in written.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            if crate::front::builtins::is_device_word(word) && !found.iter().any(|f| f == word) {
+                found.push(word.to_owned());
+            }
+        }
+    }
+    found
+}
+
 /// How to compile.
 #[derive(Debug, Clone, Default)]
 pub struct Options {

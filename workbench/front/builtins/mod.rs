@@ -185,6 +185,15 @@ pub fn is_function(name: &str) -> bool {
     !lookup(name).is_empty() || math(name).is_some() || matches!(name, "printf" | "assert" | "__trap")
 }
 
+/// Whether CUDA gives a name a meaning without a declaration: a function, a type, a constant, or a keyword of its own.
+pub fn is_device_word(name: &str) -> bool {
+    name.starts_with("__")
+        || is_function(name)
+        || vector(name).is_some()
+        || named_type(name).is_some()
+        || constant(name).is_some()
+}
+
 /// Every builtin name worth suggesting for a misspelled one.
 pub fn names() -> impl Iterator<Item = Cow<'static, str>> {
     let other = ["printf", "assert", "__trap", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];

@@ -1,6 +1,7 @@
 //! Operators: the call path (arguments by the schema, outputs allocated, one launch) and their definition.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +42,9 @@ pub struct NativeOp {
     result_type: Mutex<Option<Py<PyAny>>>,
     stale: Stale,
 }
+
+/// Text, macros, CUDA's launcher, the CPU's, why there is none, the fake kernel.
+type LauncherParts = (String, Vec<(String, String)>, String, String, Option<String>, String);
 
 /// Objects of a call in the schema's order.
 type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
@@ -104,6 +108,17 @@ impl NativeOp {
     #[getter]
     fn binding(&self) -> String {
         self.op.binding()
+    }
+
+    /// What `export` needs: the text and its macros, the launchers for CUDA and for the CPU or why there is none, the fake kernel.
+    /// `known`: the names of CUDA's that the CPU half has.
+    fn _launcher(&self, py: Python<'_>, known: HashSet<String>) -> PyResult<LauncherParts> {
+        let made = self.op.launcher(&|name| known.contains(name)).map_err(|e| errors::to_py(py, e))?;
+        let (cpu, why) = match made.cpu {
+            Ok(cpu) => (cpu, None),
+            Err(why) => (String::new(), Some(why)),
+        };
+        Ok((made.text, made.defines, made.cuda, cpu, why, made.fake))
     }
 
     /// How many arguments may be passed by position.
@@ -546,6 +561,18 @@ fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
 pub fn schema_parts(py: Python<'_>, schema: &str) -> PyResult<(String, Vec<Option<String>>)> {
     let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
     Ok((parsed.qualified_name(), parsed.returns.into_iter().map(|r| r.name).collect()))
+}
+
+/// Name, type, default, whether it follows the `*`, whether it is written.
+type ArgumentParts = (String, String, Option<String>, bool, bool);
+
+/// The arguments of a schema: name, type, default, whether they follow the `*`, whether they are written.
+#[pyfunction]
+#[pyo3(signature = (schema))]
+pub fn schema_arguments(py: Python<'_>, schema: &str) -> PyResult<Vec<ArgumentParts>> {
+    let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
+    let one = |a: Argument| (a.name, a.kind.to_string(), a.default.map(|d| d.to_string()), a.keyword_only, a.mutated);
+    Ok(parsed.args.into_iter().map(one).collect())
 }
 
 /// Refuses keywords that name no argument, or one that was given by position.

@@ -25,6 +25,8 @@ class Differentiable:
     _arguments: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
     _backward: Callable[..., Any] | None = None
     _setup: Callable[..., Any] | None = None
+    #: The samples of the manifest that it was loaded from, by a call.
+    _samples: Callable[[], list[dict[str, Any]]] | None = None
 
     def register_autograd(
         self,
@@ -143,6 +145,29 @@ class Differentiable:
         from ._jax import to_jax
 
         return to_jax(self)
+
+    def export(self, directory: Any, samples: Sequence[Any] | None = None) -> Any:
+        """Writes a PyTorch extension that needs no Workbench: setup.py (Python's limited API), the text, a launcher made of schema and
+        shape signature, registrations, fake kernel and gradient in Python, and a test with recorded calls. Gives the directory's path.
+
+        The operator that computes the gradient comes along. A kernel gets a CUDA half for nvcc and, where all it uses exists
+        there (barriers do, warp functions do not), a half for the CPU's own compiler; a host function is built as it is.
+        `samples` are the calls to record, tuples of arguments or dicts of them by name; without them those of its manifest, or for a
+        kernel random arrays that fit its signature.
+
+        ArgumentError for what an extension cannot hold: shape callables, kernels of several modules, gradients that are not
+        functions written with `def`, and a directory with other files in it.
+
+        >>> import numpy as np, pathlib, tempfile, workbench as wb
+        >>> twice = wb.op("doc_export::twice(Tensor x) -> Tensor", "__global__ void twice(const float* x, float* y, int n) "
+        ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }", shape="x[*] -> y[*]")
+        >>> folder = twice.export(pathlib.Path(tempfile.mkdtemp()) / "twice_ops")
+        >>> sorted(path.name for path in folder.iterdir())
+        ['README.md', 'csrc', 'pyproject.toml', 'setup.py', 'tests', 'twice_ops']
+        """
+        from .export import export
+
+        return export([self], directory, samples)
 
     def _outcome(self, inputs: list[Any]) -> Any:
         """The fresh results of a call, and what it wrote."""
@@ -307,6 +332,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     reference: Callable[..., Any] | None = None
 
     _fake: Callable[..., Any] | None = None
+    #: Of an operator that `wb.op` made of a host function: the text without the registration, and the function.
+    _origin: tuple[str, str] | None = None
 
     def __reduce__(self) -> Any:
         return _rebuild, (self.name, self._modules, self.reference, self._fake, self._backward, self._setup)

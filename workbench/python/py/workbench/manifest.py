@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -126,6 +127,24 @@ class Library:
             rng = np.random.default_rng(number)
             made.append({key: _array(value, dtype, rng) if isinstance(value, dict) else value for key, value in sample.items()})
         return made
+
+    def export(self, directory: str | Path) -> Path:
+        """Writes the operators as a PyTorch extension that needs no Workbench, as `Op.export` does one; its test are the samples.
+
+        >>> import pathlib, tempfile, workbench as wb
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "half.toml"
+        >>> _ = path.write_text('''text = "at::Tensor half(at::Tensor x) { return x / 2; } TORCH_LIBRARY_FRAGMENT(doc_out, m) { m.def(\\\\"half(Tensor x) -> Tensor\\\\", &half); }"
+        ... [half]
+        ... [[half.samples]]
+        ... x = { normal = [3] }''')
+        >>> halves = wb.load_library(path)
+        >>> _ = halves.half.register_fake(wb.empty_like)
+        >>> sorted(p.name for p in (halves.export(path.with_name("halves")) / "csrc").iterdir())
+        ['half.cu', 'half_module.cpp', 'launch.h']
+        """
+        from .export import export
+
+        return export([self._operators[name] for name in self._entries if self._entries[name].get("samples")], directory)
 
     def check(self) -> LibraryReport:
         """Compares every operator with its reference on every sample in every dtype, gradients with differences of the reference
@@ -350,7 +369,10 @@ def load_library(path: str | Path) -> Library:
             operators[name].register_autograd(
                 target, saves=entry["saves"], differentiable=entry.get("differentiable")
             )
-    return Library(path, operators, table)
+    library = Library(path, operators, table)
+    for name in operators:
+        operators[name]._samples = partial(library.samples, name)
+    return library
 
 
 def _references(path: Path) -> ModuleType:

@@ -71,6 +71,16 @@ class Spec:
 
     size = numel
 
+    def new_empty(self, shape: Sequence[int] | int, *, dtype: Any = None) -> Spec:
+        """A `Spec` of another shape on the same device, of another dtype where one is given: torch's tensors have a method of this name,
+        so that a fake which uses it serves both.
+
+        >>> import workbench as wb
+        >>> wb.Spec((2, 3)).new_empty((4,), dtype="int64")
+        Spec(shape=(4,), dtype='int64', device='cpu')
+        """
+        return Spec(shape, self.dtype if dtype is None else dtype, self.device)
+
 
 def spec_in_memory(shape: tuple[int, ...], dtype: str, strides: tuple[int, ...]) -> Spec:
     """A `Spec` whose strides are known."""
@@ -525,7 +535,7 @@ def op(
         handle.module, handle._parts = module, parts
         handles[full_name] = handle
     handle.reference = reference
-    handle._backward, handle._setup, handle._fake, handle._kernels = None, None, None, []
+    handle._backward, handle._setup, handle._fake, handle._kernels, handle._samples = None, None, None, [], None
     torch_side.define(full_name)
     return handle
 
@@ -562,7 +572,7 @@ def _host_op(
     _, (text, state, timeout) = module.__reduce__()
     rebuild(text + registration, state, timeout)
     handle: LibraryOp = handles[full_name.partition(".")[0]]
-    handle.reference = reference
+    handle.reference, handle._origin = reference, (text, function)
     if parts["shape"] is not None:
         handle.register_fake(parts["shape"])
     return handle
@@ -589,7 +599,7 @@ def adopt_library(names: Sequence[str]) -> None:
         known = handles.get(name)
         if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
             # Its text says anew what it is; a gradient is registered after that, as of any operator.
-            known._backward, known._setup, known._fake = None, None, None
+            known._backward, known._setup, known._fake, known._origin, known._samples = None, None, None, None, None
         else:
             handles[name] = LibraryOp(name)
         torch_side.define(name)

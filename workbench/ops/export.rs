@@ -1,0 +1,684 @@
+//! A kernel operator as C++ of a torch extension: the host function that checks arguments, allocates outputs by the shape signature and
+//! launches, and its registration. It says what [`super::plan`] does, in the words of torch's C++ API.
+//!
+//! The launcher is the same for a GPU and for the CPU but for the launch itself: there `kernel<<<grid, block, 0, stream>>>(...)`, here a
+//! call by `cuda_on_cpu.h`, in which threads are a loop, or fibers where the kernel has barriers.
+
+use std::fmt::Write;
+
+use super::Op;
+use super::binding::{Bound, Source, fresh_outputs};
+use super::registry::{Definition, Extent, Implementation};
+use super::schema::{Kind, Schema};
+use super::shape::{ArrayShape, Expr, Extents, Operator, Signature};
+use crate::back::cuda::{device_words, qualified_kernels};
+use crate::ir::{ParamType, Scalar, Stmt};
+use crate::runtime::program::param_type;
+use crate::runtime::{DType, Error, Kernel, Result};
+use crate::source::FileId;
+
+/// Where a launcher runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Half {
+    /// By the system's compiler on the CPU.
+    Cpu,
+    /// By nvcc.
+    Cuda,
+}
+
+/// An operator as parts of an extension.
+#[derive(Debug)]
+pub struct Launcher {
+    /// The text with the kernel.
+    pub text: String,
+    /// The macros that it is compiled with.
+    pub defines: Vec<(String, String)>,
+    /// The launcher for the GPU, to follow the text.
+    pub cuda: String,
+    /// The launcher for the CPU, likewise, or why there can be none.
+    pub cpu: std::result::Result<String, String>,
+    /// The body of its fake kernel, Python on torch's tensors.
+    pub fake: String,
+}
+
+/// Names of CUDA that the CPU half has: what `cuda_on_cpu.h` and the C++ library define.
+pub type Known<'a> = &'a dyn Fn(&str) -> bool;
+
+impl Op {
+    /// The operator for a torch extension; `known`: which names of CUDA's the CPU half has.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for what C++ cannot say: an operator without a kernel, with several, or with a shape callable.
+    pub fn launcher(&self, known: Known<'_>) -> Result<Launcher> {
+        let definition = self.definition();
+        let fail = |why: &str| Error::argument(format!("`{}` cannot be exported: {why}", self.name()));
+        let implementations = definition.implementations();
+        let kernel = match implementations.as_slice() {
+            [one] => match &**one {
+                Implementation::Kernel(kernel) => kernel,
+                Implementation::Host(_) => return Err(fail("it is a closure of Rust's")),
+            },
+            _ => return Err(fail("it has kernels of several modules")),
+        };
+        if definition.shape_fn.is_some() {
+            return Err(fail("a callable gives its shapes; a signature can be exported"));
+        }
+        if !definition.schema.args.iter().any(|a| a.kind == Kind::Tensor) {
+            return Err(fail("no argument is a tensor, so torch cannot tell its device"));
+        }
+        let program = kernel.bound.kernel.program();
+        let options = &program.options().front;
+        if !options.headers.is_empty() {
+            return Err(fail("its text was compiled with headers="));
+        }
+        let writer = Writer { name: self.name(), definition: &definition, bound: &kernel.bound };
+        Ok(Launcher {
+            text: program.text().to_owned(),
+            defines: options.defines.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            cuda: writer.launcher(Half::Cuda),
+            cpu: unknown(&kernel.bound.kernel, known).map_or_else(|| Ok(writer.launcher(Half::Cpu)), Err),
+            fake: writer.fake(),
+        })
+    }
+}
+
+/// What of a kernel's text has no meaning on the CPU, as the end of a sentence.
+fn unknown(kernel: &Kernel, known: Known<'_>) -> Option<String> {
+    let text = kernel.program().text();
+    for line in text.lines().map(str::trim_start).filter(|l| l.starts_with('#')) {
+        let Some(header) = line[1..].trim_start().strip_prefix("include") else { continue };
+        let header = header.trim().trim_matches(['<', '>', '"']);
+        if !known(header) {
+            return Some(format!("it includes <{header}>"));
+        }
+    }
+    let functions = &kernel.program().module().functions;
+    let own = |name: &str| {
+        functions.iter().any(|f| !f.library && f.name == name) || text.contains(&format!("namespace {name}"))
+    };
+    let missing = device_words(text).into_iter().find(|name| !known(name) && !own(name));
+    missing.map(|name| format!("it uses `{name}`"))
+}
+
+/// Whether threads of a block wait for one another.
+fn waits(kernel: &Kernel) -> bool {
+    let mut found = false;
+    for function in &kernel.program().module().functions {
+        function.body.for_each_stmt(&mut |stmt| found |= matches!(stmt, Stmt::Barrier(_) | Stmt::Collective { .. }));
+    }
+    found
+}
+
+struct Writer<'a> {
+    name: &'a str,
+    definition: &'a Definition,
+    bound: &'a Bound,
+}
+
+impl Writer<'_> {
+    fn schema(&self) -> &Schema {
+        &self.definition.schema
+    }
+
+    /// The dims' names, by the signature or without.
+    fn names(&self) -> &Signature {
+        self.definition.signature.as_ref().unwrap_or(&self.definition.plain)
+    }
+
+    fn launcher(&self, half: Half) -> String {
+        let mut out = Text::default();
+        let schema = self.schema();
+        let function = format!("workbench_{}_{}", schema.name, if half == Half::Cuda { "cuda" } else { "cpu" });
+        let args: Vec<String> = schema.args.iter().map(|a| format!("{} {}", cpp_type(&a.kind), a.name)).collect();
+        let returns = match schema.returns.len() {
+            0 => "void".to_owned(),
+            1 => "at::Tensor".to_owned(),
+            n => format!("std::tuple<{}>", vec!["at::Tensor"; n].join(", ")),
+        };
+        out.line("");
+        out.line("namespace {");
+        out.line("");
+        out.line(format!("// {schema}"));
+        if let Some(signature) = &self.definition.signature {
+            out.line(format!("// {}", signature.text));
+        }
+        out.line(format!("{returns} {function}({}) {{", args.join(", ")));
+        self.arguments(&mut out, half);
+        self.dims(&mut out);
+        self.outputs(&mut out);
+        self.launch(&mut out, half);
+        self.copy_back(&mut out);
+        self.result(&mut out);
+        out.line("}");
+        out.line("");
+        out.line("}  // namespace");
+        out.line("");
+        let key = if half == Half::Cuda { "CUDA" } else { "CPU" };
+        out.line(format!("TORCH_LIBRARY_IMPL({}, {key}, m) {{", schema.namespace));
+        let overload = if schema.overload.is_empty() { String::new() } else { format!(".{}", schema.overload) };
+        out.line(format!("  m.impl(\"{}{overload}\", &{function});", schema.name));
+        out.line("}");
+        out.0
+    }
+
+    /// Contiguous memory of every array; one device and the kernel's element types.
+    fn arguments(&self, out: &mut Text, half: Half) {
+        let first = self.schema().args.iter().find(|a| a.kind == Kind::Tensor).map_or("", |a| a.name.as_str());
+        if half == Half::Cuda {
+            out.line(format!("  const c10::cuda::CUDAGuard guard({first}.device());"));
+        }
+        for (a, arg) in self.schema().args.iter().enumerate().filter(|(_, a)| a.is_tensor()) {
+            let name = &arg.name;
+            let dtype =
+                self.bound.sources.iter().zip(self.bound.kernel.params()).find_map(|(source, param)| match source {
+                    Source::Input(i, _) if *i == a => match param.ty {
+                        ParamType::Ptr { elem, .. } => elem.map(DType::from),
+                        _ => None,
+                    },
+                    _ => None,
+                });
+            let (value, lead) = if arg.kind == Kind::Tensor {
+                (name.clone(), String::new())
+            } else {
+                (format!("(*{name})"), format!("if ({name}.has_value()) "))
+            };
+            let wanted = dtype.map_or_else(|| format!("{value}.scalar_type()"), |d| at_type(d).to_owned());
+            out.line(format!(
+                "  {lead}workbench::check(\"{}\", \"{name}\", {value}, {wanted}, {first}.device());",
+                self.name
+            ));
+            match arg.kind {
+                Kind::Tensor => out.line(format!("  const at::Tensor {name}_memory = {name}.contiguous();")),
+                _ => out.line(format!(
+                    "  const at::Tensor {name}_memory = {name}.has_value() ? {name}->contiguous() : at::Tensor();"
+                )),
+            }
+        }
+    }
+
+    /// The dims, from integer arguments and shapes.
+    fn dims(&self, out: &mut Text) {
+        let names = self.names();
+        for (d, dim) in names.dims.iter().enumerate().filter(|(d, _)| self.needs(*d)) {
+            let given = self.schema().args.iter().find(|a| a.name == *dim && a.kind == Kind::Int);
+            let start = given.map_or_else(String::new, |a| format!(", {}", a.name));
+            out.line(format!("  workbench::Dim {}{{\"{dim}\"{start}}};", dim_name(names, d)));
+        }
+        let Some(signature) = &self.definition.signature else { return };
+        let any = signature.inputs.iter().filter(|i| i.extents == Extents::Any).count() > 0;
+        if any {
+            out.line("  std::optional<std::vector<int64_t>> shape;");
+        }
+        for input in &signature.inputs {
+            let optional = self.schema().args.iter().any(|a| a.name == input.name && a.kind != Kind::Tensor);
+            let array = if optional { format!("(*{})", input.name) } else { input.name.clone() };
+            let indent = if optional { "    " } else { "  " };
+            if optional {
+                out.line(format!("  if ({}.has_value()) {{", input.name));
+            }
+            let name = format!("\"{}\", \"{}\"", self.name, input.name);
+            match &input.extents {
+                Extents::Any => out.line(format!("{indent}workbench::same_shape({name}, {array}, shape);")),
+                Extents::Listed(listed) => {
+                    out.line(format!("{indent}workbench::check_rank({name}, {array}, {});", listed.len()));
+                    for (axis, expr) in listed.iter().enumerate() {
+                        match expr {
+                            Expr::Number(v) => {
+                                out.line(format!("{indent}workbench::check_extent({name}, {array}, {axis}, {v});"));
+                            }
+                            Expr::Dim(d) => {
+                                out.line(format!("{indent}{}.bind({name}, {array}, {axis});", dim_name(signature, *d)))
+                            }
+                            Expr::Binary(..) => {}
+                        }
+                    }
+                }
+            }
+            if optional {
+                out.line("  }");
+            }
+        }
+        for &d in signature.star.iter().filter(|d| any && self.needs(**d)) {
+            out.line(format!("  {}.set(workbench::numel(shape.value()));", dim_name(signature, d)));
+        }
+    }
+
+    /// Whether a dim is bound by a shape, or needed by outputs, kernel or launch.
+    fn needs(&self, dim: usize) -> bool {
+        let names = self.names();
+        let listed = |arrays: &[ArrayShape]| {
+            arrays.iter().any(|a| match &a.extents {
+                Extents::Any => false,
+                Extents::Listed(listed) => listed.iter().any(|e| e.uses(dim)),
+            })
+        };
+        let launch = match &self.definition.extent {
+            Extent::PerElement => false,
+            Extent::Threads(exprs) | Extent::Blocks(exprs) => exprs.iter().any(|e| e.uses(dim)),
+        };
+        let shapes = self.definition.signature.is_some() && (listed(&names.inputs) || listed(&names.outputs));
+        shapes || launch || self.bound.sources.contains(&Source::Dim(dim))
+    }
+
+    fn outputs(&self, out: &mut Text) {
+        let first = self.schema().args.iter().find(|a| a.kind == Kind::Tensor).map_or("", |a| a.name.as_str());
+        for (k, dtype) in self.bound.outputs.iter().enumerate() {
+            let sizes = match &self.definition.signature {
+                Some(signature) => match &signature.outputs[k].extents {
+                    Extents::Any => "shape.value()".to_owned(),
+                    Extents::Listed(listed) => {
+                        let extents: Vec<String> = listed.iter().map(|e| cpp_expr(signature, e, true)).collect();
+                        format!(
+                            "workbench::sizes(\"{}\", \"{}\", {{{}}})",
+                            self.name,
+                            signature.outputs[k].name,
+                            extents.join(", ")
+                        )
+                    }
+                },
+                None => format!("{first}.sizes()"),
+            };
+            out.line(format!(
+                "  at::Tensor output_{k} = at::empty({sizes}, {first}.options().dtype({}));",
+                at_type(*dtype)
+            ));
+        }
+        let elements = match self.bound.outputs.is_empty() {
+            false => "output_0.numel()".to_owned(),
+            true => self.written().next().map_or("0".to_owned(), |name| format!("{name}_memory.numel()")),
+        };
+        if self.counts() {
+            out.line(format!("  const int64_t elements = {elements};"));
+        }
+        if self.definition.signature.is_none() {
+            for &d in self.names().star.iter().filter(|d| self.needs(**d)) {
+                out.line(format!("  {}.set(elements);", dim_name(self.names(), d)));
+            }
+        }
+    }
+
+    /// Whether the element count is needed.
+    fn counts(&self) -> bool {
+        let star = self.definition.signature.is_none() && self.names().star.iter().any(|d| self.needs(*d));
+        star || matches!(self.definition.extent, Extent::PerElement) || self.bound.sources.contains(&Source::Count)
+    }
+
+    fn written(&self) -> impl Iterator<Item = &str> {
+        self.schema().args.iter().filter(|a| a.mutated).map(|a| a.name.as_str())
+    }
+
+    fn launch(&self, out: &mut Text, half: Half) {
+        let outputs = (0..self.bound.outputs.len()).map(|k| format!("output_{k}.numel() > 0"));
+        let every: Vec<String> = outputs.chain(self.written().map(|w| format!("{w}_memory.numel() > 0"))).collect();
+        out.line(format!("  if ({}) {{", every.join(" || ")));
+        let [x, y, z] = self.definition.block;
+        out.line(format!("    const dim3 block({x}, {y}, {z});"));
+        let extents =
+            |exprs: &[Expr]| -> Vec<String> { exprs.iter().map(|e| cpp_expr(self.names(), e, false)).collect() };
+        let counts = match &self.definition.extent {
+            Extent::PerElement => vec!["elements".to_owned()],
+            Extent::Threads(exprs) | Extent::Blocks(exprs) => extents(exprs),
+        };
+        let make = if matches!(self.definition.extent, Extent::Blocks(_)) { "blocks" } else { "blocks_of" };
+        let widths = [x, y, z];
+        let grid: Vec<String> = counts
+            .iter()
+            .zip(widths)
+            .map(|(count, width)| match make {
+                "blocks" => format!("workbench::blocks(\"{}\", {count})", self.name),
+                _ => format!("workbench::blocks_of(\"{}\", {count}, {width})", self.name),
+            })
+            .collect();
+        out.line(format!("    const dim3 grid({});", grid.join(", ")));
+        let args: Vec<String> = (0..self.bound.sources.len()).map(|i| self.kernel_argument(i)).collect();
+        let args = args.join(",\n        ");
+        let kernel = self.kernel_name();
+        match half {
+            Half::Cuda => {
+                out.line(format!(
+                    "    {kernel}<<<grid, block, 0, at::cuda::getCurrentCUDAStream()>>>(\n        {args});"
+                ));
+                out.line("    C10_CUDA_KERNEL_LAUNCH_CHECK();");
+            }
+            Half::Cpu => {
+                let how = if waits(&self.bound.kernel) { "run_with_barriers" } else { "run" };
+                out.line(format!(
+                    "    workbench::{how}(grid, block, [&] {{\n      {kernel}(\n        {args});\n    }});"
+                ));
+            }
+        }
+        out.line("  }");
+    }
+
+    /// The kernel's name as C++ finds it at the end of the text.
+    fn kernel_name(&self) -> String {
+        let (kernel, text) = (&self.bound.kernel, self.bound.kernel.program().text());
+        let (base, args) = kernel.name().split_at(kernel.name().find('<').unwrap_or(kernel.name().len()));
+        let qualified = qualified_kernels(text);
+        let found = qualified.iter().find(|(name, whole)| name == base || whole == base);
+        format!("{}{args}", found.map_or(base, |(_, whole)| whole.as_str()))
+    }
+
+    fn kernel_argument(&self, i: usize) -> String {
+        let param = &self.bound.kernel.params()[i];
+        let (op, name) = (self.name, &param.name);
+        let number = |value: &str| match param.ty {
+            ParamType::Scalar(s) => format!("workbench::narrow<{}>(\"{op}\", \"{name}\", {value})", s.c_name()),
+            _ => value.to_owned(),
+        };
+        match self.bound.sources[i] {
+            Source::Input(a, written) => {
+                let arg = &self.schema().args[a];
+                let memory = format!("{}_memory", arg.name);
+                let ty = self.pointer_type(i);
+                let data = if written { "mutable_data_ptr" } else { "const_data_ptr" };
+                let pointer = match (written, matches!(param.ty, ParamType::Ptr { is_const: true, .. })) {
+                    // A kernel that takes what it only reads without `const`.
+                    (false, false) => format!("static_cast<{ty}>(const_cast<void*>({memory}.{data}()))"),
+                    _ => format!("static_cast<{ty}>({memory}.{data}())"),
+                };
+                match arg.kind {
+                    Kind::Tensor => pointer,
+                    _ => format!("{}.has_value() ? {pointer} : nullptr", arg.name),
+                }
+            }
+            Source::Output(k) => format!("static_cast<{}>(output_{k}.mutable_data_ptr())", self.pointer_type(i)),
+            Source::Scalar(a) => {
+                let arg = &self.schema().args[a];
+                let (kind, value) = match &arg.kind {
+                    Kind::Optional(inner) => {
+                        (&**inner, format!("workbench::given(\"{op}\", \"{}\", {})", arg.name, arg.name))
+                    }
+                    kind => (kind, arg.name.clone()),
+                };
+                match (kind, param.ty) {
+                    (Kind::Scalar, ParamType::Scalar(Scalar::F32 | Scalar::F64)) => {
+                        number(&format!("{value}.to<double>()"))
+                    }
+                    (Kind::Scalar, ParamType::Scalar(Scalar::Bool)) => format!("{value}.to<bool>()"),
+                    (Kind::Scalar, _) => number(&format!("{value}.to<int64_t>()")),
+                    (_, ParamType::Scalar(Scalar::Bool)) => value,
+                    _ => number(&value),
+                }
+            }
+            Source::Dim(d) => number(&format!("{}.value", dim_name(self.names(), d))),
+            Source::Count => number("elements"),
+        }
+    }
+
+    /// A pointer parameter's type as the text has it; of a template's instance, as the kernel was compiled.
+    fn pointer_type(&self, i: usize) -> String {
+        let kernel = &self.bound.kernel;
+        let param = &kernel.params()[i];
+        let compiled = param_type(param.ty);
+        if kernel.name().contains('<') || param.span.file != FileId(0) {
+            return compiled;
+        }
+        let declared = kernel.program().text().get(..param.span.end as usize).unwrap_or("");
+        let Some(star) = declared.rfind('*') else { return compiled };
+        let begin = declared[..star].rfind(['(', ',']).map_or(0, |at| at + 1);
+        let written: Vec<&str> = declared[begin..star].split_whitespace().collect();
+        let is_everywhere = |word: &&str| BASIC.contains(word) || crate::front::builtins::vector(word).is_some();
+        if written.is_empty() || !written.iter().all(is_everywhere) {
+            return compiled;
+        }
+        format!("{}*", written.join(" "))
+    }
+
+    fn copy_back(&self, out: &mut Text) {
+        for name in self.written() {
+            let optional = self.schema().args.iter().any(|a| a.name == name && a.kind != Kind::Tensor);
+            let (lead, array) = if optional {
+                (format!("{name}.has_value() && "), format!("(*{name})"))
+            } else {
+                (String::new(), name.to_owned())
+            };
+            out.line(format!("  if ({lead}!{name}_memory.is_same({array})) {array}.copy_({name}_memory);"));
+        }
+    }
+
+    fn result(&self, out: &mut Text) {
+        let mut fresh = 0;
+        let values: Vec<String> = self
+            .schema()
+            .returns
+            .iter()
+            .map(|ret| {
+                let of = self.schema().args.iter().find(|a| ret.mutated && a.mutated && a.alias == ret.alias);
+                of.map_or_else(
+                    || {
+                        fresh += 1;
+                        format!("output_{}", fresh - 1)
+                    },
+                    |a| a.name.clone(),
+                )
+            })
+            .collect();
+        match values.as_slice() {
+            [] => {}
+            [one] => out.line(format!("  return {one};")),
+            many => out.line(format!("  return {{{}}};", many.join(", "))),
+        }
+    }
+
+    /// The fake kernel: shapes alone, on torch's tensors, sizes perhaps symbols.
+    fn fake(&self) -> String {
+        let mut out = Text::default();
+        let first = self.schema().args.iter().find(|a| a.kind == Kind::Tensor).map_or("", |a| a.name.as_str());
+        let new = |sizes: &str, dtype: DType| format!("{first}.new_empty({sizes}, dtype=torch.{})", dtype.name());
+        let mut made = Vec::new();
+        match &self.definition.signature {
+            None => made.extend(self.bound.outputs.iter().map(|d| new(&format!("{first}.shape"), *d))),
+            Some(signature) => {
+                let mut known = vec![false; signature.dims.len()];
+                for (d, dim) in signature.dims.iter().enumerate() {
+                    known[d] = self.schema().args.iter().any(|a| a.name == *dim && a.kind == Kind::Int);
+                }
+                let mut any: Option<&str> = None;
+                for input in &signature.inputs {
+                    let optional = self.schema().args.iter().any(|a| a.name == input.name && a.kind != Kind::Tensor);
+                    if optional {
+                        continue;
+                    }
+                    match &input.extents {
+                        Extents::Any => any = any.or(Some(&input.name)),
+                        Extents::Listed(listed) => {
+                            for (axis, expr) in listed.iter().enumerate() {
+                                if let Expr::Dim(d) = expr
+                                    && !std::mem::replace(&mut known[*d], true)
+                                {
+                                    out.line(format!(
+                                        "    {} = {}.shape[{axis}]",
+                                        python_dim(signature, *d),
+                                        input.name
+                                    ));
+                                }
+                            }
+                        }
+                    }
+                }
+                // What only an optional array binds.
+                for input in &signature.inputs {
+                    let Extents::Listed(listed) = &input.extents else {
+                        any = any.or(Some(&input.name));
+                        continue;
+                    };
+                    for (axis, expr) in listed.iter().enumerate() {
+                        if let Expr::Dim(d) = expr
+                            && !std::mem::replace(&mut known[*d], true)
+                        {
+                            let dim = python_dim(signature, *d);
+                            out.line(format!("    {dim} = 0 if {0} is None else {0}.shape[{axis}]", input.name));
+                        }
+                    }
+                }
+                for &d in &signature.star {
+                    if let Some(any) = any
+                        && !std::mem::replace(&mut known[d], true)
+                    {
+                        let used = signature
+                            .outputs
+                            .iter()
+                            .any(|o| matches!(&o.extents, Extents::Listed(l) if l.iter().any(|e| e.uses(d))));
+                        if used {
+                            out.line(format!("    {} = {any}.numel()", python_dim(signature, d)));
+                        }
+                    }
+                }
+                for (k, output) in signature.outputs.iter().enumerate() {
+                    let sizes = match &output.extents {
+                        Extents::Any => format!("{}.shape", any.unwrap_or(first)),
+                        Extents::Listed(listed) => {
+                            let extents: Vec<String> = listed.iter().map(|e| python_expr(signature, e)).collect();
+                            format!("[{}]", extents.join(", "))
+                        }
+                    };
+                    made.push(new(&sizes, self.bound.outputs[k]));
+                }
+            }
+        }
+        let mut fresh = made.into_iter();
+        let values: Vec<String> = self
+            .schema()
+            .returns
+            .iter()
+            .map(|ret| {
+                let of = self.schema().args.iter().find(|a| ret.mutated && a.mutated && a.alias == ret.alias);
+                of.map_or_else(|| fresh.next().unwrap_or_default(), |a| a.name.clone())
+            })
+            .collect();
+        debug_assert_eq!(fresh_outputs(self.schema()).len(), self.bound.outputs.len());
+        match values.as_slice() {
+            [] => out.line("    return None"),
+            [one] => out.line(format!("    return {one}")),
+            many => out.line(format!("    return {}", many.join(", "))),
+        }
+        out.0
+    }
+}
+
+/// Words of types that mean the same wherever they stand.
+const BASIC: &[&str] = &[
+    "const",
+    "unsigned",
+    "signed",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "bool",
+    "int8_t",
+    "uint8_t",
+    "int16_t",
+    "uint16_t",
+    "int32_t",
+    "uint32_t",
+    "int64_t",
+    "uint64_t",
+    "size_t",
+    "__half",
+    "half",
+    "__nv_bfloat16",
+    "nv_bfloat16",
+];
+
+/// Text, line after line.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, line: impl AsRef<str>) {
+        // Writing into a string cannot fail.
+        let _ = writeln!(self.0, "{}", line.as_ref());
+    }
+}
+
+/// The type of an argument in an unboxed kernel.
+fn cpp_type(kind: &Kind) -> String {
+    match kind {
+        Kind::Tensor => "const at::Tensor&".to_owned(),
+        Kind::Int => "int64_t".to_owned(),
+        Kind::Float => "double".to_owned(),
+        Kind::Bool => "bool".to_owned(),
+        Kind::Scalar => "const at::Scalar&".to_owned(),
+        Kind::Str => "c10::string_view".to_owned(),
+        Kind::Optional(inner) => {
+            let inner = cpp_type(inner);
+            let by_reference = inner.ends_with('&');
+            let bare = inner.trim_start_matches("const ").trim_end_matches('&');
+            if by_reference { format!("const std::optional<{bare}>&") } else { format!("std::optional<{bare}>") }
+        }
+        // Nothing else is bound to a kernel.
+        Kind::ScalarType | Kind::Other(_) | Kind::List(..) => "const c10::IValue&".to_owned(),
+    }
+}
+
+fn at_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "at::kBool",
+        DType::Int8 => "at::kChar",
+        DType::UInt8 => "at::kByte",
+        DType::Int16 => "at::kShort",
+        DType::UInt16 => "at::kUInt16",
+        DType::Int32 => "at::kInt",
+        DType::UInt32 => "at::kUInt32",
+        DType::Int64 => "at::kLong",
+        DType::UInt64 => "at::kUInt64",
+        DType::Float16 => "at::kHalf",
+        DType::BFloat16 => "at::kBFloat16",
+        DType::Float32 => "at::kFloat",
+        DType::Float64 => "at::kDouble",
+    }
+}
+
+/// A dim as a variable; no argument has its name.
+fn dim_name(signature: &Signature, dim: usize) -> String {
+    format!("dim_{}", signature.dims[dim])
+}
+
+/// A dim as a variable of Python's: an integer argument is itself.
+fn python_dim(signature: &Signature, dim: usize) -> String {
+    signature.dims[dim].clone()
+}
+
+/// `known`: only of dims that something has bound.
+fn cpp_expr(signature: &Signature, expr: &Expr, known: bool) -> String {
+    match expr {
+        Expr::Number(v) => format!("int64_t({v})"),
+        Expr::Dim(d) if known => format!("{}.known()", dim_name(signature, *d)),
+        Expr::Dim(d) => format!("{}.value", dim_name(signature, *d)),
+        Expr::Binary(op, a, b) => {
+            let (a, b) = (cpp_expr(signature, a, known), cpp_expr(signature, b, known));
+            match op {
+                Operator::Add => format!("({a} + {b})"),
+                Operator::Sub => format!("({a} - {b})"),
+                Operator::Mul => format!("({a} * {b})"),
+                Operator::Div => format!("workbench::floor_div({a}, {b})"),
+                Operator::Rem => format!("workbench::floor_mod({a}, {b})"),
+                Operator::Min => format!("std::min({a}, {b})"),
+                Operator::Max => format!("std::max({a}, {b})"),
+            }
+        }
+    }
+}
+
+fn python_expr(signature: &Signature, expr: &Expr) -> String {
+    match expr {
+        Expr::Number(v) => v.to_string(),
+        Expr::Dim(d) => python_dim(signature, *d),
+        Expr::Binary(op, a, b) => {
+            let (a, b) = (python_expr(signature, a), python_expr(signature, b));
+            match op {
+                Operator::Add => format!("({a} + {b})"),
+                Operator::Sub => format!("({a} - {b})"),
+                Operator::Mul => format!("({a} * {b})"),
+                Operator::Div => format!("({a} // {b})"),
+                Operator::Rem => format!("({a} % {b})"),
+                Operator::Min => format!("torch.sym_min({a}, {b})"),
+                Operator::Max => format!("torch.sym_max({a}, {b})"),
+            }
+        }
+    }
+}
