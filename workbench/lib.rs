@@ -7,6 +7,8 @@
 pub mod autograd;
 pub mod back;
 pub mod bench;
+#[cfg(feature = "candle")]
+pub mod candle;
 pub mod check;
 pub mod diagnostic;
 pub mod display;

@@ -74,7 +74,7 @@ impl Op {
         setup_context: impl Fn(&mut Context, &[OwnedArg], &[Tensor]) + Send + Sync + 'static,
         backward: impl Fn(&Context, &[Tensor]) -> Result<Vec<Option<Tensor>>> + Send + Sync + 'static,
     ) {
-        self.set_gradient(Gradient { backward: Arc::new(backward), setup: Some(Arc::new(setup_context)) });
+        self.set_gradient(Gradient { backward: Arc::new(backward), setup: Some(Arc::new(setup_context)), by: None });
     }
 
     /// Calls the operator and returns its outputs with the map from output gradients to input gradients.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::call::OwnedArg;
-use crate::runtime::{Result, Tensor};
+use super::registry::Op;
+use crate::runtime::{Error, Result, Tensor};
 
 /// What `setup_context` leaves for `backward`.
 #[derive(Debug, Clone, Default)]
@@ -52,4 +53,141 @@ pub struct Gradient {
     pub backward: BackwardFn,
     /// What runs before it; `None` saves every argument.
     pub setup: Option<SetupFn>,
+    /// The operator that computes it, where one does.
+    pub by: Option<Arc<GradientBy>>,
+}
+
+/// A gradient that another operator computes.
+#[derive(Debug, Clone)]
+pub struct GradientBy {
+    /// That operator. It is called with the gradients of the outputs that are floats, then with what is saved.
+    pub operator: Op,
+    /// What is saved: arguments of the operator or outputs, in order.
+    pub saves: Vec<Saved>,
+    /// The arguments that it gives gradients for, by their numbers, in order.
+    pub differentiable: Vec<usize>,
+}
+
+/// Something that a backward pass needs of its forward pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved {
+    /// An argument, by its number.
+    Argument(usize),
+    /// An output, by its number.
+    Output(usize),
+}
+
+impl GradientBy {
+    /// `saves` names arguments of `of`, or "output", "output.1"; `differentiable` the arguments that get gradients.
+    fn new(of: &Op, operator: &Op, saves: &[&str], differentiable: &[&str]) -> Result<Self> {
+        let definition = of.definition();
+        let args = &definition.schema.args;
+        let unknown = |name: &str| {
+            let known: Vec<&str> = args.iter().map(|a| a.name.as_str()).collect();
+            Error::argument(format!(
+                "`{}` has no argument `{name}`; it has {}, and \"output\"",
+                of.name(),
+                known.join(", ")
+            ))
+        };
+        let argument = |name: &str| args.iter().position(|a| a.name == name);
+        let saved = |name: &&str| {
+            if let Some(a) = argument(name) {
+                return Ok(Saved::Argument(a));
+            }
+            let (lead, number) = name.split_once('.').unwrap_or((name, "0"));
+            let k: usize = number.parse().map_err(|_| unknown(name))?;
+            if lead != "output" {
+                return Err(unknown(name));
+            }
+            if k >= definition.output_count() {
+                let count = definition.output_count();
+                return Err(Error::argument(format!("`{}` has no `{name}`: it has {count} outputs", of.name())));
+            }
+            Ok(Saved::Output(k))
+        };
+        let by = GradientBy {
+            operator: operator.clone(),
+            saves: saves.iter().map(saved).collect::<Result<_>>()?,
+            differentiable: differentiable
+                .iter()
+                .map(|name| argument(name).filter(|a| args[*a].is_tensor()).ok_or_else(|| unknown(name)))
+                .collect::<Result<_>>()?,
+        };
+        let backward = operator.definition();
+        let (given, wanted) = (definition.output_count() + by.saves.len(), backward.schema.args.len());
+        if given > wanted {
+            return Err(Error::argument(format!(
+                "`{}` takes {wanted} arguments; as the backward of `{}` it gets {given}: the gradients of its outputs, then what is saved",
+                operator.name(),
+                of.name()
+            )));
+        }
+        let (gives, wants) = (backward.output_count(), by.differentiable.len());
+        if gives != wants {
+            return Err(Error::argument(format!(
+                "`{}` gives {gives} gradients for {wants} arguments of `{}` ({})",
+                operator.name(),
+                of.name(),
+                differentiable.join(", ")
+            )));
+        }
+        Ok(by)
+    }
+
+    fn gradient(self) -> Gradient {
+        let by = Arc::new(self);
+        let (saving, running) = (by.clone(), by.clone());
+        let setup = move |ctx: &mut Context, inputs: &[OwnedArg], outputs: &[Tensor]| {
+            let floats = outputs.iter().map(|o| OwnedArg::Bool(o.dtype().is_float()));
+            let saved = saving.saves.iter().map(|saved| match saved {
+                Saved::Argument(a) => inputs[*a].clone(),
+                Saved::Output(k) => OwnedArg::Tensor(outputs[*k].clone()),
+            });
+            ctx.save_for_backward(floats.chain(saved).collect::<Vec<_>>());
+        };
+        let backward = move |ctx: &Context, grads: &[Tensor]| {
+            let (floats, saved) = ctx.saved().split_at(grads.len());
+            let given = grads.iter().zip(floats).filter(|(_, float)| matches!(float, OwnedArg::Bool(true)));
+            let args: Vec<OwnedArg> = given.map(|(g, _)| OwnedArg::Tensor(g.clone())).chain(saved.to_vec()).collect();
+            let mut made = vec![None; ctx.needs_input_grad().len()];
+            for (tensor, &a) in running.operator.call(args)?.tensors.into_iter().zip(&running.differentiable) {
+                made[a] = Some(tensor);
+            }
+            Ok(made)
+        };
+        Gradient { backward: Arc::new(backward), setup: Some(Arc::new(setup)), by: Some(by) }
+    }
+}
+
+impl Op {
+    /// Registers another operator as the gradient: it is called with the gradients of the outputs that are floats and then with what
+    /// `saves` names, arguments or "output", "output.1"; it gives one gradient for each argument in `differentiable`.
+    ///
+    /// ```
+    /// use workbench::prelude::*;
+    ///
+    /// let src = "
+    ///     __global__ void square(const float* x, float* y, int n) {
+    ///         int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i];
+    ///     }
+    ///     __global__ void square_backward(const float* g, const float* x, float* gx, int n) {
+    ///         int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) gx[i] = 2 * x[i] * g[i];
+    ///     }";
+    /// let square = Op::new("doc::square(Tensor x) -> Tensor").source(src).kernel("square").shape("x[n] -> y[n]").build()?;
+    /// let backward = Op::new("doc::square_backward(Tensor g, Tensor x) -> Tensor").source(src).kernel("square_backward")
+    ///     .shape("g[n], x[n] -> gx[n]").build()?;
+    /// square.register_backward(&backward, &["x"], &["x"])?;
+    /// let (_, pullback) = square.vjp((&array![1.0f32, 3.0],))?;
+    /// let grads = pullback.call(&[Tensor::from_slice(&[2], &[1.0f32, 10.0])?])?;
+    /// assert_eq!(grads[0].as_ref().and_then(|g| g.as_slice::<f32>()), Some(&[2.0, 60.0][..]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for names that are none, and where the operator's arguments or results are too many or too few.
+    pub fn register_backward(&self, backward: &Op, saves: &[&str], differentiable: &[&str]) -> Result<()> {
+        self.set_gradient(GradientBy::new(self, backward, saves, differentiable)?.gradient());
+        Ok(())
+    }
 }

@@ -9,6 +9,9 @@ use crate::{root, step};
 
 const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook", TORCH];
 
+/// Everything there is is tested; the Python package is built without.
+const FEATURES: [&str; 2] = ["--features", "workbench/candle"];
+
 /// The part that is run only when it is asked for: it downloads gigabytes.
 const TORCH: &str = "torch";
 
@@ -60,11 +63,11 @@ pub fn run(args: &[String]) -> Result<(), String> {
         };
         cargo(
             "Rust tests: units, file tests, properties, bad input, tidy",
-            &["test", "--workspace", "--lib", "--bins", "--tests"],
+            &["test", "--workspace", FEATURES[0], FEATURES[1], "--lib", "--bins", "--tests"],
         )?;
-        cargo("Rust documentation tests", &["test", "--workspace", "--doc"])?;
+        cargo("Rust documentation tests", &["test", "--workspace", FEATURES[0], FEATURES[1], "--doc"])?;
         for example in examples()? {
-            cargo(&format!("example {example}"), &["run", "--quiet", "--example", &example])?;
+            cargo(&format!("example {example}"), &["run", "--quiet", FEATURES[0], FEATURES[1], "--example", &example])?;
         }
         Ok("units, file tests, examples".to_owned())
     });
@@ -159,7 +162,10 @@ pub fn check(args: &[String]) -> Result<(), String> {
     }
     let cargo = |title: &str, args: &[&str]| step::show(title, Command::new("cargo").args(args).current_dir(root()));
     cargo("format", &["fmt", "--all", "--check"])?;
-    cargo("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+    cargo(
+        "lints",
+        &["clippy", "--workspace", FEATURES[0], FEATURES[1], "--all-targets", "--quiet", "--", "-D", "warnings"],
+    )
 }
 
 fn examples() -> Result<Vec<String>, String> {
