@@ -39,7 +39,21 @@ impl OpBuilder {
         self.from(SourceCode::Program(program.clone()))
     }
 
-    /// A Rust closure over whole arrays instead of a kernel.
+    /// A Rust closure over whole arrays instead of a kernel. What it returns is held against the shape rule, where there is one.
+    ///
+    /// ```
+    /// use workbench::prelude::*;
+    ///
+    /// let clip = Op::new("doc::clip(Tensor x, float high=1.0) -> Tensor")
+    ///     .host(|args| {
+    ///         let (x, high) = (args[0].view::<f32>()?, args[1].number()? as f32);
+    ///         Ok(vec![Tensor::from_array(&x.mapv(|v| v.clamp(0.0, high)))])
+    ///     })
+    ///     .build()?;
+    /// let y: ArrayD<f32> = clip.call((&array![-1.0f32, 0.5, 2.0],))?.into_array()?;
+    /// assert_eq!(y, array![0.0f32, 0.5, 1.0].into_dyn());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn host(self, f: impl Fn(&[OwnedArg]) -> Result<Vec<Tensor>> + Send + Sync + 'static) -> Self {
         self.from(SourceCode::Host(Arc::new(f)))
     }

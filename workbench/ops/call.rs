@@ -1,6 +1,6 @@
 //! Calls from Rust: `op.call((&a, &b, 2.0))?.into_array::<f32>()?`.
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewD, Data, Dimension};
 use smallvec::SmallVec;
 
 use super::plan::Run;
@@ -31,6 +31,30 @@ impl OwnedArg {
     /// The array, if it is one.
     pub fn tensor(&self) -> Option<&Tensor> {
         if let OwnedArg::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+
+    /// The array as an ndarray view.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when it is no array, or its elements are of another type.
+    pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
+        match self {
+            OwnedArg::Tensor(tensor) => tensor.view(),
+            _ => Err(Error::argument("an array is wanted, and the argument is none")),
+        }
+    }
+
+    /// The number, whatever its type.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when it is none.
+    pub fn number(&self) -> Result<f64> {
+        match self {
+            OwnedArg::Int(v) => Ok(*v as f64),
+            OwnedArg::Float(v) => Ok(*v),
+            OwnedArg::Bool(v) => Ok(f64::from(u8::from(*v))),
+            _ => Err(Error::argument("a number is wanted, and the argument is none")),
+        }
     }
 
     /// The argument lent to a call.
@@ -221,6 +245,22 @@ impl Op {
                     tensors.len(),
                     definition.output_count()
                 )));
+            }
+            // Without a rule a closure's shapes are its own.
+            if definition.signature.is_some() || definition.shape_fn.is_some() {
+                for (k, (tensor, said)) in tensors.iter().zip(&plan.outputs).enumerate() {
+                    let same = tensor.shape().iter().map(|&d| d as i64).eq(said.shape.iter().copied());
+                    if !same || tensor.dtype() != said.dtype {
+                        return Err(Error::argument(format!(
+                            "`{}`: its host function returned {} {:?} for output {k}, and its shape rule says {} {:?}",
+                            self.name(),
+                            tensor.dtype(),
+                            tensor.shape(),
+                            said.dtype,
+                            said.shape.as_slice()
+                        )));
+                    }
+                }
             }
             return Ok(Outputs { tensors, args, report: Report::default() });
         }

@@ -304,6 +304,28 @@ fn a_host_function_must_return_what_its_schema_says() {
 }
 
 #[test]
+fn closures_over_views_are_operators_and_references() {
+    let twice = |schema: &str, shape: &str| {
+        Op::new(schema.to_owned()).shape(shape).host(|args| {
+            let (x, by) = (args[0].view::<f32>()?, args[1].number()? as f32);
+            Ok(vec![Tensor::from_array(&x.mapv(|v| v * by))])
+        })
+    };
+    let op = twice("test_host::by(Tensor x, float by=2.0) -> Tensor", "x[n] -> y[n]").build().unwrap();
+    let made: ndarray::ArrayD<f32> = op.call((&f32s(&[1.0, -3.0]),)).unwrap().into_array().unwrap();
+    assert_eq!(made.as_slice(), Some(&[2.0, -6.0][..]));
+    assert!(op.check((&f32s(&[1.5]), 4.0), |x, by| &x * &by).unwrap().passed);
+    assert!(
+        error(op.call((&Tensor::from_slice(&[1], &[1.0f64]).unwrap(),))).contains("the array is float64, not float32")
+    );
+    let wrong = twice("test_host::longer(Tensor x, float by=2.0) -> Tensor", "x[n] -> y[n+1]").build().unwrap();
+    assert_eq!(
+        error(wrong.call((&f32s(&[1.0]),))),
+        "`test_host::longer`: its host function returned float32 [1] for output 0, and its shape rule says float32 [2]"
+    );
+}
+
+#[test]
 fn hostile_texts_are_errors_and_never_overflow_the_stack() {
     let long = 400_000;
     for text in [

@@ -1,6 +1,6 @@
 //! Owned, contiguous host arrays of any element type.
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
+use ndarray::{ArrayBase, ArrayD, ArrayViewD, Data, Dimension, IxDyn};
 
 use super::{BufferArg, DType, Element, Error, Result};
 use crate::ir::{Elem, POISON};
@@ -175,11 +175,11 @@ impl Tensor {
         Self::from_f64(dtype, &self.shape, &self.to_f64_vec())
     }
 
-    /// An ndarray array of `T`.
+    /// The elements as an ndarray view, where they lie.
     ///
     /// # Errors
     /// [`Error::Argument`] naming both types when the elements are of another type; for a bool that is neither.
-    pub fn to_array<T: Element>(&self) -> Result<ArrayD<T>> {
+    pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
         if T::DTYPE != self.dtype {
             return Err(Error::argument(format!("the array is {}, not {}", self.dtype, T::DTYPE)));
         }
@@ -191,7 +191,15 @@ impl Tensor {
         }
         // SAFETY: the memory holds that many elements, aligned, each a valid value: bools are looked at above.
         let values = unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<T>(), self.numel()) };
-        ArrayD::from_shape_vec(IxDyn(&self.shape), values.to_vec()).map_err(|e| Error::Other(e.to_string()))
+        ArrayViewD::from_shape(IxDyn(&self.shape), values).map_err(|e| Error::Other(e.to_string()))
+    }
+
+    /// An ndarray array of `T` of its own.
+    ///
+    /// # Errors
+    /// As [`Tensor::view`].
+    pub fn to_array<T: Element>(&self) -> Result<ArrayD<T>> {
+        Ok(self.view()?.to_owned())
     }
 
     /// The array as an argument of a launch.

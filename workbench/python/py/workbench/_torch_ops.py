@@ -8,6 +8,7 @@ and gradients of its own; it is forgotten when those change.
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 import types
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, Callable, Iterator
 
 import torch
 
-from . import _workbench
+from . import _workbench, torch_side
 from ._torch_autograd import autograd_kernel
 from .differentiable import LibraryOp, OperatorGradient, PythonOp
 from .errors import make_argument_error
@@ -213,6 +214,17 @@ def define(name: str) -> None:
         finally:
             _revive(name.partition(".")[0])
     _note_change(entry, handle)
+    _show_dynamo([handle])
+
+
+def _show_dynamo(these: list[Any]) -> None:
+    """Lets compiled functions call handles as they call `torch.ops`: torch's tracer sees no Python in them."""
+    if "torch._dynamo" not in sys.modules:
+        # It takes a second to import, and most programs never do.
+        torch_side.watch("torch._dynamo", lambda: _show_dynamo([handles[name] for name in _entries if name in handles]))
+        return
+    for handle in these:
+        torch.compiler.allow_in_graph(handle)
 
 
 def packet(name: str) -> Any:

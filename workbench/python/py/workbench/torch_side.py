@@ -46,7 +46,7 @@ def _tell(key: tuple[str, str], say: Callable[[Any], None]) -> None:
         say(_torch_ops)
         return
     if not _waiting:
-        _watch()
+        watch("torch", _say_all_there)
     _waiting.pop(key, None)
     _waiting[key] = say
 
@@ -73,34 +73,42 @@ def _say_all() -> None:
         raise first
 
 
+def _say_all_there() -> None:
+    try:
+        _say_all()
+    except Exception as error:  # torch itself is there
+        warnings.warn(f"operators of Workbench are not in torch.ops: {error}", stacklevel=2)
+
+
 class _Watcher:
-    """Waits for `import torch`, and speaks when that is done."""
+    """Waits for the import of a module, and acts when that is done."""
+
+    def __init__(self, name: str, act: Callable[[], None]) -> None:
+        self.name, self.act = name, act
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != "torch":
+        if fullname != self.name:
             return None
-        sys.meta_path.remove(self)
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
         # As `importlib.util.find_spec`, whose module takes longer to import than it is worth.
         found = (finder.find_spec(fullname, path, target) for finder in list(sys.meta_path))
         spec = next((one for one in found if one is not None), None)
         if spec is None or spec.loader is None:
-            _watch()
+            watch(self.name, self.act)
             return spec
         run = spec.loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
             run(module)
-            try:
-                _say_all()
-            except Exception as error:  # torch itself is there
-                warnings.warn(f"operators of Workbench are not in torch.ops: {error}", stacklevel=2)
+            self.act()
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def _watch() -> None:
-    if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Watcher())  # type: ignore[arg-type]
+def watch(name: str, act: Callable[[], None]) -> None:
+    """Has something done once a module is imported, by whomever."""
+    if not any(isinstance(finder, _Watcher) and finder.name == name for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Watcher(name, act))  # type: ignore[arg-type]
