@@ -1424,3 +1424,20 @@ template <> struct Value<pybind11::none> {
 };
 }
 namespace py = pybind11;
+
+namespace c10 {
+// A dimension counted from the end as one counted from the start.
+inline int64_t maybe_wrap_dim(int64_t dim, int64_t rank, bool wrap_scalar = true) {
+    if (rank <= 0) {
+        if (!wrap_scalar) __wb::fail(3, "", "Dimension specified as ", dim, " but tensor has no dimensions");
+        rank = 1;
+    }
+    if (dim < -rank || dim >= rank) {
+        __wb::fail(3, "", "Dimension out of range (expected to be in range of [", -rank, ", ", rank - 1, "], but got ", dim, ")");
+    }
+    return dim < 0 ? dim + rank : dim;
+}
+}
+namespace at {
+using c10::maybe_wrap_dim;
+}
