@@ -20,7 +20,6 @@ __global__ void muladd_backward(const float* g, const float* a, const float* b, 
     if (i < n) { ga[i] = g[i] * b[i]; gb[i] = g[i] * a[i]; }
 }
 
-namespace lab {
 
 __device__ float block_sum(float value, float* partial) {
     partial[threadIdx.x] = value;
@@ -43,8 +42,6 @@ __global__ void __launch_bounds__(128) rms_norm(
     float scale = rsqrtf(block_sum(squares, partial) / cols + eps);
     for (int j = threadIdx.x; j < cols; j += blockDim.x) y[row * cols + j] = x[row * cols + j] * scale * (weight ? weight[j] : 1.0f);
 }
-
-}  // namespace lab
 
 __global__ void scale_(double* x, double by, long n) {
     long i = blockIdx.x * (long)blockDim.x + threadIdx.x;
@@ -69,6 +66,26 @@ __global__ void pick(const T* x, const long long* index, T* y, int n, int rows) 
 }
 template __global__ void pick<double, 2>(const double*, const long long*, double*, int, int);
 
+// Called as its argument is, and arguments as the launcher's own variables.
+__global__ void scale(const float* x, float scale, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * scale;
+}
+
+__global__ void linear(const float* x, const float* block, float* y, int in, int out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= out) return;
+    float sum = 0;
+    for (int j = 0; j < in; ++j) sum += block[i * in + j] * x[j];
+    y[i] = sum;
+}
+
+struct Pair { float re, im; };
+__global__ void conjugate(const Pair* grid, Pair* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { y[i].re = grid[i].re; y[i].im = -grid[i].im; }
+}
+
 __global__ void turned(const float4* a, float4* o, int q) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < q) { float4 v = a[i]; o[i] = make_float4(v.w, v.z, v.y, v.x); }
@@ -76,8 +93,14 @@ __global__ void turned(const float4* a, float4* o, int q) {
 """
 
 SWAP = """
+namespace lab {
 __global__ void swap(const float* a, float* o) { o[threadIdx.x] = __shfl_xor_sync(~0u, a[threadIdx.x], 1); }
+}  // namespace lab
 """
+
+
+# The norm's sums are of 300 products in float32, an error of 300 units of 2^-24 at most; linear's of five, whose terms may cancel.
+TOLERANCES = {"rms_norm": 2e-5, "linear": 1e-5}
 
 
 def operators(namespace):
@@ -104,6 +127,10 @@ def operators(namespace):
         # Written in place, as a kernel that adds up has to.
         op("outer(Tensor a, Tensor b, Tensor(c!) counts) -> Tensor", "outer", shape="a[m], b[n], counts[1] -> out[m,n]", threads="n, m"),
         op("pick(Tensor x, Tensor index) -> Tensor", "pick<double, 2>", shape="x[rows], index[n] -> y[n]"),
+        op("scale(Tensor x, float scale) -> Tensor", "scale", shape="x[*] -> y[*]"),
+        op("scale.v2(Tensor a, Tensor b, float c) -> Tensor", "muladd", shape="a[n], b[n] -> out[n]"),
+        op("linear(Tensor x, Tensor block) -> Tensor", "linear", shape="x[in], block[out,in] -> y[out]"),
+        op("conjugate(Tensor grid) -> Tensor", "conjugate", shape="grid[n,2] -> y[n,2]", threads="n"),
         op("turned(Tensor a) -> Tensor", "turned", shape="a[q,4] -> o[q,4]", threads="q"),
         wb.op(f"{namespace}::swap(Tensor a) -> Tensor", SWAP, shape="a[32] -> o[32]", threads="32", block=32),
     ]
@@ -113,7 +140,6 @@ def arguments(rng):
     """Calls by name, with what they give: NumPy's results and, for those that write, the new values."""
     a, b = rng.standard_normal((2, 1003)).astype(np.float32)
     x, w = rng.standard_normal((5, 300)).astype(np.float32), rng.standard_normal(300).astype(np.float32)
-    # The kernel's sums are of 300 products in float32: an error of 300 units of 2^-24 at most, 2e-5 of the size.
     rms = (x / np.sqrt((x.astype(np.float64) ** 2).mean(1, keepdims=True) + 1e-5)).astype(np.float32)
     h = rng.standard_normal((3, 7)).astype(np.float16)
     d, index = rng.standard_normal(6), rng.integers(0, 6, 401)
@@ -127,6 +153,9 @@ def arguments(rng):
         ("halve", (h, True), {}, (h.astype(np.float32) * np.float32(-1.5)).astype(np.float16)),
         ("outer", (a[:5], b[:33], np.array([10], np.int32)), {}, np.outer(a[:5], b[:33])),
         ("pick", (d, index), {}, d[index] * 2),
+        ("scale", (a, 3.0), {}, a * np.float32(3)),
+        ("linear", (a[:5], x[:3, :5].copy()), {}, (x[:3, :5] * a[:5]).astype(np.float64).sum(1)),
+        ("conjugate", (q[:, :2].copy(),), {}, q[:, :2] * np.array([1, -1], np.float32)),
         ("turned", (q,), {}, q[:, ::-1]),
         ("swap", (s,), {}, s.reshape(16, 2)[:, ::-1].reshape(32)),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_the_cuda_half_gives_what_numpy_does(exported):
     for name, args, kwargs, want in export_operators.arguments(np.random.default_rng(3)):
         op = getattr(wb.ops.half_on_gpu, name)
         made = op(*args, **kwargs)
-        np.testing.assert_allclose(made, want, rtol=2e-5 if name == "rms_norm" else 0, err_msg=name)
+        np.testing.assert_allclose(made, want, rtol=export_operators.TOLERANCES.get(name, 0), err_msg=name)
         if name == "outer":
             assert args[2][0] == 15
     with pytest.raises(RuntimeError, match="`b` has extent 3 on axis 0, but `n` is 2 already"):
@@ -88,7 +89,7 @@ def test_an_operator_that_a_text_registers_is_its_text(tmp_path):
     with pytest.warns(UserWarning, match="without a fake kernel"):
         plus.export(tmp_path / "plus_ops", samples=[(np.ones(3),), {"x": np.ones((2, 2)), "by": 2.0}])
     module = (tmp_path / "plus_ops" / "csrc" / "plus_module.cpp").read_text()
-    assert '#include "plus.cu"' in module and "m.def" not in module
+    assert '#include "plus.cu"' in module and ".def(" not in module
     assert (tmp_path / "plus_ops" / "csrc" / "include" / "torch" / "extension.h").exists()
 
     @plus.register_fake
@@ -96,7 +97,33 @@ def test_an_operator_that_a_text_registers_is_its_text(tmp_path):
         return wb.empty_like(x)
 
     plus.export(tmp_path / "plus_ops", samples=[(np.ones(3),)])
-    assert "class wb:" in (tmp_path / "plus_ops" / "plus_ops" / "__init__.py").read_text()
+    assert "class wb:" in (tmp_path / "plus_ops" / "plus_ops" / "_of_exported_text__plus.py").read_text()
+
+
+@pytest.mark.parametrize("manifest", sorted(Path(__file__).parents[2].glob("kernels/*/*.toml")), ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore:.*without a fake kernel")
+def test_the_kernels_that_ship_are_extensions(manifest, tmp_path):
+    folder = wb.load_library(manifest).export(tmp_path / "shipped_ops")
+    assert (folder / "csrc" / f"{manifest.stem}.cu").read_text() == manifest.with_suffix(".cu").read_text()
+    record = json.loads((folder / "tests" / "calls.json").read_text())
+    assert set(map(tuple, record["keys"].values())) == {("CUDA",)} and record["calls"]
+    for path in folder.rglob("*.py"):
+        ast.parse(path.read_text())
+
+
+def keyword_gradient(ctx, grad: np.ndarray, factor=float):
+    return grad * INFINITE
+
+
+INFINITE = float("inf")
+
+
+def test_what_a_gradient_uses_comes_along(tmp_path):
+    op = twice_op()
+    op.register_autograd(keyword_gradient)
+    text = (op.export(tmp_path / "inf_ops") / "inf_ops" / "_of_exported_bad__twice.py").read_text()
+    assert "import numpy as np\n" in text and 'INFINITE = float("inf")' in text
+    ast.parse(text)
 
 
 def twice_op(**options):

@@ -21,6 +21,11 @@ pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh"), mark
 /// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
 static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh"), mark: "" };
 
+/// What CUDA's headers for half precision declare.
+pub fn half_text() -> &'static str {
+    HALF.text
+}
+
 /// `<cooperative_groups.h>` with its reductions, scans and copies: groups within a block, on barriers and warp functions.
 static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("cooperative_groups.cuh"), mark: "" };
 

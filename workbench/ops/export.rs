@@ -12,7 +12,7 @@ use super::registry::{Definition, Extent, Implementation};
 use super::schema::{Kind, Schema};
 use super::shape::{ArrayShape, Expr, Extents, Operator, Signature};
 use crate::back::cuda::{device_words, qualified_kernels};
-use crate::ir::{ParamType, Scalar, Stmt};
+use crate::ir::{Function, ParamType, Scalar, Stmt};
 use crate::runtime::program::param_type;
 use crate::runtime::{DType, Error, Kernel, Result};
 use crate::source::FileId;
@@ -71,13 +71,15 @@ impl Op {
         if !options.headers.is_empty() {
             return Err(fail("its text was compiled with headers="));
         }
-        let writer = Writer { name: self.name(), definition: &definition, bound: &kernel.bound };
+        let cpp = |name: &str| is_taken_in_cpp(name, kernel.bound.kernel.name());
+        let writer = Writer::new(self.name(), &definition, &kernel.bound, &cpp);
+        let fake = Writer::new(self.name(), &definition, &kernel.bound, &|name| PYTHON.contains(&name));
         Ok(Launcher {
             text: program.text().to_owned(),
             defines: options.defines.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
             cuda: writer.launcher(Half::Cuda),
             cpu: unknown(&kernel.bound.kernel, known).map_or_else(|| Ok(writer.launcher(Half::Cpu)), Err),
-            fake: writer.fake(),
+            fake: fake.fake(),
         })
     }
 }
@@ -96,15 +98,33 @@ fn unknown(kernel: &Kernel, known: Known<'_>) -> Option<String> {
     let own = |name: &str| {
         functions.iter().any(|f| !f.library && f.name == name) || text.contains(&format!("namespace {name}"))
     };
+    if let Some(words) = text.split("__shared__").next().filter(|_| text.contains("__shared__")) {
+        let before = std::iter::once(words).chain(text.split("__shared__").skip(1));
+        for (part, next) in before.clone().zip(before.skip(1)) {
+            let last = part.split_whitespace().next_back().unwrap_or("");
+            let first = next.split_whitespace().next().unwrap_or("");
+            if matches!(last, "extern" | "static") || first.starts_with("alignas") || first.starts_with("__align__") {
+                return Some("it has shared memory that is `extern`, `static` or aligned".to_owned());
+            }
+        }
+    }
     let missing = device_words(text).into_iter().find(|name| !known(name) && !own(name));
     missing.map(|name| format!("it uses `{name}`"))
 }
 
 /// Whether threads of a block wait for one another.
 fn waits(kernel: &Kernel) -> bool {
-    let mut found = false;
-    for function in &kernel.program().module().functions {
-        function.body.for_each_stmt(&mut |stmt| found |= matches!(stmt, Stmt::Barrier(_) | Stmt::Collective { .. }));
+    let functions = &kernel.program().module().functions;
+    let (mut found, mut seen) = (false, vec![false; functions.len()]);
+    let mut open: Vec<&Function> = vec![kernel.function()];
+    while let Some(function) = open.pop() {
+        function.body.for_each_stmt(&mut |stmt| match stmt {
+            Stmt::Barrier(_) | Stmt::Collective { .. } => found = true,
+            Stmt::Call { func, .. } if !std::mem::replace(&mut seen[func.index()], true) => {
+                open.push(&functions[func.index()]);
+            }
+            _ => {}
+        });
     }
     found
 }
@@ -113,22 +133,178 @@ struct Writer<'a> {
     name: &'a str,
     definition: &'a Definition,
     bound: &'a Bound,
+    /// With arguments that the language can name.
+    schema: Schema,
+    signature: Option<Signature>,
+    plain: Signature,
 }
 
-impl Writer<'_> {
+/// Words of C++, and names that launchers have.
+fn is_taken_in_cpp(name: &str, kernel: &str) -> bool {
+    let kernel = kernel.split('<').next().unwrap_or(kernel);
+    CPP.contains(&name)
+        || kernel.split("::").any(|part| part == name)
+        || name.starts_with("output_")
+        || name.starts_with("dim_")
+        || name.starts_with("argument_")
+        || name.ends_with("_memory")
+}
+
+const CPP: &[&str] = &[
+    "alignas",
+    "and",
+    "asm",
+    "at",
+    "auto",
+    "block",
+    "bool",
+    "break",
+    "c10",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "elements",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "grid",
+    "guard",
+    "if",
+    "inline",
+    "int",
+    "int64_t",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "not",
+    "operator",
+    "or",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "return",
+    "shape",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "std",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "throw",
+    "torch",
+    "true",
+    "try",
+    "typedef",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "while",
+    "workbench",
+    "xor",
+];
+
+/// Words of Python, and names that fakes and gradients have; `export.py` renames the same.
+const PYTHON: &[&str] = &[
+    "False",
+    "None",
+    "True",
+    "and",
+    "as",
+    "assert",
+    "async",
+    "await",
+    "break",
+    "class",
+    "continue",
+    "ctx",
+    "def",
+    "del",
+    "elif",
+    "else",
+    "except",
+    "finally",
+    "for",
+    "from",
+    "global",
+    "grad",
+    "if",
+    "import",
+    "in",
+    "inputs",
+    "is",
+    "keyword_only_inputs",
+    "lambda",
+    "nonlocal",
+    "not",
+    "or",
+    "output",
+    "pass",
+    "raise",
+    "return",
+    "torch",
+    "try",
+    "while",
+    "with",
+    "yield",
+];
+
+impl<'a> Writer<'a> {
+    /// `taken`: which names an argument cannot have; it gets an underscore.
+    fn new(name: &'a str, definition: &'a Definition, bound: &'a Bound, taken: &dyn Fn(&str) -> bool) -> Self {
+        let rename = |name: &str| if taken(name) { format!("{name}_") } else { name.to_owned() };
+        let mut schema = definition.schema.clone();
+        let integers: Vec<String> =
+            schema.args.iter().filter(|a| a.kind == Kind::Int).map(|a| a.name.clone()).collect();
+        schema.args.iter_mut().for_each(|a| a.name = rename(&a.name));
+        let signed = |signature: &Signature| {
+            let mut made = signature.clone();
+            made.inputs.iter_mut().for_each(|i| i.name = rename(&i.name));
+            // A dim that is an integer argument is called as that is.
+            made.dims.iter_mut().filter(|d| integers.contains(d)).for_each(|d| *d = rename(d));
+            made
+        };
+        let (signature, plain) = (definition.signature.as_ref().map(signed), signed(&definition.plain));
+        Writer { name, definition, bound, schema, signature, plain }
+    }
+
     fn schema(&self) -> &Schema {
-        &self.definition.schema
+        &self.schema
     }
 
     /// The dims' names, by the signature or without.
     fn names(&self) -> &Signature {
-        self.definition.signature.as_ref().unwrap_or(&self.definition.plain)
+        self.signature.as_ref().unwrap_or(&self.plain)
     }
 
     fn launcher(&self, half: Half) -> String {
         let mut out = Text::default();
         let schema = self.schema();
-        let function = format!("workbench_{}_{}", schema.name, if half == Half::Cuda { "cuda" } else { "cpu" });
+        let device = if half == Half::Cuda { "cuda" } else { "cpu" };
+        let overload = if schema.overload.is_empty() { String::new() } else { format!("_{}", schema.overload) };
+        let function = format!("workbench_{}_{}{overload}_{device}", schema.namespace, schema.name);
         let args: Vec<String> = schema.args.iter().map(|a| format!("{} {}", cpp_type(&a.kind), a.name)).collect();
         let returns = match schema.returns.len() {
             0 => "void".to_owned(),
@@ -138,8 +314,8 @@ impl Writer<'_> {
         out.line("");
         out.line("namespace {");
         out.line("");
-        out.line(format!("// {schema}"));
-        if let Some(signature) = &self.definition.signature {
+        out.line(format!("// {}", self.definition.schema));
+        if let Some(signature) = &self.signature {
             out.line(format!("// {}", signature.text));
         }
         out.line(format!("{returns} {function}({}) {{", args.join(", ")));
@@ -154,9 +330,9 @@ impl Writer<'_> {
         out.line("}  // namespace");
         out.line("");
         let key = if half == Half::Cuda { "CUDA" } else { "CPU" };
-        out.line(format!("TORCH_LIBRARY_IMPL({}, {key}, m) {{", schema.namespace));
+        out.line(format!("TORCH_LIBRARY_IMPL({}, {key}, workbench_library) {{", schema.namespace));
         let overload = if schema.overload.is_empty() { String::new() } else { format!(".{}", schema.overload) };
-        out.line(format!("  m.impl(\"{}{overload}\", &{function});", schema.name));
+        out.line(format!("  workbench_library.impl(\"{}{overload}\", &{function});", schema.name));
         out.line("}");
         out.0
     }
@@ -204,7 +380,7 @@ impl Writer<'_> {
             let start = given.map_or_else(String::new, |a| format!(", {}", a.name));
             out.line(format!("  workbench::Dim {}{{\"{dim}\"{start}}};", dim_name(names, d)));
         }
-        let Some(signature) = &self.definition.signature else { return };
+        let Some(signature) = &self.signature else { return };
         let any = signature.inputs.iter().filter(|i| i.extents == Extents::Any).count() > 0;
         if any {
             out.line("  std::optional<std::vector<int64_t>> shape;");
@@ -256,14 +432,14 @@ impl Writer<'_> {
             Extent::PerElement => false,
             Extent::Threads(exprs) | Extent::Blocks(exprs) => exprs.iter().any(|e| e.uses(dim)),
         };
-        let shapes = self.definition.signature.is_some() && (listed(&names.inputs) || listed(&names.outputs));
+        let shapes = self.signature.is_some() && (listed(&names.inputs) || listed(&names.outputs));
         shapes || launch || self.bound.sources.contains(&Source::Dim(dim))
     }
 
     fn outputs(&self, out: &mut Text) {
         let first = self.schema().args.iter().find(|a| a.kind == Kind::Tensor).map_or("", |a| a.name.as_str());
         for (k, dtype) in self.bound.outputs.iter().enumerate() {
-            let sizes = match &self.definition.signature {
+            let sizes = match &self.signature {
                 Some(signature) => match &signature.outputs[k].extents {
                     Extents::Any => "shape.value()".to_owned(),
                     Extents::Listed(listed) => {
@@ -290,7 +466,7 @@ impl Writer<'_> {
         if self.counts() {
             out.line(format!("  const int64_t elements = {elements};"));
         }
-        if self.definition.signature.is_none() {
+        if self.signature.is_none() {
             for &d in self.names().star.iter().filter(|d| self.needs(**d)) {
                 out.line(format!("  {}.set(elements);", dim_name(self.names(), d)));
             }
@@ -299,7 +475,7 @@ impl Writer<'_> {
 
     /// Whether the element count is needed.
     fn counts(&self) -> bool {
-        let star = self.definition.signature.is_none() && self.names().star.iter().any(|d| self.needs(*d));
+        let star = self.signature.is_none() && self.names().star.iter().any(|d| self.needs(*d));
         star || matches!(self.definition.extent, Extent::PerElement) || self.bound.sources.contains(&Source::Count)
     }
 
@@ -330,21 +506,20 @@ impl Writer<'_> {
             })
             .collect();
         out.line(format!("    const dim3 grid({});", grid.join(", ")));
-        let args: Vec<String> = (0..self.bound.sources.len()).map(|i| self.kernel_argument(i)).collect();
-        let args = args.join(",\n        ");
+        // Before the launch: what does not fit is an error here, and not in every thread.
+        for i in 0..self.bound.sources.len() {
+            out.line(format!("    const auto argument_{i} = {};", self.kernel_argument(i)));
+        }
+        let args = (0..self.bound.sources.len()).map(|i| format!("argument_{i}")).collect::<Vec<_>>().join(", ");
         let kernel = self.kernel_name();
         match half {
             Half::Cuda => {
-                out.line(format!(
-                    "    {kernel}<<<grid, block, 0, at::cuda::getCurrentCUDAStream()>>>(\n        {args});"
-                ));
+                out.line(format!("    {kernel}<<<grid, block, 0, at::cuda::getCurrentCUDAStream()>>>({args});"));
                 out.line("    C10_CUDA_KERNEL_LAUNCH_CHECK();");
             }
             Half::Cpu => {
                 let how = if waits(&self.bound.kernel) { "run_with_barriers" } else { "run" };
-                out.line(format!(
-                    "    workbench::{how}(grid, block, [&] {{\n      {kernel}(\n        {args});\n    }});"
-                ));
+                out.line(format!("    workbench::{how}(grid, block, [&] {{ {kernel}({args}); }});"));
             }
         }
         out.line("  }");
@@ -379,7 +554,7 @@ impl Writer<'_> {
                 };
                 match arg.kind {
                     Kind::Tensor => pointer,
-                    _ => format!("{}.has_value() ? {pointer} : nullptr", arg.name),
+                    _ => format!("{}.has_value() ? {pointer} : static_cast<{ty}>(nullptr)", arg.name),
                 }
             }
             Source::Output(k) => format!("static_cast<{}>(output_{k}.mutable_data_ptr())", self.pointer_type(i)),
@@ -418,7 +593,11 @@ impl Writer<'_> {
         let Some(star) = declared.rfind('*') else { return compiled };
         let begin = declared[..star].rfind(['(', ',']).map_or(0, |at| at + 1);
         let written: Vec<&str> = declared[begin..star].split_whitespace().collect();
-        let is_everywhere = |word: &&str| BASIC.contains(word) || crate::front::builtins::vector(word).is_some();
+        let flat = !declared.contains("namespace");
+        let named =
+            |word: &str| flat && word.chars().all(|c| c.is_alphanumeric() || c == '_') && !word.starts_with("__");
+        let is_everywhere =
+            |word: &&str| BASIC.contains(word) || crate::front::builtins::vector(word).is_some() || named(word);
         if written.is_empty() || !written.iter().all(is_everywhere) {
             return compiled;
         }
@@ -467,7 +646,7 @@ impl Writer<'_> {
         let first = self.schema().args.iter().find(|a| a.kind == Kind::Tensor).map_or("", |a| a.name.as_str());
         let new = |sizes: &str, dtype: DType| format!("{first}.new_empty({sizes}, dtype=torch.{})", dtype.name());
         let mut made = Vec::new();
-        match &self.definition.signature {
+        match &self.signature {
             None => made.extend(self.bound.outputs.iter().map(|d| new(&format!("{first}.shape"), *d))),
             Some(signature) => {
                 let mut known = vec![false; signature.dims.len()];
@@ -638,9 +817,11 @@ fn dim_name(signature: &Signature, dim: usize) -> String {
     format!("dim_{}", signature.dims[dim])
 }
 
-/// A dim as a variable of Python's: an integer argument is itself.
+/// A dim as a variable of Python's, which no argument is, but for an integer argument that it is itself.
 fn python_dim(signature: &Signature, dim: usize) -> String {
-    signature.dims[dim].clone()
+    let name = &signature.dims[dim];
+    let taken = PYTHON.contains(&name.as_str()) || signature.inputs.iter().any(|i| i.name == *name);
+    if taken { format!("dim_{name}") } else { name.clone() }
 }
 
 /// `known`: only of dims that something has bound.

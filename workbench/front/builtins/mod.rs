@@ -188,10 +188,17 @@ pub fn is_function(name: &str) -> bool {
 /// Whether CUDA gives a name a meaning without a declaration: a function, a type, a constant, or a keyword of its own.
 pub fn is_device_word(name: &str) -> bool {
     name.starts_with("__")
+        || is_half_function(name)
         || is_function(name)
         || vector(name).is_some()
         || named_type(name).is_some()
         || constant(name).is_some()
+}
+
+/// Whether it is one of the functions and types of CUDA's headers for half precision, `hexp`, `nv_bfloat162`.
+fn is_half_function(name: &str) -> bool {
+    let is_word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+    name.len() > 3 && (name.starts_with('h') || name.starts_with("nv_bf")) && is_word(crate::library::half_text())
 }
 
 /// Every builtin name worth suggesting for a misspelled one.

@@ -7,6 +7,7 @@ import inspect
 import json
 import keyword
 import re
+import sys
 import textwrap
 import warnings
 from dataclasses import dataclass, field
@@ -66,10 +67,16 @@ class _Operator:
     fake: str | None
     #: Python of its gradient.
     gradient: str = ""
+    #: The user's own Python, which gets a file of its own, so that its names are its own.
+    own: str = ""
 
 
 def export(given: Sequence[Any], directory: str | Path, samples: Sequence[Any] | None = None) -> Path:
     """Writes the extension of some operators, the samples those of the first; see `Op.export`."""
+    if not given or not all(isinstance(handle, Differentiable) for handle in given):
+        raise make_argument_error(f"operators are exported, as in op.export(directory); got {given!r}")
+    if not isinstance(directory, (str, Path)) or not str(directory):
+        raise make_argument_error(f"a directory is wanted, got {directory!r}")
     directory = Path(directory)
     package = _package(directory)
     _check_directory(directory)
@@ -116,9 +123,13 @@ def export(given: Sequence[Any], directory: str | Path, samples: Sequence[Any] |
 def _package(directory: Path) -> str:
     name = re.sub(r"\W", "_", directory.resolve().name)
     name = f"_{name}" if not name or name[0].isdigit() or keyword.iskeyword(name) else name
-    if name in ("torch", "numpy", "workbench", "tests", "csrc"):
+    if name in _OTHERS:
         raise make_argument_error(f"{directory}: the package would be called `{name}`; name the directory otherwise")
     return name
+
+
+#: Packages that an extension would stand before.
+_OTHERS = {*sys.stdlib_module_names, "build", "csrc", "dist", "numpy", "pytest", "setuptools", "tests", "torch", "workbench"}
 
 
 def _check_directory(directory: Path) -> None:
@@ -176,24 +187,26 @@ def _add_host(handle: LibraryOp, parts: list[_Part]) -> _Operator:
     part.is_kernel = False
     part.no_cpu = "its text launches kernels itself, which only nvcc compiles" if on_gpu else None
     key = "CUDA" if on_gpu else "CPU"
+    keys = [known for known in handle.keys if known in ("CPU", "CUDA")] if origin is None else [key]
     if origin is not None:
         namespace, _, name = handle.name.partition("::")
         part.schemas.append(_definition(namespace, handle.schema))
         (part.cuda if on_gpu else part.cpu).append(
-            f"\nTORCH_LIBRARY_IMPL({namespace}, {key}, m) {{\n  m.impl(\"{name}\", &{origin[1]});\n}}\n"
+            f"\nTORCH_LIBRARY_IMPL({namespace}, {key}, workbench_library) {{\n  workbench_library.impl(\"{name}\", &{origin[1]});\n}}\n"
         )
     fake = None
     if handle._fake is empty_like:
         fake = f'torch.library.register_fake("{handle.name}", torch.empty_like)\n'
     elif handle._fake is not None:
         source, name = _function(handle._fake, f"the fake of `{handle.name}`")
-        fake = f"{source}\ntorch.library.register_fake(\"{handle.name}\", {name})\n"
-    return _Operator(handle, [key], fake)
+        own_fake = f"{source}\n\ntorch.library.register_fake(\"{handle.name}\", {name})\n"
+        return _Operator(handle, keys or [key], "", own=own_fake)
+    return _Operator(handle, keys or [key], fake)
 
 
 def _definition(namespace: str, schema: str) -> str:
     rest = schema.partition("::")[2].replace("\\", "\\\\").replace('"', '\\"')
-    return f'TORCH_LIBRARY_FRAGMENT({namespace}, m) {{\n  m.def("{rest}");\n}}\n'
+    return f'TORCH_LIBRARY_FRAGMENT({namespace}, workbench_library) {{\n  workbench_library.def("{rest}");\n}}\n'
 
 
 def _part(parts: list[_Part], handle: Any, text: str, defines: Sequence[tuple[str, str]]) -> _Part:
@@ -201,11 +214,24 @@ def _part(parts: list[_Part], handle: Any, text: str, defines: Sequence[tuple[st
         if part.text == text and part.defines == list(defines):
             return part
     stem = re.sub(r"\W", "_", handle.name.split("::")[1])
-    taken = {part.stem for part in parts}
-    while stem in taken:
+    taken = {name for part in parts for name in _file_stems(part.stem)}
+    while not taken.isdisjoint(_file_stems(stem)):
         stem += "_"
     parts.append(_Part(stem, text, list(defines)))
     return parts[-1]
+
+
+def _file_stems(stem: str) -> set[str]:
+    return {stem, f"{stem}_cuda", f"{stem}_module"}
+
+
+# Names that fakes and gradients have of their own; `ops/export.rs` renames the same.
+_TAKEN = {*keyword.kwlist, "ctx", "grad", "inputs", "keyword_only_inputs", "output", "torch"}
+
+
+def _python_name(name: str) -> str:
+    """An argument as a variable of Python's."""
+    return f"{name}_" if name in _TAKEN else name
 
 
 def _parameters(handle: Any) -> str:
@@ -215,17 +241,18 @@ def _parameters(handle: Any) -> str:
         if keyword_only and not star:
             made.append("*")
             star = True
-        made.append(name if default is None else f"{name}={_python(default)}")
+        if keyword_only and name in _TAKEN:
+            raise make_argument_error(f"`{handle.name}` cannot be exported: `{name}` is passed by name, which Python or its fake cannot say")
+        made.append(_python_name(name) if default is None else f"{_python_name(name)}={_python(default)}")
     return ", ".join(made)
 
 
 def _python(default: str) -> str:
     """A schema's default as Python has it."""
     try:
-        ast.literal_eval(default)
+        return repr(ast.literal_eval(default))
     except (ValueError, SyntaxError):
-        return "None"
-    return default
+        return f'float("{default}")' if default.lstrip("-") in ("inf", "nan") else "None"
 
 
 def _short(handle: Any) -> str:
@@ -289,9 +316,9 @@ def _made_up(handle: Op) -> list[Any]:
                 array = rng.integers(0, 2, shape).astype(dtype)
             made.append(array)
         elif default is not None and default != "None":
-            made.append(ast.literal_eval(default))
+            made.append(float(default) if default.lstrip("-") in ("inf", "nan") else ast.literal_eval(default))
         else:
-            made.append({"int": extents.get(name, 2), "bool": True}.get(kind.rstrip("?"), 1.5))
+            made.append({"int": extents.get(name, 2), "bool": True, "Scalar": 1}.get(kind.rstrip("?"), 1.5))
     return made
 
 
@@ -306,7 +333,7 @@ def _record(handle: Any, args: tuple[Any, ...], calls: list[dict[str, Any]], arr
     used, count = copies(args), handle._positional
     try:
         made = handle(*used[:count], **dict(zip(handle.params[count:], used[count:])))
-    except (KernelFault, RuntimeError) as error:
+    except (KernelFault, RuntimeError, TypeError, ValueError) as error:
         raise make_argument_error(
             f"`{handle.name}` cannot be run on a sample ({str(error).splitlines()[0]}); give samples=[(arguments...), ...] that it takes"
         ) from error
@@ -321,10 +348,12 @@ def _record(handle: Any, args: tuple[Any, ...], calls: list[dict[str, Any]], arr
         "weights": None,
         "gradients": None,
     }
-    if handle._backward is not None and not handle._writes:
+    weights: list[Any] = []
+    if handle._backward is not None and not handle._writes and any(map(is_floating, args)):
         rng = np.random.default_rng(1)
         _, pull = handle.vjp(*args[:count], **dict(zip(handle.params[count:], args[count:])))
         weights = [rng.standard_normal(r.shape).astype(r.dtype) if is_floating(r) else None for r in results]
+    if any(weight is not None for weight in weights):
         gradients = pull(*[np.zeros(np.shape(r)) if w is None else w for r, w in zip(results, weights)])
         call["weights"] = [_store(w, arrays) for w in weights]
         call["gradients"] = {
@@ -371,7 +400,8 @@ def _gradient(handle: Any, operator: _Operator, recorded: list[dict[str, Any]]) 
         texts.append(text)
         names.append(name)
     setup = "" if names[0] is None else f", setup_context={names[0]}"
-    operator.gradient = "\n\n".join(texts) + f'\n\ntorch.library.register_autograd("{handle.name}", {names[1]}{setup})\n'
+    texts.append(f'torch.library.register_autograd("{handle.name}", {names[1]}{setup})\n')
+    operator.own = "\n\n".join([operator.own, *texts] if operator.own else texts)
     return needed
 
 
@@ -386,7 +416,7 @@ def _operator_gradient(handle: Any, gradient: OperatorGradient, called: Any, sam
 
     def saved(name: str) -> str:
         lead, _, number = name.partition(".")
-        return name if lead != "output" or name in params else f"output[{number or 0}]" if several else "output"
+        return _python_name(name) if lead != "output" or name in params else f"output[{number or 0}]" if several else "output"
 
     def is_tensor(name: str) -> bool:
         return name not in kinds or kinds[name].startswith("Tensor")
@@ -396,11 +426,11 @@ def _operator_gradient(handle: Any, gradient: OperatorGradient, called: Any, sam
     used = set(gradient.saves)
     lines = [f"def _{short}_setup(ctx, inputs{keyword_only}, output):"]
     if used & set(params[:count]):
-        lines.append(f"    {', '.join(params[:count])}{',' if count == 1 else ''} = inputs")
-    lines += [f'    {name} = keyword_only_inputs["{name}"]' for name in params[count:] if name in used]
+        lines.append(f"    {', '.join(map(_python_name, params[:count]))}{',' if count == 1 else ''} = inputs")
+    lines += [f'    {_python_name(name)} = keyword_only_inputs["{name}"]' for name in params[count:] if name in used]
     if tensors:
         lines.append(f"    ctx.save_for_backward({', '.join(saved(name) for name in tensors)})")
-    lines += [f"    ctx.{name} = {name}" for name in gradient.saves if not is_tensor(name)]
+    lines += [f"    ctx.number_{name} = {_python_name(name)}" for name in gradient.saves if not is_tensor(name)]
     if len(lines) == 1:
         lines.append("    pass")
     grads = [f"grad_{i}" for i in range(len(floating))] if len(floating) > 1 else ["grad"]
@@ -409,11 +439,15 @@ def _operator_gradient(handle: Any, gradient: OperatorGradient, called: Any, sam
     if tensors:
         lines.append(f"    {', '.join(places.values())}{',' if len(tensors) == 1 else ''} = ctx.saved_tensors")
     given = [grad for grad, is_float in zip(grads, floating) if is_float]
-    given += [places.get(name, f"ctx.{name}") for name in gradient.saves]
+    given += [places.get(name, f"ctx.number_{name}") for name in gradient.saves]
     made = [f"grad_of_{name}" for name in wanted]
     namespace, _, rest = called.name.partition("::")
     lines.append(f"    {', '.join(made)} = torch.ops.{namespace}.{rest}({', '.join(given)})")
-    results = [f"grad_of_{name}" if name in wanted else "None" for name in params[:count]]
+    # torch wants None for a tensor that was not passed.
+    results = [
+        "None" if name not in wanted else f"grad_of_{name}" + (f" if ctx.needs_input_grad[{i}] else None" if kinds[name] == "Tensor?" else "")
+        for i, name in enumerate(params[:count])
+    ]
     lines.append(f"    return {', '.join(results)}")
     lines += ["", "", f'torch.library.register_autograd("{handle.name}", _{short}_backward, setup_context=_{short}_setup)', ""]
     return "\n".join(lines)
@@ -421,37 +455,51 @@ def _operator_gradient(handle: Any, gradient: OperatorGradient, called: Any, sam
 
 def _function(function: Callable[..., Any], what: str, operators: list[Any] | None = None) -> tuple[str, str]:
     """A Python function as text that stands alone, with what it uses before it; and its name."""
+    def refuse(why: str) -> Any:
+        return make_argument_error(f"{what} cannot be exported: {why}")
+
+    if inspect.ismethod(function):
+        raise refuse("it is a method of an object, which the extension would not have")
     try:
         text = textwrap.dedent(inspect.getsource(function))
         tree = ast.parse(text).body[0]
     except (OSError, TypeError, SyntaxError):
-        raise make_argument_error(f"{what} cannot be exported: its text is not there") from None
+        raise refuse("its text is not there") from None
     if not isinstance(tree, ast.FunctionDef):
-        raise make_argument_error(f"{what} cannot be exported: only a function written with `def` can")
+        raise refuse("only a function written with `def` can")
+    for decorator in tree.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(called, ast.Attribute) or not called.attr.startswith("register_"):
+            raise refuse(f"it has the decorator `{ast.unparse(decorator)}`")
     if getattr(function, "__closure__", None):
-        raise make_argument_error(f"{what} cannot be exported: it uses variables of the function that it was written in")
+        raise refuse("it uses variables of the function that it was written in")
     before = []
-    code: Any = function.__code__
-    names = list(dict.fromkeys(n for c in _codes(code) for n in c.co_names))
-    for name in names:
-        if name not in function.__globals__ or name == code.co_name:
+    tree.decorator_list = []
+    local = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)} | {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    used = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    for name in dict.fromkeys(used):
+        if name in local or name == tree.name or name not in function.__globals__:
             continue
         value = function.__globals__[name]
-        if isinstance(value, ModuleType) and value.__name__ == "workbench" and _used_of(tree, name) <= {"empty_like"}:
+        is_module = isinstance(value, ModuleType)
+        if is_module and value.__name__ == "workbench" and _used_of(tree, name) <= {"empty_like"}:
             before.append(f"class {name}:\n    empty_like = staticmethod(torch.empty_like)\n")
-        elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] != "workbench":
+        elif is_module and value.__name__.partition(".")[0] not in ("workbench", "__main__"):
             before.append(f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}")
         elif isinstance(value, Differentiable) and operators is not None:
             namespace, _, rest = value.name.partition("::")
             before.append(f"{name} = torch.ops.{namespace}.{rest}")
             operators.append(value)
-        elif isinstance(value, (bool, int, float, str, type(None))):
+        elif type(value) in (bool, int, str, type(None)):
             before.append(f"{name} = {value!r}")
+        elif type(value) is float:
+            before.append(f'{name} = float("{value!r}")' if value != value or value in (np.inf, -np.inf) else f"{name} = {value!r}")
         else:
-            own = isinstance(value, ModuleType)
-            which = f"`{name}.{min(_used_of(tree, name), default='')}`" if own else f"`{name}`"
-            advice = " (tensors and Specs have new_empty)" if own and "Spec" in _used_of(tree, name) else ""
-            raise make_argument_error(f"{what} cannot be exported: it uses {which}, which the extension would not have{advice}")
+            which = f"`{name}.{min(_used_of(tree, name), default='')}`" if is_module else f"`{name}`"
+            advice = " (tensors and Specs have new_empty)" if is_module and "Spec" in _used_of(tree, name) else ""
+            raise refuse(f"it uses {which}, which the extension would not have{advice}")
     lines = text.splitlines()[tree.lineno - 1 :]
     return "\n".join([*before, "", "", *lines] if before else lines) + "\n", tree.name
 
@@ -459,10 +507,6 @@ def _function(function: Callable[..., Any], what: str, operators: list[Any] | No
 def _used_of(tree: ast.AST, name: str) -> set[str]:
     """The attributes that are used of what has a name."""
     return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name}
-
-
-def _codes(code: Any) -> list[Any]:
-    return [code, *[inner for const in code.co_consts if inspect.iscode(const) for inner in _codes(const)]]
 
 
 def _files(directory: Path, package: str, parts: list[_Part], operators: dict[str, _Operator]) -> dict[str, str]:
@@ -507,15 +551,23 @@ def _files(directory: Path, package: str, parts: list[_Part], operators: dict[st
     files["setup.py"] = _setup(package, extensions)
     files["pyproject.toml"] = '[build-system]\nrequires = ["setuptools>=70", "torch"]\nbuild-backend = "setuptools.build_meta"\n'
     files[f"{package}/__init__.py"] = _init_python(package, extensions, operators)
+    for operator in operators.values():
+        if operator.own:
+            lead = f'"""Of {operator.handle.name}: what was written in Python."""\n\nimport torch\n\n'
+            files[f"{package}/{_own_module(operator)}.py"] = lead + operator.own
     files["README.md"] = _readme(package, parts, operators)
     return files
+
+
+def _own_module(operator: _Operator) -> str:
+    return f"_of_{re.sub(r'[^0-9A-Za-z]', '_', operator.handle.name)}"
 
 
 def _init(module: str) -> str:
     return (
         "\n// The module that `import` looks for; what it loads is registered by being loaded.\n"
         "#ifndef Py_LIMITED_API\n#define Py_LIMITED_API 0x030A0000\n#endif\n"
-        f'#include <Python.h>\nextern "C" PyObject* PyInit_{module}() {{\n'
+        f'#include <Python.h>\nPyMODINIT_FUNC PyInit_{module}() {{\n'
         f'  static PyModuleDef module = {{PyModuleDef_HEAD_INIT, "{module}", nullptr, -1, nullptr}};\n'
         "  return PyModule_Create(&module);\n}\n"
     )
@@ -558,7 +610,8 @@ for name, source, cuda, limited, optional in EXTENSIONS:
             f"{package}.{{name}}",
             [source],
             include_dirs=folders,
-            extra_compile_args={{"cxx": ["-O3"], "nvcc": ["-O3"]}},
+            # Hidden, so that what two extensions both have stays apart.
+            extra_compile_args={{"cxx": ["-O3", "-fvisibility=hidden"], "nvcc": ["-O3", "-Xcompiler", "-fvisibility=hidden"]}},
             py_limited_api=limited,
         )
     )
@@ -593,10 +646,15 @@ def _init_python(package: str, extensions: list[dict[str, Any]], operators: dict
             if text:
                 lines += ["", text.rstrip("\n"), ""]
     lines += [""]
+    lines += [f"from . import {_own_module(o)}  # noqa: E402, F401" for o in operators.values() if o.own]
+    names: dict[str, str] = {}
     for operator, name in zip(operators.values(), short):
         namespace, _, rest = operator.handle.name.partition("::")
-        lines.append(f"{name} = torch.ops.{namespace}.{rest}")
-    lines += ["", f"__all__ = {short!r}"]
+        name = f"{namespace}_{name}" if name in names else name
+        if not keyword.iskeyword(name) and name not in ("torch", "importlib") and name not in names:
+            names[name] = f"torch.ops.{namespace}.{rest}"
+    lines += [f"{name} = {value}" for name, value in names.items()]
+    lines += ["", f"__all__ = {list(names)!r}"]
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)) + "\n"
 
 

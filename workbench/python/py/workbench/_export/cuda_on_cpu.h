@@ -5,6 +5,8 @@
 #include <ATen/Parallel.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
+#include <c10/util/Exception.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -47,7 +49,8 @@ namespace workbench {
 
 // The threads of a block as fibers.
 struct Block {
-  static constexpr size_t STACK = 128 << 10;
+  // Twice what CUDA gives a thread at most; a page without access lies below each.
+  static constexpr size_t STACK = 1 << 20, GUARD = 4096;
   ucontext_t scheduler;
   std::vector<ucontext_t> fibers;
   std::vector<uint3> index;
@@ -58,9 +61,32 @@ struct Block {
 };
 
 inline thread_local Block* running = nullptr;
-// Kept from block to block, and not written: pages that no fiber reaches cost nothing.
-inline thread_local std::unique_ptr<char[]> stacks;
-inline thread_local size_t stacks_size = 0;
+// Kept from block to block; pages that no fiber reaches cost nothing.
+struct Stacks {
+  char* memory = nullptr;
+  size_t size = 0;
+
+  Stacks() = default;
+  Stacks(const Stacks&) = delete;
+  ~Stacks() { release(); }
+
+  void release() {
+    if (memory != nullptr) munmap(memory, size);
+    memory = nullptr;
+  }
+
+  void reserve(size_t count) {
+    if (size >= count * Block::STACK && memory != nullptr) return;
+    release();
+    size = count * Block::STACK;
+    void* const made = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    TORCH_CHECK(made != MAP_FAILED, "no memory for the stacks of ", count, " threads");
+    memory = static_cast<char*>(made);
+    for (size_t i = 0; i < count; ++i) mprotect(memory + i * Block::STACK, Block::GUARD, PROT_NONE);
+  }
+};
+
+inline thread_local Stacks stacks;
 
 inline void enter() {
   Block& block = *running;
@@ -106,10 +132,7 @@ void run_with_barriers(dim3 grid, dim3 block, const Kernel& kernel) {
     Block state;
     state.fibers.resize(threads);
     state.done.assign(threads, false);
-    if (stacks_size < threads * Block::STACK) {
-      stacks_size = threads * Block::STACK;
-      stacks.reset(new char[stacks_size]);
-    }
+    stacks.reserve(threads);
     state.call = [](void* kernel) { (*static_cast<const Kernel*>(kernel))(); };
     state.kernel = const_cast<Kernel*>(&kernel);
     for (unsigned z = 0; z < block.z; ++z)
@@ -117,8 +140,8 @@ void run_with_barriers(dim3 grid, dim3 block, const Kernel& kernel) {
         for (unsigned x = 0; x < block.x; ++x) state.index.push_back({x, y, z});
     for (size_t i = 0; i < threads; ++i) {
       getcontext(&state.fibers[i]);
-      state.fibers[i].uc_stack.ss_sp = stacks.get() + i * Block::STACK;
-      state.fibers[i].uc_stack.ss_size = Block::STACK;
+      state.fibers[i].uc_stack.ss_sp = stacks.memory + i * Block::STACK + Block::GUARD;
+      state.fibers[i].uc_stack.ss_size = Block::STACK - Block::GUARD;
       makecontext(&state.fibers[i], &enter, 0);
     }
     Block* const outer = running;
@@ -177,6 +200,10 @@ inline float min(float a, float b) { return std::fmin(a, b); }
 inline float max(float a, float b) { return std::fmax(a, b); }
 inline double min(double a, double b) { return std::fmin(a, b); }
 inline double max(double a, double b) { return std::fmax(a, b); }
+inline double min(float a, double b) { return std::fmin(double(a), b); }
+inline double max(float a, double b) { return std::fmax(double(a), b); }
+inline double min(double a, float b) { return std::fmin(a, double(b)); }
+inline double max(double a, float b) { return std::fmax(a, double(b)); }
 
 using std::abs; using std::acos; using std::acosh; using std::asin; using std::asinh; using std::atan; using std::atan2; using std::atanh;
 using std::cbrt; using std::ceil; using std::copysign; using std::cos; using std::cosh; using std::erf; using std::erfc; using std::exp;
@@ -236,18 +263,20 @@ inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline int __mul24(int x, int y) { return x * y; }
-inline int __float2int_rn(float x) { return int(std::nearbyint(x)); }
-inline int __float2int_rz(float x) { return int(x); }
-inline int __float2int_rd(float x) { return int(std::floor(x)); }
-inline int __float2int_ru(float x) { return int(std::ceil(x)); }
+// Conversions saturate, and a NaN is 0.
+inline int __workbench_int(float x) { return x >= 2147483648.0f ? INT_MAX : x >= -2147483648.0f ? int(x) : std::isnan(x) ? 0 : INT_MIN; }
+inline int __float2int_rn(float x) { return __workbench_int(std::nearbyint(x)); }
+inline int __float2int_rz(float x) { return __workbench_int(x); }
+inline int __float2int_rd(float x) { return __workbench_int(std::floor(x)); }
+inline int __float2int_ru(float x) { return __workbench_int(std::ceil(x)); }
 inline float __int2float_rn(int x) { return float(x); }
 inline float __uint2float_rn(unsigned x) { return float(x); }
 
 template <typename T> T __ldg(const T* address) { return *address; }
 template <typename T> T __ldcg(const T* address) { return *address; }
 template <typename T> T __ldcs(const T* address) { return *address; }
-template <typename T> void __stcg(T* address, T value) { *address = value; }
-template <typename T> void __stcs(T* address, T value) { *address = value; }
+template <typename T> void __stcg(T* address, workbench::same<T> value) { *address = value; }
+template <typename T> void __stcs(T* address, workbench::same<T> value) { *address = value; }
 
 using __half = c10::Half;
 using half = c10::Half;
@@ -292,7 +321,7 @@ inline uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, uns
 #define CUDART_PI_F 3.141592654f
 #define CUDART_PI 3.1415926535897931
 
-// Names of the C and C++ libraries' that need nothing here: __restrict __VA_ARGS__ __FILE__ __LINE__ __func__ __CUDACC__ __CUDA_ARCH__
+// Names of the C and C++ libraries' that need nothing here: __restrict __VA_ARGS__ __FILE__ __LINE__ __func__
 // INFINITY NAN FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON INT_MAX INT_MIN UINT_MAX LLONG_MAX LLONG_MIN printf assert
 // size_t ptrdiff_t intptr_t uintptr_t int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t nullptr_t M_PI M_SQRT1_2 M_SQRT2 M_E
 // Headers: cuda.h cuda_runtime.h cuda_runtime_api.h cuda_fp16.h cuda_bf16.h device_launch_parameters.h math_constants.h vector_types.h
