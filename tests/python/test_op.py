@@ -6,6 +6,8 @@ import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 import pytest
@@ -463,3 +465,52 @@ def test_callables_that_are_wrong():
         wb.op("wb_python::f(Tensor x) -> Tensor", lambda x: x, kernel="k")
     with pytest.raises(ZeroDivisionError):
         wb.op("wb_python::zero(Tensor x) -> Tensor", lambda x: 1 / 0)(x)
+
+
+def test_schemas_that_are_inferred():
+    def scaled(x: np.ndarray, by: float = 2.0, *, shift: Optional[float] = None, axes: Sequence[int] = (0,)) -> np.ndarray:
+        return x * by + (shift or 0)
+
+    op = wb.op("inferred::scaled", scaled)
+    assert op.schema == "inferred::scaled(Tensor x, float by=2.0, *, float? shift=None, int[] axes=[0]) -> Tensor"
+    assert op(np.ones(2), shift=1.0).tolist() == [3, 3]
+
+    def parts(x: "np.ndarray | None", names: list[str], flag: bool) -> tuple[np.ndarray, list[np.ndarray]]:
+        raise NotImplementedError
+
+    assert wb.op("inferred::parts", parts).schema == "inferred::parts(Tensor? x, str[] names, bool flag) -> (Tensor, Tensor[])"
+    host = wb.op("inferred::plus", "at::Tensor plus(const at::Tensor& x, int64_t k) { return x + k; }")
+    assert host.schema == "inferred::plus(Tensor _0, int _1) -> Tensor"
+    assert host(np.ones(2), 3).tolist() == [4, 4]
+
+    def refused(source, match):
+        with pytest.raises(wb.ArgumentError, match=match):
+            wb.op("inferred::wrong", source)
+
+    refused(lambda x: x, "`inferred::wrong`: parameter `x` has no annotation; annotate it, or write the schema, as in")
+
+    def no_result(x: np.ndarray):
+        return x
+
+    refused(no_result, "its result has no annotation")
+
+    def any_number(*xs: np.ndarray) -> np.ndarray:
+        return xs[0]
+
+    refused(any_number, "parameter `xs` stands for any number of arguments")
+
+    def odd(x: dict) -> np.ndarray:
+        return x
+
+    refused(odd, "parameter `x` is annotated `dict`, which no schema has")
+
+    def unknown(x: "Nowhere") -> np.ndarray:  # noqa: F821
+        return x
+
+    refused(unknown, "its types cannot be read .*Nowhere")
+
+    def default(x: np.ndarray, by: float = np.float64(2)) -> np.ndarray:
+        return x
+
+    refused(default, "parameter `by` has the default .*2.0.*, which no schema has")
+    refused("__global__ void wrong(const float* x, float* y) {}", "a kernel does not say which of its pointers are results")

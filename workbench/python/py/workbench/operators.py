@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,6 +13,7 @@ import numpy as np
 from . import _workbench, torch_side
 from ._compile import compile as compile_source
 from ._compile import rebuild
+from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
 from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import make_argument_error
@@ -494,7 +496,8 @@ def op(
     A host function (`kernel` names it; or it has the operator's name; or the text has nothing else) works its outputs out
     itself, lists, optionals and sizes that depend on data included; its shapes are derived, or `shape` is a callable. The
     schema has to be what its C++ type says. A callable of Python's as the `source` is called with NumPy's arrays, by `torch.ops` with
-    tensors.
+    tensors. For both a name alone will do, "lab::nms": the schema follows from the C++ type (whose arguments torch calls `_0`, `_1`), or
+    from the callable's annotations.
 
     Raises ArgumentError for a schema, shape or parameter that does not fit (with the binding made), CompileError for the
     text.
@@ -514,8 +517,23 @@ def op(
     >>> positive(np.array([-1.0, 2.0, 3.0]))
     array([2., 3.])
     """
+    is_callable = callable(source) and not isinstance(source, Module)
+    # A name alone: the types say the rest.
+    short = isinstance(schema, str) and re.fullmatch(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*", schema) is not None
+    if short and is_callable:
+        schema = inferred(schema.strip(), source)  # type: ignore[arg-type]
+    elif short:
+        module = source if isinstance(source, Module) else compile_source(source, name=name or schema.strip())
+        function = _host_function(module, schema.strip(), kernel)
+        if function is None:
+            raise make_argument_error(
+                f"`{schema.strip()}`: a kernel does not say which of its pointers are results; "
+                f'write the schema, as in "{schema.strip()}(Tensor a, float b) -> Tensor"'
+            )
+        parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid}
+        return _host_op(schema.strip(), module, function, parts, reference)
     full_name, _ = _workbench.schema_parts(schema)
-    if callable(source) and not isinstance(source, Module):
+    if is_callable:
         for option, value in (("kernel", kernel), ("threads", threads), ("block", block), ("grid", grid)):
             if value is not None:
                 raise make_argument_error(f"`{full_name}` is a callable of Python's; leave out {option}=")
@@ -558,7 +576,7 @@ def _host_function(module: Module, full_name: str, wanted: str | None) -> str | 
 def _host_op(
     schema: str, module: Module, function: str, parts: dict[str, Any], reference: Callable[..., Any] | None
 ) -> LibraryOp:
-    full_name, _ = _workbench.schema_parts(schema)
+    full_name = schema.strip() if "(" not in schema else _workbench.schema_parts(schema)[0]
     for option in ("threads", "block", "grid"):
         if parts[option] is not None:
             raise make_argument_error(f"`{full_name}` is a host function, which launches itself; leave out {option}=")
