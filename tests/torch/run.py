@@ -5,6 +5,7 @@
 torch's environment takes gigabytes and is kept apart; OTHER is the interpreter of the light one.
 """
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 _WHERE = "import pathlib, workbench; print(pathlib.Path(workbench.__file__).parents[1])"
 
 if __name__ == "__main__":
+    # A job that a shell put into the background starts with SIGINT ignored, and then Python raises no KeyboardInterrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # After torch's own packages, which keep their versions.
     sys.path.append(subprocess.check_output([sys.argv[1], "-c", _WHERE], text=True).strip())
     import pytest
