@@ -12,7 +12,7 @@ use candle_core::{
     CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType as CandleType, Layout, Shape, Storage, Tensor, WithDType,
 };
 
-use crate::ops::schema::{Default as SchemaDefault, Kind};
+use crate::ops::schema::Kind;
 use crate::ops::{ArgValue, ArrayRef, Context, GradientBy, Op, OwnedArg, RunConfig, Saved};
 use crate::runtime::{self, DType, Element, Error};
 
@@ -137,20 +137,13 @@ impl CandleOp {
                 if let Some((_, value)) = self.numbers.iter().find(|(name, _)| *name == arg.name) {
                     return Ok(make(Given::Number(value.clone())));
                 }
-                let value = match &arg.default {
-                    Some(SchemaDefault::Int(v)) => OwnedArg::Int(*v),
-                    Some(SchemaDefault::Float(v)) => OwnedArg::Float(*v),
-                    Some(SchemaDefault::Bool(v)) => OwnedArg::Bool(*v),
-                    Some(SchemaDefault::Str(v)) => OwnedArg::Str(v.clone()),
-                    Some(SchemaDefault::None) => OwnedArg::None,
-                    Some(SchemaDefault::Other(_)) | None => {
-                        return Err(Error::argument(format!(
-                            "`{}`: argument `{name}` is missing; set it with .with(\"{name}\", value)",
-                            self.name,
-                            name = arg.name
-                        )));
-                    }
-                };
+                let value = arg.default.as_ref().and_then(OwnedArg::of_default).ok_or_else(|| {
+                    Error::argument(format!(
+                        "`{}`: argument `{name}` is missing; set it with .with(\"{name}\", value)",
+                        self.name,
+                        name = arg.name
+                    ))
+                })?;
                 Ok(make(Given::Number(value)))
             })
             .collect()
@@ -171,9 +164,7 @@ impl CandleOp {
         if self.op.kernels().is_empty() {
             let tensors =
                 inputs.iter().map(|i| Ok(OwnedArg::Tensor(i.tensor()?))).collect::<runtime::Result<Vec<_>>>()?;
-            let args = self.arguments(tensors, |given| match given {
-                Given::Tensor(value) | Given::Number(value) => value,
-            })?;
+            let args = self.arguments(tensors, Given::either)?;
             return Ok(self.op.call(args)?.tensors);
         }
         let arrays = inputs.iter().map(|i| ArgValue::Array(i.array.clone())).collect();
@@ -220,11 +211,7 @@ impl CandleOp {
         }
         let definition = self.op.definition();
         let owned = args.iter().map(|t| Ok(OwnedArg::Tensor(tensor(t)?))).collect::<CandleResult<Vec<_>>>()?;
-        let all = self
-            .arguments(owned, |given| match given {
-                Given::Tensor(value) | Given::Number(value) => value,
-            })
-            .map_err(candle_core::Error::wrap)?;
+        let all = self.arguments(owned, Given::either).map_err(candle_core::Error::wrap)?;
         // The other outputs are not candle's, so they are computed again where there are any.
         let outputs = match definition.output_count() {
             1 => vec![tensor(result)?],
@@ -297,9 +284,7 @@ impl CandleOp {
                     None => return Ok(None),
                 },
                 Saved::Argument(a) => {
-                    let numbers = self.arguments(vec![OwnedArg::None; args.len()], |given| match given {
-                        Given::Tensor(value) | Given::Number(value) => value,
-                    });
+                    let numbers = self.arguments(vec![OwnedArg::None; args.len()], Given::either);
                     let value = numbers.map_err(candle_core::Error::wrap)?.swap_remove(*a);
                     op = op.with(&arg.name, value);
                 }
@@ -318,6 +303,14 @@ impl CandleOp {
 enum Given<T> {
     Tensor(T),
     Number(OwnedArg),
+}
+
+impl Given<OwnedArg> {
+    fn either(self) -> OwnedArg {
+        match self {
+            Given::Tensor(value) | Given::Number(value) => value,
+        }
+    }
 }
 
 /// candle wants names that last: each is kept once.

@@ -126,6 +126,19 @@ def test_what_a_gradient_uses_comes_along(tmp_path):
     ast.parse(text)
 
 
+def test_a_kernel_and_a_host_function_of_one_text_are_apart(tmp_path):
+    text = wb.compile(TWICE + "\nat::Tensor back(const at::Tensor& g) { return g * 2; }")
+    op = wb.op("exported_both::twice(Tensor x) -> Tensor", text, "twice", shape="x[n] -> y[n]")
+    back = wb.op("exported_both::back(Tensor g) -> Tensor", text, "back")
+    back.register_fake(wb.empty_like)
+    op.register_autograd("exported_both::back", saves=[])
+    folder = op.export(tmp_path / "both_ops")
+    launcher, host = [(folder / "csrc" / name).read_text() for name in ("twice_module.cpp", "back_module.cu")]
+    assert "&workbench_exported_both_twice_cpu" in launcher and "back" not in launcher
+    assert 'workbench_library.impl("back", &back)' in host and '#include "back.cu"' in host and "launch.h" not in host
+    assert (folder / "csrc" / "twice_cuda.cu").exists()
+
+
 def twice_op(**options):
     return wb.op("exported_bad::twice(Tensor x) -> Tensor", TWICE, **{"shape": "x[n] -> y[n]"} | options)
 

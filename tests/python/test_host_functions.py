@@ -890,16 +890,3 @@ def test_the_bias_of_a_convolution_has_an_element_for_each_channel():
 def test_a_size_of_a_list_in_a_schema_is_bounded():
     with pytest.raises(wb.ArgumentError, match="a list of more than 1024 elements"):
         wb.load_inline("sizes", 'TORCH_LIBRARY(sizes_lab, m) { m.def("k(Tensor x, int[4294967295] n) -> Tensor"); }')
-
-
-def test_dimensions_from_the_end():
-    text = """#include <ATen/WrapDimUtils.h>
-    int64_t at_(int64_t d, int64_t n) { return at::maybe_wrap_dim(d, n); }
-    int64_t c10_(int64_t d, int64_t n) { return c10::maybe_wrap_dim(d, n, false); }"""
-    m = wb.compile(text)
-    assert [m.at_(d, 3) for d in range(-3, 3)] == [0, 1, 2, 0, 1, 2]
-    assert m.at_(-1, 0) == 0 and m.c10_(1, 2) == 1
-    with pytest.raises(IndexError, match=r"Dimension out of range \(expected to be in range of \[-3, 2\], but got 3\)"):
-        m.at_(3, 3)
-    with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
-        m.c10_(0, 0)

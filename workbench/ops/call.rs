@@ -33,6 +33,18 @@ impl OwnedArg {
         if let OwnedArg::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
+    /// What a schema's default stands for, where it is a number, a text or nothing.
+    pub fn of_default(default: &Default) -> Option<Self> {
+        Some(match default {
+            Default::Int(v) => OwnedArg::Int(*v),
+            Default::Float(v) => OwnedArg::Float(*v),
+            Default::Bool(v) => OwnedArg::Bool(*v),
+            Default::Str(v) => OwnedArg::Str(v.clone()),
+            Default::None => OwnedArg::None,
+            Default::Other(_) => return None,
+        })
+    }
+
     /// The array as an ndarray view.
     ///
     /// # Errors
@@ -182,20 +194,16 @@ pub fn fill_defaults(schema: &Schema, args: &mut Vec<OwnedArg>) -> Result<()> {
         )));
     }
     for arg in &schema.args[args.len()..] {
-        args.push(match &arg.default {
-            Some(Default::Int(v)) => OwnedArg::Int(*v),
-            Some(Default::Float(v)) => OwnedArg::Float(*v),
-            Some(Default::Bool(v)) => OwnedArg::Bool(*v),
-            Some(Default::Str(v)) => OwnedArg::Str(v.clone()),
-            Some(Default::None) => OwnedArg::None,
-            Some(Default::Other(v)) => {
+        args.push(match (&arg.default, arg.default.as_ref().and_then(OwnedArg::of_default)) {
+            (_, Some(value)) => value,
+            (Some(v), None) => {
                 return Err(Error::argument(format!(
                     "`{}`: give argument `{}`; its default `{v}` is no number",
                     schema.qualified_name(),
                     arg.name
                 )));
             }
-            None => {
+            (None, None) => {
                 return Err(Error::argument(format!(
                     "`{}`: argument `{}` is missing",
                     schema.qualified_name(),

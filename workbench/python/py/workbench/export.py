@@ -49,13 +49,13 @@ class _Part:
     stem: str
     text: str
     defines: list[tuple[str, str]]
+    is_kernel: bool
     #: Behind the text: launchers and registrations.
     cpu: list[str] = field(default_factory=list)
     cuda: list[str] = field(default_factory=list)
     schemas: list[str] = field(default_factory=list)
     #: Why there is no half for the CPU.
     no_cpu: str | None = None
-    is_kernel: bool = True
 
 
 @dataclass
@@ -159,7 +159,7 @@ def _known() -> set[str]:
 def _add_kernel(handle: Op, parts: list[_Part]) -> _Operator:
     text, defines, cuda, cpu, no_cpu, fake = handle._launcher(_known())
     namespace = handle.name.split("::")[0]
-    part = _part(parts, handle, text, defines)
+    part = _part(parts, handle, text, defines, is_kernel=True)
     part.schemas.append(_definition(namespace, handle.schema))
     part.cuda.append(cuda)
     if no_cpu is None:
@@ -170,7 +170,7 @@ def _add_kernel(handle: Op, parts: list[_Part]) -> _Operator:
 
 
 def _add_host(handle: LibraryOp, parts: list[_Part]) -> _Operator:
-    origin = getattr(handle, "_origin", None)
+    origin = handle._origin
     modules = handle._modules
     if len(modules) != 1:
         raise make_argument_error(f"`{handle.name}` is registered by {len(modules)} texts; an extension is made of one")
@@ -183,8 +183,7 @@ def _add_host(handle: LibraryOp, parts: list[_Part]) -> _Operator:
     text = origin[0] if origin is not None else "\n\n".join(filter(None, parts_of)) if inline else modules[0].text
     defines = [(name, value) for name, value in state["defines"] if name != "TORCH_EXTENSION_NAME"]
     on_gpu = re.search(r"<<<|\b__global__\b|<(ATen|c10)/cuda/|<cuda", text) is not None
-    part = _part(parts, handle, text, defines)
-    part.is_kernel = False
+    part = _part(parts, handle, text, defines, is_kernel=False)
     part.no_cpu = "its text launches kernels itself, which only nvcc compiles" if on_gpu else None
     key = "CUDA" if on_gpu else "CPU"
     keys = [known for known in handle.keys if known in ("CPU", "CUDA")] if origin is None else [key]
@@ -209,15 +208,16 @@ def _definition(namespace: str, schema: str) -> str:
     return f'TORCH_LIBRARY_FRAGMENT({namespace}, workbench_library) {{\n  workbench_library.def("{rest}");\n}}\n'
 
 
-def _part(parts: list[_Part], handle: Any, text: str, defines: Sequence[tuple[str, str]]) -> _Part:
+def _part(parts: list[_Part], handle: Any, text: str, defines: Sequence[tuple[str, str]], is_kernel: bool) -> _Part:
     for part in parts:
-        if part.text == text and part.defines == list(defines):
+        # Host functions are registered by their text, kernels behind theirs, twice where there is a CPU half.
+        if (part.text, part.defines, part.is_kernel) == (text, list(defines), is_kernel):
             return part
     stem = re.sub(r"\W", "_", handle.name.split("::")[1])
     taken = {name for part in parts for name in _file_stems(part.stem)}
     while not taken.isdisjoint(_file_stems(stem)):
         stem += "_"
-    parts.append(_Part(stem, text, list(defines)))
+    parts.append(_Part(stem, text, list(defines), is_kernel))
     return parts[-1]
 
 
@@ -455,6 +455,7 @@ def _operator_gradient(handle: Any, gradient: OperatorGradient, called: Any, sam
 
 def _function(function: Callable[..., Any], what: str, operators: list[Any] | None = None) -> tuple[str, str]:
     """A Python function as text that stands alone, with what it uses before it; and its name."""
+
     def refuse(why: str) -> Any:
         return make_argument_error(f"{what} cannot be exported: {why}")
 
@@ -519,11 +520,8 @@ def _files(directory: Path, package: str, parts: list[_Part], operators: dict[st
         files[f"csrc/{part.stem}.cu"] = part.text if part.text.endswith("\n") else part.text + "\n"
         has_cpu, has_cuda = bool(part.cpu), bool(part.cuda)
         pybind = "PYBIND11_MODULE" in part.text
-        # Registration by the text itself needs neither.
-        own = not part.is_kernel and not part.cpu and not part.cuda
-        if own:
+        if not part.is_kernel:
             has_cuda, has_cpu = part.no_cpu is not None, part.no_cpu is None
-        host_include = "" if part.is_kernel else lead + f'#include "{part.stem}.cu"\n'
         definition = _module_text(part, pybind)
         if part.is_kernel:
             if has_cpu:
@@ -540,7 +538,7 @@ def _files(directory: Path, package: str, parts: list[_Part], operators: dict[st
             lead_in = "#include <torch/extension.h>\n" if pybind else "#include <torch/all.h>\n#include <torch/library.h>\n"
             if has_cuda:
                 lead_in += _CUDA_HEADERS
-            definition += "\n" + lead_in + host_include + "".join(part.cpu or part.cuda)
+            definition += "\n" + lead_in + f'{lead}#include "{part.stem}.cu"\n' + "".join(part.cpu or part.cuda)
             if "torch/extension.h" in part.text and not pybind:
                 files["csrc/include/torch/extension.h"] = template["extension.h"]
         on_gpu = not part.is_kernel and has_cuda
