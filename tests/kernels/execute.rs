@@ -139,7 +139,7 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
 
 /// Compiles a kernel's file and does all its runs.
 pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), String> {
-    for tier in [Tier::Soon, Tier::Good] {
+    for tier in [Tier::Soon, Tier::Good, Tier::Wide] {
         with(kernel, text, tier).map_err(|e| format!("{tier:?}: {e}"))?;
     }
     Ok(())

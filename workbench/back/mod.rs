@@ -15,7 +15,7 @@ use crate::ir::{FuncId, Scalar};
 use crate::source::Span;
 
 /// Grid or block extents (x, y, z).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dim3 {
     /// Fastest running.
     pub x: u32,

@@ -116,18 +116,27 @@ impl Splits {
 /// Makes every `Switch` that holds a split a `Scope` of one `If` after the other.
 pub fn unswitch(func: &mut Function) {
     let splits = Splits::new(func);
+    unswitch_where(func, &|stmt| splits.held(stmt));
+}
+
+/// As [`unswitch`], every `Switch`.
+pub fn unswitch_all(func: &mut Function) {
+    unswitch_where(func, &|_| true);
+}
+
+fn unswitch_where(func: &mut Function, wanted: &dyn Fn(&Stmt) -> bool) {
     let mut body = std::mem::take(&mut func.body);
-    unswitch_block(func, &splits, &mut body);
+    unswitch_block(func, wanted, &mut body);
     func.body = body;
 }
 
-fn unswitch_block(func: &mut Function, splits: &Splits, block: &mut Block) {
+fn unswitch_block(func: &mut Function, wanted: &dyn Fn(&Stmt) -> bool, block: &mut Block) {
     for (stmt, span) in block.stmts.iter_mut().zip(&block.spans) {
-        if !splits.held(stmt) {
+        if !wanted(stmt) {
             continue;
         }
         for inner in stmt.blocks_mut() {
-            unswitch_block(func, splits, inner);
+            unswitch_block(func, wanted, inner);
         }
         if let Stmt::Switch { label, value, cases } = stmt {
             *stmt = chain(func, *label, *value, std::mem::take(cases), *span);

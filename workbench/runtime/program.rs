@@ -631,6 +631,25 @@ impl Kernel {
         self.program.report(&func.name, outcome)
     }
 
+    /// Which machine code its last launch on the CPU ran: `soon`, `good` or `wide`; `None` before the first, and on a GPU.
+    pub fn tier(&self) -> Option<&'static str> {
+        match &self.program.0.code {
+            Code::Cpu(code) => code.last_tier(self.id),
+            Code::Cuda(_) => None,
+        }
+    }
+
+    /// The C that the wide tier compiles for blocks of a shape.
+    ///
+    /// # Errors
+    /// Why there is none, as a sentence.
+    pub fn c_source(&self, block: impl Into<back::Dim3>) -> std::result::Result<String, String> {
+        match &self.program.0.code {
+            Code::Cpu(code) => code.wide_text(self.id, block.into()),
+            Code::Cuda(_) => Err("it runs on a GPU".to_owned()),
+        }
+    }
+
     /// The kernel's float64 twin: every `float` of it a `double`, used by gradcheck only.
     ///
     /// # Errors

@@ -43,6 +43,8 @@ struct LabelState {
     construct: Construct,
     /// Whether a reachable `Break` names it.
     left: bool,
+    /// Whether a reachable `Continue` does.
+    continued: bool,
 }
 
 /// The walk over one function.
@@ -76,7 +78,10 @@ impl<'a> Checker<'a> {
             defined: vec![Defined::No; func.values.len()],
             in_scope: Vec::new(),
             truth: vec![None; func.values.len()],
-            labels: vec![LabelState { construct: Construct::Unseen, left: false }; func.labels as usize],
+            labels: vec![
+                LabelState { construct: Construct::Unseen, left: false, continued: false };
+                func.labels as usize
+            ],
             span: func.span,
         }
     }
@@ -141,9 +146,10 @@ impl<'a> Checker<'a> {
             }
             Stmt::Loop { label, body, step } => {
                 self.open(*label, Construct::LoopBody);
-                self.block(body, reachable);
+                let ends = self.block(body, reachable);
+                let continued = self.labels.get(label.index()).is_some_and(|state| state.continued);
                 self.set_construct(*label, Construct::LoopStep);
-                self.block(step, reachable);
+                self.block(step, ends || continued);
                 self.close(*label)
             }
             Stmt::Switch { label, value, cases } => {
@@ -172,7 +178,7 @@ impl<'a> Checker<'a> {
             }
             Stmt::Continue(label) => {
                 match self.construct(*label) {
-                    Some(Construct::LoopBody) => {}
+                    Some(Construct::LoopBody) => self.labels[label.index()].continued |= reachable,
                     Some(Construct::LoopStep) => self.error(format!("`continue {label}` is in the step of its loop")),
                     _ => self.error(format!("`continue {label}` is in no loop of that label")),
                 }

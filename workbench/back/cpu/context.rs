@@ -112,6 +112,8 @@ pub struct WorkerCtx {
     pub block_linear: u64,
     /// Index of the running block.
     pub block: [u32; 3],
+    /// How many blocks wide code is to run, from that one on in x.
+    pub run: u32,
     /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called
     /// or by one that is given the index packed.
     pub thread: [u32; 3],
@@ -165,7 +167,9 @@ impl Field {
     pub const BUDGET: i32 = offset_of!(WorkerCtx, budget) as i32;
     pub const STACK_LIMIT: i32 = offset_of!(WorkerCtx, stack_limit) as i32;
     pub const FRAMES: i32 = offset_of!(WorkerCtx, frames) as i32;
+    pub const BLOCK_LINEAR: i32 = offset_of!(WorkerCtx, block_linear) as i32;
     pub const BLOCK: i32 = offset_of!(WorkerCtx, block) as i32;
+    pub const RUN: i32 = offset_of!(WorkerCtx, run) as i32;
     pub const THREAD: i32 = offset_of!(WorkerCtx, thread) as i32;
     pub const GRID: i32 = offset_of!(WorkerCtx, grid) as i32;
     pub const DIMS: i32 = offset_of!(WorkerCtx, dims) as i32;

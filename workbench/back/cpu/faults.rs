@@ -160,13 +160,13 @@ pub unsafe extern "C" fn fault(ctx: *mut WorkerCtx, packed: u32) {
     let [site, a, b] = ctx.fault;
     // SAFETY: as above.
     ctx.worker.fault = Some(unsafe { describe(ctx, launch, site, a, b) });
-    ctx.worker.in_library = launch.image.site(site).is_some_and(|s| s.library);
+    ctx.worker.in_library = launch.site(site).is_some_and(|s| s.library);
 }
 
 /// # Safety
 /// `b` is a descriptor where the site says so.
 unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u64) -> RawFault {
-    let site = launch.image.site(site);
+    let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
     let (kind, detail) = match site.map(|s| &s.kind) {
         Some(SiteKind::Access { write, ty, root, indexed }) => {

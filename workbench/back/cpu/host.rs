@@ -172,7 +172,7 @@ unsafe fn lent(address: u64, desc: u64) -> Lent {
 fn fail(ctx: &mut WorkerCtx, site: u64, raised: Raised) -> u32 {
     // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
     let launch = unsafe { &*ctx.launch };
-    let site = launch.image.site(site);
+    let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
     ctx.worker.in_library = site.is_some_and(|s| s.library);
     ctx.worker.fault = Some(faults::at(ctx, launch, raised.kind, span, raised.detail));
@@ -191,7 +191,7 @@ fn nowhere() -> Raised {
 pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64) -> u64 {
     // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
-    let Some(SiteKind::Service(service)) = launch.image.site(site).map(|s| &s.kind) else { return 1 };
+    let Some(SiteKind::Service(service)) = launch.site(site).map(|s| &s.kind) else { return 1 };
     let Some(host) = launch.host else { return u64::from(fail(ctx, site, nowhere())) };
     let mut operands = [Word::Int(0); 4];
     let mut at = 0;
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
 pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u64) -> u64 {
     // SAFETY: as above.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
-    let Some(SiteKind::Launch(kernel)) = launch.image.site(site).map(|s| &s.kind) else { return 1 };
+    let Some(SiteKind::Launch(kernel)) = launch.site(site).map(|s| &s.kind) else { return 1 };
     let Some(host) = launch.host else { return u64::from(fail(ctx, site, nowhere())) };
     let Some(entry) = launch.image.entries.get(kernel.index()).and_then(Option::as_ref) else { return 1 };
     // SAFETY: the caller's promise.
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
 pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) -> u64 {
     // SAFETY: as above.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
-    if let (Some(fault), Some(site)) = (&mut ctx.worker.fault, launch.image.site(site))
+    if let (Some(fault), Some(site)) = (&mut ctx.worker.fault, launch.site(site))
         && ctx.worker.in_library
     {
         fault.span = site.span;

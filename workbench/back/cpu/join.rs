@@ -147,7 +147,7 @@ impl Crew<'_> {
         span.or_else(|| {
             // SAFETY: scratch has a word for each thread there, wherever masks are.
             let note = unsafe { *ctx.scratch.add(join.parted as usize).cast::<u32>().add(warp * LANES + lane) };
-            launch.image.site(u64::from(note)).map(|site| site.span)
+            launch.site(u64::from(note)).map(|site| site.span)
         })
     }
 }
@@ -169,7 +169,7 @@ unsafe fn site<'a>(
 ) -> Option<(&'a mut WorkerCtx, &'a Launch<'a>, &'a faults::Site, &'a Join)> {
     // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch.cast::<Launch<'_>>()) };
-    let site = launch.image.site(site)?;
+    let site = launch.site(site)?;
     match &site.kind {
         SiteKind::Join(join) => Some((ctx, launch, site, join)),
         _ => None,

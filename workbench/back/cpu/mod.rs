@@ -32,11 +32,14 @@ mod tick;
 mod tiers;
 mod vector;
 mod waits;
+mod wide;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
 
 use cranelift_codegen::ir as clif;
 use cranelift_frontend::FunctionBuilderContext;
@@ -55,6 +58,7 @@ use jit::{Assembler, JitError, Links, MachineCode};
 use lower::{Lowering, Part};
 use memory::Globals;
 use tiers::{Machine, Tiers};
+use wide::Wide;
 
 /// Most statements of all functions of a module together.
 const MAX_STMTS: usize = 500_000;
@@ -81,6 +85,10 @@ struct Image {
     /// What messages call the shared variables; a dynamic one has no size of its own.
     shared: Vec<Named>,
     formats: Vec<Vec<Piece>>,
+    /// Whether even the first code is good code.
+    is_good: bool,
+    /// Where hot kernels get wide code.
+    wide: Option<Wide>,
 }
 
 impl Image {
@@ -132,6 +140,8 @@ struct Entry {
     keeps: Option<(usize, usize)>,
     /// Whether the estimate is a guess.
     has_loops: bool,
+    /// Which code its last launch ran.
+    last: AtomicU8,
 }
 
 /// What messages and launches want to know of a parameter.
@@ -156,15 +166,55 @@ struct Plan {
 }
 
 /// Which machine code to make; see [`tiers`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tier {
-    /// Code that is there soon, and good code in its place as soon as that is made.
-    #[default]
+    /// Code that is there soon, good code in its place as soon as that is made, and wide code for kernels that turn out to be hot.
     Both,
     /// Good code, which takes longer.
     Good,
     /// Code that is there soon and runs for longer.
     Soon,
+    /// Wide code, which the first launch makes and waits for; good code where there is none.
+    Wide,
+}
+
+/// What [`Tier::default`] is, by its place in [`TIERS`].
+static DEFAULT_TIER: AtomicU8 = AtomicU8::new(0);
+
+const TIERS: [(Tier, &str); 4] =
+    [(Tier::Both, "auto"), (Tier::Soon, "soon"), (Tier::Good, "good"), (Tier::Wide, "wide")];
+
+impl Default for Tier {
+    /// [`Tier::Both`], or what [`Tier::make_default`] said last.
+    fn default() -> Self {
+        TIERS[usize::from(DEFAULT_TIER.load(Ordering::Relaxed))].0
+    }
+}
+
+impl Tier {
+    /// What is compiled in this process from now on gets this code, unless it asks for other.
+    pub fn make_default(self) {
+        let at = TIERS.iter().position(|(tier, _)| *tier == self).unwrap_or(0);
+        DEFAULT_TIER.store(at as u8, Ordering::Relaxed);
+    }
+
+    /// `auto`, `soon`, `good` or `wide`.
+    pub fn name(self) -> &'static str {
+        TIERS.iter().find(|(tier, _)| *tier == self).map_or("auto", |(_, name)| name)
+    }
+
+    /// The tier of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        TIERS.iter().find(|(_, n)| *n == name).map(|(tier, _)| *tier)
+    }
+
+    /// Whether this machine can make wide code; a sentence where it cannot.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn wide_is_available() -> std::result::Result<(), &'static str> {
+        wide::available()
+    }
 }
 
 pub use host::{Host, HostMemory, Lent, Raised, Reply, Word};
@@ -252,7 +302,12 @@ impl Code {
                 RawArg::Buffer { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,
             })
             .collect();
-        let (bits, outcome) = schedule::run(image, entry, &descs, &words, config);
+        let wide = wide_code(&self.0, func, config);
+        let start = image.wide.as_ref().filter(|_| wide.is_none()).map(|_| Instant::now());
+        let (bits, outcome) = schedule::run(image, entry, wide, &descs, &words, config);
+        if let Some(start) = start {
+            tiers::note_launch(&self.0, func, config.block, start.elapsed());
+        }
         ((entry.returns && outcome.fault.is_none()).then_some(bits), outcome)
     }
 
@@ -271,11 +326,47 @@ impl Code {
         self.0.entries.get(func.index()).and_then(Option::as_ref).map_or(0, |e| e.shared.fixed)
     }
 
+    /// Which code the last launch of a kernel ran: `soon`, `good` or `wide`; none before the first.
+    pub fn last_tier(&self, func: FuncId) -> Option<&'static str> {
+        let entry = self.0.entries.get(func.index())?.as_ref()?;
+        match entry.last.load(Ordering::Relaxed) {
+            1 => Some("soon"),
+            2 => Some("good"),
+            3 => Some("wide"),
+            _ => None,
+        }
+    }
+
+    /// Why a kernel has no wide code for blocks of a shape, where that is known.
+    pub fn why_not_wide(&self, func: FuncId, block: super::Dim3) -> Option<String> {
+        match &self.0.wide {
+            Some(wide) => wide.reason(func, block),
+            None => None,
+        }
+    }
+
+    /// The C that a kernel becomes for blocks of a shape, or why it does not.
+    pub fn wide_text(&self, func: FuncId, block: super::Dim3) -> std::result::Result<String, String> {
+        match &self.0.wide {
+            Some(wide) => wide.text(&self.0.globals, func, block),
+            None => Err("it was compiled without".to_owned()),
+        }
+    }
+
     /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.
     /// Made anew at each call; it is the good code, whatever launches run now.
     pub fn asm(&self, module: &Module, func: Option<FuncId>) -> String {
         disassemble(module, func).unwrap_or_else(|diag| format!("; {}\n", diag.message))
     }
+}
+
+/// The wide code that a launch runs, where there is some; makes it where that is what the program was compiled for.
+fn wide_code(image: &Image, func: FuncId, config: &LaunchConfig<'_>) -> Option<Arc<wide::Code>> {
+    let wide = image.wide.as_ref()?;
+    if wide.is_wanted_now() && config.block.count() > 0 {
+        wide.make(&image.globals, func, config.block);
+    }
+    wide.code(func, config.block)
 }
 
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.
@@ -458,10 +549,10 @@ fn machine(
     tier: Tier,
     calls: bool,
 ) -> std::result::Result<(Machine, Option<tiers::Job>), Failure> {
-    let is_good = tier == Tier::Good;
+    let is_good = matches!(tier, Tier::Good | Tier::Wide);
     let mut kept = Vec::new();
     let purpose = match tier {
-        Tier::Good => Purpose::Good,
+        Tier::Good | Tier::Wide => Purpose::Good,
         Tier::Soon => Purpose::Soon(None),
         Tier::Both => Purpose::Soon(Some(&mut kept)),
     };
@@ -521,7 +612,7 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Im
         }
     }
     let plan = plan(module, glue::Uses::default())?;
-    let tier = if plan.recurses() { Tier::Good } else { tier };
+    let tier = if plan.recurses() && tier == Tier::Soon { Tier::Good } else { tier };
     build_plan(module, others, tier, plan)
 }
 
@@ -542,7 +633,7 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
     let calls = plan.infos.iter().flatten().any(|i| !i.calls.is_empty()) || !plan.hosts.is_empty();
     let made = match machine(&plan, &mut lowering, tier, calls) {
         // Registers handed out in one pass make large frames: good code may still fit.
-        Err(Failure::Code(..)) if tier != Tier::Good && plan.glue.list.is_empty() => {
+        Err(Failure::Code(..)) if !matches!(tier, Tier::Good | Tier::Wide) && plan.glue.list.is_empty() => {
             (lowering.sites, lowering.slots) = (Vec::new(), Vec::new());
             machine(&plan, &mut lowering, Tier::Good, calls)
         }
@@ -580,7 +671,8 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
     }
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();
-    Ok(Image { tiers, entries, sites, slots, globals, shared, formats })
+    let (wide, is_good) = (Wide::of(module, tier), matches!(tier, Tier::Good | Tier::Wide));
+    Ok(Image { tiers, entries, sites, slots, globals, shared, formats, is_good, wide })
 }
 
 impl Entry {
@@ -606,6 +698,7 @@ impl Entry {
             shared,
             keeps: info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize)),
             has_loops: func.labels > 0 || !info.calls.is_empty(),
+            last: AtomicU8::new(0),
         }
     }
 }

@@ -78,7 +78,7 @@ pub fn merge(mut records: Vec<(u64, PrintfRecord)>, last: u64) -> (Vec<PrintfRec
 pub unsafe extern "C" fn printf(ctx: *mut WorkerCtx, site: u64, words: *const u64) -> i64 {
     // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
-    let Some(site) = launch.image.site(site) else { return 0 };
+    let Some(site) = launch.site(site) else { return 0 };
     let SiteKind::Printf { format, args, host } = &site.kind else { return 0 };
     let Some(pieces) = launch.image.formats.get(*format) else { return 0 };
     if !*host && ctx.worker.output.is_full() {

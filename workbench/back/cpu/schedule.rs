@@ -10,13 +10,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, THREAD_KNOWN, WorkerCtx};
-use super::faults::Named;
+use super::faults::{Named, Site};
 use super::float_env::FloatEnv;
 use super::memory::{Kept, SharedMemory};
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::tiers::Machine;
-use super::{Entry, Image, pool, stack};
+use super::{Entry, Image, pool, stack, wide};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
 
 /// Nanoseconds of an operation of the static estimate.
@@ -29,6 +29,8 @@ const WORTH_GOOD_CODE: f64 = 4e6;
 const FIRST_CLAIM: f64 = 5_000.0;
 /// The time later claims aim at: long against the counter's cost, short against a launch.
 const CLAIM: f64 = 100_000.0;
+/// Most blocks of one call of code that takes several: a fraction of a millisecond.
+const MAX_RUN: u64 = 1024;
 /// How often the launching thread asks whether to stop.
 pub const INTERRUPT_EVERY: Duration = Duration::from_millis(5);
 
@@ -38,6 +40,8 @@ pub struct Launch<'a> {
     pub image: &'a Image,
     /// Its code, the same from the launch's start to its end.
     machine: &'a Machine,
+    /// Wide code, which then runs instead.
+    wide: Option<Arc<wide::Code>>,
     /// The kernel or host function.
     pub entry: &'a Entry,
     /// A descriptor for each parameter, then one for each of `reach`.
@@ -138,6 +142,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub fn run(
     image: &Image,
     entry: &Entry,
+    wide: Option<Arc<wide::Code>>,
     descs: &[BufferDesc],
     args: &[u64],
     config: &LaunchConfig<'_>,
@@ -147,16 +152,19 @@ pub fn run(
         return (0, Outcome::default());
     }
     // What one call of the code runs.
-    let together = if entry.keeps.is_some() { threads } else { u64::from(config.block.x) };
+    let together = if entry.keeps.is_some() || wide.is_some() { threads } else { u64::from(config.block.x) };
     let block_ops = threads as f64 * entry.estimate as f64;
     let work = block_ops * blocks as f64 * NS_PER_OP;
-    if work > WORTH_GOOD_CODE * if config.serial { 1.0 } else { pool::width() as f64 } {
+    if wide.is_none() && work > WORTH_GOOD_CODE * if config.serial { 1.0 } else { pool::width() as f64 } {
         image.tiers.settle_soon();
     }
     let machine = image.tiers.now();
+    let tier = if wide.is_some() { 3 } else { 1 + u8::from(image.is_good || image.tiers.are_good()) };
+    entry.last.store(tier, Ordering::Relaxed);
     let launch = Launch {
         image,
         machine,
+        wide,
         entry,
         descs,
         args,
@@ -193,6 +201,22 @@ pub fn run(
 }
 
 impl Launch<'_> {
+    /// The site that generated code means by a word.
+    pub fn site(&self, word: u64) -> Option<&Site> {
+        match &self.wide {
+            Some(code) if word & wide::SITE_BIT != 0 && word >> 63 == 0 => code.site(word),
+            _ => self.image.site(word),
+        }
+    }
+
+    /// What a block's threads keep while others run.
+    fn keeps(&self) -> Option<(usize, usize)> {
+        match &self.wide {
+            Some(code) => code.keeps,
+            None => self.entry.keeps,
+        }
+    }
+
     /// Asks the pool for help, once.
     pub fn call_helpers(&self) {
         let left = self.blocks.saturating_sub(self.next.load(Ordering::Relaxed));
@@ -282,7 +306,7 @@ impl Launch<'_> {
     fn work(&self, role: Role) {
         let float_env = FloatEnv::enter();
         let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem);
-        let mut kept = match self.entry.keeps {
+        let mut kept = match self.keeps() {
             None => None,
             Some(needs) => match Kept::new(needs, self.block) {
                 Some(kept) => Some(kept),
@@ -296,6 +320,7 @@ impl Launch<'_> {
             frames: std::ptr::null(),
             block_linear: 0,
             block: [0; 3],
+            run: 1,
             thread: [0; 3],
             grid: [self.grid.x, self.grid.y, self.grid.z],
             dims: [self.block.x, self.block.y, self.block.z],
@@ -315,8 +340,13 @@ impl Launch<'_> {
         let address = |part| self.machine.address(part).expect("every entry point has code");
         // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
         let code = unsafe { std::mem::transmute::<usize, EntryFn>(address(self.entry.part)) };
+        let code = self.wide.as_ref().map_or(code, |wide| wide.entry());
         // SAFETY: as above, of the functions compiled with it.
-        let rounds = self.entry.rounds.map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
+        let rounds = self
+            .entry
+            .rounds
+            .filter(|_| self.wide.is_none())
+            .map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
         let mut size = self.first_claim();
         loop {
             let begin = self.next.fetch_add(size, Ordering::Relaxed);
@@ -379,10 +409,15 @@ impl Launch<'_> {
         end: u64,
     ) -> bool {
         ctx.block = self.grid.unflatten(begin);
+        if self.wide.as_ref().is_some_and(|code| code.merges) {
+            // SAFETY: as above.
+            return unsafe { self.run_rows(code, ctx, begin, end) };
+        }
         for linear in begin..end {
             ctx.block_linear = linear;
             shared.poison();
-            let (depth, height) = if self.entry.keeps.is_some() { (1, 1) } else { (self.block.z, self.block.y) };
+            let whole = self.wide.is_some() || self.entry.keeps.is_some();
+            let (depth, height) = if whole { (1, 1) } else { (self.block.z, self.block.y) };
             for z in 0..depth {
                 for y in 0..height {
                     ctx.thread = [0, y, z];
@@ -408,6 +443,29 @@ impl Launch<'_> {
         true
     }
 
+    /// Runs blocks `begin..end` of code that takes several at a time, as many as are neighbours in x.
+    ///
+    /// # Safety
+    /// As of [`Launch::run_blocks`].
+    unsafe fn run_rows(&self, code: EntryFn, ctx: &mut WorkerCtx, begin: u64, end: u64) -> bool {
+        let mut linear = begin;
+        while linear < end {
+            (ctx.block_linear, ctx.block) = (linear, self.grid.unflatten(linear));
+            let run = (end - linear).min(u64::from(self.grid.x - ctx.block[0])).min(MAX_RUN);
+            ctx.run = run as u32;
+            ctx.budget -= self.row_cost.saturating_mul(run as i64 - 1);
+            if !self.charge(ctx) {
+                return false;
+            }
+            // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its buffers.
+            if unsafe { code(ctx, self.args.as_ptr()) } != 0 {
+                return false;
+            }
+            linear += run;
+        }
+        true
+    }
+
     /// Takes a row off the budget, and polls when that is used up; `false` when the worker has to stop.
     pub fn charge(&self, ctx: &mut WorkerCtx) -> bool {
         ctx.budget -= self.row_cost;
@@ -420,7 +478,7 @@ impl Launch<'_> {
         if !self.parallel {
             return self.blocks;
         }
-        if self.entry.rounds.is_some() {
+        if self.entry.rounds.is_some() && self.wide.is_none() {
             return rounds::claim(self.blocks, self.blocks);
         }
         let block_ns = self.block_ops * NS_PER_OP;
@@ -436,7 +494,7 @@ impl Launch<'_> {
         if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
             self.call_helpers();
         }
-        if self.entry.rounds.is_some() {
+        if self.entry.rounds.is_some() && self.wide.is_none() {
             return rounds::claim(self.blocks, left);
         }
         // Large enough not to fight over the counter, small enough that all end together.

@@ -126,7 +126,8 @@ impl Layout {
         let at = self.next;
         // A skew that differs from array to array; elements stay aligned.
         self.count += 1;
-        self.next += (size * self.threads).next_multiple_of(64) + SKEW * (self.count % 7);
+        // Room for whole chunks of 16 threads.
+        self.next += (size * self.threads.next_multiple_of(16)).next_multiple_of(64) + SKEW * (self.count % 7);
         at
     }
 

@@ -136,7 +136,7 @@ pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64, packed: u32) -> i6
         return -1;
     }
     poll(ctx, launch);
-    let site = launch.image.site(site);
+    let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
     let Some(stop) = launch.stop.get() else {
         let waits = site.is_some_and(|s| matches!(s.kind, SiteKind::Poll { waits: true }));

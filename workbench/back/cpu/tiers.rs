@@ -17,7 +17,9 @@ use cranelift_codegen::ir::Function;
 
 use super::jit::{Assembler, CodeMemory, JitError, Links, MachineCode};
 use super::{Image, crew, intrinsics, isa, stack};
+use crate::back::Dim3;
 use crate::back::cpu::isa::Effort;
+use crate::ir::FuncId;
 
 /// Most programs that wait for the thread: past that the compiling thread makes the good code itself.
 const MAX_WAITING: u64 = 64;
@@ -122,7 +124,6 @@ impl Tiers {
     }
 
     /// Whether that took the place of other code.
-    #[cfg(test)]
     pub fn are_good(&self) -> bool {
         !std::ptr::eq(self.now(), &raw const self.first)
     }
@@ -192,6 +193,7 @@ impl Job {
 enum Work {
     Program(Weak<Image>),
     Glue(&'static Tiers),
+    Wide(Weak<Image>, FuncId, Dim3),
 }
 
 /// The thread that makes good code.
@@ -203,8 +205,10 @@ struct Maker {
     done: Arc<AtomicU64>,
 }
 
-// As the pool: made at first use, made anew in a forked child, never freed.
+// As the pool: made at first use, made anew in a forked child, never freed. Wide code takes a compiler's time, which nothing else should
+// wait for.
 static MAKER: AtomicPtr<Maker> = AtomicPtr::new(std::ptr::null_mut());
+static WIDE_MAKER: AtomicPtr<Maker> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Has the good code of a program made in time.
 pub fn improve(image: &Arc<Image>) {
@@ -213,19 +217,29 @@ pub fn improve(image: &Arc<Image>) {
     }
     UNSETTLED.set(true);
     image.tiers.queued_by.store(std::process::id(), Ordering::Relaxed);
-    if !queue(Work::Program(Arc::downgrade(image))) {
+    if !queue(&MAKER, Work::Program(Arc::downgrade(image))) {
         image.tiers.make(&|| true);
     }
 }
 
 /// Has the good code of glue made in time; what is not, whoever needs it makes.
 pub fn improve_glue(tiers: &'static Tiers) {
-    queue(Work::Glue(tiers));
+    queue(&MAKER, Work::Glue(tiers));
+}
+
+/// Notes how long a launch of a kernel took, and has its wide code made once it is hot.
+pub fn note_launch(image: &Arc<Image>, func: FuncId, block: Dim3, took: Duration) {
+    if let Some(wide) = &image.wide
+        && wide.is_hot(func, block, took)
+        && queue(&WIDE_MAKER, Work::Wide(Arc::downgrade(image), func, block))
+    {
+        UNSETTLED.set(true);
+    }
 }
 
 /// Whether the thread takes it.
-fn queue(work: Work) -> bool {
-    maker().is_some_and(|maker| {
+fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> bool {
+    maker(makers).is_some_and(|maker| {
         let next = |queued: u64| {
             (queued.saturating_sub(maker.done.load(Ordering::Relaxed)) < MAX_WAITING).then_some(queued + 1)
         };
@@ -261,9 +275,9 @@ pub fn attend(image: &Arc<Image>) {
     }
 }
 
-fn maker() -> Option<&'static Maker> {
+fn maker(makers: &'static AtomicPtr<Maker>) -> Option<&'static Maker> {
     let process = std::process::id();
-    let old = MAKER.load(Ordering::Acquire);
+    let old = makers.load(Ordering::Acquire);
     // SAFETY: what was published is never freed.
     if let Some(maker) = unsafe { old.as_ref() }
         && maker.process == process
@@ -276,7 +290,7 @@ fn maker() -> Option<&'static Maker> {
     let thread = std::thread::Builder::new().name("workbench-code".to_owned()).stack_size(stack::POOL_THREAD);
     thread.spawn(move || run(&work, &count)).ok()?;
     let new = Box::into_raw(Box::new(Maker { process, queue, queued: AtomicU64::new(0), done }));
-    match MAKER.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
+    match makers.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: published now, never freed.
         Ok(_) => unsafe { new.as_ref() },
         Err(winner) => {
@@ -300,6 +314,14 @@ fn run(work: &Receiver<Work>, done: &AtomicU64) {
                 }
             }
             Work::Glue(tiers) => tiers.make(&|| true),
+            Work::Wide(image, func, block) => {
+                if let Some(image) = image.upgrade()
+                    && let Some(wide) = &image.wide
+                {
+                    let make = || wide.make(&image.globals, func, block);
+                    let _ = catch_unwind(AssertUnwindSafe(make));
+                }
+            }
         }
         done.fetch_add(1, Ordering::Release);
     }
@@ -313,9 +335,10 @@ thread_local! {
 /// Returns when every program that was compiled before has its good code: what is timed should be that. Tells whether any was compiled on
 /// this thread since it last asked, so that what ran until now may have been slower.
 pub fn settle() -> bool {
-    // SAFETY: what was published is never freed.
-    let maker = unsafe { MAKER.load(Ordering::Acquire).as_ref() };
-    if let Some(maker) = maker.filter(|maker| maker.process == std::process::id()) {
+    for makers in [&MAKER, &WIDE_MAKER] {
+        // SAFETY: what was published is never freed.
+        let maker = unsafe { makers.load(Ordering::Acquire).as_ref() };
+        let Some(maker) = maker.filter(|maker| maker.process == std::process::id()) else { continue };
         let queued = maker.queued.load(Ordering::Acquire);
         while maker.done.load(Ordering::Acquire) < queued {
             std::thread::sleep(LOOK_AGAIN);

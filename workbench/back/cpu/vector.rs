@@ -327,7 +327,11 @@ impl Planner<'_, '_> {
             | Op::Math(..) => {
                 let operands = op.operands();
                 if operands.iter().all(|a| self.kind(*a) == Kind::Line(0)) {
-                    return (!masked || !may_fault(op)).then_some(Kind::Line(0));
+                    // A fault tells the running thread, and a chunk has none; nobody faults by a constant.
+                    let faults = may_fault(op)
+                        && self.func.ty(v).scalar().is_some_and(|s| !s.is_float())
+                        && operands.get(1).and_then(|b| self.finder.constant(*b)).is_none_or(|n| matches!(n, 0 | -1));
+                    return (!faults && (!masked || !may_fault(op))).then_some(Kind::Line(0));
                 }
                 match self.lane_op(v, op) {
                     // Perhaps only guards want it; what else does finds nothing there.

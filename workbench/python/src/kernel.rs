@@ -69,6 +69,27 @@ impl Kernel {
         self.kernel.program().text()
     }
 
+    /// Which machine code the last launch on the CPU ran: `"soon"`, `"good"` or `"wide"`; `None` before the first one, and on a GPU.
+    /// `workbench.set_tier` chooses.
+    #[getter]
+    fn tier(&self) -> Option<&'static str> {
+        self.kernel.tier()
+    }
+
+    /// The C that the wide tier compiles for blocks of these extents: what becomes of each statement, for 16 threads at a time.
+    ///
+    /// Raises `ArgumentError` where there is none, with the reason.
+    ///
+    /// >>> import workbench as wb
+    /// >>> one = wb.compile("__global__ void one(float* y) { y[threadIdx.x] = 1; }").one
+    /// >>> "st_f32(" in one.c_source(64)  # doctest: +SKIP (where the machine has AVX-512 and a C compiler)
+    /// True
+    fn c_source(&self, py: Python<'_>, block: &Bound<'_, PyAny>) -> PyResult<String> {
+        let name = self.kernel.name();
+        let block = dim3(name, "block", block)?;
+        self.kernel.c_source(block).map_err(|why| argument(py, format!("`{name}` has no wide code: {why}")))
+    }
+
     /// The module the kernel belongs to.
     #[getter]
     fn module(&self) -> Module {

@@ -19,6 +19,7 @@ mod output;
 mod stale;
 mod structs;
 mod symbol;
+mod tier;
 mod torch;
 mod values;
 
@@ -54,6 +55,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<bench::BenchReport>()?;
     m.add_class::<bench::Svg>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
+    m.add_function(wrap_pyfunction!(tier::set_tier, m)?)?;
     m.add_function(wrap_pyfunction!(bench::time_function, m)?)?;
     m.add_class::<op::NativeOp>()?;
     m.add_class::<torch::TorchImplementation>()?;

@@ -307,6 +307,7 @@ struct Key {
     fmad: Option<bool>,
     strict_device: bool,
     units: bool,
+    tier: Tier,
 }
 
 /// Compiled texts with the time they were last used.
@@ -403,6 +404,7 @@ pub fn compile_source(
         fmad,
         strict_device,
         units,
+        tier: Tier::default(),
     };
     if let Some(program) = with_cache(|c| c.get(&key)) {
         crate::library::adopt(py, &program)?;
@@ -415,7 +417,7 @@ pub fn compile_source(
         arch: key.arch.clone(),
         nvrtc_options: key.options.clone(),
         fmad: key.fmad,
-        tier: Tier::Both,
+        tier: key.tier,
         strict_device,
     };
     let program = if key.text.len() < LONG_TEXT {

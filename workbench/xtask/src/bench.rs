@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the Rust benchmarks, then the Python call path, all in release; `cargo xtask bench inline`: whole inline extensions
-//! beside torch; `cargo xtask bench torch`: calls through `torch.ops` beside torch's own operators.
+//! `cargo xtask bench`: the Rust benchmarks, then the Python call path, then kernels on the CPU beside hand-tuned C++ and whatever else is
+//! installed, all in release; `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench inline`: whole inline extensions beside torch; `cargo xtask bench torch`: calls through `torch.ops` beside torch's own operators.
 
 use std::process::Command;
 
@@ -12,7 +12,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
         [] => all(),
         [only] if only == "inline" => inline(),
         [only] if only == "torch" => torch(),
-        [arg, ..] => Err(format!("cargo xtask bench has no option `{arg}`; it has `inline` and `torch`")),
+        [only, options @ ..] if only == "cpu" => cpu(options),
+        [arg, ..] => Err(format!("cargo xtask bench has no option `{arg}`; it has `cpu`, `inline` and `torch`")),
     }
 }
 
@@ -22,6 +23,23 @@ fn all() -> Result<(), String> {
     step::show(
         "Python call path, beside NumPy",
         Command::new(env.python()).arg("workbench/xtask/bench_python.py").current_dir(root()),
+    )?;
+    cpu(&[])
+}
+
+/// Kernels beside hand-tuned C++; the report is kept as JSON and SVG.
+fn cpu(options: &[String]) -> Result<(), String> {
+    let env = Environment::prepare(true)?;
+    let kept = root().join("target/bench");
+    std::fs::create_dir_all(&kept).map_err(|e| format!("{}: {e}", kept.display()))?;
+    let report = |name: &str| kept.join(name).into_os_string();
+    step::show(
+        "kernels on the CPU, beside hand-tuned C++",
+        Command::new(env.python())
+            .arg("workbench/xtask/bench_cpu")
+            .args(["--json".into(), report("cpu.json"), "--svg".into(), report("cpu.svg")])
+            .args(options)
+            .current_dir(root()),
     )
 }
 

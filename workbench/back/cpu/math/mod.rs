@@ -4,6 +4,7 @@ pub mod bessel;
 mod bessel_table;
 pub mod directed;
 pub mod double;
+pub mod lanes;
 pub mod logarithm;
 pub mod norm;
 pub mod special;

@@ -27,6 +27,7 @@ from ._workbench import (
     Symbol,
     __version__,
     interrupt,
+    set_tier,
 )
 from .benchmark import bench, do_bench
 from .differentiable import LibraryOp
@@ -83,6 +84,7 @@ __all__ = [
     "load_library",
     "op",
     "ops",
+    "set_tier",
 ]
 
 

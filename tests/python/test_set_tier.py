@@ -1,0 +1,218 @@
+"""Which machine code kernels get: `wb.set_tier`, `kernel.tier`, and that wide code is as safe and as exact as the rest."""
+
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+SCALE = """__global__ void scale(const float* x, float* y, float a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = expf(a * x[i]);
+}"""
+
+
+def has_wide():
+    before = wb.set_tier("auto")
+    try:
+        wb.set_tier("wide")
+    except wb.ArgumentError:
+        return False
+    finally:
+        wb.set_tier(before)
+    return True
+
+
+HAS_WIDE = has_wide()
+wide_only = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or no AVX-512")
+
+
+@pytest.fixture
+def tier():
+    """Sets the tier for one test."""
+    before = wb.set_tier("auto")
+    yield wb.set_tier
+    wb.set_tier(before)
+
+
+def compiled(text, name):
+    # A text of its own, so that no other test has compiled it already.
+    return getattr(wb.compile(f"// {time.perf_counter_ns()}\n{text}"), name)
+
+
+def test_set_tier_gives_the_one_before(tier):
+    assert tier("good") == "auto"
+    assert tier("soon") == "good"
+    assert tier("auto") == "soon"
+
+
+def test_an_unknown_tier_is_named(tier):
+    with pytest.raises(wb.ArgumentError, match='"fast"'):
+        tier("fast")
+    assert tier("auto") == "auto"
+
+
+@pytest.mark.parametrize("name", ["soon", "good"])
+def test_a_kernel_says_what_its_last_launch_ran(tier, name):
+    tier(name)
+    kernel = compiled(SCALE, "scale")
+    assert kernel.tier is None
+    x, y = np.ones(5, np.float32), np.zeros(5, np.float32)
+    kernel[1, 32](x, y, 2.0, 5)
+    assert kernel.tier == name
+
+
+@pytest.mark.skipif(HAS_WIDE, reason="this machine has a wide tier")
+def test_without_a_wide_tier_asking_for_it_is_an_error(tier):
+    with pytest.raises(wb.ArgumentError, match="no wide tier"):
+        tier("wide")
+
+
+@wide_only
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 64, 255, 1000, 100_003])
+@pytest.mark.parametrize("block", [1, 31, 64, 256])
+def test_wide_code_computes_the_same_bits(tier, n, block):
+    rng = np.random.default_rng(n)
+    x = (rng.standard_normal(n) * 20).astype(np.float32)
+    found = {}
+    for name in ["good", "wide"]:
+        tier(name)
+        kernel = compiled(SCALE, "scale")
+        # One element more than the kernel may touch.
+        y = np.full(n + 1, 7.0, np.float32)
+        kernel[n // block + 1, block](x, y, 0.75, n)
+        assert kernel.tier == name
+        found[name] = y
+    np.testing.assert_array_equal(found["good"], found["wide"])
+    # expf is within 1 ULP, and so is its argument's rounding to float of what is computed here in double.
+    np.testing.assert_allclose(found["wide"][:n], np.exp((x * np.float32(0.75)).astype(np.float64)), rtol=3e-7)
+    assert found["wide"][n] == 7.0
+
+
+@wide_only
+def test_a_hot_kernel_becomes_wide_by_itself(tier):
+    tier("auto")
+    kernel = compiled(SCALE, "scale")
+    n = 1 << 20
+    x, y = np.ones(n, np.float32), np.zeros(n, np.float32)
+    kernel[n // 256, 256](x, y, 1.0, n)
+    # The first result is never delayed by a C compiler.
+    assert kernel.tier in ("soon", "good")
+    wb.do_bench(lambda: kernel[n // 256, 256](x, y, 1.0, n), warmup=60, rep=10)
+    wb.do_bench(lambda: kernel[n // 256, 256](x, y, 1.0, n), warmup=1, rep=1)
+    assert kernel.tier == "wide"
+
+
+@wide_only
+def test_arrays_larger_than_the_cache_are_written_whole(tier):
+    tier("wide")
+    kernel = compiled(SCALE, "scale")
+    n = (48 << 20) // 4 + 5
+    x = np.zeros(n, np.float32)
+    store = np.full(n + 32, 3.0, np.float32)
+    # At a line of the cache, and at the numbers between two.
+    first = -(store.ctypes.data // 4) % 16
+    for start in [first, first + 1]:
+        y = store[start : start + n]
+        kernel[n // 256 + 1, 256](x, y, 1.0, n)
+        assert kernel.tier == "wide"
+        assert (y == 1.0).all()
+        store.fill(3.0)
+
+
+@wide_only
+@pytest.mark.parametrize("bad", [0, 5, 16, 77, 300])
+def test_of_several_faults_the_lowest_thread_is_told(tier, bad):
+    text = """__global__ void pick(const int* at, const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = 0;
+    if (at[i] > 0) v = x[at[i]];
+    if (at[i] < 0) v = x[at[i]];
+    y[i] = v;
+}"""
+    at = np.ones(1000, np.int32)
+    # The lowest faults at the second access, a higher one of its chunk at the first.
+    at[bad] = -3
+    at[bad + 2] = 500
+    x, y = np.ones(100, np.float32), np.full(1000, 7.0, np.float32)
+    said = {}
+    for name in ["good", "wide"]:
+        tier(name)
+        kernel = compiled(text, "pick")
+        y.fill(7.0)
+        with pytest.raises(wb.KernelFault) as caught:
+            kernel[4, 256](at, x, y, 1000)
+        assert kernel.tier == name
+        assert y[bad] == 7.0
+        assert (y[:bad] == 1.0).all()
+        said[name] = str(caught.value)
+        y.fill(7.0)
+        kernel[4, 256](np.zeros(1000, np.int32), x, y, 1000)
+        assert (y == 0.0).all()
+    assert said["good"] == said["wide"]
+    assert "index -3" in said["wide"]
+
+
+@wide_only
+def test_a_loop_without_end_stops_at_its_time_limit(tier):
+    tier("wide")
+    kernel = compiled("__global__ void spin(int* p, int n) { int k = n; while (k >= 0) k = k * 3 % 1000; p[0] = k; }", "spin")
+    p = np.zeros(1, np.int32)
+    start = time.perf_counter()
+    with pytest.raises(wb.KernelTimeout):
+        kernel.launch(1, 64, [p, 1], timeout=0.2)
+    assert kernel.tier == "wide"
+    assert time.perf_counter() - start < 5
+    kernel[1, 64](p, -1)
+
+
+@wide_only
+def test_what_has_no_wide_code_says_why_and_runs(tier):
+    tier("wide")
+    kernel = compiled('__global__ void say(float* y) { printf("%d", (int)threadIdx.x); y[threadIdx.x] = 1; }', "say")
+    y = np.zeros(2, np.float32)
+    kernel[1, 2](y)
+    assert kernel.tier == "good"
+    assert (y == 1).all()
+    with pytest.raises(wb.ArgumentError, match="`printf`"):
+        kernel.c_source(2)
+
+
+@wide_only
+def test_the_text_of_wide_code_is_c_that_compiles(tier, tmp_path):
+    import subprocess
+
+    kernel = compiled(SCALE, "scale")
+    text = kernel.c_source((32, 2, 2))
+    assert "u32 kernel(char* ctx, const u64* args)" in text
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    source = tmp_path / "kernel.c"
+    source.write_text(text)
+    subprocess.run([compiler, "-march=native", "-fsyntax-only", "-Werror=implicit", source], check=True)
+
+
+@wide_only
+def test_wide_code_in_a_forked_child(tier):
+    import os
+
+    tier("wide")
+    kernel = compiled(SCALE, "scale")
+    x, y = np.zeros(100, np.float32), np.zeros(100, np.float32)
+    kernel[1, 128](x, y, 1.0, 100)
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            other = compiled(SCALE, "scale")
+            for k in [kernel, other]:
+                y.fill(0)
+                k[1, 128](x, y, 1.0, 100)
+                if not (y == 1).all() or k.tier != "wide":
+                    os._exit(2)
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0

@@ -1,0 +1,86 @@
+//! Random kernels give, with every machine code there is, bit for bit what their IR means: an interpreter of its own runs each.
+//!
+//! `WORKBENCH_TIERS_CASES` is how many kernels are tried, `WORKBENCH_TIERS_SEED` the seed of the first; a kernel is all that its
+//! seed says. `WORKBENCH_TIERS_TRACE=1` names each seed before it runs, for what ends the process; `WORKBENCH_TIERS_SHOW=1` prints
+//! each kernel.
+
+mod expr;
+mod interpreter;
+mod kernel;
+mod launch;
+mod memory;
+mod random;
+mod shrink;
+mod stmt;
+mod text;
+mod thread;
+mod together;
+mod ty;
+mod value;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use workbench::runtime::Tier;
+
+/// What is compared with the interpreter: a further tier is a further line here.
+const TIERS: [Tier; 3] = [Tier::Soon, Tier::Good, Tier::Wide];
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn machine_code_does_what_the_ir_says() {
+    let (cases, first) = (setting("WORKBENCH_TIERS_CASES", 1000), setting("WORKBENCH_TIERS_SEED", 1));
+    let trace = setting("WORKBENCH_TIERS_TRACE", 0) > 0;
+    let (next, faults, failures) = (AtomicU64::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let case = next.fetch_add(1, Ordering::Relaxed);
+            if case >= cases || failures.lock().expect("nobody panics with it").len() >= 5 {
+                return;
+            }
+            let seed = first + case;
+            if trace {
+                eprintln!("seed {seed}");
+            }
+            let kernel = kernel::kernel(seed);
+            if setting("WORKBENCH_TIERS_SHOW", 0) > 0 {
+                println!(
+                    "// seed {seed}: <<<{:?}, {:?}>>>\n{}",
+                    kernel.grid,
+                    kernel.block,
+                    text::render(&kernel.nodes)
+                );
+            }
+            let tried = catch_unwind(AssertUnwindSafe(|| launch::try_kernel(&kernel, &text::render(&kernel.nodes))));
+            match tried {
+                Ok(Ok(ended)) => _ = faults.fetch_add(ended.faults, Ordering::Relaxed),
+                Ok(Err(failure)) => {
+                    let told = shrink::shrink(&kernel, failure);
+                    failures.lock().expect("nobody panics with it").push(format!("seed {seed}: {told}"));
+                }
+                Err(panic) => {
+                    let told = panic.downcast_ref::<String>().map(String::as_str);
+                    let told = told.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("something");
+                    let source = text::render(&kernel.nodes);
+                    failures
+                        .lock()
+                        .expect("nobody panics with it")
+                        .push(format!("seed {seed} panics with {told}:\n{source}"));
+                }
+            }
+        }
+    };
+    // What panics is told below, with its kernel.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..workers).for_each(|_| _ = scope.spawn(work)));
+    std::panic::set_hook(hook);
+    let failures = failures.into_inner().expect("nobody panicked with it");
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    println!("{cases} kernels, {} faults", faults.into_inner());
+}

@@ -1,0 +1,91 @@
+//! The machine's own C compiler: found once, asked in the background.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use libloading::Library;
+
+/// One rounding an operation, wrapping integers, memory that has no types: what the IR says. The vectors are ours, so the compiler need
+/// not look for any.
+const FLAGS: &[&str] = &[
+    "-O2",
+    "-march=native",
+    "-std=gnu11",
+    "-shared",
+    "-fPIC",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-math-errno",
+    "-fno-tree-vectorize",
+    "-w",
+];
+
+/// Names a compiler may have, `WORKBENCH_CC` before all.
+const NAMES: &[&str] = &["cc", "gcc", "clang"];
+
+/// Whether this machine has what generated C is written in; a sentence where it has not.
+pub fn available() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, &'static str>> = OnceLock::new();
+    FOUND.get_or_init(find).as_deref().map_err(|why| *why)
+}
+
+#[cfg(all(target_arch = "x86_64", unix))]
+fn find() -> Result<PathBuf, &'static str> {
+    use std::arch::is_x86_feature_detected as has;
+    if !(has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd")) {
+        return Err("this processor has no AVX-512");
+    }
+    let named = std::env::var_os("WORKBENCH_CC").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let in_path = |name: &Path| {
+        if name.components().count() > 1 {
+            return name.is_file().then(|| name.to_owned());
+        }
+        places.iter().map(|dir| dir.join(name)).find(|file| file.is_file())
+    };
+    match named {
+        Some(name) => in_path(&name).ok_or("`WORKBENCH_CC` names no compiler"),
+        None => NAMES.iter().find_map(|name| in_path(Path::new(name))).ok_or("there is no C compiler"),
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", unix)))]
+fn find() -> Result<PathBuf, &'static str> {
+    Err("wide code is written for x86-64 only")
+}
+
+/// Compiles a text and loads what came of it.
+///
+/// # Errors
+/// What the compiler or the loader said.
+pub fn load(text: &str) -> Result<Library, String> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let compiler = available()?;
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let dir = std::env::temp_dir().join(format!("workbench-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&dir).map_err(|e| format!("no folder for generated code: {e}"))?;
+    let made = compile(compiler, &dir, text);
+    // The mapping stays when the file goes.
+    let _ = std::fs::remove_dir_all(&dir);
+    made
+}
+
+fn compile(compiler: &Path, dir: &Path, text: &str) -> Result<Library, String> {
+    let (source, library) = (dir.join("kernel.c"), dir.join("kernel.so"));
+    std::fs::write(&source, text).map_err(|e| format!("no file for generated code: {e}"))?;
+    let mut command = Command::new(compiler);
+    command.args(FLAGS).arg(&source).arg("-o").arg(&library);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let done = command.output().map_err(|e| format!("the C compiler did not start: {e}"))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let first: String = said.lines().take(6).collect::<Vec<_>>().join("\n");
+        return Err(format!("the C compiler refused generated code: {first}"));
+    }
+    // SAFETY: the library is ours and runs nothing when loaded.
+    unsafe { Library::new(&library) }.map_err(|e| format!("generated code did not load: {e}"))
+}

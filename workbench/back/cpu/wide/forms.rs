@@ -1,0 +1,610 @@
+//! How each value of a kernel looks to 16 neighbouring threads, once the block's extents are known.
+//!
+//! A *chunk* is 16 threads of consecutive linear index, a *group* a few chunks that run in step. [`Form`] says what of a value has to be
+//! computed: one number for the group, one a chunk, the first of a line, or 16. As in [`crate::pass::uniformity`], a local also depends
+//! on who sets it: under control that the group does not share it is lanes. Lanes that left by `return` never read a local again.
+
+use std::collections::HashSet;
+
+use super::Unsupported;
+use crate::back::Dim3;
+use crate::back::cpu::analysis::{FuncInfo, Root};
+use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
+use crate::ir::{BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Type, UnaryOp, Value};
+
+/// Threads of a chunk.
+pub const LANES: u32 = 16;
+
+/// Rounds of the fixpoint over locals before they are all taken to be lanes.
+const MAX_ROUNDS: usize = 12;
+
+/// Most numbers that a line's being one may rest on.
+const MAX_RESTS: usize = 3;
+
+/// What a value is to a group of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The same for all.
+    Group,
+    /// The same for the threads of a chunk.
+    Chunk,
+    /// Grows by so much from thread to thread of a chunk, modulo two to the width: integers, and offsets of pointers in bytes.
+    Line(i64),
+    /// Anything.
+    Lanes,
+}
+
+impl Form {
+    /// Whether a chunk has one number.
+    pub fn is_one(self) -> bool {
+        matches!(self, Form::Group | Form::Chunk)
+    }
+
+    fn step(self) -> Option<i64> {
+        match self {
+            Form::Group | Form::Chunk => Some(0),
+            Form::Line(step) => Some(step),
+            Form::Lanes => None,
+        }
+    }
+
+    /// A line of that step; without one what both are.
+    fn line(step: i64, a: Form, b: Form) -> Form {
+        if step != 0 { Form::Line(step) } else { a.with(b) }
+    }
+
+    /// Of a value made of both.
+    fn with(self, other: Form) -> Form {
+        match (self, other) {
+            (Form::Group, Form::Group) => Form::Group,
+            (a, b) if a.is_one() && b.is_one() => Form::Chunk,
+            _ => Form::Lanes,
+        }
+    }
+
+    /// Of a value that is one or the other.
+    fn join(self, other: Form) -> Form {
+        if self == other { self } else { self.with(other) }
+    }
+}
+
+/// A block's extents, as they bear on chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Geometry {
+    pub block: Dim3,
+}
+
+impl Geometry {
+    pub fn threads(self) -> u32 {
+        self.block.x * self.block.y * self.block.z
+    }
+
+    /// The form of `threadIdx`.
+    pub fn index(self, dim: u8) -> Form {
+        let Dim3 { x, y, z } = self.block;
+        let even = |n: u32| n.is_multiple_of(LANES);
+        match dim {
+            0 if x == 1 => Form::Group,
+            0 if even(x) || y * z == 1 => Form::Line(1),
+            1 if y == 1 => Form::Group,
+            1 if even(x) => Form::Chunk,
+            2 if z == 1 => Form::Group,
+            2 if even(x * y) => Form::Chunk,
+            _ => Form::Lanes,
+        }
+    }
+}
+
+/// What is known of a function's values.
+pub struct Forms<'f> {
+    func: &'f Function,
+    geometry: Geometry,
+    split: Option<&'f SplitPlan>,
+    /// For each value.
+    pub values: Vec<Form>,
+    /// For each local.
+    pub locals: Vec<Form>,
+    /// For each value the op that defines it.
+    pub ops: Vec<Option<&'f Op>>,
+    /// For each pointer where it points.
+    pub roots: Vec<Root>,
+    /// For each value the widenings whose operands must not wrap within a chunk for it to be a line.
+    pub rests: Vec<Vec<Value>>,
+    /// Constructs that lanes leave at different times.
+    pub divergent: Vec<bool>,
+    local_roots: &'f [Root],
+    known: Vec<bool>,
+    /// For each local where it lives.
+    survey: &'f Survey,
+    /// Loops that all lanes are taken to go round together.
+    pub rounds: HashSet<Label>,
+    /// For each block around, the outermost first, whether some of the lanes that are in the one before may not be in it.
+    varies: Vec<Varies>,
+    /// Labels of the constructs around, with how many blocks down their bodies are.
+    enclosing: Vec<(Label, usize)>,
+    changed: bool,
+}
+
+/// Whether all lanes of the block around are in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Varies {
+    No,
+    Yes,
+    /// In the rounds of this loop that all do.
+    Later(Label),
+}
+
+/// Where a local is mentioned, by the places of statements in the text.
+#[derive(Debug, Default)]
+pub struct Life {
+    /// The blocks around all mentions, the outermost first.
+    around: Vec<u32>,
+    /// The blocks around the first one, which sets the local.
+    first: Option<Vec<u32>>,
+    mentions: Vec<u32>,
+}
+
+impl Life {
+    /// How many blocks down the innermost one is that holds it: whatever happens to lanes outside of that is nothing to it. It has to begin
+    /// there by being set, or a lane may find what an earlier visit left it.
+    fn home(&self) -> usize {
+        if self.first.as_ref() == Some(&self.around) { self.around.len() } else { 1 }
+    }
+}
+
+/// A loop that lanes leave by its first `if`.
+#[derive(Debug)]
+struct Candidate {
+    label: Label,
+    /// The first and the last place in it.
+    places: (u32, u32),
+    /// How many blocks down the body of the innermost loop around it is.
+    outer: usize,
+}
+
+/// What a walk over a function finds.
+#[derive(Debug, Default)]
+pub struct Survey {
+    lives: Vec<Life>,
+    candidates: Vec<Candidate>,
+}
+
+impl Survey {
+    /// Looks at a function.
+    pub fn new(func: &Function) -> Self {
+        let lives = func.locals.iter().map(|_| Life::default()).collect();
+        let mut survey = Survey { lives, candidates: Vec::new() };
+        survey.walk(&func.body, &mut Vec::new(), (&mut 0, &mut 0), 0);
+        survey
+    }
+
+    fn walk(&mut self, block: &Block, path: &mut Vec<u32>, (next, place): (&mut u32, &mut u32), outer: usize) {
+        path.push(*next);
+        *next += 1;
+        for stmt in &block.stmts {
+            *place += 1;
+            let start = *place;
+            let mention = match stmt {
+                Stmt::Set(l, _) => Some((*l, true)),
+                Stmt::Let(_, Op::Get(l)) => Some((*l, false)),
+                _ => None,
+            };
+            if let Some((l, sets)) = mention {
+                let life = &mut self.lives[l.index()];
+                if life.mentions.is_empty() {
+                    life.around.clone_from(path);
+                    life.first = sets.then(|| path.clone());
+                }
+                let same = life.around.iter().zip(path.iter()).take_while(|(a, b)| a == b).count();
+                life.around.truncate(same);
+                life.mentions.push(start);
+            }
+            let around = if matches!(stmt, Stmt::Loop { .. }) { path.len() + 1 } else { outer };
+            for inner in stmt.blocks() {
+                self.walk(inner, path, (next, place), around);
+            }
+            if let Stmt::Loop { label, .. } = stmt
+                && first_exit(stmt).is_some()
+            {
+                self.candidates.push(Candidate { label: *label, places: (start, *place), outer });
+            }
+        }
+        path.pop();
+    }
+
+    /// Whether nobody asks for a local after a loop: until it is set anew, if ever.
+    fn is_private(&self, l: Local, label: Label) -> bool {
+        let Some(candidate) = self.candidates.iter().find(|c| c.label == label) else { return false };
+        let (life, (_, end)) = (&self.lives[l.index()], candidate.places);
+        life.mentions.last().is_none_or(|last| *last <= end) && life.home() >= candidate.outer
+    }
+}
+
+/// For a loop that lanes leave by its first `if` alone, which may follow nothing but computations: where in the body that is, its condition,
+/// and what that is for those who stay.
+pub fn first_exit(stmt: &Stmt) -> Option<(usize, Value, bool)> {
+    let Stmt::Loop { label, body, step } = stmt else { return None };
+    let at = body.stmts.iter().position(|s| !matches!(s, Stmt::Let(..)))?;
+    let Stmt::If { cond, then, els } = &body.stmts[at] else { return None };
+    let only = |block: &Block| matches!(block.stmts.as_slice(), [Stmt::Break(l)] if l == label);
+    let stays = match (then.is_empty(), els.is_empty()) {
+        (true, _) if only(els) => true,
+        (_, true) if only(then) => false,
+        _ => return None,
+    };
+    let mut inside = Vec::new();
+    let others = body.stmts[at + 1..].iter().chain(&step.stmts).any(|s| escapes(s, *label, &mut inside));
+    (!others).then_some((at, *cond, stays))
+}
+
+/// Whether a statement of a loop may leave it.
+fn escapes(stmt: &Stmt, label: Label, inside: &mut Vec<Label>) -> bool {
+    match stmt {
+        Stmt::Return(_) => true,
+        Stmt::Break(l) => !inside.contains(l),
+        Stmt::Continue(l) => *l != label && !inside.contains(l),
+        other => {
+            let own = match other {
+                Stmt::Loop { label, .. } | Stmt::Scope { label, .. } | Stmt::Switch { label, .. } => Some(*label),
+                _ => None,
+            };
+            inside.extend(own);
+            let found = other.blocks().into_iter().any(|b| b.stmts.iter().any(|s| escapes(s, label, inside)));
+            if own.is_some() {
+                inside.pop();
+            }
+            found
+        }
+    }
+}
+
+impl<'f> Forms<'f> {
+    /// Looks at a kernel twice: as all lanes of a group see it that go round its loops together for as long as they can, and as it is.
+    ///
+    /// # Errors
+    /// Pointers that this tier does not follow.
+    pub fn both(
+        func: &'f Function,
+        info: &'f FuncInfo,
+        geometry: Geometry,
+        survey: &'f Survey,
+    ) -> Result<[Self; 2], Unsupported> {
+        let apart = Forms::solve(func, info, geometry, survey, HashSet::new())?;
+        let divergent = |c: &&Candidate| apart.divergent[c.label.index()];
+        let mut rounds: HashSet<Label> = survey.candidates.iter().filter(divergent).map(|c| c.label).collect();
+        loop {
+            let together = Forms::solve(func, info, geometry, survey, rounds.clone())?;
+            // Lanes leave at different times after all, or each by a number of its own.
+            let mut good = rounds.clone();
+            func.body.for_each_stmt(&mut |stmt| {
+                if let Stmt::Loop { label, .. } = stmt
+                    && let Some((_, cond, _)) = first_exit(stmt)
+                    && (together.divergent[label.index()] || !together.is_coherent(cond))
+                {
+                    good.remove(label);
+                }
+            });
+            if good.len() == rounds.len() {
+                return Ok([together, apart]);
+            }
+            rounds = good;
+        }
+    }
+
+    /// Whether neighbours mostly agree on a condition.
+    pub fn is_coherent(&self, cond: Value) -> bool {
+        match self.ops[cond.index()] {
+            _ if self.form(cond).is_one() => true,
+            Some(Op::Compare(_, a, b)) => self.form(*a) != Form::Lanes && self.form(*b) != Form::Lanes,
+            Some(Op::Binary(BinaryOp::And | BinaryOp::Or, a, b)) => self.is_coherent(*a) && self.is_coherent(*b),
+            Some(Op::Unary(UnaryOp::Not, a)) => self.is_coherent(*a),
+            _ => false,
+        }
+    }
+
+    /// Looks at a kernel.
+    ///
+    /// # Errors
+    /// Pointers that this tier does not follow.
+    fn solve(
+        func: &'f Function,
+        info: &'f FuncInfo,
+        geometry: Geometry,
+        survey: &'f Survey,
+        rounds: HashSet<Label>,
+    ) -> Result<Self, Unsupported> {
+        let values = func.values.len();
+        let mut forms = Forms {
+            func,
+            geometry,
+            split: info.split.as_deref(),
+            values: vec![Form::Group; values],
+            locals: vec![Form::Group; func.locals.len()],
+            ops: vec![None; values],
+            roots: vec![Root::Unset; values],
+            rests: vec![Vec::new(); values],
+            divergent: vec![false; func.labels as usize],
+            local_roots: &info.local_root,
+            known: vec![false; func.locals.len()],
+            survey,
+            rounds,
+            varies: Vec::new(),
+            enclosing: Vec::new(),
+            changed: true,
+        };
+        for (l, data) in func.locals.iter().enumerate() {
+            if let Some(LocalHome::Scratch(..)) = forms.split.map(|s| s.locals[l]) {
+                (forms.locals[l], forms.known[l]) = (Form::Lanes, true);
+            }
+            if data.ty == Type::Ptr && !info.local_root[l].is_known() {
+                return Err(Unsupported("a pointer that may point into several arrays"));
+            }
+        }
+        let mut rounds = 0;
+        while forms.changed {
+            if rounds == MAX_ROUNDS {
+                forms.locals.fill(Form::Lanes);
+                forms.divergent.fill(true);
+            }
+            rounds += 1;
+            forms.changed = false;
+            forms.block(&func.body, Varies::No);
+        }
+        Ok(forms)
+    }
+
+    /// The integer a value is, where it is a constant.
+    pub fn constant(&self, v: Value) -> Option<i64> {
+        match self.ops[v.index()] {
+            Some(Op::Const(Const::Int(_, n))) => Some(*n),
+            Some(Op::Convert(to, a)) if to.is_int() => {
+                let n = self.constant(*a)?;
+                let back = truncate(*to, n);
+                (back == n).then_some(n)
+            }
+            Some(Op::Builtin(Builtin::BlockDim(d))) => {
+                let Dim3 { x, y, z } = self.geometry.block;
+                [x, y, z].get(usize::from(*d)).map(|n| i64::from(*n))
+            }
+            _ => None,
+        }
+    }
+
+    /// A bound on the absolute value of an integer.
+    pub fn magnitude(&self, v: Value, followed: u32) -> u64 {
+        let by_type = match self.func.ty(v).scalar() {
+            Some(s) if s.bits() < 64 => 1u64 << s.bits(),
+            _ => u64::MAX,
+        };
+        let Some(op) = self.ops[v.index()].filter(|_| followed > 0) else { return by_type };
+        let of = |v: &Value| self.magnitude(*v, followed - 1);
+        let found = match op {
+            Op::Const(Const::Int(_, n)) => Some(n.unsigned_abs()),
+            Op::Builtin(Builtin::ThreadIdx(_) | Builtin::BlockDim(_)) => Some(1024),
+            Op::Builtin(_) => Some(1 << 31),
+            Op::Convert(_, a) if self.func.ty(*a).scalar().is_some_and(|s| !s.is_float()) => {
+                let n = of(a);
+                // A conversion to a narrower type, or of a negative number to an unsigned one, may give any.
+                (n < by_type || by_type == u64::MAX).then_some(n).filter(|_| self.keeps_value(v, *a))
+            }
+            Op::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => of(a).checked_add(of(b)),
+            Op::Binary(BinaryOp::Mul, a, b) => of(a).checked_mul(of(b)),
+            Op::Binary(BinaryOp::Shl, a, b) => {
+                self.constant(*b).and_then(|n| of(a).checked_mul(1u64.checked_shl(u32::try_from(n).ok()?)?))
+            }
+            Op::Binary(BinaryOp::And, a, b) => {
+                [*a, *b].into_iter().find_map(|v| self.constant(v)).filter(|n| *n >= 0).map(i64::unsigned_abs)
+            }
+            _ => None,
+        };
+        found.filter(|n| *n < 1 << 63).map_or(by_type, |n| n.min(by_type))
+    }
+
+    fn keeps_value(&self, v: Value, a: Value) -> bool {
+        let (Some(to), Some(from)) = (self.func.ty(v).scalar(), self.func.ty(a).scalar()) else { return false };
+        to.bits() > from.bits() && (to.is_signed() || !from.is_signed())
+    }
+
+    /// `varies`: whether some of the lanes that are around it may not be in it.
+    fn block(&mut self, block: &'f Block, varies: Varies) {
+        self.varies.push(varies);
+        for stmt in &block.stmts {
+            self.stmt(stmt);
+        }
+        self.varies.pop();
+    }
+
+    /// Whether some of the lanes that are so many blocks down may not be here.
+    fn apart(&self, depth: usize) -> bool {
+        self.varies.iter().skip(depth).any(|varies| *varies == Varies::Yes)
+    }
+
+    /// Whether a local that is set here may be set for some of its lanes only.
+    fn is_set_apart(&self, l: Local) -> bool {
+        self.varies.iter().skip(self.survey.lives[l.index()].home()).any(|varies| match varies {
+            Varies::No => false,
+            Varies::Yes => true,
+            Varies::Later(label) => !self.survey.is_private(l, *label),
+        })
+    }
+
+    fn stmt(&mut self, stmt: &'f Stmt) {
+        match stmt {
+            Stmt::Let(v, op) => {
+                let i = v.index();
+                self.ops[i] = Some(op);
+                self.roots[i] = self.root(op);
+                let (form, rests) = self.op(*v, op);
+                let is_kept = matches!(self.split.map(|s| s.values[i]), Some(ValueHome::Scratch(..)));
+                if rests.len() > MAX_RESTS || is_kept {
+                    (self.values[i], self.rests[i]) = (Form::Lanes, Vec::new());
+                } else {
+                    (self.values[i], self.rests[i]) = (form, rests);
+                }
+            }
+            Stmt::Set(l, v) => {
+                let unsure = self.is_set_apart(*l) || !self.rests[v.index()].is_empty();
+                let form = if unsure { Form::Lanes } else { self.values[v.index()] };
+                let i = l.index();
+                let joined = if std::mem::replace(&mut self.known[i], true) { self.locals[i].join(form) } else { form };
+                self.changed |= self.locals[i] != joined;
+                self.locals[i] = joined;
+            }
+            Stmt::If { cond, then, els } => {
+                let varies = if self.values[cond.index()] == Form::Group { Varies::No } else { Varies::Yes };
+                self.block(then, varies);
+                self.block(els, varies);
+            }
+            Stmt::Loop { label, body, step } if self.rounds.contains(label) => {
+                self.enclosing.push((*label, self.varies.len() + 1));
+                for block in [body, step] {
+                    self.block(block, Varies::Later(*label));
+                }
+                self.enclosing.pop();
+            }
+            Stmt::Loop { label, body, step } => self.construct(*label, &[body, step]),
+            Stmt::Scope { label, body } => self.construct(*label, &[body]),
+            Stmt::Break(label) | Stmt::Continue(label) => {
+                for i in (0..self.enclosing.len()).rev() {
+                    let (around, depth) = self.enclosing[i];
+                    // The exit of a loop whose rounds all do is no matter of theirs.
+                    let is_exit = around == *label && self.rounds.contains(label);
+                    if self.apart(depth) && !(is_exit && self.varies.len() == depth + 1) {
+                        self.changed |= !std::mem::replace(&mut self.divergent[around.index()], true);
+                    }
+                    if around == *label {
+                        break;
+                    }
+                }
+            }
+            other => {
+                if let Some(v) = other.result() {
+                    // Of all that gives one, only the collectives of a block give one for all.
+                    let shared = matches!(other, Stmt::Collective { op, .. } if op.is_block());
+                    self.values[v.index()] = if shared { Form::Group } else { Form::Lanes };
+                }
+            }
+        }
+    }
+
+    fn construct(&mut self, label: Label, blocks: &[&'f Block]) {
+        self.enclosing.push((label, self.varies.len() + 1));
+        for block in blocks {
+            self.block(block, if self.divergent[label.index()] { Varies::Yes } else { Varies::No });
+        }
+        self.enclosing.pop();
+    }
+
+    fn root(&self, op: &Op) -> Root {
+        match op {
+            Op::Const(Const::Null) => Root::Null,
+            Op::Param(i) => Root::Param(*i),
+            Op::Get(l) => self.local_roots[l.index()],
+            Op::SlotAddr(s) => Root::Slot(*s),
+            Op::GlobalAddr(g) => Root::Global(*g),
+            Op::SharedAddr(m) => Root::Shared(*m),
+            Op::PtrAdd { ptr, .. } => self.roots[ptr.index()],
+            Op::Select(_, a, b) if self.roots[a.index()] == self.roots[b.index()] => self.roots[a.index()],
+            _ => Root::Dynamic,
+        }
+    }
+
+    fn form(&self, v: Value) -> Form {
+        self.values[v.index()]
+    }
+
+    fn rest_on(&self, a: Value, b: Value) -> Vec<Value> {
+        let mut all = self.rests[a.index()].clone();
+        all.extend(self.rests[b.index()].iter().filter(|v| !self.rests[a.index()].contains(v)));
+        all
+    }
+
+    fn op(&self, v: Value, op: &Op) -> (Form, Vec<Value>) {
+        let plain = |form| (form, Vec::new());
+        let is_int = self.func.ty(v).scalar().is_some_and(|s| s.is_int() && s.bits() >= 32);
+        match op {
+            Op::Builtin(Builtin::ThreadIdx(d)) => plain(self.geometry.index(*d)),
+            Op::Get(l) => plain(self.locals[l.index()]),
+            Op::Unary(UnaryOp::Neg | UnaryOp::Not, a) if is_int => match self.form(*a) {
+                Form::Line(step) => (Form::Line(step.wrapping_neg()), self.rests[a.index()].clone()),
+                form => plain(form),
+            },
+            Op::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl), a, b) if is_int => {
+                let (fa, fb) = (self.form(*a), self.form(*b));
+                let (Some(sa), Some(sb)) = (fa.step(), fb.step()) else { return plain(Form::Lanes) };
+                let step = match op {
+                    BinaryOp::Add => sa.checked_add(sb),
+                    BinaryOp::Sub => sa.checked_sub(sb),
+                    BinaryOp::Mul if (sa, sb) == (0, 0) => Some(0),
+                    BinaryOp::Mul if sa == 0 => self.constant(*a).and_then(|n| sb.checked_mul(n)),
+                    BinaryOp::Mul if sb == 0 => self.constant(*b).and_then(|n| sa.checked_mul(n)),
+                    BinaryOp::Shl if (sa, sb) == (0, 0) => Some(0),
+                    BinaryOp::Shl if sb == 0 => {
+                        self.constant(*b).filter(|n| (0..31).contains(n)).and_then(|n| sa.checked_mul(1 << n))
+                    }
+                    _ => None,
+                };
+                match step {
+                    Some(step) if step.unsigned_abs() < 1 << 31 => match Form::line(step, fa, fb) {
+                        form @ Form::Line(_) => (form, self.rest_on(*a, *b)),
+                        // Of lines that cancel out nothing is left but what they rest on.
+                        _ if sa != 0 || sb != 0 => plain(Form::Lanes),
+                        form => plain(form),
+                    },
+                    _ => plain(Form::Lanes),
+                }
+            }
+            Op::Convert(to, a) => match (self.form(*a), self.func.ty(*a).scalar()) {
+                (form, _) if form.is_one() => plain(form),
+                (Form::Line(step), Some(from)) if is_int && from.is_int() && from.bits() >= to.bits() => {
+                    (Form::Line(step), self.rests[a.index()].clone())
+                }
+                (Form::Line(step), Some(from)) if is_int && from.is_int() => {
+                    let mut rests = self.rests[a.index()].clone();
+                    rests.push(v);
+                    (Form::Line(step), rests)
+                }
+                _ => plain(Form::Lanes),
+            },
+            Op::PtrAdd { ptr, index, stride } => {
+                let (fp, fi) = (self.form(*ptr), self.form(*index));
+                let step = fp
+                    .step()
+                    .zip(fi.step())
+                    .and_then(|(p, i)| p.checked_add(i.checked_mul(i64::from(stride.bytes()))?));
+                match step.filter(|s| s.unsigned_abs() < 1 << 26) {
+                    Some(step) => match Form::line(step, fp, fi) {
+                        form @ Form::Line(_) => (form, self.rest_on(*ptr, *index)),
+                        _ if !fp.is_one() || !fi.is_one() => plain(Form::Lanes),
+                        form => plain(form),
+                    },
+                    None => plain(Form::Lanes),
+                }
+            }
+            Op::Select(c, a, b) if self.form(*c).is_one() => {
+                let joined = self.form(*a).join(self.form(*b));
+                match (self.form(*c), joined) {
+                    (Form::Chunk, Form::Group) => plain(Form::Chunk),
+                    (_, form @ Form::Line(_)) => (form, self.rest_on(*a, *b)),
+                    (_, form) => plain(form),
+                }
+            }
+            Op::Load { ptr, volatile: false, .. } => plain(match self.form(*ptr) {
+                // A thread's own array holds its own numbers.
+                form if form.is_one() && !matches!(self.roots[ptr.index()], Root::Slot(_)) => form,
+                _ => Form::Lanes,
+            }),
+            other => {
+                let mut form = Form::Group;
+                other.for_each_value(|v| form = form.with(self.form(v)));
+                plain(form)
+            }
+        }
+    }
+}
+
+/// A number as its type has it, extended to 64 bits.
+pub fn truncate(s: Scalar, n: i64) -> i64 {
+    let drop = 64 - s.bits();
+    if s.is_signed() { n << drop >> drop } else { ((n as u64) << drop >> drop) as i64 }
+}

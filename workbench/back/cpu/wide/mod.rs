@@ -1,0 +1,235 @@
+//! The wide tier: kernels that turn out to be hot, as C with vectors as wide as the machine's, made by the machine's own C compiler in
+//! the background.
+//!
+//! Why C: of compute-bound kernels 128-bit code does a third of what the machine can, and the code generator has no wider vectors. A C
+//! compiler hands out registers and picks instructions for 512 bits as well as anybody, in a few tenths of a second that nobody waits for.
+//! We do not ask it to find the vectors: threads of a block run side by side in lanes because [`print`] says so ([`forms`] decides what of
+//! a value has to be computed once, once for 16 threads, or for each). Without a compiler, or where a kernel has something this tier has no
+//! words for, the code of the other tiers stays.
+//!
+//! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: the lower threads
+//! might fault later, and of a block's faults that of the lowest thread is told, so they run on to the end of the region.
+
+mod compiler;
+mod forms;
+mod print;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use libloading::Library;
+
+use self::forms::{Geometry, Survey};
+use self::print::Printer;
+pub use self::print::SITE_BIT;
+use super::Tier;
+use super::analysis::FuncInfo;
+use super::context::EntryFn;
+use super::faults::Site;
+use super::memory::Globals;
+use crate::back::Dim3;
+use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
+use crate::pass::regions;
+
+/// Whether this machine can make wide code.
+///
+/// # Errors
+/// What is missing, as a sentence.
+pub fn available() -> std::result::Result<(), &'static str> {
+    compiler::available().map(|_| ())
+}
+
+/// Why a kernel has no wide code: what it has that this tier has no words for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unsupported(pub &'static str);
+
+type Result<T> = std::result::Result<T, Unsupported>;
+
+/// How long launches of a kernel have to have taken, all together, before it is worth a compiler's time.
+const HOT: Duration = Duration::from_millis(15);
+
+/// Most shapes of blocks that one kernel gets wide code for.
+const MAX_SHAPES: usize = 8;
+
+/// Wide code of one kernel for blocks of one shape.
+pub struct Code {
+    entry: EntryFn,
+    sites: Vec<Site>,
+    /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
+    pub keeps: Option<(usize, usize)>,
+    /// Whether a call may run several blocks that are neighbours in x.
+    pub merges: bool,
+    /// Keeps the entry's memory.
+    _library: Library,
+}
+
+impl Code {
+    /// Runs one block.
+    pub fn entry(&self) -> EntryFn {
+        self.entry
+    }
+
+    /// The site of a word, without [`SITE_BIT`].
+    pub fn site(&self, word: u64) -> Option<&Site> {
+        self.sites.get(usize::try_from(word & !SITE_BIT).ok()?)
+    }
+}
+
+/// What has become of a kernel's wide code.
+enum State {
+    /// Its launches have taken so long.
+    Cold(Duration),
+    /// It is being made, in the process of that number.
+    Queued(u32),
+    Ready(Arc<Code>),
+    /// There is none, and why.
+    None(String),
+}
+
+/// The wide code of a program.
+pub struct Wide {
+    module: Module,
+    /// Whether launches wait for it.
+    now: bool,
+    /// Never waited for: whoever finds it locked does without, also in the child of a process that forked meanwhile.
+    states: Mutex<HashMap<(FuncId, Dim3), State>>,
+}
+
+impl Wide {
+    /// Of a program; nothing is made yet. None where no kernel will ever have any.
+    pub fn of(module: &Module, tier: Tier) -> Option<Self> {
+        let wanted = match tier {
+            Tier::Both => compiler::available().is_ok(),
+            Tier::Wide => true,
+            Tier::Good | Tier::Soon => false,
+        };
+        if !wanted || module.kernels().next().is_none() {
+            return None;
+        }
+        // Kernels alone, and of data what it is rather than its bytes.
+        let function = |f: &Function| match f.kind {
+            FuncKind::Kernel => f.clone(),
+            kind => Function::new("", kind, f.span),
+        };
+        let global = |g: &GlobalData| GlobalData { bytes: Vec::new(), name: String::new(), ..*g };
+        let module = Module {
+            functions: module.functions.iter().map(function).collect(),
+            globals: module.globals.iter().map(global).collect(),
+            shared: module.shared.clone(),
+            ..Module::default()
+        };
+        Some(Wide { module, now: tier == Tier::Wide, states: Mutex::default() })
+    }
+
+    /// Whether launches wait for their wide code.
+    pub fn is_wanted_now(&self) -> bool {
+        self.now
+    }
+
+    /// The C of a kernel for blocks of a shape.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn text(&self, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<String, String> {
+        printed(&self.module, globals, func, block).map(|(printed, _)| printed.text)
+    }
+
+    /// The code for blocks of a shape, where it is there.
+    pub fn code(&self, func: FuncId, block: Dim3) -> Option<Arc<Code>> {
+        match self.states.try_lock().ok()?.get(&(func, block)) {
+            Some(State::Ready(code)) => Some(code.clone()),
+            _ => None,
+        }
+    }
+
+    /// Why there is no code for blocks of a shape, where that is known.
+    pub fn reason(&self, func: FuncId, block: Dim3) -> Option<String> {
+        match self.states.try_lock().ok()?.get(&(func, block)) {
+            Some(State::None(why)) => Some(why.clone()),
+            _ => None,
+        }
+    }
+
+    fn is_kernel(&self, func: FuncId) -> bool {
+        self.module.functions.get(func.index()).is_some_and(|f| f.kind == FuncKind::Kernel)
+    }
+
+    /// Notes how long a launch has taken; whether its code should now be made, by whoever asks.
+    pub fn is_hot(&self, func: FuncId, block: Dim3, took: Duration) -> bool {
+        if !self.is_kernel(func) {
+            return false;
+        }
+        let Ok(mut states) = self.states.try_lock() else { return false };
+        let known = states.len();
+        let process = std::process::id();
+        let state = match states.entry((func, block)) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(_) if known >= MAX_SHAPES => return false,
+            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(State::Cold(Duration::ZERO)),
+        };
+        match state {
+            State::Cold(total) => {
+                *total += took;
+                if *total < HOT || compiler::available().is_err() {
+                    return false;
+                }
+            }
+            State::Queued(by) if *by != process => {}
+            _ => return false,
+        }
+        *state = State::Queued(process);
+        true
+    }
+
+    /// Makes the code for blocks of a shape now, unless it is there.
+    pub fn make(&self, globals: &Globals, func: FuncId, block: Dim3) {
+        if !self.is_kernel(func) {
+            return;
+        }
+        if let Ok(states) = self.states.try_lock()
+            && matches!(states.get(&(func, block)), Some(State::Ready(_) | State::None(_)))
+        {
+            return;
+        }
+        let state = match build(&self.module, globals, func, block) {
+            Ok(code) => State::Ready(Arc::new(code)),
+            Err(why) => State::None(why),
+        };
+        if let Ok(mut states) = self.states.lock() {
+            states.insert((func, block), state);
+        }
+    }
+}
+
+type Keeps = Option<(usize, usize)>;
+
+fn printed(
+    module: &Module,
+    globals: &Globals,
+    func: FuncId,
+    block: Dim3,
+) -> std::result::Result<(print::Printed, Keeps), String> {
+    let mut function = module.func(func).clone();
+    regions::unswitch_all(&mut function);
+    let info = FuncInfo::new(module, &function);
+    let sentence = |Unsupported(what): Unsupported| format!("it has {what}");
+    if info.waits.contains(&true) {
+        return Err(sentence(Unsupported("a loop that waits for other threads")));
+    }
+    let printed = Printer::print(module, globals, &function, &info, &Survey::new(&function), Geometry { block })
+        .map_err(sentence)?;
+    let keeps = info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize));
+    Ok((printed, keeps))
+}
+
+fn build(module: &Module, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<Code, String> {
+    compiler::available()?;
+    let (printed, keeps) = printed(module, globals, func, block)?;
+    let library = compiler::load(&printed.text)?;
+    // SAFETY: the function is what the printer printed, of this type.
+    let entry =
+        unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| format!("generated code did not load: {e}"))?;
+    let entry = *entry;
+    Ok(Code { entry, sites: printed.sites, keeps, merges: printed.merges, _library: library })
+}

@@ -1,0 +1,594 @@
+/* What generated C is written in: 16 threads side by side in AVX-512 registers, a mask of 16 bits saying who is there.
+   Types: 32-bit lanes are one register, 64-bit lanes two; 8- and 16-bit numbers are kept extended in 32-bit lanes.
+   Every operation means what the IR's page says. */
+#include <immintrin.h>
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+typedef unsigned char b1;
+typedef u16 m16;
+
+typedef __m512 vf32;
+typedef __m512i vi32;
+typedef struct { __m512i a, b; } vi64;
+typedef struct { __m512d a, b; } vf64;
+
+typedef __int128 wide;
+
+#define FN static inline __attribute__((always_inline))
+#define COLD static __attribute__((noinline, cold))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define LOW(m) ((__mmask8)(m))
+#define HIGH(m) ((__mmask8)((m) >> 8))
+
+/* Whole vectors as C numbers, for what has an operator. */
+typedef i32 ci32 __attribute__((vector_size(64), may_alias));
+typedef u32 cu32 __attribute__((vector_size(64), may_alias));
+typedef i64 ci64 __attribute__((vector_size(64), may_alias));
+typedef u64 cu64 __attribute__((vector_size(64), may_alias));
+
+FN f32 f32_of(u32 bits) { f32 x; __builtin_memcpy(&x, &bits, 4); return x; }
+FN f64 f64_of(u64 bits) { f64 x; __builtin_memcpy(&x, &bits, 8); return x; }
+FN u32 bits_f32(f32 x) { u32 n; __builtin_memcpy(&n, &x, 4); return n; }
+FN u64 bits_f64(f64 x) { u64 n; __builtin_memcpy(&n, &x, 8); return n; }
+
+/* Whether least <= x < most. */
+#define within(x, least, most) ((x) >= (least) && (x) < (most))
+
+/* One value for all lanes, and lines. */
+FN vf32 splat_f32(f32 x) { return _mm512_set1_ps(x); }
+FN vf64 splat_f64(f64 x) { return (vf64){_mm512_set1_pd(x), _mm512_set1_pd(x)}; }
+FN vi32 splat_i32(i32 x) { return _mm512_set1_epi32(x); }
+FN vi64 splat_i64(i64 x) { return (vi64){_mm512_set1_epi64(x), _mm512_set1_epi64(x)}; }
+FN m16 splat_b1(b1 x) { return x ? 0xffff : 0; }
+#define IOTA32 _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define IOTA64A _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7)
+#define IOTA64B _mm512_setr_epi64(8, 9, 10, 11, 12, 13, 14, 15)
+FN vi32 line_i32(i32 x, i32 step) { return (vi32)((ci32)_mm512_set1_epi32(x) + (ci32)IOTA32 * step); }
+FN vi64 line_i64(i64 x, i64 step) {
+    return (vi64){(__m512i)((ci64)_mm512_set1_epi64(x) + (ci64)IOTA64A * step),
+                  (__m512i)((ci64)_mm512_set1_epi64(x) + (ci64)IOTA64B * step)};
+}
+
+/* Floats. */
+#define FLOAT2(name, one, two) \
+    FN vf32 name##_f32(vf32 x, vf32 y) { return one(x, y); } \
+    FN vf64 name##_f64(vf64 x, vf64 y) { return (vf64){two(x.a, y.a), two(x.b, y.b)}; }
+FLOAT2(add, _mm512_add_ps, _mm512_add_pd)
+FLOAT2(sub, _mm512_sub_ps, _mm512_sub_pd)
+FLOAT2(mul, _mm512_mul_ps, _mm512_mul_pd)
+FLOAT2(div, _mm512_div_ps, _mm512_div_pd)
+/* The second where either is NaN or both are zero. */
+FLOAT2(min2, _mm512_min_ps, _mm512_min_pd)
+FLOAT2(max2, _mm512_max_ps, _mm512_max_pd)
+#define FLOAT1(name, one, two) \
+    FN vf32 name##_f32(vf32 x) { return one(x); } \
+    FN vf64 name##_f64(vf64 x) { return (vf64){two(x.a), two(x.b)}; }
+#define ROUND_PS(x) _mm512_roundscale_ps(x, 8)
+#define ROUND_PD(x) _mm512_roundscale_pd(x, 8)
+#define FLOOR_PS(x) _mm512_roundscale_ps(x, 9)
+#define FLOOR_PD(x) _mm512_roundscale_pd(x, 9)
+#define CEIL_PS(x) _mm512_roundscale_ps(x, 10)
+#define CEIL_PD(x) _mm512_roundscale_pd(x, 10)
+#define TRUNC_PS(x) _mm512_roundscale_ps(x, 11)
+#define TRUNC_PD(x) _mm512_roundscale_pd(x, 11)
+#define NEG_PS(x) _mm512_xor_ps(x, _mm512_set1_ps(-0.0f))
+#define NEG_PD(x) _mm512_xor_pd(x, _mm512_set1_pd(-0.0))
+FLOAT1(neg, NEG_PS, NEG_PD)
+FLOAT1(fabs, _mm512_abs_ps, _mm512_abs_pd)
+FLOAT1(sqrt, _mm512_sqrt_ps, _mm512_sqrt_pd)
+FLOAT1(rint, ROUND_PS, ROUND_PD)
+FLOAT1(floor, FLOOR_PS, FLOOR_PD)
+FLOAT1(ceil, CEIL_PS, CEIL_PD)
+FLOAT1(trunc, TRUNC_PS, TRUNC_PD)
+FN vf32 fma_f32(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+FN vf64 fma_f64(vf64 x, vf64 y, vf64 z) { return (vf64){_mm512_fmadd_pd(x.a, y.a, z.a), _mm512_fmadd_pd(x.b, y.b, z.b)}; }
+FN vf32 copysign_f32(vf32 x, vf32 y) { return _mm512_or_ps(_mm512_abs_ps(x), _mm512_and_ps(y, _mm512_set1_ps(-0.0f))); }
+FN __m512d copysign8(__m512d x, __m512d y) { return _mm512_or_pd(_mm512_abs_pd(x), _mm512_and_pd(y, _mm512_set1_pd(-0.0))); }
+FN vf64 copysign_f64(vf64 x, vf64 y) { return (vf64){copysign8(x.a, y.a), copysign8(x.b, y.b)}; }
+/* A NaN loses to a number; of two zeros the sign decides. */
+FN vf32 fmin_f32(vf32 x, vf32 y) {
+    vf32 r = _mm512_min_ps(x, y);
+    r = _mm512_mask_or_ps(r, _mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ), x, y);
+    return _mm512_mask_mov_ps(r, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), x);
+}
+FN vf32 fmax_f32(vf32 x, vf32 y) {
+    vf32 r = _mm512_max_ps(x, y);
+    r = _mm512_mask_and_ps(r, _mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ), x, y);
+    return _mm512_mask_mov_ps(r, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), x);
+}
+FN __m512d fmin8(__m512d x, __m512d y) {
+    __m512d r = _mm512_mask_or_pd(_mm512_min_pd(x, y), _mm512_cmp_pd_mask(x, y, _CMP_EQ_OQ), x, y);
+    return _mm512_mask_mov_pd(r, _mm512_cmp_pd_mask(y, y, _CMP_UNORD_Q), x);
+}
+FN __m512d fmax8(__m512d x, __m512d y) {
+    __m512d r = _mm512_mask_and_pd(_mm512_max_pd(x, y), _mm512_cmp_pd_mask(x, y, _CMP_EQ_OQ), x, y);
+    return _mm512_mask_mov_pd(r, _mm512_cmp_pd_mask(y, y, _CMP_UNORD_Q), x);
+}
+FN vf64 fmin_f64(vf64 x, vf64 y) { return (vf64){fmin8(x.a, y.a), fmin8(x.b, y.b)}; }
+FN vf64 fmax_f64(vf64 x, vf64 y) { return (vf64){fmax8(x.a, y.a), fmax8(x.b, y.b)}; }
+/* The same for single numbers. */
+FN f32 sfmin_f32(f32 x, f32 y) {
+    if (y != y) return x;
+    if (x == y) return f32_of(bits_f32(x) | bits_f32(y));
+    return x < y ? x : y;
+}
+FN f32 sfmax_f32(f32 x, f32 y) {
+    if (y != y) return x;
+    if (x == y) return f32_of(bits_f32(x) & bits_f32(y));
+    return x > y ? x : y;
+}
+FN f64 sfmin_f64(f64 x, f64 y) {
+    if (y != y) return x;
+    if (x == y) return f64_of(bits_f64(x) | bits_f64(y));
+    return x < y ? x : y;
+}
+FN f64 sfmax_f64(f64 x, f64 y) {
+    if (y != y) return x;
+    if (x == y) return f64_of(bits_f64(x) & bits_f64(y));
+    return x > y ? x : y;
+}
+
+/* Two to the power of an integer times a number, rounded once; a positive number as mantissa in [3/4, 3/2) and exponent. */
+FLOAT2(scale, _mm512_scalef_ps, _mm512_scalef_pd)
+FN vf32 mantissa_f32(vf32 x) { return _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
+FN vf32 exponent_f32(vf32 x, vf32 m) { return _mm512_sub_ps(_mm512_getexp_ps(x), _mm512_getexp_ps(m)); }
+
+/* Integers: what wraps is the same for both signs. */
+#define INT2(name, op) \
+    FN vi32 name##_i32(vi32 x, vi32 y) { return (vi32)((cu32)x op (cu32)y); } \
+    FN vi64 name##_i64(vi64 x, vi64 y) { return (vi64){(__m512i)((cu64)x.a op (cu64)y.a), (__m512i)((cu64)x.b op (cu64)y.b)}; }
+INT2(add, +)
+INT2(sub, -)
+INT2(and, &)
+INT2(or, |)
+INT2(xor, ^)
+FN vi32 mul_i32(vi32 x, vi32 y) { return _mm512_mullo_epi32(x, y); }
+FN vi64 mul_i64(vi64 x, vi64 y) { return (vi64){_mm512_mullo_epi64(x.a, y.a), _mm512_mullo_epi64(x.b, y.b)}; }
+FN vi32 neg_i32(vi32 x) { return _mm512_sub_epi32(_mm512_setzero_si512(), x); }
+FN vi64 neg_i64(vi64 x) { return sub_i64(splat_i64(0), x); }
+FN vi32 not_i32(vi32 x) { return (vi32)~(cu32)x; }
+FN vi64 not_i64(vi64 x) { return (vi64){(__m512i)~(cu64)x.a, (__m512i)~(cu64)x.b}; }
+#define INT2I(name, one, two) \
+    FN vi32 name##32(vi32 x, vi32 y) { return one(x, y); } \
+    FN vi64 name##64(vi64 x, vi64 y) { return (vi64){two(x.a, y.a), two(x.b, y.b)}; }
+INT2I(min_i, _mm512_min_epi32, _mm512_min_epi64)
+INT2I(min_u, _mm512_min_epu32, _mm512_min_epu64)
+INT2I(max_i, _mm512_max_epi32, _mm512_max_epi64)
+INT2I(max_u, _mm512_max_epu32, _mm512_max_epu64)
+/* Amounts at or past the width shift everything out, as PTX's do. */
+INT2I(shl_i, _mm512_sllv_epi32, _mm512_sllv_epi64)
+INT2I(shr_u, _mm512_srlv_epi32, _mm512_srlv_epi64)
+INT2I(shr_i, _mm512_srav_epi32, _mm512_srav_epi64)
+FN vi32 fit_i8(vi32 x) { return _mm512_srai_epi32(_mm512_slli_epi32(x, 24), 24); }
+FN vi32 fit_i16(vi32 x) { return _mm512_srai_epi32(_mm512_slli_epi32(x, 16), 16); }
+FN vi32 fit_u8(vi32 x) { return _mm512_and_si512(x, _mm512_set1_epi32(0xff)); }
+FN vi32 fit_u16(vi32 x) { return _mm512_and_si512(x, _mm512_set1_epi32(0xffff)); }
+FN vi32 mulhi_i32(vi32 x, vi32 y) {
+    __m512i even = _mm512_srli_epi64(_mm512_mul_epi32(x, y), 32);
+    __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
+    return _mm512_mask_mov_epi32(even, 0xaaaa, odd);
+}
+FN vi32 mulhi_u32(vi32 x, vi32 y) {
+    __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(x, y), 32);
+    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
+    return _mm512_mask_mov_epi32(even, 0xaaaa, odd);
+}
+#define SLL(x, n) ((n) < 8 * sizeof(x) ? (x) << (n) : 0)
+#define SRL(x, n) ((n) < 8 * sizeof(x) ? (x) >> (n) : 0)
+#define SRA(x, n) ((x) >> ((n) < 8 * sizeof(x) ? (n) : 8 * sizeof(x) - 1))
+
+/* Division, after the checks; lanes that nobody asked for may hold any divisor. */
+FN vi32 div_i32(vi32 x, vi32 y) {
+    __m512d a = _mm512_div_pd(_mm512_cvtepi32_pd(_mm512_castsi512_si256(x)), _mm512_cvtepi32_pd(_mm512_castsi512_si256(y)));
+    __m512d b = _mm512_div_pd(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(x, 1)),
+                              _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(y, 1)));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epi32(a)), _mm512_cvttpd_epi32(b), 1);
+}
+FN vi32 div_u32(vi32 x, vi32 y) {
+    __m512d a = _mm512_div_pd(_mm512_cvtepu32_pd(_mm512_castsi512_si256(x)), _mm512_cvtepu32_pd(_mm512_castsi512_si256(y)));
+    __m512d b = _mm512_div_pd(_mm512_cvtepu32_pd(_mm512_extracti64x4_epi64(x, 1)),
+                              _mm512_cvtepu32_pd(_mm512_extracti64x4_epi64(y, 1)));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epu32(a)), _mm512_cvttpd_epu32(b), 1);
+}
+FN vi32 rem_i32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_i32(x, y), y)); }
+FN vi32 rem_u32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_u32(x, y), y)); }
+/* By a number that all lanes share and that is no zero, nor -1. */
+#define BYCONST(name, ty, vty, op) FN vi32 name(vi32 x, ty y) { return (vi32)((vty)x op y); }
+#define LANEWISE64(name, ty, expr) \
+    FN vi64 name(vi64 x, vi64 y) { \
+        ty p[16], q[16], r[16]; \
+        __builtin_memcpy(p, &x, 128); __builtin_memcpy(q, &y, 128); \
+        for (int l = 0; l < 16; l++) { ty a = p[l], b = q[l]; r[l] = expr; } \
+        __builtin_memcpy(&x, r, 128); return x; \
+    }
+LANEWISE64(div_i64, i64, (b == 0 || b == -1) ? (i64)(0 - (u64)a) : a / b)
+LANEWISE64(div_u64, u64, b == 0 ? 0 : a / b)
+LANEWISE64(rem_i64, i64, (b == 0 || b == -1) ? 0 : a % b)
+LANEWISE64(rem_u64, u64, b == 0 ? 0 : a % b)
+LANEWISE64(mulhi_i64, i64, (i64)(((__int128)a * b) >> 64))
+LANEWISE64(mulhi_u64, u64, (u64)(((unsigned __int128)a * b) >> 64))
+
+/* Bits. */
+FN vi32 clz_32(vi32 x) { return _mm512_lzcnt_epi32(x); }
+FN vi32 popc_32(vi32 x) {
+    cu32 v = (cu32)x;
+    v -= (v >> 1) & 0x55555555u;
+    v = (v & 0x33333333u) + ((v >> 2) & 0x33333333u);
+    v = (v + (v >> 4)) & 0x0f0f0f0fu;
+    return (vi32)((v * 0x01010101u) >> 24);
+}
+FN vi32 brev_32(vi32 x) {
+    cu32 v = (cu32)x;
+    v = ((v >> 1) & 0x55555555u) | ((v & 0x55555555u) << 1);
+    v = ((v >> 2) & 0x33333333u) | ((v & 0x33333333u) << 2);
+    v = ((v >> 4) & 0x0f0f0f0fu) | ((v & 0x0f0f0f0fu) << 4);
+    v = ((v >> 8) & 0x00ff00ffu) | ((v & 0x00ff00ffu) << 8);
+    return (vi32)((v >> 16) | (v << 16));
+}
+FN vi32 ffs_32(vi32 x) {
+    __m512i low = _mm512_and_si512(x, neg_i32(x));
+    return _mm512_maskz_sub_epi32(_mm512_test_epi32_mask(x, x), _mm512_set1_epi32(32), _mm512_lzcnt_epi32(low));
+}
+FN u32 brev_s32(u32 v) {
+    v = ((v >> 1) & 0x55555555u) | ((v & 0x55555555u) << 1);
+    v = ((v >> 2) & 0x33333333u) | ((v & 0x33333333u) << 2);
+    v = ((v >> 4) & 0x0f0f0f0fu) | ((v & 0x0f0f0f0fu) << 4);
+    return __builtin_bswap32(v);
+}
+FN u64 brev_s64(u64 v) { return (u64)brev_s32((u32)v) << 32 | brev_s32((u32)(v >> 32)); }
+FN i32 clz_s32(u32 v) { return v ? __builtin_clz(v) : 32; }
+FN i32 clz_s64(u64 v) { return v ? __builtin_clzll(v) : 64; }
+#define LANEWISE64TO32(name, expr) \
+    FN vi32 name(vi64 x) { \
+        u64 p[16]; i32 r[16]; vi32 y; \
+        __builtin_memcpy(p, &x, 128); \
+        for (int l = 0; l < 16; l++) { u64 a = p[l]; r[l] = expr; } \
+        __builtin_memcpy(&y, r, 64); return y; \
+    }
+LANEWISE64TO32(clz_64, clz_s64(a))
+LANEWISE64TO32(popc_64, __builtin_popcountll(a))
+LANEWISE64TO32(ffs_64, __builtin_ffsll((i64)a))
+FN vi64 brev_64(vi64 x) {
+    u64 p[16];
+    __builtin_memcpy(p, &x, 128);
+    for (int l = 0; l < 16; l++) p[l] = brev_s64(p[l]);
+    __builtin_memcpy(&x, p, 128);
+    return x;
+}
+
+/* Comparisons give masks. */
+#define CMPF(name, code) \
+    FN m16 name##_f32(vf32 x, vf32 y) { return _mm512_cmp_ps_mask(x, y, code); } \
+    FN m16 name##_f64(vf64 x, vf64 y) { return (m16)(_mm512_cmp_pd_mask(x.a, y.a, code) | _mm512_cmp_pd_mask(x.b, y.b, code) << 8); }
+CMPF(eq, _CMP_EQ_OQ)
+CMPF(ne, _CMP_NEQ_UQ)
+CMPF(lt, _CMP_LT_OQ)
+CMPF(le, _CMP_LE_OQ)
+CMPF(gt, _CMP_GT_OQ)
+CMPF(ge, _CMP_GE_OQ)
+#define CMPI(name, code) \
+    FN m16 name##_i32(vi32 x, vi32 y) { return _mm512_cmp_epi32_mask(x, y, code); } \
+    FN m16 name##_u32(vi32 x, vi32 y) { return _mm512_cmp_epu32_mask(x, y, code); } \
+    FN m16 name##_i64(vi64 x, vi64 y) { return (m16)(_mm512_cmp_epi64_mask(x.a, y.a, code) | _mm512_cmp_epi64_mask(x.b, y.b, code) << 8); } \
+    FN m16 name##_u64(vi64 x, vi64 y) { return (m16)(_mm512_cmp_epu64_mask(x.a, y.a, code) | _mm512_cmp_epu64_mask(x.b, y.b, code) << 8); }
+CMPI(eq, _MM_CMPINT_EQ)
+CMPI(ne, _MM_CMPINT_NE)
+CMPI(lt, _MM_CMPINT_LT)
+CMPI(le, _MM_CMPINT_LE)
+CMPI(gt, _MM_CMPINT_NLE)
+CMPI(ge, _MM_CMPINT_NLT)
+
+/* The first where the mask is set. */
+FN vf32 select_f32(m16 m, vf32 x, vf32 y) { return _mm512_mask_mov_ps(y, m, x); }
+FN vi32 select_i32(m16 m, vi32 x, vi32 y) { return _mm512_mask_mov_epi32(y, m, x); }
+FN vf64 select_f64(m16 m, vf64 x, vf64 y) { return (vf64){_mm512_mask_mov_pd(y.a, LOW(m), x.a), _mm512_mask_mov_pd(y.b, HIGH(m), x.b)}; }
+FN vi64 select_i64(m16 m, vi64 x, vi64 y) { return (vi64){_mm512_mask_mov_epi64(y.a, LOW(m), x.a), _mm512_mask_mov_epi64(y.b, HIGH(m), x.b)}; }
+FN m16 select_b1(m16 m, m16 x, m16 y) { return (m16)((m & x) | (~m & y)); }
+
+/* Conversions. */
+FN __m256i low8(vi32 x) { return _mm512_castsi512_si256(x); }
+FN __m256i high8(vi32 x) { return _mm512_extracti64x4_epi64(x, 1); }
+FN vi32 join8(__m256i a, __m256i b) { return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1); }
+FN vf32 joinf8(__m256 a, __m256 b) { return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1); }
+FN vi64 widen_i32(vi32 x) { return (vi64){_mm512_cvtepi32_epi64(low8(x)), _mm512_cvtepi32_epi64(high8(x))}; }
+FN vi64 widen_u32(vi32 x) { return (vi64){_mm512_cvtepu32_epi64(low8(x)), _mm512_cvtepu32_epi64(high8(x))}; }
+FN vi32 narrow_i64(vi64 x) { return join8(_mm512_cvtepi64_epi32(x.a), _mm512_cvtepi64_epi32(x.b)); }
+FN vf64 f32_to_f64(vf32 x) { return (vf64){_mm512_cvtps_pd(_mm512_castps512_ps256(x)), _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))}; }
+FN vf32 f64_to_f32(vf64 x) { return joinf8(_mm512_cvtpd_ps(x.a), _mm512_cvtpd_ps(x.b)); }
+FN vf32 i32_to_f32(vi32 x) { return _mm512_cvtepi32_ps(x); }
+FN vf32 u32_to_f32(vi32 x) { return _mm512_cvtepu32_ps(x); }
+FN vf64 i32_to_f64(vi32 x) { return (vf64){_mm512_cvtepi32_pd(low8(x)), _mm512_cvtepi32_pd(high8(x))}; }
+FN vf64 u32_to_f64(vi32 x) { return (vf64){_mm512_cvtepu32_pd(low8(x)), _mm512_cvtepu32_pd(high8(x))}; }
+FN vf32 i64_to_f32(vi64 x) { return joinf8(_mm512_cvtepi64_ps(x.a), _mm512_cvtepi64_ps(x.b)); }
+FN vf32 u64_to_f32(vi64 x) { return joinf8(_mm512_cvtepu64_ps(x.a), _mm512_cvtepu64_ps(x.b)); }
+FN vf64 i64_to_f64(vi64 x) { return (vf64){_mm512_cvtepi64_pd(x.a), _mm512_cvtepi64_pd(x.b)}; }
+FN vf64 u64_to_f64(vi64 x) { return (vf64){_mm512_cvtepu64_pd(x.a), _mm512_cvtepu64_pd(x.b)}; }
+/* Truncate, saturate, NaN gives 0. */
+FN vi32 f32_to_i32(vf32 x) {
+    vi32 r = _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
+    return _mm512_mask_mov_epi32(r, _mm512_cmp_ps_mask(x, _mm512_set1_ps(2147483648.0f), _CMP_GE_OQ), _mm512_set1_epi32(0x7fffffff));
+}
+FN vi32 f32_to_u32(vf32 x) { return _mm512_maskz_cvttps_epu32(_mm512_cmp_ps_mask(x, _mm512_set1_ps(-1.0f), _CMP_GT_OQ), x); }
+FN __m256i pd_to_i32(__m512d x) {
+    __m256i r = _mm512_maskz_cvttpd_epi32(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
+    return _mm256_mask_mov_epi32(r, _mm512_cmp_pd_mask(x, _mm512_set1_pd(2147483648.0), _CMP_GE_OQ), _mm256_set1_epi32(0x7fffffff));
+}
+FN vi32 f64_to_i32(vf64 x) { return join8(pd_to_i32(x.a), pd_to_i32(x.b)); }
+FN __m256i pd_to_u32(__m512d x) { return _mm512_maskz_cvttpd_epu32(_mm512_cmp_pd_mask(x, _mm512_set1_pd(-1.0), _CMP_GT_OQ), x); }
+FN vi32 f64_to_u32(vf64 x) { return join8(pd_to_u32(x.a), pd_to_u32(x.b)); }
+FN __m512i pd_to_i64(__m512d x) {
+    __m512i r = _mm512_maskz_cvttpd_epi64(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
+    return _mm512_mask_mov_epi64(r, _mm512_cmp_pd_mask(x, _mm512_set1_pd(9223372036854775808.0), _CMP_GE_OQ), _mm512_set1_epi64(0x7fffffffffffffffll));
+}
+FN __m512i pd_to_u64(__m512d x) { return _mm512_maskz_cvttpd_epu64(_mm512_cmp_pd_mask(x, _mm512_set1_pd(-1.0), _CMP_GT_OQ), x); }
+FN vi64 f64_to_i64(vf64 x) { return (vi64){pd_to_i64(x.a), pd_to_i64(x.b)}; }
+FN vi64 f64_to_u64(vf64 x) { return (vi64){pd_to_u64(x.a), pd_to_u64(x.b)}; }
+/* A float as a double is exact. */
+FN vi64 f32_to_i64(vf32 x) { return f64_to_i64(f32_to_f64(x)); }
+FN vi64 f32_to_u64(vf32 x) { return f64_to_u64(f32_to_f64(x)); }
+FN i32 s_to_i32(f64 x) { return x != x ? 0 : x >= 2147483648.0 ? 0x7fffffff : x <= -2147483648.0 ? (i32)0x80000000 : (i32)x; }
+FN u32 s_to_u32(f64 x) { return x > 0 ? (x >= 4294967296.0 ? 0xffffffffu : (u32)x) : 0; }
+FN i64 s_to_i64(f64 x) { return x != x ? 0 : x >= 9223372036854775808.0 ? 0x7fffffffffffffffll : x <= -9223372036854775808.0 ? (i64)0x8000000000000000ull : (i64)x; }
+FN u64 s_to_u64(f64 x) { return x > 0 ? (x >= 18446744073709551616.0 ? ~0ull : (u64)x) : 0; }
+FN m16 truth_i32(vi32 x) { return _mm512_test_epi32_mask(x, x); }
+FN m16 truth_i64(vi64 x) { return ne_i64(x, splat_i64(0)); }
+FN m16 truth_f32(vf32 x) { return ne_f32(x, splat_f32(0)); }
+FN m16 truth_f64(vf64 x) { return ne_f64(x, splat_f64(0)); }
+FN vi32 b1_to_i32(m16 m) { return _mm512_maskz_set1_epi32(m, 1); }
+FN vi64 b1_to_i64(m16 m) { return (vi64){_mm512_maskz_set1_epi64(LOW(m), 1), _mm512_maskz_set1_epi64(HIGH(m), 1)}; }
+FN vf32 b1_to_f32(m16 m) { return _mm512_maskz_mov_ps(m, _mm512_set1_ps(1)); }
+FN vf64 b1_to_f64(m16 m) { return (vf64){_mm512_maskz_mov_pd(LOW(m), _mm512_set1_pd(1)), _mm512_maskz_mov_pd(HIGH(m), _mm512_set1_pd(1))}; }
+FN vf32 cast_i32_f32(vi32 x) { return _mm512_castsi512_ps(x); }
+FN vi32 cast_f32_i32(vf32 x) { return _mm512_castps_si512(x); }
+FN vf64 cast_i64_f64(vi64 x) { return (vf64){_mm512_castsi512_pd(x.a), _mm512_castsi512_pd(x.b)}; }
+FN vi64 cast_f64_i64(vf64 x) { return (vi64){_mm512_castpd_si512(x.a), _mm512_castpd_si512(x.b)}; }
+
+/* One lane. */
+#define LANE(name, ty, vty) FN ty name(vty x, u32 lane) { ty p[16]; __builtin_memcpy(p, &x, sizeof p); return p[lane]; }
+LANE(lane_f32, f32, vf32)
+LANE(lane_i32, i32, vi32)
+LANE(lane_f64, f64, vf64)
+LANE(lane_i64, i64, vi64)
+FN b1 lane_b1(m16 m, u32 lane) { return m >> lane & 1; }
+FN u32 last_lane(m16 m) { return 31 - __builtin_clz(m); }
+FN u32 first_lane(m16 m) { return __builtin_ctz(m); }
+
+/* Neighbouring elements; `_m`: of the lanes in the mask, zero elsewhere. */
+FN vf32 ld_f32(const char* p) { return _mm512_loadu_ps(p); }
+FN vi32 ld_i32(const char* p) { return _mm512_loadu_si512(p); }
+FN vf64 ld_f64(const char* p) { return (vf64){_mm512_loadu_pd(p), _mm512_loadu_pd(p + 64)}; }
+FN vi64 ld_i64(const char* p) { return (vi64){_mm512_loadu_si512(p), _mm512_loadu_si512(p + 64)}; }
+FN vi32 ld_i8(const char* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)p)); }
+FN vi32 ld_u8(const char* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)p)); }
+FN vi32 ld_i16(const char* p) { return _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
+FN vi32 ld_u16(const char* p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
+FN m16 ld_b1(const char* p) { return truth_i32(ld_u8(p)); }
+FN vf32 ldm_f32(m16 m, const char* p) { return _mm512_maskz_loadu_ps(m, p); }
+FN vi32 ldm_i32(m16 m, const char* p) { return _mm512_maskz_loadu_epi32(m, p); }
+FN vf64 ldm_f64(m16 m, const char* p) { return (vf64){_mm512_maskz_loadu_pd(LOW(m), p), _mm512_maskz_loadu_pd(HIGH(m), p + 64)}; }
+FN vi64 ldm_i64(m16 m, const char* p) { return (vi64){_mm512_maskz_loadu_epi64(LOW(m), p), _mm512_maskz_loadu_epi64(HIGH(m), p + 64)}; }
+FN vi32 ldm_i8(m16 m, const char* p) { return ld_i8(p); }
+FN vi32 ldm_u8(m16 m, const char* p) { return ld_u8(p); }
+FN vi32 ldm_i16(m16 m, const char* p) { return ld_i16(p); }
+FN vi32 ldm_u16(m16 m, const char* p) { return ld_u16(p); }
+FN m16 ldm_b1(m16 m, const char* p) { return ld_b1(p); }
+FN void st_f32(char* p, vf32 x) { _mm512_storeu_ps(p, x); }
+FN void st_i32(char* p, vi32 x) { _mm512_storeu_si512(p, x); }
+FN void st_f64(char* p, vf64 x) { _mm512_storeu_pd(p, x.a); _mm512_storeu_pd(p + 64, x.b); }
+FN void st_i64(char* p, vi64 x) { _mm512_storeu_si512(p, x.a); _mm512_storeu_si512(p + 64, x.b); }
+FN void st_i8(char* p, vi32 x) { _mm_storeu_si128((__m128i*)p, _mm512_cvtepi32_epi8(x)); }
+FN void st_i16(char* p, vi32 x) { _mm256_storeu_si256((__m256i*)p, _mm512_cvtepi32_epi16(x)); }
+FN void st_b1(char* p, m16 x) { st_i8(p, b1_to_i32(x)); }
+FN void stm_f32(m16 m, char* p, vf32 x) { _mm512_mask_storeu_ps(p, m, x); }
+FN void stm_i32(m16 m, char* p, vi32 x) { _mm512_mask_storeu_epi32(p, m, x); }
+FN void stm_f64(m16 m, char* p, vf64 x) { _mm512_mask_storeu_pd(p, LOW(m), x.a); _mm512_mask_storeu_pd(p + 64, HIGH(m), x.b); }
+FN void stm_i64(m16 m, char* p, vi64 x) { _mm512_mask_storeu_epi64(p, LOW(m), x.a); _mm512_mask_storeu_epi64(p + 64, HIGH(m), x.b); }
+FN void stm_i8(m16 m, char* p, vi32 x) { _mm512_mask_cvtepi32_storeu_epi8(p, m, x); }
+FN void stm_i16(m16 m, char* p, vi32 x) { _mm512_mask_cvtepi32_storeu_epi16(p, m, x); }
+FN void stm_b1(m16 m, char* p, m16 x) { stm_i8(m, p, b1_to_i32(x)); }
+
+/* Past the cache, where the address is a line's. */
+FN b1 is_line(const char* p) { return ((u64)p & 63) == 0; }
+FN void nt_f32(char* p, vf32 x) { _mm512_stream_ps((float*)p, x); }
+FN void nt_i32(char* p, vi32 x) { _mm512_stream_si512((__m512i*)p, x); }
+FN void nt_f64(char* p, vf64 x) { _mm512_stream_pd((double*)p, x.a); _mm512_stream_pd((double*)(p + 64), x.b); }
+FN void nt_i64(char* p, vi64 x) { _mm512_stream_si512((__m512i*)p, x.a); _mm512_stream_si512((__m512i*)(p + 64), x.b); }
+
+/* Elements anywhere: at byte offsets, or at 32-bit indices of elements. */
+#define LOOP_LANES(m) for (u32 left = (m), l; left && (l = __builtin_ctz(left), 1); left &= left - 1)
+FN vf32 ga_f32(m16 m, const char* p, vi64 o) {
+    __m256 a = _mm512_mask_i64gather_ps(_mm256_setzero_ps(), LOW(m), o.a, p, 1);
+    return joinf8(a, _mm512_mask_i64gather_ps(_mm256_setzero_ps(), HIGH(m), o.b, p, 1));
+}
+FN vi32 ga_i32(m16 m, const char* p, vi64 o) {
+    __m256i a = _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), LOW(m), o.a, p, 1);
+    return join8(a, _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), HIGH(m), o.b, p, 1));
+}
+FN vf64 ga_f64(m16 m, const char* p, vi64 o) {
+    return (vf64){_mm512_mask_i64gather_pd(_mm512_setzero_pd(), LOW(m), o.a, p, 1), _mm512_mask_i64gather_pd(_mm512_setzero_pd(), HIGH(m), o.b, p, 1)};
+}
+FN vi64 ga_i64(m16 m, const char* p, vi64 o) {
+    return (vi64){_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), LOW(m), o.a, p, 1), _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), HIGH(m), o.b, p, 1)};
+}
+#define GATHER_SMALL(name, ty) \
+    FN vi32 name(m16 m, const char* p, vi64 o) { \
+        i64 q[16]; i32 r[16] = {0}; vi32 x; \
+        __builtin_memcpy(q, &o, 128); \
+        LOOP_LANES(m) r[l] = *(const ty*)(p + q[l]); \
+        __builtin_memcpy(&x, r, 64); return x; \
+    }
+GATHER_SMALL(ga_i8, i8)
+GATHER_SMALL(ga_u8, u8)
+GATHER_SMALL(ga_i16, i16)
+GATHER_SMALL(ga_u16, u16)
+FN m16 ga_b1(m16 m, const char* p, vi64 o) { return truth_i32(ga_u8(m, p, o)); }
+FN vf32 gx_f32(m16 m, const char* p, vi32 i) { return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, i, p, 4); }
+FN vi32 gx_i32(m16 m, const char* p, vi32 i) { return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, i, p, 4); }
+FN vf64 gx_f64(m16 m, const char* p, vi32 i) {
+    return (vf64){_mm512_mask_i32gather_pd(_mm512_setzero_pd(), LOW(m), low8(i), p, 8), _mm512_mask_i32gather_pd(_mm512_setzero_pd(), HIGH(m), high8(i), p, 8)};
+}
+FN vi64 gx_i64(m16 m, const char* p, vi32 i) {
+    return (vi64){_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), LOW(m), low8(i), p, 8), _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), HIGH(m), high8(i), p, 8)};
+}
+/* A line of elements, of which all are in bounds; the step in bytes. */
+FN vf32 gl_f32(m16 m, const char* p, i32 step) { return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, line_i32(0, step), p, 1); }
+FN vi32 gl_i32(m16 m, const char* p, i32 step) { return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, line_i32(0, step), p, 1); }
+FN vf64 gl_f64(m16 m, const char* p, i32 step) { return ga_f64(m, p, line_i64(0, step)); }
+FN vi64 gl_i64(m16 m, const char* p, i32 step) { return ga_i64(m, p, line_i64(0, step)); }
+FN void sc_f32(m16 m, char* p, vi64 o, vf32 x) {
+    _mm512_mask_i64scatter_ps(p, LOW(m), o.a, _mm512_castps512_ps256(x), 1);
+    _mm512_mask_i64scatter_ps(p, HIGH(m), o.b, _mm512_extractf32x8_ps(x, 1), 1);
+}
+FN void sc_i32(m16 m, char* p, vi64 o, vi32 x) {
+    _mm512_mask_i64scatter_epi32(p, LOW(m), o.a, low8(x), 1);
+    _mm512_mask_i64scatter_epi32(p, HIGH(m), o.b, high8(x), 1);
+}
+FN void sc_f64(m16 m, char* p, vi64 o, vf64 x) {
+    _mm512_mask_i64scatter_pd(p, LOW(m), o.a, x.a, 1);
+    _mm512_mask_i64scatter_pd(p, HIGH(m), o.b, x.b, 1);
+}
+FN void sc_i64(m16 m, char* p, vi64 o, vi64 x) {
+    _mm512_mask_i64scatter_epi64(p, LOW(m), o.a, x.a, 1);
+    _mm512_mask_i64scatter_epi64(p, HIGH(m), o.b, x.b, 1);
+}
+#define SCATTER_SMALL(name, ty) \
+    FN void name(m16 m, char* p, vi64 o, vi32 x) { \
+        i64 q[16]; i32 r[16]; \
+        __builtin_memcpy(q, &o, 128); __builtin_memcpy(r, &x, 64); \
+        LOOP_LANES(m) *(ty*)(p + q[l]) = (ty)r[l]; \
+    }
+SCATTER_SMALL(sc_i8, u8)
+SCATTER_SMALL(sc_i16, u16)
+FN void sc_b1(m16 m, char* p, vi64 o, m16 x) { sc_i8(m, p, o, b1_to_i32(x)); }
+
+/* Lanes whose offset is not below the limit. */
+FN m16 outside(vi64 o, u64 limit) { return ge_u64(o, splat_i64((i64)limit)); }
+FN m16 outside_x(vi32 i, u32 count) { return ge_u32(i, splat_i32((i32)count)); }
+
+/* An index that moves a pointer farther than any memory reaches moves it out of every buffer. */
+FN i64 far_s(i64 index, i64 reach, i64 size) { return (u64)index + (u64)reach <= 2 * (u64)reach ? index * size : FAR; }
+FN vi64 far_v(vi64 index, i64 reach, i64 size) {
+    m16 near = le_u64(add_i64(index, splat_i64(reach)), splat_i64(2 * reach));
+    return select_i64(near, mul_i64(index, splat_i64(size)), splat_i64(FAR));
+}
+
+/* What went wrong: of all faults that of the lowest block's lowest thread is kept, and what is lower runs on. `now` is the running block,
+   counted from the first of the call. */
+typedef struct { u32 faulted, thread, block, now; u64 site, a, b; } State;
+COLD void note(State* st, u64 site, u32 thread, u64 a, u64 b) {
+    if (st->faulted && (st->block < st->now || (st->block == st->now && st->thread <= thread))) return;
+    *st = (State){1, thread, st->now, st->now, site, a, b};
+}
+/* At a place all lanes share; nothing when nobody is there. */
+COLD void note_one(State* st, u64 site, u32 t, m16 m, u64 a, u64 b) {
+    if (m) note(st, site, t + first_lane(m), a, b);
+}
+COLD void note_lanes(State* st, u64 site, u32 t, m16 m, vi64 a, vi64 b) {
+    if (m) note(st, site, t + first_lane(m), lane_i64(a, first_lane(m)), lane_i64(b, first_lane(m)));
+}
+/* Those of a chunk that have not faulted. */
+FN m16 alive(const State* st, u32 t) {
+    if (!st->faulted || st->now < st->block || st->thread >= t + 16) return 0xffff;
+    return st->thread <= t ? 0 : (m16)((1u << (st->thread - t)) - 1);
+}
+/* Who of the lanes does not do an access: those out of bounds, which are noted, and those that faulted before. */
+COLD m16 bad_lanes(State* st, u64 site, u32 t, m16 m, u64 limit, vi64 o, vi64 b) {
+    m16 bad = outside(o, limit) & m & alive(st, t);
+    note_lanes(st, site, t, bad, o, b);
+    return bad | ~alive(st, t);
+}
+/* Accesses of which some are out of bounds: these are noted, the others done. */
+#define COLD_LOAD(ty, vty) \
+    COLD vty bad_ld_##ty(State* st, u64 site, u32 t, m16 m, const char* p, u64 limit, vi64 o, vi64 b) { \
+        m16 bad = outside(o, limit) & m; \
+        note_lanes(st, site, t, bad, o, b); \
+        return ga_##ty(m & ~bad, p, o); \
+    }
+COLD_LOAD(f32, vf32) COLD_LOAD(f64, vf64) COLD_LOAD(i32, vi32) COLD_LOAD(i64, vi64) COLD_LOAD(i8, vi32)
+COLD_LOAD(u8, vi32) COLD_LOAD(i16, vi32) COLD_LOAD(u16, vi32) COLD_LOAD(b1, m16)
+#define COLD_STORE(ty, vty) \
+    COLD void bad_st_##ty(State* st, u64 site, u32 t, m16 m, char* p, u64 limit, vi64 o, vi64 b, vty x) { \
+        m &= ~bad_lanes(st, site, t, m, limit, o, b); \
+        sc_##ty(m, p, o, x); \
+    }
+COLD_STORE(f32, vf32) COLD_STORE(f64, vf64) COLD_STORE(i32, vi32) COLD_STORE(i64, vi64) COLD_STORE(i8, vi32)
+COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
+
+/* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one core. */
+#define RMW(name, ty, vty, lane_get, expr) \
+    FN vty at_##name##_shared(m16 m, char* p, vi64 o, vty x) { \
+        i64 q[16]; ty v[16], r[16] = {0}; \
+        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); \
+        LOOP_LANES(m) { ty* at = (ty*)(p + q[l]); ty old = *at, val = v[l]; r[l] = old; *at = expr; } \
+        __builtin_memcpy(&x, r, sizeof r); return x; \
+    } \
+    FN vty at_##name##_global(m16 m, char* p, vi64 o, vty x) { \
+        i64 q[16]; ty v[16], r[16] = {0}; \
+        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); \
+        LOOP_LANES(m) { \
+            ty* at = (ty*)(p + q[l]); ty old, val = v[l], new; \
+            __atomic_load(at, &old, __ATOMIC_SEQ_CST); \
+            do new = expr; while (!__atomic_compare_exchange(at, &old, &new, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+            r[l] = old; \
+        } \
+        __builtin_memcpy(&x, r, sizeof r); return x; \
+    }
+#define RMW_INT(ty, vty) \
+    RMW(add_##ty, ty, vty, 0, old + val) RMW(sub_##ty, ty, vty, 0, old - val) RMW(exch_##ty, ty, vty, 0, val) \
+    RMW(min_##ty, ty, vty, 0, old < val ? old : val) RMW(max_##ty, ty, vty, 0, old > val ? old : val) \
+    RMW(and_##ty, ty, vty, 0, old & val) RMW(or_##ty, ty, vty, 0, old | val) RMW(xor_##ty, ty, vty, 0, old ^ val) \
+    RMW(inc_##ty, ty, vty, 0, old >= val ? 0 : old + 1) RMW(dec_##ty, ty, vty, 0, old == 0 || old > val ? val : old - 1)
+RMW_INT(i32, vi32) RMW_INT(u32, vi32) RMW_INT(i64, vi64) RMW_INT(u64, vi64)
+RMW(add_f32, f32, vf32, 0, old + val) RMW(sub_f32, f32, vf32, 0, old - val) RMW(exch_f32, f32, vf32, 0, val)
+RMW(add_f64, f64, vf64, 0, old + val) RMW(sub_f64, f64, vf64, 0, old - val) RMW(exch_f64, f64, vf64, 0, val)
+#define CAS(ty, vty, bits) \
+    FN vty at_cas_##ty##_shared(m16 m, char* p, vi64 o, vty x, vty c) { \
+        i64 q[16]; bits v[16], w[16], r[16] = {0}; \
+        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); __builtin_memcpy(w, &c, sizeof w); \
+        LOOP_LANES(m) { bits* at = (bits*)(p + q[l]); r[l] = *at; if (r[l] == w[l]) *at = v[l]; } \
+        __builtin_memcpy(&x, r, sizeof r); return x; \
+    } \
+    FN vty at_cas_##ty##_global(m16 m, char* p, vi64 o, vty x, vty c) { \
+        i64 q[16]; bits v[16], w[16], r[16] = {0}; \
+        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); __builtin_memcpy(w, &c, sizeof w); \
+        LOOP_LANES(m) { \
+            bits old = w[l]; \
+            __atomic_compare_exchange((bits*)(p + q[l]), &old, &v[l], 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+            r[l] = old; \
+        } \
+        __builtin_memcpy(&x, r, sizeof r); return x; \
+    }
+CAS(i32, vi32, u32) CAS(u32, vi32, u32) CAS(i64, vi64, u64) CAS(u64, vi64, u64)
+
+/* A function of this process for each lane in the mask. */
+#define EACH1(ty, vty) \
+    static __attribute__((noinline)) vty each1_##ty(m16 m, ty (*f)(ty), vty x) { \
+        ty p[16]; \
+        __builtin_memcpy(p, &x, sizeof p); \
+        LOOP_LANES(m) p[l] = f(p[l]); \
+        __builtin_memcpy(&x, p, sizeof p); return x; \
+    } \
+    static __attribute__((noinline)) vty each2_##ty(m16 m, ty (*f)(ty, ty), vty x, vty y) { \
+        ty p[16], q[16]; \
+        __builtin_memcpy(p, &x, sizeof p); __builtin_memcpy(q, &y, sizeof q); \
+        LOOP_LANES(m) p[l] = f(p[l], q[l]); \
+        __builtin_memcpy(&x, p, sizeof p); return x; \
+    } \
+    static __attribute__((noinline)) vty each3_##ty(m16 m, ty (*f)(ty, ty, ty), vty x, vty y, vty z) { \
+        ty p[16], q[16], r[16]; \
+        __builtin_memcpy(p, &x, sizeof p); __builtin_memcpy(q, &y, sizeof q); __builtin_memcpy(r, &z, sizeof r); \
+        LOOP_LANES(m) p[l] = f(p[l], q[l], r[l]); \
+        __builtin_memcpy(&x, p, sizeof p); return x; \
+    }
+EACH1(f32, vf32)
+EACH1(f64, vf64)

@@ -1,0 +1,479 @@
+//! Statements: plain C control where the group goes one way, masks where it does not.
+//!
+//! Under [`Mask::Full`] nothing is masked. A condition that neighbours mostly share (a comparison of lines or of shared numbers) gets two
+//! versions of what it guards: one for when all lanes go there, and a masked one. What follows a guarded `return`, and a loop that lanes
+//! leave at different times by its first `if`, are printed twice for the same reason. A masked version holds no further ones.
+
+use super::{Form, Mask, Place, Printer, Target, Version};
+use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::wide::forms::first_exit;
+use crate::back::cpu::wide::{Result, Unsupported};
+use crate::ir::{Block, Label, Scope, Stmt, Value};
+use crate::source::Span;
+
+/// A stretch of statements with their spans.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch<'a> {
+    pub stmts: &'a [Stmt],
+    pub spans: &'a [Span],
+}
+
+impl<'a> Stretch<'a> {
+    pub fn of(block: &'a Block) -> Self {
+        Stretch { stmts: &block.stmts, spans: &block.spans }
+    }
+
+    fn from(self, at: usize) -> Self {
+        Stretch { stmts: &self.stmts[at..], spans: &self.spans[at.min(self.spans.len())..] }
+    }
+
+    fn span(self, at: usize) -> Span {
+        self.spans.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Whether a statement may take control to a place outside of itself.
+fn escapes(stmt: &Stmt, inside: &mut Vec<Label>) -> bool {
+    match stmt {
+        Stmt::Return(_) => true,
+        Stmt::Break(l) | Stmt::Continue(l) => !inside.contains(l),
+        other => {
+            let label = match other {
+                Stmt::Loop { label, .. } | Stmt::Scope { label, .. } | Stmt::Switch { label, .. } => Some(*label),
+                _ => None,
+            };
+            inside.extend(label);
+            let found = other.blocks().into_iter().any(|b| b.stmts.iter().any(|s| escapes(s, inside)));
+            if label.is_some() {
+                inside.pop();
+            }
+            found
+        }
+    }
+}
+
+fn leaves(stmt: &Stmt) -> bool {
+    escapes(stmt, &mut Vec::new())
+}
+
+impl Printer<'_> {
+    /// Prints statements; leaves the mask variables as they are afterwards.
+    pub(super) fn stretch(&mut self, stretch: Stretch<'_>, place: Place) -> Result<()> {
+        let mut over = None;
+        for (i, stmt) in stretch.stmts.iter().enumerate() {
+            let span = stretch.span(i);
+            if place.mask == Mask::Full && self.splits_group(stmt, place.version) {
+                return self.split_group(stretch.from(i), place);
+            }
+            self.stmt(stmt, span, place)?;
+            if stmt.is_terminator() {
+                break;
+            }
+            if let (Mask::Some(m), true) = (place.mask, leaves(stmt)) {
+                // Where nobody is left nothing may happen: what all lanes share is set without a look at the mask.
+                let over = *over.get_or_insert_with(|| self.fresh());
+                let any = self.any(m);
+                self.line(format!("if (!{any}) goto over{over};"));
+            }
+        }
+        if let Some(over) = over {
+            self.line(format!("over{over}:;"));
+        }
+        Ok(())
+    }
+
+    /// Whether after a statement some of a full group may be gone for the rest of the stretch.
+    fn splits_group(&self, stmt: &Stmt, version: Version) -> bool {
+        match stmt {
+            Stmt::If { cond, .. } if self.ahead(*cond, version) != Form::Group => leaves(stmt),
+            Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Scope { .. } => {
+                self.leaves_apart(stmt, version, false, &mut Vec::new())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether only some lanes may leave a statement for a place outside of it.
+    fn leaves_apart(&self, stmt: &Stmt, version: Version, apart: bool, inside: &mut Vec<Label>) -> bool {
+        match stmt {
+            Stmt::Return(_) => apart,
+            Stmt::Break(l) | Stmt::Continue(l) => apart && !inside.contains(l),
+            other => {
+                let label = match other {
+                    Stmt::Loop { label, .. } | Stmt::Scope { label, .. } => Some(*label),
+                    _ => None,
+                };
+                let apart = apart
+                    || matches!(other, Stmt::If { cond, .. } if self.ahead(*cond, version) != Form::Group)
+                    || label.is_some_and(|l| self.forms[Version::Apart as usize].divergent[l.index()]);
+                inside.extend(label);
+                let found = (other.blocks().into_iter())
+                    .any(|b| b.stmts.iter().any(|s| self.leaves_apart(s, version, apart, inside)));
+                if label.is_some() {
+                    inside.pop();
+                }
+                found
+            }
+        }
+    }
+
+    /// The first statement of a full group's stretch after which some may be gone, and all that follows.
+    fn split_group(&mut self, stretch: Stretch<'_>, place: Place) -> Result<()> {
+        let mut end = None;
+        if let [Stmt::If { cond, then, els }, ..] = stretch.stmts
+            && self.is_coherent(*cond)
+            && !then.stmts.iter().chain(&els.stmts).any(|s| self.leaves_apart(s, place.version, false, &mut Vec::new()))
+        {
+            // All together, one way or the other; else with masks.
+            let label = self.fresh();
+            for (wanted, block) in [(true, then), (false, els)] {
+                let test = self.all(*cond, wanted)?;
+                self.line(format!("if ({test}) {{"));
+                self.stretch(Stretch::of(block), place)?;
+                if !block.stmts.last().is_some_and(Stmt::is_terminator) {
+                    self.stretch(stretch.from(1), place)?;
+                }
+                self.line(format!("goto done{label};\n}}"));
+            }
+            end = Some(label);
+        }
+        self.line("{");
+        let all: Vec<&Stmt> = stretch.stmts.iter().collect();
+        self.part(&all);
+        let mask = self.everyone();
+        self.stretch(stretch, Place { mask: Mask::Some(mask), version: Version::Apart, ..place })?;
+        self.line("}");
+        if let Some(end) = end {
+            self.line(format!("done{end}:;"));
+        }
+        self.check_length()
+    }
+
+    /// A new mask of all lanes.
+    fn everyone(&mut self) -> u32 {
+        let n = self.fresh();
+        for u in 0..self.chunks {
+            self.line(format!("m16 m{n}_{u} = 0xffff;"));
+        }
+        n
+    }
+
+    /// A new mask, a copy of another.
+    fn copy_of(&mut self, place: Place) -> u32 {
+        let n = self.fresh();
+        for u in 0..self.chunks {
+            let mask = self.mask(place, u);
+            self.line(format!("m16 m{n}_{u} = {mask};"));
+        }
+        n
+    }
+
+    fn nobody(&mut self) -> u32 {
+        let n = self.fresh();
+        for u in 0..self.chunks {
+            self.line(format!("m16 m{n}_{u} = 0;"));
+        }
+        n
+    }
+
+    fn is_coherent(&self, cond: Value) -> bool {
+        self.forms_of(cond).is_coherent(cond)
+    }
+
+    /// Whether a condition is `wanted` for all lanes of a full group.
+    fn all(&mut self, cond: Value, wanted: bool) -> Result<String> {
+        let parts: Vec<String> = (0..self.chunks).map(|u| self.lanes(cond, u)).collect::<Result<_>>()?;
+        Ok(match (self.form(cond), wanted) {
+            (Form::Group, true) => self.one(cond, 0),
+            (Form::Group, false) => format!("!{}", self.one(cond, 0)),
+            (_, true) => format!("(m16)({}) == 0xffff", parts.join(" & ")),
+            (_, false) => format!("!({})", parts.join(" | ")),
+        })
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, span: Span, place: Place) -> Result<()> {
+        match stmt {
+            Stmt::Let(v, op) => self.bind(*v, op, span, place),
+            Stmt::Set(l, v) => self.set(*l, *v, place),
+            Stmt::Store { volatile: true, .. } => Err(Unsupported("a volatile access")),
+            Stmt::Store { ptr, value, .. } => self.store(*ptr, *value, span, place),
+            Stmt::Atomic { result, op, ptr, value, compare } => {
+                self.atomic(*result, *op, (*ptr, *value, *compare), span, place)
+            }
+            Stmt::Aligned { ptr, align } => self.aligned(*ptr, *align, span, place),
+            Stmt::If { cond, then, els } => self.branch(*cond, then, els, place),
+            Stmt::Loop { .. } => self.repeat(stmt, span, place),
+            Stmt::Scope { label, body } => self.scope(*label, body, place),
+            Stmt::Break(label) | Stmt::Continue(label) => self.jump(*label, matches!(stmt, Stmt::Continue(_)), place),
+            Stmt::Return(_) => {
+                match place.mask {
+                    Mask::Full => {
+                        let end = self.end;
+                        self.line(format!("goto end{end};"));
+                    }
+                    Mask::Some(m) => self.clear(m),
+                }
+                Ok(())
+            }
+            Stmt::Assert { cond, message } => {
+                let site = self.site(span, SiteKind::Assert(message.clone()));
+                for u in 0..self.chunks {
+                    let (mask, holds) = (self.mask(place, u), self.lanes(*cond, u)?);
+                    self.line(format!(
+                        "if (unlikely((m16)({mask} & ~{holds}))) {{ note_one(&st, {site}, t0 + {}, {mask} & ~{holds}, 0, 0); CLOSE }}",
+                        16 * u
+                    ));
+                }
+                Ok(())
+            }
+            Stmt::Trap | Stmt::MissingReturn(_) => {
+                let kind = match stmt {
+                    Stmt::MissingReturn(name) => SiteKind::MissingReturn(name.clone()),
+                    _ => SiteKind::Trap,
+                };
+                let site = self.site(span, kind);
+                for u in 0..self.chunks {
+                    let mask = self.mask(place, u);
+                    self.line(format!("note_one(&st, {site}, t0 + {}, {mask}, 0, 0); CLOSE", 16 * u));
+                }
+                Ok(())
+            }
+            Stmt::Fence => {
+                self.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
+                Ok(())
+            }
+            Stmt::Barrier(Scope::Block | Scope::Warp) => Err(Unsupported("a barrier inside a region")),
+            Stmt::Collective { .. } => Err(Unsupported("a warp function inside a region")),
+            Stmt::Printf { .. } => Err(Unsupported("`printf`")),
+            Stmt::Call { .. } => Err(Unsupported("a call of a function that is not inlined")),
+            Stmt::Switch { .. } => Err(Unsupported("a switch")),
+            Stmt::Service { .. } | Stmt::Launch { .. } => Err(Unsupported("host code")),
+        }
+    }
+
+    fn clear(&mut self, mask: u32) {
+        for u in 0..self.chunks {
+            self.line(format!("m{mask}_{u} = 0;"));
+        }
+    }
+
+    fn target(&self, label: Label) -> Result<Target> {
+        self.targets.iter().rev().find(|t| t.label == label).copied().ok_or(Unsupported("a jump out of a region"))
+    }
+
+    fn jump(&mut self, label: Label, goes_on: bool, place: Place) -> Result<()> {
+        let Target { id, masks, .. } = self.target(label)?;
+        match (place.mask, masks) {
+            (Mask::Full, None) => {
+                self.line(format!("goto {}{id};", if goes_on { "step" } else { "exit" }));
+                Ok(())
+            }
+            (Mask::Some(m), Some((left, again))) => {
+                let to = if goes_on { again } else { left };
+                for u in 0..self.chunks {
+                    self.line(format!("m{to}_{u} |= m{m}_{u}; m{m}_{u} = 0;"));
+                }
+                Ok(())
+            }
+            _ => Err(Unsupported("a jump of some lanes out of a construct of all")),
+        }
+    }
+
+    fn branch(&mut self, cond: Value, then: &Block, els: &Block, place: Place) -> Result<()> {
+        if self.form(cond) == Form::Group {
+            let test = self.one(cond, 0);
+            self.line(format!("if ({test}) {{"));
+            self.stretch(Stretch::of(then), place)?;
+            self.line("} else {");
+            self.stretch(Stretch::of(els), place)?;
+            self.line("}");
+            return Ok(());
+        }
+        match place.mask {
+            // Nobody leaves for good, or this would have been split before.
+            Mask::Full => {
+                let is_coherent = self.is_coherent(cond);
+                if is_coherent {
+                    for (wanted, block) in [(true, then), (false, els)] {
+                        let test = self.all(cond, wanted)?;
+                        self.line(format!("if ({test}) {{"));
+                        self.stretch(Stretch::of(block), place)?;
+                        self.line("} else");
+                    }
+                }
+                self.line("{");
+                self.sides(cond, (then, els), place)?;
+                self.line("}");
+                Ok(())
+            }
+            Mask::Some(m) => {
+                self.line("{");
+                let (yes, no) = self.sides(cond, (then, els), place)?;
+                if then.stmts.iter().chain(&els.stmts).any(leaves) {
+                    for u in 0..self.chunks {
+                        let other = no.map_or_else(|| format!("(m{m}_{u} & ~c{yes}_{u})"), |n| format!("m{n}_{u}"));
+                        self.line(format!("m{m}_{u} = m{yes}_{u} | {other};"));
+                    }
+                }
+                self.line("}");
+                Ok(())
+            }
+        }
+    }
+
+    /// Both sides of an `If`, one after the other, each with the lanes that take it.
+    fn sides(&mut self, cond: Value, (then, els): (&Block, &Block), place: Place) -> Result<(u32, Option<u32>)> {
+        let yes = self.fresh();
+        for u in 0..self.chunks {
+            let (mask, holds) = (self.mask(place, u), self.lanes(cond, u)?);
+            self.line(format!("const m16 c{yes}_{u} = {holds}; m16 m{yes}_{u} = {mask} & c{yes}_{u};"));
+        }
+        let no = if els.stmts.is_empty() { None } else { Some(self.fresh()) };
+        if let Some(no) = no {
+            for u in 0..self.chunks {
+                let mask = self.mask(place, u);
+                self.line(format!("m16 m{no}_{u} = {mask} & ~c{yes}_{u};"));
+            }
+        }
+        for (mask, block) in [(Some(yes), then), (no, els)] {
+            let Some(mask) = mask else { continue };
+            let any = self.any(mask);
+            self.line(format!("if ({any}) {{"));
+            self.stretch(Stretch::of(block), Place { mask: Mask::Some(mask), apart: true, ..place })?;
+            self.line("}");
+        }
+        Ok((yes, no))
+    }
+
+    fn scope(&mut self, label: Label, body: &Block, place: Place) -> Result<()> {
+        let id = self.fresh();
+        let plain = place.mask == Mask::Full && !self.forms[place.version as usize].divergent[label.index()];
+        if plain {
+            self.line("{");
+            self.targets.push(Target { label, id, masks: None });
+            self.stretch(Stretch::of(body), place)?;
+            self.targets.pop();
+            self.line(format!("}}\nexit{id}:;"));
+            return Ok(());
+        }
+        self.line("{");
+        let (inner, left) = (self.copy_of(place), self.nobody());
+        self.targets.push(Target { label, id, masks: Some((left, left)) });
+        self.stretch(Stretch::of(body), Place { mask: Mask::Some(inner), apart: true, ..place })?;
+        self.targets.pop();
+        if let Mask::Some(m) = place.mask {
+            for u in 0..self.chunks {
+                self.line(format!("m{m}_{u} = m{inner}_{u} | m{left}_{u};"));
+            }
+        }
+        self.line("}");
+        Ok(())
+    }
+
+    /// What a round of a loop takes off the budget, and the poll when that is used up.
+    pub(super) fn poll(&mut self, label: Label, span: Span, place: Option<Place>) {
+        let work = self.info.loops.get(label.index()).copied().unwrap_or(1).min(1 << 24) * u64::from(self.chunks) * 2;
+        let site = self.site(span, SiteKind::Poll { waits: false });
+        let first = if place.is_some() { "t0" } else { "0" };
+        self.line(format!(
+            "if (unlikely((budget -= {work}) < 0) && (budget = tick(ctx, &st, {site}, {first})) < 0) return 1;"
+        ));
+    }
+
+    fn repeat(&mut self, stmt: &Stmt, span: Span, place: Place) -> Result<()> {
+        let Stmt::Loop { label, body, step } = stmt else { return Ok(()) };
+        let (id, label) = (self.fresh(), *label);
+        let forms = &self.forms[place.version as usize];
+        let (together, divergent) =
+            (forms.rounds.contains(&label), forms.divergent[label.index()] || forms.rounds.contains(&label));
+        if place.mask == Mask::Full && !divergent {
+            return self.unchecked_or_not(stmt, place, |printer| {
+                let id = printer.fresh();
+                printer.line("for (;;) {\n{");
+                printer.targets.push(Target { label, id, masks: None });
+                printer.stretch(Stretch::of(body), place)?;
+                printer.line(format!("}}\nstep{id}:; {{"));
+                printer.stretch(Stretch::of(step), place)?;
+                printer.line("}");
+                printer.targets.pop();
+                printer.poll(label, span, Some(place));
+                printer.line(format!("}}\nexit{id}:;"));
+                printer.check_length()
+            });
+        }
+        if place.mask == Mask::Full && together {
+            self.unchecked_or_not(stmt, place, |printer| printer.full_rounds(stmt, id, span, place))?;
+        }
+        self.line("{");
+        let version = if together { Version::Apart } else { place.version };
+        if together {
+            self.part(&[stmt]);
+        }
+        let (inner, left, again) = (self.copy_of(place), self.nobody(), self.nobody());
+        self.line("for (;;) {\n{");
+        self.targets.push(Target { label, id, masks: Some((left, again)) });
+        let inside = Place { mask: Mask::Some(inner), apart: true, version };
+        self.stretch(Stretch::of(body), inside)?;
+        self.line("}");
+        for u in 0..self.chunks {
+            self.line(format!("m{inner}_{u} |= m{again}_{u}; m{again}_{u} = 0;"));
+        }
+        let any = self.any(inner);
+        self.line(format!("if (!{any}) break;\n{{"));
+        self.stretch(Stretch::of(step), inside)?;
+        self.line("}");
+        self.targets.pop();
+        if step.stmts.iter().any(leaves) {
+            self.line(format!("if (!{any}) break;"));
+        }
+        self.poll(label, span, Some(place));
+        self.line("}");
+        if let Mask::Some(m) = place.mask {
+            for u in 0..self.chunks {
+                self.line(format!("m{m}_{u} = m{left}_{u};"));
+            }
+        }
+        self.line(format!("}}\npast{id}:;"));
+        self.check_length()
+    }
+
+    /// A loop without the checks that hold for all of its rounds, where they do, and with them where they do not.
+    fn unchecked_or_not(&mut self, stmt: &Stmt, place: Place, print: impl Fn(&mut Self) -> Result<()>) -> Result<()> {
+        self.line("{");
+        if let Some((test, proven)) = self.unchecked(stmt, place.version)? {
+            self.line(format!("if (likely({test})) {{"));
+            let before = self.proven.clone();
+            self.proven.extend(proven);
+            print(self)?;
+            self.proven = before;
+            self.line("} else");
+        }
+        self.line("{");
+        print(self)?;
+        self.line("}\n}");
+        Ok(())
+    }
+
+    /// Rounds that all lanes do, of a loop that they leave by its first `if`; what is left of it follows with masks.
+    /// When all leave together, on to `past`.
+    fn full_rounds(&mut self, stmt: &Stmt, past: u32, span: Span, place: Place) -> Result<()> {
+        let (Stmt::Loop { label, body, step }, Some((at, cond, stays))) = (stmt, first_exit(stmt)) else {
+            return Ok(());
+        };
+        let id = self.fresh();
+        self.line("for (;;) {\n{");
+        self.targets.push(Target { label: *label, id, masks: None });
+        self.stretch(Stretch { stmts: &body.stmts[..at], spans: &body.spans[..at] }, place)?;
+        let test = self.all(cond, stays)?;
+        let nobody = self.all(cond, !stays)?;
+        self.line(format!("if (!({test})) {{ if ({nobody}) goto past{past}; break; }}"));
+        self.stretch(Stretch::of(body).from(at + 1), place)?;
+        self.line(format!("}}\nstep{id}:; {{"));
+        self.stretch(Stretch::of(step), place)?;
+        self.line("}");
+        self.targets.pop();
+        self.poll(*label, span, Some(place));
+        self.line("}");
+        Ok(())
+    }
+}

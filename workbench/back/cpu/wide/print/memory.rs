@@ -1,0 +1,506 @@
+//! Loads, stores and atomics: one check for a chunk where its lanes are neighbours, and a slow way for whatever is not all in bounds.
+
+use std::sync::OnceLock;
+
+use super::{Form, Mask, Place, Printer, ctype, signed_suffix, suffix, vtype};
+use crate::back::cpu::analysis::Root;
+use crate::back::cpu::context::DescField;
+use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::wide::{Result, Unsupported};
+use crate::ir::{AtomicOp, Op, Scalar, Type, Value};
+use crate::source::Span;
+
+/// An access to one allocation.
+struct Access {
+    root: Root,
+    /// The C names of the allocation and of the number of offsets it may start at.
+    base: String,
+    limit: String,
+    site: String,
+    /// What is read or written in memory.
+    s: Scalar,
+    /// The name of the operations of memory.
+    kind: &'static str,
+    /// Whether the second word of a fault is the index that moved the pointer.
+    indexed: Option<Value>,
+}
+
+/// Bytes of this machine's largest cache: 32 MiB where it does not tell.
+fn cache_bytes() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let told = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok();
+        let kib = told.and_then(|text| text.trim().strip_suffix('K')?.parse::<u64>().ok());
+        kib.map_or(32 << 20, |kib| kib << 10)
+    })
+}
+
+/// What operations of memory are called by.
+fn memory_suffix(s: Scalar, write: bool) -> &'static str {
+    match s {
+        Scalar::Bool => "b1",
+        Scalar::I8 => "i8",
+        Scalar::U8 if write => "i8",
+        Scalar::U8 => "u8",
+        Scalar::I16 => "i16",
+        Scalar::U16 if write => "i16",
+        Scalar::U16 => "u16",
+        other => suffix(other),
+    }
+}
+
+impl Printer<'_> {
+    fn access(&mut self, ptr: Value, ty: Type, write: bool, span: Span) -> Result<Access> {
+        let root = self.root_of(ptr);
+        let Some(s) = ty.scalar() else { return Err(Unsupported("a pointer in memory")) };
+        let log2 = s.size().trailing_zeros();
+        if u32::from(self.info.align.get(ptr.index()).copied().unwrap_or(0)) < log2 {
+            return Err(Unsupported("an access that may be misaligned"));
+        }
+        if let Root::Slot(slot) = root
+            && *self.elements.entry(slot.index()).or_insert(s.size()) != s.size()
+        {
+            return Err(Unsupported("a local array of elements of several sizes"));
+        }
+        let site_root = Self::site_root(root);
+        let far = match self.op_of(ptr) {
+            Some(Op::PtrAdd { index, stride, .. }) if !self.is_near(*index, *stride) => Some(*index),
+            _ => None,
+        };
+        let indexed = far.filter(|_| site_root.is_plain());
+        let span = match self.func.values.get(ptr.index()).map(|d| d.span) {
+            Some(s) if s.file == span.file && s.start >= span.start && s.end <= span.end => s,
+            _ => span,
+        };
+        let site = self.site(span, SiteKind::Access { write, ty, root: site_root, indexed: indexed.is_some() });
+        let limit = self.limit(root, write, s.size(), false)?;
+        Ok(Access {
+            root,
+            base: format!("B_{}", Self::root_name(root)?),
+            limit,
+            site,
+            s,
+            kind: memory_suffix(s, write),
+            indexed,
+        })
+    }
+
+    /// The second word of a fault, for a chunk's one number.
+    fn word_one(&self, access: &Access, off: &str, u: u32) -> String {
+        access.indexed.map_or_else(|| format!("(u64){off}"), |index| format!("(u64){}", self.one(index, u)))
+    }
+
+    fn word_lanes(&mut self, access: &Access, off: &str, u: u32) -> Result<String> {
+        access.indexed.map_or_else(|| Ok(off.to_owned()), |index| self.lanes(index, u))
+    }
+
+    /// Where in a slot's memory an element of all lanes is: elements of the lanes side by side.
+    fn slot_base(access: &Access, u: u32) -> Option<String> {
+        match access.root {
+            Root::Slot(s) => Some(format!("S{}_{u}", s.index())),
+            _ => None,
+        }
+    }
+
+    /// Reads memory.
+    pub(super) fn load(&mut self, v: Value, ptr: Value, ty: Type, span: Span, place: Place) -> Result<()> {
+        let access = self.access(ptr, ty, false, span)?;
+        let name = v.index();
+        if let Root::Slot(_) = access.root {
+            return self.load_slot(v, ptr, &access, place);
+        }
+        let (base, limit, site, cty) = (&access.base, &access.limit, &access.site, ctype(access.s));
+        let truth = if access.s == Scalar::Bool { " != 0" } else { "" };
+        if self.proven.contains(&ptr) {
+            return self.load_proven(v, ptr, &access, place);
+        }
+        match (self.form(v), self.form(ptr)) {
+            (Form::Group, _) => {
+                let off = self.one(ptr, 0);
+                let word = self.word_one(&access, &off, 0);
+                self.line(format!("{cty} v{name};\nif (likely((u64){off} < {limit})) v{name} = *(const {cty}*)({base} + {off}){truth};\nelse {{ v{name} = 0;"));
+                for u in 0..self.chunks {
+                    let mask = self.mask(place, u);
+                    self.line(format!("note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word});", 16 * u));
+                }
+                self.line("CLOSE }");
+            }
+            (form, ptr_form) if ptr_form.is_one() => {
+                for u in 0..self.chunks {
+                    let (off, mask) = (self.one(ptr, u), self.mask(place, u));
+                    let word = self.word_one(&access, &off, u);
+                    let target = if form == Form::Lanes { format!("x{name}_{u}") } else { format!("v{name}_{u}") };
+                    self.line(format!(
+                        "{cty} {target};\nif (likely((u64){off} < {limit})) {target} = *(const {cty}*)({base} + {off}){truth};\n\
+                         else {{ {target} = 0; note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word}); CLOSE }}",
+                        16 * u
+                    ));
+                    if form == Form::Lanes {
+                        self.line(format!(
+                            "const {} v{name}_{u} = splat_{}({target});",
+                            vtype(access.s),
+                            suffix(access.s)
+                        ));
+                    }
+                }
+            }
+            (_, Form::Line(step)) => {
+                let size = i64::from(access.s.size());
+                let wide = self.limit(access.root, false, access.s.size(), true)?;
+                let word_sized = access.s.size() >= 4;
+                for u in 0..self.chunks {
+                    let (off, mask, rests) = (self.one(ptr, u), self.mask(place, u), self.rests(ptr, u));
+                    let kind = access.kind;
+                    let (test, fast) = if step == size {
+                        let fast = match place.mask {
+                            Mask::Full => format!("ld_{kind}({base} + {off})"),
+                            Mask::Some(_) => format!("ldm_{kind}({mask}, {base} + {off})"),
+                        };
+                        (format!("(u64){off} < {wide}"), fast)
+                    } else {
+                        // Both ends in bounds, so all between are.
+                        let test = format!("(u64){off} < {limit} && (u64)({off} + {}) < {limit}", 15 * step);
+                        let fast = match word_sized {
+                            true => format!("gl_{}({mask}, {base} + {off}, {step})", suffix(access.s)),
+                            false => format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))"),
+                        };
+                        (test, fast)
+                    };
+                    let offs = self.lanes(ptr, u)?;
+                    let words = self.word_lanes(&access, &offs, u)?;
+                    self.line(format!(
+                        "{} v{name}_{u};\nif (likely({rests}{test})) v{name}_{u} = {fast};\n\
+                         else {{ v{name}_{u} = bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words}); CLOSE }}",
+                        vtype(access.s),
+                        16 * u
+                    ));
+                }
+            }
+            _ => {
+                for u in 0..self.chunks {
+                    self.gather(v, ptr, &access, place, u)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Printer::load`], of what is in bounds.
+    fn load_proven(&mut self, v: Value, ptr: Value, access: &Access, place: Place) -> Result<()> {
+        let (name, s, base, kind) = (v.index(), access.s, &access.base, access.kind);
+        let truth = if s == Scalar::Bool { " != 0" } else { "" };
+        if self.form(v) == Form::Group {
+            let off = self.one(ptr, 0);
+            self.line(format!("const {0} v{name} = *(const {0}*)({base} + {off}){truth};", ctype(s)));
+            return Ok(());
+        }
+        for u in 0..self.chunks {
+            let (off, mask) = (self.one(ptr, u), self.mask(place, u));
+            let (ty, value) = match (self.form(v), self.form(ptr)) {
+                (Form::Lanes, Form::Line(step)) if step == i64::from(s.size()) => {
+                    let value = match place.mask {
+                        Mask::Full => format!("ld_{kind}({base} + {off})"),
+                        Mask::Some(_) => format!("ldm_{kind}({mask}, {base} + {off})"),
+                    };
+                    (vtype(s), value)
+                }
+                (_, Form::Line(step)) if s.size() >= 4 => {
+                    (vtype(s), format!("gl_{}({mask}, {base} + {off}, {step})", suffix(s)))
+                }
+                (_, Form::Line(step)) => (vtype(s), format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))")),
+                (Form::Lanes, _) => {
+                    (vtype(s), format!("splat_{}(*(const {}*)({base} + {off}){truth})", suffix(s), ctype(s)))
+                }
+                _ => (ctype(s), format!("*(const {}*)({base} + {off}){truth}", ctype(s))),
+            };
+            self.line(format!("const {ty} v{name}_{u} = {value};"));
+        }
+        Ok(())
+    }
+
+    /// Elements anywhere.
+    fn gather(&mut self, v: Value, ptr: Value, access: &Access, place: Place, u: u32) -> Result<()> {
+        let (name, mask, kind) = (v.index(), self.mask(place, u), access.kind);
+        let (base, limit, site, vty) = (&access.base, &access.limit, &access.site, vtype(access.s));
+        let offs = self.lanes(ptr, u)?;
+        let words = self.word_lanes(access, &offs, u)?;
+        let slow = format!("bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words})", 16 * u);
+        if let Some((index, first)) = self.small_index(ptr, access.s, u)? {
+            // As 32-bit indices: a quarter of the work. Past 2^31 elements the slow way knows better.
+            let n = self.fresh();
+            let size = access.s.size();
+            self.line(format!(
+                "const u64 room{n} = (u64){first} < {limit} ? ({limit} - (u64){first} + {}) / {size} : 0;\n\
+                 const vi32 at{n} = {index};\n\
+                 const m16 bad{n} = {mask} & outside_x(at{n}, room{n} < 0x80000000ull ? (u32)room{n} : 0x80000000u);\n\
+                 {vty} v{name}_{u};\nif (unlikely(bad{n})) {{ v{name}_{u} = {slow}; CLOSE }}\n\
+                 else v{name}_{u} = gx_{}({mask}, {base} + {first}, at{n});",
+                size - 1,
+                suffix(access.s)
+            ));
+            return Ok(());
+        }
+        let n = self.fresh();
+        self.line(format!(
+            "const vi64 at{n} = {offs};\nconst m16 bad{n} = {mask} & outside(at{n}, {limit});\n\
+             {vty} v{name}_{u};\nif (unlikely(bad{n})) {{ v{name}_{u} = {slow}; CLOSE }}\nelse v{name}_{u} = ga_{kind}({mask}, {base}, at{n});"
+        ));
+        Ok(())
+    }
+
+    /// For a pointer that is a shared one moved by a 32-bit number of elements, that number and the shared one's offset.
+    fn small_index(&mut self, ptr: Value, s: Scalar, u: u32) -> Result<Option<(String, String)>> {
+        let Some(Op::PtrAdd { ptr: from, index, stride }) = self.op_of(ptr) else { return Ok(None) };
+        let Some(Op::Convert(Scalar::I64 | Scalar::U64, small)) = self.op_of(*index) else { return Ok(None) };
+        let fits = stride.bytes() == s.size() && s.size() >= 4 && self.form(*from).is_one();
+        let is_small = self.func.ty(*small).scalar().is_some_and(|s| s.is_int() && s.bits() <= 32);
+        if !fits || !is_small {
+            return Ok(None);
+        }
+        Ok(Some((self.lanes(*small, u)?, self.one(*from, u))))
+    }
+
+    fn load_slot(&mut self, v: Value, ptr: Value, access: &Access, place: Place) -> Result<()> {
+        let name = v.index();
+        let (limit, site, s) = (&access.limit, &access.site, access.s);
+        for u in 0..self.chunks {
+            let mask = self.mask(place, u);
+            let base = Self::slot_base(access, u).unwrap_or_default();
+            let is_one = self.form(ptr).is_one();
+            if is_one {
+                let off = self.one(ptr, u);
+                let word = self.word_one(access, &off, u);
+                self.line(format!(
+                    "{} v{name}_{u};\nif (likely((u64){off} < {limit})) v{name}_{u} = ld_{}({base} + {off} * 16);\n\
+                     else {{ v{name}_{u} = splat_{}(0); note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word}); CLOSE }}",
+                    vtype(s),
+                    access.kind,
+                    suffix(s),
+                    16 * u
+                ));
+                continue;
+            }
+            let offs = self.lanes(ptr, u)?;
+            let words = self.word_lanes(access, &offs, u)?;
+            let n = self.fresh();
+            self.line(format!(
+                "const vi64 at{n} = {offs};\nconst m16 bad{n} = {mask} & outside(at{n}, {limit});\n\
+                 if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, at{n}, {words}); CLOSE }}\n\
+                 const {} v{name}_{u} = ga_{}({mask} & ~bad{n}, {base}, add_i64(shl_i64(at{n}, splat_i64(4)), line_i64(0, {})));",
+                16 * u,
+                vtype(s),
+                access.kind,
+                s.size()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Writes memory.
+    pub(super) fn store(&mut self, ptr: Value, value: Value, span: Span, place: Place) -> Result<()> {
+        let ty = self.func.ty(value);
+        let access = self.access(ptr, ty, true, span)?;
+        let (base, limit, site, kind) = (access.base.clone(), access.limit.clone(), access.site.clone(), access.kind);
+        let (s, size) = (access.s, i64::from(access.s.size()));
+        let is_slot = matches!(access.root, Root::Slot(_));
+        for u in 0..self.chunks {
+            let mask = self.mask(place, u);
+            let slot = Self::slot_base(&access, u);
+            if self.form(ptr).is_one() {
+                let off = self.one(ptr, u);
+                let word = self.word_one(&access, &off, u);
+                let fault = format!("{{ note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word}); CLOSE }}", 16 * u);
+                if let Some(slot) = slot {
+                    let lanes = self.lanes(value, u)?;
+                    let put = match place.mask {
+                        Mask::Some(_) if place.apart => format!("stm_{kind}({mask}, {slot} + {off} * 16, {lanes})"),
+                        _ => format!("st_{kind}({slot} + {off} * 16, {lanes})"),
+                    };
+                    self.line(format!("if (likely((u64){off} < {limit})) {put}; else {fault}"));
+                    continue;
+                }
+                // Of threads that write one place the last is the last.
+                let last = match (self.form(value).is_one(), place.mask) {
+                    (true, _) => self.one(value, u),
+                    (false, Mask::Full) => format!("lane_{}({}, 15)", suffix(s), self.lanes(value, u)?),
+                    (false, Mask::Some(_)) => {
+                        format!("lane_{}({}, last_lane({mask}))", suffix(s), self.lanes(value, u)?)
+                    }
+                };
+                let test = if place.mask == Mask::Full { String::new() } else { format!("if ({mask}) ") };
+                // After a fault the limit is 0: who is alive then is for the slow way to say.
+                let lanes = self.lanes(value, u)?;
+                self.line(format!(
+                    "{test}{{ if (likely((u64){off} < {limit})) *({}*)({base} + {off}) = ({}){last};\n\
+                     else {{ bad_st_{kind}(&st, {site}, t0 + {}, {mask}, {base}, X{limit}, splat_i64({off}), splat_i64({word}), {lanes}); CLOSE }} }}",
+                    ctype(s),
+                    ctype(s),
+                    16 * u
+                ));
+                continue;
+            }
+            let lanes = self.lanes(value, u)?;
+            if self.proven.contains(&ptr) && self.form(ptr) == Form::Line(size) {
+                let off = self.one(ptr, u);
+                match place.mask {
+                    Mask::Full => {
+                        let put = self.store_full(&access, &off, &lanes);
+                        self.line(format!("{{ {put}; }}"));
+                    }
+                    Mask::Some(_) => self.line(format!("stm_{kind}({mask}, {base} + {off}, {lanes});")),
+                }
+                continue;
+            }
+            let offs = self.lanes(ptr, u)?;
+            let words = self.word_lanes(&access, &offs, u)?;
+            if is_slot {
+                let (n, slot) = (self.fresh(), slot.unwrap_or_default());
+                self.line(format!(
+                    "const vi64 at{n} = {offs};\nconst m16 bad{n} = {mask} & outside(at{n}, {limit});\n\
+                     if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, at{n}, {words}); CLOSE }}\n\
+                     sc_{kind}({mask} & ~bad{n}, {slot}, add_i64(shl_i64(at{n}, splat_i64(4)), line_i64(0, {size})), {lanes});",
+                    16 * u
+                ));
+                continue;
+            }
+            let slow = format!(
+                "bad_st_{kind}(&st, {site}, t0 + {}, {mask}, {base}, X{limit}, {offs}, {words}, {lanes})",
+                16 * u
+            );
+            if self.form(ptr) == Form::Line(size) {
+                let wide = self.limit(access.root, true, access.s.size(), true)?;
+                let (off, rests) = (self.one(ptr, u), self.rests(ptr, u));
+                let fast = match place.mask {
+                    Mask::Full => self.store_full(&access, &off, &lanes),
+                    Mask::Some(_) => format!("stm_{kind}({mask}, {base} + {off}, {lanes})"),
+                };
+                self.line(format!("if (likely({rests}(u64){off} < {wide})) {{ {fast}; }}\nelse {{ {slow}; CLOSE }}"));
+                continue;
+            }
+            let n = self.fresh();
+            self.line(format!(
+                "const vi64 at{n} = {offs};\n\
+                 if (unlikely({mask} & outside(at{n}, {limit}))) {{ {slow}; CLOSE }}\nelse sc_{kind}({mask}, {base}, at{n}, {lanes});"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Stores all lanes of a chunk at neighbouring elements: past the cache where nothing reads an array that the cache does not hold.
+    fn store_full(&mut self, access: &Access, off: &str, lanes: &str) -> String {
+        let (base, kind) = (&access.base, access.kind);
+        let plain = format!("st_{kind}({base} + {off}, {lanes})");
+        match access.root {
+            Root::Param(i) if access.s.size() >= 4 && !self.reads.contains(&i) => {
+                self.limits.insert(format!(
+                    "const b1 nt_p{i} = *(const u64*)(D_p{i} + {}) >= {}ull;",
+                    DescField::LEN,
+                    cache_bytes()
+                ));
+                self.streams = true;
+                format!("if (nt_p{i} && is_line({base} + {off})) nt_{kind}({base} + {off}, {lanes}); else {plain}")
+            }
+            _ => plain,
+        }
+    }
+
+    /// Reads, computes and writes memory in one step, lane after lane.
+    pub(super) fn atomic(
+        &mut self,
+        result: Option<Value>,
+        op: AtomicOp,
+        (ptr, value, compare): (Value, Value, Option<Value>),
+        span: Span,
+        place: Place,
+    ) -> Result<()> {
+        let ty = self.func.ty(value);
+        let access = self.access(ptr, ty, true, span)?;
+        let s = access.s;
+        if matches!(access.root, Root::Slot(_)) || s.size() < 4 {
+            return Err(Unsupported("such an atomic"));
+        }
+        let space = if matches!(access.root, Root::Shared(_)) { "shared" } else { "global" };
+        let name = match op {
+            AtomicOp::Add => "add",
+            AtomicOp::Sub => "sub",
+            AtomicOp::Exch => "exch",
+            AtomicOp::Min => "min",
+            AtomicOp::Max => "max",
+            AtomicOp::Inc => "inc",
+            AtomicOp::Dec => "dec",
+            AtomicOp::And => "and",
+            AtomicOp::Or => "or",
+            AtomicOp::Xor => "xor",
+            AtomicOp::Cas => "cas",
+        };
+        if s.is_float() && !matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Exch) {
+            return Err(Unsupported("such an atomic of floats"));
+        }
+        let kind = if s.is_float() { suffix(s) } else { signed_suffix(s) };
+        let (base, limit, site) = (&access.base, &access.limit, &access.site);
+        for u in 0..self.chunks {
+            let (mask, n) = (self.mask(place, u), self.fresh());
+            let offs = self.lanes(ptr, u)?;
+            let words = self.word_lanes(&access, &format!("at{n}"), u)?;
+            let lanes = self.lanes(value, u)?;
+            let compare = match compare {
+                Some(c) => format!(", {}", self.lanes(c, u)?),
+                None => String::new(),
+            };
+            self.line(format!(
+                "const vi64 at{n} = {offs};\nm16 bad{n} = {mask} & outside(at{n}, {limit});\n\
+                 if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, at{n}, {words}); CLOSE }}",
+                16 * u
+            ));
+            let call = format!("at_{name}_{kind}_{space}({mask} & ~bad{n}, {base}, at{n}, {lanes}{compare})");
+            match result {
+                Some(v) => self.line(format!("const {} v{}_{u} = {call};", vtype(s), v.index())),
+                None => self.line(format!("{call};")),
+            }
+        }
+        if let Some(v) = result {
+            self.defined.insert(v);
+            self.keep(v)?;
+        }
+        Ok(())
+    }
+
+    /// Faults unless the address is a multiple of `align`.
+    pub(super) fn aligned(&mut self, ptr: Value, align: u32, span: Span, place: Place) -> Result<()> {
+        let root = self.root_of(ptr);
+        if matches!(root, Root::Slot(_)) {
+            return Err(Unsupported("a vector in a local array"));
+        }
+        let base = format!("B_{}", Self::root_name(root)?);
+        let site = self.site(span, SiteKind::Align(align));
+        let low = align - 1;
+        for u in 0..self.chunks {
+            let mask = self.mask(place, u);
+            // Where each step of a line is a multiple, the first tells for all.
+            let even = matches!(self.form(ptr), Form::Line(step) if step % i64::from(align) == 0)
+                && self.rests(ptr, u).is_empty();
+            if self.form(ptr).is_one() {
+                let off = self.one(ptr, u);
+                self.line(format!(
+                    "if (unlikely(((u64){base} + (u64){off}) & {low})) {{ note_one(&st, {site}, t0 + {}, {mask}, (u64){base} + (u64){off}, 0); CLOSE }}",
+                    16 * u
+                ));
+                continue;
+            }
+            let offs = self.lanes(ptr, u)?;
+            let n = self.fresh();
+            let test = if even {
+                format!("unlikely(((u64){base} + (u64){}) & {low})", self.one(ptr, u))
+            } else {
+                "1".to_owned()
+            };
+            self.line(format!(
+                "if ({test}) {{ const vi64 at{n} = add_i64({offs}, splat_i64((i64){base}));\n\
+                 const m16 bad{n} = {mask} & truth_i64(and_i64(at{n}, splat_i64({low})));\n\
+                 if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, at{n}, splat_i64(0)); CLOSE }} }}",
+                16 * u
+            ));
+        }
+        Ok(())
+    }
+}

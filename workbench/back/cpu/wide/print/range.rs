@@ -1,0 +1,333 @@
+//! Loops whose accesses are checked once, before the first round.
+//!
+//! Where a loop counts up to a bound that does not change, and an access is at a place that moves evenly with the counter, the places in
+//! the first and the last round bound all others. If both are in bounds, for each such access, the loop runs without their checks; else it
+//! runs with them. The conditions are computed in 128 bits, which nothing here leaves: a 32-bit number that is widened has to be in its
+//! type's range at both ends, where it then is what the kernel computes modulo 2^32.
+
+use std::collections::HashSet;
+
+use super::{Form, Printer, Version};
+use crate::back::cpu::analysis::Root;
+use crate::back::cpu::wide::Result;
+use crate::back::cpu::wide::forms::{LANES, first_exit};
+use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value};
+
+/// Deepest expression that is followed.
+const MAX_DEPTH: u32 = 24;
+
+/// Most products of two numbers in one: each is of 64 bits at most.
+const MAX_PRODUCTS: u32 = 2;
+
+/// What a loop counts.
+struct Counter {
+    local: Local,
+    bound: Value,
+    /// Whether the bound is passed by the last round's counter, and not reached.
+    inclusive: bool,
+    /// What a round adds.
+    by: Value,
+    /// The locals that the loop sets, and the values that it defines.
+    sets: HashSet<Local>,
+    own: HashSet<Value>,
+    version: Version,
+}
+
+/// `a + b * counter`, as C.
+struct Line {
+    a: String,
+    b: String,
+    products: u32,
+    /// Expressions, as this one, with the least and most that they may be.
+    needs: Vec<(String, String, String, String)>,
+}
+
+impl Line {
+    fn of(a: String) -> Self {
+        Line { a, b: "0".to_owned(), products: 0, needs: Vec::new() }
+    }
+
+    fn need(&mut self, least: impl ToString, most: impl ToString) {
+        self.needs.push((self.a.clone(), self.b.clone(), least.to_string(), most.to_string()));
+    }
+}
+
+fn for_each(body: &Block, step: &Block, mut f: impl FnMut(&Stmt)) {
+    body.for_each_stmt(&mut f);
+    step.for_each_stmt(&mut f);
+}
+
+impl Printer<'_> {
+    /// The condition on which some accesses of a loop need no checks, and their pointers; `None` where there are none.
+    pub(super) fn unchecked(&mut self, stmt: &Stmt, version: Version) -> Result<Option<(String, HashSet<Value>)>> {
+        let Some((counter, body, step)) = self.counter(stmt, version) else { return Ok(None) };
+        let mut accesses = Vec::new();
+        let mut others = false;
+        for_each(body, step, |stmt| match stmt {
+            Stmt::Let(v, Op::Load { ptr, ty: Type::Scalar(s), .. }) => accesses.push((*ptr, *s, false, Some(*v))),
+            Stmt::Store { ptr, value, .. } => {
+                if let Some(s) = self.func.ty(*value).scalar() {
+                    accesses.push((*ptr, s, true, None));
+                }
+            }
+            Stmt::Let(v, Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..)) => others |= !self.scalar(*v).is_float(),
+            Stmt::Let(..) | Stmt::Set(..) | Stmt::If { .. } | Stmt::Scope { .. } => {}
+            Stmt::Break(_) | Stmt::Continue(_) => {}
+            _ => others = true,
+        });
+        let Some(mut conditions) = self.ends(&counter)? else { return Ok(None) };
+        let mut proven = HashSet::new();
+        // What may fault besides must find every store checked: after a fault it writes no more.
+        let mut found = Vec::new();
+        for (ptr, s, write, _) in &accesses {
+            match self.bounds(*ptr, *s, *write, &counter)? {
+                Some(all) => found.push((*ptr, *write, all)),
+                None => others = true,
+            }
+        }
+        for (ptr, write, all) in found {
+            if !(write && others) {
+                proven.insert(ptr);
+                conditions.extend(all);
+            }
+        }
+        conditions.sort();
+        conditions.dedup();
+        let is_any = !proven.is_empty() && conditions.len() <= 120;
+        Ok(is_any.then(|| (format!("!st.faulted && {}", conditions.join(" && ")), proven)))
+    }
+
+    /// What a loop counts: a local that its step alone sets, by adding what does not change, up to what does not change.
+    fn counter<'s>(&self, stmt: &'s Stmt, version: Version) -> Option<(Counter, &'s Block, &'s Block)> {
+        let Stmt::Loop { body, step, .. } = stmt else { return None };
+        let (_, cond, stays) = first_exit(stmt)?;
+        let mut sets = Vec::new();
+        let mut own = HashSet::new();
+        let mut inner = false;
+        for_each(body, step, |stmt| {
+            match stmt {
+                Stmt::Set(l, v) => sets.push((*l, *v)),
+                Stmt::Loop { .. } => inner = true,
+                _ => {}
+            }
+            own.extend(stmt.result());
+        });
+        let Some(Op::Compare(op, a, b)) = self.op_of(cond) else { return None };
+        let (op, first, bound) = match (op, stays) {
+            (CompareOp::Lt | CompareOp::Le, true) => (*op, *a, *b),
+            (CompareOp::Gt | CompareOp::Ge, true) => (*op, *b, *a),
+            (CompareOp::Ge | CompareOp::Gt, false) => (*op, *a, *b),
+            (CompareOp::Le | CompareOp::Lt, false) => (*op, *b, *a),
+            _ => return None,
+        };
+        let inclusive =
+            matches!((op, stays), (CompareOp::Le | CompareOp::Ge, true) | (CompareOp::Gt | CompareOp::Lt, false));
+        let Some(Op::Get(local)) = self.op_of(first) else { return None };
+        let mut own_sets = sets.iter().filter(|(l, _)| l == local);
+        let (Some((_, next)), None) = (own_sets.next(), own_sets.next()) else { return None };
+        let in_step = step.stmts.iter().any(|s| matches!(s, Stmt::Set(l, _) if l == local));
+        let next = self.same_bits(*next);
+        let Some(Op::Binary(BinaryOp::Add, x, y)) = self.op_of(next) else { return None };
+        let is_own = |v: &Value| matches!(self.op_of(self.same_bits(*v)), Some(Op::Get(l)) if l == local);
+        let by = match (is_own(x), is_own(y)) {
+            (true, false) => *y,
+            (false, true) => *x,
+            _ => return None,
+        };
+        let s = self.func.locals[local.index()].ty.scalar()?;
+        let fits = matches!(s, Scalar::I32 | Scalar::U32 | Scalar::I64) && in_step && !inner;
+        let sets = sets.into_iter().map(|(l, _)| l).collect();
+        let counter = Counter { local: *local, bound, inclusive, by, sets, own, version };
+        (fits && self.func.ty(bound).scalar() == Some(s)).then_some((counter, body, step))
+    }
+
+    /// What a value is but for its signedness.
+    fn same_bits(&self, v: Value) -> Value {
+        match self.op_of(v) {
+            Some(Op::Convert(to, a))
+                if self.func.ty(*a).scalar().is_some_and(|s| s.is_int() && s.bits() == to.bits()) =>
+            {
+                self.same_bits(*a)
+            }
+            _ => v,
+        }
+    }
+
+    /// How far the counter's line reaches from a chunk's first thread to its last.
+    fn reach(&self, counter: &Counter) -> Option<i64> {
+        match self.local(counter.local, counter.version).1 {
+            Form::Line(step) if step > 0 => Some(step * i64::from(LANES - 1)),
+            form if form.is_one() => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Declares the counter at both ends, for each chunk: `first<u>` and `last<u>`; the conditions on which these are the ends.
+    fn ends(&mut self, counter: &Counter) -> Result<Option<Vec<String>>> {
+        let (Some(reach), Some(s)) = (self.reach(counter), self.func.locals[counter.local.index()].ty.scalar()) else {
+            return Ok(None);
+        };
+        let parts = (self.line_of(counter.bound, 0, counter, 0), self.line_of(counter.by, 0, counter, 0));
+        let (Some(bound), Some(by)) = parts else { return Ok(None) };
+        let group = |v| self.ahead(v, counter.version) == Form::Group;
+        if bound.b != "0"
+            || by.b != "0"
+            || !bound.needs.is_empty()
+            || !by.needs.is_empty()
+            || !group(counter.bound)
+            || !group(counter.by)
+        {
+            return Ok(None);
+        }
+        let most = match s {
+            Scalar::I32 => i64::from(i32::MAX),
+            Scalar::U32 => i64::from(u32::MAX),
+            _ => i64::MAX,
+        };
+        let last = if counter.inclusive { bound.a.clone() } else { format!("({} - 1)", bound.a) };
+        let (prefix, form) = self.local(counter.local, counter.version);
+        for u in 0..self.chunks {
+            let now = match form {
+                Form::Group => format!("{prefix}{}", counter.local.index()),
+                _ => format!("{prefix}{}_{u}", counter.local.index()),
+            };
+            self.line(format!("const wide first{u} = (wide){now}, last{u} = {last} - {reach};"));
+        }
+        let mut all = vec![format!("({by} > 0 && {last} + {by} <= {most}ll)", by = by.a)];
+        all.extend((0..self.chunks).map(|u| format!("first{u} <= last{u}")));
+        Ok(Some(all))
+    }
+
+    /// The conditions on which an access is in bounds in all rounds; `None` where nothing is known.
+    fn bounds(&mut self, ptr: Value, s: Scalar, write: bool, counter: &Counter) -> Result<Option<Vec<String>>> {
+        let root = self.root_of(ptr);
+        if matches!(root, Root::Slot(_) | Root::Null | Root::Unset | Root::Dynamic) {
+            return Ok(None);
+        }
+        let form = self.ahead(ptr, counter.version);
+        let size = i64::from(s.size());
+        let (wide, ends) = match form {
+            Form::Group | Form::Chunk => (false, vec![0]),
+            Form::Line(step) if step == size => (true, vec![0]),
+            Form::Line(step) => (false, vec![0, step * i64::from(LANES - 1)]),
+            Form::Lanes => return Ok(None),
+        };
+        let mut all = Vec::new();
+        let chunks = if form == Form::Group { 1 } else { self.chunks };
+        for u in 0..chunks {
+            let Some(line) = self.line_of(ptr, u, counter, 0) else { return Ok(None) };
+            let limit = self.limit(root, write, s.size(), wide)?;
+            let limit = if write { format!("X{limit}") } else { limit };
+            // A window's true limit is made of the true one.
+            let limit = match (write, wide) {
+                (true, true) => format!("((wide){} - {})", limit.trim_end_matches('w'), i64::from(LANES - 1) * size),
+                _ => format!("(wide){limit}"),
+            };
+            for at in ["first", "last"] {
+                for end in &ends {
+                    all.push(format!("within({} + {} * {at}{u} + {end}, 0, {limit})", line.a, line.b));
+                }
+                for (a, b, least, most) in &line.needs {
+                    all.push(format!("within({a} + {b} * {at}{u}, {least}, {most})"));
+                }
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// A value of a loop as a line of its counter: of a chunk's first thread.
+    fn line_of(&self, v: Value, u: u32, counter: &Counter, depth: u32) -> Option<Line> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let ty = self.func.ty(v);
+        if ty.scalar().is_some_and(|s| !s.is_int()) {
+            return None;
+        }
+        let form = self.ahead(v, counter.version);
+        if !counter.own.contains(&v) {
+            let is_line = form.is_one() || matches!(form, Form::Line(_)) && self.rests_of(v).is_empty();
+            return is_line.then(|| Line::of(format!("(wide){}", self.one(v, u))));
+        }
+        let of = |v: &Value| self.line_of(*v, u, counter, depth + 1);
+        let op = self.op_of(v)?;
+        Some(match op {
+            Op::Const(c) => Line::of(format!("(wide){}", Self::constant(*c))),
+            Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if ty == Type::Ptr => Line::of("(wide)0".to_owned()),
+            Op::Param(i) => Line::of(format!("(wide)*(const {}*)(args + {i})", super::ctype(ty.scalar()?))),
+            Op::Builtin(b) if form != Form::Lanes => Line::of(format!("(wide){}", self.builtin_one(*b, u))),
+            Op::Get(l) if *l == counter.local => Line { b: "1".to_owned(), ..Line::of("(wide)0".to_owned()) },
+            Op::Get(l) if !counter.sets.contains(l) => match self.local(*l, counter.version) {
+                (name, Form::Group) => Line::of(format!("(wide){name}{}", l.index())),
+                (name, Form::Chunk | Form::Line(_)) => Line::of(format!("(wide){name}{}_{u}", l.index())),
+                _ => return None,
+            },
+            Op::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), x, y) => {
+                let (mut x, y) = (of(x)?, of(y)?);
+                let sign = if *op == BinaryOp::Add { '+' } else { '-' };
+                x.needs.extend(y.needs);
+                Line {
+                    a: format!("({} {sign} {})", x.a, y.a),
+                    b: if x.b == "0" && y.b == "0" { x.b } else { format!("({} {sign} {})", x.b, y.b) },
+                    products: x.products.max(y.products),
+                    needs: x.needs,
+                }
+            }
+            Op::Binary(BinaryOp::Mul, x, y) => {
+                let (x, y) = (of(x)?, of(y)?);
+                let (mut x, y) = if y.b == "0" { (x, y) } else { (y, x) };
+                if y.b != "0" || x.products + y.products >= MAX_PRODUCTS {
+                    return None;
+                }
+                x.needs.extend(y.needs);
+                Line {
+                    a: format!("({} * {})", x.a, y.a),
+                    b: if x.b == "0" { x.b } else { format!("({} * {})", x.b, y.a) },
+                    products: x.products + y.products + 1,
+                    needs: x.needs,
+                }
+            }
+            Op::Binary(BinaryOp::Shl, x, y) => {
+                let by = self.known(*y).filter(|n| (0..31).contains(n))?;
+                let x = of(x)?;
+                let times =
+                    |part: &str| if part == "0" { "0".to_owned() } else { format!("({part} * {})", 1i64 << by) };
+                Line { a: times(&x.a), b: times(&x.b), ..x }
+            }
+            Op::Convert(to, x) => {
+                let from = self.func.ty(*x).scalar()?;
+                let mut line = of(x)?;
+                if from.bits() < 32 || to.bits() < 32 {
+                    return None;
+                }
+                if from.bits() < to.bits() {
+                    let reach = match self.ahead(*x, counter.version) {
+                        Form::Line(step) => step * i64::from(LANES - 1),
+                        Form::Lanes => return None,
+                        _ => 0,
+                    };
+                    let (least, most) =
+                        if from.is_signed() { (i64::from(i32::MIN), 1i64 << 31) } else { (0, 1i64 << 32) };
+                    line.need(least - reach.min(0), most - reach.max(0));
+                }
+                line
+            }
+            Op::PtrAdd { ptr, index, stride } => {
+                let (p, mut i) = (of(ptr)?, of(index)?);
+                if !self.is_near(*index, *stride) {
+                    let reach = super::op::reach(*stride);
+                    i.need(-reach, reach);
+                }
+                let bytes = stride.bytes();
+                i.needs.extend(p.needs);
+                Line {
+                    a: format!("({} + {} * {bytes})", p.a, i.a),
+                    b: if p.b == "0" && i.b == "0" { p.b } else { format!("({} + {} * {bytes})", p.b, i.b) },
+                    products: p.products.max(i.products),
+                    needs: i.needs,
+                }
+            }
+            _ => return None,
+        })
+    }
+}

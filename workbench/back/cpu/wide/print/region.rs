@@ -1,0 +1,430 @@
+//! Blocks: the whole body as one region, or a walk over the regions between barriers.
+
+use std::collections::HashSet;
+
+use super::control::Stretch;
+use super::{Form, Mask, Place, Printer, Target, Version, ctype, scalar_of, suffix, vtype};
+use crate::back::cpu::context::Field;
+use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
+use crate::back::cpu::wide::forms::LANES;
+use crate::back::cpu::wide::{Result, Unsupported};
+use crate::ir::{Block, Local, Op, POISON, Scalar, Stmt, Type, Value};
+use crate::pass::regions::{Node, Sequence};
+
+/// Eight bytes of poison.
+const POISON_WORD: u64 = u64::from_le_bytes([POISON; 8]);
+
+/// What a local holds before it is set.
+fn poison(ty: Type) -> String {
+    match ty {
+        Type::Ptr => format!("(i64){:#x}ull", POISON_WORD & !15),
+        Type::Scalar(Scalar::Bool) => "1".to_owned(),
+        Type::Scalar(Scalar::F32) => format!("f32_of({:#x}u)", POISON_WORD as u32),
+        Type::Scalar(Scalar::F64) => format!("f64_of({POISON_WORD:#x}ull)"),
+        Type::Scalar(s) => format!("({}){POISON_WORD:#x}ull", ctype(s)),
+    }
+}
+
+impl<'m> Printer<'m> {
+    pub(super) fn body(&mut self) -> Result<()> {
+        match self.split {
+            None if self.merges => self.blocks(),
+            None => self.region(Stretch::of(&self.func.body), &[]),
+            Some(plan) => {
+                if plan.masks {
+                    return Err(Unsupported("a barrier or warp function that some threads may not reach"));
+                }
+                self.line(format!(
+                    "char* const scratch = *(char* const*)(ctx + {}); char* const slots = *(char* const*)(ctx + {});",
+                    Field::SCRATCH,
+                    Field::SLOTS
+                ));
+                self.start_block(plan)?;
+                self.sequence(&plan.regions.body, &self.func.body)?;
+                self.line("end0:;");
+                Ok(())
+            }
+        }
+    }
+
+    /// How many threads the memory that a block keeps has room for.
+    fn room(&self) -> u32 {
+        self.geometry.threads().next_multiple_of(LANES)
+    }
+
+    /// What a block keeps starts as poison.
+    fn start_block(&mut self, plan: &SplitPlan) -> Result<()> {
+        for (l, home) in plan.locals.iter().enumerate() {
+            let ty = self.func.locals[l].ty;
+            let s = scalar_of(ty);
+            match home {
+                LocalHome::Shared => {
+                    if self.forms[0].locals[l] != Form::Group || self.forms[1].locals[l] != Form::Group {
+                        return Err(Unsupported("a local that a block shares and a group does not"));
+                    }
+                    self.line(format!("{} l{l} = {};", ctype(s), poison(ty)));
+                }
+                LocalHome::Scratch(at, _, true) => {
+                    let room = self.room();
+                    self.line(format!(
+                        "for (u32 t = 0; t < {room}; t++) (({}*)(scratch + {at}))[t] = {};",
+                        ctype(s),
+                        poison(ty)
+                    ));
+                }
+                _ => {}
+            }
+        }
+        if plan.slot_bytes > 0 {
+            let bytes = plan.slot_bytes * self.room();
+            self.line(format!("__builtin_memset(slots, {POISON}, {bytes});"));
+        }
+        Ok(())
+    }
+
+    fn sequence(&mut self, sequence: &Sequence, block: &'m Block) -> Result<()> {
+        let at = |i: usize| (&block.stmts[i], block.spans.get(i).copied().unwrap_or_default());
+        for node in &sequence.nodes {
+            match node {
+                Node::Region(range) => {
+                    let stretch = Stretch { stmts: &block.stmts[range.clone()], spans: &block.spans[range.clone()] };
+                    let own = self.share(stretch)?;
+                    if stretch.stmts.iter().enumerate().any(|(i, _)| !own.contains(&i)) {
+                        let own: Vec<usize> = own.into_iter().collect();
+                        self.region(stretch, &own)?;
+                    }
+                }
+                // Whoever is there has come as far: groups run one after the other, each to the end of the region.
+                Node::Barrier(_) => {}
+                Node::Collective(_) => return Err(Unsupported("a warp function")),
+                Node::Jump(i) => match at(*i).0 {
+                    Stmt::Return(_) => self.line("goto end0;"),
+                    Stmt::Break(label) | Stmt::Continue(label) => {
+                        let goes_on = matches!(at(*i).0, Stmt::Continue(_));
+                        let target = self.targets.iter().rev().find(|t| t.label == *label).copied();
+                        let id = target.ok_or(Unsupported("a jump out of a region"))?.id;
+                        self.line(format!("goto {}{id};", if goes_on { "step" } else { "exit" }));
+                    }
+                    _ => return Err(Unsupported("an unknown jump")),
+                },
+                Node::If { stmt, then, els } => {
+                    let Stmt::If { cond, then: a, els: b } = at(*stmt).0 else {
+                        return Err(Unsupported("an unknown branch"));
+                    };
+                    let is_shared = self.split.is_some_and(|plan| plan.decides_once(*cond));
+                    if !is_shared || self.form(*cond) != Form::Group {
+                        return Err(Unsupported("a barrier under a condition that threads do not share"));
+                    }
+                    self.line(format!("if (v{}) {{", cond.index()));
+                    self.sequence(then, a)?;
+                    self.line("} else {");
+                    self.sequence(els, b)?;
+                    self.line("}");
+                }
+                Node::Loop { stmt, body, step } => {
+                    let (Stmt::Loop { label, body: a, step: b }, span) = at(*stmt) else {
+                        return Err(Unsupported("an unknown loop"));
+                    };
+                    let id = self.fresh();
+                    self.line("for (;;) {\n{");
+                    self.targets.push(Target { label: *label, id, masks: None });
+                    self.sequence(body, a)?;
+                    self.line(format!("}}\nstep{id}:; {{"));
+                    self.sequence(step, b)?;
+                    self.line("}");
+                    self.targets.pop();
+                    self.poll(*label, span, None);
+                    self.line(format!("}}\nexit{id}:;"));
+                }
+                Node::Scope { stmt, body } => {
+                    let Stmt::Scope { label, body: a } = at(*stmt).0 else {
+                        return Err(Unsupported("an unknown scope"));
+                    };
+                    let id = self.fresh();
+                    self.line("{");
+                    self.targets.push(Target { label: *label, id, masks: None });
+                    self.sequence(body, a)?;
+                    self.targets.pop();
+                    self.line(format!("}}\nexit{id}:;"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints what the block has one of, ahead of the region; the statements that are done with by that.
+    fn share(&mut self, stretch: Stretch<'m>) -> Result<HashSet<usize>> {
+        let mut done = HashSet::new();
+        let Some(plan) = self.split else { return Ok(done) };
+        let place = Place { mask: Mask::Full, apart: false, version: Version::Together };
+        for (i, stmt) in stretch.stmts.iter().enumerate() {
+            let span = stretch.spans.get(i).copied().unwrap_or_default();
+            match stmt {
+                Stmt::Let(v, op) if plan.values[v.index()] == ValueHome::Shared => {
+                    if self.form(*v) != Form::Group || matches!(op, Op::Load { .. }) {
+                        return Err(Unsupported("a value that a block shares and a group does not"));
+                    }
+                    self.bind(*v, op, span, place)?;
+                }
+                Stmt::Set(l, v) if plan.locals[l.index()] == LocalHome::Shared => self.set(*l, *v, place)?,
+                _ => continue,
+            }
+            done.insert(i);
+        }
+        Ok(done)
+    }
+
+    /// All threads of several blocks that are neighbours in x: rows of blocks whose rows of threads are whole groups run one row of all
+    /// blocks after the other, because these are neighbours in memory as well.
+    fn blocks(&mut self) -> Result<()> {
+        let stretch = Stretch::of(&self.func.body);
+        let (group, threads, width) = (LANES * self.chunks, self.geometry.threads(), self.geometry.block.x);
+        let row = match () {
+            () if threads % group != 0 => threads,
+            () if width.is_multiple_of(group) => width,
+            () if group.is_multiple_of(width) => group,
+            () => threads,
+        };
+        self.line(format!(
+            "const u32 bx0 = *(const u32*)(ctx + {}); u32 blocks = *(const u32*)(ctx + {});",
+            Field::BLOCK,
+            Field::RUN
+        ));
+        if row < threads {
+            self.line(format!("for (u32 row = 0; row < {threads}; row += {row}) for (u32 b = 0; b < blocks; b++) {{"));
+            self.line("const u32 bx = bx0 + b; st.now = b;");
+            self.line(format!("for (u32 t0 = row; t0 < row + {row}; t0 += {group}) {{"));
+            self.group(stretch, &[], Mask::Full)?;
+            self.line("}\n}");
+        } else {
+            self.line("for (u32 b = 0; b < blocks; b++) {\nconst u32 bx = bx0 + b; st.now = b;");
+            self.region(stretch, &[])?;
+            self.line("}");
+        }
+        self.line("if (unlikely(st.faulted)) return stop(ctx, &st);");
+        Ok(())
+    }
+
+    /// A region, as a loop over groups of threads; `done` are statements that need not be printed.
+    fn region(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
+        let group = LANES * self.chunks;
+        let threads = self.geometry.threads();
+        let full = threads / group * group;
+        if full > 0 {
+            self.line(format!("for (u32 t0 = 0; t0 < {full}; t0 += {group}) {{"));
+            self.group(stretch, done, Mask::Full)?;
+            self.line("}");
+        }
+        if full < threads {
+            // A loop of one turn, which a fault can leave.
+            self.line(format!("for (u32 t0 = {full}; t0 < {threads}; t0 += {group}) {{"));
+            let mask = self.fresh();
+            for u in 0..self.chunks {
+                let left = (threads - full).saturating_sub(LANES * u).min(LANES);
+                self.line(format!("m16 m{mask}_{u} = {};", (1u32 << left) - 1));
+            }
+            self.group(stretch, done, Mask::Some(mask))?;
+            self.line("}");
+        }
+        self.check_length()
+    }
+
+    fn group(&mut self, stretch: Stretch<'m>, done: &[usize], mask: Mask) -> Result<()> {
+        let version = if mask == Mask::Full { Version::Together } else { Version::Apart };
+        let place = Place { mask, apart: false, version };
+        self.end = self.fresh();
+        let before = self.defined.clone();
+        let sets = self.bring(stretch, version)?;
+        self.line("{");
+        if done.is_empty() {
+            self.stretch(stretch, place)?;
+        } else {
+            let rest: (Vec<Stmt>, Vec<_>) = (stretch.stmts.iter().zip(stretch.spans).enumerate())
+                .filter(|(i, _)| !done.contains(i))
+                .map(|(_, (stmt, span))| (stmt.clone(), *span))
+                .unzip();
+            self.stretch(Stretch { stmts: &rest.0, spans: &rest.1 }, place)?;
+        }
+        self.line("}");
+        let end = self.end;
+        self.line(format!("end{end}:;"));
+        for l in sets {
+            let (home, s) = (self.split.map(|p| p.locals[l.index()]), scalar_of(self.func.locals[l.index()].ty));
+            if let Some(LocalHome::Scratch(at, ..)) = home {
+                for u in 0..self.chunks {
+                    let text = self.scratch_at(at, s, u);
+                    self.line(format!("st_{}({text}, l{}_{u});", kept(s), l.index()));
+                }
+            }
+        }
+        match self.merges {
+            // Lower blocks run on, and of this one nothing more: what is left of it are higher threads.
+            true => self.line("if (unlikely(st.faulted)) { blocks = st.block; if (st.now >= st.block) break; }"),
+            false => self.line("if (unlikely(st.faulted)) return stop(ctx, &st);"),
+        }
+        self.defined = before;
+        Ok(())
+    }
+
+    /// Where in scratch a chunk's part of an array is.
+    fn scratch_at(&self, at: u32, s: Scalar, u: u32) -> String {
+        format!("scratch + {at} + (t0 + {}) * {}", LANES * u, s.size())
+    }
+
+    /// Stores a value that other regions want.
+    pub(super) fn keep(&mut self, v: Value) -> Result<()> {
+        if let Some(ValueHome::Scratch(at, _)) = self.split.map(|p| p.values[v.index()]) {
+            let s = self.scalar(v);
+            for u in 0..self.chunks {
+                let (to, lanes) = (self.scratch_at(at, s, u), self.lanes(v, u)?);
+                self.line(format!("st_{}({to}, {lanes});", kept(s)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares the locals of a region, and brings what it uses of other regions: from scratch, or computed anew. Gives the locals that
+    /// it sets.
+    fn bring(&mut self, stretch: Stretch<'m>, version: Version) -> Result<Vec<Local>> {
+        let (mut mentioned, mut sets, mut slots) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut used, mut own) = (Vec::new(), HashSet::new());
+        let mut look = |stmt: &'m Stmt| {
+            match stmt {
+                Stmt::Set(l, _) => {
+                    mentioned.push(*l);
+                    sets.push(*l);
+                }
+                Stmt::Let(_, Op::Get(l)) => mentioned.push(*l),
+                Stmt::Let(_, Op::SlotAddr(s)) => slots.push(*s),
+                _ => {}
+            }
+            stmt.for_each_value(|v| used.push(v));
+            own.extend(stmt.result());
+        };
+        for stmt in stretch.stmts {
+            look(stmt);
+            stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut look));
+        }
+        mentioned.sort_unstable_by_key(|l| l.index());
+        mentioned.dedup();
+        sets.sort_unstable_by_key(|l| l.index());
+        sets.dedup();
+        for v in used {
+            self.remake(v, &own, &mut slots, (version, 0))?;
+        }
+        for l in mentioned {
+            self.declare_local(l);
+        }
+        slots.sort_unstable_by_key(|s| s.index());
+        slots.dedup();
+        for slot in slots {
+            let (i, data) = (slot.index(), &self.func.slots[slot.index()]);
+            let bytes = data.size.next_multiple_of(8) * LANES;
+            for u in 0..self.chunks {
+                match self.split.and_then(|p| p.slots[i]) {
+                    Some(at) => {
+                        let (room, first) = (self.room(), LANES * u);
+                        self.line(format!(
+                            "char* const S{i}_{u} = slots + {} + (t0 + {first}) * {};",
+                            at * room,
+                            data.size
+                        ));
+                    }
+                    None => {
+                        self.line(format!("char S{i}_{u}[{bytes}] __attribute__((aligned(64)));"));
+                        self.line(format!("__builtin_memset(S{i}_{u}, {POISON}, {bytes});"));
+                    }
+                }
+            }
+        }
+        Ok(sets)
+    }
+
+    fn declare_local(&mut self, l: Local) {
+        let (i, ty) = (l.index(), self.func.locals[l.index()].ty);
+        let s = scalar_of(ty);
+        if self.local(l, Version::Apart).0 == "w" {
+            for u in 0..self.chunks {
+                self.line(format!("{} w{i}_{u} = splat_{}({});", vtype(s), suffix(s), poison(ty)));
+            }
+        }
+        match (self.split.map(|p| p.locals[i]), self.local(l, Version::Together).1) {
+            (Some(LocalHome::Shared), _) => {}
+            (Some(LocalHome::Scratch(at, ..)), _) => {
+                for u in 0..self.chunks {
+                    let from = self.scratch_at(at, s, u);
+                    self.line(format!("{} l{i}_{u} = ld_{}({from});", vtype(s), kept_from(s)));
+                }
+            }
+            (_, Form::Group) => self.line(format!("{} l{i} = {};", ctype(s), poison(ty))),
+            (_, Form::Chunk | Form::Line(_)) => {
+                for u in 0..self.chunks {
+                    self.line(format!("{} l{i}_{u} = {};", ctype(s), poison(ty)));
+                }
+            }
+            (_, Form::Lanes) => {
+                for u in 0..self.chunks {
+                    self.line(format!("{} l{i}_{u} = splat_{}({});", vtype(s), suffix(s), poison(ty)));
+                }
+            }
+        }
+    }
+
+    /// Makes a value of another region known in this one.
+    fn remake(
+        &mut self,
+        v: Value,
+        own: &HashSet<Value>,
+        slots: &mut Vec<crate::ir::Slot>,
+        (version, depth): (Version, u32),
+    ) -> Result<()> {
+        let Some(plan) = self.split else { return Ok(()) };
+        if own.contains(&v) || self.defined.contains(&v) {
+            return Ok(());
+        }
+        let span = self.func.values[v.index()].span;
+        match plan.values[v.index()] {
+            ValueHome::Shared => Ok(()),
+            ValueHome::Scratch(at, _) => {
+                let s = self.scalar(v);
+                for u in 0..self.chunks {
+                    let from = self.scratch_at(at, s, u);
+                    self.line(format!("const {} v{}_{u} = ld_{}({from});", vtype(s), v.index(), kept_from(s)));
+                }
+                self.defined.insert(v);
+                self.printed[v.index()] = version;
+                Ok(())
+            }
+            ValueHome::Remade if depth < 64 => {
+                let Some(op) = self.op_of(v) else { return Err(Unsupported("a value that comes from nowhere")) };
+                if let Op::SlotAddr(s) = op {
+                    slots.push(*s);
+                }
+                for operand in op.operands() {
+                    self.remake(operand, own, slots, (version, depth + 1))?;
+                }
+                self.bind(v, op, span, Place { mask: Mask::Full, apart: false, version })
+            }
+            _ => Err(Unsupported("a value of another region")),
+        }
+    }
+}
+
+/// How operations of memory call what scratch holds.
+fn kept(s: Scalar) -> &'static str {
+    match s {
+        Scalar::U8 => "i8",
+        Scalar::U16 => "i16",
+        other => kept_from(other),
+    }
+}
+
+fn kept_from(s: Scalar) -> &'static str {
+    match s {
+        Scalar::I8 => "i8",
+        Scalar::U8 => "u8",
+        Scalar::I16 => "i16",
+        Scalar::U16 => "u16",
+        other => suffix(other),
+    }
+}

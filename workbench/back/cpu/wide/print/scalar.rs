@@ -1,0 +1,152 @@
+//! Operations on one number, as C.
+
+use super::{Printer, ctype};
+use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::wide::{Result, Unsupported};
+use crate::ir::{BinaryOp, BitFn, CompareOp, MathFn, Scalar, UnaryOp};
+
+/// C's operator.
+pub(super) fn comparison(op: CompareOp) -> (&'static str, &'static str) {
+    match op {
+        CompareOp::Eq => ("==", "eq"),
+        CompareOp::Ne => ("!=", "ne"),
+        CompareOp::Lt => ("<", "lt"),
+        CompareOp::Le => ("<=", "le"),
+        CompareOp::Gt => (">", "gt"),
+        CompareOp::Ge => (">=", "ge"),
+    }
+}
+
+fn unsigned(s: Scalar) -> &'static str {
+    match s.bits() {
+        8 => "u8",
+        16 => "u16",
+        32 => "u32",
+        _ => "u64",
+    }
+}
+
+pub(super) fn unary(op: UnaryOp, s: Scalar, a: &str) -> String {
+    match (op, s) {
+        (UnaryOp::Neg, Scalar::F32) => format!("f32_of(bits_f32({a}) ^ 0x80000000u)"),
+        (UnaryOp::Neg, Scalar::F64) => format!("f64_of(bits_f64({a}) ^ 0x8000000000000000ull)"),
+        (UnaryOp::Neg, _) => format!("({})(0 - {a})", ctype(s)),
+        (UnaryOp::Not, Scalar::Bool) => format!("(b1)!{a}"),
+        (UnaryOp::Not, _) => format!("({})~{a}", ctype(s)),
+    }
+}
+
+/// Of a type and an amount's; not division.
+pub(super) fn binary(op: BinaryOp, s: Scalar, amount: Scalar, a: &str, b: &str) -> Result<String> {
+    let ty = ctype(s);
+    let sign = match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::Rem => "%",
+        BinaryOp::And => "&",
+        BinaryOp::Or => "|",
+        BinaryOp::Xor => "^",
+        BinaryOp::Min => return Ok(format!("({a} < {b} ? {a} : {b})")),
+        BinaryOp::Max => return Ok(format!("({a} > {b} ? {a} : {b})")),
+        BinaryOp::Shl => {
+            return Ok(format!(
+                "({ty})SLL(({}){a}, ({}){b})",
+                unsigned(s).replace("u8", "u32").replace("u16", "u32"),
+                unsigned(amount)
+            ));
+        }
+        BinaryOp::Shr if s.is_signed() => return Ok(format!("({ty})SRA(({ty}){a}, ({}){b})", unsigned(amount))),
+        BinaryOp::Shr => return Ok(format!("({ty})SRL(({ty}){a}, ({}){b})", unsigned(amount))),
+        BinaryOp::MulHi => {
+            return Ok(match s {
+                Scalar::I32 => format!("(i32)(((i64){a} * {b}) >> 32)"),
+                Scalar::U32 => format!("(u32)(((u64){a} * {b}) >> 32)"),
+                Scalar::I64 => format!("(i64)(((__int128){a} * {b}) >> 64)"),
+                Scalar::U64 => format!("(u64)(((unsigned __int128){a} * {b}) >> 64)"),
+                _ => return Err(Unsupported("the high half of a narrow product")),
+            });
+        }
+    };
+    Ok(format!("({ty})({a} {sign} {b})"))
+}
+
+pub(super) fn convert(from: Scalar, to: Scalar, a: &str) -> String {
+    let ty = ctype(to);
+    if from == to {
+        return a.to_owned();
+    }
+    if to == Scalar::Bool {
+        return format!("(b1)({a} != 0)");
+    }
+    if !from.is_float() || to.is_float() {
+        return format!("({ty}){a}");
+    }
+    match to {
+        Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64 => format!("s_to_{ty}({a})"),
+        _ => {
+            let bits = to.bits();
+            let (least, most) =
+                if to.is_signed() { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+            let n = format!("s_to_i32({a})");
+            format!("({ty})({n} < {least} ? {least} : {n} > {most} ? {most} : {n})")
+        }
+    }
+}
+
+pub(super) fn bitcast(from: Scalar, to: Scalar, a: &str) -> String {
+    match (from, to) {
+        (_, Scalar::Bool) => convert(from, to, a),
+        (Scalar::F32, Scalar::F32) | (Scalar::F64, Scalar::F64) => a.to_owned(),
+        (Scalar::F32, _) => format!("({})bits_f32({a})", ctype(to)),
+        (Scalar::F64, _) => format!("({})bits_f64({a})", ctype(to)),
+        (_, Scalar::F32) => format!("f32_of((u32){a})"),
+        (_, Scalar::F64) => format!("f64_of((u64){a})"),
+        _ => format!("({}){a}", ctype(to)),
+    }
+}
+
+pub(super) fn bit(bit: BitFn, s: Scalar, a: &str) -> Result<String> {
+    let (u, ll) = match s.bits() {
+        32 => ("u32", ""),
+        64 => ("u64", "ll"),
+        _ => return Err(Unsupported("a bit function of a narrow number")),
+    };
+    Ok(match bit {
+        BitFn::Clz => format!("clz_s{}(({u}){a})", s.bits()),
+        BitFn::Popc => format!("(i32)__builtin_popcount{ll}(({u}){a})"),
+        BitFn::Ffs => format!("(i32)__builtin_ffs{ll}({a})"),
+        BitFn::Brev => format!("({})brev_s{}(({u}){a})", ctype(s), s.bits()),
+    })
+}
+
+impl Printer<'_> {
+    pub(super) fn math_one(&self, math: MathFn, s: Scalar, args: &[String]) -> Result<String> {
+        let f = if s == Scalar::F32 { "f" } else { "" };
+        let all = args.join(", ");
+        Ok(match math {
+            MathFn::Ceil
+            | MathFn::Floor
+            | MathFn::Trunc
+            | MathFn::Rint
+            | MathFn::Sqrt
+            | MathFn::Fabs
+            | MathFn::Copysign
+            | MathFn::Fma => {
+                format!("__builtin_{}{f}({all})", math.name())
+            }
+            MathFn::Fmin | MathFn::Fmax => format!("s{}_{}({all})", math.name(), ctype(s)),
+            MathFn::Rsqrt if s == Scalar::F32 => format!("(1.0f / __builtin_sqrtf({all}))"),
+            _ => format!("{}({all})", self.math_pointer(math, s)?),
+        })
+    }
+
+    /// A C expression for the function of this process.
+    pub(super) fn math_pointer(&self, math: MathFn, s: Scalar) -> Result<String> {
+        let ty = ctype(s);
+        let params = vec![ty; math.arity()].join(", ");
+        let address = self.host(HostFn::Math(math, s == Scalar::F64))?;
+        Ok(format!("(({ty} (*)({params})){address:#x}ull)"))
+    }
+}

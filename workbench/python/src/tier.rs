@@ -1,0 +1,34 @@
+//! Which machine code kernels get.
+
+use pyo3::prelude::*;
+use workbench::runtime::Tier;
+
+use crate::errors::argument;
+
+/// Chooses the machine code that kernels compiled from now on get on the CPU; returns the choice before.
+///
+/// `"auto"`, as at the start: code that is there at once, better code a little later, and for kernels that turn out to be hot code with
+/// vectors as wide as the machine's, made in the background by the machine's C compiler. `"soon"` and `"good"`: only the first, only the
+/// second. `"wide"`: the first launch of a kernel with blocks of a shape waits for wide code (a few tenths of a second); a kernel that has
+/// none runs good code, as `kernel.tier` says. All compute the same; shapes and dtypes do not matter.
+///
+/// Raises `ArgumentError` for another name, and for `"wide"` where the machine has no C compiler or too short vectors.
+///
+/// >>> import workbench as wb
+/// >>> before = wb.set_tier("good")
+/// >>> wb.set_tier(before)
+/// 'good'
+#[pyfunction]
+pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
+    let Some(new) = Tier::of_name(tier) else {
+        return Err(argument(py, format!("`set_tier` takes \"auto\", \"soon\", \"good\" or \"wide\", not {tier:?}")));
+    };
+    if new == Tier::Wide
+        && let Err(why) = Tier::wide_is_available()
+    {
+        return Err(argument(py, format!("this machine has no wide tier: {why}")));
+    }
+    let before = Tier::default().name();
+    new.make_default();
+    Ok(before)
+}

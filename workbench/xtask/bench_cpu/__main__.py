@@ -1,0 +1,25 @@
+"""The speed of kernels on the CPU: each row is a CUDA text as a textbook has it, run by Workbench, beside hand-tuned C++ and others.
+
+    python workbench/xtask/bench_cpu [--rows sum,gelu] [--only workbench,cpp,numpy] [--rounds 31] [--json FILE] [--svg FILE]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+if not __package__:
+    # Run as a directory: its modules are those of a package, and none of them may hide an installed one.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    __package__ = "bench_cpu"
+    import bench_cpu  # noqa: F401
+
+# Threads that have nothing to do sleep, rather than spin into the next contestant's turn. Read when the libraries load.
+for name, value in {"OMP_WAIT_POLICY": "passive", "OPENBLAS_THREAD_TIMEOUT": "4", "KMP_BLOCKTIME": "0"}.items():
+    os.environ.setdefault(name, value)
+
+from .table import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())
