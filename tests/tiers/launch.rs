@@ -7,7 +7,6 @@ use workbench::ir::{Const, FuncId, Module, ParamType, Scalar, Stmt};
 use workbench::pass;
 use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, Error, LaunchConfig, Program, Tier};
 
-use super::TIERS;
 use super::interpreter::{self, Argument, Ending, Order};
 use super::kernel::Kernel;
 use super::random::Random;
@@ -301,10 +300,10 @@ fn program(source: &str, tier: Tier) -> std::result::Result<Program, Failure> {
 }
 
 /// Runs a kernel every way on all its data sets.
-pub fn try_kernel(kernel: &Kernel, source: &str) -> std::result::Result<Ended, Failure> {
+pub fn try_kernel(kernel: &Kernel, source: &str, tiers: &[Tier]) -> std::result::Result<Ended, Failure> {
     let mut programs = Vec::new();
-    for tier in TIERS {
-        programs.push((tier, program(source, tier)?));
+    for tier in tiers {
+        programs.push((*tier, program(source, *tier)?));
     }
     let first = &programs[0].1;
     let module = first.module();

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::TIERS;
 use super::kernel::Kernel;
 use super::launch::{Failure, try_kernel};
 use super::text;
@@ -21,7 +22,7 @@ impl Shrinker {
             return false;
         }
         self.left -= 1;
-        let tried = catch_unwind(AssertUnwindSafe(|| try_kernel(kernel, source)));
+        let tried = catch_unwind(AssertUnwindSafe(|| try_kernel(kernel, source, &TIERS)));
         match tried {
             Ok(Err(failure)) if failure.differs == self.last.differs && (failure.differs || self.same(&failure)) => {
                 self.last = failure;

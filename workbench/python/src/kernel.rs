@@ -82,7 +82,7 @@ impl Kernel {
     ///
     /// >>> import workbench as wb
     /// >>> one = wb.compile("__global__ void one(float* y) { y[threadIdx.x] = 1; }").one
-    /// >>> "st_f32(" in one.c_source(64)  # doctest: +SKIP (where the machine has AVX-512 and a C compiler)
+    /// >>> "st_f32(" in one.c_source(64)  # doctest: +SKIP
     /// True
     fn c_source(&self, py: Python<'_>, block: &Bound<'_, PyAny>) -> PyResult<String> {
         let name = self.kernel.name();

@@ -387,7 +387,11 @@ impl<'f> Forms<'f> {
                 // A conversion to a narrower type, or of a negative number to an unsigned one, may give any.
                 (n < by_type || by_type == u64::MAX).then_some(n).filter(|_| self.keeps_value(v, *a))
             }
-            Op::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => of(a).checked_add(of(b)),
+            Op::Binary(BinaryOp::Add, a, b) => of(a).checked_add(of(b)),
+            // An unsigned difference may wrap around.
+            Op::Binary(BinaryOp::Sub, a, b) if self.func.ty(v).scalar().is_some_and(|s| s.is_signed()) => {
+                of(a).checked_add(of(b))
+            }
             Op::Binary(BinaryOp::Mul, a, b) => of(a).checked_mul(of(b)),
             Op::Binary(BinaryOp::Shl, a, b) => {
                 self.constant(*b).and_then(|n| of(a).checked_mul(1u64.checked_shl(u32::try_from(n).ok()?)?))

@@ -529,7 +529,12 @@ COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
     FN vty at_##name##_shared(m16 m, char* p, vi64 o, vty x) { \
         i64 q[16]; ty v[16], r[16] = {0}; \
         __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); \
-        LOOP_LANES(m) { ty* at = (ty*)(p + q[l]); ty old = *at, val = v[l]; r[l] = old; *at = expr; } \
+        if (m == 0xffff) { \
+            _Pragma("GCC unroll 16") \
+            for (int l = 0; l < 16; l++) { ty* at = (ty*)(p + q[l]); ty old = *at, val = v[l]; r[l] = old; *at = expr; } \
+        } else { \
+            LOOP_LANES(m) { ty* at = (ty*)(p + q[l]); ty old = *at, val = v[l]; r[l] = old; *at = expr; } \
+        } \
         __builtin_memcpy(&x, r, sizeof r); return x; \
     } \
     FN vty at_##name##_global(m16 m, char* p, vi64 o, vty x) { \

@@ -158,11 +158,6 @@ def exp2():
 
 
 @fit
-def exp10():
-    return power_tail(10, single, 6)
-
-
-@fit
 def expm1():
     return expm1_tail(single, 6)
 

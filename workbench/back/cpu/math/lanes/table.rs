@@ -56,7 +56,6 @@ functions! {
     Cbrt cbrt cbrt_fused root::cbrt, x;
     Cos cos cos_fused trig::cos, x;
     Cosh cosh cosh_fused hyperbolic::cosh, x;
-    Cospi cospi cospi_fused trig::cospi, x;
     Erf erf erf_fused erf::erf, x;
     Erfc erfc erfc_fused erf::erfc, x;
     Exp exp exp_fused exp::exp, x;

@@ -136,18 +136,3 @@ pub fn sinpi<B: Lanes>(b: &mut B, x: B::F) -> B::F {
     let y = b.add(y, zero);
     flip(b, y, s)
 }
-
-/// The cosine of pi times the argument: the sine half a turn less the rest.
-/// Error: 1.57 ULP.
-#[inline(always)]
-pub fn cospi<B: Lanes>(b: &mut B, x: B::F) -> B::F {
-    let (zero, half) = (b.f(0.0), b.f(0.5));
-    let n = b.rint(x);
-    let r = b.sub(x, n);
-    let r = b.abs(r);
-    let r = b.sub(half, r);
-    let y = sinpi_small(b, r);
-    let odd = odd_sign(b, n);
-    let y = flip(b, y, odd);
-    b.add(y, zero)
-}

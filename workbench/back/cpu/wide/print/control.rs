@@ -6,9 +6,9 @@
 
 use super::{Form, Mask, Place, Printer, Target, Version};
 use crate::back::cpu::faults::SiteKind;
-use crate::back::cpu::wide::forms::first_exit;
+use crate::back::cpu::wide::forms::{LANES, first_exit};
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{Block, Label, Scope, Stmt, Value};
+use crate::ir::{Block, CompareOp, Label, Op, Scope, Stmt, Value};
 use crate::source::Span;
 
 /// A stretch of statements with their spans.
@@ -29,6 +29,17 @@ impl<'a> Stretch<'a> {
 
     fn span(self, at: usize) -> Span {
         self.spans.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// The comparison that is the same with its operands exchanged; of equality none.
+fn turned(op: CompareOp) -> Option<CompareOp> {
+    match op {
+        CompareOp::Lt => Some(CompareOp::Gt),
+        CompareOp::Le => Some(CompareOp::Ge),
+        CompareOp::Gt => Some(CompareOp::Lt),
+        CompareOp::Ge => Some(CompareOp::Le),
+        CompareOp::Eq | CompareOp::Ne => None,
     }
 }
 
@@ -182,6 +193,9 @@ impl Printer<'_> {
 
     /// Whether a condition is `wanted` for all lanes of a full group.
     fn all(&mut self, cond: Value, wanted: bool) -> Result<String> {
+        if let Some(test) = self.all_by_ends(cond, wanted) {
+            return Ok(test);
+        }
         let parts: Vec<String> = (0..self.chunks).map(|u| self.lanes(cond, u)).collect::<Result<_>>()?;
         Ok(match (self.form(cond), wanted) {
             (Form::Group, true) => self.one(cond, 0),
@@ -189,6 +203,41 @@ impl Printer<'_> {
             (_, true) => format!("(m16)({}) == 0xffff", parts.join(" & ")),
             (_, false) => format!("!({})", parts.join(" | ")),
         })
+    }
+
+    /// As [`Printer::all`], of a small line compared with one number: its ends tell.
+    fn all_by_ends(&self, cond: Value, wanted: bool) -> Option<String> {
+        let Some(Op::Compare(op, a, b)) = self.op_of(cond) else { return None };
+        let (op, line, one) = match (self.form(*a), self.form(*b)) {
+            (Form::Line(_), one) if one.is_one() && turned(*op).is_some() => (*op, *a, *b),
+            (one, Form::Line(_)) if one.is_one() => (turned(*op)?, *b, *a),
+            _ => return None,
+        };
+        let Form::Line(step) = self.form(line) else { return None };
+        let small = step > 0 && step < 1 << 20 && self.rests_of(line).is_empty();
+        if !small || self.forms_of(line).magnitude(line, 8) >= 1 << 30 || self.func.ty(line).scalar()?.bits() > 32 {
+            return None;
+        }
+        let reach = step * i64::from(LANES - 1);
+        let parts: Vec<String> = (0..self.chunks)
+            .map(|u| {
+                let (x, y) = (self.one(line, u), self.one(one, u));
+                let (first, last) = (format!("(i64){x}"), format!("(i64){x} + {reach}"));
+                let test = match (op, wanted) {
+                    (CompareOp::Lt, true) => (last, "<"),
+                    (CompareOp::Lt, false) => (first, ">="),
+                    (CompareOp::Le, true) => (last, "<="),
+                    (CompareOp::Le, false) => (first, ">"),
+                    (CompareOp::Gt, true) => (first, ">"),
+                    (CompareOp::Gt, false) => (last, "<="),
+                    (CompareOp::Ge, true) => (first, ">="),
+                    (_, true) => (first, ">="),
+                    (_, false) => (last, "<"),
+                };
+                format!("{} {} (i64){y}", test.0, test.1)
+            })
+            .collect();
+        Some(format!("({})", parts.join(" && ")))
     }
 
     fn stmt(&mut self, stmt: &Stmt, span: Span, place: Place) -> Result<()> {
