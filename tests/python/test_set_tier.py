@@ -216,3 +216,52 @@ def test_wide_code_in_a_forked_child(tier):
         finally:
             os._exit(status)
     assert os.waitpid(pid, 0)[1] == 0
+
+
+LATE = """__global__ void late(int* y, int J) {
+    int s = 0;
+    for (int j = 0; j < 100000; j++) {
+        s += j * s;
+        if (threadIdx.x == 40 && j == 0) y[-1] = 1;
+        if (threadIdx.x == 20 && j == J) y[-2] = 1;
+    }
+    y[threadIdx.x] = s;
+}
+__global__ void uneven(const int* x, int* y) {
+    int k = x[threadIdx.x], v = 1;
+    if (threadIdx.x == 40) v = x[5000];
+    while (k > 0) { k = k - v; }
+    if (threadIdx.x == 2) y[-k - 9] = 1;
+    y[threadIdx.x] = k;
+}"""
+
+
+@wide_only
+@pytest.mark.parametrize("when", [5, 20_000, 99_000])
+def test_a_lower_thread_that_faults_much_later_is_told(tier, when):
+    said = {}
+    for name in ["good", "wide"]:
+        tier(name)
+        kernel = compiled(LATE, "late")
+        with pytest.raises(wb.KernelFault) as caught:
+            kernel[1, 96](np.zeros(1000, np.int32), when)
+        assert kernel.tier == name
+        said[name] = str(caught.value)
+    assert said["good"] == said["wide"]
+    assert "index -2" in said["wide"]
+
+
+@wide_only
+def test_what_a_faulting_thread_goes_on_with_keeps_nobody(tier):
+    # Thread 40 gets no number, and would count down by it for ever.
+    x = np.full(64, 3_000_000, np.int32)
+    said = {}
+    for name in ["good", "wide"]:
+        tier(name)
+        kernel = compiled(LATE, "uneven")
+        with pytest.raises(wb.KernelFault) as caught:
+            kernel.launch(1, 64, [x, np.zeros(64, np.int32)], timeout=20)
+        assert kernel.tier == name
+        said[name] = str(caught.value)
+    assert said["good"] == said["wide"]
+    assert "index -9" in said["wide"]

@@ -43,7 +43,7 @@ __global__ void depends(int* out, const int* which) {
     if (which[threadIdx.x]) {
         out[threadIdx.x] = 1;
         __syncthreads();
-        out[threadIdx.x] += out[(threadIdx.x + 1) % 4];
+        int next = out[(threadIdx.x + 1) % 4]; __syncthreads(); out[threadIdx.x] += next;
     } else {
         out[threadIdx.x] = 5;
     }
@@ -66,6 +66,6 @@ __device__ int deep(int n) {
 //   fault: divergent barrier at 45:9 block (0,0,0) thread (0,0,0): for thread (2,0,0), which went another way at line 43
 // run: depends<<<1, 4>>>(out = poison(4), which = [0, 0, 0, 0])
 //   out == [5, 5, 5, 5]
-// Sums see what the thread before left: 2, 2, 2, then 1 + 2.
+// Every thread reads its neighbour's 1 before anybody adds.
 // run: depends<<<1, 4>>>(out = poison(4), which = [1, 1, 1, 1])
-//   out == [2, 2, 2, 3]
+//   out == [2, 2, 2, 2]

@@ -147,7 +147,7 @@ impl Crew<'_> {
         span.or_else(|| {
             // SAFETY: scratch has a word for each thread there, wherever masks are.
             let note = unsafe { *ctx.scratch.add(join.parted as usize).cast::<u32>().add(warp * LANES + lane) };
-            launch.site(u64::from(note)).map(|site| site.span)
+            launch.noted_site(note).map(|site| site.span)
         })
     }
 }

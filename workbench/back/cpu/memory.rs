@@ -133,11 +133,9 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Memory for blocks of those extents; `None` when that is too much.
-    pub fn new((scratch, slots): (usize, usize), block: Dim3) -> Option<Self> {
-        let threads = block.count() as usize;
-        // Wide code keeps whole chunks of 16 threads.
-        let slots = slots.checked_mul(threads.next_multiple_of(16)).filter(|bytes| *bytes <= MAX_KEPT)?;
+    /// Memory for blocks of those extents, local arrays for so many threads; `None` when that is too much.
+    pub fn new((scratch, slots): (usize, usize), room: usize, block: Dim3) -> Option<Self> {
+        let slots = slots.checked_mul(room).filter(|bytes| *bytes <= MAX_KEPT)?;
         let mut kept = KEPT.take().unwrap_or_default();
         for (memory, bytes) in [(&mut kept.scratch, scratch), (&mut kept.slots, slots)] {
             // What grows is made anew: fresh pages are zero and cost nothing until they are used.

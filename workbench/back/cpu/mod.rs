@@ -337,19 +337,17 @@ impl Code {
         }
     }
 
-    /// Why a kernel has no wide code for blocks of a shape, where that is known.
-    pub fn why_not_wide(&self, func: FuncId, block: super::Dim3) -> Option<String> {
-        match &self.0.wide {
-            Some(wide) => wide.reason(func, block),
-            None => None,
-        }
-    }
-
-    /// The C that a kernel becomes for blocks of a shape, or why it does not.
+    /// The C that a kernel becomes for blocks of a shape, or why it does not, or why that did not compile.
     pub fn wide_text(&self, func: FuncId, block: super::Dim3) -> std::result::Result<String, String> {
+        if block.count() == 0 || block.count() > 1024 || block.z > 64 {
+            return Err("no block is like that".to_owned());
+        }
         match &self.0.wide {
-            Some(wide) => wide.text(&self.0.globals, func, block),
-            None => Err("it was compiled without".to_owned()),
+            Some(wide) => match wide.reason(func, block) {
+                Some(why) => Err(why),
+                None => wide.text(&self.0.globals, func, block),
+            },
+            None => Err("this machine has no wide tier, or it was compiled without".to_owned()),
         }
     }
 

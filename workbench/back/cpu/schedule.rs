@@ -209,6 +209,19 @@ impl Launch<'_> {
         }
     }
 
+    /// For how many threads a block keeps local arrays.
+    fn room(&self) -> usize {
+        self.wide.as_ref().map_or(self.block.count() as usize, |code| code.room as usize)
+    }
+
+    /// The site that threads noted by its number alone.
+    pub fn noted_site(&self, number: u32) -> Option<&Site> {
+        match &self.wide {
+            Some(code) => code.site(u64::from(number)),
+            None => self.image.site(u64::from(number)),
+        }
+    }
+
     /// What a block's threads keep while others run.
     fn keeps(&self) -> Option<(usize, usize)> {
         match &self.wide {
@@ -308,7 +321,7 @@ impl Launch<'_> {
         let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem);
         let mut kept = match self.keeps() {
             None => None,
-            Some(needs) => match Kept::new(needs, self.block) {
+            Some(needs) => match Kept::new(needs, self.room(), self.block) {
                 Some(kept) => Some(kept),
                 None => return self.record(0, self.too_much_kept(needs.1)),
             },

@@ -15,6 +15,8 @@ use crate::pass::pointers::{self, Origin};
 use crate::pass::regions::{self, Node, Regions, Sequence, Splits};
 use crate::pass::uniformity::{self, Shape, Uniformity};
 
+/// Most threads of a group of wide code, which works on whole ones.
+const MAX_GROUP: u32 = 64;
 /// Threads of a block, where the kernel does not promise fewer.
 const MAX_THREADS: u32 = 1024;
 /// Dearest value that is computed anew rather than kept, in operations.
@@ -126,8 +128,8 @@ impl Layout {
         let at = self.next;
         // A skew that differs from array to array; elements stay aligned.
         self.count += 1;
-        // Room for whole chunks of 16 threads.
-        self.next += (size * self.threads.next_multiple_of(16)).next_multiple_of(64) + SKEW * (self.count % 7);
+        // Room for whole groups of wide code.
+        self.next += (size * self.threads.next_multiple_of(MAX_GROUP)).next_multiple_of(64) + SKEW * (self.count % 7);
         at
     }
 

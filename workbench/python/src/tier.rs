@@ -10,7 +10,8 @@ use crate::errors::argument;
 /// `"auto"`, as at the start: code that is there at once, better code a little later, and for kernels that turn out to be hot code with
 /// vectors as wide as the machine's, made in the background by the machine's C compiler. `"soon"` and `"good"`: only the first, only the
 /// second. `"wide"`: the first launch of a kernel with blocks of a shape waits for wide code (a few tenths of a second); a kernel that has
-/// none runs good code, as `kernel.tier` says. All compute the same; shapes and dtypes do not matter.
+/// none runs good code, as `kernel.tier` says. All compute the same bits, but for the order in which a
+/// thread's several float atomics are added; after a fault, arrays may hold more in wide code. Shapes and dtypes do not matter.
 ///
 /// Raises `ArgumentError` for another name, and for `"wide"` where the machine has no C compiler or too short vectors.
 ///

@@ -23,6 +23,9 @@ const FLAGS: &[&str] = &[
     "-w",
 ];
 
+/// Most names that are tried for a folder.
+const MAX_FOLDERS: u64 = 1 << 20;
+
 /// Names a compiler may have, `WORKBENCH_CC` before all.
 const NAMES: &[&str] = &["cc", "gcc", "clang"];
 
@@ -63,15 +66,28 @@ fn find() -> Result<PathBuf, &'static str> {
 /// # Errors
 /// What the compiler or the loader said.
 pub fn load(text: &str) -> Result<Library, String> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
     let compiler = available()?;
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let dir = std::env::temp_dir().join(format!("workbench-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&dir).map_err(|e| format!("no folder for generated code: {e}"))?;
+    let dir = own_folder().map_err(|e| format!("no folder for generated code: {e}"))?;
     let made = compile(compiler, &dir, text);
     // The mapping stays when the file goes.
     let _ = std::fs::remove_dir_all(&dir);
     made
+}
+
+/// A new folder that nobody else may enter: what is loaded from it must be what was compiled.
+fn own_folder() -> std::io::Result<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("workbench-{}-{number}", std::process::id()));
+        match builder.create(&dir) {
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && number < MAX_FOLDERS => {}
+            made => return made.map(|()| dir),
+        }
+    }
 }
 
 fn compile(compiler: &Path, dir: &Path, text: &str) -> Result<Library, String> {

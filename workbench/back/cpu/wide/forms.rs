@@ -472,7 +472,7 @@ impl<'f> Forms<'f> {
                 for i in (0..self.enclosing.len()).rev() {
                     let (around, depth) = self.enclosing[i];
                     // The exit of a loop whose rounds all do is no matter of theirs.
-                    let is_exit = around == *label && self.rounds.contains(label);
+                    let is_exit = around == *label && self.rounds.contains(label) && matches!(stmt, Stmt::Break(_));
                     if self.apart(depth) && !(is_exit && self.varies.len() == depth + 1) {
                         self.changed |= !std::mem::replace(&mut self.divergent[around.index()], true);
                     }

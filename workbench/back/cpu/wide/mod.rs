@@ -13,6 +13,7 @@
 mod compiler;
 mod forms;
 mod print;
+mod scopes;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -58,6 +59,8 @@ pub struct Code {
     sites: Vec<Site>,
     /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
     pub keeps: Option<(usize, usize)>,
+    /// For how many threads: whole groups.
+    pub room: u32,
     /// Whether a call may run several blocks that are neighbours in x.
     pub merges: bool,
     /// Keeps the entry's memory.
@@ -212,6 +215,7 @@ fn printed(
 ) -> std::result::Result<(print::Printed, Keeps), String> {
     let mut function = module.func(func).clone();
     regions::unswitch_all(&mut function);
+    scopes::scope_continues(&mut function);
     let info = FuncInfo::new(module, &function);
     let sentence = |Unsupported(what): Unsupported| format!("it has {what}");
     if info.waits.contains(&true) {
@@ -231,5 +235,6 @@ fn build(module: &Module, globals: &Globals, func: FuncId, block: Dim3) -> std::
     let entry =
         unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| format!("generated code did not load: {e}"))?;
     let entry = *entry;
-    Ok(Code { entry, sites: printed.sites, keeps, merges: printed.merges, _library: library })
+    let print::Printed { sites, room, merges, .. } = printed;
+    Ok(Code { entry, sites, keeps, room, merges, _library: library })
 }

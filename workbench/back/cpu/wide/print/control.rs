@@ -4,7 +4,7 @@
 //! versions of what it guards: one for when all lanes go there, and a masked one. What follows a guarded `return`, and a loop that lanes
 //! leave at different times by its first `if`, are printed twice for the same reason. A masked version holds no further ones.
 
-use super::{Form, Mask, Place, Printer, Target, Version};
+use super::{Form, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::wide::forms::{LANES, first_exit};
 use crate::back::cpu::wide::{Result, Unsupported};
@@ -253,8 +253,16 @@ impl Printer<'_> {
             Stmt::If { cond, then, els } => self.branch(*cond, then, els, place),
             Stmt::Loop { .. } => self.repeat(stmt, span, place),
             Stmt::Scope { label, body } => self.scope(*label, body, place),
-            Stmt::Break(label) | Stmt::Continue(label) => self.jump(*label, matches!(stmt, Stmt::Continue(_)), place),
+            Stmt::Break(label) | Stmt::Continue(label) => {
+                self.jump(*label, matches!(stmt, Stmt::Continue(_)), span, place)
+            }
             Stmt::Return(_) => {
+                if self.split.is_some() {
+                    if !self.walk.has_masks {
+                        return Err(Unsupported("a return out of a region"));
+                    }
+                    self.leave(node::EXITED, None, place);
+                }
                 match place.mask {
                     Mask::Full => {
                         let end = self.end;
@@ -310,8 +318,20 @@ impl Printer<'_> {
         self.targets.iter().rev().find(|t| t.label == label).copied().ok_or(Unsupported("a jump out of a region"))
     }
 
-    fn jump(&mut self, label: Label, goes_on: bool, place: Place) -> Result<()> {
-        let Target { id, masks, .. } = self.target(label)?;
+    fn jump(&mut self, label: Label, goes_on: bool, span: Span, place: Place) -> Result<()> {
+        let Target { id, masks, is_node, .. } = self.target(label)?;
+        if is_node {
+            let Some((left, again)) = masks else { return Err(Unsupported("a jump out of a region")) };
+            self.leave(if goes_on { again } else { left }, Some(span), place);
+            match place.mask {
+                Mask::Full => {
+                    let end = self.end;
+                    self.line(format!("goto end{end};"));
+                }
+                Mask::Some(m) => self.clear(m),
+            }
+            return Ok(());
+        }
         match (place.mask, masks) {
             (Mask::Full, None) => {
                 self.line(format!("goto {}{id};", if goes_on { "step" } else { "exit" }));
@@ -399,7 +419,7 @@ impl Printer<'_> {
         let plain = place.mask == Mask::Full && !self.forms[place.version as usize].divergent[label.index()];
         if plain {
             self.line("{");
-            self.targets.push(Target { label, id, masks: None });
+            self.targets.push(Target { label, id, masks: None, is_node: false });
             self.stretch(Stretch::of(body), place)?;
             self.targets.pop();
             self.line(format!("}}\nexit{id}:;"));
@@ -407,7 +427,7 @@ impl Printer<'_> {
         }
         self.line("{");
         let (inner, left) = (self.copy_of(place), self.nobody());
-        self.targets.push(Target { label, id, masks: Some((left, left)) });
+        self.targets.push(Target { label, id, masks: Some((left, left)), is_node: false });
         self.stretch(Stretch::of(body), Place { mask: Mask::Some(inner), apart: true, ..place })?;
         self.targets.pop();
         if let Mask::Some(m) = place.mask {
@@ -424,8 +444,15 @@ impl Printer<'_> {
         let work = self.info.loops.get(label.index()).copied().unwrap_or(1).min(1 << 24) * u64::from(self.chunks) * 2;
         let site = self.site(span, SiteKind::Poll { waits: false });
         let first = if place.is_some() { "t0" } else { "0" };
+        // Lanes at or past one that faulted are out of the loop: what they loaded may keep them in it for ever.
+        let mut drop = String::new();
+        if let Some(Place { mask: Mask::Some(m), .. }) = place {
+            for u in 0..self.chunks {
+                drop.push_str(&format!(" m{m}_{u} &= alive(&st, t0 + {});", 16 * u));
+            }
+        }
         self.line(format!(
-            "if (unlikely((budget -= {work}) < 0) && (budget = tick(ctx, &st, {site}, {first})) < 0) return 1;"
+            "if (unlikely((budget -= {work}) < 0)) {{ if ((budget = tick(ctx, &st, {site}, {first})) < 0) return 1;{drop} }}"
         ));
     }
 
@@ -439,7 +466,7 @@ impl Printer<'_> {
             return self.unchecked_or_not(stmt, place, |printer| {
                 let id = printer.fresh();
                 printer.line("for (;;) {\n{");
-                printer.targets.push(Target { label, id, masks: None });
+                printer.targets.push(Target { label, id, masks: None, is_node: false });
                 printer.stretch(Stretch::of(body), place)?;
                 printer.line(format!("}}\nstep{id}:; {{"));
                 printer.stretch(Stretch::of(step), place)?;
@@ -460,7 +487,7 @@ impl Printer<'_> {
         }
         let (inner, left, again) = (self.copy_of(place), self.nobody(), self.nobody());
         self.line("for (;;) {\n{");
-        self.targets.push(Target { label, id, masks: Some((left, again)) });
+        self.targets.push(Target { label, id, masks: Some((left, again)), is_node: false });
         let inside = Place { mask: Mask::Some(inner), apart: true, version };
         self.stretch(Stretch::of(body), inside)?;
         self.line("}");
@@ -475,7 +502,7 @@ impl Printer<'_> {
         if step.stmts.iter().any(leaves) {
             self.line(format!("if (!{any}) break;"));
         }
-        self.poll(label, span, Some(place));
+        self.poll(label, span, Some(inside));
         self.line("}");
         if let Mask::Some(m) = place.mask {
             for u in 0..self.chunks {
@@ -511,7 +538,7 @@ impl Printer<'_> {
         };
         let id = self.fresh();
         self.line("for (;;) {\n{");
-        self.targets.push(Target { label: *label, id, masks: None });
+        self.targets.push(Target { label: *label, id, masks: None, is_node: false });
         self.stretch(Stretch { stmts: &body.stmts[..at], spans: &body.spans[..at] }, place)?;
         let test = self.all(cond, stays)?;
         let nobody = self.all(cond, !stays)?;

@@ -6,6 +6,7 @@
 mod control;
 mod math;
 mod memory;
+mod node;
 mod op;
 mod range;
 mod region;
@@ -30,7 +31,7 @@ use crate::source::Span;
 const PRELUDE: &str = include_str!("../prelude.h");
 
 /// Longest text that is worth a compiler's time.
-const MAX_TEXT: usize = 400_000;
+const MAX_TEXT: usize = 200_000;
 
 /// What sites of this tier are told from those of the others by.
 pub const SITE_BIT: u64 = 1 << 62;
@@ -70,6 +71,8 @@ struct Target {
     id: u32,
     /// For a masked one the numbers of the masks of those who left it, and of those who wait for its step.
     masks: Option<(u32, u32)>,
+    /// Whether it is a construct around regions: its masks are the block's.
+    is_node: bool,
 }
 
 /// A kernel being printed for one shape of blocks.
@@ -112,6 +115,8 @@ pub struct Printer<'m> {
     /// Whether one call runs several blocks, neighbours in x: where they do not synchronise and have no loops, long rows of memory are
     /// worth more than a block's cache.
     merges: bool,
+    /// The walk over the regions of a block.
+    walk: node::Walk,
 }
 
 /// A printed kernel.
@@ -120,6 +125,8 @@ pub struct Printed {
     pub text: String,
     /// What its site numbers mean.
     pub sites: Vec<Site>,
+    /// How many threads what a block keeps has to have room for.
+    pub room: u32,
     /// Whether a call may run several blocks that are neighbours in x.
     pub merges: bool,
 }
@@ -234,12 +241,14 @@ impl<'m> Printer<'m> {
             reads: HashSet::new(),
             streams: false,
             merges: info.split.is_none() && is_plain(func),
+            walk: node::Walk::default(),
         };
         printer.chunks = printer.group_size();
         printer.reads = printer.parameters_read();
         printer.body()?;
         let text = printer.finish();
-        Ok(Printed { text, sites: printer.sites, merges: printer.merges })
+        let room = printer.room();
+        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges })
     }
 
     /// As many chunks as keep the machine busy without running out of registers: short kernels gain, long ones spill.
@@ -449,12 +458,13 @@ impl<'m> Printer<'m> {
         let _ = writeln!(
             self.out,
             "COLD i64 tick(char* ctx, State* st, u64 site, u32 t) {{\n\
-             if (st->faulted) {{ stop(ctx, st); return -1; }}\n\
+             if (st->faulted && st->now >= st->block && st->thread <= t) {{ stop(ctx, st); return -1; }}\n\
              return ((i64 (*)(char*, u64, u32)){:#x}ull)(ctx, site, pack(t)); }}",
             super::super::tick::tick as *const () as usize
         );
         let closed: Vec<String> = self.closed.iter().map(|name| format!("{name} = 0;")).collect();
         let _ = writeln!(self.out, "#define CLOSE {{ {} }}", closed.join(" "));
+        self.print_joins();
         let _ = writeln!(self.out, "u32 kernel(char* ctx, const u64* args) {{\nState st = {{0}};");
         let _ = writeln!(self.out, "i64 budget = *(i64*)(ctx + {});", Field::BUDGET);
         self.print_roots();

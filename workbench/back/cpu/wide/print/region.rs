@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 
 use super::control::Stretch;
-use super::{Form, Mask, Place, Printer, Target, Version, ctype, scalar_of, suffix, vtype};
+use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, suffix, vtype};
 use crate::back::cpu::context::Field;
 use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
 use crate::back::cpu::wide::forms::LANES;
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{Block, Local, Op, POISON, Scalar, Stmt, Type, Value};
-use crate::pass::regions::{Node, Sequence};
+use crate::ir::{Local, Op, POISON, Scalar, Stmt, Type, Value};
 
 /// Eight bytes of poison.
 const POISON_WORD: u64 = u64::from_le_bytes([POISON; 8]);
@@ -31,14 +30,12 @@ impl<'m> Printer<'m> {
             None if self.merges => self.blocks(),
             None => self.region(Stretch::of(&self.func.body), &[]),
             Some(plan) => {
-                if plan.masks {
-                    return Err(Unsupported("a barrier or warp function that some threads may not reach"));
-                }
                 self.line(format!(
                     "char* const scratch = *(char* const*)(ctx + {}); char* const slots = *(char* const*)(ctx + {});",
                     Field::SCRATCH,
                     Field::SLOTS
                 ));
+                self.start_masks(plan);
                 self.start_block(plan)?;
                 self.sequence(&plan.regions.body, &self.func.body)?;
                 self.line("end0:;");
@@ -47,9 +44,9 @@ impl<'m> Printer<'m> {
         }
     }
 
-    /// How many threads the memory that a block keeps has room for.
-    fn room(&self) -> u32 {
-        self.geometry.threads().next_multiple_of(LANES)
+    /// How many threads the memory that a block keeps has room for: whole groups.
+    pub(super) fn room(&self) -> u32 {
+        self.geometry.threads().next_multiple_of(LANES * self.chunks)
     }
 
     /// What a block keeps starts as poison.
@@ -82,78 +79,8 @@ impl<'m> Printer<'m> {
         Ok(())
     }
 
-    fn sequence(&mut self, sequence: &Sequence, block: &'m Block) -> Result<()> {
-        let at = |i: usize| (&block.stmts[i], block.spans.get(i).copied().unwrap_or_default());
-        for node in &sequence.nodes {
-            match node {
-                Node::Region(range) => {
-                    let stretch = Stretch { stmts: &block.stmts[range.clone()], spans: &block.spans[range.clone()] };
-                    let own = self.share(stretch)?;
-                    if stretch.stmts.iter().enumerate().any(|(i, _)| !own.contains(&i)) {
-                        let own: Vec<usize> = own.into_iter().collect();
-                        self.region(stretch, &own)?;
-                    }
-                }
-                // Whoever is there has come as far: groups run one after the other, each to the end of the region.
-                Node::Barrier(_) => {}
-                Node::Collective(_) => return Err(Unsupported("a warp function")),
-                Node::Jump(i) => match at(*i).0 {
-                    Stmt::Return(_) => self.line("goto end0;"),
-                    Stmt::Break(label) | Stmt::Continue(label) => {
-                        let goes_on = matches!(at(*i).0, Stmt::Continue(_));
-                        let target = self.targets.iter().rev().find(|t| t.label == *label).copied();
-                        let id = target.ok_or(Unsupported("a jump out of a region"))?.id;
-                        self.line(format!("goto {}{id};", if goes_on { "step" } else { "exit" }));
-                    }
-                    _ => return Err(Unsupported("an unknown jump")),
-                },
-                Node::If { stmt, then, els } => {
-                    let Stmt::If { cond, then: a, els: b } = at(*stmt).0 else {
-                        return Err(Unsupported("an unknown branch"));
-                    };
-                    let is_shared = self.split.is_some_and(|plan| plan.decides_once(*cond));
-                    if !is_shared || self.form(*cond) != Form::Group {
-                        return Err(Unsupported("a barrier under a condition that threads do not share"));
-                    }
-                    self.line(format!("if (v{}) {{", cond.index()));
-                    self.sequence(then, a)?;
-                    self.line("} else {");
-                    self.sequence(els, b)?;
-                    self.line("}");
-                }
-                Node::Loop { stmt, body, step } => {
-                    let (Stmt::Loop { label, body: a, step: b }, span) = at(*stmt) else {
-                        return Err(Unsupported("an unknown loop"));
-                    };
-                    let id = self.fresh();
-                    self.line("for (;;) {\n{");
-                    self.targets.push(Target { label: *label, id, masks: None });
-                    self.sequence(body, a)?;
-                    self.line(format!("}}\nstep{id}:; {{"));
-                    self.sequence(step, b)?;
-                    self.line("}");
-                    self.targets.pop();
-                    self.poll(*label, span, None);
-                    self.line(format!("}}\nexit{id}:;"));
-                }
-                Node::Scope { stmt, body } => {
-                    let Stmt::Scope { label, body: a } = at(*stmt).0 else {
-                        return Err(Unsupported("an unknown scope"));
-                    };
-                    let id = self.fresh();
-                    self.line("{");
-                    self.targets.push(Target { label: *label, id, masks: None });
-                    self.sequence(body, a)?;
-                    self.targets.pop();
-                    self.line(format!("}}\nexit{id}:;"));
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Prints what the block has one of, ahead of the region; the statements that are done with by that.
-    fn share(&mut self, stretch: Stretch<'m>) -> Result<HashSet<usize>> {
+    pub(super) fn share(&mut self, stretch: Stretch<'m>) -> Result<HashSet<usize>> {
         let mut done = HashSet::new();
         let Some(plan) = self.split else { return Ok(done) };
         let place = Place { mask: Mask::Full, apart: false, version: Version::Together };
@@ -206,10 +133,13 @@ impl<'m> Printer<'m> {
     }
 
     /// A region, as a loop over groups of threads; `done` are statements that need not be printed.
-    fn region(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
+    pub(super) fn region(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
         let group = LANES * self.chunks;
         let threads = self.geometry.threads();
         let full = threads / group * group;
+        if self.walk.has_masks {
+            return self.masked_region(stretch, done);
+        }
         if full > 0 {
             self.line(format!("for (u32 t0 = 0; t0 < {full}; t0 += {group}) {{"));
             self.group(stretch, done, Mask::Full)?;
@@ -229,9 +159,27 @@ impl<'m> Printer<'m> {
         self.check_length()
     }
 
+    /// A region where masks say who is active: all of a group, some, or nobody.
+    fn masked_region(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
+        let (group, threads) = (LANES * self.chunks, self.geometry.threads());
+        self.line(format!("for (u32 t0 = 0; t0 < {threads}; t0 += {group}) {{"));
+        let mask = self.fresh();
+        for u in 0..self.chunks {
+            self.line(format!("m16 m{mask}_{u} = ((const m16*)masks[0])[t0 / 16 + {u}];"));
+        }
+        let all: Vec<String> = (0..self.chunks).map(|u| format!("m{mask}_{u}")).collect();
+        self.line(format!("if ((m16)({}) == 0xffff) {{", all.join(" & ")));
+        self.group(stretch, done, Mask::Full)?;
+        self.line(format!("}} else if ({}) {{", self.any(mask)));
+        self.group(stretch, done, Mask::Some(mask))?;
+        self.line("}\n}");
+        self.check_length()
+    }
+
     fn group(&mut self, stretch: Stretch<'m>, done: &[usize], mask: Mask) -> Result<()> {
         let version = if mask == Mask::Full { Version::Together } else { Version::Apart };
-        let place = Place { mask, apart: false, version };
+        // Of a block's masks those who are not here keep what they have.
+        let place = Place { mask, apart: self.walk.has_masks && mask != Mask::Full, version };
         self.end = self.fresh();
         let before = self.defined.clone();
         let sets = self.bring(stretch, version)?;
