@@ -63,6 +63,9 @@ use wide::Wide;
 /// Most statements of all functions of a module together.
 const MAX_STMTS: usize = 500_000;
 
+/// Operations, estimated, of the smallest launch that is timed to find out whether its kernel is hot.
+const MIN_TIMED_WORK: u64 = 20_000;
+
 /// Most bytes of static shared memory of a block.
 const MAX_STATIC_SHARED: u32 = 48 * 1024;
 
@@ -303,7 +306,10 @@ impl Code {
             })
             .collect();
         let wide = wide_code(&self.0, func, config);
-        let start = image.wide.as_ref().filter(|_| wide.is_none()).map(|_| Instant::now());
+        // The clock costs more than a small launch.
+        let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
+        let is_timed = image.wide.is_some() && wide.is_none() && work > MIN_TIMED_WORK;
+        let start = is_timed.then(Instant::now);
         let (bits, outcome) = schedule::run(image, entry, wide, &descs, &words, config);
         if let Some(start) = start {
             tiers::note_launch(&self.0, func, config.block, start.elapsed());

@@ -16,6 +16,7 @@ mod print;
 mod scopes;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -49,6 +50,9 @@ type Result<T> = std::result::Result<T, Unsupported>;
 
 /// How long launches of a kernel have to have taken, all together, before it is worth a compiler's time.
 const HOT: Duration = Duration::from_millis(15);
+
+/// The shortest launch that counts: of shorter ones most is not the kernel.
+const WORTH_NOTING: Duration = Duration::from_micros(10);
 
 /// Most shapes of blocks that one kernel gets wide code for.
 const MAX_SHAPES: usize = 8;
@@ -95,6 +99,8 @@ pub struct Wide {
     module: Module,
     /// Whether launches wait for it.
     now: bool,
+    /// Whether there is any code, so that most launches need not look.
+    any: AtomicBool,
     /// Never waited for: whoever finds it locked does without, also in the child of a process that forked meanwhile.
     states: Mutex<HashMap<(FuncId, Dim3), State>>,
 }
@@ -122,7 +128,7 @@ impl Wide {
             shared: module.shared.clone(),
             ..Module::default()
         };
-        Some(Wide { module, now: tier == Tier::Wide, states: Mutex::default() })
+        Some(Wide { module, now: tier == Tier::Wide, any: AtomicBool::new(false), states: Mutex::default() })
     }
 
     /// Whether launches wait for their wide code.
@@ -140,6 +146,9 @@ impl Wide {
 
     /// The code for blocks of a shape, where it is there.
     pub fn code(&self, func: FuncId, block: Dim3) -> Option<Arc<Code>> {
+        if !self.any.load(Ordering::Acquire) {
+            return None;
+        }
         match self.states.try_lock().ok()?.get(&(func, block)) {
             Some(State::Ready(code)) => Some(code.clone()),
             _ => None,
@@ -160,7 +169,7 @@ impl Wide {
 
     /// Notes how long a launch has taken; whether its code should now be made, by whoever asks.
     pub fn is_hot(&self, func: FuncId, block: Dim3, took: Duration) -> bool {
-        if !self.is_kernel(func) {
+        if took < WORTH_NOTING || !self.is_kernel(func) {
             return false;
         }
         let Ok(mut states) = self.states.try_lock() else { return false };
@@ -199,8 +208,10 @@ impl Wide {
             Ok(code) => State::Ready(Arc::new(code)),
             Err(why) => State::None(why),
         };
+        let is_ready = matches!(state, State::Ready(_));
         if let Ok(mut states) = self.states.lock() {
             states.insert((func, block), state);
+            self.any.fetch_or(is_ready, Ordering::Release);
         }
     }
 }
