@@ -173,7 +173,7 @@ impl Wide {
             return false;
         }
         let Ok(mut states) = self.states.try_lock() else { return false };
-        let known = states.len();
+        let known = states.keys().filter(|(kernel, _)| *kernel == func).count();
         let process = std::process::id();
         let state = match states.entry((func, block)) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),

@@ -202,8 +202,6 @@ FN vi32 div_u32(vi32 x, vi32 y) {
 }
 FN vi32 rem_i32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_i32(x, y), y)); }
 FN vi32 rem_u32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_u32(x, y), y)); }
-/* By a number that all lanes share and that is no zero, nor -1. */
-#define BYCONST(name, ty, vty, op) FN vi32 name(vi32 x, ty y) { return (vi32)((vty)x op y); }
 #define LANEWISE64(name, ty, expr) \
     FN vi64 name(vi64 x, vi64 y) { \
         ty p[16], q[16], r[16]; \
