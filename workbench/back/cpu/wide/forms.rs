@@ -1,7 +1,7 @@
 //! How each value of a kernel looks to 16 neighbouring threads, once the block's extents are known.
 //!
 //! A *chunk* is 16 threads of consecutive linear index, a *group* a few chunks that run in step. [`Form`] says what of a value has to be
-//! computed: one number for the group, one a chunk, the first of a line, or 16. As in [`crate::pass::uniformity`], a local also depends
+//! computed: one number for the group, one a chunk, the first of a line (of the whole group's or of a chunk's), or 16. As in [`crate::pass::uniformity`], a local also depends
 //! on who sets it: under control that the group does not share it is lanes. Lanes that left by `return` never read a local again.
 
 use std::collections::HashSet;
@@ -28,7 +28,9 @@ pub enum Form {
     Group,
     /// The same for the threads of a chunk.
     Chunk,
-    /// Grows by so much from thread to thread of a chunk, modulo two to the width: integers, and offsets of pointers in bytes.
+    /// Grows by so much from thread to thread of the group, modulo two to the width: integers, and offsets of pointers in bytes.
+    Row(i64),
+    /// As a row, of the threads of a chunk.
     Line(i64),
     /// Anything.
     Lanes,
@@ -43,14 +45,31 @@ impl Form {
     fn step(self) -> Option<i64> {
         match self {
             Form::Group | Form::Chunk => Some(0),
-            Form::Line(step) => Some(step),
+            Form::Row(step) | Form::Line(step) => Some(step),
             Form::Lanes => None,
         }
     }
 
-    /// A line of that step; without one what both are.
+    /// Whether the threads of a chunk are a line that is not one number: by how much from one to the next.
+    pub fn slope(self) -> Option<i64> {
+        match self {
+            Form::Row(step) | Form::Line(step) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// Whether a group has one number that says what all its threads have.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Form::Group | Form::Row(_))
+    }
+
+    /// A line of that step, made of both; without a step what both are.
     fn line(step: i64, a: Form, b: Form) -> Form {
-        if step != 0 { Form::Line(step) } else { a.with(b) }
+        match step {
+            0 => a.with(b),
+            _ if a.is_whole() && b.is_whole() => Form::Row(step),
+            _ => Form::Line(step),
+        }
     }
 
     /// Of a value made of both.
@@ -64,7 +83,11 @@ impl Form {
 
     /// Of a value that is one or the other.
     fn join(self, other: Form) -> Form {
-        if self == other { self } else { self.with(other) }
+        match (self, other) {
+            _ if self == other => self,
+            (Form::Row(a) | Form::Line(a), Form::Row(b) | Form::Line(b)) if a == b => Form::Line(a),
+            _ => self.with(other),
+        }
     }
 }
 
@@ -72,6 +95,8 @@ impl Form {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
     pub block: Dim3,
+    /// Most chunks of a group.
+    pub chunks: u32,
 }
 
 impl Geometry {
@@ -83,12 +108,14 @@ impl Geometry {
     pub fn index(self, dim: u8) -> Form {
         let Dim3 { x, y, z } = self.block;
         let even = |n: u32| n.is_multiple_of(LANES);
+        let whole = |n: u32| n.is_multiple_of(LANES * self.chunks);
         match dim {
             0 if x == 1 => Form::Group,
-            0 if even(x) || y * z == 1 => Form::Line(1),
-            1 if y == 1 => Form::Group,
+            0 if whole(x) || y * z == 1 => Form::Row(1),
+            0 if even(x) => Form::Line(1),
+            1 if y == 1 || whole(x) => Form::Group,
             1 if even(x) => Form::Chunk,
-            2 if z == 1 => Form::Group,
+            2 if z == 1 || whole(x * y) => Form::Group,
             2 if even(x * y) => Form::Chunk,
             _ => Form::Lanes,
         }
@@ -176,6 +203,11 @@ impl Survey {
         let mut survey = Survey { lives, candidates: Vec::new() };
         survey.walk(&func.body, &mut Vec::new(), (&mut 0, &mut 0), 0);
         survey
+    }
+
+    /// Whether there are loops that lanes leave by their first `if`.
+    pub fn has_exits(&self) -> bool {
+        !self.candidates.is_empty()
     }
 
     fn walk(&mut self, block: &Block, path: &mut Vec<u32>, (next, place): (&mut u32, &mut u32), outer: usize) {
@@ -399,6 +431,10 @@ impl<'f> Forms<'f> {
             Op::Binary(BinaryOp::And, a, b) => {
                 [*a, *b].into_iter().find_map(|v| self.constant(v)).filter(|n| *n >= 0).map(i64::unsigned_abs)
             }
+            Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if self.func.ty(v) == Type::Ptr => Some(0),
+            Op::PtrAdd { ptr, index, stride } => {
+                of(index).checked_mul(u64::from(stride.bytes())).and_then(|n| n.checked_add(of(ptr)))
+            }
             _ => None,
         };
         found.filter(|n| *n < 1 << 63).map_or(by_type, |n| n.min(by_type))
@@ -530,6 +566,7 @@ impl<'f> Forms<'f> {
             Op::Builtin(Builtin::ThreadIdx(d)) => plain(self.geometry.index(*d)),
             Op::Get(l) => plain(self.locals[l.index()]),
             Op::Unary(UnaryOp::Neg | UnaryOp::Not, a) if is_int => match self.form(*a) {
+                Form::Row(step) => (Form::Row(step.wrapping_neg()), self.rests[a.index()].clone()),
                 Form::Line(step) => (Form::Line(step.wrapping_neg()), self.rests[a.index()].clone()),
                 form => plain(form),
             },
@@ -550,7 +587,7 @@ impl<'f> Forms<'f> {
                 };
                 match step {
                     Some(step) if step.unsigned_abs() < 1 << 31 => match Form::line(step, fa, fb) {
-                        form @ Form::Line(_) => (form, self.rest_on(*a, *b)),
+                        form @ (Form::Row(_) | Form::Line(_)) => (form, self.rest_on(*a, *b)),
                         // Of lines that cancel out nothing is left but what they rest on.
                         _ if sa != 0 || sb != 0 => plain(Form::Lanes),
                         form => plain(form),
@@ -560,13 +597,12 @@ impl<'f> Forms<'f> {
             }
             Op::Convert(to, a) => match (self.form(*a), self.func.ty(*a).scalar()) {
                 (form, _) if form.is_one() => plain(form),
-                (Form::Line(step), Some(from)) if is_int && from.is_int() && from.bits() >= to.bits() => {
-                    (Form::Line(step), self.rests[a.index()].clone())
-                }
-                (Form::Line(step), Some(from)) if is_int && from.is_int() => {
+                (form @ (Form::Row(_) | Form::Line(_)), Some(from)) if is_int && from.is_int() => {
                     let mut rests = self.rests[a.index()].clone();
-                    rests.push(v);
-                    (Form::Line(step), rests)
+                    if from.bits() < to.bits() {
+                        rests.push(v);
+                    }
+                    (form, rests)
                 }
                 _ => plain(Form::Lanes),
             },
@@ -578,7 +614,7 @@ impl<'f> Forms<'f> {
                     .and_then(|(p, i)| p.checked_add(i.checked_mul(i64::from(stride.bytes()))?));
                 match step.filter(|s| s.unsigned_abs() < 1 << 26) {
                     Some(step) => match Form::line(step, fp, fi) {
-                        form @ Form::Line(_) => (form, self.rest_on(*ptr, *index)),
+                        form @ (Form::Row(_) | Form::Line(_)) => (form, self.rest_on(*ptr, *index)),
                         _ if !fp.is_one() || !fi.is_one() => plain(Form::Lanes),
                         form => plain(form),
                     },
@@ -589,7 +625,8 @@ impl<'f> Forms<'f> {
                 let joined = self.form(*a).join(self.form(*b));
                 match (self.form(*c), joined) {
                     (Form::Chunk, Form::Group) => plain(Form::Chunk),
-                    (_, form @ Form::Line(_)) => (form, self.rest_on(*a, *b)),
+                    (Form::Chunk, Form::Row(step)) => (Form::Line(step), self.rest_on(*a, *b)),
+                    (_, form @ (Form::Row(_) | Form::Line(_))) => (form, self.rest_on(*a, *b)),
                     (_, form) => plain(form),
                 }
             }

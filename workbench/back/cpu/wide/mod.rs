@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use libloading::Library;
 
-use self::forms::{Geometry, Survey};
+use self::forms::Survey;
 use self::print::Printer;
 pub use self::print::SITE_BIT;
 use super::Tier;
@@ -232,7 +232,7 @@ fn printed(
     if info.waits.contains(&true) {
         return Err(sentence(Unsupported("a loop that waits for other threads")));
     }
-    let printed = Printer::print(module, globals, &function, &info, &Survey::new(&function), Geometry { block })
+    let printed = Printer::print(module, globals, &function, &info, &Survey::new(&function), block)
         .map_err(sentence)?;
     let keeps = info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize));
     Ok((printed, keeps))

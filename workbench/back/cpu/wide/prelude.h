@@ -375,11 +375,11 @@ FN vf32 ldm_f32(m16 m, const char* p) { return _mm512_maskz_loadu_ps(m, p); }
 FN vi32 ldm_i32(m16 m, const char* p) { return _mm512_maskz_loadu_epi32(m, p); }
 FN vf64 ldm_f64(m16 m, const char* p) { return (vf64){_mm512_maskz_loadu_pd(LOW(m), p), _mm512_maskz_loadu_pd(HIGH(m), p + 64)}; }
 FN vi64 ldm_i64(m16 m, const char* p) { return (vi64){_mm512_maskz_loadu_epi64(LOW(m), p), _mm512_maskz_loadu_epi64(HIGH(m), p + 64)}; }
-FN vi32 ldm_i8(m16 m, const char* p) { return ld_i8(p); }
-FN vi32 ldm_u8(m16 m, const char* p) { return ld_u8(p); }
-FN vi32 ldm_i16(m16 m, const char* p) { return ld_i16(p); }
-FN vi32 ldm_u16(m16 m, const char* p) { return ld_u16(p); }
-FN m16 ldm_b1(m16 m, const char* p) { return ld_b1(p); }
+FN vi32 ldm_i8(m16 m, const char* p) { return _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(m, p)); }
+FN vi32 ldm_u8(m16 m, const char* p) { return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(m, p)); }
+FN vi32 ldm_i16(m16 m, const char* p) { return _mm512_cvtepi16_epi32(_mm256_maskz_loadu_epi16(m, p)); }
+FN vi32 ldm_u16(m16 m, const char* p) { return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(m, p)); }
+FN m16 ldm_b1(m16 m, const char* p) { return truth_i32(ldm_u8(m, p)); }
 FN void st_f32(char* p, vf32 x) { _mm512_storeu_ps(p, x); }
 FN void st_i32(char* p, vi32 x) { _mm512_storeu_si512(p, x); }
 FN void st_f64(char* p, vf64 x) { _mm512_storeu_pd(p, x.a); _mm512_storeu_pd(p + 64, x.b); }
@@ -472,6 +472,11 @@ FN void sc_b1(m16 m, char* p, vi64 o, m16 x) { sc_i8(m, p, o, b1_to_i32(x)); }
 /* Lanes whose offset is not below the limit. */
 FN m16 outside(vi64 o, u64 limit) { return ge_u64(o, splat_i64((i64)limit)); }
 FN m16 outside_x(vi32 i, u32 count) { return ge_u32(i, splat_i32((i32)count)); }
+
+/* Whether what a chunk's lanes access side by side is all in bounds. */
+FN b1 inside(m16 m, i64 o, i64 size, u64 limit) {
+    return !m || ((u64)(o + (i64)__builtin_ctz(m) * size) < limit && (u64)(o + (31 - (i64)__builtin_clz(m)) * size) < limit);
+}
 
 /* An index that moves a pointer farther than any memory reaches moves it out of every buffer. */
 FN i64 far_s(i64 index, i64 reach, i64 size) { return (u64)index + (u64)reach <= 2 * (u64)reach ? index * size : FAR; }

@@ -6,9 +6,9 @@
 
 use super::{Form, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::faults::SiteKind;
-use crate::back::cpu::wide::forms::{LANES, first_exit};
+use crate::back::cpu::wide::forms::first_exit;
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{Block, CompareOp, Label, Op, Scope, Stmt, Value};
+use crate::ir::{BinaryOp, Block, CompareOp, Label, Op, Scalar, Scope, Stmt, UnaryOp, Value};
 use crate::source::Span;
 
 /// A stretch of statements with their spans.
@@ -205,36 +205,75 @@ impl Printer<'_> {
         })
     }
 
-    /// As [`Printer::all`], of a small line compared with one number: its ends tell.
+    /// As [`Printer::all`], by the ends of the lines that are compared: a test that may fail where the lanes agree, and never holds where
+    /// they do not.
     fn all_by_ends(&self, cond: Value, wanted: bool) -> Option<String> {
-        let Some(Op::Compare(op, a, b)) = self.op_of(cond) else { return None };
-        let (op, line, one) = match (self.form(*a), self.form(*b)) {
-            (Form::Line(_), one) if one.is_one() && turned(*op).is_some() => (*op, *a, *b),
-            (one, Form::Line(_)) if one.is_one() => (turned(*op)?, *b, *a),
+        let sign = if wanted { "" } else { "!" };
+        let both = |a: &Value, b: &Value, sign: &str| {
+            Some(format!("({} {sign} {})", self.all_by_ends(*a, wanted)?, self.all_by_ends(*b, wanted)?))
+        };
+        match (self.form(cond), self.op_of(cond)?) {
+            (Form::Group, _) => Some(format!("{sign}{}", self.one(cond, 0))),
+            (Form::Chunk, _) => {
+                let parts: Vec<String> = (0..self.chunks).map(|u| format!("{sign}{}", self.one(cond, u))).collect();
+                Some(format!("({})", parts.join(" && ")))
+            }
+            (_, Op::Compare(op, a, b)) => self.all_compared(*op, (*a, *b), wanted),
+            (_, Op::Binary(BinaryOp::And, a, b)) => both(a, b, if wanted { "&&" } else { "||" }),
+            (_, Op::Binary(BinaryOp::Or, a, b)) => both(a, b, if wanted { "||" } else { "&&" }),
+            (_, Op::Unary(UnaryOp::Not, a)) => self.all_by_ends(*a, !wanted),
+            _ => None,
+        }
+    }
+
+    /// Of a line compared with one number.
+    fn all_compared(&self, op: CompareOp, (a, b): (Value, Value), wanted: bool) -> Option<String> {
+        let (op, line, one) = match (self.form(a), self.form(b)) {
+            (form, one) if form.slope().is_some() && one.is_one() => (op, a, b),
+            (one, form) if one.is_one() && form.slope().is_some() => (turned(op)?, b, a),
             _ => return None,
         };
-        let Form::Line(step) = self.form(line) else { return None };
-        let small = step > 0 && step < 1 << 20 && self.rests_of(line).is_empty();
-        if !small || self.forms_of(line).magnitude(line, 8) >= 1 << 30 || self.func.ty(line).scalar()?.bits() > 32 {
-            return None;
-        }
-        let reach = step * i64::from(LANES - 1);
-        let parts: Vec<String> = (0..self.chunks)
+        let op = match (op, wanted) {
+            (op, true) => op,
+            (CompareOp::Lt, false) => CompareOp::Ge,
+            (CompareOp::Le, false) => CompareOp::Gt,
+            (CompareOp::Gt, false) => CompareOp::Le,
+            (CompareOp::Ge, false) => CompareOp::Lt,
+            _ => return None,
+        };
+        // Of a line the end that the number has to be past.
+        let (of_last, sign) = match op {
+            CompareOp::Lt => (true, "<"),
+            CompareOp::Le => (true, "<="),
+            CompareOp::Gt => (false, ">"),
+            CompareOp::Ge => (false, ">="),
+            CompareOp::Eq | CompareOp::Ne => return None,
+        };
+        let s = self.func.ty(line).scalar()?;
+        let is_whole = self.form(line).is_whole() && self.form(one) == Form::Group;
+        let step = self.form(line).slope()?;
+        let reach = if is_whole { self.reach(Form::Row(step)) } else { self.reach(Form::Line(step)) };
+        let (number, most, least) = match s {
+            Scalar::I32 => ("i64", "0x7fffffffll", "-0x80000000ll"),
+            Scalar::U32 => ("i64", "0xffffffffll", "0"),
+            Scalar::I64 => ("wide", "0x7fffffffffffffffll", "(-0x7fffffffffffffffll - 1)"),
+            Scalar::U64 => ("wide", "0xffffffffffffffffull", "0"),
+            _ => return None,
+        };
+        // A line that wraps around has its ends in the middle. A test of the end that would wrap sees it by itself.
+        let grows = step > 0;
+        let sees = of_last == grows || self.forms_of(line).magnitude(line, 8) < 1 << 30;
+        let parts: Vec<String> = (0..if is_whole { 1 } else { self.chunks })
             .map(|u| {
-                let (x, y) = (self.one(line, u), self.one(one, u));
-                let (first, last) = (format!("(i64){x}"), format!("(i64){x} + {reach}"));
-                let test = match (op, wanted) {
-                    (CompareOp::Lt, true) => (last, "<"),
-                    (CompareOp::Lt, false) => (first, ">="),
-                    (CompareOp::Le, true) => (last, "<="),
-                    (CompareOp::Le, false) => (first, ">"),
-                    (CompareOp::Gt, true) => (first, ">"),
-                    (CompareOp::Gt, false) => (last, "<="),
-                    (CompareOp::Ge, true) => (first, ">="),
-                    (_, true) => (first, ">="),
-                    (_, false) => (last, "<"),
+                let (x, y, rests) = (self.one(line, u), self.one(one, u), self.rests(line, u));
+                let far = format!("({number}){x} + {reach}");
+                let end = if of_last == grows { far.clone() } else { format!("({number}){x}") };
+                let stays = match (sees, grows) {
+                    (true, _) => String::new(),
+                    (false, true) => format!("{far} <= {most} && "),
+                    (false, false) => format!("{far} >= {least} && "),
                 };
-                format!("{} {} (i64){y}", test.0, test.1)
+                format!("{rests}{stays}{end} {sign} ({number}){y}")
             })
             .collect();
         Some(format!("({})", parts.join(" && ")))
@@ -362,11 +401,15 @@ impl Printer<'_> {
             // Nobody leaves for good, or this would have been split before.
             Mask::Full => {
                 let is_coherent = self.is_coherent(cond);
+                let halves = std::mem::take(&mut self.halves);
                 if is_coherent {
                     for (wanted, block) in [(true, then), (false, els)] {
                         let test = self.all(cond, wanted)?;
                         self.line(format!("if ({test}) {{"));
-                        self.stretch(Stretch::of(block), place)?;
+                        match !wanted && halves {
+                            true => self.line("break;"),
+                            false => self.stretch(Stretch::of(block), place)?,
+                        }
                         self.line("} else");
                     }
                 }
@@ -480,11 +523,10 @@ impl Printer<'_> {
         if place.mask == Mask::Full && together {
             self.unchecked_or_not(stmt, place, |printer| printer.full_rounds(stmt, id, span, place))?;
         }
+        // Lanes that went round together still count together in the rounds that only some do: what left does not look again at what a
+        // round sets for all.
         self.line("{");
-        let version = if together { Version::Apart } else { place.version };
-        if together {
-            self.part(&[stmt]);
-        }
+        let version = place.version;
         let (inner, left, again) = (self.copy_of(place), self.nobody(), self.nobody());
         self.line("for (;;) {\n{");
         self.targets.push(Target { label, id, masks: Some((left, again)), is_node: false });

@@ -73,7 +73,7 @@ impl Printer<'_> {
             _ => span,
         };
         let site = self.site(span, SiteKind::Access { write, ty, root: site_root, indexed: indexed.is_some() });
-        let limit = self.limit(root, write, s.size(), false)?;
+        let limit = self.limit(root, write, s.size(), 0)?;
         Ok(Access {
             root,
             base: format!("B_{}", Self::root_name(root)?),
@@ -144,43 +144,59 @@ impl Printer<'_> {
                     }
                 }
             }
-            (_, Form::Line(step)) => {
-                let size = i64::from(access.s.size());
-                let wide = self.limit(access.root, false, access.s.size(), true)?;
-                let word_sized = access.s.size() >= 4;
-                for u in 0..self.chunks {
-                    let (off, mask, rests) = (self.one(ptr, u), self.mask(place, u), self.rests(ptr, u));
-                    let kind = access.kind;
-                    let (test, fast) = if step == size {
-                        let fast = match place.mask {
-                            Mask::Full => format!("ld_{kind}({base} + {off})"),
-                            Mask::Some(_) => format!("ldm_{kind}({mask}, {base} + {off})"),
-                        };
-                        (format!("(u64){off} < {wide}"), fast)
-                    } else {
-                        // Both ends in bounds, so all between are.
-                        let test = format!("(u64){off} < {limit} && (u64)({off} + {}) < {limit}", 15 * step);
-                        let fast = match word_sized {
-                            true => format!("gl_{}({mask}, {base} + {off}, {step})", suffix(access.s)),
-                            false => format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))"),
-                        };
-                        (test, fast)
-                    };
-                    let offs = self.lanes(ptr, u)?;
-                    let words = self.word_lanes(&access, &offs, u)?;
-                    self.line(format!(
-                        "{} v{name}_{u};\nif (likely({rests}{test})) v{name}_{u} = {fast};\n\
-                         else {{ v{name}_{u} = bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words}); CLOSE }}",
-                        vtype(access.s),
-                        16 * u
-                    ));
-                }
-            }
+            (_, Form::Row(step) | Form::Line(step)) => self.load_line(v, ptr, step, &access, place)?,
             _ => {
                 for u in 0..self.chunks {
                     self.gather(v, ptr, &access, place, u)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// As [`Printer::load`], of lines: neighbours with one comparison, others with one at both ends.
+    fn load_line(&mut self, v: Value, ptr: Value, step: i64, access: &Access, place: Place) -> Result<()> {
+        let (name, s, size) = (v.index(), access.s, i64::from(access.s.size()));
+        let (base, limit, site, kind) = (&access.base, &access.limit, &access.site, access.kind);
+        let near = step == size;
+        let mut ways = Vec::new();
+        for u in 0..self.chunks {
+            let (off, mask) = (self.one(ptr, u), self.mask(place, u));
+            let fast = match (place.mask, near) {
+                (Mask::Full, true) => format!("ld_{kind}({base} + {off})"),
+                (Mask::Some(_), true) => format!("ldm_{kind}({mask}, {base} + {off})"),
+                _ if size >= 4 => format!("gl_{}({mask}, {base} + {off}, {step})", suffix(s)),
+                _ => format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))"),
+            };
+            let offs = self.lanes(ptr, u)?;
+            let words = self.word_lanes(access, &offs, u)?;
+            let slow =
+                format!("bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words})", 16 * u);
+            ways.push((format!("v{name}_{u} = {fast};"), format!("v{name}_{u} = {slow};")));
+        }
+        let names: Vec<String> = (0..self.chunks).map(|u| format!("v{name}_{u}")).collect();
+        self.line(format!("{} {};", vtype(s), names.join(", ")));
+        if place.mask == Mask::Full && near && matches!(self.form(ptr), Form::Row(_)) {
+            let window = self.limit(access.root, false, access.s.size(), self.chunks)?;
+            let (off, rests) = (self.one(ptr, 0), self.rests(ptr, 0));
+            let (fast, slow): (Vec<String>, Vec<String>) = ways.into_iter().unzip();
+            self.line(format!(
+                "if (likely({rests}(u64){off} < {window})) {{ {} }}\nelse {{ {} CLOSE }}",
+                fast.join(" "),
+                slow.join("\n")
+            ));
+            return Ok(());
+        }
+        let window = self.limit(access.root, false, access.s.size(), 1)?;
+        for (u, (fast, slow)) in (0..self.chunks).zip(ways) {
+            let (off, mask, rests) = (self.one(ptr, u), self.mask(place, u), self.rests(ptr, u));
+            let test = match (near, place.mask) {
+                (true, Mask::Full) => format!("(u64){off} < {window}"),
+                (true, Mask::Some(_)) => format!("((u64){off} < {window} || inside({mask}, {off}, {size}, {limit}))"),
+                // Both ends in bounds, so all between are.
+                (false, _) => format!("(u64){off} < {limit} && (u64)({off} + {}) < {limit}", 15 * step),
+            };
+            self.line(format!("if (likely({rests}{test})) {fast}\nelse {{ {slow} CLOSE }}"));
         }
         Ok(())
     }
@@ -194,20 +210,26 @@ impl Printer<'_> {
             self.line(format!("const {0} v{name} = *(const {0}*)({base} + {off}){truth};", ctype(s)));
             return Ok(());
         }
+        let ahead = self.looks_ahead.get(&ptr).cloned();
         for u in 0..self.chunks {
             let (off, mask) = (self.one(ptr, u), self.mask(place, u));
             let (ty, value) = match (self.form(v), self.form(ptr)) {
-                (Form::Lanes, Form::Line(step)) if step == i64::from(s.size()) => {
+                (Form::Lanes, Form::Row(step) | Form::Line(step)) if step == i64::from(s.size()) => {
+                    if let Some(ahead) = &ahead {
+                        self.line(format!("__builtin_prefetch({base} + {off} + {ahead});"));
+                    }
                     let value = match place.mask {
                         Mask::Full => format!("ld_{kind}({base} + {off})"),
                         Mask::Some(_) => format!("ldm_{kind}({mask}, {base} + {off})"),
                     };
                     (vtype(s), value)
                 }
-                (_, Form::Line(step)) if s.size() >= 4 => {
+                (_, Form::Row(step) | Form::Line(step)) if s.size() >= 4 => {
                     (vtype(s), format!("gl_{}({mask}, {base} + {off}, {step})", suffix(s)))
                 }
-                (_, Form::Line(step)) => (vtype(s), format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))")),
+                (_, Form::Row(step) | Form::Line(step)) => {
+                    (vtype(s), format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))"))
+                }
                 (Form::Lanes, _) => {
                     (vtype(s), format!("splat_{}(*(const {}*)({base} + {off}){truth})", suffix(s), ctype(s)))
                 }
@@ -303,6 +325,7 @@ impl Printer<'_> {
         let (base, limit, site, kind) = (access.base.clone(), access.limit.clone(), access.site.clone(), access.kind);
         let (s, size) = (access.s, i64::from(access.s.size()));
         let is_slot = matches!(access.root, Root::Slot(_));
+        let mut ways = Vec::new();
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
             let slot = Self::slot_base(&access, u);
@@ -340,7 +363,8 @@ impl Printer<'_> {
                 continue;
             }
             let lanes = self.lanes(value, u)?;
-            if self.proven.contains(&ptr) && self.form(ptr) == Form::Line(size) {
+            let near = self.form(ptr).slope() == Some(size);
+            if self.proven.contains(&ptr) && near {
                 let off = self.one(ptr, u);
                 match place.mask {
                     Mask::Full => {
@@ -367,20 +391,38 @@ impl Printer<'_> {
                 "bad_st_{kind}(&st, {site}, t0 + {}, {mask}, {base}, X{limit}, {offs}, {words}, {lanes})",
                 16 * u
             );
-            if self.form(ptr) == Form::Line(size) {
-                let wide = self.limit(access.root, true, access.s.size(), true)?;
+            if near {
                 let (off, rests) = (self.one(ptr, u), self.rests(ptr, u));
                 let fast = match place.mask {
                     Mask::Full => self.store_full(&access, &off, &lanes),
                     Mask::Some(_) => format!("stm_{kind}({mask}, {base} + {off}, {lanes})"),
                 };
-                self.line(format!("if (likely({rests}(u64){off} < {wide})) {{ {fast}; }}\nelse {{ {slow}; CLOSE }}"));
+                if place.mask == Mask::Full && self.form(ptr).is_whole() {
+                    ways.push((format!("{{ {fast}; }}"), format!("{slow};")));
+                    continue;
+                }
+                let window = self.limit(access.root, true, access.s.size(), 1)?;
+                let test = match place.mask {
+                    Mask::Full => format!("(u64){off} < {window}"),
+                    Mask::Some(_) => format!("((u64){off} < {window} || inside({mask}, {off}, {size}, {limit}))"),
+                };
+                self.line(format!("if (likely({rests}{test})) {{ {fast}; }}\nelse {{ {slow}; CLOSE }}"));
                 continue;
             }
             let n = self.fresh();
             self.line(format!(
                 "const vi64 at{n} = {offs};\n\
                  if (unlikely({mask} & outside(at{n}, {limit}))) {{ {slow}; CLOSE }}\nelse sc_{kind}({mask}, {base}, at{n}, {lanes});"
+            ));
+        }
+        if !ways.is_empty() {
+            let window = self.limit(access.root, true, access.s.size(), self.chunks)?;
+            let (off, rests) = (self.one(ptr, 0), self.rests(ptr, 0));
+            let (fast, slow): (Vec<String>, Vec<String>) = ways.into_iter().unzip();
+            self.line(format!(
+                "if (likely({rests}(u64){off} < {window})) {{ {} }}\nelse {{ {} CLOSE }}",
+                fast.join(" "),
+                slow.join("\n")
             ));
         }
         Ok(())
@@ -477,7 +519,7 @@ impl Printer<'_> {
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
             // Where each step of a line is a multiple, the first tells for all.
-            let even = matches!(self.form(ptr), Form::Line(step) if step % i64::from(align) == 0)
+            let even = self.form(ptr).slope().is_some_and(|step| step % i64::from(align) == 0)
                 && self.rests(ptr, u).is_empty();
             if self.form(ptr).is_one() {
                 let off = self.one(ptr, u);

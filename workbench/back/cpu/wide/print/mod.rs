@@ -1,9 +1,11 @@
 //! A kernel as C: one function that runs one block, regions as loops over groups of threads.
 //!
-//! Values have C names: `v7` where the group has one, `v7_0`, `v7_1` and so on where each chunk has its own (of a line the first number).
+//! Values have C names: `v7` where the group has one (of a row the first number), `v7_0`, `v7_1` and so on where each chunk has its own (of
+//! a line the first number).
 //! Locals are `l3` or `l3_0`. Pointers are byte offsets (`i64`) from the start of the one allocation they point into.
 
 mod control;
+mod group;
 mod math;
 mod memory;
 mod node;
@@ -16,6 +18,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
+use crate::back::Dim3;
 use super::{Result, Unsupported};
 use crate::back::cpu::analysis::{FuncInfo, Root};
 use crate::back::cpu::context::{BufferDesc, DescField, Field};
@@ -23,8 +26,7 @@ use crate::back::cpu::faults::{FAR, Site, SiteKind, SiteRoot};
 use crate::back::cpu::intrinsics::{self, HostFn};
 use crate::back::cpu::memory::Globals;
 use crate::back::cpu::split::SplitPlan;
-use crate::ir::{Block, Const, Function, Label, Local, Module, Op, ParamType, Scalar, Stmt, Type, Value};
-use crate::pass::regions::{Node, Sequence};
+use crate::ir::{Const, Function, Label, Local, Module, Op, ParamType, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
 /// What all generated C begins with.
@@ -87,7 +89,7 @@ pub struct Printer<'m> {
     printed: Vec<Version>,
     geometry: Geometry,
     split: Option<&'m SplitPlan>,
-    /// How many chunks a group is.
+    /// How many chunks a group of the region being printed is; a divisor of the most.
     chunks: u32,
     out: String,
     sites: Vec<Site>,
@@ -108,8 +110,12 @@ pub struct Printer<'m> {
     functions: math::Functions,
     /// Pointers whose accesses are known to be in bounds.
     proven: HashSet<Value>,
+    /// Of those, by how many bytes to look ahead, as C: where rounds are too far apart for the machine to see where they go.
+    looks_ahead: HashMap<Value, String>,
     /// Parameters whose arrays the kernel reads.
     reads: HashSet<u32>,
+    /// Whether groups of the region being printed that take nothing of its `if` are followed by none that do.
+    halves: bool,
     /// Whether anything is stored past the cache.
     streams: bool,
     /// Whether one call runs several blocks, neighbours in x: where they do not synchronise and have no loops, long rows of memory are
@@ -136,23 +142,6 @@ fn is_plain(func: &Function) -> bool {
     let mut plain = true;
     func.body.for_each_stmt(&mut |stmt| plain &= !matches!(stmt, Stmt::Loop { .. } | Stmt::Let(_, Op::SharedAddr(_))));
     plain
-}
-
-/// How many statements the longest region has.
-fn longest_region(sequence: &Sequence, block: &Block) -> usize {
-    let one = |node: &Node| match node {
-        Node::Region(range) => block.stmts[range.clone()]
-            .iter()
-            .map(|stmt| 1 + stmt.blocks().into_iter().map(Block::count).sum::<usize>())
-            .sum(),
-        Node::If { stmt, then: a, els: b } | Node::Loop { stmt, body: a, step: b } => {
-            let blocks = block.stmts[*stmt].blocks();
-            [a, b].into_iter().zip(blocks).map(|(s, b)| longest_region(s, b)).max().unwrap_or(0)
-        }
-        Node::Scope { stmt, body } => block.stmts[*stmt].blocks().first().map_or(0, |b| longest_region(body, b)),
-        Node::Barrier(_) | Node::Collective(_) | Node::Jump(_) => 0,
-    };
-    sequence.nodes.iter().map(one).max().unwrap_or(0)
 }
 
 /// The C type of a scalar.
@@ -184,6 +173,15 @@ fn signed_suffix(s: Scalar) -> &'static str {
     }
 }
 
+/// The number that a row's chunk begins with.
+fn in_row(name: &str, s: Scalar, step: i64, chunk: u32) -> String {
+    match (step * i64::from(LANES * chunk), s) {
+        (0, _) => name.to_owned(),
+        (n, Scalar::I64 | Scalar::U64) => format!("({name} + {n}ll)"),
+        (n, s) => format!("({})({name} + {n})", ctype(s)),
+    }
+}
+
 /// The C type of lanes.
 fn vtype(s: Scalar) -> &'static str {
     match suffix(s) {
@@ -211,8 +209,9 @@ impl<'m> Printer<'m> {
         func: &'m Function,
         info: &'m FuncInfo,
         survey: &'m Survey,
-        geometry: Geometry,
+        block: Dim3,
     ) -> Result<Printed> {
+        let geometry = Geometry { block, chunks: group::most(func, info, survey, block) };
         let forms = Forms::both(func, info, geometry, survey)?;
         let addresses = intrinsics::addresses().map_err(|_| Unsupported("no executable memory"))?;
         let mut printer = Printer {
@@ -224,7 +223,7 @@ impl<'m> Printer<'m> {
             printed: vec![Version::Together; func.values.len()],
             geometry,
             split: info.split.as_deref(),
-            chunks: 1,
+            chunks: geometry.chunks,
             out: String::new(),
             sites: Vec::new(),
             next: 0,
@@ -238,36 +237,18 @@ impl<'m> Printer<'m> {
             addresses,
             functions: math::Functions::default(),
             proven: HashSet::new(),
+            looks_ahead: HashMap::new(),
             reads: HashSet::new(),
+            halves: false,
             streams: false,
             merges: info.split.is_none() && is_plain(func),
             walk: node::Walk::default(),
         };
-        printer.chunks = printer.group_size();
         printer.reads = printer.parameters_read();
         printer.body()?;
         let text = printer.finish();
         let room = printer.room();
         Ok(Printed { text, sites: printer.sites, room, merges: printer.merges })
-    }
-
-    /// As many chunks as keep the machine busy without running out of registers: short kernels gain, long ones spill.
-    fn group_size(&self) -> u32 {
-        let most = self.geometry.threads().div_ceil(LANES);
-        let longest = match self.split {
-            None => self.info.stmts,
-            Some(plan) => longest_region(&plan.regions.body, &self.func.body),
-        };
-        let wanted = match longest {
-            0..=70 => 4,
-            71..=180 => 2,
-            _ => 1,
-        };
-        let mut size = 1;
-        while size < wanted && size * 2 <= most {
-            size *= 2;
-        }
-        size
     }
 
     fn parameters_read(&self) -> HashSet<u32> {
@@ -353,10 +334,26 @@ impl<'m> Printer<'m> {
 
     /// The one number of a value for a chunk: of a line the first.
     fn one(&self, v: Value, chunk: u32) -> String {
+        let name = format!("v{}", v.index());
         match self.form(v) {
-            Form::Group => format!("v{}", v.index()),
-            _ => format!("v{}_{chunk}", v.index()),
+            Form::Group => name,
+            Form::Row(step) => in_row(&name, self.scalar(v), step, chunk),
+            _ => format!("{name}_{chunk}"),
         }
+    }
+
+    /// How far a row reaches from the first thread of the group to its last, a line from that of a chunk.
+    fn reach(&self, form: Form) -> i64 {
+        match form {
+            Form::Row(step) => step * i64::from(LANES * self.chunks - 1),
+            Form::Line(step) => step * i64::from(LANES - 1),
+            _ => 0,
+        }
+    }
+
+    /// For how many chunks of a group something of this form has to be said.
+    fn times(&self, form: Form) -> u32 {
+        if form.is_whole() { 1 } else { self.chunks }
     }
 
     /// All numbers of a value for a chunk.
@@ -365,9 +362,11 @@ impl<'m> Printer<'m> {
         Ok(match self.form(v) {
             Form::Group | Form::Chunk => format!("splat_{}({one})", suffix(s)),
             Form::Lanes => one,
-            Form::Line(step) if self.rests_of(v).is_empty() => format!("line_{}({one}, {step})", suffix(s)),
+            Form::Row(step) | Form::Line(step) if self.rests_of(v).is_empty() => {
+                format!("line_{}({one}, {step})", suffix(s))
+            }
             // Where it turns out to be no line, its operands say what it is.
-            Form::Line(_) => match self.op_of(v) {
+            Form::Row(_) | Form::Line(_) => match self.op_of(v) {
                 Some(op) => self.op_lanes(v, op, chunk)?,
                 None => return Err(Unsupported("a line that comes from nowhere")),
             },
@@ -377,7 +376,10 @@ impl<'m> Printer<'m> {
     /// The condition on which a value is the line that its form says; empty where it always is.
     fn rests(&self, v: Value, chunk: u32) -> String {
         self.rests_of(v).iter().fold(String::new(), |mut all, rest| {
-            let _ = write!(all, "ok{}_{chunk} && ", rest.index());
+            let _ = match self.form(*rest).is_whole() {
+                true => write!(all, "ok{} && ", rest.index()),
+                false => write!(all, "ok{}_{chunk} && ", rest.index()),
+            };
             all
         })
     }
@@ -435,7 +437,7 @@ impl<'m> Printer<'m> {
     /// The whole text around what was printed.
     fn finish(&mut self) -> String {
         let body = std::mem::take(&mut self.out);
-        let crate::back::Dim3 { x, y, z } = self.geometry.block;
+        let Dim3 { x, y, z } = self.geometry.block;
         let _ = writeln!(self.out, "#define FAR {FAR}ll");
         self.out.push_str(PRELUDE);
         let functions = self.functions();
@@ -463,7 +465,7 @@ impl<'m> Printer<'m> {
             super::super::tick::tick as *const () as usize
         );
         let closed: Vec<String> = self.closed.iter().map(|name| format!("{name} = 0;")).collect();
-        let _ = writeln!(self.out, "#define CLOSE {{ {} }}", closed.join(" "));
+        let _ = writeln!(self.out, "#define CLOSE if (st.faulted) {{ {} }}", closed.join(" "));
         self.print_joins();
         let _ = writeln!(self.out, "u32 kernel(char* ctx, const u64* args) {{\nState st = {{0}};");
         let _ = writeln!(self.out, "i64 budget = *(i64*)(ctx + {});", Field::BUDGET);
@@ -471,7 +473,7 @@ impl<'m> Printer<'m> {
         let limits = std::mem::take(&mut self.limits);
         // Those that others are made of come first: true ones, then by length.
         let mut limits: Vec<String> = limits.into_iter().collect();
-        limits.sort_by_key(|text| (!text.starts_with("const u64 X"), text.contains("w = ")));
+        limits.sort_by_key(|text| (!text.starts_with("const u64 X"), text.contains(" > ")));
         for limit in &limits {
             self.line(limit);
         }
@@ -484,8 +486,8 @@ impl<'m> Printer<'m> {
     }
 
     fn print_tables(&mut self) {
-        let crate::back::Dim3 { x, y, .. } = self.geometry.block;
-        let count = self.geometry.threads().next_multiple_of(LANES * self.chunks);
+        let Dim3 { x, y, .. } = self.geometry.block;
+        let count = self.room();
         for dim in self.tables.clone() {
             let entries: Vec<String> = (0..count)
                 .map(|t| match dim {
@@ -543,8 +545,8 @@ impl<'m> Printer<'m> {
         }
     }
 
-    /// The C name of how many offsets an access of `size` bytes may start at; `wide`: of all of a chunk's at neighbouring elements.
-    fn limit(&mut self, root: Root, write: bool, size: u32, wide: bool) -> Result<String> {
+    /// The C name of how many offsets an access of `size` bytes may start at; of so many chunks' at neighbouring elements, where not 0.
+    fn limit(&mut self, root: Root, write: bool, size: u32, wide: u32) -> Result<String> {
         let log2 = size.trailing_zeros();
         let name = Self::root_name(root)?;
         let short = format!("{}_{name}_{log2}", if write { 'W' } else { 'R' });
@@ -568,7 +570,7 @@ impl<'m> Printer<'m> {
             Root::Null => "0ull".to_owned(),
             Root::Unset | Root::Dynamic => return Err(Unsupported("a pointer that may point into several arrays")),
         };
-        let ends = (LANES - 1) * size;
+        let ends = (LANES * wide.max(1) - 1) * size;
         // Of writes the true limits are apart from those that a fault sets to 0, after which the slow way asks who is alive.
         let is_own = matches!(root, Root::Slot(_));
         let (kind, from) = match write && !is_own {
@@ -580,14 +582,15 @@ impl<'m> Printer<'m> {
             false => ("const u64", value),
         };
         self.limits.insert(format!("{kind} {short} = {from};"));
-        if !wide {
+        if wide == 0 {
             return Ok(short);
         }
+        let window = format!("{short}w{wide}");
         if kind == "u64" {
-            self.closed.insert(format!("{short}w"));
+            self.closed.insert(window.clone());
         }
-        self.limits.insert(format!("{kind} {short}w = {short} > {ends} ? {short} - {ends} : 0;"));
-        Ok(format!("{short}w"))
+        self.limits.insert(format!("{kind} {window} = {short} > {ends} ? {short} - {ends} : 0;"));
+        Ok(window)
     }
 
     fn check_length(&self) -> Result<()> {

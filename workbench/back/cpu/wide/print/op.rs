@@ -39,7 +39,7 @@ impl Printer<'_> {
         let s = self.scalar(v);
         let name = v.index();
         match self.form(v) {
-            Form::Group => {
+            Form::Group | Form::Row(_) => {
                 let value = self.op_one(v, op, 0)?;
                 self.line(format!("const {} v{name} = {value};", ctype(s)));
             }
@@ -62,16 +62,19 @@ impl Printer<'_> {
 
     /// Whether the operand of a widening does not wrap within the chunk.
     fn note_rest(&mut self, v: Value, op: &Op) {
-        let (Op::Convert(_, a), Form::Line(step)) = (op, self.form(v)) else { return };
+        let (Op::Convert(_, a), form) = (op, self.form(v)) else { return };
         let from = self.scalar(*a);
-        let reach = 15 * step;
+        let reach = self.reach(form);
         let (least, most) =
             if from.is_signed() { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
-        for u in 0..self.chunks {
+        for u in 0..self.times(form) {
             let one = self.one(*a, u);
-            let test =
-                if step > 0 { format!("{one} <= {}ll", most - reach) } else { format!("{one} >= {}ll", least - reach) };
-            self.line(format!("const b1 ok{}_{u} = {test};", v.index()));
+            let test = match reach > 0 {
+                true => format!("{one} <= {}ll", most - reach),
+                false => format!("{one} >= {}ll", least - reach),
+            };
+            let name = if form.is_whole() { String::new() } else { format!("_{u}") };
+            self.line(format!("const b1 ok{}{name} = {test};", v.index()));
         }
     }
 
@@ -139,7 +142,9 @@ impl Printer<'_> {
                 let version = self.printed[v.index()];
                 match self.local(*l, version) {
                     (name, Form::Lanes) => format!("{name}{}_{u}", l.index()),
-                    (_, Form::Line(step)) => format!("line_{kind}({}, {step})", self.local_one(*l, v, u)),
+                    (_, Form::Row(step) | Form::Line(step)) => {
+                        format!("line_{kind}({}, {step})", self.local_one(*l, v, u))
+                    }
                     _ => format!("splat_{kind}({})", self.local_one(*l, v, u)),
                 }
             }
@@ -459,6 +464,9 @@ impl Printer<'_> {
     fn local_one(&self, l: Local, v: Value, u: u32) -> String {
         match self.local(l, self.printed[v.index()]) {
             (name, Form::Group) => format!("{name}{}", l.index()),
+            (name, Form::Row(step)) => {
+                super::in_row(&format!("{name}{}", l.index()), self.scalar(v), step, u)
+            }
             (name, _) => format!("{name}{}_{u}", l.index()),
         }
     }
@@ -469,7 +477,7 @@ impl Printer<'_> {
         let (prefix, form) = self.local(l, place.version);
         let name = format!("{prefix}{}", l.index());
         match form {
-            Form::Group => {
+            Form::Group | Form::Row(_) => {
                 let value = self.one(v, 0);
                 self.line(format!("{name} = {value};"));
             }
@@ -511,11 +519,16 @@ impl Printer<'_> {
             if self.local(l, Version::Apart).0 == "l" {
                 continue;
             }
-            let (i, kind) = (l.index(), suffix(scalar_of(self.func.locals[l.index()].ty)));
+            let (i, s) = (l.index(), scalar_of(self.func.locals[l.index()].ty));
+            let kind = suffix(s);
             for u in 0..self.chunks {
                 let value = match self.local(l, Version::Together).1 {
                     Form::Group => format!("splat_{kind}(l{i})"),
                     Form::Chunk => format!("splat_{kind}(l{i}_{u})"),
+                    Form::Row(step) => {
+                        let first = super::in_row(&format!("l{i}"), s, step, u);
+                        format!("line_{kind}({first}, {step})")
+                    }
                     Form::Line(step) => format!("line_{kind}(l{i}_{u}, {step})"),
                     Form::Lanes => format!("l{i}_{u}"),
                 };

@@ -2,7 +2,7 @@
 //!
 //! Where a loop counts up to a bound that does not change, and an access is at a place that moves evenly with the counter, the places in
 //! the first and the last round bound all others. If both are in bounds, for each such access, the loop runs without their checks; else it
-//! runs with them. The conditions are computed in 128 bits, which nothing here leaves: a 32-bit number that is widened has to be in its
+//! runs with them. The conditions are computed in 128 bits, which nothing here leaves, or in 64 where that is certain: a 32-bit number that is widened has to be in its
 //! type's range at both ends, where it then is what the kernel computes modulo 2^32.
 
 use std::collections::HashSet;
@@ -16,6 +16,12 @@ use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value
 /// Deepest expression that is followed.
 const MAX_DEPTH: u32 = 24;
 
+/// Bytes to look ahead: what a memory's latency is worth.
+const AHEAD: i64 = 4096;
+
+/// Numbers below this may be added up in 64 bits.
+const LARGE: f64 = 1e18;
+
 /// Most products of two numbers in one: each is of 64 bits at most.
 const MAX_PRODUCTS: u32 = 2;
 
@@ -27,6 +33,8 @@ struct Counter {
     inclusive: bool,
     /// What a round adds.
     by: Value,
+    /// Bound on its absolute value.
+    most: f64,
     /// The locals that the loop sets, and the values that it defines.
     sets: HashSet<Local>,
     own: HashSet<Value>,
@@ -38,13 +46,23 @@ struct Line {
     a: String,
     b: String,
     products: u32,
+    /// Bounds on the absolute values of `a` and `b`, and on those of all that they are made of.
+    most: (f64, f64),
+    peak: f64,
     /// Expressions, as this one, with the least and most that they may be.
     needs: Vec<(String, String, String, String)>,
 }
 
 impl Line {
-    fn of(a: String) -> Self {
-        Line { a, b: "0".to_owned(), products: 0, needs: Vec::new() }
+    fn of(a: String, most: u64) -> Self {
+        let most = most as f64;
+        Line { a, b: "0".to_owned(), products: 0, most: (most, 0.0), peak: most, needs: Vec::new() }
+    }
+
+    /// Notes how large the expression itself may be.
+    fn noted(mut self, counter: &Counter) -> Self {
+        self.peak = self.peak.max(self.most.0 + self.most.1 * counter.most);
+        self
     }
 
     fn need(&mut self, least: impl ToString, most: impl ToString) {
@@ -137,7 +155,8 @@ impl Printer<'_> {
         let s = self.func.locals[local.index()].ty.scalar()?;
         let fits = matches!(s, Scalar::I32 | Scalar::U32 | Scalar::I64) && in_step && !inner;
         let sets = sets.into_iter().map(|(l, _)| l).collect();
-        let counter = Counter { local: *local, bound, inclusive, by, sets, own, version };
+        let most = if s.bits() == 32 { 4.3e9 } else { 1.9e19 };
+        let counter = Counter { local: *local, bound, inclusive, by, most, sets, own, version };
         (fits && self.func.ty(bound).scalar() == Some(s)).then_some((counter, body, step))
     }
 
@@ -153,20 +172,12 @@ impl Printer<'_> {
         }
     }
 
-    /// How far the counter's line reaches from a chunk's first thread to its last.
-    fn reach(&self, counter: &Counter) -> Option<i64> {
-        match self.local(counter.local, counter.version).1 {
-            Form::Line(step) if step > 0 => Some(step * i64::from(LANES - 1)),
-            form if form.is_one() => Some(0),
-            _ => None,
-        }
-    }
-
-    /// Declares the counter at both ends, for each chunk: `first<u>` and `last<u>`; the conditions on which these are the ends.
+    /// Declares the counter at both ends, once or for each chunk: `first<u>` and `last<u>`; the conditions on which these are the ends.
     fn ends(&mut self, counter: &Counter) -> Result<Option<Vec<String>>> {
-        let (Some(reach), Some(s)) = (self.reach(counter), self.func.locals[counter.local.index()].ty.scalar()) else {
-            return Ok(None);
-        };
+        let (prefix, form) = self.local(counter.local, counter.version);
+        let reach = self.reach(form);
+        let s = self.func.locals[counter.local.index()].ty.scalar();
+        let (Some(s), false) = (s, form == Form::Lanes || reach < 0) else { return Ok(None) };
         let parts = (self.line_of(counter.bound, 0, counter, 0), self.line_of(counter.by, 0, counter, 0));
         let (Some(bound), Some(by)) = parts else { return Ok(None) };
         let group = |v| self.ahead(v, counter.version) == Form::Group;
@@ -184,18 +195,30 @@ impl Printer<'_> {
             Scalar::U32 => i64::from(u32::MAX),
             _ => i64::MAX,
         };
-        let last = if counter.inclusive { bound.a.clone() } else { format!("({} - 1)", bound.a) };
-        let (prefix, form) = self.local(counter.local, counter.version);
-        for u in 0..self.chunks {
-            let now = match form {
-                Form::Group => format!("{prefix}{}", counter.local.index()),
-                _ => format!("{prefix}{}_{u}", counter.local.index()),
+        let number = if bound.peak.max(by.peak).max(counter.most) < LARGE { "i64" } else { "wide" };
+        let as_number = |text: &str| text.replace("(wide)", &format!("({number})"));
+        let (bound, by) = (as_number(&bound.a), as_number(&by.a));
+        let last = if counter.inclusive { bound } else { format!("({bound} - 1)") };
+        let times = self.times(form);
+        for u in 0..times {
+            let now = match form.is_whole() {
+                true => format!("{prefix}{}", counter.local.index()),
+                false => format!("{prefix}{}_{u}", counter.local.index()),
             };
-            self.line(format!("const wide first{u} = (wide){now}, last{u} = {last} - {reach};"));
+            self.line(format!("const {number} first{u} = ({number}){now}, last{u} = {last} - {reach};"));
         }
-        let mut all = vec![format!("({by} > 0 && {last} + {by} <= {most}ll)", by = by.a)];
-        all.extend((0..self.chunks).map(|u| format!("first{u} <= last{u}")));
+        let mut all = vec![format!("({by} > 0 && {last} + {by} <= {most}ll)")];
+        all.extend((0..times).map(|u| format!("first{u} <= last{u}")));
         Ok(Some(all))
+    }
+
+    /// The counter of a chunk's first thread at an end.
+    fn at_end(&self, end: &str, counter: &Counter, u: u32) -> String {
+        match self.local(counter.local, counter.version).1 {
+            Form::Row(step) if u > 0 => format!("({end}0 + {})", step * i64::from(LANES * u)),
+            form if form.is_whole() => format!("{end}0"),
+            _ => format!("{end}{u}"),
+        }
     }
 
     /// The conditions on which an access is in bounds in all rounds; `None` where nothing is known.
@@ -206,33 +229,44 @@ impl Printer<'_> {
         }
         let form = self.ahead(ptr, counter.version);
         let size = i64::from(s.size());
-        let (wide, ends) = match form {
-            Form::Group | Form::Chunk => (false, vec![0]),
-            Form::Line(step) if step == size => (true, vec![0]),
-            Form::Line(step) => (false, vec![0, step * i64::from(LANES - 1)]),
-            Form::Lanes => return Ok(None),
-        };
+        if form == Form::Lanes {
+            return Ok(None);
+        }
+        // Of neighbours the first tells where the window of limits allows it, of others both ends do.
+        let near = form.slope() == Some(size);
+        let ends = if near || form.is_one() { vec![0] } else { vec![0, self.reach(form)] };
         let mut all = Vec::new();
-        let chunks = if form == Form::Group { 1 } else { self.chunks };
-        for u in 0..chunks {
+        let mut ahead = None;
+        for u in 0..self.times(form) {
             let Some(line) = self.line_of(ptr, u, counter, 0) else { return Ok(None) };
-            let limit = self.limit(root, write, s.size(), wide)?;
-            let limit = if write { format!("X{limit}") } else { limit };
-            // A window's true limit is made of the true one.
-            let limit = match (write, wide) {
-                (true, true) => format!("((wide){} - {})", limit.trim_end_matches('w'), i64::from(LANES - 1) * size),
-                _ => format!("(wide){limit}"),
-            };
-            for at in ["first", "last"] {
+            let limit = self.limit(root, write, s.size(), 0)?;
+            let limit = format!("{}{limit}", if write { "X" } else { "" });
+            let limit = if near { format!("((wide){limit} - {})", self.reach(form)) } else { format!("(wide){limit}") };
+            let number = if line.peak < LARGE && counter.most < LARGE { "(i64)" } else { "(wide)" };
+            let mut push = |text: String| all.push(text.replace("(wide)", number));
+            for end in ["first", "last"] {
+                let at = self.at_end(end, counter, u);
                 for end in &ends {
-                    all.push(format!("within({} + {} * {at}{u} + {end}, 0, {limit})", line.a, line.b));
+                    push(format!("within({} + {} * {at} + {end}, 0, {limit})", line.a, line.b));
                 }
                 for (a, b, least, most) in &line.needs {
-                    all.push(format!("within({a} + {b} * {at}{u}, {least}, {most})"));
+                    push(format!("within({a} + {b} * {at}, {least}, {most})"));
                 }
             }
+            ahead = Some(line.b);
+        }
+        // The machine sees by itself where small steps go.
+        let by = self.line_of(counter.by, 0, counter, 0).filter(|_| !write && near && self.known(counter.by).is_none());
+        if let (Some(ahead), Some(by)) = (ahead, by) {
+            let rounds = (AHEAD / (i64::from(LANES * self.chunks) * size)).max(1);
+            self.looks_ahead.insert(ptr, format!("(i64)({ahead} * {}) * {rounds}", by.a));
         }
         Ok(Some(all))
+    }
+
+    /// A bound on the absolute value of an integer.
+    fn most(&self, v: Value) -> u64 {
+        self.forms[0].magnitude(v, 8)
     }
 
     /// A value of a loop as a line of its counter: of a chunk's first thread.
@@ -246,22 +280,37 @@ impl Printer<'_> {
         }
         let form = self.ahead(v, counter.version);
         if !counter.own.contains(&v) {
-            let is_line = form.is_one() || matches!(form, Form::Line(_)) && self.rests_of(v).is_empty();
-            return is_line.then(|| Line::of(format!("(wide){}", self.one(v, u))));
+            let is_line = form.is_one() || form != Form::Lanes && self.rests_of(v).is_empty();
+            return is_line.then(|| Line::of(format!("(wide){}", self.one(v, u)), self.most(v)));
         }
         let of = |v: &Value| self.line_of(*v, u, counter, depth + 1);
         let op = self.op_of(v)?;
         Some(match op {
-            Op::Const(c) => Line::of(format!("(wide){}", Self::constant(*c))),
-            Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if ty == Type::Ptr => Line::of("(wide)0".to_owned()),
-            Op::Param(i) => Line::of(format!("(wide)*(const {}*)(args + {i})", super::ctype(ty.scalar()?))),
-            Op::Builtin(b) if form != Form::Lanes => Line::of(format!("(wide){}", self.builtin_one(*b, u))),
-            Op::Get(l) if *l == counter.local => Line { b: "1".to_owned(), ..Line::of("(wide)0".to_owned()) },
-            Op::Get(l) if !counter.sets.contains(l) => match self.local(*l, counter.version) {
-                (name, Form::Group) => Line::of(format!("(wide){name}{}", l.index())),
-                (name, Form::Chunk | Form::Line(_)) => Line::of(format!("(wide){name}{}_{u}", l.index())),
-                _ => return None,
-            },
+            Op::Const(c) => Line::of(format!("(wide){}", Self::constant(*c)), self.most(v)),
+            Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if ty == Type::Ptr => {
+                Line::of("(wide)0".to_owned(), 0)
+            }
+            Op::Param(i) => {
+                Line::of(format!("(wide)*(const {}*)(args + {i})", super::ctype(ty.scalar()?)), self.most(v))
+            }
+            Op::Builtin(b) if form != Form::Lanes => {
+                Line::of(format!("(wide){}", self.builtin_one(*b, u)), self.most(v))
+            }
+            Op::Get(l) if *l == counter.local => {
+                let zero = Line::of("(wide)0".to_owned(), 0);
+                Line { b: "1".to_owned(), most: (0.0, 1.0), ..zero }.noted(counter)
+            }
+            Op::Get(l) if !counter.sets.contains(l) => {
+                let (name, form) = self.local(*l, counter.version);
+                let name = format!("{name}{}", l.index());
+                let text = match form {
+                    Form::Group => name,
+                    Form::Row(step) => super::in_row(&name, super::scalar_of(ty), step, u),
+                    Form::Chunk | Form::Line(_) => format!("{name}_{u}"),
+                    Form::Lanes => return None,
+                };
+                Line::of(format!("(wide){text}"), self.most(v))
+            }
             Op::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), x, y) => {
                 let (mut x, y) = (of(x)?, of(y)?);
                 let sign = if *op == BinaryOp::Add { '+' } else { '-' };
@@ -270,8 +319,11 @@ impl Printer<'_> {
                     a: format!("({} {sign} {})", x.a, y.a),
                     b: if x.b == "0" && y.b == "0" { x.b } else { format!("({} {sign} {})", x.b, y.b) },
                     products: x.products.max(y.products),
+                    most: (x.most.0 + y.most.0, x.most.1 + y.most.1),
+                    peak: x.peak.max(y.peak),
                     needs: x.needs,
                 }
+                .noted(counter)
             }
             Op::Binary(BinaryOp::Mul, x, y) => {
                 let (x, y) = (of(x)?, of(y)?);
@@ -284,15 +336,20 @@ impl Printer<'_> {
                     a: format!("({} * {})", x.a, y.a),
                     b: if x.b == "0" { x.b } else { format!("({} * {})", x.b, y.a) },
                     products: x.products + y.products + 1,
+                    most: (x.most.0 * y.most.0, x.most.1 * y.most.0),
+                    peak: x.peak.max(y.peak),
                     needs: x.needs,
                 }
+                .noted(counter)
             }
             Op::Binary(BinaryOp::Shl, x, y) => {
                 let by = self.known(*y).filter(|n| (0..31).contains(n))?;
                 let x = of(x)?;
                 let times =
                     |part: &str| if part == "0" { "0".to_owned() } else { format!("({part} * {})", 1i64 << by) };
-                Line { a: times(&x.a), b: times(&x.b), ..x }
+                let grown = (1i64 << by) as f64;
+                let most = (x.most.0 * grown, x.most.1 * grown);
+                Line { a: times(&x.a), b: times(&x.b), most, ..x }.noted(counter)
             }
             Op::Convert(to, x) => {
                 let from = self.func.ty(*x).scalar()?;
@@ -302,9 +359,8 @@ impl Printer<'_> {
                 }
                 if from.bits() < to.bits() {
                     let reach = match self.ahead(*x, counter.version) {
-                        Form::Line(step) => step * i64::from(LANES - 1),
                         Form::Lanes => return None,
-                        _ => 0,
+                        form => self.reach(form),
                     };
                     let (least, most) =
                         if from.is_signed() { (i64::from(i32::MIN), 1i64 << 31) } else { (0, 1i64 << 32) };
@@ -324,8 +380,11 @@ impl Printer<'_> {
                     a: format!("({} + {} * {bytes})", p.a, i.a),
                     b: if p.b == "0" && i.b == "0" { p.b } else { format!("({} + {} * {bytes})", p.b, i.b) },
                     products: p.products.max(i.products),
+                    most: (p.most.0 + i.most.0 * f64::from(bytes), p.most.1 + i.most.1 * f64::from(bytes)),
+                    peak: p.peak.max(i.peak),
                     needs: i.needs,
                 }
+                .noted(counter)
             }
             _ => return None,
         })

@@ -46,7 +46,7 @@ impl<'m> Printer<'m> {
 
     /// How many threads the memory that a block keeps has room for: whole groups.
     pub(super) fn room(&self) -> u32 {
-        self.geometry.threads().next_multiple_of(LANES * self.chunks)
+        self.geometry.threads().next_multiple_of(LANES * self.geometry.chunks)
     }
 
     /// What a block keeps starts as poison.
@@ -105,6 +105,7 @@ impl<'m> Printer<'m> {
     /// blocks after the other, because these are neighbours in memory as well.
     fn blocks(&mut self) -> Result<()> {
         let stretch = Stretch::of(&self.func.body);
+        self.chunks = self.group_size(stretch);
         let (group, threads, width) = (LANES * self.chunks, self.geometry.threads(), self.geometry.block.x);
         let row = match () {
             () if threads % group != 0 => threads,
@@ -134,6 +135,8 @@ impl<'m> Printer<'m> {
 
     /// A region, as a loop over groups of threads; `done` are statements that need not be printed.
     pub(super) fn region(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
+        self.chunks = self.group_size(stretch);
+        self.halves = self.halves(stretch);
         let group = LANES * self.chunks;
         let threads = self.geometry.threads();
         let full = threads / group * group;
@@ -304,7 +307,7 @@ impl<'m> Printer<'m> {
                     self.line(format!("{} l{i}_{u} = ld_{}({from});", vtype(s), kept_from(s)));
                 }
             }
-            (_, Form::Group) => self.line(format!("{} l{i} = {};", ctype(s), poison(ty))),
+            (_, Form::Group | Form::Row(_)) => self.line(format!("{} l{i} = {};", ctype(s), poison(ty))),
             (_, Form::Chunk | Form::Line(_)) => {
                 for u in 0..self.chunks {
                     self.line(format!("{} l{i}_{u} = {};", ctype(s), poison(ty)));

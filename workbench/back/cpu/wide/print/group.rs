@@ -1,0 +1,125 @@
+//! How many chunks a group is: as many as keep the machine busy without running out of registers.
+//!
+//! Short regions gain, long ones spill. A loop in which threads walk memory side by side (`for (i = tid; i < n; i += blockDim.x)`) wants
+//! wide groups for another reason: a round then reads one long piece. A step of a tree of reductions wants narrow ones, because it halves
+//! the threads that do anything, and what is not there costs nothing only by the group.
+
+use super::control::Stretch;
+use super::{Form, Printer, Version};
+use crate::back::Dim3;
+use crate::back::cpu::analysis::FuncInfo;
+use crate::back::cpu::wide::forms::{LANES, Survey, first_exit};
+use crate::ir::{Block, CompareOp, Function, Op, Stmt, Value};
+use crate::pass::regions::{Node, Sequence};
+
+/// Most chunks of a group.
+const MOST: u32 = 16;
+
+/// By how many statements a region has.
+fn by_length(statements: usize) -> u32 {
+    match statements {
+        0..=70 => 4,
+        71..=180 => 2,
+        _ => 1,
+    }
+}
+
+fn length(stmts: &[Stmt]) -> usize {
+    stmts.iter().map(|stmt| 1 + stmt.blocks().into_iter().map(Block::count).sum::<usize>()).sum()
+}
+
+/// How many statements the longest region has.
+fn longest_region(sequence: &Sequence, block: &Block) -> usize {
+    let one = |node: &Node| match node {
+        Node::Region(range) => length(&block.stmts[range.clone()]),
+        Node::If { stmt, then: a, els: b } | Node::Loop { stmt, body: a, step: b } => {
+            let blocks = block.stmts[*stmt].blocks();
+            [a, b].into_iter().zip(blocks).map(|(s, b)| longest_region(s, b)).max().unwrap_or(0)
+        }
+        Node::Scope { stmt, body } => block.stmts[*stmt].blocks().first().map_or(0, |b| longest_region(body, b)),
+        Node::Barrier(_) | Node::Collective(_) | Node::Jump(_) => 0,
+    };
+    sequence.nodes.iter().map(one).max().unwrap_or(0)
+}
+
+/// The most chunks that a group of a kernel's has anywhere. Where a block's rows of threads are several chunks long, no group is of several
+/// rows: the threads of one are neighbours in all that they do.
+pub(super) fn most(func: &Function, info: &FuncInfo, survey: &Survey, block: Dim3) -> u32 {
+    let Dim3 { x, y, z } = block;
+    let length = match info.split.as_deref() {
+        None => info.stmts,
+        Some(plan) => longest_region(&plan.regions.body, &func.body),
+    };
+    let wanted = if survey.has_exits() { MOST } else { by_length(length) };
+    let chunks = (x * y * z).div_ceil(LANES);
+    let fits = |size: u32| size <= chunks && (y * z == 1 || x < 2 * LANES || x.is_multiple_of(LANES * size));
+    let mut size = 1;
+    while size < wanted && fits(size * 2) {
+        size *= 2;
+    }
+    size
+}
+
+impl Printer<'_> {
+    /// How many chunks a group of a region is.
+    pub(super) fn group_size(&self, stretch: Stretch<'_>) -> u32 {
+        if self.halves(stretch) {
+            return 1;
+        }
+        let wanted = self.walk_width(stretch).unwrap_or_else(|| by_length(length(stretch.stmts)));
+        wanted.min(self.geometry.chunks)
+    }
+
+    /// Of a region that walks memory how many chunks may run in step.
+    fn walk_width(&self, stretch: Stretch<'_>) -> Option<u32> {
+        let mut widest = None;
+        let mut look = |stmt: &Stmt| {
+            let Some((_, cond, _)) = first_exit(stmt) else { return };
+            let mut lanes = 0;
+            for block in stmt.blocks() {
+                block.for_each_stmt(&mut |s| {
+                    lanes += usize::from(s.result().is_some_and(|v| self.ahead(v, Version::Together) == Form::Lanes));
+                });
+            }
+            let of = match lanes {
+                _ if self.row_below(cond).is_none() => return,
+                0..=6 => MOST,
+                7..=12 => MOST / 2,
+                _ => return,
+            };
+            widest = Some(widest.map_or(of, |w: u32| w.min(of)));
+        };
+        for stmt in stretch.stmts {
+            look(stmt);
+            stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut look));
+        }
+        widest
+    }
+
+    /// Where a condition is that a row that grows is below one number, the row.
+    fn row_below(&self, cond: Value) -> Option<Value> {
+        let (row, one) = match self.op_of(cond) {
+            Some(Op::Compare(CompareOp::Lt | CompareOp::Le, a, b)) => (*a, *b),
+            Some(Op::Compare(CompareOp::Gt | CompareOp::Ge, a, b)) => (*b, *a),
+            _ => return None,
+        };
+        let of = |v: Value| self.ahead(v, Version::Together);
+        (matches!(of(row), Form::Row(step) if step > 0) && of(one) == Form::Group).then_some(row)
+    }
+
+    /// Whether a region does nothing but what an `if` guards that the first threads of a block take: a step of a tree of reductions. Of a
+    /// group that does not take it, no later one does either.
+    pub(super) fn halves(&self, stretch: Stretch<'_>) -> bool {
+        let Some((Stmt::If { cond, els, .. }, before)) = stretch.stmts.split_last() else { return false };
+        // Small, so that it does not wrap around in any group of the block.
+        let is_small = self.row_below(*cond).is_some_and(|row| self.forms[0].magnitude(row, 8) < 1 << 30);
+        let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(_, op) if !matches!(op, Op::Load { .. }));
+        let mut loops = false;
+        stretch.stmts.iter().for_each(|s| {
+            loops |= matches!(s, Stmt::Loop { .. });
+            s.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut |s| loops |= matches!(s, Stmt::Loop { .. })));
+        });
+        let is_alone = els.is_empty() && !loops && before.iter().all(is_pure);
+        self.split.is_some() && !self.walk.has_masks && is_alone && is_small
+    }
+}
