@@ -21,6 +21,12 @@ const MAX_ROUNDS: usize = 12;
 /// Most numbers that a line's being one may rest on.
 const MAX_RESTS: usize = 3;
 
+/// How many operations a number is followed through to see how large it can be.
+pub const FOLLOWED: u32 = 8;
+
+/// Below this numbers of 32 bits do not wrap around from one thread of a block to another.
+pub const SMALL: u64 = 1 << 30;
+
 /// What a value is to a group of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -417,7 +423,7 @@ impl<'f> Forms<'f> {
             Op::Convert(_, a) if self.func.ty(*a).scalar().is_some_and(|s| !s.is_float()) => {
                 let n = of(a);
                 // A conversion to a narrower type, or of a negative number to an unsigned one, may give any.
-                (n < by_type || by_type == u64::MAX).then_some(n).filter(|_| self.keeps_value(v, *a))
+                (n < by_type || by_type == u64::MAX).then_some(n).filter(|n| self.keeps_value(v, *a, *n))
             }
             Op::Binary(BinaryOp::Add, a, b) => of(a).checked_add(of(b)),
             // An unsigned difference may wrap around.
@@ -440,9 +446,13 @@ impl<'f> Forms<'f> {
         found.filter(|n| *n < 1 << 63).map_or(by_type, |n| n.min(by_type))
     }
 
-    fn keeps_value(&self, v: Value, a: Value) -> bool {
+    fn keeps_value(&self, v: Value, a: Value, n: u64) -> bool {
         let (Some(to), Some(from)) = (self.func.ty(v).scalar(), self.func.ty(a).scalar()) else { return false };
-        to.bits() > from.bits() && (to.is_signed() || !from.is_signed())
+        match to.bits() > from.bits() {
+            true => to.is_signed() || !from.is_signed(),
+            // A small number is the same one in both.
+            false => !from.is_signed() && n < 1 << (to.bits() - 1),
+        }
     }
 
     /// `varies`: whether some of the lanes that are around it may not be in it.
@@ -599,7 +609,7 @@ impl<'f> Forms<'f> {
                 (form, _) if form.is_one() => plain(form),
                 (form @ (Form::Row(_) | Form::Line(_)), Some(from)) if is_int && from.is_int() => {
                     let mut rests = self.rests[a.index()].clone();
-                    if from.bits() < to.bits() {
+                    if from.bits() < to.bits() && self.magnitude(*a, FOLLOWED) >= SMALL {
                         rests.push(v);
                     }
                     (form, rests)

@@ -6,7 +6,7 @@
 
 use super::{Form, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::faults::SiteKind;
-use crate::back::cpu::wide::forms::first_exit;
+use crate::back::cpu::wide::forms::{FOLLOWED, SMALL, first_exit};
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{BinaryOp, Block, CompareOp, Label, Op, Scalar, Scope, Stmt, UnaryOp, Value};
 use crate::source::Span;
@@ -262,7 +262,7 @@ impl Printer<'_> {
         };
         // A line that wraps around has its ends in the middle. A test of the end that would wrap sees it by itself.
         let grows = step > 0;
-        let sees = of_last == grows || self.forms_of(line).magnitude(line, 8) < 1 << 30;
+        let sees = of_last == grows || self.forms_of(line).magnitude(line, FOLLOWED) < SMALL;
         let parts: Vec<String> = (0..if is_whole { 1 } else { self.chunks })
             .map(|u| {
                 let (x, y, rests) = (self.one(line, u), self.one(one, u), self.rests(line, u));

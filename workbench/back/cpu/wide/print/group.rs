@@ -8,7 +8,7 @@ use super::control::Stretch;
 use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::FuncInfo;
-use crate::back::cpu::wide::forms::{LANES, Survey, first_exit};
+use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
 use crate::ir::{Block, CompareOp, Function, Op, Stmt, Value};
 use crate::pass::regions::{Node, Sequence};
 
@@ -112,7 +112,7 @@ impl Printer<'_> {
     pub(super) fn halves(&self, stretch: Stretch<'_>) -> bool {
         let Some((Stmt::If { cond, els, .. }, before)) = stretch.stmts.split_last() else { return false };
         // Small, so that it does not wrap around in any group of the block.
-        let is_small = self.row_below(*cond).is_some_and(|row| self.forms[0].magnitude(row, 8) < 1 << 30);
+        let is_small = self.row_below(*cond).is_some_and(|row| self.forms[0].magnitude(row, FOLLOWED) < SMALL);
         let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(_, op) if !matches!(op, Op::Load { .. }));
         let mut loops = false;
         stretch.stmts.iter().for_each(|s| {

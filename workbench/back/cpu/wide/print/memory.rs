@@ -7,7 +7,7 @@ use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::DescField;
 use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{AtomicOp, Op, Scalar, Type, Value};
+use crate::ir::{AtomicOp, Op, ParamType, Scalar, Type, Value};
 use crate::source::Span;
 
 /// An access to one allocation.
@@ -428,16 +428,23 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Stores all lanes of a chunk at neighbouring elements: past the cache where nothing reads an array that the cache does not hold.
+    /// Stores all lanes of a chunk at neighbouring elements: past the cache where the kernel does not read the array, and the cache does not
+    /// hold all that it works on.
     fn store_full(&mut self, access: &Access, off: &str, lanes: &str) -> String {
         let (base, kind) = (&access.base, access.kind);
         let plain = format!("st_{kind}({base} + {off}, {lanes})");
         match access.root {
             Root::Param(i) if access.s.size() >= 4 && !self.reads.contains(&i) => {
+                let (len, cache) = (DescField::LEN, cache_bytes());
+                let params = self.func.params.iter().enumerate();
+                let all: Vec<String> = params
+                    .filter(|(_, param)| !matches!(param.ty, ParamType::Scalar(_)))
+                    .map(|(i, _)| format!("*(const u64*)(D_p{i} + {len})"))
+                    .collect();
                 self.limits.insert(format!(
-                    "const b1 nt_p{i} = *(const u64*)(D_p{i} + {}) >= {}ull;",
-                    DescField::LEN,
-                    cache_bytes()
+                    "const b1 nt_p{i} = {} >= {cache}ull && *(const u64*)(D_p{i} + {len}) >= {}ull;",
+                    all.join(" + "),
+                    cache / 16
                 ));
                 self.streams = true;
                 format!("if (nt_p{i} && is_line({base} + {off})) nt_{kind}({base} + {off}, {lanes}); else {plain}")

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use super::{Form, Printer, Version};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::wide::Result;
-use crate::back::cpu::wide::forms::{LANES, first_exit};
+use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, first_exit};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value};
 
 /// Deepest expression that is followed.
@@ -266,7 +266,7 @@ impl Printer<'_> {
 
     /// A bound on the absolute value of an integer.
     fn most(&self, v: Value) -> u64 {
-        self.forms[0].magnitude(v, 8)
+        self.forms[0].magnitude(v, FOLLOWED)
     }
 
     /// A value of a loop as a line of its counter: of a chunk's first thread.
@@ -357,7 +357,7 @@ impl Printer<'_> {
                 if from.bits() < 32 || to.bits() < 32 {
                     return None;
                 }
-                if from.bits() < to.bits() {
+                if from.bits() < to.bits() && self.most(*x) >= SMALL {
                     let reach = match self.ahead(*x, counter.version) {
                         Form::Lanes => return None,
                         form => self.reach(form),
