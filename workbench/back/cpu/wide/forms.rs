@@ -103,6 +103,8 @@ pub struct Geometry {
     pub block: Dim3,
     /// Most chunks of a group.
     pub chunks: u32,
+    /// Whether groups run along rows of blocks that are neighbours in x.
+    pub spans: bool,
 }
 
 impl Geometry {
@@ -116,6 +118,8 @@ impl Geometry {
         let even = |n: u32| n.is_multiple_of(LANES);
         let whole = |n: u32| n.is_multiple_of(LANES * self.chunks);
         match dim {
+            // Asked of places alone, which are rows.
+            _ if self.spans => Form::Group,
             0 if x == 1 => Form::Group,
             0 if whole(x) || y * z == 1 => Form::Row(1),
             0 if even(x) => Form::Line(1),
@@ -133,6 +137,8 @@ pub struct Forms<'f> {
     func: &'f Function,
     geometry: Geometry,
     split: Option<&'f SplitPlan>,
+    /// Of blocks that are one long row the values that are a thread's place in it.
+    places: Option<&'f HashSet<Value>>,
     /// For each value.
     pub values: Vec<Form>,
     /// For each local.
@@ -306,12 +312,14 @@ impl<'f> Forms<'f> {
         info: &'f FuncInfo,
         geometry: Geometry,
         survey: &'f Survey,
+        places: Option<&'f HashSet<Value>>,
     ) -> Result<[Self; 2], Unsupported> {
-        let apart = Forms::solve(func, info, geometry, survey, HashSet::new())?;
+        let solve = |rounds| Forms::solve(func, info, geometry, survey, places, rounds);
+        let apart = solve(HashSet::new())?;
         let divergent = |c: &&Candidate| apart.divergent[c.label.index()];
         let mut rounds: HashSet<Label> = survey.candidates.iter().filter(divergent).map(|c| c.label).collect();
         loop {
-            let together = Forms::solve(func, info, geometry, survey, rounds.clone())?;
+            let together = solve(rounds.clone())?;
             // Lanes leave at different times after all, or each by a number of its own.
             let mut good = rounds.clone();
             func.body.for_each_stmt(&mut |stmt| {
@@ -349,6 +357,7 @@ impl<'f> Forms<'f> {
         info: &'f FuncInfo,
         geometry: Geometry,
         survey: &'f Survey,
+        places: Option<&'f HashSet<Value>>,
         rounds: HashSet<Label>,
     ) -> Result<Self, Unsupported> {
         let values = func.values.len();
@@ -356,6 +365,7 @@ impl<'f> Forms<'f> {
             func,
             geometry,
             split: info.split.as_deref(),
+            places,
             values: vec![Form::Group; values],
             locals: vec![Form::Group; func.locals.len()],
             ops: vec![None; values],
@@ -484,7 +494,8 @@ impl<'f> Forms<'f> {
                 let i = v.index();
                 self.ops[i] = Some(op);
                 self.roots[i] = self.root(op);
-                let (form, rests) = self.op(*v, op);
+                let is_place = self.places.is_some_and(|places| places.contains(v));
+                let (form, rests) = if is_place { (Form::Row(1), Vec::new()) } else { self.op(*v, op) };
                 let is_kept = matches!(self.split.map(|s| s.values[i]), Some(ValueHome::Scratch(..)));
                 if rests.len() > MAX_RESTS || is_kept {
                     (self.values[i], self.rests[i]) = (Form::Lanes, Vec::new());

@@ -14,6 +14,7 @@ mod compiler;
 mod forms;
 mod print;
 mod scopes;
+mod spans;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -232,7 +233,8 @@ fn printed(
     if info.waits.contains(&true) {
         return Err(sentence(Unsupported("a loop that waits for other threads")));
     }
-    let printed = Printer::print(module, globals, &function, &info, &Survey::new(&function), block)
+    let places = spans::places(&function, block);
+    let printed = Printer::print(module, globals, &function, &info, (&Survey::new(&function), places.as_ref()), block)
         .map_err(sentence)?;
     let keeps = info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize));
     Ok((printed, keeps))

@@ -430,8 +430,33 @@ GATHER_SMALL(ga_u8, u8)
 GATHER_SMALL(ga_i16, i16)
 GATHER_SMALL(ga_u16, u16)
 FN m16 ga_b1(m16 m, const char* p, vi64 o) { return truth_i32(ga_u8(m, p, o)); }
-FN vf32 gx_f32(m16 m, const char* p, vi32 i) { return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, i, p, 4); }
-FN vi32 gx_i32(m16 m, const char* p, vi32 i) { return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, i, p, 4); }
+/* Two lanes as one number: the soonest way to read them one by one. */
+FN u64 pair(vi32 i, int n) {
+    __m128i four = n < 2 ? _mm512_castsi512_si128(i) : n < 4 ? _mm512_extracti32x4_epi32(i, 1)
+                 : n < 6 ? _mm512_extracti32x4_epi32(i, 2) : _mm512_extracti32x4_epi32(i, 3);
+    return (u64)(n & 1 ? _mm_extract_epi64(four, 1) : _mm_extract_epi64(four, 0));
+}
+/* Sixteen loads, which on some machines take half as long as a gather does. */
+#define ALL_OF(m) (__builtin_constant_p(m) && (m16)(m) == 0xffff)
+FN __m128 four(f32 a, f32 b, f32 c, f32 d) { return _mm_setr_ps(a, b, c, d); }
+FN vf32 join4(__m128 a, __m128 b, __m128 c, __m128 d) {
+    return joinf8(_mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1), _mm256_insertf128_ps(_mm256_castps128_ps256(c), d, 1));
+}
+#define SIXTEEN(at) \
+    join4(four(at(0), at(1), at(2), at(3)), four(at(4), at(5), at(6), at(7)), four(at(8), at(9), at(10), at(11)), \
+          four(at(12), at(13), at(14), at(15)))
+FN vf32 gx_f32(m16 m, const char* p, vi32 i) {
+    if (ALL_OF(m)) {
+#define AT(l) ((const f32*)p)[(u32)(pair(i, (l) / 2) >> (l) % 2 * 32)]
+        return SIXTEEN(AT);
+#undef AT
+    }
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, i, p, 4);
+}
+FN vi32 gx_i32(m16 m, const char* p, vi32 i) {
+    if (ALL_OF(m)) return _mm512_castps_si512(gx_f32(m, p, i));
+    return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, i, p, 4);
+}
 FN vf64 gx_f64(m16 m, const char* p, vi32 i) {
     return (vf64){_mm512_mask_i32gather_pd(_mm512_setzero_pd(), LOW(m), low8(i), p, 8), _mm512_mask_i32gather_pd(_mm512_setzero_pd(), HIGH(m), high8(i), p, 8)};
 }
@@ -439,8 +464,16 @@ FN vi64 gx_i64(m16 m, const char* p, vi32 i) {
     return (vi64){_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), LOW(m), low8(i), p, 8), _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), HIGH(m), high8(i), p, 8)};
 }
 /* A line of elements, of which all are in bounds; the step in bytes. */
-FN vf32 gl_f32(m16 m, const char* p, i32 step) { return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, line_i32(0, step), p, 1); }
-FN vi32 gl_i32(m16 m, const char* p, i32 step) { return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, line_i32(0, step), p, 1); }
+FN vf32 gl_f32(m16 m, const char* p, i32 step) {
+#define AT(l) (*(const f32*)(p + (l) * (i64)step))
+    if (ALL_OF(m)) return SIXTEEN(AT);
+#undef AT
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, line_i32(0, step), p, 1);
+}
+FN vi32 gl_i32(m16 m, const char* p, i32 step) {
+    if (ALL_OF(m)) return _mm512_castps_si512(gl_f32(m, p, step));
+    return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, line_i32(0, step), p, 1);
+}
 FN vf64 gl_f64(m16 m, const char* p, i32 step) { return ga_f64(m, p, line_i64(0, step)); }
 FN vi64 gl_i64(m16 m, const char* p, i32 step) { return ga_i64(m, p, line_i64(0, step)); }
 FN void sc_f32(m16 m, char* p, vi64 o, vf32 x) {
@@ -486,11 +519,19 @@ FN vi64 far_v(vi64 index, i64 reach, i64 size) {
 }
 
 /* What went wrong: of all faults that of the lowest block's lowest thread is kept, and what is lower runs on. `now` is the running block,
-   counted from the first of the call. */
-typedef struct { u32 faulted, thread, block, now; u64 site, a, b; } State;
-COLD void note(State* st, u64 site, u32 thread, u64 a, u64 b) {
-    if (st->faulted && (st->block < st->now || (st->block == st->now && st->thread <= thread))) return;
-    *st = (State){1, thread, st->now, st->now, site, a, b};
+   counted from the first of the call; where blocks are one long row, of threads SPAN each, `t` counts along it and `row` counts rows. */
+typedef struct { u32 faulted, thread, block, now, row; u64 site, a, b; } State;
+#ifdef SPAN
+#define BLOCK_OF(st, t) ((t) / SPAN)
+#define THREAD_OF(st, t) ((st)->row * SPAN + (t) % SPAN)
+#else
+#define BLOCK_OF(st, t) ((st)->now)
+#define THREAD_OF(st, t) (t)
+#endif
+COLD void note(State* st, u64 site, u32 t, u64 a, u64 b) {
+    u32 block = BLOCK_OF(st, t), thread = THREAD_OF(st, t);
+    if (st->faulted && (st->block < block || (st->block == block && st->thread <= thread))) return;
+    *st = (State){1, thread, block, st->now, st->row, site, a, b};
 }
 /* At a place all lanes share; nothing when nobody is there. */
 COLD void note_one(State* st, u64 site, u32 t, m16 m, u64 a, u64 b) {
@@ -501,8 +542,18 @@ COLD void note_lanes(State* st, u64 site, u32 t, m16 m, vi64 a, vi64 b) {
 }
 /* Those of a chunk that have not faulted. */
 FN m16 alive(const State* st, u32 t) {
-    if (!st->faulted || st->now < st->block || st->thread >= t + 16) return 0xffff;
-    return st->thread <= t ? 0 : (m16)((1u << (st->thread - t)) - 1);
+    if (!st->faulted) return 0xffff;
+#ifdef SPAN
+    m16 m = 0;
+    for (u32 l = 0; l < 16; l++) {
+        u32 block = BLOCK_OF(st, t + l), thread = THREAD_OF(st, t + l);
+        if (block < st->block || (block == st->block && thread < st->thread)) m |= (m16)(1u << l);
+    }
+    return m;
+#else
+    if (st->now < st->block || (st->now == st->block && st->thread >= t + 16)) return 0xffff;
+    return st->now > st->block || st->thread <= t ? 0 : (m16)((1u << (st->thread - t)) - 1);
+#endif
 }
 /* Who of the lanes does not do an access: those out of bounds, which are noted, and those that faulted before. */
 COLD m16 bad_lanes(State* st, u64 site, u32 t, m16 m, u64 limit, vi64 o, vi64 b) {
@@ -527,8 +578,16 @@ COLD_LOAD(u8, vi32) COLD_LOAD(i16, vi32) COLD_LOAD(u16, vi32) COLD_LOAD(b1, m16)
 COLD_STORE(f32, vf32) COLD_STORE(f64, vf64) COLD_STORE(i32, vi32) COLD_STORE(i64, vi64) COLD_STORE(i8, vi32)
 COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
 
-/* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one core. */
-#define RMW(name, ty, vty, lane_get, expr) \
+/* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: there, at 32-bit indices of elements,
+   where nobody asks what was there before; `up1`: with one number for all. */
+#define ONCE(fetch) old = fetch(at, val, __ATOMIC_SEQ_CST)
+#define RETRY(expr) \
+    do { \
+        __typeof__(*at) new; \
+        __atomic_load(at, &old, __ATOMIC_SEQ_CST); \
+        do new = expr; while (!__atomic_compare_exchange(at, &old, &new, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+    } while (0)
+#define RMW(name, ty, vty, alone, expr) \
     FN vty at_##name##_shared(m16 m, char* p, vi64 o, vty x) { \
         i64 q[16]; ty v[16], r[16] = {0}; \
         __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); \
@@ -540,25 +599,53 @@ COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
         } \
         __builtin_memcpy(&x, r, sizeof r); return x; \
     } \
+    FN void up_##name(m16 m, char* p, vi32 i, vty x) { \
+        i32 q[16]; ty v[16]; \
+        __builtin_memcpy(q, &i, 64); __builtin_memcpy(v, &x, sizeof v); \
+        if (m == 0xffff) { \
+            _Pragma("GCC unroll 8") \
+            for (int l = 0; l < 16; l += 2) { \
+                u64 two = pair(i, l / 2); \
+                { ty* at = (ty*)p + (u32)two; ty old = *at, val = v[l]; *at = expr; } \
+                { ty* at = (ty*)p + (two >> 32); ty old = *at, val = v[l + 1]; *at = expr; } \
+            } \
+        } else { \
+            LOOP_LANES(m) { ty* at = (ty*)p + q[l]; ty old = *at, val = v[l]; *at = expr; } \
+        } \
+    } \
+    FN void up1_##name(m16 m, char* p, vi32 i, ty val) { \
+        i32 q[16]; \
+        __builtin_memcpy(q, &i, 64); \
+        if (m == 0xffff) { \
+            _Pragma("GCC unroll 8") \
+            for (int l = 0; l < 8; l++) { \
+                u64 two = pair(i, l); \
+                { ty* at = (ty*)p + (u32)two; ty old = *at; *at = expr; } \
+                { ty* at = (ty*)p + (two >> 32); ty old = *at; *at = expr; } \
+            } \
+        } else { \
+            LOOP_LANES(m) { ty* at = (ty*)p + q[l]; ty old = *at; *at = expr; } \
+        } \
+    } \
     FN vty at_##name##_global(m16 m, char* p, vi64 o, vty x) { \
         i64 q[16]; ty v[16], r[16] = {0}; \
         __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); \
-        LOOP_LANES(m) { \
-            ty* at = (ty*)(p + q[l]); ty old, val = v[l], new; \
-            __atomic_load(at, &old, __ATOMIC_SEQ_CST); \
-            do new = expr; while (!__atomic_compare_exchange(at, &old, &new, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
-            r[l] = old; \
-        } \
+        LOOP_LANES(m) { ty* at = (ty*)(p + q[l]); ty old, val = v[l]; alone; r[l] = old; } \
         __builtin_memcpy(&x, r, sizeof r); return x; \
     }
 #define RMW_INT(ty, vty) \
-    RMW(add_##ty, ty, vty, 0, old + val) RMW(sub_##ty, ty, vty, 0, old - val) RMW(exch_##ty, ty, vty, 0, val) \
-    RMW(min_##ty, ty, vty, 0, old < val ? old : val) RMW(max_##ty, ty, vty, 0, old > val ? old : val) \
-    RMW(and_##ty, ty, vty, 0, old & val) RMW(or_##ty, ty, vty, 0, old | val) RMW(xor_##ty, ty, vty, 0, old ^ val) \
-    RMW(inc_##ty, ty, vty, 0, old >= val ? 0 : old + 1) RMW(dec_##ty, ty, vty, 0, old == 0 || old > val ? val : old - 1)
+    RMW(add_##ty, ty, vty, ONCE(__atomic_fetch_add), old + val) RMW(sub_##ty, ty, vty, ONCE(__atomic_fetch_sub), old - val) \
+    RMW(and_##ty, ty, vty, ONCE(__atomic_fetch_and), old & val) RMW(or_##ty, ty, vty, ONCE(__atomic_fetch_or), old | val) \
+    RMW(xor_##ty, ty, vty, ONCE(__atomic_fetch_xor), old ^ val) RMW(exch_##ty, ty, vty, ONCE(__atomic_exchange_n), val) \
+    RMW(min_##ty, ty, vty, RETRY(old < val ? old : val), old < val ? old : val) \
+    RMW(max_##ty, ty, vty, RETRY(old > val ? old : val), old > val ? old : val) \
+    RMW(inc_##ty, ty, vty, RETRY(old >= val ? 0 : old + 1), old >= val ? 0 : old + 1) \
+    RMW(dec_##ty, ty, vty, RETRY(old == 0 || old > val ? val : old - 1), old == 0 || old > val ? val : old - 1)
 RMW_INT(i32, vi32) RMW_INT(u32, vi32) RMW_INT(i64, vi64) RMW_INT(u64, vi64)
-RMW(add_f32, f32, vf32, 0, old + val) RMW(sub_f32, f32, vf32, 0, old - val) RMW(exch_f32, f32, vf32, 0, val)
-RMW(add_f64, f64, vf64, 0, old + val) RMW(sub_f64, f64, vf64, 0, old - val) RMW(exch_f64, f64, vf64, 0, val)
+#define RMW_FLOAT(ty, vty) \
+    RMW(add_##ty, ty, vty, RETRY(old + val), old + val) RMW(sub_##ty, ty, vty, RETRY(old - val), old - val) \
+    RMW(exch_##ty, ty, vty, RETRY(val), val)
+RMW_FLOAT(f32, vf32) RMW_FLOAT(f64, vf64)
 #define CAS(ty, vty, bits) \
     FN vty at_cas_##ty##_shared(m16 m, char* p, vi64 o, vty x, vty c) { \
         i64 q[16]; bits v[16], w[16], r[16] = {0}; \

@@ -44,12 +44,15 @@ fn longest_region(sequence: &Sequence, block: &Block) -> usize {
 
 /// The most chunks that a group of a kernel's has anywhere. Where a block's rows of threads are several chunks long, no group is of several
 /// rows: the threads of one are neighbours in all that they do.
-pub(super) fn most(func: &Function, info: &FuncInfo, survey: &Survey, block: Dim3) -> u32 {
+pub(super) fn most(func: &Function, info: &FuncInfo, survey: &Survey, block: Dim3, spans: bool) -> u32 {
     let Dim3 { x, y, z } = block;
     let length = match info.split.as_deref() {
         None => info.stmts,
         Some(plan) => longest_region(&plan.regions.body, &func.body),
     };
+    if spans {
+        return by_length(length);
+    }
     let wanted = if survey.has_exits() { MOST } else { by_length(length) };
     let chunks = (x * y * z).div_ceil(LANES);
     let fits = |size: u32| size <= chunks && (y * z == 1 || x < 2 * LANES || x.is_multiple_of(LANES * size));

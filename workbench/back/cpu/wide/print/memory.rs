@@ -215,7 +215,8 @@ impl Printer<'_> {
             let (off, mask) = (self.one(ptr, u), self.mask(place, u));
             let (ty, value) = match (self.form(v), self.form(ptr)) {
                 (Form::Lanes, Form::Row(step) | Form::Line(step)) if step == i64::from(s.size()) => {
-                    if let Some(ahead) = &ahead {
+                    let begins = (u64::from(u) * step.unsigned_abs() * 16).is_multiple_of(64);
+                    if let Some(ahead) = ahead.as_ref().filter(|_| begins) {
                         self.line(format!("__builtin_prefetch({base} + {off} + {ahead});"));
                     }
                     let value = match place.mask {
@@ -250,14 +251,10 @@ impl Printer<'_> {
         if let Some((index, first)) = self.small_index(ptr, access.s, u)? {
             // As 32-bit indices: a quarter of the work. Past 2^31 elements the slow way knows better.
             let n = self.fresh();
-            let size = access.s.size();
+            let outside = Self::outside_small(access, &index, &first, &mask, n);
             self.line(format!(
-                "const u64 room{n} = (u64){first} < {limit} ? ({limit} - (u64){first} + {}) / {size} : 0;\n\
-                 const vi32 at{n} = {index};\n\
-                 const m16 bad{n} = {mask} & outside_x(at{n}, room{n} < 0x80000000ull ? (u32)room{n} : 0x80000000u);\n\
-                 {vty} v{name}_{u};\nif (unlikely(bad{n})) {{ v{name}_{u} = {slow}; CLOSE }}\n\
+                "{outside}{vty} v{name}_{u};\nif (unlikely(bad{n})) {{ v{name}_{u} = {slow}; CLOSE }}\n\
                  else v{name}_{u} = gx_{}({mask}, {base} + {first}, at{n});",
-                size - 1,
                 suffix(access.s)
             ));
             return Ok(());
@@ -268,6 +265,17 @@ impl Printer<'_> {
              {vty} v{name}_{u};\nif (unlikely(bad{n})) {{ v{name}_{u} = {slow}; CLOSE }}\nelse v{name}_{u} = ga_{kind}({mask}, {base}, at{n});"
         ));
         Ok(())
+    }
+
+    /// Declares a chunk's 32-bit indices `at<n>`, and who of the mask is out of bounds: `bad<n>`.
+    fn outside_small(access: &Access, index: &str, first: &str, mask: &str, n: u32) -> String {
+        let (limit, size) = (&access.limit, access.s.size());
+        format!(
+            "const u64 room{n} = (u64){first} < {limit} ? ({limit} - (u64){first} + {}) / {size} : 0;\n\
+             const vi32 at{n} = {index};\n\
+             m16 bad{n} = {mask} & outside_x(at{n}, room{n} < 0x80000000ull ? (u32)room{n} : 0x80000000u);\n",
+            size - 1
+        )
     }
 
     /// For a pointer that is a shared one moved by a 32-bit number of elements, that number and the shared one's offset.
@@ -367,9 +375,10 @@ impl Printer<'_> {
             if self.proven.contains(&ptr) && near {
                 let off = self.one(ptr, u);
                 match place.mask {
+                    Mask::Full if self.form(ptr).is_whole() => ways.push((off, lanes, String::new())),
                     Mask::Full => {
-                        let put = self.store_full(&access, &off, &lanes);
-                        self.line(format!("{{ {put}; }}"));
+                        let put = self.store_full(&access, &[(off, lanes)]);
+                        self.line(format!("{{ {put}}}"));
                     }
                     Mask::Some(_) => self.line(format!("stm_{kind}({mask}, {base} + {off}, {lanes});")),
                 }
@@ -393,20 +402,20 @@ impl Printer<'_> {
             );
             if near {
                 let (off, rests) = (self.one(ptr, u), self.rests(ptr, u));
-                let fast = match place.mask {
-                    Mask::Full => self.store_full(&access, &off, &lanes),
-                    Mask::Some(_) => format!("stm_{kind}({mask}, {base} + {off}, {lanes})"),
-                };
                 if place.mask == Mask::Full && self.form(ptr).is_whole() {
-                    ways.push((format!("{{ {fast}; }}"), format!("{slow};")));
+                    ways.push((off, lanes, format!("{slow};")));
                     continue;
                 }
+                let fast = match place.mask {
+                    Mask::Full => self.store_full(&access, &[(off.clone(), lanes)]),
+                    Mask::Some(_) => format!("stm_{kind}({mask}, {base} + {off}, {lanes});"),
+                };
                 let window = self.limit(access.root, true, access.s.size(), 1)?;
                 let test = match place.mask {
                     Mask::Full => format!("(u64){off} < {window}"),
                     Mask::Some(_) => format!("((u64){off} < {window} || inside({mask}, {off}, {size}, {limit}))"),
                 };
-                self.line(format!("if (likely({rests}{test})) {{ {fast}; }}\nelse {{ {slow}; CLOSE }}"));
+                self.line(format!("if (likely({rests}{test})) {{ {fast} }}\nelse {{ {slow}; CLOSE }}"));
                 continue;
             }
             let n = self.fresh();
@@ -416,25 +425,30 @@ impl Printer<'_> {
             ));
         }
         if !ways.is_empty() {
+            let (chunks, slow): (Vec<_>, Vec<_>) =
+                ways.into_iter().map(|(off, lanes, slow)| ((off, lanes), slow)).unzip();
+            let fast = self.store_full(&access, &chunks);
+            if self.proven.contains(&ptr) {
+                self.line(format!("{{ {fast}}}"));
+                return Ok(());
+            }
             let window = self.limit(access.root, true, access.s.size(), self.chunks)?;
             let (off, rests) = (self.one(ptr, 0), self.rests(ptr, 0));
-            let (fast, slow): (Vec<String>, Vec<String>) = ways.into_iter().unzip();
-            self.line(format!(
-                "if (likely({rests}(u64){off} < {window})) {{ {} }}\nelse {{ {} CLOSE }}",
-                fast.join(" "),
-                slow.join("\n")
-            ));
+            let slow = slow.join("\n");
+            self.line(format!("if (likely({rests}(u64){off} < {window})) {{ {fast}}}\nelse {{ {slow} CLOSE }}"));
         }
         Ok(())
     }
 
-    /// Stores all lanes of a chunk at neighbouring elements: past the cache where the kernel does not read the array, and the cache does not
-    /// hold all that it works on.
-    fn store_full(&mut self, access: &Access, off: &str, lanes: &str) -> String {
+    /// Stores all lanes of chunks at neighbouring elements: past the cache where the kernel does not read the array, and the cache does not
+    /// hold all that it works on. Of a row the first chunk tells whether all begin where lines of the cache do.
+    fn store_full(&mut self, access: &Access, chunks: &[(String, String)]) -> String {
         let (base, kind) = (&access.base, access.kind);
-        let plain = format!("st_{kind}({base} + {off}, {lanes})");
-        match access.root {
-            Root::Param(i) if access.s.size() >= 4 && !self.reads.contains(&i) => {
+        let put = |name: &str| -> String {
+            chunks.iter().map(|(off, lanes)| format!("{name}_{kind}({base} + {off}, {lanes}); ")).collect()
+        };
+        match (access.root, chunks.first()) {
+            (Root::Param(i), Some((off, _))) if access.s.size() >= 4 && !self.reads.contains(&i) => {
                 let (len, cache) = (DescField::LEN, cache_bytes());
                 let params = self.func.params.iter().enumerate();
                 let all: Vec<String> = params
@@ -447,9 +461,9 @@ impl Printer<'_> {
                     cache / 16
                 ));
                 self.streams = true;
-                format!("if (nt_p{i} && is_line({base} + {off})) nt_{kind}({base} + {off}, {lanes}); else {plain}")
+                format!("if (nt_p{i} && is_line({base} + {off})) {{ {}}} else {{ {}}}", put("nt"), put("st"))
             }
-            _ => plain,
+            _ => put("st"),
         }
     }
 
@@ -489,6 +503,25 @@ impl Printer<'_> {
         let (base, limit, site) = (&access.base, &access.limit, &access.site);
         for u in 0..self.chunks {
             let (mask, n) = (self.mask(place, u), self.fresh());
+            let small = match (result, space, compare) {
+                (None, "shared", None) => self.small_index(ptr, s, u)?,
+                _ => None,
+            };
+            if let Some((index, first)) = small {
+                let offs = self.lanes(ptr, u)?;
+                let words = self.word_lanes(&access, &offs, u)?;
+                let (up, value) = match self.form(value).is_one() {
+                    true => ("up1", self.one(value, u)),
+                    false => ("up", self.lanes(value, u)?),
+                };
+                let outside = Self::outside_small(&access, &index, &first, &mask, n);
+                self.line(format!(
+                    "{outside}if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, {offs}, {words}); CLOSE }}\n\
+                     {up}_{name}_{kind}({mask} & ~bad{n}, {base} + {first}, at{n}, {value});",
+                    16 * u
+                ));
+                continue;
+            }
             let offs = self.lanes(ptr, u)?;
             let words = self.word_lanes(&access, &format!("at{n}"), u)?;
             let lanes = self.lanes(value, u)?;

@@ -104,6 +104,8 @@ pub struct Printer<'m> {
     tables: BTreeSet<u8>,
     /// Values that have their names in the region being printed.
     defined: HashSet<Value>,
+    /// Addresses of lanes, and their widened indices, which are computed where they are wanted: mostly where something is out of bounds.
+    lazy: HashSet<Value>,
     /// The C label at the end of the group, where `return` goes.
     end: u32,
     addresses: &'static [usize],
@@ -121,6 +123,8 @@ pub struct Printer<'m> {
     /// Whether one call runs several blocks, neighbours in x: where they do not synchronise and have no loops, long rows of memory are
     /// worth more than a block's cache.
     merges: bool,
+    /// Of blocks that are one long row the values that are a thread's place in it.
+    places: Option<&'m HashSet<Value>>,
     /// The walk over the regions of a block.
     walk: node::Walk,
 }
@@ -208,11 +212,14 @@ impl<'m> Printer<'m> {
         globals: &'m Globals,
         func: &'m Function,
         info: &'m FuncInfo,
-        survey: &'m Survey,
+        (survey, places): (&'m Survey, Option<&'m HashSet<Value>>),
         block: Dim3,
     ) -> Result<Printed> {
-        let geometry = Geometry { block, chunks: group::most(func, info, survey, block) };
-        let forms = Forms::both(func, info, geometry, survey)?;
+        let merges = info.split.is_none() && is_plain(func);
+        let places = places.filter(|_| merges);
+        let chunks = group::most(func, info, survey, block, places.is_some());
+        let geometry = Geometry { block, chunks, spans: places.is_some() };
+        let forms = Forms::both(func, info, geometry, survey, places)?;
         let addresses = intrinsics::addresses().map_err(|_| Unsupported("no executable memory"))?;
         let mut printer = Printer {
             module,
@@ -233,6 +240,7 @@ impl<'m> Printer<'m> {
             elements: HashMap::new(),
             tables: BTreeSet::new(),
             defined: HashSet::new(),
+            lazy: HashSet::new(),
             end: 0,
             addresses,
             functions: math::Functions::default(),
@@ -241,7 +249,8 @@ impl<'m> Printer<'m> {
             reads: HashSet::new(),
             halves: false,
             streams: false,
-            merges: info.split.is_none() && is_plain(func),
+            merges,
+            places,
             walk: node::Walk::default(),
         };
         printer.reads = printer.parameters_read();
@@ -361,6 +370,10 @@ impl<'m> Printer<'m> {
         let (s, one) = (self.scalar(v), self.one(v, chunk));
         Ok(match self.form(v) {
             Form::Group | Form::Chunk => format!("splat_{}({one})", suffix(s)),
+            Form::Lanes if self.lazy.contains(&v) => match self.op_of(v) {
+                Some(op) => self.op_lanes(v, op, chunk)?,
+                None => one,
+            },
             Form::Lanes => one,
             Form::Row(step) | Form::Line(step) if self.rests_of(v).is_empty() => {
                 format!("line_{}({one}, {step})", suffix(s))
@@ -439,6 +452,9 @@ impl<'m> Printer<'m> {
         let body = std::mem::take(&mut self.out);
         let Dim3 { x, y, z } = self.geometry.block;
         let _ = writeln!(self.out, "#define FAR {FAR}ll");
+        if self.geometry.spans {
+            let _ = writeln!(self.out, "#define SPAN {x}u");
+        }
         self.out.push_str(PRELUDE);
         let functions = self.functions();
         self.out.push_str(&functions);

@@ -5,7 +5,8 @@ use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, signed_suffix
 use crate::back::Dim3;
 use crate::back::cpu::context::Field;
 use crate::back::cpu::faults::SiteKind;
-use crate::back::cpu::wide::forms::truncate;
+use crate::back::cpu::split::ValueHome;
+use crate::back::cpu::wide::forms::{LANES, truncate};
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{BinaryOp, BitFn, Builtin, Const, Local, MathFn, Op, Scalar, Stmt, Stride, UnaryOp, Value};
 use crate::source::Span;
@@ -38,6 +39,11 @@ impl Printer<'_> {
         }
         let s = self.scalar(v);
         let name = v.index();
+        if self.can_wait(v, op) {
+            self.lazy.insert(v);
+            return Ok(());
+        }
+        self.lazy.remove(&v);
         match self.form(v) {
             Form::Group | Form::Row(_) => {
                 let value = self.op_one(v, op, 0)?;
@@ -58,6 +64,17 @@ impl Printer<'_> {
         }
         self.keep(v)?;
         self.check_length()
+    }
+
+    /// Whether a value need not have a name: an address of each lane, or an index widened for one, that no other region wants.
+    fn can_wait(&self, v: Value, op: &Op) -> bool {
+        let is_kept = self.split.is_some_and(|plan| !matches!(plan.values[v.index()], ValueHome::Region));
+        let operands = match op {
+            Op::PtrAdd { ptr, .. } => *ptr,
+            Op::Convert(Scalar::I64 | Scalar::U64, a) if self.scalar(*a).is_int() && self.scalar(*a).bits() == 32 => *a,
+            _ => return false,
+        };
+        self.form(v) == Form::Lanes && !is_kept && !self.lazy.contains(&operands)
     }
 
     /// Whether the operand of a widening does not wrap within the chunk.
@@ -81,6 +98,9 @@ impl Printer<'_> {
     /// What one number of a value is: for the group, for a chunk, or the first of its line.
     fn op_one(&mut self, v: Value, op: &Op, u: u32) -> Result<String> {
         let s = self.scalar(v);
+        if self.places.is_some_and(|places| places.contains(&v)) {
+            return Ok(super::in_row(&format!("({})((u64)bx0 * SPAN + t0)", ctype(s)), s, 1, u));
+        }
         Ok(match op {
             Op::Const(c) => Self::constant(*c),
             Op::Param(i) if self.func.ty(v).scalar().is_some() => match s {
@@ -374,12 +394,18 @@ impl Printer<'_> {
         let Dim3 { x, y, z } = self.geometry.block;
         let first = format!("(t0 + {})", 16 * u);
         match builtin {
+            // Where blocks are one long row nothing asks for these.
+            Builtin::BlockIdx(0) | Builtin::ThreadIdx(0) if self.geometry.spans => "0u".to_owned(),
+            Builtin::ThreadIdx(1) if self.geometry.spans => format!("row % {y}u"),
+            Builtin::ThreadIdx(_) if self.geometry.spans => format!("row / {y}u"),
             Builtin::BlockIdx(0) if self.merges => "bx".to_owned(),
             Builtin::BlockIdx(d) => format!("*(const u32*)(ctx + {})", Field::BLOCK + 4 * i32::from(d)),
             Builtin::GridDim(d) => format!("*(const u32*)(ctx + {})", Field::GRID + 4 * i32::from(d)),
             Builtin::BlockDim(d) => format!("{}u", [x, y, z][usize::from(d.min(2))]),
             Builtin::ThreadIdx(0) if x == 1 => "0u".to_owned(),
             Builtin::ThreadIdx(0) if y * z == 1 => first,
+            // Chunks are rows: what is the same in all is one text.
+            Builtin::ThreadIdx(0) if x == LANES => "0u".to_owned(),
             Builtin::ThreadIdx(0) => format!("{first} % {x}u"),
             Builtin::ThreadIdx(1) if y == 1 => "0u".to_owned(),
             Builtin::ThreadIdx(1) => format!("{first} / {x}u % {y}u"),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::control::Stretch;
 use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, suffix, vtype};
+use crate::back::Dim3;
 use crate::back::cpu::context::Field;
 use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
 use crate::back::cpu::wide::forms::LANES;
@@ -105,6 +106,9 @@ impl<'m> Printer<'m> {
     /// blocks after the other, because these are neighbours in memory as well.
     fn blocks(&mut self) -> Result<()> {
         let stretch = Stretch::of(&self.func.body);
+        if self.geometry.spans {
+            return self.long_rows(stretch);
+        }
         self.chunks = self.group_size(stretch);
         let (group, threads, width) = (LANES * self.chunks, self.geometry.threads(), self.geometry.block.x);
         let row = match () {
@@ -131,6 +135,29 @@ impl<'m> Printer<'m> {
         }
         self.line("if (unlikely(st.faulted)) return stop(ctx, &st);");
         Ok(())
+    }
+
+    /// All threads of several blocks that are neighbours in x, of which each row is one long row. What is left of it goes chunk by chunk.
+    fn long_rows(&mut self, stretch: Stretch<'m>) -> Result<()> {
+        let Dim3 { x, y, z } = self.geometry.block;
+        self.chunks = self.group_size(stretch);
+        let group = LANES * self.chunks;
+        self.line(format!(
+            "const u32 bx0 = *(const u32*)(ctx + {}); u32 length = *(const u32*)(ctx + {}) * {x};",
+            Field::BLOCK,
+            Field::RUN
+        ));
+        self.line(format!("for (u32 row = 0; row < {}; row++) {{\nst.row = row; u32 t0 = 0;", y * z));
+        self.line(format!("for (; t0 + {group} <= length; t0 += {group}) {{"));
+        self.group(stretch, &[], Mask::Full)?;
+        self.line("}");
+        self.chunks = 1;
+        self.line(format!("for (; t0 < length; t0 += {LANES}) {{"));
+        let mask = self.fresh();
+        self.line(format!("m16 m{mask}_0 = length - t0 >= {LANES} ? 0xffff : (m16)((1u << (length - t0)) - 1);"));
+        self.group(stretch, &[], Mask::Some(mask))?;
+        self.line("}\n}\nif (unlikely(st.faulted)) return stop(ctx, &st);");
+        self.check_length()
     }
 
     /// A region, as a loop over groups of threads; `done` are statements that need not be printed.
@@ -209,6 +236,7 @@ impl<'m> Printer<'m> {
             }
         }
         match self.merges {
+            _ if self.geometry.spans => self.line("if (unlikely(st.faulted)) length = st.block * SPAN;"),
             // Lower blocks run on, and of this one nothing more: what is left of it are higher threads.
             true => self.line("if (unlikely(st.faulted)) { blocks = st.block; if (st.now >= st.block) break; }"),
             false => self.line("if (unlikely(st.faulted)) return stop(ctx, &st);"),
