@@ -180,6 +180,12 @@ impl Printer<'_> {
             let window = self.limit(access.root, false, access.s.size(), self.chunks)?;
             let (off, rests) = (self.one(ptr, 0), self.rests(ptr, 0));
             let (fast, slow): (Vec<String>, Vec<String>) = ways.into_iter().unzip();
+            if let Some(ahead) = self.next_blocks.get(&ptr).cloned() {
+                for u in 0..self.chunks {
+                    let off = self.one(ptr, u);
+                    self.fetch(base, &off, &ahead, s, u);
+                }
+            }
             self.line(format!(
                 "if (likely({rests}(u64){off} < {window})) {{ {} }}\nelse {{ {} CLOSE }}",
                 fast.join(" "),
@@ -201,6 +207,15 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Asks for a chunk's elements that are so far away.
+    fn fetch(&mut self, base: &str, off: &str, ahead: &str, s: Scalar, u: u32) {
+        let (begin, bytes) = (u * s.size() * 16, s.size() * 16);
+        let lines = (begin..begin + bytes).filter(|at| at.is_multiple_of(64));
+        for line in lines.collect::<Vec<_>>() {
+            self.line(format!("__builtin_prefetch({base} + {off} + {} + {ahead});", line - begin));
+        }
+    }
+
     /// As [`Printer::load`], of what is in bounds.
     fn load_proven(&mut self, v: Value, ptr: Value, access: &Access, place: Place) -> Result<()> {
         let (name, s, base, kind) = (v.index(), access.s, &access.base, access.kind);
@@ -210,14 +225,13 @@ impl Printer<'_> {
             self.line(format!("const {0} v{name} = *(const {0}*)({base} + {off}){truth};", ctype(s)));
             return Ok(());
         }
-        let ahead = self.looks_ahead.get(&ptr).cloned();
+        let ahead = self.looks_ahead.get(&ptr).or_else(|| self.next_blocks.get(&ptr)).cloned();
         for u in 0..self.chunks {
             let (off, mask) = (self.one(ptr, u), self.mask(place, u));
             let (ty, value) = match (self.form(v), self.form(ptr)) {
                 (Form::Lanes, Form::Row(step) | Form::Line(step)) if step == i64::from(s.size()) => {
-                    let begins = (u64::from(u) * step.unsigned_abs() * 16).is_multiple_of(64);
-                    if let Some(ahead) = ahead.as_ref().filter(|_| begins) {
-                        self.line(format!("__builtin_prefetch({base} + {off} + {ahead});"));
+                    if let Some(ahead) = &ahead {
+                        self.fetch(base, &off, ahead, s, u);
                     }
                     let value = match place.mask {
                         Mask::Full => format!("ld_{kind}({base} + {off})"),

@@ -8,6 +8,7 @@ mod control;
 mod group;
 mod math;
 mod memory;
+mod next;
 mod node;
 mod op;
 mod range;
@@ -114,6 +115,8 @@ pub struct Printer<'m> {
     proven: HashSet<Value>,
     /// Of those, by how many bytes to look ahead, as C: where rounds are too far apart for the machine to see where they go.
     looks_ahead: HashMap<Value, String>,
+    /// Pointers of loads that ask for the next block's elements too, and by how many bytes these are away.
+    next_blocks: HashMap<Value, String>,
     /// Parameters whose arrays the kernel reads.
     reads: HashSet<u32>,
     /// Whether groups of the region being printed that take nothing of its `if` are followed by none that do.
@@ -246,6 +249,7 @@ impl<'m> Printer<'m> {
             functions: math::Functions::default(),
             proven: HashSet::new(),
             looks_ahead: HashMap::new(),
+            next_blocks: HashMap::new(),
             reads: HashSet::new(),
             halves: false,
             streams: false,
@@ -254,6 +258,7 @@ impl<'m> Printer<'m> {
             walk: node::Walk::default(),
         };
         printer.reads = printer.parameters_read();
+        printer.next_blocks = printer.next_blocks();
         printer.body()?;
         let text = printer.finish();
         let room = printer.room();
