@@ -159,6 +159,19 @@ impl Stmt {
         }
     }
 
+    /// The value the statement binds, to bind another.
+    pub fn result_mut(&mut self) -> Option<&mut Value> {
+        match self {
+            Stmt::Let(v, _) => Some(v),
+            Stmt::Call { result, .. }
+            | Stmt::Printf { result, .. }
+            | Stmt::Atomic { result, .. }
+            | Stmt::Collective { result, .. }
+            | Stmt::Service { result, .. } => result.as_mut(),
+            _ => None,
+        }
+    }
+
     /// The blocks the statement holds, in text order.
     pub fn blocks(&self) -> Vec<&Block> {
         match self {

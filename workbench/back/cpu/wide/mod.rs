@@ -15,6 +15,7 @@ mod forms;
 mod print;
 mod scopes;
 mod spans;
+mod unroll;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +34,7 @@ use super::faults::Site;
 use super::memory::Globals;
 use crate::back::Dim3;
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
-use crate::pass::regions;
+use crate::pass::{fold, regions};
 
 /// Whether this machine can make wide code.
 ///
@@ -227,6 +228,9 @@ fn printed(
 ) -> std::result::Result<(print::Printed, Keeps), String> {
     let mut function = module.func(func).clone();
     regions::unswitch_all(&mut function);
+    if unroll::unroll(&mut function, block) {
+        fold::run(&mut function);
+    }
     scopes::scope_continues(&mut function);
     let info = FuncInfo::new(module, &function);
     let sentence = |Unsupported(what): Unsupported| format!("it has {what}");

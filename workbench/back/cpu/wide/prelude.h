@@ -371,8 +371,20 @@ FN vi32 ld_u8(const char* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((cons
 FN vi32 ld_i16(const char* p) { return _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
 FN vi32 ld_u16(const char* p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
 FN m16 ld_b1(const char* p) { return truth_i32(ld_u8(p)); }
-FN vf32 ldm_f32(m16 m, const char* p) { return _mm512_maskz_loadu_ps(m, p); }
-FN vi32 ldm_i32(m16 m, const char* p) { return _mm512_maskz_loadu_epi32(m, p); }
+/* Known first lanes as a shorter vector: what a longer one stored just before comes straight from there, and masked stores keep others
+   waiting. */
+#define FIRST(m, n) (__builtin_constant_p(m) && (m16)(m) == (1u << (n)) - 1)
+FN vf32 ldm_f32(m16 m, const char* p) {
+    if (FIRST(m, 8)) return _mm512_zextps256_ps512(_mm256_loadu_ps((const f32*)p));
+    if (FIRST(m, 4)) return _mm512_zextps128_ps512(_mm_loadu_ps((const f32*)p));
+    if (FIRST(m, 2)) return _mm512_zextps128_ps512(_mm_castpd_ps(_mm_load_sd((const f64*)p)));
+    if (FIRST(m, 1)) return _mm512_zextps128_ps512(_mm_load_ss((const f32*)p));
+    return _mm512_maskz_loadu_ps(m, p);
+}
+FN vi32 ldm_i32(m16 m, const char* p) {
+    if (FIRST(m, 8) || FIRST(m, 4) || FIRST(m, 2) || FIRST(m, 1)) return _mm512_castps_si512(ldm_f32(m, p));
+    return _mm512_maskz_loadu_epi32(m, p);
+}
 FN vf64 ldm_f64(m16 m, const char* p) { return (vf64){_mm512_maskz_loadu_pd(LOW(m), p), _mm512_maskz_loadu_pd(HIGH(m), p + 64)}; }
 FN vi64 ldm_i64(m16 m, const char* p) { return (vi64){_mm512_maskz_loadu_epi64(LOW(m), p), _mm512_maskz_loadu_epi64(HIGH(m), p + 64)}; }
 FN vi32 ldm_i8(m16 m, const char* p) { return _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(m, p)); }
@@ -387,8 +399,14 @@ FN void st_i64(char* p, vi64 x) { _mm512_storeu_si512(p, x.a); _mm512_storeu_si5
 FN void st_i8(char* p, vi32 x) { _mm_storeu_si128((__m128i*)p, _mm512_cvtepi32_epi8(x)); }
 FN void st_i16(char* p, vi32 x) { _mm256_storeu_si256((__m256i*)p, _mm512_cvtepi32_epi16(x)); }
 FN void st_b1(char* p, m16 x) { st_i8(p, b1_to_i32(x)); }
-FN void stm_f32(m16 m, char* p, vf32 x) { _mm512_mask_storeu_ps(p, m, x); }
-FN void stm_i32(m16 m, char* p, vi32 x) { _mm512_mask_storeu_epi32(p, m, x); }
+FN void stm_f32(m16 m, char* p, vf32 x) {
+    if (FIRST(m, 8)) _mm256_storeu_ps((f32*)p, _mm512_castps512_ps256(x));
+    else if (FIRST(m, 4)) _mm_storeu_ps((f32*)p, _mm512_castps512_ps128(x));
+    else if (FIRST(m, 2)) _mm_store_sd((f64*)p, _mm_castps_pd(_mm512_castps512_ps128(x)));
+    else if (FIRST(m, 1)) _mm_store_ss((f32*)p, _mm512_castps512_ps128(x));
+    else _mm512_mask_storeu_ps(p, m, x);
+}
+FN void stm_i32(m16 m, char* p, vi32 x) { stm_f32(m, p, _mm512_castsi512_ps(x)); }
 FN void stm_f64(m16 m, char* p, vf64 x) { _mm512_mask_storeu_pd(p, LOW(m), x.a); _mm512_mask_storeu_pd(p + 64, HIGH(m), x.b); }
 FN void stm_i64(m16 m, char* p, vi64 x) { _mm512_mask_storeu_epi64(p, LOW(m), x.a); _mm512_mask_storeu_epi64(p + 64, HIGH(m), x.b); }
 FN void stm_i8(m16 m, char* p, vi32 x) { _mm512_mask_cvtepi32_storeu_epi8(p, m, x); }

@@ -59,7 +59,8 @@ fn part(op: &Op, func: &Function, ops: &HashMap<Value, &Op>, parts: &HashMap<Val
             _ => None,
         },
         Op::Binary(BinaryOp::Mul, a, b) => {
-            let is = |x: &Value, y: &Value| of(x) == Some(Part::Block) && constant(*y, ops, width) == Some(i64::from(width));
+            let is =
+                |x: &Value, y: &Value| of(x) == Some(Part::Block) && constant(*y, ops, width) == Some(i64::from(width));
             (is(a, b) || is(b, a)).then_some(Part::Start)
         }
         Op::Binary(BinaryOp::Shl, a, b) => {

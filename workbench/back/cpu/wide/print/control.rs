@@ -4,6 +4,7 @@
 //! versions of what it guards: one for when all lanes go there, and a masked one. What follows a guarded `return`, and a loop that lanes
 //! leave at different times by its first `if`, are printed twice for the same reason. A masked version holds no further ones.
 
+use super::range::Unchecked;
 use super::{Form, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::wide::forms::{FOLLOWED, SMALL, first_exit};
@@ -33,7 +34,7 @@ impl<'a> Stretch<'a> {
 }
 
 /// The comparison that is the same with its operands exchanged; of equality none.
-fn turned(op: CompareOp) -> Option<CompareOp> {
+pub(super) fn turned(op: CompareOp) -> Option<CompareOp> {
     match op {
         CompareOp::Lt => Some(CompareOp::Gt),
         CompareOp::Le => Some(CompareOp::Ge),
@@ -506,7 +507,7 @@ impl Printer<'_> {
         let (together, divergent) =
             (forms.rounds.contains(&label), forms.divergent[label.index()] || forms.rounds.contains(&label));
         if place.mask == Mask::Full && !divergent {
-            return self.unchecked_or_not(stmt, place, |printer| {
+            return self.unchecked_or_not(stmt, place, true, |printer| {
                 let id = printer.fresh();
                 printer.line("for (;;) {\n{");
                 printer.targets.push(Target { label, id, masks: None, is_node: false });
@@ -521,7 +522,8 @@ impl Printer<'_> {
             });
         }
         if place.mask == Mask::Full && together {
-            self.unchecked_or_not(stmt, place, |printer| printer.full_rounds(stmt, id, span, place))?;
+            // Where not even the first round is everybody's, or something is out of bounds, the masked rounds below do it all.
+            self.unchecked_or_not(stmt, place, false, |printer| printer.full_rounds(stmt, id, span, place))?;
         }
         // Lanes that went round together still count together in the rounds that only some do: what left does not look again at what a
         // round sets for all.
@@ -556,14 +558,25 @@ impl Printer<'_> {
     }
 
     /// A loop without the checks that hold for all of its rounds, where they do, and with them where they do not.
-    fn unchecked_or_not(&mut self, stmt: &Stmt, place: Place, print: impl Fn(&mut Self) -> Result<()>) -> Result<()> {
+    /// Without `twice` no such text is needed where all is checked ahead.
+    fn unchecked_or_not(
+        &mut self,
+        stmt: &Stmt,
+        place: Place,
+        twice: bool,
+        print: impl Fn(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         self.line("{");
-        if let Some((test, proven)) = self.unchecked(stmt, place.version)? {
+        if let Some(Unchecked { test, proven, all }) = self.unchecked(stmt, place.version)? {
             self.line(format!("if (likely({test})) {{"));
             let before = self.proven.clone();
             self.proven.extend(proven);
             print(self)?;
             self.proven = before;
+            if all && !twice {
+                self.line("}\n}");
+                return Ok(());
+            }
             self.line("} else");
         }
         self.line("{");

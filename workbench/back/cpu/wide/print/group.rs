@@ -9,7 +9,7 @@ use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::FuncInfo;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
-use crate::ir::{Block, CompareOp, Function, Op, Stmt, Value};
+use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Value};
 use crate::pass::regions::{Node, Sequence};
 
 /// Most chunks of a group.
@@ -78,16 +78,17 @@ impl Printer<'_> {
         let mut widest = None;
         let mut look = |stmt: &Stmt| {
             let Some((_, cond, _)) = first_exit(stmt) else { return };
-            let mut lanes = 0;
+            let (mut lanes, mut calls) = (0, false);
             for block in stmt.blocks() {
                 block.for_each_stmt(&mut |s| {
                     lanes += usize::from(s.result().is_some_and(|v| self.ahead(v, Version::Together) == Form::Lanes));
+                    calls |= matches!(s, Stmt::Let(_, Op::Math(..)));
                 });
             }
             let of = match lanes {
                 _ if self.row_below(cond).is_none() => return,
-                0..=6 => MOST,
-                7..=12 => MOST / 2,
+                0..=4 if !calls => MOST,
+                0..=12 => MOST / 2,
                 _ => return,
             };
             widest = Some(widest.map_or(of, |w: u32| w.min(of)));
@@ -110,19 +111,54 @@ impl Printer<'_> {
         (matches!(of(row), Form::Row(step) if step > 0) && of(one) == Form::Group).then_some(row)
     }
 
+    /// Of a region that does nothing but what an `if` guards where that is and its condition.
+    fn guarded(&self, stretch: Stretch<'_>) -> Option<(usize, Value)> {
+        let (Stmt::If { cond, els, .. }, before) = stretch.stmts.split_last()? else { return None };
+        let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(_, op) if !matches!(op, Op::Load { .. }));
+        let is_alone = els.is_empty() && before.iter().all(is_pure);
+        (self.split.is_some() && !self.walk.has_masks && is_alone).then_some((before.len(), *cond))
+    }
+
     /// Whether a region does nothing but what an `if` guards that the first threads of a block take: a step of a tree of reductions. Of a
     /// group that does not take it, no later one does either.
     pub(super) fn halves(&self, stretch: Stretch<'_>) -> bool {
-        let Some((Stmt::If { cond, els, .. }, before)) = stretch.stmts.split_last() else { return false };
+        let Some((at, cond)) = self.guarded(stretch) else { return false };
         // Small, so that it does not wrap around in any group of the block.
-        let is_small = self.row_below(*cond).is_some_and(|row| self.forms[0].magnitude(row, FOLLOWED) < SMALL);
-        let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(_, op) if !matches!(op, Op::Load { .. }));
+        let is_small = self.row_below(cond).is_some_and(|row| self.forms[0].magnitude(row, FOLLOWED) < SMALL);
         let mut loops = false;
-        stretch.stmts.iter().for_each(|s| {
-            loops |= matches!(s, Stmt::Loop { .. });
-            s.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut |s| loops |= matches!(s, Stmt::Loop { .. })));
+        stretch.stmts[at].blocks().into_iter().for_each(|b| {
+            b.for_each_stmt(&mut |s| loops |= matches!(s, Stmt::Loop { .. }));
         });
-        let is_alone = els.is_empty() && !loops && before.iter().all(is_pure);
-        self.split.is_some() && !self.walk.has_masks && is_alone && is_small
+        is_small && !loops
+    }
+
+    /// Of a region that a number of first threads does alone how many these are, and where what they do is.
+    pub(super) fn first_threads(&self, stretch: Stretch<'_>) -> Option<(u32, usize)> {
+        let (at, cond) = self.guarded(stretch)?;
+        let Some(Op::Compare(op, a, b)) = self.op_of(cond) else { return None };
+        let threads = self.geometry.threads();
+        let (limit, op) = match (self.is_thread(*a), self.is_thread(*b)) {
+            (true, _) => (self.known(*b)?, *op),
+            (_, true) => (self.known(*a)?, super::control::turned(*op).unwrap_or(*op)),
+            _ => return None,
+        };
+        let count = match op {
+            CompareOp::Lt => limit,
+            CompareOp::Le => limit.checked_add(1)?,
+            CompareOp::Eq if limit == 0 => 1,
+            _ => return None,
+        };
+        let count = u32::try_from(count).ok().filter(|n| (1..=threads).contains(n))?;
+        Some((count, at))
+    }
+
+    /// Whether a value is the number of a thread in its block.
+    fn is_thread(&self, v: Value) -> bool {
+        let Dim3 { y, z, .. } = self.geometry.block;
+        match self.op_of(v) {
+            Some(Op::Builtin(Builtin::ThreadIdx(0))) => y * z == 1,
+            Some(Op::Convert(to, a)) => to.is_int() && to.bits() >= 32 && self.is_thread(*a),
+            _ => false,
+        }
     }
 }

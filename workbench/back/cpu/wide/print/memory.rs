@@ -170,8 +170,7 @@ impl Printer<'_> {
             };
             let offs = self.lanes(ptr, u)?;
             let words = self.word_lanes(access, &offs, u)?;
-            let slow =
-                format!("bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words})", 16 * u);
+            let slow = format!("bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words})", 16 * u);
             ways.push((format!("v{name}_{u} = {fast};"), format!("v{name}_{u} = {slow};")));
         }
         let names: Vec<String> = (0..self.chunks).map(|u| format!("v{name}_{u}")).collect();

@@ -19,8 +19,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
-use crate::back::Dim3;
 use super::{Result, Unsupported};
+use crate::back::Dim3;
 use crate::back::cpu::analysis::{FuncInfo, Root};
 use crate::back::cpu::context::{BufferDesc, DescField, Field};
 use crate::back::cpu::faults::{FAR, Site, SiteKind, SiteRoot};

@@ -490,9 +490,7 @@ impl Printer<'_> {
     fn local_one(&self, l: Local, v: Value, u: u32) -> String {
         match self.local(l, self.printed[v.index()]) {
             (name, Form::Group) => format!("{name}{}", l.index()),
-            (name, Form::Row(step)) => {
-                super::in_row(&format!("{name}{}", l.index()), self.scalar(v), step, u)
-            }
+            (name, Form::Row(step)) => super::in_row(&format!("{name}{}", l.index()), self.scalar(v), step, u),
             (name, _) => format!("{name}{}_{u}", l.index()),
         }
     }

@@ -41,6 +41,16 @@ struct Counter {
     version: Version,
 }
 
+/// Accesses of a loop that need no checks.
+pub(super) struct Unchecked {
+    /// On what condition.
+    pub test: String,
+    /// Their pointers.
+    pub proven: HashSet<Value>,
+    /// Whether nothing else in the loop may fault.
+    pub all: bool,
+}
+
 /// `a + b * counter`, as C.
 struct Line {
     a: String,
@@ -77,7 +87,7 @@ fn for_each(body: &Block, step: &Block, mut f: impl FnMut(&Stmt)) {
 
 impl Printer<'_> {
     /// The condition on which some accesses of a loop need no checks, and their pointers; `None` where there are none.
-    pub(super) fn unchecked(&mut self, stmt: &Stmt, version: Version) -> Result<Option<(String, HashSet<Value>)>> {
+    pub(super) fn unchecked(&mut self, stmt: &Stmt, version: Version) -> Result<Option<Unchecked>> {
         let Some((counter, body, step)) = self.counter(stmt, version) else { return Ok(None) };
         let mut accesses = Vec::new();
         let mut others = false;
@@ -112,7 +122,8 @@ impl Printer<'_> {
         conditions.sort();
         conditions.dedup();
         let is_any = !proven.is_empty() && conditions.len() <= 120;
-        Ok(is_any.then(|| (format!("!st.faulted && {}", conditions.join(" && ")), proven)))
+        let test = format!("!st.faulted && {}", conditions.join(" && "));
+        Ok(is_any.then_some(Unchecked { test, proven, all: !others }))
     }
 
     /// What a loop counts: a local that its step alone sets, by adding what does not change, up to what does not change.

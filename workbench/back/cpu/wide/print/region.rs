@@ -162,6 +162,9 @@ impl<'m> Printer<'m> {
 
     /// A region, as a loop over groups of threads; `done` are statements that need not be printed.
     pub(super) fn region(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
+        if let Some((count, at)) = self.first_threads(stretch) {
+            return self.first(stretch, done, (count, at));
+        }
         self.chunks = self.group_size(stretch);
         self.halves = self.halves(stretch);
         let group = LANES * self.chunks;
@@ -189,6 +192,38 @@ impl<'m> Printer<'m> {
         self.check_length()
     }
 
+    /// A region of which the first threads of the block alone do anything.
+    fn first(&mut self, stretch: Stretch<'m>, done: &[usize], (count, at): (u32, usize)) -> Result<()> {
+        let Some(Stmt::If { then, .. }) = stretch.stmts.get(at) else { return Ok(()) };
+        let stmts = stretch.stmts[..at].iter().chain(&then.stmts).cloned();
+        let spans = stretch.spans[..at].iter().chain(&then.spans).copied();
+        let kept = (stmts.zip(spans).enumerate()).filter(|(i, _)| !done.contains(i)).map(|(_, both)| both);
+        let (stmts, spans): (Vec<Stmt>, Vec<_>) = kept.unzip();
+        let inner = Stretch { stmts: &stmts, spans: &spans };
+        let wanted = self.group_size(Stretch::of(then));
+        let mut begin = 0;
+        while begin < count {
+            self.chunks = wanted;
+            while self.chunks > 1 && begin + LANES * self.chunks > count {
+                self.chunks /= 2;
+            }
+            let group = LANES * self.chunks;
+            let full = (count - begin) / group * group;
+            let (end, mask) = match full {
+                0 => (begin + group, Some(self.fresh())),
+                _ => (begin + full, None),
+            };
+            self.line(format!("for (u32 t0 = {begin}; t0 < {end}; t0 += {group}) {{"));
+            if let Some(mask) = mask {
+                self.line(format!("m16 m{mask}_0 = {};", (1u32 << (count - begin)) - 1));
+            }
+            self.group_of(stretch, inner, mask.map_or(Mask::Full, Mask::Some))?;
+            self.line("}");
+            begin = end;
+        }
+        self.check_length()
+    }
+
     /// A region where masks say who is active: all of a group, some, or nobody.
     fn masked_region(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
         let (group, threads) = (LANES * self.chunks, self.geometry.threads());
@@ -207,6 +242,18 @@ impl<'m> Printer<'m> {
     }
 
     fn group(&mut self, stretch: Stretch<'m>, done: &[usize], mask: Mask) -> Result<()> {
+        if done.is_empty() {
+            return self.group_of(stretch, stretch, mask);
+        }
+        let rest: (Vec<Stmt>, Vec<_>) = (stretch.stmts.iter().zip(stretch.spans).enumerate())
+            .filter(|(i, _)| !done.contains(i))
+            .map(|(_, (stmt, span))| (stmt.clone(), *span))
+            .unzip();
+        self.group_of(stretch, Stretch { stmts: &rest.0, spans: &rest.1 }, mask)
+    }
+
+    /// A group of a region, of which only some is printed.
+    fn group_of(&mut self, stretch: Stretch<'m>, printed: Stretch<'_>, mask: Mask) -> Result<()> {
         let version = if mask == Mask::Full { Version::Together } else { Version::Apart };
         // Of a block's masks those who are not here keep what they have.
         let place = Place { mask, apart: self.walk.has_masks && mask != Mask::Full, version };
@@ -214,15 +261,7 @@ impl<'m> Printer<'m> {
         let before = self.defined.clone();
         let sets = self.bring(stretch, version)?;
         self.line("{");
-        if done.is_empty() {
-            self.stretch(stretch, place)?;
-        } else {
-            let rest: (Vec<Stmt>, Vec<_>) = (stretch.stmts.iter().zip(stretch.spans).enumerate())
-                .filter(|(i, _)| !done.contains(i))
-                .map(|(_, (stmt, span))| (stmt.clone(), *span))
-                .unzip();
-            self.stretch(Stretch { stmts: &rest.0, spans: &rest.1 }, place)?;
-        }
+        self.stretch(printed, place)?;
         self.line("}");
         let end = self.end;
         self.line(format!("end{end}:;"));

@@ -1,0 +1,221 @@
+//! Loops around barriers of which the block's extents tell all rounds, written out round by round: the steps of a tree of reductions.
+//!
+//! In `for (int s = blockDim.x / 2; s > 0; s >>= 1)` each round is a region that only the first `s` threads do anything in. With a number
+//! for `s` the region is printed for those threads alone.
+
+use std::collections::{HashMap, HashSet};
+
+use super::forms::first_exit;
+use crate::back::Dim3;
+use crate::ir::{Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Value, eval};
+
+/// Most rounds that are written out.
+const MAX_ROUNDS: usize = 12;
+
+/// Most statements that a loop may become.
+const MAX_STATEMENTS: usize = 600;
+
+/// Writes out what can be; whether anything was.
+pub fn unroll(func: &mut Function, block: Dim3) -> bool {
+    let mut body = std::mem::take(&mut func.body);
+    let mut unroller = Unroller { func, block, constants: HashMap::new(), any: false };
+    unroller.block(&mut body);
+    let any = unroller.any;
+    func.body = body;
+    any
+}
+
+struct Unroller<'f> {
+    func: &'f mut Function,
+    block: Dim3,
+    /// The values that are known, and nothing else is asked of.
+    constants: HashMap<Value, Const>,
+    any: bool,
+}
+
+/// A loop of which all rounds are known.
+struct Rounds {
+    local: Local,
+    /// What the local is in each.
+    counts: Vec<Const>,
+    /// Where its exit is.
+    exit: usize,
+}
+
+impl Unroller<'_> {
+    fn block(&mut self, block: &mut Block) {
+        // What locals are, as far as this block tells.
+        let mut locals: HashMap<Local, Const> = HashMap::new();
+        let old = std::mem::take(block);
+        for (mut stmt, span) in old.stmts.into_iter().zip(old.spans) {
+            match &stmt {
+                Stmt::Let(v, op) => {
+                    if let Some(c) = self.value(op, &locals) {
+                        self.constants.insert(*v, c);
+                    }
+                }
+                Stmt::Set(l, v) => match self.constants.get(v) {
+                    Some(c) => drop(locals.insert(*l, *c)),
+                    None => drop(locals.remove(l)),
+                },
+                _ => {}
+            }
+            let rounds = self.rounds(&stmt, &locals);
+            for inner in stmt.blocks() {
+                inner.for_each_stmt(&mut |s| {
+                    if let Stmt::Set(l, _) = s {
+                        locals.remove(l);
+                    }
+                });
+            }
+            match (rounds, stmt) {
+                (Some(rounds), Stmt::Loop { body, step, .. }) => {
+                    self.any = true;
+                    for count in rounds.counts {
+                        let mut copy =
+                            Copy { names: HashMap::new(), labels: HashMap::new(), counter: (rounds.local, count) };
+                        for part in [&body, &step] {
+                            for (i, (stmt, span)) in part.stmts.iter().zip(&part.spans).enumerate() {
+                                if !(std::ptr::eq(part, &raw const body) && i == rounds.exit) {
+                                    block.push(copy.stmt(self.func, stmt), *span);
+                                }
+                            }
+                        }
+                    }
+                }
+                (_, other) => {
+                    stmt = other;
+                    for inner in stmt.blocks_mut() {
+                        self.block(inner);
+                    }
+                    block.push(stmt, span);
+                }
+            }
+        }
+    }
+
+    /// The value of an op, where that is known.
+    fn value(&self, op: &Op, locals: &HashMap<Local, Const>) -> Option<Const> {
+        let of = |v: &Value| self.constants.get(v).copied();
+        match op {
+            Op::Const(c) => Some(*c),
+            Op::Get(l) => locals.get(l).copied(),
+            Op::Builtin(Builtin::BlockDim(d)) => {
+                let Dim3 { x, y, z } = self.block;
+                [x, y, z].get(usize::from(*d)).map(|n| Const::Int(Scalar::U32, i64::from(*n)))
+            }
+            Op::Unary(op, a) => eval::unary(*op, of(a)?),
+            Op::Binary(op, a, b) => eval::binary(*op, of(a)?, of(b)?),
+            Op::Compare(op, a, b) => eval::compare(*op, of(a)?, of(b)?),
+            Op::Convert(to, a) => eval::convert(*to, of(a)?),
+            _ => None,
+        }
+    }
+
+    /// The rounds of a loop with a barrier, where what it counts is known: a local that its step alone sets, from itself.
+    fn rounds(&self, stmt: &Stmt, locals: &HashMap<Local, Const>) -> Option<Rounds> {
+        let Stmt::Loop { label, body, step } = stmt else { return None };
+        let (exit, cond, stays) = first_exit(stmt)?;
+        if !body.stmts.iter().any(|s| matches!(s, Stmt::Barrier(_))) || goes_on(body, *label) {
+            return None;
+        }
+        let counts: HashSet<Local> = (body.stmts[..exit].iter())
+            .filter_map(|s| match s {
+                Stmt::Let(_, Op::Get(l)) => Some(*l),
+                _ => None,
+            })
+            .collect();
+        let local = *counts.iter().next().filter(|_| counts.len() == 1)?;
+        let mut sets = 0;
+        for block in [body, step] {
+            block.for_each_stmt(&mut |s| sets += usize::from(matches!(s, Stmt::Set(l, _) if *l == local)));
+        }
+        let next = step.stmts.iter().find_map(|s| match s {
+            Stmt::Set(l, v) if *l == local => Some(*v),
+            _ => None,
+        })?;
+        if sets != 1 {
+            return None;
+        }
+        let mut count = *locals.get(&local)?;
+        let mut found = Vec::new();
+        loop {
+            if self.in_round(&body.stmts[..exit], cond, (local, count))? != Const::Bool(stays) {
+                let size = (body.count() + step.count()) * found.len();
+                return (size <= MAX_STATEMENTS).then_some(Rounds { local, counts: found, exit });
+            }
+            if found.len() == MAX_ROUNDS {
+                return None;
+            }
+            found.push(count);
+            count = self.in_round(&step.stmts, next, (local, count))?;
+        }
+    }
+
+    /// What a value is in a round.
+    fn in_round(&self, stmts: &[Stmt], wanted: Value, (local, count): (Local, Const)) -> Option<Const> {
+        let mut inner = Unroller {
+            func: &mut Function::new("", self.func.kind, self.func.span),
+            block: self.block,
+            constants: self.constants.clone(),
+            any: false,
+        };
+        let locals = HashMap::from([(local, count)]);
+        for stmt in stmts {
+            if let Stmt::Let(v, op) = stmt
+                && let Some(c) = inner.value(op, &locals)
+            {
+                inner.constants.insert(*v, c);
+            }
+        }
+        inner.constants.get(&wanted).copied()
+    }
+}
+
+fn goes_on(block: &Block, label: Label) -> bool {
+    let mut found = false;
+    block.for_each_stmt(&mut |s| found |= matches!(s, Stmt::Continue(l) if *l == label));
+    found
+}
+
+/// A copy of a round: values and labels have names of their own in each.
+struct Copy {
+    names: HashMap<Value, Value>,
+    labels: HashMap<Label, Label>,
+    counter: (Local, Const),
+}
+
+impl Copy {
+    fn stmt(&mut self, func: &mut Function, stmt: &Stmt) -> Stmt {
+        let mut new = stmt.clone();
+        new.map_values(|v| self.names.get(&v).copied().unwrap_or(v));
+        if let Stmt::Let(_, op @ Op::Get(_)) = &mut new
+            && *op == Op::Get(self.counter.0)
+        {
+            *op = Op::Const(self.counter.1);
+        }
+        if let Some(v) = stmt.result() {
+            let data = func.values[v.index()].clone();
+            let own = func.new_value(data.ty, data.span);
+            self.names.insert(v, own);
+            if let Some(result) = new.result_mut() {
+                *result = own;
+            }
+        }
+        if let Stmt::Loop { label, .. } | Stmt::Scope { label, .. } | Stmt::Switch { label, .. } = &mut new {
+            let own = func.new_label();
+            self.labels.insert(*label, own);
+            *label = own;
+        }
+        if let Stmt::Break(label) | Stmt::Continue(label) = &mut new {
+            *label = self.labels.get(label).copied().unwrap_or(*label);
+        }
+        for block in new.blocks_mut() {
+            let old = std::mem::take(block);
+            for (stmt, span) in old.stmts.iter().zip(&old.spans) {
+                block.push(self.stmt(func, stmt), *span);
+            }
+        }
+        new
+    }
+}
