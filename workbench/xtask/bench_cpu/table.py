@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import contestants, measure, report
+from . import checks, contestants, measure, report
 from .rows import ROWS
 
 SEED = 20240
@@ -28,6 +28,8 @@ def options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--svg", type=Path, help="draws the chart there")
     parser.add_argument("--no-latencies", action="store_true", help="leaves out launches, calls and compilation")
     parser.add_argument("--from-json", type=Path, help="measures nothing: shows and draws a report written before")
+    parser.add_argument("--checks", action="store_true", help="measures what checking costs instead")
+    parser.add_argument("--serve", metavar="ROW", help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     args.rows = chosen(parser, args.rows, names)
     args.only = chosen(parser, args.only, list(contestants.ALL))
@@ -98,6 +100,13 @@ def row_result(row, there: dict, args: argparse.Namespace) -> dict:
 
 def main(argv: list[str] | None = None) -> int:
     args = options(argv)
+    if args.serve:
+        return checks.serve(args.serve, SEED)
+    if args.checks:
+        whole = checks.table(args.rows, args.rounds)
+        if args.json:
+            args.json.write_text(json.dumps(whole, indent=1))
+        return 0
     if args.from_json:
         whole = json.loads(args.from_json.read_text())
         print(report.text(whole))

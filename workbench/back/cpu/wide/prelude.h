@@ -25,8 +25,13 @@ typedef __int128 wide;
 
 #define FN static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
+#ifndef UNCHECKED
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#else /* For the benchmark that tells what checks cost. */
+#define likely(x) 1
+#define unlikely(x) 0
+#endif
 #define LOW(m) ((__mmask8)(m))
 #define HIGH(m) ((__mmask8)((m) >> 8))
 

@@ -1,0 +1,168 @@
+"""The wide tier: where it runs several blocks as one long row, writes out trees of reductions and looks ahead, it does what the others do.
+
+Results are NumPy's where these are exact, else those of the tier below, bit for bit; so are faults, of which that of the lowest block's
+lowest thread is told.
+"""
+
+import numpy as np
+import pytest
+import workbench as wb
+
+from test_set_tier import HAS_WIDE
+
+pytestmark = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or no AVX-512")
+rng = np.random.default_rng(20261122)
+
+
+@pytest.fixture
+def tiers():
+    """Runs a kernel in both tiers on copies of its arrays: the arrays afterwards, or what was raised."""
+
+    def run(text, name, grid, block, *args):
+        found = []
+        for tier in ("good", "wide"):
+            wb.set_tier(tier)
+            kernel = getattr(wb.compile(text), name)
+            own = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+            try:
+                kernel[grid, block](*own)
+                said = None
+            except wb.KernelFault as e:
+                said = str(e)
+            assert kernel.tier == tier
+            found.append(([a for a in own if isinstance(a, np.ndarray)], said))
+        (good, good_said), (wide, wide_said) = found
+        assert good_said == wide_said
+        if good_said is None:
+            for a, b in zip(good, wide):
+                np.testing.assert_array_equal(a, b)
+        return wide, wide_said
+
+    before = wb.set_tier("good")
+    yield run
+    wb.set_tier(before)
+
+
+BOX = """
+__global__ void box(const float* in, float* out, int w, int h, int d) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int z = blockIdx.z * blockDim.z + threadIdx.z;
+    if (x >= w || y >= h || z >= d) return;
+    int i = (z * h + y) * w + x;
+    if (x > 0 && x < w - 1) out[i] = in[i - 1] + in[i] + in[i + 1];
+    else out[i] = in[i];
+}
+"""
+
+
+@pytest.mark.parametrize("block", [(8, 8), (8, 8, 8), (16, 16), (32, 8), (5, 3), (33, 2), (1, 64), (100, 1), (256, 1)])
+@pytest.mark.parametrize("shape", [(3, 17, 61), (2, 9, 256), (1, 1, 1), (1, 5, 1030)])
+def test_rows_of_neighbouring_blocks_are_one(tiers, block, shape):
+    block = (*block, 1)[:3] if len(block) == 2 else block
+    d, h, w = shape
+    grid = tuple(-(-n // b) for n, b in zip((w, h, d), block))
+    x = rng.standard_normal(shape, np.float32)
+    (_, out), said = tiers(BOX, "box", grid, block, x, np.full(shape, np.nan, np.float32), w, h, d)
+    expected = x.copy()
+    # In the kernel's order: left to right.
+    expected[:, :, 1:-1] = (x[:, :, :-2] + x[:, :, 1:-1]) + x[:, :, 2:]
+    assert said is None
+    np.testing.assert_array_equal(out, expected)
+
+
+SHORT = """
+__global__ void copy(const float* in, float* out, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h) out[y * w + x] = in[y * w + x];
+}
+"""
+
+
+@pytest.mark.parametrize("block", [(8, 4), (16, 16), (5, 3), (64, 1)])
+@pytest.mark.parametrize("missing", [1, 3, 40, 100])
+@pytest.mark.parametrize("which", ["in", "out"])
+def test_a_fault_in_a_long_row_is_told_of_its_block_and_thread(tiers, block, missing, which):
+    w, h = 61, 13
+    grid = (-(-w // block[0]), -(-h // block[1]))
+    long, short = w * h, w * h - missing
+    x = rng.standard_normal(short if which == "in" else long, np.float32)
+    out = np.zeros(short if which == "out" else long, np.float32)
+    _, said = tiers(SHORT, "copy", grid, block, x, out, w, h)
+    # The lowest block whose threads go past the end, and of it the lowest thread.
+    places = [(bx + by * grid[0], tx + ty * block[0], (bx, by), (tx, ty))
+              for by in range(grid[1]) for bx in range(grid[0]) for ty in range(block[1]) for tx in range(block[0])
+              if (x0 := bx * block[0] + tx) < w and (y0 := by * block[1] + ty) < h and y0 * w + x0 >= short]
+    _, _, (bx, by), (tx, ty) = min(places)
+    assert f"block ({bx}, {by}, 0), thread ({tx}, {ty}, 0)" in said
+
+
+REDUCE = """
+__global__ void reduce(const T* x, T* out, int n) {
+    __shared__ T buffer[1024];
+    int tid = threadIdx.x;
+    T sum = 0;
+    for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x) sum += x[i];
+    buffer[tid] = sum;
+    __syncthreads();
+    for (int s = blockDim.x / 2; s > 0; s >>= 1) {
+        if (tid < s) buffer[tid] += buffer[tid + s];
+        __syncthreads();
+    }
+    if (tid == 0) out[blockIdx.x] = buffer[0];
+}
+"""
+
+
+@pytest.mark.parametrize("dtype,name", [(np.int32, "int"), (np.float32, "float"), (np.float64, "double"), (np.int64, "long long")])
+@pytest.mark.parametrize("block", [8, 16, 64, 256, 1024])
+@pytest.mark.parametrize("n", [0, 1, 255, 4096, 5000])
+def test_trees_of_reductions(tiers, dtype, name, block, n):
+    x = rng.integers(-50, 50, max(n, 1)).astype(dtype)
+    (_, out), said = tiers("#define T " + name + REDUCE, "reduce", 3, block, x, np.full(3, -1, dtype), n)
+    # Whole numbers this small are exact in every type.
+    assert said is None and out.sum() == x[:n].sum()
+
+
+WALK = """
+__global__ void walk(const unsigned char* x, const float* y, int* bins, float* out, int n, int stride, int* last) {
+    __shared__ int own[64];
+    if (threadIdx.x < 64) own[threadIdx.x] = 0;
+    __syncthreads();
+    int i;
+    for (i = threadIdx.x; i < n; i += stride) {
+        atomicAdd(&own[x[i] & 63], 1);
+        if (y[i] < -2.5f) continue;
+        out[i] = y[i] * 2 + x[i];
+    }
+    last[threadIdx.x] = i;
+    __syncthreads();
+    if (threadIdx.x < 64) atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+}
+"""
+
+
+@pytest.mark.parametrize("block", [64, 96, 256])
+@pytest.mark.parametrize("n", [0, 1, 15, 64, 255, 256, 257, 1000, 4099])
+def test_walks_of_any_length(tiers, block, n):
+    room = max(n, 1)
+    x, y = rng.integers(0, 256, room).astype(np.uint8), rng.standard_normal(room).astype(np.float32)
+    last = np.zeros(block, np.int32)
+    arrays = (x, y, np.zeros(64, np.int32), np.full(room, 7, np.float32), n, block, last)
+    (_, _, bins, out, last), said = tiers(WALK, "walk", 1, block, *arrays)
+    assert said is None
+    np.testing.assert_array_equal(bins, np.bincount(x[:n] & 63, minlength=64))
+    expected = np.full(room, 7, np.float32)
+    expected[:n] = np.where(y[:n] < -2.5, 7, y[:n] * 2 + x[:n])
+    np.testing.assert_array_equal(out, expected)
+    start = np.arange(block)
+    rounds = np.maximum(0, -(-(n - start) // block))
+    np.testing.assert_array_equal(last, start + rounds * block)
+
+
+def test_a_walk_past_the_end_is_told_of_its_lowest_thread(tiers):
+    x, y = np.zeros(1000, np.uint8), np.zeros(1000, np.float32)
+    arrays = (x, y, np.zeros(64, np.int32), np.zeros(1000, np.float32), 1024, 256, np.zeros(256, np.int32))
+    _, said = tiers(WALK, "walk", 1, 256, *arrays)
+    # Of the threads that reach 1000 to 1023 the lowest is 1000 mod 256.
+    assert "thread (232, 0, 0)" in said
