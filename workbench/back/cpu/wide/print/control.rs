@@ -448,12 +448,23 @@ impl Printer<'_> {
                 self.line(format!("m16 m{no}_{u} = {mask} & ~c{yes}_{u};"));
             }
         }
-        for (mask, block) in [(Some(yes), then), (no, els)] {
+        let both = self.both(then, els, place);
+        if let Some(both) = &both {
+            self.before_both(both, place)?;
+        }
+        for (side, (mask, block)) in [(Some(yes), then), (no, els)].into_iter().enumerate() {
             let Some(mask) = mask else { continue };
             let any = self.any(mask);
             self.line(format!("if ({any}) {{"));
-            self.stretch(Stretch::of(block), Place { mask: Mask::Some(mask), apart: true, ..place })?;
+            let inner = Place { mask: Mask::Some(mask), apart: true, ..place };
+            match &both {
+                Some(both) => self.side_of(both, side, block, (mask, inner))?,
+                None => self.stretch(Stretch::of(block), inner)?,
+            }
             self.line("}");
+        }
+        if let (Some(both), Some(no)) = (&both, no) {
+            self.after_both(both, [yes, no])?;
         }
         Ok((yes, no))
     }

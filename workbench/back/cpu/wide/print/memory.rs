@@ -11,14 +11,14 @@ use crate::ir::{AtomicOp, Op, ParamType, Scalar, Type, Value};
 use crate::source::Span;
 
 /// An access to one allocation.
-struct Access {
-    root: Root,
+pub(super) struct Access {
+    pub root: Root,
     /// The C names of the allocation and of the number of offsets it may start at.
     base: String,
     limit: String,
-    site: String,
+    pub site: String,
     /// What is read or written in memory.
-    s: Scalar,
+    pub s: Scalar,
     /// The name of the operations of memory.
     kind: &'static str,
     /// Whether the second word of a fault is the index that moved the pointer.
@@ -50,7 +50,7 @@ fn memory_suffix(s: Scalar, write: bool) -> &'static str {
 }
 
 impl Printer<'_> {
-    fn access(&mut self, ptr: Value, ty: Type, write: bool, span: Span) -> Result<Access> {
+    pub(super) fn access(&mut self, ptr: Value, ty: Type, write: bool, span: Span) -> Result<Access> {
         let root = self.root_of(ptr);
         let Some(s) = ty.scalar() else { return Err(Unsupported("a pointer in memory")) };
         let log2 = s.size().trailing_zeros();
@@ -409,14 +409,11 @@ impl Printer<'_> {
                 ));
                 continue;
             }
-            let slow = format!(
-                "bad_st_{kind}(&st, {site}, t0 + {}, {mask}, {base}, X{limit}, {offs}, {words}, {lanes})",
-                16 * u
-            );
+            let slow = self.slow_store(&access, &site, ptr, &mask, &lanes, u)?;
             if near {
                 let (off, rests) = (self.one(ptr, u), self.rests(ptr, u));
                 if place.mask == Mask::Full && self.form(ptr).is_whole() {
-                    ways.push((off, lanes, format!("{slow};")));
+                    ways.push((off, lanes, slow));
                     continue;
                 }
                 let fast = match place.mask {
@@ -428,13 +425,13 @@ impl Printer<'_> {
                     Mask::Full => format!("(u64){off} < {window}"),
                     Mask::Some(_) => format!("((u64){off} < {window} || inside({mask}, {off}, {size}, {limit}))"),
                 };
-                self.line(format!("if (likely({rests}{test})) {{ {fast} }}\nelse {{ {slow}; CLOSE }}"));
+                self.line(format!("if (likely({rests}{test})) {{ {fast} }}\nelse {{ {slow} CLOSE }}"));
                 continue;
             }
             let n = self.fresh();
             self.line(format!(
                 "const vi64 at{n} = {offs};\n\
-                 if (unlikely({mask} & outside(at{n}, {limit}))) {{ {slow}; CLOSE }}\nelse sc_{kind}({mask}, {base}, at{n}, {lanes});"
+                 if (unlikely({mask} & outside(at{n}, {limit}))) {{ {slow} CLOSE }}\nelse sc_{kind}({mask}, {base}, at{n}, {lanes});"
             ));
         }
         if !ways.is_empty() {
@@ -453,9 +450,25 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Stores what is in bounds and notes the rest.
+    pub(super) fn slow_store(
+        &mut self,
+        access: &Access,
+        site: &str,
+        ptr: Value,
+        mask: &str,
+        lanes: &str,
+        u: u32,
+    ) -> Result<String> {
+        let offs = self.lanes(ptr, u)?;
+        let words = self.word_lanes(access, &offs, u)?;
+        let (kind, base, limit) = (access.kind, &access.base, &access.limit);
+        Ok(format!("bad_st_{kind}(&st, {site}, t0 + {}, {mask}, {base}, X{limit}, {offs}, {words}, {lanes});", 16 * u))
+    }
+
     /// Stores all lanes of chunks at neighbouring elements: past the cache where the kernel does not read the array, and the cache does not
     /// hold all that it works on. Of a row the first chunk tells whether all begin where lines of the cache do.
-    fn store_full(&mut self, access: &Access, chunks: &[(String, String)]) -> String {
+    pub(super) fn store_full(&mut self, access: &Access, chunks: &[(String, String)]) -> String {
         let (base, kind) = (&access.base, access.kind);
         let put = |name: &str| -> String {
             chunks.iter().map(|(off, lanes)| format!("{name}_{kind}({base} + {off}, {lanes}); ")).collect()

@@ -4,6 +4,7 @@
 //! a line the first number).
 //! Locals are `l3` or `l3_0`. Pointers are byte offsets (`i64`) from the start of the one allocation they point into.
 
+mod both;
 mod control;
 mod group;
 mod math;

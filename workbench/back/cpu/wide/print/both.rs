@@ -1,0 +1,159 @@
+//! Both sides of an `if` that end by storing to the same place: `if (inside) out[i] = f(i); else out[i] = in[i];`.
+//!
+//! Where a group takes both ways, each side says what its lanes store and one store of all lanes follows: whole lines of memory, which can
+//! go past the cache, instead of two masked pieces of each. Which lane's store is whose is known where one is out of bounds.
+
+use super::control::Stretch;
+use super::{Mask, Place, Printer, suffix, vtype};
+use crate::back::cpu::analysis::Root;
+use crate::back::cpu::wide::Result;
+use crate::ir::{BinaryOp, Block, Op, Stmt, Type, Value};
+use crate::source::Span;
+
+/// Deepest address that is followed.
+const MAX_DEPTH: u32 = 6;
+
+/// Stores that both sides end with.
+pub(super) struct Both {
+    ptr: Value,
+    values: [Value; 2],
+    spans: [Span; 2],
+    /// What of the first side the address is made of, in order.
+    first: Vec<Value>,
+    /// The number of the C variables that hold what is stored.
+    name: u32,
+}
+
+fn last_store(block: &Block) -> Option<(Value, Value, Span)> {
+    match block.stmts.last()? {
+        Stmt::Store { ptr, value, volatile: false } => Some((*ptr, *value, block.spans.last().copied()?)),
+        _ => None,
+    }
+}
+
+impl Printer<'_> {
+    /// The stores that both sides of an `if` of a full group end with, if these are neighbours' and to the same places.
+    pub(super) fn both(&mut self, then: &Block, els: &Block, place: Place) -> Option<Both> {
+        let ((p, a, first_span), (q, b, second_span)) = (last_store(then)?, last_store(els)?);
+        let Type::Scalar(s) = self.func.ty(a) else { return None };
+        let near = self.ahead(p, place.version).slope() == Some(i64::from(s.size()));
+        if place.mask != Mask::Full
+            || matches!(self.root_of(p), Root::Slot(_))
+            || !near
+            || self.func.ty(b) != self.func.ty(a)
+            || !self.is_same(p, q, 0)
+        {
+            return None;
+        }
+        let mut first = Vec::new();
+        self.made_of(p, then, &mut first, 0)?;
+        let name = self.fresh();
+        Some(Both { ptr: p, values: [a, b], spans: [first_span, second_span], first, name })
+    }
+
+    /// Whether two values are the same because they are computed alike.
+    fn is_same(&self, a: Value, b: Value, depth: u32) -> bool {
+        if a == b {
+            return true;
+        }
+        let same = |x: &Value, y: &Value| self.is_same(*x, *y, depth + 1);
+        match (self.op_of(a), self.op_of(b)) {
+            _ if depth > MAX_DEPTH => false,
+            (Some(Op::Convert(s, x)), Some(Op::Convert(t, y))) => s == t && same(x, y),
+            (Some(Op::Binary(f, w, x)), Some(Op::Binary(g, y, z))) => f == g && same(w, y) && same(x, z),
+            (Some(Op::PtrAdd { ptr: w, index: x, stride: f }), Some(Op::PtrAdd { ptr: y, index: z, stride: g })) => {
+                f == g && same(w, y) && same(x, z)
+            }
+            (Some(x @ (Op::Const(_) | Op::Param(_) | Op::Builtin(_))), Some(y)) => x == y,
+            _ => false,
+        }
+    }
+
+    /// The values of a block that an address is made of, in order; `None` where one of them cannot come earlier.
+    fn made_of(&self, v: Value, block: &Block, found: &mut Vec<Value>, depth: u32) -> Option<()> {
+        if !block.stmts.iter().any(|s| s.result() == Some(v)) || found.contains(&v) {
+            return Some(());
+        }
+        let op = self.op_of(v).filter(|_| depth <= MAX_DEPTH)?;
+        let is_pure = match op {
+            Op::Const(_) | Op::Param(_) | Op::Builtin(_) | Op::Convert(..) | Op::PtrAdd { .. } => true,
+            Op::Binary(op, ..) => !matches!(op, BinaryOp::Div | BinaryOp::Rem),
+            _ => false,
+        };
+        for operand in op.operands() {
+            self.made_of(operand, block, found, depth + 1)?;
+        }
+        found.push(v);
+        is_pure.then_some(())
+    }
+
+    /// What comes ahead of both sides: the address, and names for what they store.
+    pub(super) fn before_both(&mut self, both: &Both, place: Place) -> Result<()> {
+        for v in &both.first {
+            if let Some(op) = self.op_of(*v) {
+                let span = self.func.values[v.index()].span;
+                self.bind(*v, op, span, place)?;
+            }
+        }
+        let s = self.scalar(both.values[0]);
+        for u in 0..self.chunks {
+            let zero = if suffix(s) == "b1" { "0".to_owned() } else { format!("splat_{}(0)", suffix(s)) };
+            self.line(format!("{} y{}_{u} = {zero};", vtype(s), both.name));
+        }
+        Ok(())
+    }
+
+    /// A side without its store, which only says what it would have stored.
+    pub(super) fn side_of(
+        &mut self,
+        both: &Both,
+        side: usize,
+        block: &Block,
+        (mask, place): (u32, Place),
+    ) -> Result<()> {
+        let count = block.stmts.len() - 1;
+        self.stretch(Stretch { stmts: &block.stmts[..count], spans: &block.spans[..count] }, place)?;
+        let (value, name) = (both.values[side], both.name);
+        let kind = suffix(self.scalar(value));
+        for u in 0..self.chunks {
+            let lanes = self.lanes(value, u)?;
+            self.line(format!("y{name}_{u} = select_{kind}(m{mask}_{u}, {lanes}, y{name}_{u});"));
+        }
+        Ok(())
+    }
+
+    /// The store of all lanes that follows both sides, of which the lanes are in the masks of that number each.
+    pub(super) fn after_both(&mut self, both: &Both, masks: [u32; 2]) -> Result<()> {
+        let (ptr, ty, name) = (both.ptr, self.func.ty(both.values[0]), both.name);
+        let [first, second] = both.spans.map(|span| self.access(ptr, ty, true, span));
+        let (access, sites) = (first?, second?.site);
+        let sites = [access.site.clone(), sites];
+        let chunks: Vec<_> = (0..self.chunks).map(|u| (self.one(ptr, u), format!("y{name}_{u}"))).collect();
+        let mut slow = Vec::new();
+        for u in 0..self.chunks {
+            let mut text = String::new();
+            for (site, mask) in sites.iter().zip(masks) {
+                text += &self.slow_store(&access, site, ptr, &format!("m{mask}_{u}"), &format!("y{name}_{u}"), u)?;
+            }
+            slow.push(text);
+        }
+        let whole = self.form(ptr).is_whole();
+        let window = self.limit(access.root, true, access.s.size(), if whole { self.chunks } else { 1 })?;
+        let proven = self.proven.contains(&ptr);
+        let parts: Vec<_> = match whole {
+            true => vec![(chunks.as_slice(), slow.join("\n"))],
+            false => chunks.chunks(1).zip(slow).collect(),
+        };
+        for (u, (chunks, slow)) in (0..).zip(parts) {
+            let fast = self.store_full(&access, chunks);
+            let (off, rests) = (self.one(ptr, u), self.rests(ptr, u));
+            match proven {
+                true => self.line(format!("{{ {fast}}}")),
+                false => {
+                    self.line(format!("if (likely({rests}(u64){off} < {window})) {{ {fast}}}\nelse {{ {slow} CLOSE }}"))
+                }
+            }
+        }
+        Ok(())
+    }
+}
