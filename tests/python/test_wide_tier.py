@@ -166,3 +166,59 @@ def test_a_walk_past_the_end_is_told_of_its_lowest_thread(tiers):
     _, said = tiers(WALK, "walk", 1, 256, *arrays)
     # Of the threads that reach 1000 to 1023 the lowest is 1000 mod 256.
     assert "thread (232, 0, 0)" in said
+
+
+KEPT = """
+__global__ void kept(float* p) {
+    int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    __shared__ float own[1024];
+    own[t] = (float)t;
+    __syncthreads();
+    own[t] = own[t] + 1;
+    p[t] = own[t];
+}
+"""
+
+
+@pytest.mark.parametrize("block", [(64, 1, 1), (8, 8, 1), (4, 3, 5)])
+def test_an_address_that_a_region_keeps_for_the_next(tiers, block):
+    count = int(np.prod(block))
+    (out,), said = tiers(KEPT, "kept", 1, block, np.zeros(count, np.float32))
+    assert said is None
+    np.testing.assert_array_equal(out, np.arange(count) + 1)
+
+
+BLELLOCH = """
+__global__ void scan(const int* in, int* out, int n) {
+    __shared__ int temp[512];
+    int t = threadIdx.x, offset = 1;
+    temp[2 * t] = in[2 * t];
+    temp[2 * t + 1] = in[2 * t + 1];
+    for (int d = n >> 1; d > 0; d >>= 1) {
+        __syncthreads();
+        if (t < d) temp[offset * (2 * t + 2) - 1] += temp[offset * (2 * t + 1) - 1];
+        offset *= 2;
+    }
+    if (t == 0) temp[n - 1] = 0;
+    for (int d = 1; d < n; d *= 2) {
+        offset >>= 1;
+        __syncthreads();
+        if (t < d) {
+            int a = offset * (2 * t + 1) - 1, b = offset * (2 * t + 2) - 1, held = temp[a];
+            temp[a] = temp[b];
+            temp[b] += held;
+        }
+    }
+    __syncthreads();
+    out[2 * t] = temp[2 * t];
+    out[2 * t + 1] = temp[2 * t + 1];
+}
+"""
+
+
+@pytest.mark.parametrize("n", [64, 512])
+def test_a_scan_up_and_down_a_tree(tiers, n):
+    x = rng.integers(-9, 9, n).astype(np.int32)
+    (_, out), said = tiers(BLELLOCH.replace("n >> 1", f"{n} >> 1").replace("d < n", f"d < {n}"), "scan", 1, n // 2, x, np.zeros(n, np.int32), n)
+    assert said is None
+    np.testing.assert_array_equal(out, np.cumsum(x) - x)

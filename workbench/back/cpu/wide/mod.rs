@@ -50,6 +50,9 @@ pub struct Unsupported(pub &'static str);
 
 type Result<T> = std::result::Result<T, Unsupported>;
 
+/// A text that would keep a compiler busy for longer than it is worth.
+const TOO_LONG: Unsupported = Unsupported("a text too long for a compiler");
+
 /// How long launches of a kernel have to have taken, all together, before it is worth a compiler's time.
 const HOT: Duration = Duration::from_millis(15);
 
@@ -228,18 +231,32 @@ fn printed(
 ) -> std::result::Result<(print::Printed, Keeps), String> {
     let mut function = module.func(func).clone();
     regions::unswitch_all(&mut function);
-    if unroll::unroll(&mut function, block) {
-        fold::run(&mut function);
+    let mut unrolled = function.clone();
+    let mut found = Err(TOO_LONG);
+    if unroll::unroll(&mut unrolled, block) {
+        fold::run(&mut unrolled);
+        found = print_one(module, globals, unrolled, block);
     }
+    // Written out, trees may be more than a compiler should read.
+    if found.as_ref().err() == Some(&TOO_LONG) {
+        found = print_one(module, globals, function, block);
+    }
+    found.map_err(|Unsupported(what)| format!("it has {what}"))
+}
+
+fn print_one(
+    module: &Module,
+    globals: &Globals,
+    mut function: Function,
+    block: Dim3,
+) -> Result<(print::Printed, Keeps)> {
     scopes::scope_continues(&mut function);
     let info = FuncInfo::new(module, &function);
-    let sentence = |Unsupported(what): Unsupported| format!("it has {what}");
     if info.waits.contains(&true) {
-        return Err(sentence(Unsupported("a loop that waits for other threads")));
+        return Err(Unsupported("a loop that waits for other threads"));
     }
-    let places = spans::places(&function, block);
-    let printed = Printer::print(module, globals, &function, &info, (&Survey::new(&function), places.as_ref()), block)
-        .map_err(sentence)?;
+    let (survey, places) = (Survey::new(&function), spans::places(&function, block));
+    let printed = Printer::print(module, globals, &function, &info, (&survey, places.as_ref()), block)?;
     let keeps = info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize));
     Ok((printed, keeps))
 }

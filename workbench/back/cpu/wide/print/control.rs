@@ -213,7 +213,12 @@ impl Printer<'_> {
         let both = |a: &Value, b: &Value, sign: &str| {
             Some(format!("({} {sign} {})", self.all_by_ends(*a, wanted)?, self.all_by_ends(*b, wanted)?))
         };
-        match (self.form(cond), self.op_of(cond)?) {
+        let op = self.op_of(cond)?;
+        // A condition that another region kept may be made of what this one does not know.
+        if !self.form(cond).is_one() && !op.operands().iter().all(|v| self.defined.contains(v)) {
+            return None;
+        }
+        match (self.form(cond), op) {
             (Form::Group, _) => Some(format!("{sign}{}", self.one(cond, 0))),
             (Form::Chunk, _) => {
                 let parts: Vec<String> = (0..self.chunks).map(|u| format!("{sign}{}", self.one(cond, u))).collect();

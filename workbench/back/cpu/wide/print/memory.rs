@@ -68,6 +68,9 @@ impl Printer<'_> {
             _ => None,
         };
         let indexed = far.filter(|_| site_root.is_plain());
+        if indexed.is_some_and(|index| !self.defined.contains(&index)) {
+            return Err(Unsupported("an index of another region"));
+        }
         let span = match self.func.values.get(ptr.index()).map(|d| d.span) {
             Some(s) if s.file == span.file && s.start >= span.start && s.end <= span.end => s,
             _ => span,
@@ -297,7 +300,9 @@ impl Printer<'_> {
         let Some(Op::Convert(Scalar::I64 | Scalar::U64, small)) = self.op_of(*index) else { return Ok(None) };
         let fits = stride.bytes() == s.size() && s.size() >= 4 && self.form(*from).is_one();
         let is_small = self.func.ty(*small).scalar().is_some_and(|s| s.is_int() && s.bits() <= 32);
-        if !fits || !is_small {
+        // An address that another region kept may be made of what this one does not know.
+        let is_known = self.defined.contains(from) && self.defined.contains(small);
+        if !fits || !is_small || !is_known {
             return Ok(None);
         }
         Ok(Some((self.lanes(*small, u)?, self.one(*from, u))))

@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
-use super::{Result, Unsupported};
+use super::{Result, TOO_LONG, Unsupported};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::{FuncInfo, Root};
 use crate::back::cpu::context::{BufferDesc, DescField, Field};
@@ -616,6 +616,6 @@ impl<'m> Printer<'m> {
     }
 
     fn check_length(&self) -> Result<()> {
-        if self.out.len() > MAX_TEXT { Err(Unsupported("a text too long for a compiler")) } else { Ok(()) }
+        if self.out.len() > MAX_TEXT { Err(TOO_LONG) } else { Ok(()) }
     }
 }
