@@ -222,3 +222,36 @@ def test_a_scan_up_and_down_a_tree(tiers, n):
     (_, out), said = tiers(BLELLOCH.replace("n >> 1", f"{n} >> 1").replace("d < n", f"d < {n}"), "scan", 1, n // 2, x, np.zeros(n, np.int32), n)
     assert said is None
     np.testing.assert_array_equal(out, np.cumsum(x) - x)
+
+
+LATER = """
+__global__ void later(const float* x, float* out, int n) {
+    __shared__ float buffer[16];
+    int t = threadIdx.x;
+    float sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i * blockDim.x + t];
+    __syncthreads();
+    float twice = sum * 2;
+    if (t < 10) buffer[t] = twice;
+    __syncthreads();
+    for (int i = 0; i < n; i++) sum += buffer[(t + i) % 10];
+    __syncthreads();
+    out[t] = twice + sum;
+}
+"""
+
+
+def test_what_few_threads_use_now_and_all_of_them_later(tiers):
+    x = rng.integers(-9, 9, (5, 256)).astype(np.float32)
+    arrays = (x, np.zeros(256, np.float32), 5)
+    (_, out), said = tiers(LATER, "later", 1, 256, *arrays)
+    assert said is None
+    sums = x.sum(0)
+    expected = 3 * sums + [sum(2 * sums[(t + i) % 10] for i in range(5)) for t in range(256)]
+    np.testing.assert_array_equal(out, expected)
+    # What threads keep is in memory that the next launch finds as it is: it may not be there by chance.
+    wb.set_tier("good")
+    wb.compile(LATER).later[1, 256](x + 1, np.zeros(256, np.float32), 5)
+    wb.set_tier("wide")
+    wb.compile(LATER).later[1, 256](x, out, 5)
+    np.testing.assert_array_equal(out, expected)

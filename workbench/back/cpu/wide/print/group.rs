@@ -8,6 +8,7 @@ use super::control::Stretch;
 use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::FuncInfo;
+use crate::back::cpu::split::ValueHome;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
 use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Value};
 use crate::pass::regions::{Node, Sequence};
@@ -114,9 +115,11 @@ impl Printer<'_> {
     /// Of a region that does nothing but what an `if` guards where that is and its condition.
     fn guarded(&self, stretch: Stretch<'_>) -> Option<(usize, Value)> {
         let (Stmt::If { cond, els, .. }, before) = stretch.stmts.split_last()? else { return None };
-        let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(_, op) if !matches!(op, Op::Load { .. }));
-        let is_alone = els.is_empty() && before.iter().all(is_pure);
-        (self.split.is_some() && !self.walk.has_masks && is_alone).then_some((before.len(), *cond))
+        let plan = self.split.filter(|_| !self.walk.has_masks)?;
+        // Nothing that the other threads need later, either.
+        let is_own = |v: &Value| !matches!(plan.values[v.index()], ValueHome::Scratch(..));
+        let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(v, op) if !matches!(op, Op::Load { .. }) && is_own(v));
+        (els.is_empty() && before.iter().all(is_pure)).then_some((before.len(), *cond))
     }
 
     /// Whether a region does nothing but what an `if` guards that the first threads of a block take: a step of a tree of reductions. Of a
