@@ -1,8 +1,9 @@
 //! How each value of a kernel looks to 16 neighbouring threads, once the block's extents are known.
 //!
 //! A *chunk* is 16 threads of consecutive linear index, a *group* a few chunks that run in step. [`Form`] says what of a value has to be
-//! computed: one number for the group, one a chunk, the first of a line (of the whole group's or of a chunk's), or 16. As in [`crate::pass::uniformity`], a local also depends
-//! on who sets it: under control that the group does not share it is lanes. Lanes that left by `return` never read a local again.
+//! computed: one number for the group, one a chunk, the first of a line (of the whole group's or of a chunk's), or 16. As in
+//! [`crate::pass::uniformity`], a local also depends on who sets it: under control that the group does not share it is lanes. Lanes that
+//! left by `return` never read a local again.
 
 use std::collections::HashSet;
 

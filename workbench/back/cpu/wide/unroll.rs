@@ -195,7 +195,7 @@ impl Copy {
             *op = Op::Const(self.counter.1);
         }
         if let Some(v) = stmt.result() {
-            let data = func.values[v.index()].clone();
+            let data = func.values[v.index()];
             let own = func.new_value(data.ty, data.span);
             self.names.insert(v, own);
             if let Some(result) = new.result_mut() {

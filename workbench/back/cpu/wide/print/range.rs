@@ -2,8 +2,8 @@
 //!
 //! Where a loop counts up to a bound that does not change, and an access is at a place that moves evenly with the counter, the places in
 //! the first and the last round bound all others. If both are in bounds, for each such access, the loop runs without their checks; else it
-//! runs with them. The conditions are computed in 128 bits, which nothing here leaves, or in 64 where that is certain: a 32-bit number that is widened has to be in its
-//! type's range at both ends, where it then is what the kernel computes modulo 2^32.
+//! runs with them. The conditions are computed in 128 bits, which nothing here leaves, or in 64 where that is certain: a 32-bit number
+//! that is widened has to be in its type's range at both ends, where it then is what the kernel computes modulo 2^32.
 
 use std::collections::HashSet;
 
