@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,10 +60,13 @@ def serve(name: str, seed: int) -> int:
 
 
 def compilers(folder: str) -> tuple[str, str]:
-    """The machine's C compiler, and a script that has it drop the checks."""
-    plain = os.environ.get("WORKBENCH_CC", "cc")
+    """The machine's C compiler, found as Workbench finds it, and a script that has it drop the checks."""
+    names = [os.environ["WORKBENCH_CC"]] if "WORKBENCH_CC" in os.environ else ["cc", "gcc", "clang"]
+    plain = next((path for name in names if (path := shutil.which(name))), None)
+    if plain is None:
+        raise SystemExit("there is no C compiler, so there is no wide code")
     script = Path(folder) / "unchecked"
-    script.write_text(f'#!/bin/sh\nexec {plain} -DUNCHECKED "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(plain)} -DUNCHECKED "$@"\n')
     script.chmod(0o700)
     return plain, str(script)
 

@@ -28,9 +28,12 @@ def options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--svg", type=Path, help="draws the chart there")
     parser.add_argument("--no-latencies", action="store_true", help="leaves out launches, calls and compilation")
     parser.add_argument("--from-json", type=Path, help="measures nothing: shows and draws a report written before")
-    parser.add_argument("--checks", action="store_true", help="measures what checking costs instead")
+    parser.add_argument("--checks", action="store_true", help="measures what checking costs instead; of the other options it knows --rows, --rounds and --json")
     parser.add_argument("--serve", metavar="ROW", help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
+    others = {"only", "seconds", "svg", "no_latencies", "from_json"}
+    if args.checks and any(getattr(args, name) != parser.get_default(name) for name in others):
+        parser.error("--checks goes with --rows, --rounds and --json alone")
     args.rows = chosen(parser, args.rows, names)
     args.only = chosen(parser, args.only, list(contestants.ALL))
     return args

@@ -27,20 +27,22 @@ fn all() -> Result<(), String> {
     cpu(&[])
 }
 
-/// Kernels beside hand-tuned C++; the report is kept as JSON and SVG.
+/// Kernels beside hand-tuned C++, the report of which is kept as JSON and SVG; with `--checks` what checking costs, kept as JSON.
 fn cpu(options: &[String]) -> Result<(), String> {
     let env = Environment::prepare(true)?;
     let kept = root().join("target/bench");
     std::fs::create_dir_all(&kept).map_err(|e| format!("{}: {e}", kept.display()))?;
     let report = |name: &str| kept.join(name).into_os_string();
-    step::show(
-        "kernels on the CPU, beside hand-tuned C++",
-        Command::new(env.python())
-            .arg("workbench/xtask/bench_cpu")
-            .args(["--json".into(), report("cpu.json"), "--svg".into(), report("cpu.svg")])
-            .args(options)
-            .current_dir(root()),
-    )
+    let (title, files) = match options.iter().any(|option| option == "--checks") {
+        true => ("kernels on the CPU, with and without checks", vec!["--json".into(), report("checks.json")]),
+        false => (
+            "kernels on the CPU, beside hand-tuned C++",
+            vec!["--json".into(), report("cpu.json"), "--svg".into(), report("cpu.svg")],
+        ),
+    };
+    let mut command = Command::new(env.python());
+    command.arg("workbench/xtask/bench_cpu").args(files).args(options);
+    step::show(title, command.current_dir(root()))
 }
 
 fn torch() -> Result<(), String> {

@@ -148,7 +148,7 @@ pub struct Forms<'f> {
     pub ops: Vec<Option<&'f Op>>,
     /// For each pointer where it points.
     pub roots: Vec<Root>,
-    /// For each value the widenings whose operands must not wrap within a chunk for it to be a line.
+    /// For each value the widenings whose operands must not wrap within a chunk for it to be a line, or within the group for it to be a row.
     pub rests: Vec<Vec<Value>>,
     /// Constructs that lanes leave at different times.
     pub divergent: Vec<bool>,

@@ -28,7 +28,7 @@ pub fn unroll(func: &mut Function, block: Dim3) -> bool {
 struct Unroller<'f> {
     func: &'f mut Function,
     block: Dim3,
-    /// The values that are known, and nothing else is asked of.
+    /// What values are, where that is known.
     constants: HashMap<Value, Const>,
     any: bool,
 }
