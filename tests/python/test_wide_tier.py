@@ -255,3 +255,26 @@ def test_what_few_threads_use_now_and_all_of_them_later(tiers):
     wb.set_tier("wide")
     wb.compile(LATER).later[1, 256](x, out, 5)
     np.testing.assert_array_equal(out, expected)
+
+
+INDEX = "size_t i = (size_t)(blockIdx.x * blockDim.x + threadIdx.x * 2u);"
+
+
+@pytest.mark.parametrize("doubled", [
+    # With 2^60 leaves, were each followed by itself: an index that may wrap, in a loop's address, in a condition, in what the next block is expected to read.
+    "__global__ void doubled(float* x, int n) { " + INDEX + " size_t j = i; TWICE if (i < n) x[j % 7] = 1; x[i % 5] = 2; if (j == 99) x[j] = 3; }",
+    "__global__ void doubled(float* x, int n) { for (int i = 0; i < n; i++) { int j = i; TWICE if (j < n) x[j] += 1; } }",
+    "__global__ void doubled(float* x, int n) { __shared__ float own[64]; int j = blockIdx.x * n; TWICE"
+    " own[threadIdx.x] = x[j * 0 + threadIdx.x]; __syncthreads(); x[threadIdx.x] = own[0]; }",
+])
+@pytest.mark.parametrize("times", [12, 60])
+def test_what_doubles_with_each_operation_stays_small(doubled, times):
+    wb.set_tier("wide")
+    try:
+        kernel = wb.compile(doubled.replace("TWICE", "j = j + j; " * times)).doubled
+        # A text, or why there is none; not all memory.
+        assert len(kernel.c_source(64)) < 300_000
+    except wb.ArgumentError as e:
+        assert "no wide code" in str(e)
+    finally:
+        wb.set_tier("auto")

@@ -7,7 +7,7 @@
 //! Arithmetic that wraps does not matter as long as nothing widens: sums and products modulo 2^32 stay lines modulo 2^32.
 //! Only where a 32-bit line becomes a 64-bit one must it not wrap within the row; those places are listed too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::analysis::{Root, walk};
 use crate::ir::{BinaryOp, Builtin, Const, Function, Op, ParamType, Scalar, Stmt, Type, UnaryOp, Value};
@@ -238,32 +238,29 @@ impl<'f> Finder<'f> {
 
     /// The widened values that the line of `v` goes through.
     pub(super) fn widenings(&mut self, v: Value, out: &mut BTreeSet<(Value, i64)>) {
-        let Some(step) = self.line(v).map(|l| l.step) else { return };
-        let is_ptr = self.func.values.get(v.index()).is_some_and(|d| d.ty == Type::Ptr);
-        if step == 0 && !is_ptr {
-            return;
-        }
-        match self.op(v) {
-            Some(Op::Get(local)) => {
-                if let Some(set) = self.forwarded.get(local.index()).copied().flatten() {
-                    self.widenings(set, out);
+        // Each value once: what is used twice may be made of what is used twice.
+        let (mut seen, mut next) = (HashSet::new(), vec![v]);
+        while let Some(v) = next.pop() {
+            let Some(step) = self.line(v).map(|l| l.step) else { continue };
+            let is_ptr = self.func.values.get(v.index()).is_some_and(|d| d.ty == Type::Ptr);
+            if step == 0 && !is_ptr || !seen.insert(v) {
+                continue;
+            }
+            match self.op(v) {
+                Some(Op::Get(local)) => next.extend(self.forwarded.get(local.index()).copied().flatten()),
+                Some(Op::Unary(_, a)) => next.push(*a),
+                Some(Op::Convert(to, a)) => {
+                    if let Some(from) = self.scalar(*a)
+                        && to.bits() > from.bits()
+                        && let Some(line) = self.line(*a)
+                    {
+                        out.insert((*a, line.step));
+                    }
+                    next.push(*a);
                 }
+                Some(Op::Binary(_, a, b) | Op::PtrAdd { ptr: a, index: b, .. }) => next.extend([*a, *b]),
+                _ => {}
             }
-            Some(Op::Unary(_, a)) => self.widenings(*a, out),
-            Some(Op::Convert(to, a)) => {
-                if let Some(from) = self.scalar(*a)
-                    && to.bits() > from.bits()
-                    && let Some(line) = self.line(*a)
-                {
-                    out.insert((*a, line.step));
-                }
-                self.widenings(*a, out);
-            }
-            Some(Op::Binary(_, a, b) | Op::PtrAdd { ptr: a, index: b, .. }) => {
-                self.widenings(*a, out);
-                self.widenings(*b, out);
-            }
-            _ => {}
         }
     }
 }

@@ -5,7 +5,7 @@
 //! leave at different times by its first `if`, are printed twice for the same reason. A masked version holds no further ones.
 
 use super::range::Unchecked;
-use super::{Form, Mask, Place, Printer, Target, Version, node};
+use super::{Form, MAX_EXPRESSION, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::wide::forms::{FOLLOWED, SMALL, first_exit};
 use crate::back::cpu::wide::{Result, Unsupported};
@@ -211,7 +211,8 @@ impl Printer<'_> {
     fn all_by_ends(&self, cond: Value, wanted: bool) -> Option<String> {
         let sign = if wanted { "" } else { "!" };
         let both = |a: &Value, b: &Value, sign: &str| {
-            Some(format!("({} {sign} {})", self.all_by_ends(*a, wanted)?, self.all_by_ends(*b, wanted)?))
+            let text = format!("({} {sign} {})", self.all_by_ends(*a, wanted)?, self.all_by_ends(*b, wanted)?);
+            (text.len() <= MAX_EXPRESSION).then_some(text)
         };
         let op = self.op_of(cond)?;
         // A condition that another region kept may be made of what this one does not know.

@@ -37,6 +37,10 @@ const PRELUDE: &str = include_str!("../prelude.h");
 /// Longest text that is worth a compiler's time.
 const MAX_TEXT: usize = 200_000;
 
+/// Longest expression that says what a value is by what it is made of. Such a text repeats what is used twice, so it may double with each
+/// operation.
+const MAX_EXPRESSION: usize = 4_000;
+
 /// What sites of this tier are told from those of the others by.
 pub const SITE_BIT: u64 = 1 << 62;
 
@@ -376,20 +380,21 @@ impl<'m> Printer<'m> {
         let (s, one) = (self.scalar(v), self.one(v, chunk));
         Ok(match self.form(v) {
             Form::Group | Form::Chunk => format!("splat_{}({one})", suffix(s)),
-            Form::Lanes if self.lazy.contains(&v) => match self.op_of(v) {
-                Some(op) => self.op_lanes(v, op, chunk)?,
-                None => one,
-            },
+            Form::Lanes if self.lazy.contains(&v) => self.expanded(v, chunk)?,
             Form::Lanes => one,
             Form::Row(step) | Form::Line(step) if self.rests_of(v).is_empty() => {
                 format!("line_{}({one}, {step})", suffix(s))
             }
             // Where it turns out to be no line, its operands say what it is.
-            Form::Row(_) | Form::Line(_) => match self.op_of(v) {
-                Some(op) => self.op_lanes(v, op, chunk)?,
-                None => return Err(Unsupported("a line that comes from nowhere")),
-            },
+            Form::Row(_) | Form::Line(_) => self.expanded(v, chunk)?,
         })
+    }
+
+    /// All numbers of a value that has no name for them, by what it is made of.
+    fn expanded(&mut self, v: Value, chunk: u32) -> Result<String> {
+        let Some(op) = self.op_of(v) else { return Err(Unsupported("a value that comes from nowhere")) };
+        let text = self.op_lanes(v, op, chunk)?;
+        if text.len() > MAX_EXPRESSION { Err(Unsupported("an index of too many parts")) } else { Ok(text) }
     }
 
     /// The condition on which a value is the line that its form says; empty where it always is.

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Printer;
+use super::{MAX_EXPRESSION, Printer};
 use crate::back::cpu::analysis::Root;
 use crate::ir::{BinaryOp, Builtin, Local, Op, Scalar, Stmt, Type, Value};
 
@@ -66,7 +66,7 @@ impl Printer<'_> {
             return None;
         }
         let mut of = |v: &Value| self.slope(*v, sets, locals, depth + 1);
-        match self.op_of(v)? {
+        let slope = match self.op_of(v)? {
             Op::Const(_) | Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) => Some(None),
             Op::Builtin(Builtin::BlockIdx(0)) => Some(Some("1".to_owned())),
             Op::Builtin(_) => Some(None),
@@ -106,7 +106,8 @@ impl Printer<'_> {
                 Some(slope)
             }
             _ => None,
-        }
+        };
+        slope.filter(|text| text.as_ref().is_none_or(|text| text.len() <= MAX_EXPRESSION))
     }
 
     /// A number that is the same everywhere, made of what every place can read.
@@ -118,7 +119,8 @@ impl Printer<'_> {
             return Some(format!("{n}ll"));
         }
         let both = |a: &Value, b: &Value, sign: &str| {
-            Some(format!("({} {sign} {})", self.leaf(*a, depth + 1)?, self.leaf(*b, depth + 1)?))
+            let text = format!("({} {sign} {})", self.leaf(*a, depth + 1)?, self.leaf(*b, depth + 1)?);
+            (text.len() <= MAX_EXPRESSION).then_some(text)
         };
         match self.op_of(v)? {
             Op::Param(i) if !matches!(self.func.ty(v), Type::Ptr) => {

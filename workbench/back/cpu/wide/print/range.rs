@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::{Form, Printer, Version};
+use super::{Form, MAX_EXPRESSION, Printer, Version};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, first_exit};
@@ -21,6 +21,9 @@ const AHEAD: i64 = 4096;
 
 /// Numbers below this may be added up in 64 bits.
 const LARGE: f64 = 1e18;
+
+/// Most conditions on the parts of one expression.
+const MAX_NEEDS: usize = 32;
 
 /// Most products of two numbers in one: each is of 64 bits at most.
 const MAX_PRODUCTS: u32 = 2;
@@ -296,7 +299,7 @@ impl Printer<'_> {
         }
         let of = |v: &Value| self.line_of(*v, u, counter, depth + 1);
         let op = self.op_of(v)?;
-        Some(match op {
+        let line = match op {
             Op::Const(c) => Line::of(format!("(wide){}", Self::constant(*c)), self.most(v)),
             Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if ty == Type::Ptr => {
                 Line::of("(wide)0".to_owned(), 0)
@@ -398,6 +401,7 @@ impl Printer<'_> {
                 .noted(counter)
             }
             _ => return None,
-        })
+        };
+        (line.a.len() + line.b.len() <= MAX_EXPRESSION && line.needs.len() <= MAX_NEEDS).then_some(line)
     }
 }
