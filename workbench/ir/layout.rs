@@ -55,6 +55,18 @@ impl MemberType {
             MemberType::Opaque(size) => *size,
         }
     }
+
+    fn pointer_at(&self, path: &str, offset: u32) -> Option<String> {
+        match self {
+            MemberType::Pointer { .. } => (offset == 0).then(|| path.to_owned()),
+            MemberType::Array(of, _) => {
+                let at = offset.checked_div(of.size())?;
+                of.pointer_at(&format!("{path}[{at}]"), offset - at * of.size())
+            }
+            MemberType::Struct(layout) => layout.pointer_at(path, offset),
+            MemberType::Scalar(_) | MemberType::Opaque(_) => None,
+        }
+    }
 }
 
 /// A tensor by its pointer, extents and strides: `PackedTensorAccessor32` and its kin.
@@ -85,6 +97,17 @@ impl StructLayout {
         let MemberType::Scalar(Elem::Scalar(index)) = **index else { return None };
         let offsets = [data.offset, sizes.offset, strides.offset];
         Some(Accessor { elem: *elem, is_const: *is_const, rank: *rank, index, offsets })
+    }
+
+    /// What a user calls the pointer at so many bytes from the start of a struct they call `path`: `p.rows[1]`; an accessor is its
+    /// data. `None` where there is no pointer.
+    pub fn pointer_at(&self, path: &str, offset: u32) -> Option<String> {
+        if self.accessor().is_some_and(|accessor| accessor.offsets[0] == offset) {
+            return Some(path.to_owned());
+        }
+        let holds = |m: &&Member| (m.offset..m.offset + m.ty.size()).contains(&offset);
+        let member = self.members.iter().find(holds)?;
+        member.ty.pointer_at(&format!("{path}.{}", member.name), offset - member.offset)
     }
 
     /// As a 16-bit float, if it is nothing else.

@@ -660,12 +660,23 @@ pub struct Param {
     pub layout: Option<Arc<StructLayout>>,
     /// What a launch that leaves it out passes.
     pub default: Option<Const>,
+    /// Where it comes from, when no launch passes it; such parameters stand after all others.
+    pub member: Option<MemberAt>,
+}
+
+/// A member of a struct that a kernel takes by value, as a parameter of its own; see [`crate::pass::members`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MemberAt {
+    /// The struct's parameter.
+    pub param: u32,
+    /// Where in its bytes the member lies, aligned to its size and inside of them.
+    pub offset: u32,
 }
 
 impl Param {
     /// A scalar or pointer.
     pub fn new(name: impl Into<String>, ty: ParamType, span: Span) -> Self {
-        Param { name: name.into(), ty, span, layout: None, default: None }
+        Param { name: name.into(), ty, span, layout: None, default: None, member: None }
     }
 }
 

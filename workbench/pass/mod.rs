@@ -5,6 +5,7 @@
 //! | [`inline`] | device functions into their callers |
 //! | [`fold`] | constants, copies, branches, dead code |
 //! | [`promote`] | slots into locals |
+//! | [`members`] | members of a kernel's structs by value into parameters |
 //! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
 //! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers and collectives |
@@ -15,6 +16,7 @@
 pub mod fold;
 pub mod inline;
 pub mod instrument;
+pub mod members;
 pub mod pointers;
 pub mod promote;
 pub mod regions;
@@ -24,15 +26,26 @@ pub mod widen;
 
 use crate::ir::{FuncId, FuncKind, Module, Stmt};
 
+/// How deep structs may point at each other and still be promoted all.
+const MAX_NESTING: usize = 4;
+
 /// What the CPU back end wants done before it makes code: calls inlined, constants folded, slots in
-/// registers where they can be, kernels ready to be cut into regions.
+/// registers where they can be, members of structs as parameters, kernels ready to be cut into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
     inline::run(module);
     for func in &mut module.functions {
         fold::run(func);
-        if promote::run(func) {
+        // A slot that another keeps the address of is promoted after that.
+        for _ in 0..MAX_NESTING {
+            if !promote::run(func) {
+                break;
+            }
             fold::run(func);
         }
+        if members::run(func) {
+            fold::run(func);
+        }
+        fold::drop_locals(func);
         if func.kind == FuncKind::Kernel {
             regions::unswitch(func);
         }

@@ -1,10 +1,11 @@
 //! Slots to locals: a struct's members, a vector's lanes, a small array's elements and variables whose address was only taken to
 //! be passed to a function that is now inlined live in registers.
 //!
-//! A slot is promoted when all there is to its address is loads and stores of scalars at constant offsets inside it,
+//! A slot is promoted when all there is to its address is loads and stores of scalars and pointers at constant offsets inside it,
 //! aligned, and no two of them overlap without covering the same bytes. Each such place becomes a local; where it is
-//! read as another type of the same size than it was first seen with, the bits are kept. Locals and slots start as the same poison,
-//! once a thread, so even a program that reads what it never wrote sees no change.
+//! read as another type of the same size than it was first seen with, the bits are kept (not those of a pointer, which also says which
+//! memory it points into). Locals and slots start as the same poison, once a thread, so even a program that reads what it never wrote
+//! sees no change. A slot whose address is kept in another follows once that is promoted.
 
 use std::collections::BTreeMap;
 
@@ -33,9 +34,9 @@ pub fn run(func: &mut Function) -> bool {
             continue;
         };
         let name = func.slots[i].name.clone();
-        for (offset, scalar) in cells {
+        for (offset, ty) in cells {
             let name = if offset == 0 { name.clone() } else { format!("{name}+{offset}") };
-            locals.insert((slot, offset), (func.new_local(name, scalar.into()), scalar));
+            locals.insert((slot, offset), (func.new_local(name, ty), ty));
         }
     }
     if kept.len() == func.slots.len() {
@@ -54,10 +55,10 @@ pub fn run(func: &mut Function) -> bool {
 }
 
 /// The types at the offsets of a slot that are accessed; `None` when it has to stay memory.
-type Cells = Option<BTreeMap<i64, Scalar>>;
+type Cells = Option<BTreeMap<i64, Type>>;
 
-fn is_disjoint(cells: &BTreeMap<i64, Scalar>) -> bool {
-    let ends = cells.iter().map(|(offset, scalar)| offset + i64::from(scalar.size()));
+fn is_disjoint(cells: &BTreeMap<i64, Type>) -> bool {
+    let ends = cells.iter().map(|(offset, ty)| offset + i64::from(ty.size()));
     cells.len() <= MAX_CELLS && ends.zip(cells.keys().skip(1)).all(|(end, next)| end <= *next)
 }
 
@@ -89,11 +90,10 @@ impl<'f> Facts<'f> {
                     None => self.cells[slot.index()] = None,
                 }
             }
-            Stmt::Let(_, Op::Load { ptr, ty: Type::Scalar(scalar), volatile: false }) => self.access(*ptr, *scalar),
-            Stmt::Store { ptr, value, volatile: false } if self.func.ty(*value).scalar().is_some() => {
-                if let Some(scalar) = self.func.ty(*value).scalar() {
-                    self.access(*ptr, scalar);
-                }
+            Stmt::Let(_, Op::Load { ptr, ty, volatile: false }) => self.access(*ptr, *ty),
+            Stmt::Store { ptr, value, volatile: false } => {
+                self.escape(*value);
+                self.access(*ptr, self.func.ty(*value));
             }
             other => other.for_each_value(|v| self.escape(v)),
         }
@@ -105,17 +105,18 @@ impl<'f> Facts<'f> {
         }
     }
 
-    fn access(&mut self, ptr: Value, scalar: Scalar) {
+    fn access(&mut self, ptr: Value, ty: Type) {
         let Some((slot, offset)) = self.places[ptr.index()] else { return };
         let data = &self.func.slots[slot.index()];
-        let size = i64::from(scalar.size());
+        let size = i64::from(ty.size());
         let inside = offset >= 0 && offset.checked_add(size).is_some_and(|end| end <= i64::from(data.size));
-        let aligned = offset % size == 0 && data.align >= scalar.size();
+        let aligned = offset % size == 0 && data.align >= ty.size();
         let place = &mut self.cells[slot.index()];
         let Some(cells) = place else { return };
-        let seen = *cells.entry(offset).or_insert(scalar);
+        let seen = *cells.entry(offset).or_insert(ty);
         // A truth value in memory is a byte that may hold more than 0 or 1.
-        let same = seen == scalar || seen.size() == scalar.size() && seen != Scalar::Bool && scalar != Scalar::Bool;
+        let has_bits = |ty: Type| ty.scalar().is_some_and(|scalar| scalar != Scalar::Bool);
+        let same = seen == ty || seen.size() == ty.size() && has_bits(seen) && has_bits(ty);
         if !inside || !aligned || !same {
             *place = None;
         }
@@ -125,13 +126,13 @@ impl<'f> Facts<'f> {
 struct Rewrite<'a> {
     func: &'a mut Function,
     places: &'a [Option<Place>],
-    locals: &'a BTreeMap<Place, (Local, Scalar)>,
+    locals: &'a BTreeMap<Place, (Local, Type)>,
     /// For each slot its new number; `None` when it is gone.
     numbers: &'a [Option<Slot>],
 }
 
 impl Rewrite<'_> {
-    fn local(&self, ptr: Value) -> Option<(Local, Scalar)> {
+    fn local(&self, ptr: Value) -> Option<(Local, Type)> {
         self.places.get(ptr.index()).copied().flatten().and_then(|place| self.locals.get(&place)).copied()
     }
 
@@ -155,14 +156,15 @@ impl Rewrite<'_> {
                     *slot = new;
                 }
             }
-            Stmt::Let(v, Op::Load { ptr, ty: Type::Scalar(scalar), .. }) => {
+            Stmt::Let(v, Op::Load { ptr, ty, .. }) => {
                 if let Some((local, held)) = self.local(*ptr) {
-                    if held == *scalar {
-                        out.push(Stmt::Let(*v, Op::Get(local)), span);
-                    } else {
-                        let bits = self.func.new_value(held.into(), span);
-                        out.push(Stmt::Let(bits, Op::Get(local)), span);
-                        out.push(Stmt::Let(*v, Op::Bitcast(*scalar, bits)), span);
+                    match *ty {
+                        Type::Scalar(scalar) if held != *ty => {
+                            let bits = self.func.new_value(held, span);
+                            out.push(Stmt::Let(bits, Op::Get(local)), span);
+                            out.push(Stmt::Let(*v, Op::Bitcast(scalar, bits)), span);
+                        }
+                        _ => out.push(Stmt::Let(*v, Op::Get(local)), span),
                     }
                     return;
                 }
@@ -170,9 +172,11 @@ impl Rewrite<'_> {
             Stmt::Store { ptr, value, .. } => {
                 if let Some((local, held)) = self.local(*ptr) {
                     let mut stored = *value;
-                    if self.func.ty(stored) != held.into() {
-                        stored = self.func.new_value(held.into(), span);
-                        out.push(Stmt::Let(stored, Op::Bitcast(held, *value)), span);
+                    if let Type::Scalar(scalar) = held
+                        && self.func.ty(stored) != held
+                    {
+                        stored = self.func.new_value(held, span);
+                        out.push(Stmt::Let(stored, Op::Bitcast(scalar, *value)), span);
                     }
                     out.push(Stmt::Set(local, stored), span);
                     return;

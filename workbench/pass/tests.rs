@@ -832,3 +832,54 @@ fn a_slot_whose_address_is_more_than_that_stays() {
     stays("an address that is stored", &|b, s, p| b.store(p[0], s));
     stays("a volatile access", &|b, s, p| b.stmt(Stmt::Store { ptr: s, value: p[2], volatile: true }));
 }
+
+#[test]
+fn a_slot_of_pointers_becomes_locals_and_pointers_have_no_bits() {
+    let (changed, text) = promoted(with_slot(|b, s, p| {
+        b.store(s, p[0]);
+        let next = offset(b, s, 1, Scalar::I64);
+        b.store(next, p[1]);
+        let out = b.load(s, Type::Ptr);
+        b.store(out, p[2]);
+    }));
+    assert!(changed);
+    assert!(text.contains("local l0 s: ptr") && text.contains("get l0") && !text.contains("slot"), "{text}");
+    let (changed, text) = promoted(with_slot(|b, s, p| {
+        b.store(s, p[0]);
+        b.load(s, Scalar::I64);
+    }));
+    assert!(!changed, "{text}");
+}
+
+#[test]
+fn members_of_a_struct_by_value_become_parameters_once_each() {
+    let block = ParamType::Bytes { size: 24, align: 8 };
+    let (mut b, p) = Builder::new(FuncKind::Kernel, &[("s", block), N]);
+    let data = b.load(p[0], Type::Ptr);
+    let weight = offset(&mut b, p[0], 2, Scalar::F64);
+    let count = b.load(weight, Scalar::I32);
+    let bits = b.load(weight, Scalar::F32);
+    b.load(weight, Scalar::I32);
+    let at = b.at(data, count, Scalar::F32);
+    b.store(at, bits);
+    // What is read at an index known only when running, outside, or across what is aligned, stays a read.
+    for (index, of) in [(p[1], Scalar::I32), (b.i32(6), Scalar::I32), (b.i32(3), Scalar::U16)] {
+        let from = b.at(p[0], index, of);
+        b.load(from, Scalar::I32);
+    }
+    let mut module = b.module();
+    assert_eq!(validate(&module), [], "{module}");
+    assert!(members::run(&mut module.functions[0]));
+    assert_eq!(validate(&module), [], "{module}");
+    let params = &module.functions[0].params;
+    let found: Vec<_> = params.iter().filter_map(|p| Some((p.member?, p.ty))).collect();
+    let member = |offset| MemberAt { param: 0, offset };
+    let expected = [
+        (member(0), pointer(Scalar::F32)),
+        (member(16), ParamType::Scalar(Scalar::I32)),
+        (member(16), ParamType::Scalar(Scalar::F32)),
+    ];
+    assert_eq!(found, expected, "{module}");
+    assert_eq!(module.to_string().matches("= load").count(), 3, "{module}");
+    assert!(!members::run(&mut module.functions[0]), "nothing is left to do");
+}

@@ -104,7 +104,7 @@ __global__ void copied(const float* x, float* y) {
     cg::wait(block);
     y[threadIdx.x] = staged[6 - threadIdx.x];
     unsigned long long rank = cg::this_grid().thread_rank();
-    y[7] = rank == 0 ? cg::this_grid().size() : y[7];
+    if (rank == 0) y[7] = cg::this_grid().size();
 }
 // run: copied<<<1, 7, 28>>>(x = iota(7), y = poison(8))
 //   y == [6, 5, 4, 3, 2, 1, 0, 7]

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use super::context::{BufferDesc, DescKind, WorkerCtx};
 use super::glue;
+use super::memory;
 use super::schedule::Launch;
 use crate::back::{FaultKind, RawFault, Reach};
 use crate::ir::{Collective, Elem, FuncId, Scalar, Service, Type};
@@ -172,7 +173,11 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         Some(SiteKind::Access { write, ty, root, indexed }) => {
             // SAFETY: the caller's promise.
             let (desc, off) = unsafe { locate(ctx, launch, *root, a, b) };
-            explain(&buffer(launch, desc), *write, *ty, off, indexed.then_some(b as i64))
+            let mut buffer = buffer(launch, desc);
+            if let (Some(member), true) = (launch.member(*root), buffer.name.is_empty()) {
+                buffer.name = Cow::Borrowed(&launch.entry.members[member].name);
+            }
+            explain(&buffer, *write, *ty, off, indexed.then_some(b as i64))
         }
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
         Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
@@ -278,9 +283,19 @@ unsafe fn locate(ctx: &WorkerCtx, launch: &Launch<'_>, root: SiteRoot, a: u64, b
         unsafe { (b as *const BufferDesc).as_ref() }.copied().unwrap_or(super::context::DANGLING_DESC)
     };
     match root {
-        SiteRoot::KernelParam(i) => {
-            (launch.descs.get(i as usize).copied().unwrap_or(super::context::NULL_DESC), a as i64)
-        }
+        SiteRoot::KernelParam(i) => match launch.member(root) {
+            Some(member) => {
+                let part = launch.members[member];
+                // SAFETY: host code waits for its launches.
+                let whole = unsafe { memory::lookup_outside(&launch.outside(), part.base) };
+                // Memory that has no name is known by the member; else people know the whole.
+                match whole.kind().0 {
+                    DescKind::Host => (part, a as i64),
+                    _ => (whole, part.base.wrapping_sub(whole.base).wrapping_add(a) as i64),
+                }
+            }
+            None => (launch.descs.get(i as usize).copied().unwrap_or(super::context::NULL_DESC), a as i64),
+        },
         SiteRoot::Slot(i) => (table(DescKind::Slot, i, glue::slot(&launch.image.slots, i as usize)), a as i64),
         SiteRoot::Global(i) => {
             let desc = glue::global(&launch.image.globals, i as usize).map(|(desc, _)| *desc);

@@ -214,46 +214,94 @@ pub fn describe_arg(index: usize, arg: &RawArg) -> BufferDesc {
     }
 }
 
-/// The buffer of an address that came out of memory or an integer. An address one past the end belongs to its allocation
-/// unless another one starts there.
-///
-/// # Safety
-/// `ctx` is the running worker's.
-pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const BufferDesc {
-    if addr == 0 {
-        return &raw const NULL_DESC;
+/// What a launch's kernels may reach besides their own memory.
+pub struct Outside<'a> {
+    /// Of the launch's arguments and what they point at.
+    pub descs: &'a [BufferDesc],
+    pub globals: &'a Globals,
+    pub host: Option<&'a dyn super::Host>,
+}
+
+/// A search for the allocation of an address. One past the end belongs to its allocation unless another one starts there.
+struct Search {
+    addr: u64,
+    past_end: *const BufferDesc,
+}
+
+impl Search {
+    fn new(addr: u64) -> Self {
+        Search { addr, past_end: &raw const DANGLING_DESC }
     }
-    // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
-    let (ctx, launch) = unsafe { (&*ctx, &*(*ctx).launch) };
-    let mut past_end = &raw const DANGLING_DESC;
-    let mut search = |descs: &[BufferDesc]| {
+
+    fn among(&mut self, descs: &[BufferDesc]) -> Option<*const BufferDesc> {
         for desc in descs.iter().filter(|d| d.base != 0) {
-            let off = addr.wrapping_sub(desc.base);
+            let off = self.addr.wrapping_sub(desc.base);
             if off < desc.len {
                 return Some(std::ptr::from_ref(desc));
             }
             if off == desc.len {
-                past_end = desc;
+                self.past_end = desc;
             }
         }
         None
-    };
-    if let Some(found) = search(launch.descs).or_else(|| search(&launch.image.globals.descs)) {
-        return found;
     }
-    if let Some(found) = launch.host.and_then(|host| host.memory().find(addr)) {
-        return found;
+
+    fn outside(&mut self, outside: &Outside<'_>) -> Option<*const BufferDesc> {
+        if self.addr == 0 {
+            return Some(&raw const NULL_DESC);
+        }
+        if let Some(found) = self.among(outside.descs).or_else(|| self.among(&outside.globals.descs)) {
+            return Some(found);
+        }
+        let host = outside.host?;
+        // Text of the library's, whose address a class of the user's keeps.
+        host.memory().find(self.addr).or_else(|| glue::find(self.addr).map(std::ptr::from_ref))
     }
-    // Text of the library's, whose address a class of the user's keeps.
-    if launch.host.is_some()
-        && let Some(found) = glue::find(addr)
-    {
+}
+
+/// The buffer of an address that no thread of the launch made.
+///
+/// # Safety
+/// Nobody changes the host's memory meanwhile.
+pub unsafe fn lookup_outside(outside: &Outside<'_>, addr: u64) -> BufferDesc {
+    let mut search = Search::new(addr);
+    let found = search.outside(outside).unwrap_or(search.past_end);
+    // SAFETY: a static descriptor, one of `outside`'s, or the host's, which keeps all it ever had.
+    unsafe { *found }
+}
+
+/// The buffer of a pointer member of a struct: that of the launch's which the address is in, from there on. Accesses of `size` bytes fail
+/// where the address is not aligned to that; code relies on it.
+///
+/// # Safety
+/// As for [`lookup_outside`].
+pub unsafe fn describe_member(outside: &Outside<'_>, addr: u64, size: Option<u32>) -> BufferDesc {
+    // SAFETY: the caller's promise.
+    let whole = unsafe { lookup_outside(outside, addr) };
+    let left = if whole.base == 0 { 0 } else { whole.len - addr.wrapping_sub(whole.base) };
+    let mut desc = BufferDesc::new(addr, left, whole.write[0] > 0, whole.meta);
+    if let Some(size) = size.filter(|size| !addr.is_multiple_of(u64::from(*size))) {
+        let k = size.trailing_zeros() as usize;
+        (desc.read[k], desc.write[k]) = (0, 0);
+    }
+    desc
+}
+
+/// The buffer of an address that came out of memory or an integer.
+///
+/// # Safety
+/// `ctx` is the running worker's.
+pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const BufferDesc {
+    // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
+    let (ctx, launch) = unsafe { (&*ctx, &*(*ctx).launch) };
+    let mut search = Search::new(addr);
+    if let Some(found) = search.outside(&launch.outside()) {
         return found;
     }
     if !ctx.shared.is_null() {
         // SAFETY: a worker has a descriptor for each shared variable of the module, or none at all.
         let shared = unsafe { std::slice::from_raw_parts(ctx.shared, launch.image.shared.len()) };
-        if let Some(found) = search(shared) {
+        if let Some(found) = search.among(shared) {
             return found;
         }
     }
@@ -261,12 +309,12 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
     // SAFETY: generated code links a frame while its activation runs and unlinks it before it ends.
     while let Some(SlotFrame { prev, descs, count }) = unsafe { frame.as_ref() } {
         // SAFETY: `count` descriptors start there, on the stack of that activation.
-        if let Some(found) = search(unsafe { std::slice::from_raw_parts(*descs, *count as usize) }) {
+        if let Some(found) = search.among(unsafe { std::slice::from_raw_parts(*descs, *count as usize) }) {
             return found;
         }
         frame = *prev;
     }
-    past_end
+    search.past_end
 }
 
 /// Fills uninitialised memory with the poison pattern.

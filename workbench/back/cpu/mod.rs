@@ -47,7 +47,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::format::Piece;
-use crate::ir::{Elem, FuncId, FuncKind, Function, Global, Module, ParamType, format};
+use crate::ir::{Elem, FuncId, FuncKind, Function, Global, MemberAt, Module, ParamType, format};
 use crate::source::Span;
 use analysis::FuncInfo;
 use context::BufferDesc;
@@ -57,6 +57,7 @@ use isa::Effort;
 use jit::{Assembler, JitError, Links, MachineCode};
 use lower::{Lowering, Part};
 use memory::Globals;
+use schedule::Bound;
 use tiers::{Machine, Tiers};
 use wide::Wide;
 
@@ -127,7 +128,10 @@ struct Entry {
     part: usize,
     name: String,
     span: Span,
+    /// What a launch passes.
     params: Vec<ParamInfo>,
+    /// What it reads from structs it is passed.
+    members: Vec<MemberInfo>,
     /// Whether a call gives a result.
     returns: bool,
     /// Whether it is a host function.
@@ -152,6 +156,13 @@ struct ParamInfo {
     name: String,
     is_ptr: bool,
     elem: Option<Elem>,
+}
+
+/// A member of a struct that is a parameter of the code.
+struct MemberInfo {
+    name: String,
+    member: MemberAt,
+    ty: ParamType,
 }
 
 /// What is compiled, in order: functions that others may call, entry points of host functions, then for each kernel that is
@@ -297,20 +308,27 @@ impl Code {
         let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
         let all = args.iter().copied().chain(lent).enumerate();
         let descs: Vec<BufferDesc> = all.map(|(i, arg)| memory::describe_arg(i, &arg)).collect();
-        let words: Vec<u64> = args
-            .iter()
-            .zip(&descs)
-            .map(|(arg, desc)| match arg {
-                RawArg::Scalar(bits) => *bits,
-                RawArg::Buffer { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,
-            })
-            .collect();
+        let outside = memory::Outside { descs: &descs, globals: &image.globals, host: config.host };
+        // SAFETY: the lender of the arguments' memory keeps it until the launch returns, and only a launch changes it.
+        let members: Vec<(u64, BufferDesc)> =
+            entry.members.iter().map(|member| unsafe { member.read(args, &outside) }).collect();
+        let (bits, members): (Vec<u64>, Vec<BufferDesc>) = members.into_iter().unzip();
+        let passed = args.iter().zip(&descs).map(|(arg, desc)| match arg {
+            RawArg::Scalar(bits) => *bits,
+            RawArg::Buffer { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,
+        });
+        let read = entry.members.iter().zip(bits).zip(&members).map(|((member, bits), desc)| match member.ty {
+            ParamType::Scalar(_) => bits,
+            ParamType::Ptr { .. } | ParamType::Bytes { .. } => std::ptr::from_ref(desc) as u64,
+        });
+        let words: Vec<u64> = passed.chain(read).collect();
         let wide = wide_code(&self.0, func, config);
         // The clock costs more than a small launch.
         let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
         let is_timed = image.wide.is_some() && wide.is_none() && work > MIN_TIMED_WORK;
         let start = is_timed.then(Instant::now);
-        let (bits, outcome) = schedule::run(image, entry, wide, &descs, &words, config);
+        let (bits, outcome) =
+            schedule::run(image, entry, wide, Bound { descs: &descs, members: &members, args: &words }, config);
         if let Some(start) = start {
             tiers::note_launch(&self.0, func, config.block, start.elapsed());
         }
@@ -679,9 +697,39 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
     Ok(Image { tiers, entries, sites, slots, globals, shared, formats, is_good, wide })
 }
 
+impl MemberInfo {
+    /// The bits, with the buffer they point into.
+    ///
+    /// # Safety
+    /// The struct is there, and as large as its parameter says; nobody changes the host's memory meanwhile.
+    unsafe fn read(&self, args: &[RawArg], outside: &memory::Outside<'_>) -> (u64, BufferDesc) {
+        let (offset, size) = (self.member.offset as usize, self.ty.ty().size() as usize);
+        let ptr = match args.get(self.member.param as usize) {
+            Some(RawArg::Buffer { ptr, bytes, .. }) if offset + size <= *bytes => ptr,
+            _ => return (0, context::NULL_DESC),
+        };
+        let mut bytes = [0; 8];
+        // SAFETY: the member lies inside of the struct.
+        unsafe {
+            std::ptr::copy_nonoverlapping(ptr.add(offset), bytes.as_mut_ptr(), size);
+        }
+        let bits = u64::from_le_bytes(bytes);
+        match self.ty {
+            ParamType::Ptr { elem, .. } => {
+                // SAFETY: the caller's promise.
+                (bits, unsafe { memory::describe_member(outside, bits, elem.map(Elem::size)) })
+            }
+            ParamType::Scalar(_) | ParamType::Bytes { .. } => (bits, context::NULL_DESC),
+        }
+    }
+}
+
 impl Entry {
     fn new(func: &Function, info: &FuncInfo, part: usize, rounds: Option<usize>, shared: SharedPlan) -> Self {
-        let params = func.params.iter().map(|p| {
+        let passed = func.params.iter().filter(|p| p.member.is_none());
+        let members =
+            func.params.iter().filter_map(|p| Some(MemberInfo { name: p.name.clone(), member: p.member?, ty: p.ty }));
+        let params = passed.map(|p| {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
                 ParamType::Bytes { .. } => (true, None),
@@ -694,6 +742,7 @@ impl Entry {
             name: func.name.clone(),
             span: func.span,
             params: params.collect(),
+            members: members.collect(),
             returns: func.ret.is_some(),
             is_host: func.kind.is_host(),
             straight: info.straight,

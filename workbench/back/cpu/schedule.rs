@@ -10,9 +10,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, THREAD_KNOWN, WorkerCtx};
-use super::faults::{Named, Site};
+use super::faults::{Named, Site, SiteRoot};
 use super::float_env::FloatEnv;
-use super::memory::{Kept, SharedMemory};
+use super::memory::{Kept, Outside, SharedMemory};
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::tiers::Machine;
@@ -44,9 +44,11 @@ pub struct Launch<'a> {
     wide: Option<Arc<wide::Code>>,
     /// The kernel or host function.
     pub entry: &'a Entry,
-    /// A descriptor for each parameter, then one for each of `reach`.
+    /// A descriptor for each argument, then one for each of `reach`.
     pub descs: &'a [BufferDesc],
-    /// A word for each parameter: a scalar's bits or the address of its descriptor.
+    /// A descriptor for each member of a struct that is a parameter.
+    pub members: &'a [BufferDesc],
+    /// A word for each parameter, members of structs included: a scalar's bits or the address of its descriptor.
     pub args: &'a [u64],
     /// What pointers in structs point at.
     pub reach: Vec<Named>,
@@ -143,8 +145,7 @@ pub fn run(
     image: &Image,
     entry: &Entry,
     wide: Option<Arc<wide::Code>>,
-    descs: &[BufferDesc],
-    args: &[u64],
+    Bound { descs, members, args }: Bound<'_>,
     config: &LaunchConfig<'_>,
 ) -> (u64, Outcome) {
     let (blocks, threads) = (config.grid.count(), config.block.count());
@@ -167,6 +168,7 @@ pub fn run(
         wide,
         entry,
         descs,
+        members,
         args,
         reach: config.reach.iter().map(Named::reached).collect(),
         grid: config.grid,
@@ -200,7 +202,25 @@ pub fn run(
     launch.outcome()
 }
 
+/// What a launch binds to parameters; see [`Launch`].
+pub struct Bound<'a> {
+    pub descs: &'a [BufferDesc],
+    pub members: &'a [BufferDesc],
+    pub args: &'a [u64],
+}
+
 impl Launch<'_> {
+    /// What its threads may reach besides their own memory.
+    pub fn outside(&self) -> Outside<'_> {
+        Outside { descs: self.descs, globals: &self.image.globals, host: self.host }
+    }
+
+    /// Which of its members of structs a fault is about.
+    pub fn member(&self, root: SiteRoot) -> Option<usize> {
+        let SiteRoot::KernelParam(i) = root else { return None };
+        (i as usize).checked_sub(self.entry.params.len()).filter(|i| *i < self.members.len())
+    }
+
     /// The site that generated code means by a word.
     pub fn site(&self, word: u64) -> Option<&Site> {
         match &self.wide {

@@ -1,6 +1,6 @@
 //! Removes, from the last statement to the first, what computes something nobody reads.
 
-use crate::ir::{BinaryOp, Block, Const, Function, Op, Scalar, Stmt, Value};
+use crate::ir::{BinaryOp, Block, Const, Function, Local, Op, Scalar, Stmt, Value};
 
 pub(super) fn run(func: &mut Function) {
     let mut counts = Counts {
@@ -13,6 +13,34 @@ pub(super) fn run(func: &mut Function) {
     let mut body = std::mem::take(&mut func.body);
     counts.block(&mut body);
     func.body = body;
+}
+
+/// Removes the locals that are neither set nor read any more.
+pub(crate) fn locals(func: &mut Function) {
+    let mut used = vec![false; func.locals.len()];
+    func.body.for_each_stmt(&mut |stmt| {
+        if let Stmt::Set(l, _) | Stmt::Let(_, Op::Get(l)) = stmt {
+            used[l.index()] = true;
+        }
+    });
+    if used.iter().all(|used| *used) {
+        return;
+    }
+    let mut numbers = vec![Local::new(0); used.len()];
+    let kept = used.iter().enumerate().filter(|(_, used)| **used);
+    kept.zip(0..).for_each(|((old, _), new)| numbers[old] = Local::new(new));
+    renumber(&mut func.body, &numbers);
+    let mut used = used.into_iter();
+    func.locals.retain(|_| used.next().unwrap_or(true));
+}
+
+fn renumber(block: &mut Block, numbers: &[Local]) {
+    for stmt in &mut block.stmts {
+        match stmt {
+            Stmt::Set(l, _) | Stmt::Let(_, Op::Get(l)) => *l = numbers[l.index()],
+            other => other.blocks_mut().into_iter().for_each(|inner| renumber(inner, numbers)),
+        }
+    }
 }
 
 struct Counts {

@@ -16,6 +16,7 @@ mod simplify;
 use crate::ir::{Block, Case, Const, Function, Local, MathFn, Op, Stmt, Type, Value, ValueData};
 use crate::source::Span;
 
+pub(crate) use dead::locals as drop_locals;
 use number::Numbers;
 use simplify::{Known, Simple};
 
