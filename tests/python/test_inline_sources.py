@@ -15,7 +15,6 @@ SOURCES = sorted((pathlib.Path(__file__).parent / "inline").glob("[0-9]*.py"))
 MISSING = {
     "56_pybind_class": "py::class_",
     "60_try_catch": "try and catch",
-    "62_launch_errors": "a launch that CUDA refuses ends the call at its line; CUDA's error codes are not handed on",
 }
 
 

@@ -130,8 +130,8 @@ def test_an_include_folder_is_searched(tmp_path):
 
 
 def test_an_option_that_cannot_be_honoured_is_an_error():
-    with pytest.raises(wb.ArgumentError, match="-ftz=true"):
-        wb.compile(SAXPY, options=["-ftz=true"])
+    with pytest.raises(wb.ArgumentError, match="-funsigned-char"):
+        wb.compile(SAXPY, options=["-funsigned-char"])
     with pytest.raises(wb.ArgumentError, match="list of str"):
         wb.compile(SAXPY, options="-DN=4")
 

@@ -48,13 +48,189 @@ def test_flags_are_honoured_or_refused(tmp_path):
     )
     assert m.f(1) == 7 and not (tmp_path / "nothing").exists()
     refused = [
-        {"extra_ldflags": ["-lcublas"]},
+        {"extra_ldflags": ["-lmine"]},
+        {"extra_cflags": ["-02"]},
+        {"extra_cflags": ["-O3", "-include", "x.h"]},
+        {"extra_cuda_cflags": "-O3"},
         {"extra_cflags": ["-funsigned-char"]},
         {"sycl_sources": "x"},
     ]
     for options in refused:
         with pytest.raises(wb.ArgumentError):
             wb.load_inline("e", "int f(int x) { return x; }", **options)
+
+
+def test_flags_are_words_as_a_shell_has_them():
+    m = wb.load_inline(
+        "e",
+        "int f() { return HOST; }",
+        "int g() {\n#ifdef HOST\n    return -1;\n#else\n    return DEVICE + sizeof(TEXT);\n#endif\n}",
+        functions=None,
+        extra_cflags=["", "-D_GLIBCXX_USE_CXX11_ABI=0", "-DHOST=3 -O3", "-ffast-math", "-march=native"],
+        extra_cuda_cflags=["-DDEVICE=4", "-DTEXT='\"a b\"'", "--maxrregcount 60", "-Xptxas -O3", "-res-usage", "-gencode arch=compute_80,code=sm_80"],
+        extra_ldflags=["", "-lcublas -lcudart", "-fopenmp"],
+    )
+    # Each text sees the macros of its own compiler.
+    assert (m.f(), m.g()) == (3, 8)
+
+
+def test_the_functions_are_names():
+    with pytest.raises(ValueError, match="list or dict"):
+        wb.load_inline("e", "int f(int x) { return x; }", functions=5)
+
+
+def test_a_text_that_does_not_compile_is_torchs_exception_too():
+    with pytest.raises(RuntimeError):
+        wb.load_inline("e", "int f(int x) { return y; }")
+
+
+def test_an_array_of_one_number_is_a_tensor_and_a_number():
+    text = """
+    int64_t count(torch::Tensor x) { return x.numel() + 10 * x.dim(); }
+    int64_t whole(int64_t x) { return x; }
+    double real(double x) { return x; }
+    """
+    m = wb.load_inline("e", text)
+    for array, said in ((np.int64([3]), 11), (np.array(3), 1), (np.ones((1, 1), np.uint8), 21), (np.array([True]), 11)):
+        assert m.count(array) == said
+    assert m.whole(np.int64([3])) == 3 and m.real(np.array(2.5)) == 2.5 and m.real(np.array(2)) == 2.0
+    with pytest.raises(TypeError, match="must be int"):
+        m.whole(np.array(2.5))
+    with pytest.raises(TypeError, match="must be int"):
+        m.whole(np.int64([3, 4]))
+
+
+def test_templates_may_be_declared_before_they_are_used_and_defined_after():
+    text = """
+    template <typename T> __global__ void fill(T* y, T with);
+    template <class T> T twice(T x);
+    torch::Tensor f(torch::Tensor y) {
+        fill<float><<<1, 3>>>(y.data_ptr<float>(), twice<float>(2.5f));
+        return y;
+    }
+    template <typename U> __global__ void fill(U* out, U with) { out[threadIdx.x] = with; }
+    template <typename V> V twice(V v) { return 2 * v; }
+    int g(const int n);
+    int g(int n) { n += 1; return n; }
+    """
+    m = wb.load_inline("e", text)
+    np.testing.assert_array_equal(m.f(np.zeros(3, np.float32)), np.full(3, 5, np.float32))
+    assert m.g(4) == 5
+
+
+def test_kernels_by_address():
+    text = """
+    template <class T, int N> __global__ void scale(T* y, int n, double by) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = y[i] * (T)(N * by);
+    }
+    struct Args { float* y; int n; double by; };
+    __global__ void add(Args a) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < a.n) a.y[i] += a.by;
+    }
+    template <class T> void* choose(int n) { return n == 1 ? (void*)scale<T, 1> : (void*)scale<T, 2>; }
+    torch::Tensor f(torch::Tensor x, int64_t which, double by) {
+        auto y = x.clone();
+        float* p = y.data_ptr<float>();
+        int n = y.numel();
+        void* args[] = {&p, &n, &by};
+        AT_CUDA_CHECK(cudaLaunchKernel(choose<float>(which), dim3((n + 31) / 32), dim3(32), args, 0, at::cuda::getCurrentCUDAStream()));
+        Args a = {p, n, by};
+        void* more[] = {&a};
+        AT_CUDA_CHECK(cudaLaunchKernel((void*)add, (n + 31) / 32, 32, more, 0, 0));
+        return y;
+    }
+    int bad() {
+        Args a = {};
+        void* args[] = {&a};
+        return cudaLaunchKernel((void*)add, 1, 4096, args, 0, 0);
+    }
+    """
+    m = wb.load_inline("e", "", text)
+    x = np.random.default_rng(3).standard_normal(77, np.float32)
+    for which in (1, 2):
+        np.testing.assert_allclose(m.f(x, which, 1.5), x * np.float32(which * 1.5) + np.float32(1.5), rtol=1e-6)
+    assert m.bad() == 9
+
+
+def test_memory_formats():
+    text = """
+    torch::Tensor last(torch::Tensor x) {
+        auto y = x.contiguous(at::MemoryFormat::ChannelsLast);
+        TORCH_CHECK(y.is_contiguous(at::MemoryFormat::ChannelsLast) && y.suggest_memory_format() == at::MemoryFormat::ChannelsLast);
+        TORCH_CHECK(at::empty_like(x, y.suggest_memory_format()).is_contiguous(at::MemoryFormat::ChannelsLast));
+        TORCH_CHECK(at::empty({2, 3, 4, 5}, x.options(), at::MemoryFormat::ChannelsLast).stride(1) == 1);
+        return y;
+    }
+    bool dense(torch::Tensor x) { return x.is_non_overlapping_and_dense(); }
+    """
+    m = wb.load_inline("e", text)
+    x = np.random.default_rng(4).standard_normal((2, 3, 4, 5)).astype(np.float32)
+    y = m.last(x)
+    np.testing.assert_array_equal(y, x)
+    assert y.strides == (240, 4, 60, 12)
+    with pytest.raises(RuntimeError, match="required rank 4 tensor to use the channels_last format"):
+        m.last(x[0])
+    # As torch has it: every element once, without gaps, in any order of the dimensions.
+    assert m.dense(x) and m.dense(y) and m.dense(x.transpose(2, 0, 3, 1)) and m.dense(np.zeros((0, 3))) and m.dense(np.zeros((1, 1)))
+    assert not m.dense(x[:, :, ::2]) and not m.dense(np.broadcast_to(np.zeros(4), (3, 4)))
+
+
+def test_arguments_are_checked_as_aten_does():
+    text = """
+    #include <ATen/TensorUtils.h>
+    void f(torch::Tensor x, torch::Tensor y) {
+        at::TensorArg a{x, "x", 1}, b{y, "y", 2};
+        at::CheckedFrom c = "f";
+        at::checkAllSameType(c, {a, b});
+        at::checkDim(c, a, 2);
+        at::checkSameSize(c, a, b);
+        at::checkAllContiguous(c, {a, b});
+    }"""
+    f = wb.load_inline("e", text).f
+    x = np.zeros((2, 3), np.float32)
+    f(x, x)
+    for y, words in (
+        (x.astype(np.float64), "argument #1 'x' to have the same type as tensor for argument #2 'y'.*while checking arguments for f"),
+        (np.zeros((3, 2), np.float32), "to have same size as tensor for argument #2 'y'"),
+        (np.zeros((3, 2), np.float32).T, "non-contiguous tensor for argument #2 'y'"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            f(x, y)
+    with pytest.raises(RuntimeError, match="Expected 2-dimensional tensor, but got 1-dimensional"):
+        f(x[0], x[0])
+
+
+def test_16_bit_floats_in_host_code():
+    text = """
+    #include <cuda_fp16.h>
+    template <class T> __global__ void add(T* y, T by) {
+        at::Half h(1.5f);
+        __half c = (__half)h, d = static_cast<__half>(h), e = h.operator __half();
+        y[threadIdx.x] += by + (T)__half2float(c + d + e) - (T)4.5f;
+    }
+    torch::Tensor f(torch::Tensor x, double by) {
+        auto y = x.clone();
+        AT_DISPATCH_FLOATING_TYPES_AND_HALF(y.scalar_type(), "f", [&] {
+            add<scalar_t><<<1, 8>>>(y.data_ptr<scalar_t>(), static_cast<scalar_t>(by));
+        });
+        return y;
+    }
+    double g(double x) {
+        at::Half h = (float)x;
+        at::BFloat16 b = (float)x;
+        __half n = __float2half((float)x);
+        return (float)h * 100 + (float)b * 10 + __half2float(n) + __builtin_popcount(7) + __builtin_clz(1u) + __builtin_ctzll(8);
+    }
+    """
+    m = wb.load_inline("e", "", text)
+    for dtype in (np.float32, np.float64, np.float16):
+        x = np.arange(8).astype(dtype)
+        np.testing.assert_array_equal(m.f(x, 0.25), x + dtype(0.25))
+    # 1/3 to 11 and to 8 bits.
+    third = float(np.float16(1 / 3))
+    assert m.g(1 / 3) == np.float32(third) * 100 + 0.333984375 * 10 + third + 3 + 31 + 3
 
 
 def test_a_message_names_the_source_that_was_given():

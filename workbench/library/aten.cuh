@@ -54,6 +54,10 @@ class GenericPackedTensorAccessor {
 
 public:
     using PtrType = typename PtrTraits<T>::PtrType;
+    GenericPackedTensorAccessor() = default;
+    template <typename I> __host__ __device__ GenericPackedTensorAccessor(PtrType data, const I* sizes, const I* strides) : data_(data) {
+        for (size_t i = 0; i < N; ++i) sizes_[i] = (index_t)sizes[i], strides_[i] = (index_t)strides[i];
+    }
     __host__ __device__ index_t size(index_t i) const { return sizes_[i]; }
     __host__ __device__ index_t stride(index_t i) const { return strides_[i]; }
     __host__ __device__ PtrType data() { return data_; }
@@ -73,6 +77,11 @@ class GenericPackedTensorAccessor<T, 1, PtrTraits, index_t> {
 
 public:
     using PtrType = typename PtrTraits<T>::PtrType;
+    GenericPackedTensorAccessor() = default;
+    template <typename I> __host__ __device__ GenericPackedTensorAccessor(PtrType data, const I* sizes, const I* strides) : data_(data) {
+        sizes_[0] = (index_t)sizes[0];
+        strides_[0] = (index_t)strides[0];
+    }
     __host__ __device__ index_t size(index_t i) const { return sizes_[i]; }
     __host__ __device__ index_t stride(index_t i) const { return strides_[i]; }
     __host__ __device__ PtrType data() { return data_; }

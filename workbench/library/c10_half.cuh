@@ -9,44 +9,44 @@
         __host__ __device__ static constexpr from_bits_t from_bits() { return from_bits_t(); }                \
         T() = default;                                                                                        \
         __host__ __device__ constexpr T(unsigned short bits, from_bits_t) : x(bits) {}                        \
-        __device__ T(float value) : x(RAW(CUDA(value))) {}                                                    \
-        __device__ T(const CUDA& value) : x(RAW(value)) {}                                                    \
-        __device__ operator float() const { return (float)VALUE(x); }                                         \
-        __device__ operator CUDA() const { return VALUE(x); }                                                 \
+        __host__ __device__ T(float value) : x(RAW(CUDA(value))) {}                                           \
+        __host__ __device__ T(const CUDA& value) : x(RAW(value)) {}                                           \
+        __host__ __device__ operator float() const { return (float)VALUE(x); }                                \
+        __host__ __device__ operator CUDA() const { return VALUE(x); }                                        \
     };                                                                                                        \
-    __device__ inline T operator+(const T& a, const T& b) { return (float)a + (float)b; }                     \
-    __device__ inline T operator-(const T& a, const T& b) { return (float)a - (float)b; }                     \
-    __device__ inline T operator*(const T& a, const T& b) { return (float)a * (float)b; }                     \
-    __device__ inline T operator/(const T& a, const T& b) { return (float)a / (float)b; }                     \
-    __device__ inline T operator-(const T& a) { return T((unsigned short)(a.x ^ 0x8000u), T::from_bits()); }  \
-    __device__ inline T& operator+=(T& a, const T& b) { a = a + b; return a; }                                \
-    __device__ inline T& operator-=(T& a, const T& b) { a = a - b; return a; }                                \
-    __device__ inline T& operator*=(T& a, const T& b) { a = a * b; return a; }                                \
-    __device__ inline T& operator/=(T& a, const T& b) { a = a / b; return a; }                                \
-    __device__ inline float& operator+=(float& a, const T& b) { return a += (float)b; }                       \
-    __device__ inline float& operator-=(float& a, const T& b) { return a -= (float)b; }                       \
-    __device__ inline float& operator*=(float& a, const T& b) { return a *= (float)b; }                       \
-    __device__ inline float& operator/=(float& a, const T& b) { return a /= (float)b; }                       \
+    __host__ __device__ inline T operator+(const T& a, const T& b) { return (float)a + (float)b; }            \
+    __host__ __device__ inline T operator-(const T& a, const T& b) { return (float)a - (float)b; }            \
+    __host__ __device__ inline T operator*(const T& a, const T& b) { return (float)a * (float)b; }            \
+    __host__ __device__ inline T operator/(const T& a, const T& b) { return (float)a / (float)b; }            \
+    __host__ __device__ inline T operator-(const T& a) { return T((unsigned short)(a.x ^ 0x8000u), T::from_bits()); } \
+    __host__ __device__ inline T& operator+=(T& a, const T& b) { a = a + b; return a; }                       \
+    __host__ __device__ inline T& operator-=(T& a, const T& b) { a = a - b; return a; }                       \
+    __host__ __device__ inline T& operator*=(T& a, const T& b) { a = a * b; return a; }                       \
+    __host__ __device__ inline T& operator/=(T& a, const T& b) { a = a / b; return a; }                       \
+    __host__ __device__ inline float& operator+=(float& a, const T& b) { return a += (float)b; }              \
+    __host__ __device__ inline float& operator-=(float& a, const T& b) { return a -= (float)b; }              \
+    __host__ __device__ inline float& operator*=(float& a, const T& b) { return a *= (float)b; }              \
+    __host__ __device__ inline float& operator/=(float& a, const T& b) { return a /= (float)b; }              \
     __WB_C10_MIXED(T, float, float, (float))                                                                  \
     __WB_C10_MIXED(T, double, double, (double)(float))                                                        \
     __WB_C10_MIXED(T, int, T, (T))                                                                            \
     __WB_C10_MIXED(T, int64_t, T, (T))                                                                        \
-    __device__ inline bool operator==(const T& a, const T& b) { return (float)a == (float)b; }                \
-    __device__ inline bool operator!=(const T& a, const T& b) { return (float)a != (float)b; }                \
-    __device__ inline bool operator<(const T& a, const T& b) { return (float)a < (float)b; }                  \
-    __device__ inline bool operator>(const T& a, const T& b) { return (float)a > (float)b; }                  \
-    __device__ inline bool operator<=(const T& a, const T& b) { return (float)a <= (float)b; }                \
-    __device__ inline bool operator>=(const T& a, const T& b) { return (float)a >= (float)b; }
+    __host__ __device__ inline bool operator==(const T& a, const T& b) { return (float)a == (float)b; }       \
+    __host__ __device__ inline bool operator!=(const T& a, const T& b) { return (float)a != (float)b; }       \
+    __host__ __device__ inline bool operator<(const T& a, const T& b) { return (float)a < (float)b; }         \
+    __host__ __device__ inline bool operator>(const T& a, const T& b) { return (float)a > (float)b; }         \
+    __host__ __device__ inline bool operator<=(const T& a, const T& b) { return (float)a <= (float)b; }       \
+    __host__ __device__ inline bool operator>=(const T& a, const T& b) { return (float)a >= (float)b; }
 
 #define __WB_C10_MIXED(T, U, R, OF)                                                                           \
-    __device__ inline R operator+(T a, U b) { return OF a + (R)b; }                                           \
-    __device__ inline R operator-(T a, U b) { return OF a - (R)b; }                                           \
-    __device__ inline R operator*(T a, U b) { return OF a * (R)b; }                                           \
-    __device__ inline R operator/(T a, U b) { return OF a / (R)b; }                                           \
-    __device__ inline R operator+(U a, T b) { return (R)a + OF b; }                                           \
-    __device__ inline R operator-(U a, T b) { return (R)a - OF b; }                                           \
-    __device__ inline R operator*(U a, T b) { return (R)a * OF b; }                                           \
-    __device__ inline R operator/(U a, T b) { return (R)a / OF b; }
+    __host__ __device__ inline R operator+(T a, U b) { return OF a + (R)b; }                                  \
+    __host__ __device__ inline R operator-(T a, U b) { return OF a - (R)b; }                                  \
+    __host__ __device__ inline R operator*(T a, U b) { return OF a * (R)b; }                                  \
+    __host__ __device__ inline R operator/(T a, U b) { return OF a / (R)b; }                                  \
+    __host__ __device__ inline R operator+(U a, T b) { return (R)a + OF b; }                                  \
+    __host__ __device__ inline R operator-(U a, T b) { return (R)a - OF b; }                                  \
+    __host__ __device__ inline R operator*(U a, T b) { return (R)a * OF b; }                                  \
+    __host__ __device__ inline R operator/(U a, T b) { return (R)a / OF b; }
 
 namespace c10 {
 __WB_C10_HALF(Half, __half, __half_as_ushort, __ushort_as_half)

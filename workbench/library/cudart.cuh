@@ -1,5 +1,33 @@
 // The CUDA runtime's interface, for host code: one device, which is this machine, and streams that are all one.
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 };
+enum cudaError {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInitializationError = 3,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidPitchValue = 12,
+    cudaErrorInvalidSymbol = 13,
+    cudaErrorInvalidDevicePointer = 17,
+    cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorInvalidDeviceFunction = 98,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchOutOfResources = 701,
+    cudaErrorLaunchTimeout = 702,
+    cudaErrorAssert = 710,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorNotSupported = 801,
+    cudaErrorUnknown = 999
+};
+using cudaError_t = cudaError;
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4 };
+enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4 };
+enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
     cudaMemcpyHostToDevice = 1,
@@ -93,7 +121,15 @@ inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
     return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int) { return cudaStreamCreate(stream); }
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int, int) { return cudaStreamCreate(stream); }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    *least = 0;
+    *greatest = 0;
+    return cudaSuccess;
+}
 template <typename T> inline cudaError_t cudaMemcpyToSymbol(
     T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
     __wb_write_symbol((char*)&symbol + offset, from, bytes);
@@ -114,6 +150,24 @@ template <typename T> inline cudaError_t cudaMallocHost(T** place, size_t bytes)
 template <typename T> inline cudaError_t cudaMallocManaged(T** place, size_t bytes, unsigned int = 1) {
     return cudaMalloc(place, bytes);
 }
+template <typename T> inline cudaError_t cudaHostAlloc(T** place, size_t bytes, unsigned int) { return cudaMalloc(place, bytes); }
+template <typename T, typename U> inline cudaError_t cudaHostGetDevicePointer(T** place, U* host, unsigned int) {
+    *place = (T*)host;
+    return cudaSuccess;
+}
+template <typename T> inline cudaError_t cudaMallocPitch(T** place, size_t* pitch, size_t width, size_t height) {
+    *pitch = (width + 511) / 512 * 512;
+    return cudaMalloc(place, *pitch * height);
+}
+template <typename T> inline cudaError_t cudaGetSymbolAddress(void** place, const T& symbol) {
+    *place = (void*)&symbol;
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
+inline cudaError_t cudaMemset2D(void* place, size_t pitch, int value, size_t width, size_t height) {
+    for (size_t i = 0; i < height; ++i) memset((char*)place + i * pitch, value, width);
+    return cudaSuccess;
+}
 inline cudaError_t cudaFreeAsync(void* place, cudaStream_t) { return cudaFree(place); }
 inline cudaError_t cudaFreeHost(void* place) { return cudaFree(place); }
 template <typename K> inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute, int) { return cudaSuccess; }
@@ -128,17 +182,91 @@ template <typename K> inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultipro
     *blocks = 2048 / (threads > 0 ? threads : 1);
     return cudaSuccess;
 }
-inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+inline cudaError_t __wb_last_error(bool resets) {
+    __wb_push_bool(resets);
+    __wb_op("workbench::last_error", 1);
+    return (cudaError_t)__wb_pop_int();
+}
+inline cudaError_t cudaGetLastError() { return __wb_last_error(true); }
+inline cudaError_t cudaPeekAtLastError() { return __wb_last_error(false); }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+template <typename K, typename G, typename B> inline cudaError_t cudaLaunchKernel(
+    K kernel, G grid, B block, void** args, size_t bytes = 0, cudaStream_t = 0) {
+    dim3 g(grid), b(block);
+    __wb_launch_kernel((void*)kernel, g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)bytes, (void*)args);
+    return cudaPeekAtLastError();
+}
+inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
+inline cudaError_t cudaDriverGetVersion(int* version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+inline cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+inline cudaError_t cudaMemGetInfo(size_t* left, size_t* all) {
+    *all = cudaDeviceProp().totalGlobalMem;
+    *left = *all;
+    return cudaSuccess;
+}
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 inline cudaError_t cudaGetDevice(int* device) {
     *device = 0;
     return cudaSuccess;
 }
-inline const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaErrorUnknown"; }
-inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "an error"; }
+inline const char* cudaGetErrorName(cudaError_t error) {
+    switch (error) {
+        case cudaSuccess: return "cudaSuccess";
+        case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+        case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+        case cudaErrorInitializationError: return "cudaErrorInitializationError";
+        case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+        case cudaErrorInvalidPitchValue: return "cudaErrorInvalidPitchValue";
+        case cudaErrorInvalidSymbol: return "cudaErrorInvalidSymbol";
+        case cudaErrorInvalidDevicePointer: return "cudaErrorInvalidDevicePointer";
+        case cudaErrorInvalidMemcpyDirection: return "cudaErrorInvalidMemcpyDirection";
+        case cudaErrorInvalidDeviceFunction: return "cudaErrorInvalidDeviceFunction";
+        case cudaErrorNoDevice: return "cudaErrorNoDevice";
+        case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+        case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
+        case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+        case cudaErrorNotReady: return "cudaErrorNotReady";
+        case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
+        case cudaErrorLaunchOutOfResources: return "cudaErrorLaunchOutOfResources";
+        case cudaErrorLaunchTimeout: return "cudaErrorLaunchTimeout";
+        case cudaErrorAssert: return "cudaErrorAssert";
+        case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+        case cudaErrorNotSupported: return "cudaErrorNotSupported";
+        case cudaErrorUnknown: return "cudaErrorUnknown";
+        default: return "unrecognized error code";
+    }
+}
+inline const char* cudaGetErrorString(cudaError_t error) {
+    switch (error) {
+        case cudaSuccess: return "no error";
+        case cudaErrorInvalidValue: return "invalid argument";
+        case cudaErrorMemoryAllocation: return "out of memory";
+        case cudaErrorInitializationError: return "initialization error";
+        case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+        case cudaErrorInvalidPitchValue: return "invalid pitch argument";
+        case cudaErrorInvalidSymbol: return "invalid device symbol";
+        case cudaErrorInvalidDevicePointer: return "invalid device pointer";
+        case cudaErrorInvalidMemcpyDirection: return "invalid copy direction for memcpy";
+        case cudaErrorInvalidDeviceFunction: return "invalid device function";
+        case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+        case cudaErrorInvalidDevice: return "invalid device ordinal";
+        case cudaErrorNoKernelImageForDevice: return "no kernel image is available for execution on the device";
+        case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+        case cudaErrorNotReady: return "device not ready";
+        case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+        case cudaErrorLaunchOutOfResources: return "too many resources requested for launch";
+        case cudaErrorLaunchTimeout: return "the launch timed out and was terminated";
+        case cudaErrorAssert: return "device-side assert triggered";
+        case cudaErrorLaunchFailure: return "unspecified launch failure";
+        case cudaErrorNotSupported: return "operation not supported";
+        case cudaErrorUnknown: return "unknown error";
+        default: return "unrecognized error code";
+    }
+}
 template <typename T> inline cudaError_t cudaMalloc(T** place, size_t bytes) {
     *place = (T*)__wb_alloc(bytes);
     return cudaSuccess;
@@ -168,6 +296,14 @@ inline cudaError_t cudaMemsetAsync(void* place, int value, size_t bytes, cudaStr
     memset(place, value, bytes);
     return cudaSuccess;
 }
+// NVTX: marks for a profiler that is not there.
+inline int nvtxRangePushA(const char*) { return 0; }
+inline int nvtxRangePush(const char*) { return 0; }
+inline int nvtxRangePop() { return 0; }
+inline void nvtxMarkA(const char*) {}
+inline void nvtxMark(const char*) {}
+inline unsigned long nvtxRangeStartA(const char*) { return 0; }
+inline void nvtxRangeEnd(unsigned long) {}
 
 namespace c10 {
 namespace cuda {

@@ -94,30 +94,52 @@ static CUDART: Part = Part { name: "<cudart>", text: include_str!("cudart.cuh"),
 /// Namespaces and macros of [`TORCH`].
 const TORCH_NAMES: [&str; 6] = ["torch", "at", "c10", "pybind11", "py", "__wb"];
 
+/// Checks of tensors as arguments.
+static TORCH_CHECKS: Part = Part { name: "<torch_checks>", text: include_str!("torch_checks.cuh"), mark: "" };
+
+/// Names that ask for [`TORCH_CHECKS`].
+const TORCH_CHECKS_NAMES: [&str; 3] = ["TensorArg", "TensorGeometryArg", "CheckedFrom"];
+
 /// Names that ask for [`CUDART`].
-const CUDART_NAMES: [&str; 43] = [
-    "cudaFuncSetAttribute",
-    "cudaFuncSetCacheConfig",
-    "cudaOccupancyMaxPotentialBlockSize",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-    "cudaError_t",
-    "cudaDeviceProp",
+const CUDART_NAMES: [&str; 73] = [
+    "CUDAGuard",
+    "CUDAStream",
+    "OptionalCUDAGuard",
     "cudaDeviceGetAttribute",
+    "cudaDeviceGetStreamPriorityRange",
+    "cudaDeviceProp",
+    "cudaDeviceReset",
     "cudaDeviceSynchronize",
+    "cudaDriverGetVersion",
+    "cudaError",
+    "cudaError_t",
+    "cudaEventCreate",
+    "cudaEventDisableTiming",
+    "cudaEventQuery",
     "cudaEvent_t",
     "cudaFree",
     "cudaFreeAsync",
     "cudaFreeHost",
+    "cudaFuncSetAttribute",
+    "cudaFuncSetCacheConfig",
     "cudaGetDevice",
     "cudaGetDeviceCount",
     "cudaGetDeviceProperties",
     "cudaGetErrorName",
     "cudaGetErrorString",
     "cudaGetLastError",
+    "cudaGetSymbolAddress",
+    "cudaHostAlloc",
+    "cudaHostAllocMapped",
+    "cudaHostGetDevicePointer",
+    "cudaLaunchKernel",
     "cudaMalloc",
     "cudaMallocAsync",
     "cudaMallocHost",
     "cudaMallocManaged",
+    "cudaMallocPitch",
+    "cudaMemGetInfo",
+    "cudaMemPrefetchAsync",
     "cudaMemcpy",
     "cudaMemcpy2D",
     "cudaMemcpyAsync",
@@ -125,19 +147,33 @@ const CUDART_NAMES: [&str; 43] = [
     "cudaMemcpyToSymbol",
     "cudaMemcpyToSymbolAsync",
     "cudaMemset",
+    "cudaMemset2D",
     "cudaMemsetAsync",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cudaOccupancyMaxPotentialBlockSize",
     "cudaPeekAtLastError",
+    "cudaRuntimeGetVersion",
     "cudaSetDevice",
     "cudaStreamCreate",
+    "cudaStreamCreateWithFlags",
+    "cudaStreamCreateWithPriority",
+    "cudaStreamDestroy",
+    "cudaStreamNonBlocking",
+    "cudaStreamQuery",
     "cudaStreamSynchronize",
     "cudaStream_t",
-    "CUDAGuard",
-    "OptionalCUDAGuard",
-    "CUDAStream",
+    "cudaSuccess",
     "getCurrentCUDAStream",
-    "getDefaultCUDAStream",
     "getCurrentDeviceProperties",
+    "getDefaultCUDAStream",
     "getDeviceProperties",
+    "nvtxMark",
+    "nvtxMarkA",
+    "nvtxRangeEnd",
+    "nvtxRangePop",
+    "nvtxRangePush",
+    "nvtxRangePushA",
+    "nvtxRangeStartA",
     "warp_size",
 ];
 
@@ -276,6 +312,7 @@ pub const MACROS: &[(&str, &str)] = &[
     ("C10_DEVICE", "__device__"),
     ("C10_HOST", "__host__"),
     ("C10_HOST_DEVICE", "__host__ __device__"),
+    ("C10_LAUNCH_BOUNDS_0", "__launch_bounds__(256, 4)"),
     ("C10_LAUNCH_BOUNDS_1", "(threads) __launch_bounds__(threads)"),
     ("C10_LAUNCH_BOUNDS_2", "(threads, blocks) __launch_bounds__(threads, blocks)"),
     ("C10_RESTRICT", "__restrict__"),
@@ -679,7 +716,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 19] {
+pub fn all() -> [&'static Part; 20] {
     [
         &STD,
         &HALF,
@@ -694,6 +731,7 @@ pub fn all() -> [&'static Part; 19] {
         &TORCH,
         &TORCH_HALF,
         &TORCH_ACCESSOR,
+        &TORCH_CHECKS,
         &TORCH_LIBRARY,
         &NEURON,
         &GAUDI,
@@ -732,6 +770,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let neuron = torch.filter(|_| NEURON_NAMES.iter().any(|n| mentions(n))).map(|_| &NEURON);
     let registers = torch.is_some() && (TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n)) || mentions("__wb_neuron"));
     let torch_library = registers.then_some(&TORCH_LIBRARY);
+    let torch_checks = torch.filter(|_| TORCH_CHECKS_NAMES.iter().any(|n| mentions(n))).map(|_| &TORCH_CHECKS);
     let cudart = CUDART_NAMES.iter().any(|n| mentions(n)).then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
@@ -767,6 +806,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         cudart,
         torch_half,
         torch_accessor,
+        torch_checks,
         torch_library,
         neuron,
         gaudi,

@@ -104,7 +104,7 @@ enum class ScalarType : signed char {
 };
 enum class DeviceType : signed char { CPU = 0, CUDA = 1, Meta = 14 };
 enum class Layout : signed char { Strided = 0 };
-enum class MemoryFormat : signed char { Contiguous = 0, Preserve = 1, ChannelsLast = 2 };
+enum class MemoryFormat : signed char { Contiguous = 0, Preserve = 1, ChannelsLast = 2, ChannelsLast3d = 3 };
 enum class DispatchKey : signed char { Undefined = 0, CPU = 1, CUDA = 2, Meta = 3, Autograd = 4, CompositeImplicitAutograd = 5, CompositeExplicitAutograd = 6 };
 using DeviceIndex = signed char;
 
@@ -316,6 +316,7 @@ struct TypeProperties {
     ScalarType type;
     bool cuda;
     operator ScalarType() const { return type; }
+    operator TensorOptions() const { return TensorOptions(type).device(cuda ? c10::kCUDA : c10::kCPU); }
     ScalarType scalarType() const { return type; }
     bool is_cuda() const { return cuda; }
 };
@@ -383,6 +384,15 @@ public:
     void* mutable_data_ptr() const { return data_ptr(); }
     template <typename T> T* data() const { return data_ptr<T>(); }
     bool is_contiguous() const { return __wb::op<bool>("is_contiguous", *this); }
+    bool is_contiguous(MemoryFormat format) const {
+        if (format == MemoryFormat::Contiguous) return is_contiguous();
+        return dim() == (format == MemoryFormat::ChannelsLast ? 4 : 5) && movedim(1, dim() - 1).is_contiguous();
+    }
+    MemoryFormat suggest_memory_format(bool = false) const {
+        if (!is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
+        if (!is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
+        return MemoryFormat::Contiguous;
+    }
     bool is_floating_point() const { return c10::isFloatingType(scalar_type()); }
     bool requires_grad() const { return false; }
     bool is_sparse() const { return false; }
@@ -415,10 +425,20 @@ public:
         __wb::op<bool>("workbench::set_coherence", *this, (int64_t)policy);
     }
 
+    // With the channels, which are dimension 1, last, and back.
+    Tensor __wb_channels_last(MemoryFormat format) const {
+        int64_t wanted = format == MemoryFormat::ChannelsLast ? 4 : 5;
+        if (dim() != wanted) {
+            __wb_push_c_string("required rank ");
+            __wb_push_int(wanted);
+            __wb_push_c_string(" tensor to use the channels_last format");
+            __wb_raise(0, 3);
+        }
+        return movedim(1, wanted - 1);
+    }
     Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
-        if (format == MemoryFormat::ChannelsLast) {
-            __wb_push_c_string("memory in the order of ChannelsLast is not supported");
-            __wb_raise(4, 1);
+        if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
+            return is_contiguous(format) ? *this : __wb_channels_last(format).contiguous().movedim(dim() - 1, 1);
         }
         // The very tensor where there is nothing to do, as torch has it: an accessor of the result outlives it then.
         return is_contiguous() ? *this : __wb::op<Tensor>("contiguous", *this);
@@ -555,7 +575,21 @@ public:
     bool is_complex() const { return false; }
     bool is_meta() const { return false; }
     bool is_leaf() const { return true; }
-    bool is_non_overlapping_and_dense() const { return __wb::op<bool>("is_contiguous", *this); }
+    bool is_non_overlapping_and_dense() const {
+        // Each dimension of more than one element in turn begins where those before it end, in some order.
+        int64_t reached = 1, left = 0;
+        for (int64_t i = 0; i < dim(); ++i) left += size(i) > 1;
+        while (left > 0) {
+            int64_t next = 0;
+            for (int64_t i = 0; i < dim(); ++i) {
+                if (size(i) > 1 && stride(i) == reached) next = size(i);
+            }
+            if (next == 0) return numel() == 0;
+            reached *= next;
+            --left;
+        }
+        return true;
+    }
     Tensor& set_requires_grad(bool) const { return *(Tensor*)this; }
     Tensor& requires_grad_(bool = true) const { return *(Tensor*)this; }
     Tensor grad() const { return Tensor(); }
@@ -889,6 +923,15 @@ __WB_FACTORY(ones)
 __WB_FACTORY(rand)
 __WB_FACTORY(randn)
 #undef __WB_FACTORY
+inline Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> format) {
+    Tensor made = empty(size, options);
+    return format ? made.contiguous(*format) : made;
+}
+inline Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+    if (!format || *format == MemoryFormat::Preserve) return empty_like(self, options);
+    return empty(self.sizes(), TensorOptions(options.dtype_opt().value_or(self.scalar_type())).device(options.device_opt().value_or(self.device())), format);
+}
+inline Tensor empty_like(const Tensor& self, MemoryFormat format) { return empty_like(self, TensorOptions(), format); }
 inline Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options = TensorOptions()) {
     return __wb::op<Tensor>("full", size, value, options);
 }
@@ -985,9 +1028,22 @@ template <ScalarType t> using ScalarTypeToCPPTypeT = typename c10::ScalarTypeToC
 }
 
 namespace c10 {
-struct Error : std::runtime_error {
-    explicit Error(const std::string& what) : std::runtime_error(what) {}
-};
+#define __WB_ERROR(name, kind) \
+    struct name : std::runtime_error { \
+        static constexpr int __wb_kind = kind; \
+        explicit name(const std::string& what) : std::runtime_error(what) {} \
+    };
+__WB_ERROR(Error, 0)
+__WB_ERROR(ValueError, 1)
+__WB_ERROR(TypeError, 2)
+__WB_ERROR(IndexError, 3)
+__WB_ERROR(NotImplementedError, 4)
+#undef __WB_ERROR
+template <typename C> int64_t multiply_integers(const C& container) {
+    int64_t product = 1;
+    for (auto x : container) product *= (int64_t)x;
+    return product;
+}
 }
 
 namespace at {
@@ -1382,6 +1438,17 @@ struct attr_ {
     }
 };
 struct kw_only {};
+#define __WB_ERROR(name, kind) \
+    struct name : std::runtime_error { \
+        static constexpr int __wb_kind = kind; \
+        explicit name(const char* what = "") : std::runtime_error(what) {} \
+        explicit name(const std::string& what) : std::runtime_error(what) {} \
+    };
+__WB_ERROR(value_error, 1)
+__WB_ERROR(type_error, 2)
+__WB_ERROR(index_error, 3)
+__WB_ERROR(buffer_error, 0)
+#undef __WB_ERROR
 namespace literals {}
 template <typename T> struct call_guard {};
 struct gil_scoped_release {};

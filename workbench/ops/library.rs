@@ -40,6 +40,8 @@ pub struct Overload {
     pub python_module: Option<String>,
     /// The text that says the schema.
     pub definition: Option<Program>,
+    /// Whether the schema is what the function's type says, which says nothing of what is written: then everything may be, as in torch.
+    is_inferred: bool,
     name: String,
     neuron: Option<Neuron>,
 }
@@ -117,6 +119,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
                 place.implementations.clear();
             }
             place.schema = Some(schema);
+            place.is_inferred = matches!(&line.what, LibraryLine::Define(text) if !text.contains('('));
             place.definition = Some(program.clone());
             place.python_module = python_modules.get(line.namespace.as_str()).map(|m| (*m).to_owned());
         }
@@ -275,9 +278,15 @@ impl Overload {
             implementations: Vec::new(),
             python_module: None,
             definition: None,
+            is_inferred: false,
             name,
             neuron: None,
         }
+    }
+
+    /// Whether calls may write an argument of the schema's.
+    pub fn may_write(&self, arg: &Argument) -> bool {
+        arg.mutated || self.is_inferred
     }
 
     /// Its name; empty for most.
@@ -349,7 +358,7 @@ impl Overload {
         )
     }
 
-    /// Arguments in the schema's order, converted to its types; what it does not write is to be read only.
+    /// Arguments in the schema's order, converted to its types; what it may not write is to be read only.
     ///
     /// # Errors
     /// [`Error::Argument`] naming the argument that is missing, unknown, or of another type.
@@ -393,7 +402,7 @@ impl Overload {
                         arg.kind, arg.name
                     ))
                 })?;
-                Ok(if arg.mutated { value } else { value.sealed() })
+                Ok(if self.may_write(arg) { value } else { value.sealed() })
             })
             .collect()
     }

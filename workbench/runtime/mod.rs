@@ -2,6 +2,7 @@
 
 pub mod builder;
 pub mod dtype;
+mod extents;
 pub mod fault;
 pub mod host;
 pub mod program;

@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
+pub use super::extents::limits;
+use super::extents::{NOT_SUPPORTED, check_extents, check_shared, refused};
 use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Value};
 use super::{DType, Error, Fault, Result};
+use crate::back::cpu::Refusal;
 pub use crate::back::cpu::{Tier, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
@@ -105,20 +108,6 @@ pub fn output_text(output: &[PrintfRecord], dropped: u64) -> String {
         text.push_str(&format!("[{dropped} more printf calls were dropped]\n"));
     }
     text
-}
-
-/// CUDA's limits on a launch (CUDA C++ Programming Guide, "Features and Technical Specifications").
-pub mod limits {
-    /// Most threads of a block.
-    pub const THREADS_PER_BLOCK: u64 = 1024;
-    /// Most threads of a block in z.
-    pub const BLOCK_Z: u32 = 64;
-    /// Most blocks in x.
-    pub const GRID_X: u32 = i32::MAX as u32;
-    /// Most blocks in y and in z.
-    pub const GRID_YZ: u32 = 65_535;
-    /// Most bytes of dynamic shared memory a block may ask for (the opt-in limit of compute capability 9.0).
-    pub const SHARED_MEMORY: u32 = 227 * 1024;
 }
 
 struct Inner {
@@ -361,7 +350,7 @@ impl Program {
         config.interrupt = interrupt;
         config.host = Some(&call);
         let (bits, mut outcome) = code.call(id, &raw, &config);
-        call.add_output(&mut outcome);
+        call.complete(&mut outcome);
         let mut report = self.report(&func.name, outcome)?;
         report.warnings = call.warnings();
         let value = match (bits, func.ret) {
@@ -481,7 +470,7 @@ impl Program {
         config.host = Some(&call);
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
         let mut outcome = code.launch(entry, &raw, &config);
-        call.add_output(&mut outcome);
+        call.complete(&mut outcome);
         let mut report = self.report(&export.name, outcome)?;
         report.warnings = call.warnings();
         let has_asked = call.has_asked();
@@ -495,15 +484,15 @@ impl Program {
         kernel: FuncId,
         args: &[RawArg],
         config: &LaunchConfig<'_>,
-    ) -> std::result::Result<Outcome, String> {
+    ) -> std::result::Result<Outcome, Refusal> {
         let func = self.0.module.func(kernel);
-        check_extents(func, config).map_err(|e| e.to_string())?;
+        check_extents(func, config)?;
         match &self.0.code {
             Code::Cpu(code) => {
-                check_shared(func, code.static_shared(kernel), config).map_err(|e| e.to_string())?;
+                check_shared(func, code.static_shared(kernel), config)?;
                 Ok(code.launch(kernel, args, config))
             }
-            Code::Cuda(_) => Err("host code runs on the CPU only".to_owned()),
+            Code::Cuda(_) => Err(refused(NOT_SUPPORTED, "host code runs on the CPU only".to_owned())),
         }
     }
 
@@ -743,54 +732,6 @@ pub fn param_type(ty: ParamType) -> String {
         }
         ParamType::Bytes { size, .. } => format!("struct of {size} bytes"),
     }
-}
-
-fn check_extents(func: &ir::Function, config: &LaunchConfig<'_>) -> Result<()> {
-    let name = &func.name;
-    let (grid, block) = (config.grid, config.block);
-    if grid.count() == 0 || block.count() == 0 {
-        return Err(Error::argument(format!("`{name}`: grid {grid} x block {block} holds no thread")));
-    }
-    if block.x > 1024 || block.y > 1024 || block.z > limits::BLOCK_Z || block.count() > limits::THREADS_PER_BLOCK {
-        return Err(Error::argument(format!(
-            "`{name}`: block {block} has {} threads; CUDA allows 1024 in all, at most (1024, 1024, 64)",
-            block.count()
-        )));
-    }
-    if let Some(max) = func.max_threads
-        && block.count() > u64::from(max)
-    {
-        return Err(Error::argument(format!(
-            "`{name}`: block {block} has {} threads; its `__launch_bounds__({max})` allows {max}",
-            block.count()
-        )));
-    }
-    if grid.x > limits::GRID_X || grid.y > limits::GRID_YZ || grid.z > limits::GRID_YZ {
-        return Err(Error::argument(format!(
-            "`{name}`: grid {grid} is larger than CUDA's limit (2147483647, 65535, 65535)"
-        )));
-    }
-    if config.shared_mem > limits::SHARED_MEMORY {
-        return Err(Error::argument(format!(
-            "`{name}`: {} bytes of shared memory; a block has at most {}",
-            config.shared_mem,
-            limits::SHARED_MEMORY
-        )));
-    }
-    Ok(())
-}
-
-fn check_shared(func: &ir::Function, fixed: u32, config: &LaunchConfig<'_>) -> Result<()> {
-    let all = u64::from(fixed) + u64::from(config.shared_mem);
-    if config.shared_mem > 0 && all > u64::from(limits::SHARED_MEMORY) {
-        return Err(Error::argument(format!(
-            "`{}`: {} bytes of dynamic and {fixed} of static shared memory; a block has at most {}",
-            func.name,
-            config.shared_mem,
-            limits::SHARED_MEMORY
-        )));
-    }
-    Ok(())
 }
 
 type RawArgs = SmallVec<[RawArg; 12]>;

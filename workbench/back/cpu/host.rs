@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::context::{BufferDesc, DANGLING_DESC, DescKind, WorkerCtx};
 use super::faults::{self, Named, SiteKind};
-use crate::back::{Dim3, FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
+use crate::back::{Dim3, Exception, FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::ir::service::Kind;
 use crate::ir::{FuncId, Scalar, Service};
 
@@ -53,6 +53,17 @@ pub struct Raised {
     pub detail: String,
 }
 
+/// Why a launch could not begin.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// CUDA's code (CUDA Runtime API, `cudaError_t`).
+    pub code: i32,
+    /// One sentence.
+    pub detail: String,
+    /// Whether there was nothing to do anyhow: a grid without blocks, as of an empty tensor.
+    pub is_empty: bool,
+}
+
 /// What host code runs on.
 pub trait Host: Sync {
     /// Memory that its pointers may point into.
@@ -68,7 +79,10 @@ pub trait Host: Sync {
     ///
     /// # Errors
     /// Why it could not be launched.
-    fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Raised>;
+    fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal>;
+
+    /// Keeps why a kernel was not launched; the call goes on.
+    fn refuse(&self, refusal: &Refusal, fault: RawFault);
 }
 
 /// Allocations that host code's pointers may point into. Code keeps addresses of descriptors, so they stay for as long as this does; that of
@@ -271,7 +285,12 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
         ..LaunchConfig::new(extents(0), extents(3))
     };
     match host.launch(*kernel, &args, &config) {
-        Err(raised) => u64::from(fail(ctx, site, raised)),
+        Err(refusal) => {
+            let span = launch.site(site).map_or(launch.entry.span, |s| s.span);
+            let kind = FaultKind::Raised(Exception::Runtime);
+            host.refuse(&refusal, faults::at(ctx, launch, kind, span, refusal.detail.clone()));
+            0
+        }
         Ok(outcome) => {
             ctx.worker.output.append(outcome.output, outcome.dropped);
             let failed = outcome.fault.is_some();

@@ -231,7 +231,7 @@ impl Tier {
     }
 }
 
-pub use host::{Host, HostMemory, Lent, Raised, Reply, Word};
+pub use host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
 pub use tiers::settle;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;

@@ -209,6 +209,15 @@ const MUL_HI: Lower = Lower::Value(|b, a| b.binary(BinaryOp::MulHi, a[0], a[1]))
 
 /// The table.
 pub const TABLE: &[Sig] = sigs! {
+    "__builtin_clz" (U) -> I, CLZ, "Leading zero bits, in host code too.";
+    "__builtin_clzl" (UL) -> I, CLZ, "Leading zero bits, in host code too.";
+    "__builtin_clzll" (ULL) -> I, CLZ, "Leading zero bits, in host code too.";
+    "__builtin_popcount" (U) -> I, POPC, "Set bits, in host code too.";
+    "__builtin_popcountl" (UL) -> I, POPC, "Set bits, in host code too.";
+    "__builtin_popcountll" (ULL) -> I, POPC, "Set bits, in host code too.";
+    "__builtin_ffs" (I) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
+    "__builtin_ffsl" (L) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
+    "__builtin_ffsll" (LL) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
     "__clz" (I) -> I, CLZ, "Leading zero bits.";
     "__clzll" (LL) -> I, CLZ, "Leading zero bits.";
     "__popc" (U) -> I, POPC, "Set bits.";

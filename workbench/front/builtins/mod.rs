@@ -113,9 +113,10 @@ impl Sig {
     }
 }
 
-/// Whether only device code may call a builtin: CUDA's intrinsics begin with two underscores, and atomics are of the device.
+/// Whether only device code may call a builtin: CUDA's intrinsics begin with two underscores, and atomics are of the device. GCC's are
+/// everybody's.
 pub fn device_only(name: &str) -> bool {
-    name.starts_with("__") || name.starts_with("atomic")
+    name.starts_with("__") && !name.starts_with("__builtin_") || name.starts_with("atomic")
 }
 
 /// Rows of a table: `"name" (params) -> ret, lower, "doc";`

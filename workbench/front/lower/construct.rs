@@ -51,11 +51,34 @@ impl<'a> Lowerer<'a> {
             self.report(diag.help("write a braced list: `S{a, b}`"));
             return Typed::error(span);
         }
+        if let [one] = args.as_slice()
+            && let Some(function) = self.exact_conversion(&one.ty.clone(), ty, &set)
+        {
+            let [one] = <[Typed; 1]>::try_from(args).expect("matched one");
+            return self.converted_by(function, one, span);
+        }
         let name = s.name.clone();
         match self.choose_function(&name, &set, None, None, &args, span) {
             Some(index) => self.constructed_by(index, ty, args, span),
             None => Typed::error(span),
         }
+    }
+
+    /// The conversion function that gives a class itself, where no constructor takes what it converts: constructors that would take it as
+    /// something else stand behind it (CWG issue 2327, as compilers have it).
+    fn exact_conversion(&mut self, from: &Ty, to: &Ty, constructors: &[Callable]) -> Option<FuncIndex> {
+        let source = from.as_struct()?.id;
+        let takes = |this: &Self, callable: &Callable| match callable {
+            Callable::Func(f) => {
+                this.func(*f).params.first().is_some_and(|p| p.referred().as_struct().is_some_and(|s| s.id == source))
+            }
+            Callable::Template(_) => true,
+        };
+        if constructors.iter().any(|c| takes(self, c)) {
+            return None;
+        }
+        let function = self.conversion_function(from, to, true)?;
+        (self.func(function).ret.referred().as_struct()?.id == to.as_struct()?.id).then_some(function)
     }
 
     /// The value that a constructor makes from checked arguments.

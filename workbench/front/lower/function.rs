@@ -336,8 +336,11 @@ impl<'a> Lowerer<'a> {
             }
             self.add_defaults(decl, index);
             let here = self.scopes.current();
+            let params = info.params;
             let info = self.func_mut(index);
             if defines {
+                // `const` of a parameter itself is the definition's own matter.
+                info.params = params;
                 (info.defined, info.span, info.whole, info.scope) = (true, span, decl.span, here);
                 info.code = code_of(decl);
             }
@@ -470,6 +473,53 @@ impl<'a> Lowerer<'a> {
                 self.lower_body(index);
             }
         }
+    }
+
+    /// Gives instances of templates that were called before their template had a body the body that it has now.
+    pub(super) fn complete_instances(&mut self) {
+        loop {
+            let open: Vec<FuncIndex> = (0..self.funcs.len())
+                .filter(|i| {
+                    let f = &self.funcs[*i];
+                    f.called.is_some() && !f.defined && !f.broken && !f.deleted && f.code.is_none()
+                })
+                .map(|i| FuncIndex(i as u32))
+                .collect();
+            let completed = open.into_iter().filter(|index| self.complete_function(*index)).count();
+            if completed == 0 {
+                return;
+            }
+            self.drain();
+        }
+    }
+
+    fn complete_function(&mut self, index: FuncIndex) -> bool {
+        let Some((template, args)) = self.func(index).template.clone() else { return false };
+        let super::template::TemplateKind::Function { decl, owner } = self.template(template).kind else {
+            return false;
+        };
+        let Some(called) = self.func(index).called.filter(|_| decl.body.is_some()) else { return false };
+        let display = self.func(index).display.clone();
+        let Some(outer) = self.push_context(display.clone(), called) else { return false };
+        let scope = self.instance_scope(template, &args);
+        let mut sig = Signature::of(decl, display, scope);
+        if let Some(owner) = owner {
+            self.method_signature(&mut sig, decl, owner);
+        }
+        let (made, fine) = self.quietly(|this| this.signature(sig));
+        self.context = outer;
+        if !fine || made.broken {
+            return false;
+        }
+        let info = self.func_mut(index);
+        (info.params, info.code, info.scope, info.defined) = (made.params, made.code, made.scope, made.defined);
+        (info.span, info.whole) = (made.span, made.whole);
+        if info.bounds.is_empty() {
+            info.bounds = made.bounds;
+        }
+        info.progress = Progress::Queued;
+        self.queue.push_back(index);
+        true
     }
 
     /// Reports functions that are called and have no body.

@@ -43,6 +43,66 @@ impl<'a> Lowerer<'a> {
         index
     }
 
+    /// The function that launches the kernel at an address whose type is forgotten (`cudaLaunchKernel`): after the address come grid, block,
+    /// bytes, and where the addresses of the arguments are.
+    pub(super) fn any_launcher(&mut self, span: Span) -> FuncIndex {
+        if let Some(index) = self.any_launcher {
+            return index;
+        }
+        let mut between = vec![Ty::from(Num::UInt); CONFIG];
+        between.push(Ty::void().pointer());
+        let nothing = FnTy { params: Vec::new(), ret: Ty::void() };
+        let index = self.chooser(&nothing, &between, span);
+        self.any_launcher = Some(index);
+        index
+    }
+
+    /// Writes its body, when all addresses are known.
+    fn finish_any_launcher(&mut self, index: FuncIndex) {
+        let id = self.func_id(index);
+        let span = self.func(index).span;
+        let mut func: Function = self.module.functions[id.index()].clone();
+        let pointer = ParamType::Ptr { elem: None, is_const: false };
+        let mut types = vec![pointer];
+        types.extend(vec![ParamType::Scalar(Scalar::U32); CONFIG]);
+        types.push(pointer);
+        func.params = types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect();
+        let mut b = super::Builder::new(func);
+        b.span = span;
+        let given: Vec<Value> =
+            (0..CONFIG + 2).map(|i| b.bind(b.func.params[i].ty.ty(), Op::Param(i as u32))).collect();
+        let Some((config, [places])) = given[1..].split_first_chunk::<CONFIG>() else { return };
+        let number = b.bind(Scalar::U64, Op::PtrToInt(given[0]));
+        let label = b.func.new_label();
+        let mut cases = Vec::new();
+        for target in self.addressed.clone() {
+            if self.func(target).side != Side::Kernel || self.func(target).broken {
+                continue;
+            }
+            let kernel = self.func_id(target);
+            let params = self.func(target).params.clone();
+            b.open();
+            let mut args = Vec::with_capacity(params.len());
+            for (i, param) in params.iter().enumerate() {
+                let at = b.offset(*places, 8 * i as i64, Stride::Bytes(1));
+                let place = b.load(at, Type::Ptr, false);
+                args.push(match param.ir() {
+                    Some(ty) => b.load(place, ty, false),
+                    None => place,
+                });
+            }
+            b.push(Stmt::Launch { kernel, config: *config, args });
+            b.push(Stmt::Return(None));
+            let body = b.close();
+            cases.push(Case { values: vec![i64::from(target.0) + 1], default: false, body, falls_through: false });
+        }
+        if !cases.is_empty() {
+            b.push(Stmt::Switch { label, value: number, cases });
+        }
+        b.push(Stmt::Trap);
+        self.module.functions[id.index()] = b.finish();
+    }
+
     fn chooser(&mut self, func: &FnTy, between: &[Ty], span: Span) -> FuncIndex {
         let scope: ScopeId = super::names::GLOBAL;
         let pointer = Ty::void().pointer();
@@ -81,6 +141,9 @@ impl<'a> Lowerer<'a> {
 
     /// Writes the bodies of dispatchers, when all addresses are known.
     pub(super) fn finish_dispatchers(&mut self) {
+        if let Some(index) = self.any_launcher {
+            self.finish_any_launcher(index);
+        }
         let launchers = self.launchers.clone();
         let all =
             self.dispatchers.clone().into_iter().map(|d| (d, false)).chain(launchers.into_iter().map(|d| (d, true)));

@@ -1,5 +1,6 @@
 //! Instances of function templates, explicit specialisations and instantiations.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::find::Found;
@@ -9,7 +10,7 @@ use super::template::{Instance, TemplateKind};
 use super::tree::{FuncIndex, TemplateIndex};
 use super::{FuncInfo, Lowerer, Progress, Side};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{FunctionDecl, Instance as AskedFor, Instantiate, Name};
+use crate::front::ast::{FunctionDecl, Instance as AskedFor, Instantiate, Name, TemplateParam};
 use crate::front::types::Ty;
 use crate::source::Span;
 
@@ -56,22 +57,45 @@ impl<'a> Lowerer<'a> {
     /// Whether a declaration is of the same template: as many parameters of each kind, spelled alike.
     fn is_redeclared(&self, index: TemplateIndex, decl: &FunctionDecl) -> bool {
         let TemplateKind::Function { decl: old, .. } = &self.template(index).kind else { return false };
-        let head = Self::own_head(&old.templates).len() == decl.templates.last().map_or(0, |h| h.params.len());
+        let heads = [old, decl].map(|d| d.templates.last().map_or(&[][..], |h| h.params.as_slice()));
         let text = |span| self.sources.text(span);
+        let mine = |span| self.spelling(text(span), heads[0]);
+        let other = |span| self.spelling(text(span), heads[1]);
         let same = |a: &crate::front::ast::ParamDecl, b: &crate::front::ast::ParamDecl| {
-            text(a.ty.span) == text(b.ty.span) && a.ty.layers.len() == b.ty.layers.len()
+            mine(a.ty.span) == other(b.ty.span) && a.ty.layers.len() == b.ty.layers.len()
         };
-        let constraint = |d: &FunctionDecl| {
-            d.templates.last().map(|h| h.params.iter().map(|p| text(p.span).to_owned()).collect::<Vec<_>>())
-        };
-        // Templates that differ only in what they ask of their parameters are two.
-        let heads = constraint(old) == constraint(decl)
-            || text(old.ret.span) == text(decl.ret.span) && old.body.is_none() != decl.body.is_none();
-        head && heads
+        // What comes after `=` is a default. Templates that differ only in what they ask of their parameters are two.
+        let asks = |span| text(span).split(" = ").next().unwrap_or_default();
+        let alike = heads[0]
+            .iter()
+            .zip(heads[1])
+            .all(|(a, b)| self.spelling(asks(a.span), heads[0]) == self.spelling(asks(b.span), heads[1]));
+        let completes = mine(old.ret.span) == other(decl.ret.span) && old.body.is_none() != decl.body.is_none();
+        heads[0].len() == heads[1].len()
+            && (alike || completes)
             && old.is_const == decl.is_const
             && old.params.len() == decl.params.len()
-            && text(old.ret.span) == text(decl.ret.span)
+            && mine(old.ret.span) == other(decl.ret.span)
             && old.params.iter().zip(&decl.params).all(|(a, b)| same(a, b))
+    }
+
+    /// A piece of text as a row of words, the parameters of a template by their places in it: names are each declaration's own.
+    fn spelling<'t>(&self, text: &'t str, head: &[TemplateParam]) -> Vec<Cow<'t, str>> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut words = Vec::new();
+        let mut rest = text.trim_start();
+        while let Some(first) = rest.chars().next() {
+            let end = if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+            let (word, after) = rest.split_at(end);
+            let own = head.iter().position(|p| p.name.as_ref().is_some_and(|name| self.text(name) == word));
+            words.push(match (own, word) {
+                (Some(place), _) => Cow::Owned(format!("${place}")),
+                (None, "class") => Cow::Borrowed("typename"),
+                (None, word) => Cow::Borrowed(word),
+            });
+            rest = after.trim_start();
+        }
+        words
     }
 
     /// The function that a template makes from its arguments; `autos` are the types of its `auto` parameters. `None` when
@@ -454,7 +478,7 @@ impl<'a> Lowerer<'a> {
     }
 }
 
-fn has_defaults(params: &[crate::front::ast::TemplateParam]) -> bool {
+fn has_defaults(params: &[TemplateParam]) -> bool {
     use crate::front::ast::TemplateParamKind as K;
     params.iter().any(|p| match &p.kind {
         K::Type { default } => default.is_some(),

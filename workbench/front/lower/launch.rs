@@ -226,6 +226,9 @@ impl<'a> Lowerer<'a> {
         if let "construct" | "destroy" = name {
             return Some(self.life(args, span));
         }
+        if name == "launch_kernel" {
+            return Some(self.launch_kernel(args, span));
+        }
         // What a type is: the argument says which, and is not evaluated.
         let known = match (name, args) {
             ("is_class", [of]) => Some(of.ty.is_struct()),
@@ -260,6 +263,23 @@ impl<'a> Lowerer<'a> {
             Some(Kind::Ptr) => Ty::void().pointer(),
         };
         Some(Typed::value(ty, span, Node::Service(service, converted)))
+    }
+
+    /// `__wb_launch_kernel(kernel, grid x, y, z, block x, y, z, bytes, arguments)`
+    fn launch_kernel(&mut self, args: &[Typed], span: Span) -> Typed {
+        let launcher = self.any_launcher(span);
+        let params = self.func(launcher).params.clone();
+        if !self.exactly("launch_kernel", params.len(), args.len(), span) {
+            return Typed::error(span);
+        }
+        let convert = |(i, (arg, ty)): (usize, (&Typed, &Ty))| {
+            self.implicit(arg.clone(), ty, Use::Argument(i + 1, "launch_kernel"))
+        };
+        let args: Vec<Typed> = args.iter().zip(&params).enumerate().map(convert).collect();
+        if args.iter().any(Typed::is_error) {
+            return Typed::error(span);
+        }
+        Typed::value(Ty::void(), span, Node::Call(launcher, args))
     }
 
     /// Whether `T(x)` is a conversion that there is.

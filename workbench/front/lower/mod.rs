@@ -403,6 +403,7 @@ struct Lowerer<'a> {
     dispatchers: Vec<(FnTy, FuncIndex)>,
     /// What launches kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
+    any_launcher: Option<FuncIndex>,
     /// How variables of the host are declared.
     host_vars: HashMap<VarId, host_data::HostVar<'a>>,
     /// Those of them that are no constants, in the order they were asked for.
@@ -461,6 +462,7 @@ pub fn lower(
         addressed: Vec::new(),
         dispatchers: Vec::new(),
         launchers: Vec::new(),
+        any_launcher: None,
         host_vars: HashMap::default(),
         computed: Vec::new(),
         queue: VecDeque::new(),
@@ -482,6 +484,7 @@ pub fn lower(
             lowerer.drain();
         }
     }
+    lowerer.complete_instances();
     lowerer.finish_host_data();
     lowerer.finish_dispatchers();
     lowerer.report_missing_bodies();

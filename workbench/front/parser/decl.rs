@@ -286,6 +286,11 @@ impl Parser<'_> {
             self.names.declare_entry(name.name, entry);
         }
         self.skip_attributes();
+        // Where GCC takes the attribute that the macro stands for; variables have their alignment anyhow.
+        while self.at_word(K::Align) {
+            self.alignment()?;
+            self.skip_attributes();
+        }
         let ty = specs.with(declarator.layers, declarator.ty_end);
         let qualifiers = name.qualifiers().to_vec();
         let init = self.within(&qualifiers, name.global, Self::variable_init)?;

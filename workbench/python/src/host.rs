@@ -116,7 +116,9 @@ impl<'py> Given<'py> {
         {
             return Ok(Value::Bytes(bytes.as_bytes().to_vec()));
         }
-        if let Some(int) = args::integer(object) {
+        // An array of one number is one, even where Python takes it for an index.
+        let is_array = !object.is_instance_of::<PyInt>() && object.hasattr("__dlpack__")?;
+        if let Some(int) = if is_array { None } else { args::integer(object) } {
             return match int?.and_then(|v| i64::try_from(v).ok()) {
                 Some(v) => Ok(Value::Int(v)),
                 None if self.exact && object.is_instance_of::<PyInt>() => Ok(Value::BigInt(object.str()?.extract()?)),
@@ -257,7 +259,7 @@ impl<'py> Given<'py> {
         let array = wrap(py, tensor, base, writeable)?;
         match self.objects.first() {
             Some(first) => interop(py)?.call_method1("like", (first, array)),
-            None => Ok(array),
+            None => interop(py)?.call_method1("of_nothing", (array,)),
         }
     }
 }
@@ -321,7 +323,8 @@ impl ExtensionFunction {
         (!self.export.doc.is_empty()).then_some(&*self.export.doc)
     }
 
-    /// Calls the function: arrays become tensors that share their memory, tensors come back as the kind of array that came first.
+    /// Calls the function: arrays become tensors that share their memory, tensors come back as the kind of array that came first, or as
+    /// torch's where none came and torch is loaded.
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
         &self,

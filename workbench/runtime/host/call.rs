@@ -10,10 +10,11 @@ use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
 use super::python::{Python, Surroundings};
+use super::refusal::Refusals;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
 use super::{format, ops};
-use crate::back::cpu::{Host, HostMemory, Lent, Raised, Reply, Word};
-use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg};
+use crate::back::cpu::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
+use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, Service};
 use crate::runtime::DType;
 use crate::runtime::program::{Program, Report};
@@ -101,6 +102,8 @@ pub(super) struct State {
     function: String,
     /// Where factories put tensors.
     pub device: DeviceTag,
+    /// Launches that could not begin.
+    refusals: Refusals,
     /// What Neuron's dialect knows.
     neuron: Neuron,
     /// What the program keeps between calls.
@@ -137,6 +140,7 @@ impl<'p> Call<'p> {
             python: None,
             function: function.to_owned(),
             device,
+            refusals: Refusals::default(),
             neuron: Neuron::default(),
             notes: program.notes().clone(),
         };
@@ -175,9 +179,13 @@ impl<'p> Call<'p> {
         Ok(())
     }
 
-    /// Puts what operators that it called have printed before its own.
-    pub fn add_output(&self, outcome: &mut Outcome) {
-        let (output, dropped) = std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).output);
+    /// Puts what operators that it called have printed before its own; what else went wrong than the code itself knows.
+    pub fn complete(&self, outcome: &mut Outcome) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if outcome.fault.is_none() {
+            outcome.fault = state.refusals.take();
+        }
+        let (output, dropped) = std::mem::take(&mut state.output);
         outcome.output.splice(0..0, output);
         outcome.dropped += dropped;
     }
@@ -211,11 +219,15 @@ impl Host for Call<'_> {
         state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
     }
 
-    fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Raised> {
+    fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal> {
         if self.limits.shapes_only {
             return Ok(Outcome { output: Vec::new(), dropped: 0, fault: None });
         }
-        self.program.launch_from_host(kernel, args, config).map_err(|detail| raised((Exception::Runtime, detail)))
+        self.program.launch_from_host(kernel, args, config)
+    }
+
+    fn refuse(&self, refusal: &Refusal, fault: RawFault) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).refusals.note(refusal, fault);
     }
 }
 
@@ -526,12 +538,12 @@ impl State {
                 Value::Int(i) if self.argument.is_none() => int((i != 0).into()),
                 other => Err(self.misfit(&other, "bool")),
             },
-            Service::PopInt => match self.pop()? {
+            Service::PopInt => match self.pop()?.number(false) {
                 Value::Int(i) => int(i),
                 Value::Bool(b) => int(b.into()),
                 other => Err(self.misfit(&other, "int")),
             },
-            Service::PopFloat => match self.pop()? {
+            Service::PopFloat => match self.pop()?.number(true) {
                 Value::Float(x) => Ok(Reply::Float(x)),
                 Value::Int(i) => Ok(Reply::Float(i as f64)),
                 Value::Bool(b) => Ok(Reply::Float(f64::from(u8::from(b)))),
@@ -668,6 +680,9 @@ impl State {
     fn own(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {
         if let Some(answer) = self.neuron.run(name, &args) {
             return answer;
+        }
+        if let Some(answer) = self.refusals.run(name, &args) {
+            return Ok(answer);
         }
         if let Some(answer) = self.notes.run(name, &args) {
             return answer;

@@ -12,6 +12,7 @@ mod neuron;
 mod notes;
 pub mod ops;
 mod python;
+mod refusal;
 mod value;
 
 pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};

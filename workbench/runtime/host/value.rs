@@ -77,6 +77,20 @@ impl Value {
         }
     }
 
+    /// A tensor of one number as that number, as Python does for parameters that are numbers: of floating-point ones only where such is
+    /// wanted.
+    pub fn number(self, wants_float: bool) -> Self {
+        match self {
+            Value::Tensor(t) if t.numel() == 1 && (wants_float || !t.dtype().is_float()) => {
+                match super::ops::run("item", vec![Value::Tensor(t)], DeviceTag::CPU) {
+                    Ok(number) => number,
+                    Err(_) => Value::None,
+                }
+            }
+            other => other,
+        }
+    }
+
     /// The same, tensors to be read only.
     pub fn sealed(self) -> Self {
         match self {

@@ -11,7 +11,8 @@ pub struct Environment {
 }
 
 /// What goes into the environment beside the package; one list, so that `lab` and `test` agree.
-const PACKAGES: &[&str] = &["numpy>=1.24", "ipykernel", "nbclient", "nbformat", "maturin>=1.7,<2", "jupyterlab>=4"];
+const PACKAGES: &[&str] =
+    &["numpy>=1.24", "ml_dtypes>=0.3", "ipykernel", "nbclient", "nbformat", "maturin>=1.7,<2", "jupyterlab>=4"];
 
 /// What only the tests need: pytest, and NVRTC with its headers, which compiles for a GPU without one.
 const TEST_PACKAGES: &[&str] = &[
@@ -23,12 +24,11 @@ const TEST_PACKAGES: &[&str] = &[
     "dask[array]",
     "distributed",
     "jax",
-    "ml_dtypes",
     "matplotlib",
 ];
 
 /// What torch's own extensions are built with.
-const TORCH_PACKAGES: &[&str] = &["torch>=2.6", "numpy>=1.24", "ninja", "setuptools"];
+const TORCH_PACKAGES: &[&str] = &["torch>=2.6", "numpy>=1.24", "ml_dtypes>=0.3", "ninja", "setuptools"];
 
 impl Environment {
     /// An environment with torch, and without the package: kept apart, it takes gigabytes.

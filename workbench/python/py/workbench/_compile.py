@@ -9,24 +9,13 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence
 
 from . import _workbench
+from ._options import parse_options
 from ._workbench import Module
 from .errors import make_argument_error
 
 __all__ = ["compile", "devices"]
 
-# Options that say how fast or how verbosely to compile, or that permit less exact arithmetic: the CPU's exact result
-# satisfies them all.
-_HARMLESS = re.compile(
-    r"""-O\w* | -g | -G | -w | -W.* | -std=(c|gnu)\+\+(11|14|17|20) | --std=(c|gnu)\+\+(11|14|17|20) | -lineinfo
-    | --generate-line-info | --use_fast_math | -use_fast_math | --?(fmad|prec-div|prec-sqrt)=(true|false)
-    | --?maxrregcount=\d+ | --expt-(relaxed-constexpr|extended-lambda) | --extended-lambda | --?gencode=.* | --?arch=.*
-    | --gpu-architecture=.* | -Xptxas=.* | --ptxas-options=.* | -Xcompiler=.* | -fPIC | -march=.* | -mtune=.* | -pthread
-    | -fopenmp | --threads=?\d* | -diag-suppress=?.* | --restrict | -restrict | -v | --verbose | -lcu.*""",
-    re.VERBOSE,
-)
-_WITH_VALUE = {"-gencode", "--gencode", "-arch", "-Xptxas", "--ptxas-options", "-Xcompiler", "-diag-suppress", "-std"}
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
-_FMAD = re.compile(r"--?fmad=(true|false)")
 
 
 def compile(
@@ -101,49 +90,6 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
         state["units"],
     )
     return module if timeout is None else module.with_timeout(timeout)
-
-
-class Options:
-    """A list of compiler options, taken apart."""
-
-    def __init__(self) -> None:
-        self.defines: list[tuple[str, str]] = []
-        self.include_dirs: list[Path] = []
-        self.rest: list[str] = []
-        self.arch: str | None = None
-        self.fmad: bool | None = None
-
-
-def parse_options(options: Iterable[str], device: str) -> Options:
-    """Takes options apart; one that would change the meaning on this device and cannot be honoured is an error."""
-    if isinstance(options, str):
-        raise make_argument_error(f'options is a list of str, got the str {options!r}; try ["{options}"]')
-    parsed = Options()
-    items = iter(options)
-    for item in items:
-        if not isinstance(item, str):
-            raise make_argument_error(f"options is a list of str, got {item!r} in it")
-        if item.startswith(("-D", "-I", "-U", "-isystem")):
-            flag = "-isystem" if item.startswith("-isystem") else item[:2]
-            value = item[len(flag) :].strip() or next(items, "")
-            if flag == "-U":
-                parsed.defines = [pair for pair in parsed.defines if pair[0] != value]
-            elif flag == "-D":
-                key, equals, text = value.partition("=")
-                parsed.defines.append((key, text if equals else "1"))
-            else:
-                parsed.include_dirs.append(Path(value))
-            continue
-        if item in _WITH_VALUE:
-            item = f"{item}={next(items, '')}"
-        fmad = _FMAD.fullmatch(item)
-        if fmad:
-            parsed.fmad = fmad[1] == "true"
-        elif device == "cuda":
-            parsed.rest.append(item)
-        elif not _HARMLESS.fullmatch(item):
-            raise make_argument_error(f"option `{item}` is not known to the CPU and may change what the text means")
-    return parsed
 
 
 def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     if getattr(device, "type", "cpu") not in ("cpu", None) or hasattr(obj, "__cuda_array_interface__"):
         raise make_argument_error(f"{what} got a {kind} on {device}; host arrays are wanted, try copying it to the CPU")
     if getattr(obj, "requires_grad", False):
-        raise make_argument_error(f"{what} got a {kind} that requires grad; try {name}.detach()")
+        obj = _without_grad(obj)
     if isinstance(obj, (bool, int, float, complex, str, np.generic)):
         raise make_argument_error(f"{what} got the {kind} {obj!r}; an array is wanted, try np.array([{obj!r}])")
     if isinstance(obj, (list, tuple)):
@@ -44,6 +46,19 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
             raise
         raise make_argument_error(f"{what} got a {kind} that gives no array: {error}") from error
     return array
+
+
+def _without_grad(tensor: Any) -> Any:
+    """The tensor as raw code sees it. As in torch, nothing that it computes is recorded for a gradient; there nobody is told."""
+    import torch
+
+    if torch.is_grad_enabled():
+        warnings.warn(
+            "a tensor that requires grad is given to code that records no gradient: results do not depend on it for autograd; "
+            "wrap the call in a torch.autograd.Function, or make it under torch.no_grad()",
+            stacklevel=3,
+        )
+    return tensor.detach()
 
 
 def bfloat16() -> np.dtype:
@@ -140,6 +155,12 @@ def like(first: Any, array: np.ndarray) -> Any:
     return array
 
 
+def of_nothing(array: np.ndarray) -> Any:
+    """A result of host code that was given no array: torch's where torch is loaded, as extensions give there; else NumPy's."""
+    torch = sys.modules.get("torch")
+    return array if torch is None or not hasattr(torch, "from_numpy") else like(torch.empty(0), array)
+
+
 def host_value(obj: Any) -> tuple[str, str] | None:
     """What host code takes that is neither a number of Python's nor an array: dtypes, devices, scalars of NumPy."""
     if isinstance(obj, np.floating):
@@ -178,7 +199,8 @@ def host_strides(obj: Any) -> list[int] | None:
 
 def dtype_of(name: str, first: Any) -> Any:
     """An element type as the kind of dtype that goes with the first argument."""
-    if first is not None and type(first).__module__.partition(".")[0] == "torch":
+    is_torchs = type(first).__module__.partition(".")[0] == "torch" if first is not None else "torch" in sys.modules
+    if is_torchs:
         import torch
 
         return getattr(torch, name)

@@ -72,8 +72,9 @@ class _Drawn:
         return f'<pre class="workbench-error"><b>{name}</b>\n{text}</pre>'
 
 
-class CompileError(_Drawn, SyntaxError):
-    """A text does not compile; `.diagnostics` lists every message, `str()` renders them with the line and a caret.
+class CompileError(_Drawn, SyntaxError, RuntimeError):
+    """A text does not compile; `.diagnostics` lists every message, `str()` renders them with the line and a caret. A RuntimeError too,
+    which torch's `load_inline` raises.
 
     >>> import workbench as wb
     >>> try:

@@ -8,15 +8,15 @@ from types import ModuleType
 from typing import Any, Iterable, Mapping, Sequence
 
 from . import _workbench
-from ._compile import Options, collect_headers, parse_options
+from ._compile import collect_headers
+from ._options import Options, check_linker_flags, parse_options, split_flags
 from ._workbench import Module
 from .errors import CompileError, make_argument_error
 
 __all__ = ["load", "load_inline"]
 
-# Libraries that every program here has, or that a CPU launch does not need.
-_KNOWN_LIBRARIES = re.compile(r"-l(cudart|cudart_static|cuda|m|stdc\+\+|c|pthread|dl|rt|nvrtc)|-L.*|-Wl,.*")
-
+# What torch gives to nvcc.
+_OF_NVCC = (".cu", ".cuh")
 
 def load_inline(
     name: str,
@@ -36,6 +36,7 @@ def load_inline(
     use_pch: bool = False,
     *,
     no_implicit_headers: bool = False,
+    gil_not_used: bool = False,
     sycl_sources: str | Sequence[str] | None = None,
     extra_sycl_cflags: Sequence[str] | None = None,
     with_sycl: bool | None = None,
@@ -47,8 +48,9 @@ def load_inline(
     it is a dict; None offers what the sources register (`PYBIND11_MODULE`, `PyMODINIT_FUNC`), or else everything. Operators of a
     `TORCH_LIBRARY` are in `wb.ops`, and in `torch.ops` where torch is loaded; `is_python_module=False` changes nothing: a
     module comes back as well.
-    Flags are honoured (`-D`, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an error. Nothing is written to
-    `build_directory`; `with_cuda`, `keep_intermediates`, `use_pch`, `no_implicit_headers` and `with_pytorch_error_handling` change nothing. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
+    Flags are honoured (`-D` and `-U`, each for the texts of its compiler, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an
+    error. Nothing is written to `build_directory`; `with_cuda`, `keep_intermediates`, `use_pch`, `no_implicit_headers`, `gil_not_used` and
+    `with_pytorch_error_handling` change nothing. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
 
     Host functions see host arrays on the device that they are written for: `x.is_cuda()` holds in one that is registered for CUDA, and
     in one of a text with kernels. With `strict_device` host arrays are on the CPU.
@@ -63,14 +65,15 @@ def load_inline(
     """
     _refuse(name, extra_ldflags, sycl=sycl_sources or with_sycl or extra_sycl_cflags)
     cpp, cuda = _join(cpp_sources), _join(cuda_sources)
-    parsed = _flags(extra_cflags, extra_cuda_cflags, bool(cpp.strip() and cuda.strip()))
+    flags = _Flags(extra_cflags, extra_cuda_cflags)
     wanted = _wanted(functions)
     kernels = [f for f in wanted if _is_kernel(f, cpp + "\n" + cuda)]
     bound = {f: doc for f, doc in wanted.items() if f not in kernels}
     texts = {"main.cpp": cpp, "cuda.cu": cuda, "functions": _registration(bound)}
-    folders = [*parsed.include_dirs, *_folders(extra_include_paths)]
+    defines = {"main.cpp": flags.cpp.defines, "cuda.cu": flags.cuda.defines}
+    folders = [*flags.include_dirs, *_folders(extra_include_paths)]
     try:
-        compiled = _compiled(name, texts, folders, parsed.defines, strict_device, verbose)
+        compiled = _compiled(name, texts, folders, defines, strict_device, verbose)
     except CompileError as error:
         unknown = [d for d in error.diagnostics if d.file == "functions"]
         if unknown and len(unknown) == len([d for d in error.diagnostics if d.severity == "error"]):
@@ -118,9 +121,10 @@ def load(
     if not paths:
         raise make_argument_error("sources is empty; it must name a file at least")
     texts = {str(path): path.read_text(encoding="utf-8", errors="replace") for path in paths}
-    parsed = _flags(extra_cflags, extra_cuda_cflags, both=True)
-    folders = [*dict.fromkeys(path.parent for path in paths), *parsed.include_dirs, *_folders(extra_include_paths)]
-    compiled = _compiled(name, texts, folders, parsed.defines, strict_device, verbose)
+    flags = _Flags(extra_cflags, extra_cuda_cflags)
+    folders = [*dict.fromkeys(path.parent for path in paths), *flags.include_dirs, *_folders(extra_include_paths)]
+    defines = {str(path): (flags.cuda if path.suffix in _OF_NVCC else flags.cpp).defines for path in paths}
+    compiled = _compiled(name, texts, folders, defines, strict_device, verbose)
     return _python_module(name, compiled, None)
 
 
@@ -130,20 +134,16 @@ def _refuse(name: str, ldflags: Iterable[str] | None, sycl: Any) -> None:
         raise make_argument_error(f"name is a str, got {name!r}")
     if sycl:
         raise make_argument_error("SYCL sources cannot be honoured; write them as CUDA")
-    for flag in ldflags or ():
-        if not _KNOWN_LIBRARIES.fullmatch(flag):
-            raise make_argument_error(f"linker flag `{flag}` cannot be honoured: nothing is linked; put the code in the source")
+    check_linker_flags(split_flags(ldflags, "extra_ldflags"))
 
 
-def _flags(cflags: Sequence[str] | None, cuda_cflags: Sequence[str] | None, both: bool) -> Options:
-    """Flags of two compilers for one text; `both`: there are sources of both kinds."""
-    ours, theirs = list(cflags or ()), list(cuda_cflags or ())
-    if both and ours and theirs and _defines(ours) != _defines(theirs):
-        raise make_argument_error(
-            "extra_cflags and extra_cuda_cflags define different macros, but both sources are one text here; "
-            "give both the same -D flags"
-        )
-    return parse_options([*ours, *(f for f in theirs if f not in ours)], "cpu")
+class _Flags:
+    """The flags of two compilers, each for its own texts."""
+
+    def __init__(self, cflags: Sequence[str] | None, cuda_cflags: Sequence[str] | None) -> None:
+        self.cpp: Options = parse_options(split_flags(cflags, "extra_cflags"), "cpu")
+        self.cuda: Options = parse_options(split_flags(cuda_cflags, "extra_cuda_cflags"), "cpu")
+        self.include_dirs = [*self.cpp.include_dirs, *self.cuda.include_dirs]
 
 
 def _folders(paths: str | Sequence[str] | None) -> list[Path]:
@@ -154,20 +154,27 @@ def _compiled(
     name: str,
     texts: Mapping[str, str],
     folders: Sequence[Path],
-    defines: Sequence[tuple[str, str]],
+    defines: Mapping[str, Sequence[tuple[str, str]]],
     strict_device: bool,
     verbose: bool,
 ) -> Module:
     """Compiles texts as translation units of one program; they are headers, so that a message names the line of the source given."""
     headers = dict(texts)
     collect_headers("", folders, headers)
-    source = "".join(f'#include "{part}"\n' for part in texts)
-    defines = [*defines, ("TORCH_EXTENSION_NAME", name)]
-    compiled = _workbench.compile_source(source, "cpu", name, defines, headers, [], None, None, strict_device, True)
+    source = "".join(_included(part, defines.get(part, ())) for part in texts)
+    named = [("TORCH_EXTENSION_NAME", name)]
+    compiled = _workbench.compile_source(source, "cpu", name, named, headers, [], None, None, strict_device, True)
     if verbose:
         for warning in compiled.warnings:
             print(warning)
     return compiled
+
+
+def _included(text: str, defines: Sequence[tuple[str, str]]) -> str:
+    """A text's line in the program, between the macros that it alone sees."""
+    before = "".join(f"#define {name} {value}\n" for name, value in defines)
+    after = "".join(f"#undef {name.partition('(')[0]}\n" for name, _ in defines)
+    return f'{before}#include "{text}"\n{after}'
 
 
 def _python_module(name: str, compiled: Module, wanted: Iterable[str] | None) -> ModuleType:
@@ -211,6 +218,8 @@ def _wanted(functions: str | Sequence[str] | Mapping[str, str] | None) -> dict[s
         return {functions: functions}
     if isinstance(functions, Mapping):
         return dict(functions)
+    if not isinstance(functions, Iterable):
+        raise ValueError(f"Expected 'functions' to be a list or dict, but was {type(functions)}")
     return {f: f for f in functions}
 
 
@@ -218,8 +227,3 @@ def _join(sources: str | Sequence[str] | None) -> str:
     if sources is None:
         return ""
     return sources if isinstance(sources, str) else "\n".join(sources)
-
-
-def _defines(flags: Iterable[str]) -> list[tuple[str, str]]:
-    return sorted(parse_options([f for f in flags if f.startswith("-D")], "cpu").defines)
-

@@ -353,7 +353,7 @@ fn call_library(
     let mut lent = Lent::default();
     let mut values = Vec::with_capacity(taken.len());
     for (arg, value) in schema.args.iter().zip(&taken) {
-        values.push(lent.value(value, &arg.kind, &arg.name, arg.mutated).map_err(fail)?);
+        values.push(lent.value(value, &arg.kind, &arg.name, found.may_write(arg)).map_err(fail)?);
     }
     let positional = schema.args.iter().filter(|a| !a.keyword_only).count();
     let named = values.split_off(positional);

@@ -10,7 +10,8 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from .. import _workbench
-from .._compile import collect_headers, parse_options
+from .._compile import collect_headers
+from .._options import parse_options, split_flags
 from .._workbench import Module
 from ..errors import make_argument_error
 
@@ -200,7 +201,7 @@ def load_op_library(path: str, extra_cflags: Sequence[str] = ()) -> OpLibrary:
     text = file.read_bytes()
     if text.startswith(b"\x7fELF"):
         raise OSError(f"{path} is a binary, which cannot run here; give the C++ source it was made of")
-    parsed = parse_options(list(extra_cflags), "cpu")
+    parsed = parse_options(split_flags(extra_cflags, "extra_cflags"), "cpu")
     headers = {str(path): text.decode("utf-8", errors="replace")}
     collect_headers("", [file.parent, *parsed.include_dirs], headers)
     source = f'#include "{path}"\n'

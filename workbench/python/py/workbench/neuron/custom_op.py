@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence
 
 from .. import _workbench
-from .._compile import collect_headers, parse_options
+from .._compile import collect_headers
+from .._options import parse_options, split_flags
 from ..errors import CompileError, make_argument_error
 from ..operators import adopt_library
 
@@ -58,7 +59,7 @@ def load(
         raise make_argument_error(f"name becomes a file's name, so it has no folders in it; got {name!r}")
     if name in _RESERVED:
         raise make_argument_error(f"the name `{name}` is reserved; give the library another")
-    parsed = parse_options(list(extra_cflags or ()), "cpu")
+    parsed = parse_options(split_flags(extra_cflags, "extra_cflags"), "cpu")
     library = {
         "format": _FORMAT,
         "name": name,

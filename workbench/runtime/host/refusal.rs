@@ -1,0 +1,41 @@
+//! Launches of host code that could not begin. As on a GPU the call goes on and the error waits to be asked for (`cudaGetLastError`); what
+//! nobody asked for ends the call when it is over, so that no result rests on a kernel that never ran.
+
+use super::value::Value;
+use crate::back::RawFault;
+use crate::back::cpu::Refusal;
+
+/// Those of one call.
+#[derive(Default)]
+pub(super) struct Refusals {
+    /// The code of the last one, until it is read.
+    last: i32,
+    /// The first that nobody has asked for, and that something should have done.
+    untold: Option<RawFault>,
+}
+
+impl Refusals {
+    /// Notes one.
+    pub fn note(&mut self, refusal: &Refusal, fault: RawFault) {
+        self.last = refusal.code;
+        if !refusal.is_empty {
+            self.untold.get_or_insert(fault);
+        }
+    }
+
+    /// What ends the call.
+    pub fn take(&mut self) -> Option<RawFault> {
+        self.untold.take()
+    }
+
+    /// Does an operation; `None` for one that is not about launches.
+    pub fn run(&mut self, name: &str, args: &[Value]) -> Option<Value> {
+        let ("last_error", [Value::Bool(resets)]) = (name, args) else { return None };
+        self.untold = None;
+        let code = self.last;
+        if *resets {
+            self.last = 0;
+        }
+        Some(Value::Int(code.into()))
+    }
+}
