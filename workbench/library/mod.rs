@@ -94,6 +94,42 @@ static CUDART: Part = Part { name: "<cudart>", text: include_str!("cudart.cuh"),
 /// Namespaces and macros of [`TORCH`].
 const TORCH_NAMES: [&str; 6] = ["torch", "at", "c10", "pybind11", "py", "__wb"];
 
+/// CUB's collectives of a block and of a warp.
+static CUB: Part = Part { name: "<cub>", text: include_str!("cub.cuh"), mark: "" };
+
+/// Warp matrix functions.
+static WMMA: Part = Part { name: "<mma>", text: include_str!("wmma.cuh"), mark: "" };
+
+/// Names that ask for [`WMMA`].
+const WMMA_NAMES: [&str; 2] = ["nvcuda", "wmma"];
+
+/// 8-bit floats.
+static FP8: Part = Part { name: "<cuda_fp8>", text: include_str!("fp8.cuh"), mark: "" };
+
+/// Names that ask for [`FP8`].
+const FP8_NAMES: [&str; 20] = [
+    "__nv_fp8_e4m3",
+    "__nv_fp8_e5m2",
+    "__nv_fp8x2_e4m3",
+    "__nv_fp8x2_e5m2",
+    "__nv_fp8x4_e4m3",
+    "__nv_fp8x4_e5m2",
+    "__nv_fp8_storage_t",
+    "__nv_fp8x2_storage_t",
+    "__nv_fp8x4_storage_t",
+    "__nv_fp8_interpretation_t",
+    "__nv_cvt_float_to_fp8",
+    "__nv_cvt_double_to_fp8",
+    "__nv_cvt_halfraw_to_fp8",
+    "__nv_cvt_bfloat16raw_to_fp8",
+    "__nv_cvt_float2_to_fp8x2",
+    "__nv_cvt_double2_to_fp8x2",
+    "__nv_cvt_halfraw2_to_fp8x2",
+    "__nv_cvt_bfloat16raw2_to_fp8x2",
+    "__nv_cvt_fp8_to_halfraw",
+    "__nv_cvt_fp8x2_to_halfraw2",
+];
+
 /// Checks of tensors as arguments.
 static TORCH_CHECKS: Part = Part { name: "<torch_checks>", text: include_str!("torch_checks.cuh"), mark: "" };
 
@@ -716,10 +752,13 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 20] {
+pub fn all() -> [&'static Part; 23] {
     [
         &STD,
         &HALF,
+        &CUB,
+        &WMMA,
+        &FP8,
         &GROUPS,
         &PIPELINE,
         &PACKED,
@@ -776,7 +815,10 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
     let halves = HALF_NAMES.iter().any(|n| mentions(n));
     let c10 = (aten.is_some() || mentions_c10_half(&mentions) || torch.is_some() && halves).then_some(&C10_HALF);
-    let half = (c10.is_some() || halves).then_some(&HALF);
+    let cub = mentions("cub").then_some(&CUB);
+    let wmma = WMMA_NAMES.iter().any(|n| mentions(n)).then_some(&WMMA);
+    let fp8 = FP8_NAMES.iter().any(|n| mentions(n)).then_some(&FP8);
+    let half = (c10.is_some() || halves || wmma.is_some() || fp8.is_some()).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
     let c = C_NAMES.iter().any(|n| mentions(n));
     let containers = (mentions("std") && CONTAINER_NAMES.iter().any(|n| mentions(n))).then_some(&CONTAINERS);
@@ -787,7 +829,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || mentions(HEAP[0])
         || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
     .then_some(&HOST);
-    let std = (c10.is_some() || host.is_some() || mentions("std")).then_some(&STD);
+    let std = (c10.is_some() || host.is_some() || cub.is_some() || mentions("std")).then_some(&STD);
     // Of ATen every tensor names a few lines.
     let aten = aten.or(torch.map(|_| &ATEN));
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
@@ -797,7 +839,10 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     [
         pipeline,
         half,
+        wmma,
+        fp8,
         std,
+        cub,
         c10,
         aten,
         host,

@@ -27,7 +27,6 @@ const FUNCTIONS: &[Advice] = advice! {
     "__globaltimer" exact, "a clock", "time the launch from outside with `bench`";
     "free" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter";
     "__h" prefix, "an intrinsic of 16-bit floats", "write it with operators, or compute in `float`";
-    "__nv_cvt" prefix, "fp8", "use `float` or `__half`";
     "__float2" prefix, "a conversion", "write a cast";
     "curand" prefix, "cuRAND", "pass random numbers in as an array";
     "tex1D" prefix, "a texture", "read a plain array and interpolate in the kernel";
@@ -82,7 +81,6 @@ pub fn is_host_object(name: &str) -> bool {
 }
 
 const TYPES: &[Advice] = advice! {
-    "__nv_fp8" prefix, "fp8", "use `float` or `__half`";
     "cudaTextureObject_t" exact, "a texture", "read a plain array and interpolate in the kernel";
     "cudaSurfaceObject_t" exact, "a surface", "read and write a plain array";
     "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
@@ -118,13 +116,10 @@ const TYPES: &[Advice] = advice! {
 };
 
 const NAMESPACES: &[Advice] = advice! {
-    "torch" exact, "torch in C++", "write only the kernel here and call it from the notebook with arrays";
-    "at" exact, "ATen in C++", "write only the kernel here and call it from the notebook with arrays";
-    "c10" exact, "c10 in C++", "write only the kernel here and call it from the notebook with arrays";
-    "cub" exact, "CUB", "write the reduction or scan with shuffles and shared memory";
+    "torch" exact, "torch in C++", "use another operation of torch's, or do it in Python around the call";
+    "at" exact, "ATen in C++", "use another operation of torch's, or do it in Python around the call";
+    "c10" exact, "c10 in C++", "use another operation of torch's, or do it in Python around the call";
     "thrust" exact, "Thrust", "write the algorithm out as a kernel";
-    "nvcuda" exact, "WMMA", "write the product out as loops";
-    "wmma" exact, "WMMA", "write the product out as loops";
     "cuda" exact, "libcu++", "use the plain C++ form";
     "cutlass" exact, "CUTLASS", "write the product out as loops";
     "cute" exact, "CuTe", "write the product out as loops";

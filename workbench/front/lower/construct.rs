@@ -31,6 +31,13 @@ impl<'a> Lowerer<'a> {
             let [one] = <[Typed; 1]>::try_from(args).expect("matched one");
             return self.copied(one, ty, span);
         }
+        if let [one] = args.as_slice()
+            && s.vector.is_some()
+            && let Some(function) = self.exact_conversion(&one.ty.clone(), ty, &[])
+        {
+            let [one] = <[Typed; 1]>::try_from(args).expect("matched one");
+            return self.converted_by(function, one, span);
+        }
         if s.vector.is_some() {
             return self.vector_value(&s, args, span);
         }
