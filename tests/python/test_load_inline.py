@@ -291,3 +291,40 @@ def test_dimensions_from_the_end():
         m.at_(3, 3)
     with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
         m.c10_(0, 0)
+
+
+def test_headers_are_looked_for_beside_the_file_that_asks(tmp_path):
+    for name, text in {
+        "main.cu": '#include "utils/a.cuh"\n#include "common.h"\nint f() { return VAL * 100 + OTHER * 10 + OWN; }',
+        "common.h": "#define OWN 1\n",
+        "utils/a.cuh": '#pragma once\n#include "b.cuh"\n#include "common.h"\n#include "../more/c.h"\n',
+        "utils/b.cuh": "#define VAL 4\n",
+        "utils/common.h": "#define OTHER 2\n",
+        "more/c.h": "\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert wb.load("e", [str(tmp_path / "main.cu")]).f() == 421
+    m = wb.load_inline("e", '#include "utils/a.cuh"\nint f() { return VAL + OTHER; }', extra_include_paths=[str(tmp_path)])
+    assert m.f() == 6
+    (tmp_path / "utils/b.cuh").unlink()
+    with pytest.raises(wb.CompileError, match='no header "b.cuh"') as caught:
+        wb.load("e", [str(tmp_path / "main.cu")])
+    assert caught.value.diagnostics[0].file.endswith("utils/a.cuh")
+
+
+def test_a_function_asked_for_may_share_its_name_with_a_kernel():
+    text = """
+    __global__ void f(float* y) { y[threadIdx.x] = 3; }
+    torch::Tensor f(torch::Tensor x) {
+        auto y = torch::empty_like(x);
+        f<<<1, x.numel()>>>(y.data_ptr<float>());
+        return y;
+    }
+    template <typename T, typename L = void> struct Of { static constexpr int value = 1; };
+    template <typename T> struct Of<T*> { static constexpr int value = 2; };
+    int of() { return Of<int*>::value * 10 + Of<int>::value; }
+    """
+    m = wb.load_inline("e", "torch::Tensor f(torch::Tensor x); int of();", text, functions=["f", "of"])
+    np.testing.assert_array_equal(m.f(np.zeros(4, np.float32)), np.full(4, 3, np.float32))
+    assert m.of() == 21

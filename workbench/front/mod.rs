@@ -37,6 +37,9 @@ pub struct Options {
     pub instances: Vec<String>,
 }
 
+/// What `load_inline` calls the text that binds the functions it is asked for.
+pub const FUNCTIONS: &str = "functions";
+
 /// The stack that a compilation gets. Bounds on nesting (of expressions, of templates) are bounds on stack, and these are
 /// generous; memory that is not reached costs nothing. It is a stack of its own on the caller's thread: a thread of its own
 /// took a fifth of a kernel's compile time, most of it for memory that one thread asks for and another frees.

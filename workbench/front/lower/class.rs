@@ -129,7 +129,8 @@ impl<'a> Lowerer<'a> {
             };
             if let Some(head) = own.filter(|h| !h.params.is_empty()) {
                 let scope = self.scopes.current();
-                let partial = Rc::new(Partial { params: &head.params, args, decl: PartialDecl::Struct(decl), scope });
+                let partial =
+                    Rc::new(Partial { of: index, params: &head.params, args, decl: PartialDecl::Struct(decl), scope });
                 if let TemplateKind::Struct { partials, .. } = &mut self.template_mut(index).kind {
                     partials.push(partial);
                 }

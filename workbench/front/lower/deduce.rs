@@ -565,7 +565,7 @@ impl<'a> Lowerer<'a> {
         }
         // What deduces nothing must still come out the same: `enable_if_t<...>`, `N + 1`.
         let here = self.scopes.enter(scope);
-        let (own, fine) = self.quietly(|this| this.template_args(partial.args));
+        let (own, fine) = self.quietly(|this| this.partial_args(partial));
         self.scopes.enter(here);
         let flat = |args: &[TArg]| -> Vec<TArg> {
             args.iter()

@@ -2,7 +2,7 @@
 
 use super::find::Found;
 use super::names::{Callable, Decl, TArg, nearest};
-use super::tree::{Node, Typed, VarId};
+use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::{Lowerer, Side, Storage, walk};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, IntSuffix, Literal, Name, NamePart};
@@ -253,7 +253,8 @@ impl<'a> Lowerer<'a> {
 
     /// Functions named without a call: a pointer to one, or an argument that picks one.
     fn function_name(&mut self, set: Rc<[Callable]>, explicit: Option<Rc<[TArg]>>, ident: &Ident, span: Span) -> Typed {
-        if let Some(index) = self.only_function(&set, explicit.as_deref()) {
+        let only = self.only_function(&set, explicit.as_deref()).or_else(|| self.bound_function(&set, span));
+        if let Some(index) = only {
             if self.needs_object(index, span) || !self.known_result(index, span) {
                 return Typed::error(span);
             }
@@ -269,6 +270,20 @@ impl<'a> Lowerer<'a> {
         let at = self.overloads.len() as u32 - 1;
         let ty = Ty::new(Kind::Function(Rc::new(FnTy { ret: Ty::void(), params: Vec::new() })));
         Typed::place(ty, span, Node::Overloads(at))
+    }
+
+    /// What `functions` of `load_inline` means by a name: torch's own text sees the host functions that the C++ text declares, and not what
+    /// else the CUDA text calls so, such as the kernel.
+    fn bound_function(&self, set: &[Callable], span: Span) -> Option<FuncIndex> {
+        if self.sources.file(span.file).is_none_or(|file| file.name != crate::front::FUNCTIONS) {
+            return None;
+        }
+        let host = |c: &Callable| match c {
+            Callable::Func(f) if self.func(*f).side != Side::Kernel => Some(*f),
+            _ => None,
+        };
+        let mut functions = set.iter().filter_map(host);
+        functions.next().filter(|_| functions.next().is_none())
     }
 
     fn host_variable(&mut self, ident: &Ident, span: Span) -> Typed {

@@ -66,9 +66,20 @@ impl<'a> Lowerer<'a> {
         let bound = self.invented(partial.params);
         self.bind(scope, partial.params, &bound);
         let here = self.scopes.enter(scope);
-        let (args, fine) = self.quietly(|this| this.template_args(partial.args));
+        let (args, fine) = self.quietly(|this| this.partial_args(partial));
         self.scopes.enter(here);
         args.filter(|_| fine)
+    }
+
+    /// The arguments that a specialisation writes, and the template's defaults for those it leaves out.
+    pub(super) fn partial_args(&mut self, partial: &Rc<Partial<'a>>) -> Option<Vec<TArg>> {
+        let written = self.template_args(partial.args)?;
+        let params = self.template(partial.of).params;
+        if written.len() >= params.len() || params.iter().any(|p| p.pack) {
+            return Some(written.to_vec());
+        }
+        let span = partial.args.first().map_or(Span::NONE, |arg| arg.span);
+        self.complete_args(partial.of, &written, span).map(|all| all.to_vec())
     }
 
     /// Arguments that are equal to nothing else.

@@ -23,6 +23,8 @@ pub(super) const MAX_INSTANCES: u32 = 20_000;
 
 /// A partial specialisation.
 pub struct Partial<'a> {
+    /// The template, whose defaults stand for arguments that are left out.
+    pub of: TemplateIndex,
     pub params: &'a [TemplateParam],
     pub args: &'a [TemplateArg],
     pub decl: PartialDecl<'a>,
@@ -130,7 +132,8 @@ impl<'a> Lowerer<'a> {
                 self.template_mut(index).instances.insert(full, Instance::Var(id));
             } else {
                 let scope = self.scopes.current();
-                let partial = Rc::new(Partial { params, args, decl: PartialDecl::Variable(decl, var), scope });
+                let partial =
+                    Rc::new(Partial { of: index, params, args, decl: PartialDecl::Variable(decl, var), scope });
                 if let TemplateKind::Variable { partials, .. } = &mut self.template_mut(index).kind {
                     partials.push(partial);
                 }

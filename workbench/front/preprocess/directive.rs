@@ -267,13 +267,10 @@ impl Preprocessor<'_> {
         self.resolve_header(name).is_some() || headers::is_known(name)
     }
 
-    /// The key of a user header: the name as written, or relative to the header that includes it.
+    /// The key of a user header: relative to the file that includes it, or the name as written.
     fn resolve_header(&self, name: &str) -> Option<String> {
         if self.options.headers.is_empty() {
             return None;
-        }
-        if self.options.headers.contains_key(name) {
-            return Some(name.to_owned());
         }
         let includer = self.frames.last().map_or("", |f| f.name.as_str());
         let folder = includer.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -287,8 +284,10 @@ impl Preprocessor<'_> {
                 _ => parts.push(part),
             }
         }
-        let joined = parts.join("/");
-        self.options.headers.contains_key(&joined).then_some(joined)
+        let root = if includer.starts_with('/') { "/" } else { "" };
+        let joined = format!("{root}{}", parts.join("/"));
+        let known = |key: &String| self.options.headers.contains_key(key);
+        [joined, name.to_owned()].into_iter().find(known)
     }
 
     fn include_user(&mut self, key: String, span: Span) {

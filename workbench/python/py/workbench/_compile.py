@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import posixpath
 import re
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from . import _workbench
 from ._options import parse_options
@@ -93,18 +94,30 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
 
 
 def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) -> None:
-    """Adds to `found` the files under `dirs` that the text includes, and those that these include."""
-    texts = [source, *found.values()]
-    while texts and dirs:
-        for name in _INCLUDE.findall(texts.pop()):
-            if name in found:
+    """Adds to `found` the files that the text includes, and those that these include: beside the file that asks, then under `dirs`."""
+    texts = [("", source), *found.items()]
+    while texts:
+        asking, text = texts.pop()
+        folder = posixpath.dirname(asking)
+        for name in _INCLUDE.findall(text):
+            beside = posixpath.normpath(posixpath.join(folder, name))
+            if name in found or beside in found:
                 continue
-            for folder in dirs:
-                path = folder / name
+            for key, path in _places(folder, beside, name, dirs):
                 if path.is_file():
-                    found[name] = path.read_text(encoding="utf-8", errors="replace")
-                    texts.append(found[name])
+                    found[key] = path.read_text(encoding="utf-8", errors="replace")
+                    texts.append((key, found[key]))
                     break
+
+
+def _places(folder: str, beside: str, name: str, dirs: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Where a header may be, with the name that it is known by then."""
+    if posixpath.isabs(folder):
+        yield beside, Path(beside)
+    for place in dirs:
+        if folder and not posixpath.isabs(folder):
+            yield beside, place / beside
+        yield name, place / name
 
 
 def _macro(value: object) -> str:
