@@ -328,3 +328,18 @@ def test_a_function_asked_for_may_share_its_name_with_a_kernel():
     m = wb.load_inline("e", "torch::Tensor f(torch::Tensor x); int of();", text, functions=["f", "of"])
     np.testing.assert_array_equal(m.f(np.zeros(4, np.float32)), np.full(4, 3, np.float32))
     assert m.of() == 21
+
+
+def test_registrations_of_before_torch_library():
+    text = """
+    #include <torch/script.h>
+    torch::Tensor twice(torch::Tensor x) { return x * 2; }
+    torch::Tensor times(torch::Tensor x, double a) { return x * a; }
+    static auto registry = torch::RegisterOperators("wb_before::twice", &twice)
+                               .op("wb_before::times(Tensor x, float a=3) -> Tensor", &times);
+    static torch::jit::RegisterOperators more("wb_before::again", &twice);
+    """
+    wb.load_inline("e", text)
+    x = np.arange(3, dtype=np.float32)
+    for got, by in ((wb.ops.wb_before.twice(x), 2), (wb.ops.wb_before.times(x), 3), (wb.ops.wb_before.times(x, a=4), 4), (wb.ops.wb_before.again(x), 2)):
+        np.testing.assert_array_equal(got, x * by)

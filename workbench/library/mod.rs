@@ -60,7 +60,8 @@ const C_NAMES: [&str; 18] = [
 ];
 
 /// Names that ask for [`TORCH_LIBRARY`]: what its macros write, and what stands without them.
-const TORCH_LIBRARY_NAMES: [&str; 5] = ["__wb_library", "Library", "Dispatcher", "stable", "headeronly"];
+const TORCH_LIBRARY_NAMES: [&str; 6] =
+    ["__wb_library", "Library", "Dispatcher", "RegisterOperators", "stable", "headeronly"];
 
 /// AWS Neuron's dialect.
 static NEURON: Part = Part { name: "<neuron>", text: include_str!("neuron.cuh"), mark: "" };

@@ -202,6 +202,20 @@ public:
     }
     Library& impl_abstract_pystub(const char* name, const char* context = "") { return set_python_module(name, context); }
 };
+// The registration of before `TORCH_LIBRARY`: names are qualified.
+struct RegisterOperators {
+    RegisterOperators() {}
+    template <typename F> RegisterOperators(const char* schema, F f) { op(schema, f); }
+    template <typename F, typename... O> RegisterOperators& op(const char* schema, F f, const O&...) {
+        (void)&__wb_entry_call;
+        Library("fragment", "", "").def(schema, f);
+        return *this;
+    }
+    template <typename F> RegisterOperators& op(const std::string& schema, F f) { return op(schema.c_str(), f); }
+};
+namespace jit {
+using torch::RegisterOperators;
+}
 
 namespace headeronly {
 using c10::DeviceType;

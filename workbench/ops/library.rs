@@ -237,7 +237,8 @@ pub fn names() -> Vec<String> {
 fn qualified(namespace: &str, name: &str) -> Result<String> {
     match name.split_once("::") {
         None => Ok(format!("{namespace}::{name}")),
-        Some((own, _)) if own == namespace => Ok(name.to_owned()),
+        // `RegisterOperators` has none of its own.
+        Some((own, _)) if own == namespace || namespace.is_empty() => Ok(name.to_owned()),
         Some((own, _)) => Err(Error::argument(format!(
             "Explicitly provided namespace ({own}) in operator name does not match namespace of enclosing TORCH_LIBRARY block ({namespace})"
         ))),

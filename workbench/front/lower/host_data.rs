@@ -118,8 +118,23 @@ impl<'a> Lowerer<'a> {
         declared.find(|id| self.var(*id).name == name && !self.var(*id).ty.is_error())
     }
 
+    /// Asks for the variables that nobody needs to name: making a `torch::RegisterOperators` registers.
+    fn ask_for_registrations(&mut self) {
+        let registers =
+            |this: &Self, id: VarId| this.var(id).ty.as_struct().is_some_and(|s| s.name == "RegisterOperators");
+        let mut ids: Vec<VarId> = self.host_vars.keys().copied().filter(|id| registers(self, *id)).collect();
+        ids.sort_unstable_by_key(|id| id.0);
+        let side = std::mem::replace(&mut self.f.side, Side::Host);
+        for id in ids {
+            let span = self.host_vars.get(&id).map_or(Span::NONE, |var| var.decl.name.span);
+            self.host_data(id, span);
+        }
+        self.f.side = side;
+    }
+
     /// Writes the function that computes the variables which are no constants.
     pub(super) fn finish_host_data(&mut self) {
+        self.ask_for_registrations();
         if self.computed.is_empty() {
             return;
         }
