@@ -20,7 +20,7 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"l"(to), "l"(from));
 }
 __device__ float pick(float a) { return a; }
-__device__ __nv_fp8_e4m3 pick(__nv_fp8_e4m3 a) { return a; }
+__device__ cudaTextureObject_t pick(cudaTextureObject_t a) { return a; }
 template <typename T> __global__ void with_ptx(T* x) { copy_async(x, x); }
 __global__ void k(float* y) { Shared s(2.0f); y[threadIdx.x] = s.apply(pick(3.0f)); }
 int main() { pool()->get(3); return 0; }
