@@ -89,10 +89,13 @@ def test_an_array_of_one_number_is_a_tensor_and_a_number():
     int64_t count(torch::Tensor x) { return x.numel() + 10 * x.dim(); }
     int64_t whole(int64_t x) { return x; }
     double real(double x) { return x; }
+    bool truth(bool x) { return x; }
     """
     m = wb.load_inline("e", text)
     for array, said in ((np.int64([3]), 11), (np.array(3), 1), (np.ones((1, 1), np.uint8), 21), (np.array([True]), 11)):
         assert m.count(array) == said
+    # pybind11 takes everything for a truth value that has one.
+    assert [m.truth(x) for x in (1, 0, 2.5, None, np.True_, np.array(False), True)] == [True, False, True, False, True, False, True]
     assert m.whole(np.int64([3])) == 3 and m.real(np.array(2.5)) == 2.5 and m.real(np.array(2)) == 2.0
     with pytest.raises(TypeError, match="must be int"):
         m.whole(np.array(2.5))
@@ -164,12 +167,16 @@ def test_memory_formats():
         return y;
     }
     bool dense(torch::Tensor x) { return x.is_non_overlapping_and_dense(); }
+    int64_t step(torch::Tensor x) {
+        auto options = x.options().memory_format(at::MemoryFormat::ChannelsLast);
+        return torch::empty(x.sizes(), options).stride(1) * 100 + x.to(options).stride(1) * 10 + torch::zeros_like(x, options).stride(1);
+    }
     """
     m = wb.load_inline("e", text)
     x = np.random.default_rng(4).standard_normal((2, 3, 4, 5)).astype(np.float32)
     y = m.last(x)
     np.testing.assert_array_equal(y, x)
-    assert y.strides == (240, 4, 60, 12)
+    assert y.strides == (240, 4, 60, 12) and m.step(x) == 111
     with pytest.raises(RuntimeError, match="required rank 4 tensor to use the channels_last format"):
         m.last(x[0])
     # As torch has it: every element once, without gaps, in any order of the dimensions.
@@ -305,6 +312,9 @@ def test_headers_are_looked_for_beside_the_file_that_asks(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     assert wb.load("e", [str(tmp_path / "main.cu")]).f() == 421
+    # In angles what lies beside is not meant.
+    (tmp_path / "angles.cu").write_text('#include <common.h>\nint f() { return OTHER; }')
+    assert wb.load("e", [str(tmp_path / "angles.cu")], extra_include_paths=[str(tmp_path / "utils")]).f() == 2
     m = wb.load_inline("e", '#include "utils/a.cuh"\nint f() { return VAL + OTHER; }', extra_include_paths=[str(tmp_path)])
     assert m.f() == 6
     (tmp_path / "utils/b.cuh").unlink()
@@ -323,11 +333,13 @@ def test_a_function_asked_for_may_share_its_name_with_a_kernel():
     }
     template <typename T, typename L = void> struct Of { static constexpr int value = 1; };
     template <typename T> struct Of<T*> { static constexpr int value = 2; };
-    int of() { return Of<int*>::value * 10 + Of<int>::value; }
+    template <typename T, int N = 3, typename U = T> struct Later;
+    template <typename A, int B, typename C> struct Later { static constexpr int value = B + (sizeof(C) == sizeof(A)); };
+    int of() { return Of<int*>::value * 100 + Of<int>::value * 10 + Later<int>::value; }
     """
     m = wb.load_inline("e", "torch::Tensor f(torch::Tensor x); int of();", text, functions=["f", "of"])
     np.testing.assert_array_equal(m.f(np.zeros(4, np.float32)), np.full(4, 3, np.float32))
-    assert m.of() == 21
+    assert m.of() == 214
 
 
 def test_registrations_of_before_torch_library():

@@ -161,3 +161,13 @@ def test_a_fault_behind_an_accessor(host):
         host.plus(x, 1)
     assert "y[i][j + by]" in str(caught.value)
     np.testing.assert_array_equal(host.plus(x, 0), x + 1)
+
+
+def test_an_array_that_one_member_reads_and_another_writes():
+    x = rng.standard_normal(64, np.float32)
+    want = x * np.float32(2)
+    kernel("__global__ void k(P p) { int i = threadIdx.x; p.x[i] = p.y[i] * 2; }")[1, 64](block(x=x, y=x))
+    np.testing.assert_array_equal(x, want)
+    text = "struct C { const float* a; float* b; }; __global__ void k(C c, const float* d) { int i = threadIdx.x; c.b[i] = c.a[i] + d[i]; }"
+    wb.compile(text).k[1, 64]({"a": x, "b": x}, x)
+    np.testing.assert_array_equal(x, want * np.float32(2))

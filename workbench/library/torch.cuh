@@ -257,6 +257,7 @@ public:
 class TensorOptions {
     std::optional<ScalarType> dtype_;
     std::optional<Device> device_ = std::optional<Device>();
+    std::optional<MemoryFormat> format_ = std::optional<MemoryFormat>();
     bool requires_grad_ = false;
 
 public:
@@ -278,7 +279,12 @@ public:
     }
     TensorOptions device(DeviceType type, DeviceIndex index = -1) const { return device(Device(type, index)); }
     TensorOptions layout(Layout) const { return *this; }
-    TensorOptions memory_format(MemoryFormat) const { return *this; }
+    TensorOptions memory_format(MemoryFormat format) const {
+        TensorOptions other(*this);
+        other.format_ = format;
+        return other;
+    }
+    std::optional<MemoryFormat> memory_format_opt() const { return format_; }
     TensorOptions pinned_memory(bool) const { return *this; }
     TensorOptions requires_grad(bool value = true) const {
         TensorOptions other(*this);
@@ -456,8 +462,9 @@ public:
         return copy ? __wb::op<Tensor>("to", clone(), dtype, device) : __wb::op<Tensor>("to", *this, dtype, device);
     }
     Tensor to(const TensorOptions& o, bool = false, bool copy = false) const {
-        if (copy) return __wb::op<Tensor>("to", clone(), o.dtype_opt(), o.device_opt());
-        return __wb::op<Tensor>("to", *this, o.dtype_opt(), o.device_opt());
+        Tensor made = __wb::op<Tensor>("to", copy ? clone() : *this, o.dtype_opt(), o.device_opt());
+        auto format = o.memory_format_opt();
+        return format && *format != MemoryFormat::Preserve ? made.contiguous(*format) : made;
     }
     Tensor toType(ScalarType dtype) const { return __wb::op<Tensor>("to", *this, dtype); }
     Tensor type(ScalarType dtype) const { return __wb::op<Tensor>("to", *this, dtype); }
@@ -910,12 +917,16 @@ inline Tensor stack(TensorList tensors, int64_t dim = 0) { return __wb::op<Tenso
 inline bool equal(const Tensor& a, const Tensor& b) { return a.equal(b); }
 inline bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8) { return a.allclose(b, rtol, atol); }
 
+inline Tensor __wb_in_format(const Tensor& made, const TensorOptions& options) {
+    auto format = options.memory_format_opt();
+    return format && *format != MemoryFormat::Preserve ? made.contiguous(*format) : made;
+}
 #define __WB_FACTORY(name) \
     inline Tensor name(IntArrayRef size, const TensorOptions& options = TensorOptions()) { \
-        return __wb::op<Tensor>(#name, size, options); \
+        return __wb_in_format(__wb::op<Tensor>(#name, size, options), options); \
     } \
     inline Tensor name##_like(const Tensor& self, const TensorOptions& options = TensorOptions()) { \
-        return __wb::op<Tensor>(#name "_like", self, options); \
+        return __wb_in_format(__wb::op<Tensor>(#name "_like", self, options), options); \
     }
 __WB_FACTORY(empty)
 __WB_FACTORY(zeros)

@@ -233,17 +233,22 @@ impl Search {
         Search { addr, past_end: &raw const DANGLING_DESC }
     }
 
+    /// Of several that hold it one that may be written: what one parameter only reads another may write.
     fn among(&mut self, descs: &[BufferDesc]) -> Option<*const BufferDesc> {
+        let mut found = None;
         for desc in descs.iter().filter(|d| d.base != 0) {
             let off = self.addr.wrapping_sub(desc.base);
-            if off < desc.len {
+            if off < desc.len && desc.write[0] > 0 {
                 return Some(std::ptr::from_ref(desc));
+            }
+            if off < desc.len {
+                found = found.or(Some(std::ptr::from_ref(desc)));
             }
             if off == desc.len {
                 self.past_end = desc;
             }
         }
-        None
+        found
     }
 
     fn outside(&mut self, outside: &Outside<'_>) -> Option<*const BufferDesc> {

@@ -188,7 +188,7 @@ impl<'a> Lowerer<'a> {
                 );
             } else if decl.complete {
                 let template = self.template_mut(index);
-                template.params = params;
+                template.earlier = std::mem::replace(&mut template.params, params);
                 if let TemplateKind::Struct { decl: d, .. } = &mut template.kind {
                     *d = decl;
                 }

@@ -68,6 +68,8 @@ pub struct Template<'a> {
     /// The scope it was declared in.
     pub scope: ScopeId,
     pub params: &'a [TemplateParam],
+    /// Those of the declaration before the definition: defaults stand on the first only.
+    pub earlier: &'a [TemplateParam],
     pub kind: TemplateKind<'a>,
     pub instances: HashMap<Rc<[TArg]>, Instance>,
 }
@@ -93,6 +95,7 @@ impl<'a> Lowerer<'a> {
             span: name.span,
             scope,
             params,
+            earlier: &[],
             kind,
             instances: HashMap::default(),
         });

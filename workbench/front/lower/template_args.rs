@@ -182,14 +182,15 @@ impl<'a> Lowerer<'a> {
 
     /// All arguments of a template: those given, and the defaults of the rest; packs gathered. `None` once reported.
     pub(super) fn complete_args(&mut self, index: TemplateIndex, given: &[TArg], span: Span) -> Option<Rc<[TArg]>> {
-        let (params, scope, name, place) = {
+        let (params, earlier, scope, name, place) = {
             let t = self.template(index);
-            (t.params, t.scope, self.interner.name(t.name).to_owned(), t.span)
+            (t.params, t.earlier, t.scope, self.interner.name(t.name).to_owned(), t.span)
         };
         let scope = self.scopes.create(ScopeKind::Template, scope, None);
         let mut rest = given.iter();
         let mut out: Vec<TArg> = Vec::new();
-        for param in params {
+        for (i, param) in params.iter().enumerate() {
+            let before = earlier.get(i);
             let arg = if param.pack {
                 let all: Vec<TArg> = rest.by_ref().cloned().collect();
                 if all.len() > MAX_PACK {
@@ -202,7 +203,8 @@ impl<'a> Lowerer<'a> {
             } else if let Some(arg) = rest.next() {
                 self.fitted(param, arg.clone(), scope, span, &name)?
             } else {
-                match self.default_arg(param, scope) {
+                let own = self.default_arg(param, scope);
+                match own.or_else(|| before.and_then(|before| self.default_arg(before, scope))) {
                     Some(arg) => self.fitted(param, arg?, scope, span, &name)?,
                     None => {
                         let missing = param.name.map_or("", |n| self.interner.name(n.name)).to_owned();
@@ -214,7 +216,7 @@ impl<'a> Lowerer<'a> {
                     }
                 }
             };
-            if let Some(ident) = param.name {
+            for ident in [before.and_then(|before| before.name), param.name].into_iter().flatten() {
                 self.scopes.redeclare(scope, ident.name, Self::bound(&arg), ident.span);
             }
             out.push(arg);

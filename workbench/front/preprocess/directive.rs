@@ -201,7 +201,7 @@ impl Preprocessor<'_> {
             return;
         }
         let Some((name, quoted, span)) = self.header_name(rest, directive, true) else { return };
-        if let Some(key) = self.resolve_header(&name) {
+        if let Some(key) = self.resolve_header(&name, quoted) {
             self.include_user(key, span);
         } else if crate::library::is_helper_math(&name) {
             // As if the text had named it: that is how the library is asked for.
@@ -263,12 +263,12 @@ impl Preprocessor<'_> {
     }
 
     /// Whether `__has_include` finds a header.
-    pub(super) fn find_header(&mut self, name: &str, _quoted: bool) -> bool {
-        self.resolve_header(name).is_some() || headers::is_known(name)
+    pub(super) fn find_header(&mut self, name: &str, quoted: bool) -> bool {
+        self.resolve_header(name, quoted).is_some() || headers::is_known(name)
     }
 
-    /// The key of a user header: relative to the file that includes it, or the name as written.
-    fn resolve_header(&self, name: &str) -> Option<String> {
+    /// The key of a user header: in quotes relative to the file that includes it, if there is one; else the name as written.
+    fn resolve_header(&self, name: &str, quoted: bool) -> Option<String> {
         if self.options.headers.is_empty() {
             return None;
         }
@@ -287,7 +287,10 @@ impl Preprocessor<'_> {
         let root = if includer.starts_with('/') { "/" } else { "" };
         let joined = format!("{root}{}", parts.join("/"));
         let known = |key: &String| self.options.headers.contains_key(key);
-        [joined, name.to_owned()].into_iter().find(known)
+        let given = name.to_owned();
+        // The library of a folder may include its own in angles: what stands beside comes last then.
+        let order = if quoted { [joined, given] } else { [given, joined] };
+        order.into_iter().find(known)
     }
 
     fn include_user(&mut self, key: String, span: Span) {

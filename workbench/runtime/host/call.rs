@@ -532,10 +532,12 @@ impl State {
             }
             Service::TopKind => int(self.stack.last().map_or(0, Value::kind)),
             Service::Drop => self.pop().map(|_| Reply::Nothing),
-            Service::PopBool => match self.pop()? {
+            // What pybind11 takes for one: all that has a truth value but texts and containers.
+            Service::PopBool => match self.pop()?.number(true) {
                 Value::Bool(b) => int(b.into()),
-                // Operations answer with numbers.
-                Value::Int(i) if self.argument.is_none() => int((i != 0).into()),
+                Value::Int(i) => int((i != 0).into()),
+                Value::Float(x) => int((x != 0.0).into()),
+                Value::None if self.argument.is_some() => int(0),
                 other => Err(self.misfit(&other, "bool")),
             },
             Service::PopInt => match self.pop()?.number(false) {

@@ -16,7 +16,7 @@ from .errors import make_argument_error
 
 __all__ = ["compile", "devices"]
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 
 
 def compile(
@@ -99,25 +99,22 @@ def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) ->
     while texts:
         asking, text = texts.pop()
         folder = posixpath.dirname(asking)
-        for name in _INCLUDE.findall(text):
+        for opening, name in _INCLUDE.findall(text):
             beside = posixpath.normpath(posixpath.join(folder, name))
-            if name in found or beside in found:
-                continue
-            for key, path in _places(folder, beside, name, dirs):
+            for key, path in _places(folder, beside, name, dirs, opening == '"'):
+                if key in found:
+                    break
                 if path.is_file():
                     found[key] = path.read_text(encoding="utf-8", errors="replace")
                     texts.append((key, found[key]))
                     break
 
 
-def _places(folder: str, beside: str, name: str, dirs: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """Where a header may be, with the name that it is known by then."""
-    if posixpath.isabs(folder):
-        yield beside, Path(beside)
-    for place in dirs:
-        if folder and not posixpath.isabs(folder):
-            yield beside, place / beside
-        yield name, place / name
+def _places(folder: str, beside: str, name: str, dirs: Sequence[Path], is_quoted: bool) -> Iterator[tuple[str, Path]]:
+    """Where a header may be, with the name that it is known by then: in quotes first beside the file that asks for it."""
+    near = [(beside, Path(beside))] if posixpath.isabs(folder) else [(beside, place / beside) for place in dirs if folder]
+    far = [(name, place / name) for place in dirs]
+    yield from [*near, *far] if is_quoted else far
 
 
 def _macro(value: object) -> str:

@@ -103,7 +103,7 @@ def load(
 ) -> ModuleType:
     """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers what they register.
 
-    `sources` are paths, each a translation unit; but macros that one defines are seen by those after it. Their `#include`s of quoted files are looked for beside each source and in `extra_include_paths`. Called again
+    `sources` are paths, each a translation unit; but macros that one defines are seen by those after it. Their `#include`s of quoted files are looked for beside the file that asks and in `extra_include_paths`. Called again
     after a file has changed, it runs the new code. Options are as for `load_inline`; `is_standalone` cannot be honoured.
 
     Raises FileNotFoundError, CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
@@ -117,12 +117,13 @@ def load(
     _refuse(name, extra_ldflags, sycl=with_sycl or extra_sycl_cflags)
     if is_standalone:
         raise make_argument_error("is_standalone=True cannot be honoured: no program is built")
-    paths = [Path(p) for p in ([sources] if isinstance(sources, (str, Path)) else sources)]
+    paths = [Path(p).absolute() for p in ([sources] if isinstance(sources, (str, Path)) else sources)]
     if not paths:
         raise make_argument_error("sources is empty; it must name a file at least")
     texts = {str(path): path.read_text(encoding="utf-8", errors="replace") for path in paths}
     flags = _Flags(extra_cflags, extra_cuda_cflags)
-    folders = [*dict.fromkeys(path.parent for path in paths), *flags.include_dirs, *_folders(extra_include_paths)]
+    # In angles what stands beside a source is found last; a compiler would not find it at all.
+    folders = [*flags.include_dirs, *_folders(extra_include_paths), *dict.fromkeys(path.parent for path in paths)]
     defines = {str(path): (flags.cuda if path.suffix in _OF_NVCC else flags.cpp).defines for path in paths}
     compiled = _compiled(name, texts, folders, defines, strict_device, verbose)
     return _python_module(name, compiled, None)
