@@ -444,7 +444,9 @@ public:
     }
     Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
         if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
-            return is_contiguous(format) ? *this : __wb_channels_last(format).contiguous().movedim(dim() - 1, 1);
+            if (is_contiguous(format)) return *this;
+            // Not by this function itself: programs that may recurse get good code at once, which takes longer.
+            return __wb::op<Tensor>("contiguous", __wb_channels_last(format)).movedim(dim() - 1, 1);
         }
         // The very tensor where there is nothing to do, as torch has it: an accessor of the result outlives it then.
         return is_contiguous() ? *this : __wb::op<Tensor>("contiguous", *this);
