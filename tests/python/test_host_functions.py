@@ -267,44 +267,6 @@ def test_a_changed_source_runs_at_once_under_the_same_name():
         np.testing.assert_array_equal(m.f(np.zeros(2, np.float32)), np.full(2, k, np.float32))
 
 
-LAUNCHES = """
-__global__ void k(float* x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] += 1.f;
-}
-torch::Tensor f(torch::Tensor x, int64_t threads) {
-    auto y = x.clone();
-    k<<<(y.numel() + 255) / 256, threads>>>(y.data_ptr<float>(), y.numel());
-    return y;
-}
-std::vector<int64_t> codes(int64_t blocks, int64_t threads, int64_t bytes) {
-    auto x = torch::zeros({4});
-    k<<<blocks, threads, bytes>>>(x.data_ptr<float>(), 4);
-    int64_t seen = cudaPeekAtLastError(), read = cudaGetLastError();
-    return {seen, read, cudaGetLastError(), (int64_t)x[0].item<float>()};
-}
-"""
-
-
-def test_a_launch_of_no_blocks_does_nothing():
-    m = module(LAUNCHES, "f", "codes")
-    assert m.f(np.zeros(0, np.float32), 256).shape == (0,)
-    assert m.codes(0, 32, 0) == [9, 9, 0, 0]
-
-
-def test_a_refused_launch_nobody_asks_about_ends_the_call():
-    m = module(LAUNCHES, "f", "codes")
-    for threads, words in ((2048, "2048 threads"), (0, "holds no thread")):
-        with pytest.raises(RuntimeError, match=words) as caught:
-            m.f(np.ones(5, np.float32), threads)
-        assert caught.value.line == LAUNCHES[: LAUNCHES.index("k<<<")].count("\n") + 1
-    np.testing.assert_array_equal(m.f(np.ones(5, np.float32), 256), np.full(5, 2, np.float32))
-    # CUDA Runtime API: cudaErrorInvalidConfiguration and cudaErrorInvalidValue.
-    assert m.codes(1, 1025, 0) == [9, 9, 0, 0]
-    assert m.codes(1, 32, 1 << 20) == [1, 1, 0, 0]
-    assert m.codes(1, 32, 0) == [0, 0, 0, 1]
-
-
 def test_calls_from_many_threads():
     m = module(ADD, "add")
     wrong = []

@@ -19,20 +19,15 @@ __device__ inline float __float_to_tf32(float f) {
 
 // Of an element type: what holds it, what its products are summed in and end as, and the shapes it has (`__wb_tile::shape`).
 template <typename T> struct __wb_element {};
-template <> struct __wb_element<__half> {
-    using storage = __half;
+template <typename T> struct __wb_half_element {
+    using storage = T;
     using sum = float;
     using result = float;
     static constexpr int shapes = 1;
-    static __device__ float factor(__half x) { return (float)x; }
+    static __device__ float factor(T x) { return (float)x; }
 };
-template <> struct __wb_element<__nv_bfloat16> {
-    using storage = __nv_bfloat16;
-    using sum = float;
-    using result = float;
-    static constexpr int shapes = 1;
-    static __device__ float factor(__nv_bfloat16 x) { return (float)x; }
-};
+template <> struct __wb_element<__half> : __wb_half_element<__half> {};
+template <> struct __wb_element<__nv_bfloat16> : __wb_half_element<__nv_bfloat16> {};
 template <> struct __wb_element<precision::tf32> {
     using storage = float;
     using sum = float;
@@ -48,20 +43,15 @@ template <> struct __wb_element<double> {
     static __device__ double factor(double x) { return x; }
 };
 // Sums of bytes have more bits than their results, which wrap or saturate at the end.
-template <> struct __wb_element<signed char> {
-    using storage = signed char;
+template <typename T> struct __wb_byte_element {
+    using storage = T;
     using sum = long long;
     using result = int;
     static constexpr int shapes = 1;
-    static __device__ int factor(signed char x) { return x; }
+    static __device__ int factor(T x) { return x; }
 };
-template <> struct __wb_element<unsigned char> {
-    using storage = unsigned char;
-    using sum = long long;
-    using result = int;
-    static constexpr int shapes = 1;
-    static __device__ int factor(unsigned char x) { return x; }
-};
+template <> struct __wb_element<signed char> : __wb_byte_element<signed char> {};
+template <> struct __wb_element<unsigned char> : __wb_byte_element<unsigned char> {};
 template <> struct __wb_element<float> {
     using storage = float;
     static constexpr int shapes = 0;

@@ -33,10 +33,9 @@ impl<'a> Lowerer<'a> {
         }
         if let [one] = args.as_slice()
             && s.vector.is_some()
-            && let Some(function) = self.exact_conversion(&one.ty.clone(), ty, &[])
+            && let Some(function) = self.exact_conversion(&one.ty, ty, &[])
         {
-            let [one] = <[Typed; 1]>::try_from(args).expect("matched one");
-            return self.converted_by(function, one, span);
+            return self.converted_by(function, one.clone(), span);
         }
         if s.vector.is_some() {
             return self.vector_value(&s, args, span);
@@ -59,10 +58,9 @@ impl<'a> Lowerer<'a> {
             return Typed::error(span);
         }
         if let [one] = args.as_slice()
-            && let Some(function) = self.exact_conversion(&one.ty.clone(), ty, &set)
+            && let Some(function) = self.exact_conversion(&one.ty, ty, &set)
         {
-            let [one] = <[Typed; 1]>::try_from(args).expect("matched one");
-            return self.converted_by(function, one, span);
+            return self.converted_by(function, one.clone(), span);
         }
         let name = s.name.clone();
         match self.choose_function(&name, &set, None, None, &args, span) {

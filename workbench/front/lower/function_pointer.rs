@@ -59,18 +59,11 @@ impl<'a> Lowerer<'a> {
 
     /// Writes its body, when all addresses are known.
     fn finish_any_launcher(&mut self, index: FuncIndex) {
-        let id = self.func_id(index);
-        let span = self.func(index).span;
-        let mut func: Function = self.module.functions[id.index()].clone();
         let pointer = ParamType::Ptr { elem: None, is_const: false };
         let mut types = vec![pointer];
         types.extend(vec![ParamType::Scalar(Scalar::U32); CONFIG]);
         types.push(pointer);
-        func.params = types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect();
-        let mut b = super::Builder::new(func);
-        b.span = span;
-        let given: Vec<Value> =
-            (0..CONFIG + 2).map(|i| b.bind(b.func.params[i].ty.ty(), Op::Param(i as u32))).collect();
+        let (mut b, given) = self.begin_chooser(index, types);
         let Some((config, [places])) = given[1..].split_first_chunk::<CONFIG>() else { return };
         let number = b.bind(Scalar::U64, Op::PtrToInt(given[0]));
         let label = b.func.new_label();
@@ -100,7 +93,21 @@ impl<'a> Lowerer<'a> {
             b.push(Stmt::Switch { label, value: number, cases });
         }
         b.push(Stmt::Trap);
+        let id = self.func_id(index);
         self.module.functions[id.index()] = b.finish();
+    }
+
+    /// Begins the body of a function that chooses: its parameters, of those types, and their values.
+    fn begin_chooser(&mut self, index: FuncIndex, types: Vec<ParamType>) -> (super::Builder, Vec<Value>) {
+        let id = self.func_id(index);
+        let span = self.func(index).span;
+        let mut func: Function = self.module.functions[id.index()].clone();
+        func.params = types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect();
+        let count = func.params.len();
+        let mut b = super::Builder::new(func);
+        b.span = span;
+        let given = (0..count).map(|i| b.bind(b.func.params[i].ty.ty(), Op::Param(i as u32))).collect();
+        (b, given)
     }
 
     fn chooser(&mut self, func: &FnTy, between: &[Ty], span: Span) -> FuncIndex {
@@ -158,9 +165,6 @@ impl<'a> Lowerer<'a> {
                     targets.push(target);
                 }
             }
-            let id = self.func_id(index);
-            let span = self.func(index).span;
-            let mut func: Function = self.module.functions[id.index()].clone();
             let mut types = vec![ParamType::Ptr { elem: None, is_const: false }];
             types.extend(vec![ParamType::Scalar(Scalar::U32); if launches { CONFIG } else { 0 }]);
             for param in &ty.params {
@@ -172,18 +176,9 @@ impl<'a> Lowerer<'a> {
             if ty.ret.is_struct() {
                 types.push(ParamType::Ptr { elem: ty.ret.uniform().map(Elem::from), is_const: false });
             }
-            func.params =
-                types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect();
-            func.ret = ty.ret.ir();
-            let count = func.params.len();
-            let mut b = super::Builder::new(func);
-            b.span = span;
-            let args: Vec<Value> = (0..count)
-                .map(|i| {
-                    let ty = b.func.params[i].ty.ty();
-                    b.bind(ty, Op::Param(i as u32))
-                })
-                .collect();
+            let (mut b, args) = self.begin_chooser(index, types);
+            b.func.ret = ty.ret.ir();
+            let span = b.span;
             let number = b.bind(Scalar::U64, Op::PtrToInt(args[0]));
             let label = b.func.new_label();
             let mut cases = Vec::new();
@@ -205,6 +200,7 @@ impl<'a> Lowerer<'a> {
                 b.push(Stmt::Switch { label, value: number, cases });
             }
             b.push(Stmt::Trap);
+            let id = self.func_id(index);
             self.module.functions[id.index()] = b.finish();
         }
     }
