@@ -661,7 +661,25 @@ pub struct Param {
     /// What a launch that leaves it out passes.
     pub default: Option<Const>,
     /// Where it comes from, when no launch passes it; such parameters stand after all others.
-    pub member: Option<MemberAt>,
+    pub derived: Option<Derived>,
+}
+
+/// Where a parameter that no launch passes comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Derived {
+    /// A member of a struct.
+    Member(MemberAt),
+    /// How far into its allocation another parameter's pointer points, which then is where that starts; see [`crate::pass::anchors`].
+    Anchor(Anchor),
+}
+
+/// What an [`Derived::Anchor`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Anchor {
+    /// The pointer's parameter.
+    pub param: u32,
+    /// Bytes it counts as one.
+    pub unit: u32,
 }
 
 /// A member of a struct that a kernel takes by value, as a parameter of its own; see [`crate::pass::members`].
@@ -676,7 +694,7 @@ pub struct MemberAt {
 impl Param {
     /// A scalar or pointer.
     pub fn new(name: impl Into<String>, ty: ParamType, span: Span) -> Self {
-        Param { name: name.into(), ty, span, layout: None, default: None, member: None }
+        Param { name: name.into(), ty, span, layout: None, default: None, derived: None }
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::pointers::{self, Origin};
-use crate::ir::{Block, Const, FuncKind, Function, MemberAt, Op, Param, ParamType, Scalar, Stmt, Type, Value};
+use crate::ir::{Block, Const, Derived, FuncKind, Function, MemberAt, Op, Param, ParamType, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
 /// Most members that become parameters.
@@ -34,7 +34,7 @@ pub fn run(func: &mut Function) -> bool {
         let known = whole.layout.as_deref().filter(|_| scalar.is_none());
         let known = known.and_then(|layout| layout.pointer_at(&whole.name, member.offset));
         let name = known.unwrap_or_else(|| format!("{}+{}", whole.name, member.offset));
-        func.params.push(Param { member: Some(member), ..Param::new(name, ty, span) });
+        func.params.push(Param { derived: Some(Derived::Member(member)), ..Param::new(name, ty, span) });
         numbers.insert(key, (first + i) as u32);
     }
     let mut body = std::mem::take(&mut func.body);

@@ -6,6 +6,7 @@
 //! | [`fold`] | constants, copies, branches, dead code |
 //! | [`promote`] | slots into locals |
 //! | [`members`] | members of a kernel's structs by value into parameters |
+//! | [`anchors`] | pointers that host code passes, as moved from where their memory starts |
 //! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
 //! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers and collectives |
@@ -13,6 +14,7 @@
 //! | [`instrument`] | a kernel that records who wrote each element |
 //! | [`widen`] | the float64 twin of a float32 kernel |
 
+pub mod anchors;
 pub mod fold;
 pub mod inline;
 pub mod instrument;
@@ -30,10 +32,11 @@ use crate::ir::{FuncId, FuncKind, Module, Stmt};
 const MAX_NESTING: usize = 4;
 
 /// What the CPU back end wants done before it makes code: calls inlined, constants folded, slots in
-/// registers where they can be, members of structs as parameters, kernels ready to be cut into regions.
+/// registers where they can be, members of structs as parameters, pointers from where their memory starts, kernels ready to be cut into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
     inline::run(module);
-    for func in &mut module.functions {
+    let launched = anchors::launched(module);
+    for (func, launched) in module.functions.iter_mut().zip(launched) {
         fold::run(func);
         // A slot that another keeps the address of is promoted after that.
         for _ in 0..MAX_NESTING {
@@ -42,7 +45,8 @@ pub fn prepare_for_cpu(module: &mut Module) {
             }
             fold::run(func);
         }
-        if members::run(func) {
+        let has_members = members::run(func);
+        if launched && anchors::run(func) || has_members {
             fold::run(func);
         }
         fold::drop_locals(func);

@@ -872,8 +872,8 @@ fn members_of_a_struct_by_value_become_parameters_once_each() {
     assert!(members::run(&mut module.functions[0]));
     assert_eq!(validate(&module), [], "{module}");
     let params = &module.functions[0].params;
-    let found: Vec<_> = params.iter().filter_map(|p| Some((p.member?, p.ty))).collect();
-    let member = |offset| MemberAt { param: 0, offset };
+    let found: Vec<_> = params.iter().filter_map(|p| Some((p.derived?, p.ty))).collect();
+    let member = |offset| Derived::Member(MemberAt { param: 0, offset });
     let expected = [
         (member(0), pointer(Scalar::F32)),
         (member(16), ParamType::Scalar(Scalar::I32)),

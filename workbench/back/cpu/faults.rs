@@ -173,9 +173,14 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         Some(SiteKind::Access { write, ty, root, indexed }) => {
             // SAFETY: the caller's promise.
             let (desc, off) = unsafe { locate(ctx, launch, *root, a, b) };
-            let mut buffer = buffer(launch, desc);
+            let before = match (*root, desc.kind()) {
+                (SiteRoot::KernelParam(param), _) => launch.before(param as usize),
+                (_, (DescKind::Param, param)) => launch.before(param),
+                _ => 0,
+            };
+            let (mut buffer, off) = (Buffer { before, ..buffer(launch, desc) }, off.wrapping_sub(before as i64));
             if let (Some(member), true) = (launch.member(*root), buffer.name.is_empty()) {
-                buffer.name = Cow::Borrowed(&launch.entry.members[member].name);
+                buffer.name = Cow::Borrowed(&launch.entry.derived[member].name);
             }
             explain(&buffer, *write, *ty, off, indexed.then_some(b as i64))
         }
@@ -230,11 +235,13 @@ struct Buffer<'a> {
     elem: Option<Elem>,
     /// "`c`", "the array", "a string literal".
     noun: &'static str,
+    /// Bytes of it before where offsets count from.
+    before: u64,
 }
 
 fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
     let (kind, index) = desc.kind();
-    let unnamed = Buffer { desc, name: Cow::Borrowed(""), elem: None, noun: "the buffer" };
+    let unnamed = Buffer { desc, name: Cow::Borrowed(""), elem: None, noun: "the buffer", before: 0 };
     match kind {
         DescKind::Param | DescKind::NullParam => match launch.entry.params.get(index) {
             Some(p) => Buffer { name: Cow::Borrowed(&p.name), elem: p.elem, ..unnamed },
@@ -285,7 +292,7 @@ unsafe fn locate(ctx: &WorkerCtx, launch: &Launch<'_>, root: SiteRoot, a: u64, b
     match root {
         SiteRoot::KernelParam(i) => match launch.member(root) {
             Some(member) => {
-                let part = launch.members[member];
+                let part = launch.derived[member];
                 // SAFETY: host code waits for its launches.
                 let whole = unsafe { memory::lookup_outside(&launch.outside(), part.base) };
                 // Memory that has no name is known by the member; else people know the whole.
@@ -326,21 +333,22 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i
             return (FaultKind::NullPointer, format!("{verb} {place} of {name}, which is a null pointer"));
         }
         DescKind::Dangling => {
-            let address = buffer.desc.base.wrapping_add(off as u64);
+            let address = buffer.desc.base.wrapping_add_signed(off);
             let what = format!("{verb} {} at address {address:#x}, which is in no live allocation", bytes(size));
             return (FaultKind::DanglingPointer, what);
         }
         DescKind::Param | DescKind::Slot | DescKind::Global | DescKind::Shared | DescKind::Host => {}
     }
     let place = place(buffer.elem, off, size, index);
-    if off as u64 >= BufferDesc::starts(buffer.desc.len, size) {
+    let from_start = off.wrapping_add(buffer.before as i64);
+    if from_start as u64 >= BufferDesc::starts(buffer.desc.len, size) {
         let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
-        return (kind, format!("{verb} {place} of {name}, which has {}", extent(buffer, off, size)));
+        return (kind, format!("{verb} {place} of {name}, which {}", extent(buffer, off, size)));
     }
     if write && buffer.desc.write == [0; super::context::SIZES] {
         return (FaultKind::ReadOnlyWrite, format!("writes {place} of {name}, which is read-only"));
     }
-    let address = buffer.desc.base.wrapping_add_signed(off);
+    let address = buffer.desc.base.wrapping_add_signed(from_start);
     let what = match ty {
         Type::Scalar(s) => format!("`{}`", s.c_name()),
         Type::Ptr => "pointer".to_owned(),
@@ -360,13 +368,20 @@ fn place(elem: Option<Elem>, off: i64, size: u64, index: Option<i64>) -> String 
     }
 }
 
+/// `has 7 elements (float)`, or where the place lies before them and they are not all there is `points at element 1 of 8 (float)`.
 fn extent(buffer: &Buffer<'_>, off: i64, size: u64) -> String {
-    match buffer.elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0) {
-        Some(elem) => match buffer.desc.len / u64::from(elem.size()) {
-            1 => format!("1 element ({})", elem.c_name()),
-            n => format!("{n} elements ({})", elem.c_name()),
+    let (len, before) = (buffer.desc.len, buffer.before);
+    let elem = buffer.elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0);
+    match elem {
+        Some(elem) if off < 0 && before > 0 => {
+            format!("points at element {} of {} ({})", before / size, len / size, elem.c_name())
+        }
+        None if off < 0 && before > 0 => format!("points at byte {before} of {len}"),
+        Some(elem) => match (len - before) / size {
+            1 => format!("has 1 element ({})", elem.c_name()),
+            n => format!("has {n} elements ({})", elem.c_name()),
         },
-        None => bytes(buffer.desc.len),
+        None => format!("has {}", bytes(len - before)),
     }
 }
 

@@ -285,11 +285,38 @@ pub unsafe fn describe_member(outside: &Outside<'_>, addr: u64, size: Option<u32
     let whole = unsafe { lookup_outside(outside, addr) };
     let left = if whole.base == 0 { 0 } else { whole.len - addr.wrapping_sub(whole.base) };
     let mut desc = BufferDesc::new(addr, left, whole.write[0] > 0, whole.meta);
-    if let Some(size) = size.filter(|size| !addr.is_multiple_of(u64::from(*size))) {
+    hold_aligned(&mut desc, size.unwrap_or(1));
+    desc
+}
+
+/// Lets no access of `size` bytes succeed where the buffer does not start at a multiple of that; code relies on it.
+fn hold_aligned(desc: &mut BufferDesc, size: u32) {
+    if !desc.base.is_multiple_of(u64::from(size)) {
         let k = size.trailing_zeros() as usize;
         (desc.read[k], desc.write[k]) = (0, 0);
     }
-    desc
+}
+
+/// Makes the buffer that a pointer of host code's was to begin the whole allocation that it points into; how many units before it that
+/// starts.
+pub fn anchor(buffer: &mut BufferDesc, unit: u32, host: Option<&dyn super::Host>) -> u64 {
+    let Some(whole) = host.filter(|_| buffer.base != 0).and_then(|host| host.memory().find(buffer.base)) else {
+        return 0;
+    };
+    // SAFETY: the host keeps all it ever had, and nobody changes it while its code waits for a launch.
+    let whole = unsafe { *whole };
+    let (before, size) = (buffer.base - whole.base, u64::from(unit));
+    if !before.is_multiple_of(size) || !whole.base.is_multiple_of(size) {
+        hold_aligned(buffer, unit);
+        return 0;
+    }
+    if before == 0 || before + buffer.len != whole.len {
+        return 0;
+    }
+    // What nothing is left of tells nothing of whether it may be written.
+    let is_writable = whole.write[0] > 0 && (buffer.len == 0 || buffer.write[0] > 0);
+    *buffer = BufferDesc::new(whole.base, whole.len, is_writable, buffer.meta);
+    before / size
 }
 
 /// The buffer of an address that came out of memory or an integer.

@@ -47,7 +47,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::format::Piece;
-use crate::ir::{Elem, FuncId, FuncKind, Function, Global, MemberAt, Module, ParamType, format};
+use crate::ir::{Derived, Elem, FuncId, FuncKind, Function, Global, MemberAt, Module, Param, ParamType, format};
 use crate::source::Span;
 use analysis::FuncInfo;
 use context::BufferDesc;
@@ -130,8 +130,8 @@ struct Entry {
     span: Span,
     /// What a launch passes.
     params: Vec<ParamInfo>,
-    /// What it reads from structs it is passed.
-    members: Vec<MemberInfo>,
+    /// What the launch works out from that.
+    derived: Vec<DerivedInfo>,
     /// Whether a call gives a result.
     returns: bool,
     /// Whether it is a host function.
@@ -158,10 +158,10 @@ struct ParamInfo {
     elem: Option<Elem>,
 }
 
-/// A member of a struct that is a parameter of the code.
-struct MemberInfo {
+/// A parameter of the code that no launch passes.
+struct DerivedInfo {
     name: String,
-    member: MemberAt,
+    derived: Derived,
     ty: ParamType,
 }
 
@@ -307,17 +307,33 @@ impl Code {
         }
         let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
         let all = args.iter().copied().chain(lent).enumerate();
-        let descs: Vec<BufferDesc> = all.map(|(i, arg)| memory::describe_arg(i, &arg)).collect();
-        let outside = memory::Outside { descs: &descs, globals: &image.globals, host: config.host };
-        // SAFETY: the lender of the arguments' memory keeps it until the launch returns, and only a launch changes it.
-        let members: Vec<(u64, BufferDesc)> =
-            entry.members.iter().map(|member| unsafe { member.read(args, &outside) }).collect();
-        let (bits, members): (Vec<u64>, Vec<BufferDesc>) = members.into_iter().unzip();
+        let mut descs: Vec<BufferDesc> = all.map(|(i, arg)| memory::describe_arg(i, &arg)).collect();
+        let (mut bits, mut derived) =
+            (Vec::with_capacity(entry.derived.len()), Vec::with_capacity(entry.derived.len()));
+        for info in &entry.derived {
+            let (word, desc) = match info.derived {
+                Derived::Member(member) => {
+                    let outside = memory::Outside { descs: &descs, globals: &image.globals, host: config.host };
+                    // SAFETY: the lender of the arguments' memory keeps it until the launch returns, and only a launch changes it.
+                    unsafe { read_member(member, info.ty, args, &outside) }
+                }
+                Derived::Anchor(anchor) => {
+                    let param = anchor.param as usize;
+                    let pointer = match param.checked_sub(args.len()) {
+                        None => &mut descs[param],
+                        Some(member) => &mut derived[member],
+                    };
+                    (memory::anchor(pointer, anchor.unit, config.host), context::NULL_DESC)
+                }
+            };
+            bits.push(word);
+            derived.push(desc);
+        }
         let passed = args.iter().zip(&descs).map(|(arg, desc)| match arg {
             RawArg::Scalar(bits) => *bits,
             RawArg::Buffer { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,
         });
-        let read = entry.members.iter().zip(bits).zip(&members).map(|((member, bits), desc)| match member.ty {
+        let read = entry.derived.iter().zip(bits).zip(&derived).map(|((info, bits), desc)| match info.ty {
             ParamType::Scalar(_) => bits,
             ParamType::Ptr { .. } | ParamType::Bytes { .. } => std::ptr::from_ref(desc) as u64,
         });
@@ -328,7 +344,7 @@ impl Code {
         let is_timed = image.wide.is_some() && wide.is_none() && work > MIN_TIMED_WORK;
         let start = is_timed.then(Instant::now);
         let (bits, outcome) =
-            schedule::run(image, entry, wide, Bound { descs: &descs, members: &members, args: &words }, config);
+            schedule::run(image, entry, wide, Bound { descs: &descs, derived: &derived, args: &words }, config);
         if let Some(start) = start {
             tiers::note_launch(&self.0, func, config.block, start.elapsed());
         }
@@ -697,38 +713,41 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
     Ok(Image { tiers, entries, sites, slots, globals, shared, formats, is_good, wide })
 }
 
-impl MemberInfo {
-    /// The bits, with the buffer they point into.
-    ///
-    /// # Safety
-    /// The struct is there, and as large as its parameter says; nobody changes the host's memory meanwhile.
-    unsafe fn read(&self, args: &[RawArg], outside: &memory::Outside<'_>) -> (u64, BufferDesc) {
-        let (offset, size) = (self.member.offset as usize, self.ty.ty().size() as usize);
-        let ptr = match args.get(self.member.param as usize) {
-            Some(RawArg::Buffer { ptr, bytes, .. }) if offset + size <= *bytes => ptr,
-            _ => return (0, context::NULL_DESC),
-        };
-        let mut bytes = [0; 8];
-        // SAFETY: the member lies inside of the struct.
-        unsafe {
-            std::ptr::copy_nonoverlapping(ptr.add(offset), bytes.as_mut_ptr(), size);
+/// The bits of a struct's member, with the buffer they point into.
+///
+/// # Safety
+/// The struct is there, and as large as its parameter says; nobody changes the host's memory meanwhile.
+unsafe fn read_member(
+    member: MemberAt,
+    ty: ParamType,
+    args: &[RawArg],
+    outside: &memory::Outside<'_>,
+) -> (u64, BufferDesc) {
+    let (offset, size) = (member.offset as usize, ty.ty().size() as usize);
+    let ptr = match args.get(member.param as usize) {
+        Some(RawArg::Buffer { ptr, bytes, .. }) if offset + size <= *bytes => ptr,
+        _ => return (0, context::NULL_DESC),
+    };
+    let mut bytes = [0; 8];
+    // SAFETY: the member lies inside of the struct.
+    unsafe {
+        std::ptr::copy_nonoverlapping(ptr.add(offset), bytes.as_mut_ptr(), size);
+    }
+    let bits = u64::from_le_bytes(bytes);
+    match ty {
+        ParamType::Ptr { elem, .. } => {
+            // SAFETY: the caller's promise.
+            (bits, unsafe { memory::describe_member(outside, bits, elem.map(Elem::size)) })
         }
-        let bits = u64::from_le_bytes(bytes);
-        match self.ty {
-            ParamType::Ptr { elem, .. } => {
-                // SAFETY: the caller's promise.
-                (bits, unsafe { memory::describe_member(outside, bits, elem.map(Elem::size)) })
-            }
-            ParamType::Scalar(_) | ParamType::Bytes { .. } => (bits, context::NULL_DESC),
-        }
+        ParamType::Scalar(_) | ParamType::Bytes { .. } => (bits, context::NULL_DESC),
     }
 }
 
 impl Entry {
     fn new(func: &Function, info: &FuncInfo, part: usize, rounds: Option<usize>, shared: SharedPlan) -> Self {
-        let passed = func.params.iter().filter(|p| p.member.is_none());
-        let members =
-            func.params.iter().filter_map(|p| Some(MemberInfo { name: p.name.clone(), member: p.member?, ty: p.ty }));
+        let passed = func.params.iter().filter(|p| p.derived.is_none());
+        let known = |p: &Param| Some(DerivedInfo { name: p.name.clone(), derived: p.derived?, ty: p.ty });
+        let derived = func.params.iter().filter_map(known);
         let params = passed.map(|p| {
             let (is_ptr, elem) = match p.ty {
                 ParamType::Ptr { elem, .. } => (true, elem),
@@ -742,7 +761,7 @@ impl Entry {
             name: func.name.clone(),
             span: func.span,
             params: params.collect(),
-            members: members.collect(),
+            derived: derived.collect(),
             returns: func.ret.is_some(),
             is_host: func.kind.is_host(),
             straight: info.straight,

@@ -18,6 +18,7 @@ use super::tick::{self, Stop};
 use super::tiers::Machine;
 use super::{Entry, Image, pool, stack, wide};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
+use crate::ir::Derived;
 
 /// Nanoseconds of an operation of the static estimate.
 const NS_PER_OP: f64 = 0.35;
@@ -46,9 +47,9 @@ pub struct Launch<'a> {
     pub entry: &'a Entry,
     /// A descriptor for each argument, then one for each of `reach`.
     pub descs: &'a [BufferDesc],
-    /// A descriptor for each member of a struct that is a parameter.
-    pub members: &'a [BufferDesc],
-    /// A word for each parameter, members of structs included: a scalar's bits or the address of its descriptor.
+    /// A descriptor for each parameter that the launch worked out.
+    pub derived: &'a [BufferDesc],
+    /// A word for each parameter, those included: a scalar's bits or the address of its descriptor.
     pub args: &'a [u64],
     /// What pointers in structs point at.
     pub reach: Vec<Named>,
@@ -145,7 +146,7 @@ pub fn run(
     image: &Image,
     entry: &Entry,
     wide: Option<Arc<wide::Code>>,
-    Bound { descs, members, args }: Bound<'_>,
+    Bound { descs, derived, args }: Bound<'_>,
     config: &LaunchConfig<'_>,
 ) -> (u64, Outcome) {
     let (blocks, threads) = (config.grid.count(), config.block.count());
@@ -168,7 +169,7 @@ pub fn run(
         wide,
         entry,
         descs,
-        members,
+        derived,
         args,
         reach: config.reach.iter().map(Named::reached).collect(),
         grid: config.grid,
@@ -205,7 +206,7 @@ pub fn run(
 /// What a launch binds to parameters; see [`Launch`].
 pub struct Bound<'a> {
     pub descs: &'a [BufferDesc],
-    pub members: &'a [BufferDesc],
+    pub derived: &'a [BufferDesc],
     pub args: &'a [u64],
 }
 
@@ -218,7 +219,17 @@ impl Launch<'_> {
     /// Which of its members of structs a fault is about.
     pub fn member(&self, root: SiteRoot) -> Option<usize> {
         let SiteRoot::KernelParam(i) = root else { return None };
-        (i as usize).checked_sub(self.entry.params.len()).filter(|i| *i < self.members.len())
+        (i as usize).checked_sub(self.entry.params.len()).filter(|i| *i < self.derived.len())
+    }
+
+    /// How many bytes of its memory lie before what a parameter points at.
+    pub fn before(&self, param: usize) -> u64 {
+        let mut words = self.entry.derived.iter().zip(&self.args[self.entry.params.len()..]);
+        let found = words.find_map(|(info, word)| match info.derived {
+            Derived::Anchor(anchor) if anchor.param as usize == param => Some(word * u64::from(anchor.unit)),
+            _ => None,
+        });
+        found.unwrap_or(0)
     }
 
     /// The site that generated code means by a word.
