@@ -1,7 +1,7 @@
 //! The syntax tree: what the parser hands to `lower`. It holds what was written, resolved in nothing.
 //!
-//! Names are [`Symbol`]s of the session's [`Interner`]. Boxes, not arenas: trees are short-lived and small. What several
-//! declarators of one declaration have in common (template arguments, structs) is shared, so that a tree grows with its text
+//! Names are [`Symbol`]s of the session's [`Interner`]. Boxes, not arenas: trees are short-lived and small, but for those of the library,
+//! which all compilations share. What several declarators of one declaration have in common (template arguments, structs) is shared, so that a tree grows with its text
 //! only. A template is kept as written: whoever instantiates it walks its tree again.
 
 mod decl;
@@ -15,45 +15,86 @@ pub use name::*;
 pub use stmt::*;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An interned name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(pub u32);
 
-/// Names to handles and back, for one compilation.
-#[derive(Debug, Default)]
+/// Names to handles and back.
+#[derive(Debug, Clone, Default)]
+struct NameTable {
+    map: HashMap<Arc<str>, u32>,
+    names: Vec<Arc<str>>,
+}
+
+impl NameTable {
+    fn add(&mut self, name: &str) -> u32 {
+        if let Some(&index) = self.map.get(name) {
+            return index;
+        }
+        let shared: Arc<str> = name.into();
+        let index = self.names.len() as u32;
+        self.names.push(shared.clone());
+        self.map.insert(shared, index);
+        index
+    }
+}
+
+/// The names of one compilation: those that its text mentions, and behind them those of the library, which all compilations share and of
+/// which it has met those that it was asked for.
+#[derive(Debug, Clone, Default)]
 pub struct Interner {
-    map: HashMap<Rc<str>, Symbol>,
-    names: Vec<Rc<str>>,
+    common: Arc<NameTable>,
+    /// Which names of `common` have been met.
+    met: Vec<bool>,
+    /// The others; their handles follow.
+    own: NameTable,
 }
 
 impl Interner {
-    /// The handle of a name.
-    pub fn intern(&mut self, name: &str) -> Symbol {
-        if let Some(&s) = self.map.get(name) {
-            return s;
-        }
-        let rc: Rc<str> = name.into();
-        let symbol = Symbol(self.names.len() as u32);
-        self.names.push(rc.clone());
-        self.map.insert(rc, symbol);
-        symbol
+    /// Knows the names of `library`, of which none has been met.
+    pub fn beside(library: &Interner) -> Self {
+        debug_assert!(library.own.names.is_empty(), "names in common are sealed");
+        let common = library.common.clone();
+        Interner { met: vec![false; common.names.len()], common, own: NameTable::default() }
     }
 
-    /// The names that have been met.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(|name| &**name)
+    /// Makes all its names common ones, with the handles that they have.
+    pub fn seal(&mut self) {
+        let common = Arc::make_mut(&mut self.common);
+        for name in std::mem::take(&mut self.own).names {
+            common.add(&name);
+        }
+        self.met = vec![true; common.names.len()];
+    }
+
+    /// The handle of a name.
+    pub fn intern(&mut self, name: &str) -> Symbol {
+        if let Some(&index) = self.common.map.get(name) {
+            self.met[index as usize] = true;
+            return Symbol(index);
+        }
+        Symbol(self.common.names.len() as u32 + self.own.add(name))
+    }
+
+    /// The names of the library that have been met.
+    pub fn met(&self) -> impl Iterator<Item = Symbol> {
+        self.met.iter().enumerate().filter(|(_, met)| **met).map(|(index, _)| Symbol(index as u32))
     }
 
     /// Whether a name has been met.
     pub fn contains(&self, name: &str) -> bool {
-        self.map.contains_key(name)
+        match self.common.map.get(name) {
+            Some(&index) => self.met[index as usize],
+            None => self.own.map.contains_key(name),
+        }
     }
 
     /// The name of a handle.
     pub fn name(&self, symbol: Symbol) -> &str {
-        &self.names[symbol.0 as usize]
+        let index = symbol.0 as usize;
+        self.common.names.get(index).unwrap_or_else(|| &self.own.names[index - self.common.names.len()])
     }
 }
 
@@ -61,7 +102,7 @@ impl Interner {
 #[derive(Debug, Clone, Default)]
 pub struct TranslationUnit {
     /// Top-level declarations, in order.
-    pub items: Vec<Item>,
+    pub items: Items,
     /// Names whose declaration has been reported and left out (statements that do not parse, what is not supported). Later
     /// stages stay silent about their uses.
     pub skipped: HashSet<Symbol>,

@@ -5,7 +5,6 @@ use super::ast::{
     BaseType, ExprKind, FunctionDecl, FunctionKind, Init, Interner, Item, TemplateArgKind, TranslationUnit, TypeLayer,
     TypeName,
 };
-use crate::source::FileId;
 
 /// Names that the registration mentions, which the library must be asked for.
 pub const WORDS: [&str; 3] = ["__wb", "expose", "__wb_entry_call"];
@@ -59,12 +58,12 @@ const KNOWN: [&str; 20] = [
 ];
 
 /// The text that registers the functions of a unit; `None` when there is none.
-pub fn text(unit: &TranslationUnit, library: &[FileId], interner: &Interner) -> Option<String> {
+pub fn text(unit: &TranslationUnit, interner: &Interner) -> Option<String> {
     let mut names: Vec<(String, usize)> = Vec::new();
     let mut has_tensor = false;
-    for item in &unit.items {
+    for item in &unit.items.list {
         let Item::Function(func) = item else { continue };
-        if library.contains(&func.span.file) || func.body.is_none() || !is_plain(func) {
+        if func.body.is_none() || !is_plain(func) {
             continue;
         }
         let name = interner.name(func.name.last().name).to_owned();
@@ -87,9 +86,9 @@ pub fn text(unit: &TranslationUnit, library: &[FileId], interner: &Interner) -> 
 }
 
 /// The text that runs the `PyInit_` functions of a unit; `None` when there is none.
-pub fn python_text(unit: &TranslationUnit, library: &[FileId], interner: &Interner) -> Option<String> {
+pub fn python_text(unit: &TranslationUnit, interner: &Interner) -> Option<String> {
     let mut names = Vec::new();
-    initialisers(&unit.items, "", library, interner, &mut names);
+    initialisers(&unit.items.list, "", interner, &mut names);
     if names.is_empty() {
         return None;
     }
@@ -99,13 +98,12 @@ pub fn python_text(unit: &TranslationUnit, library: &[FileId], interner: &Intern
     Some(names.iter().enumerate().map(register).collect())
 }
 
-fn initialisers(items: &[Item], within: &str, library: &[FileId], interner: &Interner, out: &mut Vec<String>) {
+fn initialisers(items: &[Item], within: &str, interner: &Interner, out: &mut Vec<String>) {
     for item in items {
         match item {
             Item::Function(func) => {
                 let name = interner.name(func.name.last().name);
-                let ours = library.contains(&func.span.file);
-                if ours || func.body.is_none() || !is_plain(func) || !func.params.is_empty() {
+                if func.body.is_none() || !is_plain(func) || !func.params.is_empty() {
                     continue;
                 }
                 let name = format!("{within}{name}");
@@ -118,7 +116,7 @@ fn initialisers(items: &[Item], within: &str, library: &[FileId], interner: &Int
                     Some(name) => format!("{within}{}::", interner.name(name.name)),
                     None => within.to_owned(),
                 };
-                initialisers(&inner.items, &within, library, interner, out);
+                initialisers(&inner.items.list, &within, interner, out);
             }
             _ => {}
         }
@@ -127,9 +125,9 @@ fn initialisers(items: &[Item], within: &str, library: &[FileId], interner: &Int
 
 /// The text that makes kernels known by their names, and runs the registrations that stand at namespace scope; a unit of Gaudi's dialect
 /// always has one.
-pub fn gaudi_text(unit: &TranslationUnit, library: &[FileId], tensorflow: bool, interner: &Interner) -> Option<String> {
+pub fn gaudi_text(unit: &TranslationUnit, tensorflow: bool, interner: &Interner) -> Option<String> {
     let mut found = GaudiNames::default();
-    found.collect(&unit.items, "", library, interner);
+    found.collect(&unit.items.list, "", interner);
     let mut calls = String::from("__wb::tpc_entries(); ");
     if tensorflow {
         calls += "__wb::tf_entries(); ";
@@ -154,7 +152,7 @@ struct GaudiNames {
 }
 
 impl GaudiNames {
-    fn collect(&mut self, items: &[Item], within: &str, library: &[FileId], interner: &Interner) {
+    fn collect(&mut self, items: &[Item], within: &str, interner: &Interner) {
         let is_here = |name: &str| {
             items.iter().any(
                 |item| matches!(item, Item::Function(f) if is_plain(f) && interner.name(f.name.last().name) == name),
@@ -163,7 +161,7 @@ impl GaudiNames {
         for item in items {
             match item {
                 Item::Function(func) => {
-                    if library.contains(&func.span.file) || func.body.is_none() {
+                    if func.body.is_none() {
                         continue;
                     }
                     let name = interner.name(func.name.last().name);
@@ -193,9 +191,6 @@ impl GaudiNames {
                     }
                     for var in &declaration.vars {
                         let name = interner.name(var.name.name);
-                        if library.contains(&var.name.span.file) {
-                            continue;
-                        }
                         let Some(Init::Expr(init)) = &var.init else { continue };
                         let ExprKind::Call(callee, args) = &init.kind else { continue };
                         match &callee.kind {
@@ -220,7 +215,7 @@ impl GaudiNames {
                         Some(name) => format!("{within}{}::", interner.name(name.name)),
                         None => within.to_owned(),
                     };
-                    self.collect(&inner.items, &within, library, interner);
+                    self.collect(&inner.items.list, &within, interner);
                 }
                 _ => {}
             }

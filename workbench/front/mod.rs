@@ -22,7 +22,9 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{FuncKind, Module};
+use crate::library::Part;
 use crate::source::{FileId, SourceMap, Span};
+use shelf::{Library, Shelf};
 
 /// What a compilation is told besides the text.
 #[derive(Debug, Clone, Default)]
@@ -58,8 +60,28 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
 }
 
 fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {
+    let (mark, mut shelf) = (sources.mark(), Shelf::now());
+    loop {
+        match compile_beside(&shelf, sources, file, options) {
+            Ok(compiled) => return compiled,
+            // Names have other handles beside a longer shelf.
+            Err(parts) => {
+                sources.rewind(mark);
+                shelf = shelf.with(&parts);
+            }
+        }
+    }
+}
+
+/// Compiles a text beside what has been read of the library; the parts that it needs where they have not.
+fn compile_beside(
+    shelf: &Shelf,
+    sources: &mut SourceMap,
+    file: FileId,
+    options: &Options,
+) -> Result<(Module, Vec<Diagnostic>), Vec<&'static Part>> {
     let mut diags = Vec::new();
-    let mut interner = ast::Interner::default();
+    let mut interner = ast::Interner::beside(&shelf.interner);
     let preprocess::Preprocessed { mut tokens, uses, units: starts } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     if options.units {
@@ -81,6 +103,9 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     }
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));
+    if !shelf.holds(&parts) {
+        return Err(parts);
+    }
     let torch = parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::TORCH));
     // A text that names torch for its kernels alone has nothing to register.
     let offers = torch && expose::TYPES.iter().any(|name| interner.contains(name));
@@ -91,12 +116,12 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     if python {
         expose::PYTHON_WORDS.iter().for_each(|word| _ = interner.intern(word));
     }
-    let has = |part: &'static crate::library::Part| parts.iter().any(|p| std::ptr::eq(*p, part));
+    let has = |part: &'static Part| parts.iter().any(|p| std::ptr::eq(*p, part));
     let gaudi = [has(&crate::library::GAUDI), has(&crate::library::GAUDI_TENSORFLOW)];
     for (words, _) in [expose::GAUDI_WORDS, expose::TENSORFLOW_WORDS].into_iter().zip(gaudi).filter(|(_, has)| *has) {
         words.iter().for_each(|word| _ = interner.intern(word));
     }
-    let (library, all) = shelf::reached(&parts, sources, &mut interner);
+    let library = shelf.reached(&parts, sources, &interner);
     let before = diags.len();
     let asked =
         options.instances.iter().map(|name| interner.intern(name.split('<').next().unwrap_or("").trim())).collect();
@@ -104,8 +129,8 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     let mut module;
     let mut round = 0;
     loop {
-        let read = all.iter().chain(&tokens).copied().collect();
-        module = lowered(sources, read, (&library, offers, python, gaudi), options, &mut interner, &mut diags);
+        module =
+            lowered(sources, tokens.clone(), (&library, offers, python, gaudi), options, &mut interner, &mut diags);
         round += 1;
         let host: Vec<_> = module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
         if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &host, &interner) {
@@ -115,33 +140,33 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     }
     diags.extend(spare.warnings());
     preprocess::uses::explain(&mut diags, uses, &interner);
-    (module, diags)
+    Ok((module, diags))
 }
 
-/// Parses and lowers preprocessed tokens; with the library's files comes whether host functions without registrations are
+/// Parses and lowers preprocessed tokens; with the library comes whether host functions without registrations are
 /// offered, whether the text may hold a module of Python's C interface, and whether it is of Gaudi's dialect, and TensorFlow's part of it.
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    (library, offers, python, gaudi): (&[FileId], bool, bool, [bool; 2]),
+    (library, offers, python, gaudi): (&Library, bool, bool, [bool; 2]),
     options: &Options,
     interner: &mut ast::Interner,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
-    let unit = parser::parse(tokens, interner, diags);
+    let mut names = library.names.clone();
+    let unit = parser::parse_after(&mut names, tokens, &parser::Numbers::default(), interner, diags);
     let registers = ["__wb_module", "__wb_library", "__wb_neuron"].iter().any(|name| interner.contains(name));
-    let module = if python { expose::python_text(&unit, library, interner) } else { None };
+    let module = if python { expose::python_text(&unit, interner) } else { None };
     let plain = !registers && offers && module.is_none();
-    let exposed = if plain { expose::text(&unit, library, interner) } else { None };
-    let (mut ours, mut library) = (None, library.to_vec());
-    let kernels = if gaudi[0] { expose::gaudi_text(&unit, &library, gaudi[1], interner) } else { None };
+    let exposed = if plain { expose::text(&unit, interner) } else { None };
+    let mut ours = None;
+    let kernels = if gaudi[0] { expose::gaudi_text(&unit, gaudi[1], interner) } else { None };
     let written: Vec<String> = [module.or(exposed), kernels].into_iter().flatten().collect();
     if !written.is_empty() {
         let text = written.join(" ");
         let file = sources.add("<exposed>", text);
-        library.push(file);
         let tokens = preprocess::preprocess(sources, file, options, interner, diags).tokens;
-        ours = Some(parser::parse(tokens, interner, diags));
+        ours = Some((file, parser::parse(tokens, interner, diags)));
     }
     let mut wanted = Vec::new();
     for name in &options.instances {
@@ -160,5 +185,6 @@ fn lowered(
         }
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
-    lower::lower(&unit, ours.as_ref(), &wanted, &library, sources, interner, diags)
+    let ours = ours.as_ref().map(|(file, unit)| (*file, unit));
+    lower::lower(library, &unit, ours, &wanted, sources, interner, diags)
 }

@@ -1,33 +1,40 @@
-//! The library as tokens: each text of it is preprocessed once a process, and of its declarations, member functions among them, a
-//! compilation reads those that its text reaches by name. Reading all of the 16-bit floats took longer than a whole kernel does.
+//! The library, read once a process: its texts become syntax trees that all compilations share, and of their declarations, member functions
+//! among them, a compilation lowers those that its text reaches by name. Reading all of the 16-bit floats took longer than a whole kernel
+//! does, and reading what a text of tensors reaches took a third of its compilation.
+//!
+//! Texts are read in the order of [`crate::library::all`], as far as somebody has needed them, whatever else was compiled before: what a
+//! text of the library means follows from those before it.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use super::ast::{Interner, Symbol};
+use rustc_hash::FxHashMap as HashMap;
+
+use super::ast::{Interner, Item as Tree, Member, NO_NUMBER, StructDecl, Symbol, TranslationUnit};
 use super::lexer::{Token, TokenKind as T};
+use super::parser::{Names, Numbers, parse_after};
 use super::spare::declarations;
 use super::{Options, builtins, preprocess};
-use crate::library::Part;
-use crate::source::{FileId, SourceFile, SourceMap};
+use crate::library::{Part, all};
+use crate::source::{SourceFile, SourceMap};
 
-/// A text of the library, preprocessed.
-struct Prepared {
-    /// The text as messages know it, and the number that stands for it in every compilation.
+/// A text of the library, read.
+#[derive(Debug)]
+struct Book {
+    /// The text as messages know it.
     file: SourceFile,
-    number: u32,
-    /// Its symbols are places in `names`.
-    tokens: Vec<Token>,
-    names: Vec<String>,
+    unit: TranslationUnit,
     items: Vec<Item>,
-    /// The items that declare a name.
-    declares: HashMap<String, Vec<usize>>,
+    /// Those of them that are operators at namespace scope.
+    operators: Vec<usize>,
+    /// The number of its first item.
+    first: u32,
+    /// The namespaces that it opens.
+    namespaces: Vec<Symbol>,
 }
 
-/// A declaration of it, or a member function of a class.
+/// A declaration of it, or a member function of a class. Others of its book are known by their places there.
+#[derive(Debug)]
 struct Item {
-    start: usize,
-    end: usize,
     /// What it declares.
     names: Vec<Symbol>,
     /// What it mentions; a class outside of its member functions.
@@ -36,178 +43,296 @@ struct Item {
     vectors: Vec<Symbol>,
     /// It is used without being named: an operator, a special member.
     unnamed: bool,
+    /// The compiler itself asks for it.
+    implied: bool,
     /// The class that it is a member of.
     class: Option<usize>,
     /// The member functions of this class.
     members: Vec<usize>,
 }
 
-fn prepare(part: &'static Part) -> Prepared {
-    let mut sources = SourceMap::default();
-    let mut interner = Interner::default();
-    let mut diags = Vec::new();
-    let file = sources.add(part.name, part.text);
-    // Parts may ask which others there are: on the shelf all of them are.
-    let marks = crate::library::all().into_iter().filter(|p| !p.mark.is_empty());
-    let defines = marks.map(|p| (p.mark.to_owned(), "1".to_owned())).collect();
-    let given = Options { defines, ..Options::default() };
-    let mut tokens = preprocess::preprocess(&mut sources, file, &given, &mut interner, &mut diags).tokens;
-    let declarations = declarations(&tokens, &interner);
-    let mut members: Vec<Vec<usize>> = vec![Vec::new(); declarations.len()];
-    for (i, d) in declarations.iter().enumerate() {
-        d.class.into_iter().for_each(|class| members[class].push(i));
-    }
-    let mut items: Vec<Item> = Vec::with_capacity(declarations.len());
-    for (d, members) in declarations.iter().zip(members) {
-        let mut mentions = Vec::new();
-        let mut at = d.start;
-        for (start, end) in
-            members.iter().map(|&m| (declarations[m].start, declarations[m].end)).chain([(d.end, d.end)])
-        {
-            mentions.extend(tokens[at..start].iter().filter(|t| t.kind == T::Ident).map(|t| t.symbol));
-            at = end;
-        }
-        mentions.sort_unstable();
-        mentions.dedup();
-        let is_vector = |s: &Symbol| builtins::vector_names().any(|name| name == interner.name(*s));
-        let vectors = mentions.iter().copied().filter(|s| d.unnamed && is_vector(s)).collect();
-        let names = d.names.clone();
-        items.push(Item {
-            start: d.start,
-            end: d.end,
-            names,
-            mentions,
-            vectors,
-            unnamed: d.unnamed,
-            class: d.class,
-            members,
-        });
-    }
-    let mut names = Vec::new();
-    let mut places: HashMap<Symbol, u32> = HashMap::default();
-    let mut place = |symbol: Symbol| {
-        Symbol(*places.entry(symbol).or_insert_with(|| {
-            names.push(interner.name(symbol).to_owned());
-            names.len() as u32 - 1
-        }))
-    };
-    for token in tokens.iter_mut().filter(|t| t.kind.has_symbol()) {
-        token.symbol = place(token.symbol);
-    }
-
-    for item in &mut items {
-        let lists = [&mut item.names, &mut item.mentions, &mut item.vectors];
-        lists.into_iter().flatten().for_each(|s| *s = place(*s));
-    }
-    let mut declares: HashMap<String, Vec<usize>> = HashMap::default();
-    for (i, item) in items.iter().enumerate() {
-        for name in &item.names {
-            declares.entry(names[name.0 as usize].clone()).or_default().push(i);
-        }
-    }
-    let number = crate::library::all().iter().position(|p| std::ptr::eq(*p, part)).unwrap_or_default() as u32;
-    Prepared { file: SourceFile::new(part.name, part.text), number, tokens, names, items, declares }
+/// What has been read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shelf {
+    pub interner: Interner,
+    names: Names,
+    books: Vec<Arc<Book>>,
+    /// The items that declare a name: books, and places in them.
+    declares: HashMap<Symbol, Vec<(usize, usize)>>,
+    count: u32,
 }
 
-fn prepared(part: &'static Part) -> Arc<Prepared> {
-    static SHELF: LazyLock<Mutex<HashMap<&'static str, Arc<Prepared>>>> = LazyLock::new(Mutex::default);
-    if let Some(known) = SHELF.lock().unwrap_or_else(PoisonError::into_inner).get(part.name) {
-        return known.clone();
-    }
-    let made = Arc::new(prepare(part));
-    SHELF.lock().unwrap_or_else(PoisonError::into_inner).insert(part.name, made.clone());
-    made
-}
+static SHELF: LazyLock<Mutex<Arc<Shelf>>> = LazyLock::new(Mutex::default);
 
-/// Who declares a name: places of texts among `shelves`, and of items in them.
-fn declares<'a>(shelves: &'a [Arc<Prepared>], name: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
-    let items = move |shelf: &'a Arc<Prepared>| shelf.declares.get(name).into_iter().flatten();
-    shelves.iter().enumerate().flat_map(move |(s, shelf)| items(shelf).map(move |&i| (s, i)))
-}
-
-/// The declarations of some texts of the library that a text reaches, whose names `interner` holds; in order, without an end.
-/// Every text becomes a file of `sources`.
-pub(super) fn reached(
-    parts: &[&'static Part],
-    sources: &mut SourceMap,
-    interner: &mut Interner,
-) -> (Vec<FileId>, Vec<Token>) {
-    let shelves: Vec<Arc<Prepared>> = parts.iter().map(|p| prepared(p)).collect();
-    let files: Vec<FileId> = shelves.iter().map(|s| sources.add_common(s.number, s.file.clone())).collect();
-    let mut wanted: Vec<Vec<bool>> = shelves.iter().map(|s| vec![false; s.items.len()]).collect();
-    let declares = |name| declares(&shelves, name);
-    let mut work: Vec<(usize, usize)> = interner.names().flat_map(declares).collect();
-    let mut seen: HashSet<&str> = HashSet::default();
-    loop {
-        while let Some((s, i)) = work.pop() {
-            let shelf = &shelves[s];
-            // A member waits for its class.
-            if wanted[s][i] || shelf.items[i].class.is_some_and(|class| !wanted[s][class]) {
-                continue;
-            }
-            wanted[s][i] = true;
-            for &member in &shelf.items[i].members {
-                let item = &shelf.items[member];
-                let named = |n: &Symbol| {
-                    let name = shelf.names[n.0 as usize].as_str();
-                    seen.contains(name) || interner.contains(name)
-                };
-                // What the compiler itself asks for.
-                let implied = |n: &Symbol| shelf.names[n.0 as usize].starts_with("__wb_");
-                if item.unnamed || item.names.iter().any(|n| named(n) || implied(n)) {
-                    work.push((s, member));
-                }
-            }
-            for mention in &shelf.items[i].mentions {
-                let name = shelf.names[mention.0 as usize].as_str();
-                if seen.insert(name) {
-                    work.extend(declares(name));
-                }
-            }
-        }
-        // An operator is wanted as soon as a type that it mentions is.
-        for (s, shelf) in shelves.iter().enumerate() {
-            let operators = shelf.items.iter().enumerate().filter(|(_, item)| item.unnamed && item.class.is_none());
-            for (i, item) in operators.filter(|(i, _)| !wanted[s][*i]) {
-                let mut types = item.mentions.iter().flat_map(|m| declares(&shelf.names[m.0 as usize]));
-                // Vectors are nobody's declaration.
-                let vector = |v: &Symbol| {
-                    let name = shelf.names[v.0 as usize].as_str();
-                    seen.contains(name) || interner.contains(name)
-                };
-                if types.any(|(t, j)| wanted[t][j]) || item.vectors.iter().any(vector) {
-                    work.push((s, i));
-                }
-            }
-        }
-        if work.is_empty() {
-            break;
-        }
+impl Shelf {
+    /// What has been read by now.
+    pub fn now() -> Arc<Shelf> {
+        SHELF.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-    let mut out = Vec::new();
-    for ((shelf, wanted), &file) in shelves.iter().zip(&wanted).zip(&files) {
-        let mut symbols: Vec<Option<Symbol>> = vec![None; shelf.names.len()];
-        let mut at = 0;
-        let end = shelf.tokens.len() - 1;
-        let mut items = shelf.items.iter().zip(wanted).peekable();
-        while at < end {
-            // The members of what was left out.
-            while items.next_if(|(item, _)| item.start < at).is_some() {}
-            if let Some((item, wanted)) = items.next_if(|(item, _)| item.start == at)
-                && !wanted
+
+    /// Whether some texts have been read.
+    pub fn holds(&self, parts: &[&'static Part]) -> bool {
+        parts.iter().all(|part| place(part) < self.books.len())
+    }
+
+    /// That, once some texts have been read too.
+    pub fn with(&self, parts: &[&'static Part]) -> Arc<Shelf> {
+        let mut shelf = self.clone();
+        let wanted = parts.iter().map(|part| place(part) + 1).max().unwrap_or(0);
+        while shelf.books.len() < wanted {
+            shelf.read(all()[shelf.books.len()]);
+        }
+        let shelf = Arc::new(shelf);
+        // Not held while reading: others may read meanwhile, and may fork.
+        let mut known = SHELF.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.books.len() < wanted {
+            *known = shelf.clone();
+        }
+        shelf
+    }
+
+    fn read(&mut self, part: &'static Part) {
+        let mut sources = SourceMap::default();
+        let mut diags = Vec::new();
+        let file = sources.add(part.name, part.text);
+        // Parts may ask which others there are: on the shelf all of them are.
+        let marks = all().into_iter().filter(|p| !p.mark.is_empty());
+        let defines = marks.map(|p| (p.mark.to_owned(), "1".to_owned())).collect();
+        let given = Options { defines, ..Options::default() };
+        let mut tokens = preprocess::preprocess(&mut sources, file, &given, &mut self.interner, &mut diags).tokens;
+        let own = SourceMap::common_id(self.books.len() as u32);
+        tokens.iter_mut().for_each(|token| token.span.file = own);
+        let (items, numbers) = self.items(&tokens);
+        let unit = parse_after(&mut self.names, tokens, &numbers, &mut self.interner, &mut diags);
+        debug_assert!(diags.is_empty(), "{}: {diags:?}", part.name);
+        let namespace = |tree: &Tree| match tree {
+            Tree::Namespace(namespace) => namespace.name.map(|name| name.name),
+            _ => None,
+        };
+        let namespaces = unit.items.list.iter().filter_map(namespace).collect();
+        for (i, item) in items.iter().enumerate() {
+            for name in &item.names {
+                self.declares.entry(*name).or_default().push((self.books.len(), i));
+            }
+        }
+        let is_operator = |item: &Item| item.unnamed && item.class.is_none();
+        let operators = items.iter().enumerate().filter(|(_, item)| is_operator(item)).map(|(i, _)| i).collect();
+        let (file, first) = (SourceFile::new(part.name, part.text), self.count);
+        self.count += items.len() as u32;
+        self.interner.seal();
+        self.books.push(Arc::new(Book { file, unit, items, operators, first, namespaces }));
+    }
+
+    /// The declarations of a text, with the numbers that they get by the tokens that they start with.
+    fn items(&self, tokens: &[Token]) -> (Vec<Item>, Numbers) {
+        let declarations = declarations(tokens, &self.interner);
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); declarations.len()];
+        for (i, d) in declarations.iter().enumerate() {
+            d.class.into_iter().for_each(|class| members[class].push(i));
+        }
+        let mut items: Vec<Item> = Vec::with_capacity(declarations.len());
+        let mut numbers = Numbers::default();
+        for (i, (d, members)) in declarations.iter().zip(members).enumerate() {
+            numbers.insert(d.start, self.count + i as u32);
+            let mut mentions = Vec::new();
+            let mut at = d.start;
+            for (start, end) in
+                members.iter().map(|&m| (declarations[m].start, declarations[m].end)).chain([(d.end, d.end)])
             {
-                at = item.end;
-                continue;
+                mentions.extend(tokens[at..start].iter().filter(|t| t.kind == T::Ident).map(|t| t.symbol));
+                at = end;
             }
-            let mut token = shelf.tokens[at];
-            token.span.file = file;
-            if token.kind.has_symbol() {
-                let place = token.symbol.0 as usize;
-                token.symbol = *symbols[place].get_or_insert_with(|| interner.intern(&shelf.names[place]));
-            }
-            out.push(token);
-            at += 1;
+            mentions.sort_unstable();
+            mentions.dedup();
+            let is_vector = |s: &Symbol| builtins::vector_names().any(|name| name == self.interner.name(*s));
+            let vectors = mentions.iter().copied().filter(|s| d.unnamed && is_vector(s)).collect();
+            let names = d.names.clone();
+            let implied = names.iter().any(|name| self.interner.name(*name).starts_with("__wb_"));
+            items.push(Item { names, mentions, vectors, unnamed: d.unnamed, implied, class: d.class, members });
+        }
+        (items, numbers)
+    }
+
+    /// What a text reaches of some texts of the library by the names that `interner` has met; their files go to `sources`.
+    pub fn reached(&self, parts: &[&'static Part], sources: &mut SourceMap, interner: &Interner) -> Library {
+        let mut is_open = vec![false; self.books.len()];
+        parts.iter().for_each(|part| is_open[place(part)] = true);
+        let open = || self.books.iter().enumerate().filter(|(b, _)| is_open[*b]);
+        for (number, book) in open() {
+            sources.add_common(number as u32, book.file.clone());
+        }
+        let mut reach = Reach {
+            shelf: self,
+            is_open: &is_open,
+            wanted: vec![false; self.count as usize],
+            seen: Vec::new(),
+            work: Vec::new(),
+        };
+        interner.met().for_each(|symbol| reach.see(symbol));
+        reach.close();
+        let Reach { wanted, .. } = reach;
+        let items = open().flat_map(|(_, book)| (book.first..).zip(&book.items));
+        let declared = items.filter(|(number, _)| wanted[*number as usize]).flat_map(|(_, item)| &item.names);
+        let namespaces = open().flat_map(|(_, book)| &book.namespaces);
+        let names = self.names.reached(declared.chain(namespaces).copied());
+        Library { books: open().map(|(_, book)| book.clone()).collect(), wanted, names }
+    }
+}
+
+/// Where among all a text stands.
+fn place(part: &'static Part) -> usize {
+    all().iter().position(|p| std::ptr::eq(*p, part)).unwrap_or(usize::MAX - 1)
+}
+
+/// What is being found to be reached.
+struct Reach<'s> {
+    shelf: &'s Shelf,
+    is_open: &'s [bool],
+    /// By number.
+    wanted: Vec<bool>,
+    /// By symbol.
+    seen: Vec<bool>,
+    work: Vec<(usize, usize)>,
+}
+
+impl Reach<'_> {
+    fn has_seen(&self, symbol: Symbol) -> bool {
+        self.seen.get(symbol.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// A name is mentioned.
+    fn see(&mut self, symbol: Symbol) {
+        let index = symbol.0 as usize;
+        if self.seen.len() <= index {
+            self.seen.resize(index + 256, false);
+        }
+        if !std::mem::replace(&mut self.seen[index], true)
+            && let Some(items) = self.shelf.declares.get(&symbol)
+        {
+            self.work.extend(items.iter().filter(|(book, _)| self.is_open[*book]));
         }
     }
-    (files, out)
+
+    fn wants(&self, book: usize, item: usize) -> bool {
+        self.wanted[self.shelf.books[book].first as usize + item]
+    }
+
+    /// Whether a type that an operator mentions is wanted.
+    fn has_type_of(&self, operator: &Item) -> bool {
+        let mut declared = operator.mentions.iter().filter_map(|name| self.shelf.declares.get(name)).flatten();
+        // Vectors are nobody's declaration.
+        declared.any(|(b, i)| self.is_open[*b] && self.wants(*b, *i))
+            || operator.vectors.iter().any(|vector| self.has_seen(*vector))
+    }
+
+    fn close(&mut self) {
+        let shelf = self.shelf;
+        loop {
+            while let Some((b, i)) = self.work.pop() {
+                let book = &shelf.books[b];
+                let item = &book.items[i];
+                // A member waits for its class.
+                if self.wants(b, i) || item.class.is_some_and(|class| !self.wants(b, class)) {
+                    continue;
+                }
+                self.wanted[book.first as usize + i] = true;
+                for &member in &item.members {
+                    let item = &book.items[member];
+                    if item.unnamed || item.implied || item.names.iter().any(|name| self.has_seen(*name)) {
+                        self.work.push((b, member));
+                    }
+                }
+                item.mentions.iter().for_each(|mention| self.see(*mention));
+            }
+            // An operator is wanted as soon as a type that it mentions is.
+            for (b, book) in shelf.books.iter().enumerate().filter(|(b, _)| self.is_open[*b]) {
+                for &i in &book.operators {
+                    if !self.wants(b, i) && self.has_type_of(&book.items[i]) {
+                        self.work.push((b, i));
+                    }
+                }
+            }
+            if self.work.is_empty() {
+                break;
+            }
+        }
+    }
+}
+
+/// What a text reaches of the library.
+#[derive(Debug, Default)]
+pub struct Library {
+    books: Vec<Arc<Book>>,
+    wanted: Vec<bool>,
+    /// What the text's own parse is to know of it.
+    pub(super) names: Names,
+}
+
+impl Library {
+    /// The trees, in order.
+    pub(super) fn units(&self) -> impl Iterator<Item = &TranslationUnit> {
+        self.books.iter().map(|book| &book.unit)
+    }
+
+    /// Whether the declaration of a number is reached.
+    pub(super) fn wants(&self, number: u32) -> bool {
+        number == NO_NUMBER || self.wanted[number as usize]
+    }
+
+    /// The members of a struct: of one of the library those that are reached.
+    pub(super) fn members<'a>(&'a self, decl: &'a StructDecl) -> impl Iterator<Item = &'a Member> {
+        decl.members.iter().filter(|member| self.wants(member.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_declaration_of_the_library_is_read_once() {
+        let parts = all();
+        let shelf = Shelf::default().with(&parts);
+        let mut found = vec![0; shelf.count as usize];
+        fn count(items: &crate::front::ast::Items, found: &mut [u32]) {
+            assert_eq!(items.list.len(), items.numbers.len());
+            let mut last = NO_NUMBER;
+            for (item, &number) in items.list.iter().zip(&items.numbers) {
+                // One declaration may make several.
+                if number != NO_NUMBER && number != last {
+                    found[number as usize] += 1;
+                }
+                last = number;
+                match item {
+                    Tree::Namespace(namespace) => count(&namespace.items, found),
+                    Tree::Struct(decl) => {
+                        let numbers = decl.members.iter().map(|m| m.number).filter(|n| *n != NO_NUMBER);
+                        numbers.for_each(|n| found[n as usize] += 1);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        shelf.books.iter().for_each(|book| count(&book.unit.items, &mut found));
+        for book in &shelf.books {
+            for (number, item) in (book.first..).zip(&book.items) {
+                let names: Vec<&str> = item.names.iter().map(|name| shelf.interner.name(*name)).collect();
+                assert_eq!(found[number as usize], 1, "{}: {names:?}", book.file.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_read_before_changes_nothing() {
+        let text = "#include <torch/extension.h>\ntorch::Tensor f(torch::Tensor x) { return x.exp() + 1; }";
+        let compile = || {
+            let mut sources = SourceMap::new();
+            let (module, diags) = super::super::compile(&mut sources, "a.cu", text, &Options::default());
+            assert!(diags.is_empty(), "{diags:?}");
+            module.to_string()
+        };
+        let before = compile();
+        Shelf::now().with(&all());
+        assert_eq!(compile(), before);
+    }
 }

@@ -108,9 +108,24 @@ impl SourceMap {
         FileId(self.files.len() as u32 - 1)
     }
 
+    /// How many texts were added, for [`SourceMap::rewind`].
+    pub fn mark(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Forgets what was added since `mark`.
+    pub fn rewind(&mut self, mark: usize) {
+        self.files.truncate(mark);
+    }
+
+    /// The handle of a text of that number, in all compilations.
+    pub fn common_id(number: u32) -> FileId {
+        FileId(COMMON + number)
+    }
+
     /// Adds a text that has one number, and so one handle, in all compilations.
     pub fn add_common(&mut self, number: u32, file: SourceFile) -> FileId {
-        let id = FileId(COMMON + number);
+        let id = Self::common_id(number);
         if self.file(id).is_none() {
             self.common.push((id, file));
         }

@@ -1,6 +1,6 @@
 //! Declarations.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Compound, Expr, Ident, Name, TemplateParam, TypeName};
 use crate::source::Span;
@@ -18,7 +18,7 @@ pub enum Item {
     /// `enum`.
     Enum(EnumDecl),
     /// `struct`, `class` or `union`, complete or not.
-    Struct(Rc<StructDecl>),
+    Struct(Arc<StructDecl>),
     /// `static_assert(cond, "text")`.
     StaticAssert(StaticAssert),
     /// `namespace a { ... }`
@@ -41,10 +41,22 @@ pub struct Namespace {
     /// `inline namespace`.
     pub is_inline: bool,
     /// What it holds.
-    pub items: Vec<Item>,
+    pub items: Items,
     /// Its head.
     pub span: Span,
 }
+
+/// Declarations at namespace scope, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Items {
+    /// The declarations.
+    pub list: Vec<Item>,
+    /// In the library the number of each, [`NO_NUMBER`] without; else nothing.
+    pub numbers: Vec<u32>,
+}
+
+/// The number of a declaration that is read wherever what it stands in is.
+pub const NO_NUMBER: u32 = u32::MAX;
 
 /// `namespace a = b::c;`
 #[derive(Debug, Clone)]
@@ -198,7 +210,7 @@ pub struct Declaration {
     /// Specifiers.
     pub specs: Specifiers,
     /// `alignas(n)`, `__align__(n)`.
-    pub align: Option<Rc<Expr>>,
+    pub align: Option<Arc<Expr>>,
     /// One entry per declarator.
     pub vars: Vec<VarDecl>,
     /// All of it.
@@ -307,7 +319,7 @@ pub struct StructDecl {
     /// What stands in the braces.
     pub members: Vec<Member>,
     /// `alignas(n)`, `__align__(n)`.
-    pub align: Option<Rc<Expr>>,
+    pub align: Option<Arc<Expr>>,
     /// It has braces.
     pub complete: bool,
     /// All of it.
@@ -334,6 +346,8 @@ pub struct Member {
     pub kind: MemberKind,
     /// All of it.
     pub span: Span,
+    /// As in [`Items::numbers`].
+    pub number: u32,
 }
 
 /// What a member is.
@@ -348,7 +362,7 @@ pub enum MemberKind {
     /// An enum.
     Enum(EnumDecl),
     /// A struct. One without a name that no field follows lends its members to the struct around it.
-    Struct(Rc<StructDecl>),
+    Struct(Arc<StructDecl>),
     /// `static_assert`.
     StaticAssert(StaticAssert),
     /// `using Base::f;`

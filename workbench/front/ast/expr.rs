@@ -1,6 +1,6 @@
 //! Expressions.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Compound, Ident, Init, Name, ParamDecl, Specifiers, TemplateHead, TypeName};
 use crate::source::Span;
@@ -196,7 +196,7 @@ pub enum ExprKind {
         entries: Vec<Init>,
     },
     /// `[...](...) { ... }`
-    Lambda(Rc<Lambda>),
+    Lambda(Arc<Lambda>),
     /// `sizeof(T)`
     SizeofType(Box<TypeName>),
     /// `sizeof expr`

@@ -1,6 +1,6 @@
 //! Names and types.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Expr, Interner, ParamDecl, StructDecl, Symbol, TemplateHead};
 use crate::source::Span;
@@ -34,7 +34,7 @@ pub struct NamePart {
     /// The identifier.
     pub ident: Ident,
     /// `< ... >` after it; `Some` of nothing for `<>`.
-    pub args: Option<Rc<[TemplateArg]>>,
+    pub args: Option<Arc<[TemplateArg]>>,
 }
 
 impl NamePart {
@@ -146,9 +146,9 @@ pub enum BaseType {
     /// `decltype(auto)`.
     DecltypeAuto,
     /// `decltype(e)`.
-    Decltype(Rc<Expr>),
+    Decltype(Arc<Expr>),
     /// A struct without a name, defined right here.
-    Struct(Rc<StructDecl>),
+    Struct(Arc<StructDecl>),
     /// Any other name, `typename X<T>::type` included: a typedef, `size_t`, `float4`, an enum, a struct, a template parameter.
     Named(Name),
 }
@@ -180,7 +180,7 @@ pub enum TypeLayer {
     /// `[n]`; `[]` has no size.
     Array(Option<Box<Expr>>),
     /// A function with these parameters; the layers before it are its result. `int (*)(float)` is `[Function, Pointer]`.
-    Function(Rc<[ParamDecl]>),
+    Function(Arc<[ParamDecl]>),
 }
 
 /// A type as written. `layers` run from the base outward: `int *a[3]` is `[Pointer, Array(3)]` and reads "array of 3 of pointer to int".

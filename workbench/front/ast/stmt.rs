@@ -1,6 +1,6 @@
 //! Statements.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{
     Alias, Declaration, EnumDecl, Expr, Ident, Name, NamespaceAlias, Specifiers, StaticAssert, StructDecl, TypeName,
@@ -41,7 +41,7 @@ pub enum StmtKind {
     /// A local enum.
     Enum(EnumDecl),
     /// A local struct.
-    Struct(Rc<StructDecl>),
+    Struct(Arc<StructDecl>),
     /// `static_assert`.
     StaticAssert(StaticAssert),
     /// `using namespace a::b;`

@@ -1,6 +1,6 @@
 //! Calls of what is built in: intrinsics by their records, math functions, `assert`.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::call::{count, given, list};
 use super::expr::bare;
@@ -161,7 +161,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn std_extreme(
         &mut self,
         ident: &Ident,
-        explicit: Option<&'a Rc<[TemplateArg]>>,
+        explicit: Option<&'a Arc<[TemplateArg]>>,
         args: &'a [Expr],
         span: Span,
     ) -> Option<Typed> {

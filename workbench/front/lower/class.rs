@@ -355,7 +355,7 @@ impl<'a> Lowerer<'a> {
         let bases = self.bases(s, decl, &mut fine);
         let mut fields: Vec<Field> = Vec::new();
         let mut methods: Vec<&'a FunctionDecl> = Vec::new();
-        for member in &decl.members {
+        for member in self.library.members(decl) {
             fine &= self.member_declaration(s, member, &mut fields, &mut methods);
         }
         let align = self.asked_alignment(decl.align.as_deref());

@@ -116,7 +116,7 @@ impl<'a> Lowerer<'a> {
         let own = Ty::new(Kind::Struct(s.clone()));
         let mut defaulted = Vec::new();
         let mut deleted_default = false;
-        for member in &decl.members {
+        for member in self.library.members(decl) {
             if let MemberKind::Function(f) = &member.kind
                 && matches!(f.kind, crate::front::ast::FunctionKind::Constructor)
             {

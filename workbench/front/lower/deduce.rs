@@ -98,7 +98,7 @@ impl<'a> Lowerer<'a> {
         let TemplateKind::Struct { decl, .. } = &self.template(index).kind else { return None };
         let decl = *decl;
         let shapes: Vec<Arg> = args.iter().map(Arg::from).collect();
-        for member in &decl.members {
+        for member in self.library.members(decl) {
             let MemberKind::Function(function) = &member.kind else { continue };
             if !matches!(function.kind, FunctionKind::Constructor) || !function.templates.is_empty() {
                 continue;

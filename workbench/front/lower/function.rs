@@ -426,6 +426,7 @@ impl<'a> Lowerer<'a> {
 
     /// The handle of a function, made when first needed.
     pub(super) fn func_id(&mut self, index: FuncIndex) -> FuncId {
+        let ours = self.in_library(self.func(index).span);
         let info = &mut self.funcs[index.0 as usize];
         if let Some(id) = info.id {
             return id;
@@ -438,7 +439,7 @@ impl<'a> Lowerer<'a> {
                 let is_number = |ty: &Ty| ty.arithmetic().is_some();
                 let plain = info.template.is_none() && info.this.is_none() && info.role == Role::Plain;
                 let numbers = info.params.iter().all(is_number) && (info.ret.is_void() || is_number(&info.ret));
-                let ours = self.library.contains(&info.span.file) && !info.display.starts_with(super::launch::ENTRY);
+                let ours = ours && !info.display.starts_with(super::launch::ENTRY);
                 if plain && numbers && !ours { FuncKind::Host } else { FuncKind::HostHelper }
             }
             Side::Device | Side::Both => FuncKind::Device,
@@ -542,7 +543,7 @@ impl<'a> Lowerer<'a> {
 
     /// Where a name is declared further down at namespace scope.
     pub(super) fn declared_later(&self, name: Symbol) -> Option<Span> {
-        self.unit.items.iter().find_map(|item| match item {
+        self.unit.items.list.iter().find_map(|item| match item {
             Item::Function(f) if f.name.last().name == name => Some(f.name.span),
             Item::Variables(d) => d.vars.iter().find(|v| v.name.name == name).map(|v| v.name.span),
             Item::Alias(a) if a.name.name == name => Some(a.name.span),

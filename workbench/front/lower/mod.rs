@@ -73,9 +73,10 @@ pub use builder::Builder;
 pub use names::nearest;
 
 use super::ast::{
-    BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
+    BaseType, Compound, Expr, Init, Interner, Item, Items, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
     TypeName,
 };
+use super::shelf::Library;
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Shared, Slot, Value};
@@ -359,7 +360,9 @@ type OverloadSet = (Rc<[Callable]>, Option<Rc<[TArg]>>);
 
 struct Lowerer<'a> {
     unit: &'a TranslationUnit,
-    library: &'a [FileId],
+    library: &'a Library,
+    /// What was written for the text, which stands in no file of the user's.
+    written: Option<FileId>,
     sources: &'a SourceMap,
     interner: &'a Interner,
     known: Known,
@@ -417,14 +420,14 @@ struct Lowerer<'a> {
     depth: u32,
 }
 
-/// Lowers a unit, then what of ours stands `after` it; what could not be lowered is left out and reported.
-/// `library` are the files of ours that stand before the text: what they declare is lowered only where it is used, and the
-/// text may declare its names anew. `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
+/// Lowers a unit after what it reaches of the `library`, then what of ours stands `after` it, in a file of its own; what could not be
+/// lowered is left out and reported. What the library declares is lowered only where it is used, and the text may declare its names anew.
+/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
 pub fn lower(
+    library: &Library,
     unit: &TranslationUnit,
-    after: Option<&TranslationUnit>,
+    after: Option<(FileId, &TranslationUnit)>,
     wanted: &[(String, TranslationUnit)],
-    library: &[FileId],
     sources: &SourceMap,
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
@@ -433,6 +436,7 @@ pub fn lower(
     let mut lowerer = Lowerer {
         unit,
         library,
+        written: after.map(|(file, _)| file),
         sources,
         interner,
         known,
@@ -472,12 +476,11 @@ pub fn lower(
         f: FuncState::outside(),
         depth: 0,
     };
-    for item in unit.items.iter().chain(after.into_iter().flat_map(|u| &u.items)) {
-        lowerer.item(item);
-        lowerer.drain();
-    }
+    library.units().for_each(|unit| lowerer.declarations(&unit.items));
+    lowerer.declarations(&unit.items);
+    after.into_iter().for_each(|(_, unit)| lowerer.declarations(&unit.items));
     for (shown, request) in wanted {
-        if let Some(Item::Alias(alias)) = request.items.last()
+        if let Some(Item::Alias(alias)) = request.items.list.last()
             && let BaseType::Named(name) = &alias.ty.base
         {
             lowerer.wanted_instance(name, shown);
@@ -492,6 +495,16 @@ pub fn lower(
 }
 
 impl<'a> Lowerer<'a> {
+    /// Declarations in order; of the library those that the text reaches.
+    fn declarations(&mut self, items: &'a Items) {
+        for (i, item) in items.list.iter().enumerate() {
+            if items.numbers.get(i).is_none_or(|number| self.library.wants(*number)) {
+                self.item(item);
+                self.drain();
+            }
+        }
+    }
+
     fn item(&mut self, item: &'a Item) {
         match item {
             Item::Function(func) => self.function(func),
@@ -557,7 +570,7 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a place lies in a text of ours rather than the user's.
     fn in_library(&self, span: Span) -> bool {
-        self.library.contains(&span.file)
+        span.file.is_common() || self.written == Some(span.file)
     }
 
     fn var(&self, id: VarId) -> &Variable {

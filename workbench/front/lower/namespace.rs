@@ -31,10 +31,7 @@ impl<'a> Lowerer<'a> {
             self.scopes.also(here, scope);
         }
         self.scopes.enter(scope);
-        for item in &decl.items {
-            self.item(item);
-            self.drain();
-        }
+        self.declarations(&decl.items);
         self.scopes.enter(here);
     }
 

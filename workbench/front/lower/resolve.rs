@@ -5,8 +5,6 @@ use super::find::Found;
 use super::names::{Decl, nearest};
 use super::tree::Node;
 use crate::diagnostic::{Code, Diagnostic};
-use std::rc::Rc;
-
 use crate::front::ast::{
     Alias, BaseType, EnumDecl, Expr, ExprKind, Name, ParamDecl, StaticAssert, StructDecl, Symbol, TypeLayer, TypeName,
 };
@@ -93,8 +91,8 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A struct without a name, which several declarators may share.
-    fn unnamed_struct(&mut self, decl: &'a Rc<StructDecl>) -> Ty {
-        let key = Rc::as_ptr(decl);
+    fn unnamed_struct(&mut self, decl: &'a StructDecl) -> Ty {
+        let key: *const StructDecl = decl;
         let here = self.scopes.current();
         if let Some((_, _, ty)) = self.unnamed.iter().find(|(k, scope, _)| *k == key && *scope == here) {
             return ty.clone();

@@ -7,15 +7,15 @@ use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Alias, BaseType, Declaration, ExprKind, Ident, Init, Item, Name, Namespace, NamespaceAlias, StaticAssert,
-    TemplateHead, TypeLayer, TypeName, VarDecl,
+    Alias, BaseType, Declaration, ExprKind, Ident, Init, Item, Items, NO_NUMBER, Name, Namespace, NamespaceAlias,
+    StaticAssert, TemplateHead, TypeLayer, TypeName, VarDecl,
 };
 use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
 use crate::source::Span;
 
 impl Parser<'_> {
     /// translation-unit, or the inside of a namespace when `nested`: then the closing brace is left.
-    pub(super) fn items(&mut self, nested: bool, out: &mut Vec<Item>) {
+    pub(super) fn items(&mut self, nested: bool, out: &mut Items) {
         loop {
             match self.kind() {
                 T::Eof => return,
@@ -29,6 +29,9 @@ impl Parser<'_> {
                     if self.item(out).is_err() {
                         self.skip_item(start, mark);
                     }
+                    if !self.numbers.is_empty() {
+                        out.numbers.resize(out.list.len(), self.number(start));
+                    }
                     if self.pos == start {
                         self.bump();
                     }
@@ -37,8 +40,13 @@ impl Parser<'_> {
         }
     }
 
+    /// The number of the declaration that starts at a token.
+    pub(super) fn number(&self, start: usize) -> u32 {
+        self.numbers.get(&start).copied().unwrap_or(NO_NUMBER)
+    }
+
     /// declaration, at namespace scope.
-    fn item(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+    fn item(&mut self, out: &mut Items) -> PResult<()> {
         match self.kind() {
             T::Keyword(K::Namespace) => self.namespace(false, out),
             T::Keyword(K::Inline) if self.kind_at(1) == T::Keyword(K::Namespace) => {
@@ -50,15 +58,15 @@ impl Parser<'_> {
                 self.bump();
                 self.linkage(out)
             }
-            _ => self.declaration(out),
+            _ => self.declaration(&mut out.list),
         }
     }
 
     /// namespace-definition: `namespace a::b { ... }`; or `namespace a = b::c;`.
-    fn namespace(&mut self, is_inline: bool, out: &mut Vec<Item>) -> PResult<()> {
+    fn namespace(&mut self, is_inline: bool, out: &mut Items) -> PResult<()> {
         if self.kind_at(1) == T::Ident && self.kind_at(2) == T::Assign {
             let alias = self.namespace_alias()?;
-            out.push(Item::NamespaceAlias(alias));
+            out.list.push(Item::NamespaceAlias(alias));
             return Ok(());
         }
         let start = self.bump().span;
@@ -79,17 +87,18 @@ impl Parser<'_> {
             last.1 = is_inline;
         }
         let span = self.since(start);
-        let mut items = Vec::new();
+        let mut items = Items::default();
         self.namespace_body(&names, &mut items)?;
         while let Some((name, is_inline)) = names.pop() {
-            items = vec![Item::Namespace(Namespace { name, is_inline, items, span })];
+            let list = vec![Item::Namespace(Namespace { name, is_inline, items, span })];
+            items = Items { numbers: vec![NO_NUMBER; list.len()], list };
         }
-        out.append(&mut items);
+        out.list.append(&mut items.list);
         Ok(())
     }
 
     /// Opens namespaces one in the other and reads what they hold.
-    fn namespace_body(&mut self, names: &[(Option<Ident>, bool)], items: &mut Vec<Item>) -> PResult<()> {
+    fn namespace_body(&mut self, names: &[(Option<Ident>, bool)], items: &mut Items) -> PResult<()> {
         let Some(((name, is_inline), rest)) = names.split_first() else { return self.braced_items(items) };
         let scope = match name {
             Some(name) => {
@@ -127,10 +136,10 @@ impl Parser<'_> {
     }
 
     /// `{ declarations }` of `extern "C"`.
-    fn linkage(&mut self, out: &mut Vec<Item>) -> PResult<()> {
-        let first = out.len();
+    fn linkage(&mut self, out: &mut Items) -> PResult<()> {
+        let first = out.list.len();
         let result = self.nested(|p| p.braced_items(out));
-        for item in &mut out[first..] {
+        for item in &mut out.list[first..] {
             match item {
                 Item::Function(func) => (func.specs.is_extern, func.specs.extern_c) = (true, true),
                 Item::Variables(decl) => decl.specs.extern_c = true,
@@ -141,7 +150,7 @@ impl Parser<'_> {
     }
 
     /// `{ declarations }`
-    fn braced_items(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+    fn braced_items(&mut self, out: &mut Items) -> PResult<()> {
         self.expect(T::LBrace)?;
         self.items(true, out);
         self.eat(T::RBrace);

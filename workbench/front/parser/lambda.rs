@@ -1,6 +1,6 @@
 //! Lambdas, folds and launches.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::expr::fold_operator;
 use super::names::NameKind;
@@ -123,7 +123,7 @@ impl Parser<'_> {
             })
         })?;
         let span = lambda.span;
-        self.node(ExprKind::Lambda(Rc::new(lambda)), span, below)
+        self.node(ExprKind::Lambda(Arc::new(lambda)), span, below)
     }
 
     #[inline(never)]

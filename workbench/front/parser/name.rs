@@ -1,6 +1,6 @@
 //! Names: qualified ones, template arguments, operators as names.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::lookahead::Position;
 use super::names::{Entry, NameKind, ScopeId};
@@ -146,7 +146,7 @@ impl Parser<'_> {
     }
 
     /// `< ... >`
-    pub(super) fn template_args(&mut self) -> PResult<Rc<[TemplateArg]>> {
+    pub(super) fn template_args(&mut self) -> PResult<Arc<[TemplateArg]>> {
         let open = self.peek().span;
         self.nested(|p| {
             let outer = std::mem::replace(&mut p.in_angle, true);
@@ -156,7 +156,7 @@ impl Parser<'_> {
         })
     }
 
-    fn template_arg_list(&mut self, open: Span) -> PResult<Rc<[TemplateArg]>> {
+    fn template_arg_list(&mut self, open: Span) -> PResult<Arc<[TemplateArg]>> {
         self.bump();
         let mut args = Vec::new();
         if !self.at_angle_close() {

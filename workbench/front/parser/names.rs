@@ -1,7 +1,10 @@
 //! What names mean while parsing: C++ cannot be parsed without knowing which names are types, and which are templates.
 
-use crate::front::ast::{Interner, Symbol};
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap as HashMap;
+
+use crate::front::ast::{Interner, Symbol};
 
 /// Most names and scopes that re-entering a scope brings back; names beyond them are read as unknown ones.
 const MAX_REOPENED: usize = 4096;
@@ -43,7 +46,7 @@ impl Entry {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Scope {
     /// A struct whose members have been read.
     complete: bool,
@@ -51,7 +54,7 @@ struct Scope {
     bases: Vec<ScopeId>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Frame {
     /// Where its part of the undo log starts.
     mark: usize,
@@ -62,23 +65,40 @@ struct Frame {
 }
 
 /// Scoped declarations: what each symbol means now, and what to restore when scopes end.
-#[derive(Debug, Default)]
-pub(super) struct Names {
+#[derive(Debug, Clone, Default)]
+pub struct Names {
     entries: Vec<Entry>,
     undo: Vec<(Symbol, Entry)>,
     frames: Vec<Frame>,
-    scopes: Vec<Scope>,
+    /// Shared with the texts that follow, until one changes them.
+    scopes: Vec<Arc<Scope>>,
     globals: HashMap<Symbol, Entry>,
 }
 
 impl Names {
+    /// What a text knows that follows the texts which declared these, and of their names reaches `reached`.
+    pub fn reached(&self, reached: impl Iterator<Item = Symbol>) -> Names {
+        let mut names = Names {
+            entries: vec![Entry::default(); self.entries.len()],
+            scopes: self.scopes.clone(),
+            ..Names::default()
+        };
+        for symbol in reached {
+            if let Some(entry) = self.globals.get(&symbol) {
+                *names.entry(symbol) = *entry;
+                names.globals.insert(symbol, *entry);
+            }
+        }
+        names
+    }
+
     /// What a name stands for here.
-    pub fn kind(&mut self, symbol: Symbol, interner: &Interner) -> NameKind {
+    pub(super) fn kind(&mut self, symbol: Symbol, interner: &Interner) -> NameKind {
         self.lookup(symbol, interner).kind
     }
 
     /// All that is known of a name here.
-    pub fn lookup(&mut self, symbol: Symbol, interner: &Interner) -> Entry {
+    pub(super) fn lookup(&mut self, symbol: Symbol, interner: &Interner) -> Entry {
         let entry = self.entry(symbol);
         if entry.kind == NameKind::Unseen {
             entry.kind = if is_builtin_type(interner.name(symbol)) { NameKind::Type } else { NameKind::Free };
@@ -87,7 +107,7 @@ impl Names {
     }
 
     /// What a name stands for in a scope, its bases included.
-    pub fn member(&self, scope: ScopeId, symbol: Symbol) -> Option<Entry> {
+    pub(super) fn member(&self, scope: ScopeId, symbol: Symbol) -> Option<Entry> {
         let mut found = None;
         self.visit(scope, &mut |scope| {
             found = scope.members.get(&symbol).copied();
@@ -97,17 +117,17 @@ impl Names {
     }
 
     /// What `::name` stands for.
-    pub fn global(&self, symbol: Symbol) -> Option<Entry> {
+    pub(super) fn global(&self, symbol: Symbol) -> Option<Entry> {
         self.globals.get(&symbol).copied()
     }
 
     /// Declares a name until the current scope ends; what a template declares outlives the template's parameters.
-    pub fn declare(&mut self, symbol: Symbol, kind: NameKind) {
+    pub(super) fn declare(&mut self, symbol: Symbol, kind: NameKind) {
         self.declare_entry(symbol, Entry::plain(kind));
     }
 
     /// [`Names::declare`] with all that is known.
-    pub fn declare_entry(&mut self, symbol: Symbol, entry: Entry) {
+    pub(super) fn declare_entry(&mut self, symbol: Symbol, entry: Entry) {
         let frame = self.frames.iter().rposition(|f| !f.params);
         let above = frame.map_or(0, |f| f + 1);
         let at = self.frames.get(above).map_or(self.undo.len(), |f| f.mark);
@@ -120,60 +140,60 @@ impl Names {
             }
             Some(frame) => {
                 if let Some(scope) = self.frames[frame].scope {
-                    self.scopes[scope.0 as usize].members.insert(symbol, entry);
+                    self.scope_mut(scope).members.insert(symbol, entry);
                 }
             }
         }
     }
 
     /// Declares a function; a name stays a template once one of its overloads is.
-    pub fn declare_function(&mut self, symbol: Symbol, template: bool, interner: &Interner) {
+    pub(super) fn declare_function(&mut self, symbol: Symbol, template: bool, interner: &Interner) {
         let old = self.lookup(symbol, interner);
         let template = template || old.kind == NameKind::Value && old.template;
         self.declare_entry(symbol, Entry { kind: NameKind::Value, template, scope: None });
     }
 
     /// Declares a parameter of the template whose head is being read.
-    pub fn declare_param(&mut self, symbol: Symbol, kind: NameKind, template: bool) {
+    pub(super) fn declare_param(&mut self, symbol: Symbol, kind: NameKind, template: bool) {
         let entry = Entry { kind, template, scope: None };
         let old = std::mem::replace(self.entry(symbol), entry);
         self.undo.push((symbol, old));
     }
 
     /// A point in time, for [`Names::declared_since`].
-    pub fn mark(&self) -> usize {
+    pub(super) fn mark(&self) -> usize {
         self.undo.len()
     }
 
     /// Names declared since `mark` in scopes that are still open.
-    pub fn declared_since(&self, mark: usize) -> impl Iterator<Item = Symbol> {
+    pub(super) fn declared_since(&self, mark: usize) -> impl Iterator<Item = Symbol> {
         self.undo.iter().skip(mark).map(|&(symbol, _)| symbol)
     }
 
     /// Opens a scope.
-    pub fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         self.frames.push(Frame { mark: self.undo.len(), scope: None, params: false });
     }
 
     /// Opens the scope of a template's parameters.
-    pub fn open_params(&mut self) {
+    pub(super) fn open_params(&mut self) {
         self.frames.push(Frame { mark: self.undo.len(), scope: None, params: true });
     }
 
     /// Makes a scope that can be entered several times.
-    pub fn new_scope(&mut self) -> ScopeId {
-        self.scopes.push(Scope::default());
+    pub(super) fn new_scope(&mut self) -> ScopeId {
+        self.scopes.push(Arc::default());
         ScopeId(self.scopes.len() as u32 - 1)
     }
 
     /// Opens a scope that has been open before, or is new.
-    pub fn reopen(&mut self, scope: ScopeId) {
+    pub(super) fn reopen(&mut self, scope: ScopeId) {
         self.frames.push(Frame { mark: self.undo.len(), scope: Some(scope), params: false });
         self.import(scope);
     }
 
     /// Makes the names of a scope known in the current one.
-    pub fn import(&mut self, scope: ScopeId) {
+    pub(super) fn import(&mut self, scope: ScopeId) {
         let mut found: Vec<(Symbol, Entry)> = Vec::new();
         self.visit(scope, &mut |scope| {
             found.extend(scope.members.iter().map(|(&s, &e)| (s, e)).take(MAX_REOPENED.saturating_sub(found.len())));
@@ -187,7 +207,7 @@ impl Names {
     }
 
     /// Makes the names of a scope members of the current one: inline namespaces, enums without names.
-    pub fn merge(&mut self, scope: ScopeId) {
+    pub(super) fn merge(&mut self, scope: ScopeId) {
         let members: Vec<(Symbol, Entry)> =
             self.scopes[scope.0 as usize].members.iter().map(|(&s, &e)| (s, e)).collect();
         for (symbol, entry) in members {
@@ -196,18 +216,22 @@ impl Names {
     }
 
     /// Notes that the members of a struct have been read.
-    pub fn complete(&mut self, scope: ScopeId) {
-        self.scopes[scope.0 as usize].complete = true;
+    pub(super) fn complete(&mut self, scope: ScopeId) {
+        self.scope_mut(scope).complete = true;
     }
 
     /// Whether the members of a struct have been read.
-    pub fn is_complete(&self, scope: ScopeId) -> bool {
+    pub(super) fn is_complete(&self, scope: ScopeId) -> bool {
         self.scopes[scope.0 as usize].complete
     }
 
     /// Adds a base to a struct's scope.
-    pub fn add_base(&mut self, scope: ScopeId, base: ScopeId) {
-        self.scopes[scope.0 as usize].bases.push(base);
+    pub(super) fn add_base(&mut self, scope: ScopeId, base: ScopeId) {
+        self.scope_mut(scope).bases.push(base);
+    }
+
+    fn scope_mut(&mut self, scope: ScopeId) -> &mut Scope {
+        Arc::make_mut(&mut self.scopes[scope.0 as usize])
     }
 
     /// Visits a scope and its bases, nearest first, until told to stop; each once.
@@ -229,7 +253,7 @@ impl Names {
     }
 
     /// Ends the innermost scope.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         let mark = self.frames.pop().map_or(0, |f| f.mark);
         while self.undo.len() > mark {
             if let Some((symbol, old)) = self.undo.pop() {

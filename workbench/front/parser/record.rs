@@ -1,6 +1,6 @@
 //! `struct`, `class` and `union`.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::lookahead::Position;
 use super::names::{Entry, NameKind, ScopeId};
@@ -8,8 +8,8 @@ use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Access, Base, BaseType, Declaration, Expr, FunctionDecl, Ident, Item, Member, MemberKind, Name, StructDecl,
-    StructKey, TemplateHead, TypeName, VarDecl,
+    Access, Base, BaseType, Declaration, Expr, FunctionDecl, Ident, Item, Member, MemberKind, NO_NUMBER, Name,
+    StructDecl, StructKey, TemplateHead, TypeName, VarDecl,
 };
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
@@ -35,7 +35,7 @@ impl Parser<'_> {
         &mut self,
         templates: &mut Vec<TemplateHead>,
         typedef: bool,
-        out: &mut Option<Rc<StructDecl>>,
+        out: &mut Option<Arc<StructDecl>>,
     ) -> PResult<BaseType> {
         self.nested_by(4, |p| {
             let outer = std::mem::replace(&mut p.in_angle, false);
@@ -50,7 +50,7 @@ impl Parser<'_> {
         &mut self,
         templates: &mut Vec<TemplateHead>,
         typedef: bool,
-        out: &mut Option<Rc<StructDecl>>,
+        out: &mut Option<Arc<StructDecl>>,
     ) -> PResult<BaseType> {
         let start = self.bump();
         let key = match start.kind {
@@ -83,7 +83,7 @@ impl Parser<'_> {
                 }
                 // `struct S* p;` declares `S` where nothing has.
                 if alone || (!known && name.simple().is_some() && templates.is_empty()) {
-                    *out = Some(Rc::new(StructDecl {
+                    *out = Some(Arc::new(StructDecl {
                         key,
                         templates: std::mem::take(templates),
                         name: Some(name.clone()),
@@ -131,7 +131,7 @@ impl Parser<'_> {
         } else if name.is_none() && self.at(T::Semi) {
             self.names.merge(scope);
         }
-        let decl = Rc::new(StructDecl {
+        let decl = Arc::new(StructDecl {
             key,
             templates: std::mem::take(templates),
             name: name.clone(),
@@ -173,7 +173,7 @@ impl Parser<'_> {
     }
 
     /// `alignas(n)`, `__align__(n)` and hints; the alignment.
-    fn struct_attributes(&mut self) -> PResult<Option<Rc<Expr>>> {
+    fn struct_attributes(&mut self) -> PResult<Option<Arc<Expr>>> {
         let mut align = None;
         loop {
             match self.kind() {
@@ -255,10 +255,12 @@ impl Parser<'_> {
                         self.bump();
                         continue;
                     }
-                    let (start, mark) = (self.pos, self.names.mark());
+                    let (start, mark, first) = (self.pos, self.names.mark(), inside.members.len());
                     if self.member(Vec::new(), &mut inside).is_err() {
                         self.skip_item(start, mark);
                     }
+                    let number = self.number(start);
+                    inside.members[first..].iter_mut().for_each(|member| member.number = number);
                     if self.pos == start {
                         self.bump();
                     }
@@ -311,7 +313,12 @@ impl Parser<'_> {
             T::Keyword(K::StaticAssert) => {
                 let assertion = self.static_assertion()?;
                 let span = assertion.span;
-                inside.members.push(Member { access: inside.access, kind: MemberKind::StaticAssert(assertion), span });
+                inside.members.push(Member {
+                    access: inside.access,
+                    kind: MemberKind::StaticAssert(assertion),
+                    span,
+                    number: NO_NUMBER,
+                });
                 return Ok(());
             }
             _ => {}
@@ -334,7 +341,7 @@ impl Parser<'_> {
                 }
                 _ => continue,
             };
-            inside.members.push(Member { access: inside.access, kind, span });
+            inside.members.push(Member { access: inside.access, kind, span, number: NO_NUMBER });
         }
     }
 
@@ -349,6 +356,7 @@ impl Parser<'_> {
                 access: inside.access,
                 kind: MemberKind::FriendType(ty),
                 span: self.since(start),
+                number: NO_NUMBER,
             });
             return Ok(());
         }
@@ -411,7 +419,7 @@ impl Parser<'_> {
             self.expect_function_end()?;
         }
         let kind = if is_friend { MemberKind::FriendFunction(func) } else { MemberKind::Function(func) };
-        inside.members.push(Member { access: inside.access, kind, span });
+        inside.members.push(Member { access: inside.access, kind, span, number: NO_NUMBER });
         if has_body {
             inside.pending.push(Pending { member: inside.members.len() - 1, body });
         }
@@ -482,7 +490,7 @@ impl Parser<'_> {
         self.expect_semi("this member")?;
         let span = self.since(start);
         let decl = Declaration { templates, specs: specs.specs, align: specs.align, vars, span };
-        inside.members.push(Member { access: inside.access, kind: MemberKind::Field(decl), span });
+        inside.members.push(Member { access: inside.access, kind: MemberKind::Field(decl), span, number: NO_NUMBER });
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Types: specifiers, and what they name together.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::lookahead::Position;
 use super::names::NameKind;
@@ -35,11 +35,11 @@ pub(super) struct DeclSpecs {
     /// The base is `void`, and a member of this sort follows.
     pub untyped: Option<Untyped>,
     pub launch_bounds: Vec<Expr>,
-    pub align: Option<Rc<Expr>>,
+    pub align: Option<Arc<Expr>>,
     /// An enum declared on the way.
     pub enum_decl: Option<EnumDecl>,
     /// A struct declared on the way.
-    pub struct_decl: Option<Rc<StructDecl>>,
+    pub struct_decl: Option<Arc<StructDecl>>,
     /// The type alone.
     pub ty_span: Span,
 }
@@ -230,7 +230,7 @@ impl Parser<'_> {
     }
 
     /// `alignas(n)`, `alignas(T)`, `__align__(n)`
-    pub(super) fn alignment(&mut self) -> PResult<Rc<Expr>> {
+    pub(super) fn alignment(&mut self) -> PResult<Arc<Expr>> {
         let start = self.bump().span;
         let open = self.expect(T::LParen)?;
         let expr = self.unangled(|p| {
@@ -241,7 +241,7 @@ impl Parser<'_> {
             p.node(ExprKind::AlignofType(Box::new(ty)), p.since(start), below)
         })?;
         self.expect_close(T::RParen, open)?;
-        Ok(Rc::new(expr))
+        Ok(Arc::new(expr))
     }
 
     /// `decltype(e)`, `decltype(auto)`
@@ -260,7 +260,7 @@ impl Parser<'_> {
             let text = "`decltype(...)::` is not supported";
             return Err(self.unsupported(span, text, "name the type first: `using T = decltype(...);`"));
         }
-        Ok(BaseType::Decltype(Rc::new(expr)))
+        Ok(BaseType::Decltype(Arc::new(expr)))
     }
 
     /// Whether a constructor, destructor or conversion starts at the name here: `S(`, `S::S(`, `S<T>::~S(`, `S::operator T(`.
