@@ -452,6 +452,10 @@ public:
         return is_contiguous() ? *this : __wb::op<Tensor>("contiguous", *this);
     }
     Tensor clone() const { return __wb::op<Tensor>("clone", *this); }
+    Tensor clone(MemoryFormat format) const {
+        Tensor copy = clone();
+        return format == MemoryFormat::Preserve ? copy : copy.contiguous(format);
+    }
     Tensor detach() const { return *this; }
     Tensor variable_data() const { return *this; }
     Tensor to(c10::TypeMeta dtype, bool = false, bool copy = false) const { return to(dtype.type, false, copy); }
@@ -945,6 +949,8 @@ inline Tensor empty_like(const Tensor& self, const TensorOptions& options, std::
     return empty(self.sizes(), TensorOptions(options.dtype_opt().value_or(self.scalar_type())).device(options.device_opt().value_or(self.device())), format);
 }
 inline Tensor empty_like(const Tensor& self, MemoryFormat format) { return empty_like(self, TensorOptions(), format); }
+inline Tensor zeros_like(const Tensor& self, MemoryFormat format) { return empty_like(self, format).zero_(); }
+inline Tensor ones_like(const Tensor& self, MemoryFormat format) { return empty_like(self, format).fill_(1); }
 inline Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options = TensorOptions()) {
     return __wb::op<Tensor>("full", size, value, options);
 }
@@ -1433,6 +1439,12 @@ struct arg {
     arg& noconvert(bool = true) { return *this; }
 };
 struct none {};
+
+// Of overloads the one that takes these.
+template <typename... Args> struct __wb_overload {
+    template <typename R> auto operator()(R (*function)(Args...)) const { return function; }
+};
+template <typename... Args> constexpr __wb_overload<Args...> overload_cast{};
 
 struct doc_ {
     void operator=(const char* text) const {

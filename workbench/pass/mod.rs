@@ -36,7 +36,12 @@ const MAX_NESTING: usize = 4;
 pub fn prepare_for_cpu(module: &mut Module) {
     inline::run(module);
     let launched = anchors::launched(module);
-    for (func, launched) in module.functions.iter_mut().zip(launched) {
+    // Most helpers have no callers left.
+    let reached = reachable(module);
+    for ((func, launched), reached) in module.functions.iter_mut().zip(launched).zip(reached) {
+        if !reached {
+            continue;
+        }
         fold::run(func);
         // A slot that another keeps the address of is promoted after that.
         for _ in 0..MAX_NESTING {

@@ -6,7 +6,7 @@ use super::template::TemplateKind;
 use super::tree::{FuncIndex, TemplateIndex};
 use super::{Lowerer, Role, Side};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{FunctionDecl, MemberKind, StructDecl, Symbol};
+use crate::front::ast::{FunctionDecl, FunctionKind, MemberKind, StructDecl, Symbol};
 use crate::front::types::{Kind, StructTy, Ty};
 use std::rc::Rc;
 
@@ -70,8 +70,8 @@ impl<'a> Lowerer<'a> {
             let index = self.add_template(ident, params, TemplateKind::Function { decl, owner: Some(s.id) });
             let callable = Callable::Template(index);
             match decl.kind {
-                crate::front::ast::FunctionKind::Constructor => self.class_mut(s.id).constructors.push(callable),
-                crate::front::ast::FunctionKind::Conversion(_) => self.class_mut(s.id).conversions.push(callable),
+                FunctionKind::Constructor => self.class_mut(s.id).constructors.push(callable),
+                FunctionKind::Conversion(_) => self.class_mut(s.id).conversions.push(callable),
                 _ => self.add_functions(ident.name, &[callable], ident.span),
             }
             return;
@@ -115,15 +115,18 @@ impl<'a> Lowerer<'a> {
     pub(super) fn special_members(&mut self, s: &Rc<StructTy>, decl: &'a StructDecl) {
         let own = Ty::new(Kind::Struct(s.clone()));
         let mut defaulted = Vec::new();
-        let mut deleted_default = false;
+        let (mut deleted_default, mut plain_destructor) = (false, false);
         for member in self.library.members(decl) {
-            if let MemberKind::Function(f) = &member.kind
-                && matches!(f.kind, crate::front::ast::FunctionKind::Constructor)
-            {
-                if f.is_defaulted {
-                    defaulted.push(f.name.last().span);
+            let MemberKind::Function(f) = &member.kind else { continue };
+            match f.kind {
+                FunctionKind::Constructor => {
+                    if f.is_defaulted {
+                        defaulted.push(f.name.last().span);
+                    }
+                    deleted_default |= f.is_deleted && f.params.is_empty();
                 }
-                deleted_default |= f.is_deleted && f.params.is_empty();
+                FunctionKind::Destructor => plain_destructor = f.is_defaulted,
+                FunctionKind::Plain | FunctionKind::Conversion(_) => {}
             }
         }
         let constructors = self.class(s.id).constructors.clone();
@@ -158,8 +161,7 @@ impl<'a> Lowerer<'a> {
         }
         // A destructor that is empty does nothing at the end of a scope.
         if let Some(index) = self.class(s.id).destructor {
-            let empty =
-                self.func(index).code.is_some_and(|c| c.body.stmts.is_empty()) || self.func(index).code.is_none();
+            let empty = plain_destructor || self.func(index).code.is_some_and(|c| c.body.stmts.is_empty());
             let members = s.layout.get().is_some_and(|l| {
                 let fields = l.fields.iter().map(|f| &f.ty);
                 fields.chain(l.bases.iter().map(|(b, _)| b)).any(|t| self.needs_destructor(t))

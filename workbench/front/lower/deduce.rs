@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Lowerer;
 use super::find::Found;
-use super::names::{ScopeId, ScopeKind, TArg};
+use super::names::{Callable, ScopeId, ScopeKind, TArg};
 use super::rank::Arg;
 use super::template::{Partial, TemplateKind, plain_name};
 use super::tree::TemplateIndex;
@@ -15,6 +15,7 @@ use crate::front::ast::{
 use crate::front::types::{Kind, Num, Ty};
 
 /// What is known of the arguments so far.
+#[derive(Clone)]
 pub(super) struct Deduction<'a> {
     params: &'a [TemplateParam],
     found: Vec<Option<TArg>>,
@@ -27,6 +28,8 @@ pub(super) struct Deduction<'a> {
     /// Where names that are no parameters are looked up.
     scope: ScopeId,
     depth: u32,
+    /// Of several functions it is to fit one: parameter types that nothing is deduced of are held against its own.
+    exact: bool,
 }
 
 /// Most layers of a type that deduction looks through.
@@ -42,6 +45,7 @@ impl<'a> Deduction<'a> {
             autos: Vec::new(),
             scope,
             depth: 0,
+            exact: false,
         }
     }
 
@@ -268,6 +272,23 @@ impl<'a> Lowerer<'a> {
         shapes.iter().all(|shape| self.deduce_param(d, elem, shape))
     }
 
+    /// A set of functions says what the only one of them says that fits; with a template among them, or where several fit, nothing.
+    fn deduce_set(&mut self, d: &mut Deduction<'a>, pattern: &'a TypeName, set: u32) -> bool {
+        let (set, _) = self.overloads[set as usize].clone();
+        let mut fitting: Option<Deduction<'a>> = None;
+        for callable in set.iter() {
+            let Callable::Func(index) = *callable else { return true };
+            let mut tried = Deduction { exact: true, ..d.clone() };
+            let arg = Arg { ty: self.function_type(index), lvalue: true, xvalue: false, null: false, list: None };
+            if self.deduce_param(&mut tried, pattern, &arg) && fitting.replace(tried).is_some() {
+                return true;
+            }
+        }
+        let Some(only) = fitting else { return false };
+        *d = Deduction { exact: false, ..only };
+        true
+    }
+
     /// One parameter of a call ([temp.deduct.call]).
     fn deduce_param(&mut self, d: &mut Deduction<'a>, pattern: &'a TypeName, arg: &Arg) -> bool {
         if arg.ty.is_error() {
@@ -275,6 +296,9 @@ impl<'a> Lowerer<'a> {
         }
         if matches!(arg.ty.kind, Kind::Braced) {
             return self.deduce_list(d, pattern, arg);
+        }
+        if let (Some(set), Kind::Function(_)) = (arg.list, &arg.ty.kind) {
+            return self.deduce_set(d, pattern, set);
         }
         let layers = pattern.layers.len();
         match pattern.layers.last() {
@@ -330,7 +354,9 @@ impl<'a> Lowerer<'a> {
                 let mut fits = self.unify(d, pattern, at, &func.ret);
                 let mut types = func.params.iter();
                 for param in params {
-                    if param.pack {
+                    if d.exact && !self.mentions(d, &param.ty) {
+                        fits = fits && self.has_types(d, param, &mut types);
+                    } else if param.pack {
                         for ty in types.by_ref() {
                             fits = fits && self.unify(d, &param.ty, param.ty.layers.len(), ty);
                         }
@@ -345,6 +371,21 @@ impl<'a> Lowerer<'a> {
             }
             _ => !self.mentions(d, pattern),
         }
+    }
+
+    /// Whether a parameter that nothing is deduced of has the next types.
+    fn has_types(&mut self, d: &Deduction<'a>, param: &'a ParamDecl, types: &mut std::slice::Iter<'_, Ty>) -> bool {
+        let here = self.scopes.enter(d.scope);
+        let mut wanted = Vec::new();
+        if param.pack {
+            let mut names = Vec::new();
+            super::walk::names_in_type(&param.ty, &mut |n| names.push(n));
+            self.expand(&names, param.span, |this| wanted.push(this.type_name(&param.ty)));
+        } else {
+            wanted.push(self.type_name(&param.ty));
+        }
+        self.scopes.enter(here);
+        wanted.iter().all(|ty| types.next().is_some_and(|given| given.unqualified() == ty.unqualified()))
     }
 
     /// Whether all that a pattern mentions was written, so that nothing of it is deduced and an ordinary conversion decides.

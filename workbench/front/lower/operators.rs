@@ -338,6 +338,10 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("store it in a variable first"));
             return Typed::error(span);
         }
+        // Which of several functions is meant what it is for tells, as without the `&`.
+        if matches!(a.node, Node::Overloads(_)) {
+            return Typed { span, ..a };
+        }
         let ty = a.ty.clone().pointer();
         Typed::value(ty, span, Node::AddrOf(Box::new(a)))
     }

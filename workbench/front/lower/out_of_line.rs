@@ -5,10 +5,10 @@ use super::find::Found;
 use super::function::Signature;
 use super::names::{Callable, Decl};
 use super::template::{Instance, TemplateKind};
-use super::tree::TemplateIndex;
-use super::{Lowerer, Side};
+use super::tree::{FuncIndex, TemplateIndex};
+use super::{FuncInfo, Lowerer, Role, Side};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{FunctionDecl, Name};
+use crate::front::ast::{FunctionDecl, FunctionKind, Name};
 use crate::front::types::{Kind, Ty};
 use std::rc::Rc;
 
@@ -80,15 +80,7 @@ impl<'a> Lowerer<'a> {
             return;
         };
         let templated = decl.templates.last().is_some_and(|h| !h.params.is_empty());
-        let set: Vec<Callable> = match (&decl.kind, self.scopes.member(scope, ident.name)) {
-            (crate::front::ast::FunctionKind::Constructor, _) => self.class(s.id).constructors.clone(),
-            (crate::front::ast::FunctionKind::Destructor, _) => {
-                self.class(s.id).destructor.map(Callable::Func).into_iter().collect()
-            }
-            (crate::front::ast::FunctionKind::Conversion(_), _) => self.class(s.id).conversions.clone(),
-            (_, Some(Decl::Functions(set))) => set.to_vec(),
-            _ => Vec::new(),
-        };
+        let set = self.members_like(s.id, decl);
         if templated {
             for callable in &set {
                 if let Callable::Template(index) = *callable
@@ -105,7 +97,7 @@ impl<'a> Lowerer<'a> {
         }
         let (info, _) = self.quietly(|this| this.signature(Signature::of(decl, String::new(), scope)));
         let this = Ty::new(Kind::Struct(s.clone())).qualified(decl.is_const, false);
-        match self.same_parameters(&set, &info.params, Some(&this)) {
+        match self.same_member(&set, &info, &this) {
             Some(index) => {
                 self.define(index, decl, scope);
                 if self.func(index).side != Side::Host && self.func(index).progress == super::Progress::Idle {
@@ -121,6 +113,16 @@ impl<'a> Lowerer<'a> {
                 );
             }
         }
+    }
+
+    /// The one of some members that a declaration outside of their class means.
+    fn same_member(&self, set: &[Callable], info: &FuncInfo<'a>, this: &Ty) -> Option<FuncIndex> {
+        if info.role != Role::Conversion {
+            return self.same_parameters(set, &info.params, Some(this));
+        }
+        let gives = |c: &Callable| matches!(c, Callable::Func(index) if self.func(*index).ret == info.ret);
+        let set: Vec<Callable> = set.iter().filter(|c| gives(c)).copied().collect();
+        self.same_parameters(&set, &[], Some(this))
     }
 
     /// `void ns::f() { ... }`
@@ -175,16 +177,32 @@ impl<'a> Lowerer<'a> {
             .collect();
         for id in instances {
             let class_scope = self.class(id).scope;
-            let Some(Decl::Functions(set)) = self.scopes.member(class_scope, decl.name.last().name) else { continue };
-            for callable in set.iter() {
-                let Callable::Func(index) = *callable else { continue };
-                let f = self.func(index);
-                let is_const = f.this.as_ref().is_some_and(|t| t.is_const);
-                if f.code.is_none() && f.params.len() == decl.params.len() && is_const == decl.is_const {
-                    let scope = self.outside_scope(decl, id, class_scope);
-                    self.define(index, decl, scope);
-                }
+            let set = self.members_like(id, decl);
+            if set.is_empty() {
+                continue;
             }
+            let scope = self.outside_scope(decl, id, class_scope);
+            let here = self.scopes.enter(scope);
+            let (info, _) = self.quietly(|this| this.signature(Signature::of(decl, String::new(), scope)));
+            self.scopes.enter(here);
+            let this = Ty::new(Kind::Struct(self.class(id).ty.clone())).qualified(decl.is_const, false);
+            if let Some(index) = self.same_member(&set, &info, &this)
+                && self.func(index).code.is_none()
+            {
+                self.define(index, decl, scope);
+            }
+        }
+    }
+
+    /// The members of a struct that a declaration outside of it may mean, its parameters left aside.
+    fn members_like(&self, id: u32, decl: &'a FunctionDecl) -> Vec<Callable> {
+        let class = self.class(id);
+        match (&decl.kind, self.scopes.member(class.scope, decl.name.last().name)) {
+            (FunctionKind::Constructor, _) => class.constructors.clone(),
+            (FunctionKind::Destructor, _) => class.destructor.map(Callable::Func).into_iter().collect(),
+            (FunctionKind::Conversion(_), _) => class.conversions.clone(),
+            (FunctionKind::Plain, Some(Decl::Functions(set))) => set.to_vec(),
+            _ => Vec::new(),
         }
     }
 }

@@ -420,7 +420,7 @@ impl Parser<'_> {
             }
             let name = self.name(Position::Type)?;
             if let Some(scope) = self.scope_of(&name.parts, name.global) {
-                self.names.import(scope);
+                self.names.use_namespace(scope);
             }
             out.push(Item::UsingNamespace(name));
             return self.expect_semi("this using directive");

@@ -206,6 +206,14 @@ impl Names {
         }
     }
 
+    /// `using namespace`: makes the names of a scope known here, and reached through this namespace, too.
+    pub(super) fn use_namespace(&mut self, scope: ScopeId) {
+        if let Some(here) = self.frames.last().and_then(|frame| frame.scope).filter(|here| *here != scope) {
+            self.add_base(here, scope);
+        }
+        self.import(scope);
+    }
+
     /// Makes the names of a scope members of the current one: inline namespaces, enums without names.
     pub(super) fn merge(&mut self, scope: ScopeId) {
         let members: Vec<(Symbol, Entry)> =

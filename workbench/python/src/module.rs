@@ -20,7 +20,7 @@ use crate::stale::Stale;
 use crate::symbol::Symbol;
 
 /// How many compiled texts are kept; the one unused for longest goes first.
-const CACHE_SIZE: usize = 256;
+const CACHE_SIZE: usize = 64;
 
 /// A compiled text: its kernels and host functions are attributes, `m["name"]` works as well.
 #[pyclass(module = "workbench", frozen)]
@@ -43,7 +43,10 @@ impl Module {
                 ExtensionFunction { program, export, others, timeout: self.timeout, stale: Stale::default() };
             return Ok(Some(Bound::new(py, function)?.into_any()));
         }
-        let Some(function) = self.program.module().functions.iter().find(|f| f.name == name) else {
+        // Of overloads those with tensors cannot be called without a registration.
+        let callable =
+            |f: &&workbench::ir::Function| f.name == name && matches!(f.kind, FuncKind::Kernel | FuncKind::Host);
+        let Some(function) = self.program.module().functions.iter().find(callable) else {
             if !name.contains('<') {
                 return Ok(None);
             }
