@@ -64,6 +64,7 @@ pub(crate) mod eval;
 pub mod format;
 pub mod layout;
 pub mod math;
+pub mod param;
 pub mod print;
 pub mod service;
 #[cfg(test)]
@@ -74,14 +75,13 @@ pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
 pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use math::MathFn;
+pub use param::{Anchor, Derived, MemberAt, Param, ParamType};
 pub use service::Service;
 
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use crate::source::Span;
-use layout::StructLayout;
 
 /// Byte that uninitialised slots, locals and shared memory are filled with (also every output before a check).
 pub const POISON: u8 = 0xCB;
@@ -645,88 +645,6 @@ pub struct SlotData {
     pub align: u32,
     /// The scalar its elements are, when all are the same (for printing and widening).
     pub elem: Option<Scalar>,
-}
-
-/// What a parameter is; what a launch may bind to it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Param {
-    /// The user's name; `arg0` and so on where there is none.
-    pub name: String,
-    /// Scalar, pointer or bytes.
-    pub ty: ParamType,
-    /// Where it is declared.
-    pub span: Span,
-    /// For [`ParamType::Bytes`] what the bytes are, where that is known.
-    pub layout: Option<Arc<StructLayout>>,
-    /// What a launch that leaves it out passes.
-    pub default: Option<Const>,
-    /// Where it comes from, when no launch passes it; such parameters stand after all others.
-    pub derived: Option<Derived>,
-}
-
-/// Where a parameter that no launch passes comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Derived {
-    /// A member of a struct.
-    Member(MemberAt),
-    /// How far into its allocation another parameter's pointer points, which then is where that starts; see [`crate::pass::anchors`].
-    Anchor(Anchor),
-}
-
-/// What an [`Derived::Anchor`] counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Anchor {
-    /// The pointer's parameter.
-    pub param: u32,
-    /// Bytes it counts as one.
-    pub unit: u32,
-}
-
-/// A member of a struct that a kernel takes by value, as a parameter of its own; see [`crate::pass::members`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MemberAt {
-    /// The struct's parameter.
-    pub param: u32,
-    /// Where in its bytes the member lies, aligned to its size and inside of them.
-    pub offset: u32,
-}
-
-impl Param {
-    /// A scalar or pointer.
-    pub fn new(name: impl Into<String>, ty: ParamType, span: Span) -> Self {
-        Param { name: name.into(), ty, span, layout: None, default: None, derived: None }
-    }
-}
-
-/// The declared type of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ParamType {
-    /// By value.
-    Scalar(Scalar),
-    /// A pointer: what it points at (`None`: `void`), and whether the pointee is const.
-    Ptr {
-        /// The element type; `None` for `void*` and pointers to pointers.
-        elem: Option<Elem>,
-        /// Whether the pointee is const: the kernel only reads it.
-        is_const: bool,
-    },
-    /// A struct by value, of kernels only: the parameter is a pointer to so many bytes, which are only read.
-    Bytes {
-        /// How many.
-        size: u32,
-        /// Their alignment, a power of two.
-        align: u32,
-    },
-}
-
-impl ParamType {
-    /// The type of the value the parameter is.
-    pub fn ty(self) -> Type {
-        match self {
-            ParamType::Scalar(s) => Type::Scalar(s),
-            ParamType::Ptr { .. } | ParamType::Bytes { .. } => Type::Ptr,
-        }
-    }
 }
 
 /// Where a function runs and who may call it.
