@@ -103,3 +103,71 @@ def test_copies_in_a_memory_format():
     for got, want in zip(m.f(x), [x, np.zeros_like(x), np.ones_like(x), x]):
         np.testing.assert_array_equal(got, want)
     assert m.g(x) == [True, True, False]
+
+
+LOG = """
+struct A { int* p; A(int* q) : p(q) { *p += 1; } A(const A& o) : p(o.p) { *p += 1; } ~A() { *p += 10; } };
+"""
+
+
+@pytest.mark.parametrize(
+    "struct, gone",
+    [
+        ("struct Q { A a; Q(int* p) : a(p) {} ~Q() = default; };", 10),
+        ("struct Q { A a; Q(int* p) : a(p) {} ~Q(); }; Q::~Q() = default;", 10),
+        ("struct Q { A a, b; Q(int* p) : a(p), b(p) {} ~Q(); }; Q::~Q() {}", 20),
+        ("struct Q : A { Q(int* p) : A(p) {} ~Q() = default; };", 10),
+        ("template <typename T> struct R { T a; R(int* p) : a(p) {} ~R(); }; template <typename T> R<T>::~R() = default; using Q = R<A>;", 10),
+        ("struct Q { std::vector<A> all; Q(int* p) { all.reserve(1); all.push_back(A(p)); *p = 2; } ~Q() = default; };", 10),
+    ],
+)
+def test_defaulted_destructors_destroy_what_is_in_a_class(struct, gone):
+    text = LOG + struct + "int use() { int k = 0; int before; { Q q(&k); before = k; } return k - before; }" + F
+    np.testing.assert_array_equal(load(text, functions=["f"]).f(X), X + gone)
+
+
+def test_constructors_are_defaulted_outside():
+    text = """
+    struct Q { int n = 5; torch::Tensor t; Q(); Q(int m) : n(m) {} };
+    Q::Q() = default;
+    torch::Tensor f(torch::Tensor x) { Q q; q.t = x; return q.t + q.n + Q(2).n; }
+    """
+    np.testing.assert_array_equal(load(text, functions=["f"]).f(X), X + 7)
+    with pytest.raises(wb.CompileError, match="= default` outside of a class"):
+        load("struct Q { int n; Q(const Q& o); }; Q::Q(const Q& o) = default;\n" + text, functions=["f"])
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_address_of_a_name_is_a_plain_function_s_before_a_template_s(order):
+    both = ["template <class T> int h(T a) { return 4; }", "int h(int a) { return 77; }"]
+    text = "\n".join(both[::-1] if order else both) + """
+    int apply(int (*p)(int)) { return p(0); }
+    torch::Tensor f(torch::Tensor x) {
+        int (*q)(int) = h;
+        int (*r)(double) = &h;
+        return x + q(1) + 1000 * static_cast<int (*)(int)>(&h)(1) + 1000000 * (apply(h) - 70) + 0.5 * r(1);
+    }
+    """
+    np.testing.assert_array_equal(load(text, functions=["f"]).f(X), X + 77 + 77000 + 7000000 + 2)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "template <typename T> __host__ __device__ void memcpy(T* d, const T* s, int n) { for (int i = 0; i < n; i++) d[i] = s[i]; }",
+        "template <class... A> int memcpy(A...) { return -7; } template <class... A> int memset(A...) { return -7; }",
+        "void memcpy(float* d, const float* s, int n) { for (int i = 0; i < n; i++) d[i] = s[i] + 100; }",
+    ],
+)
+def test_functions_named_as_the_c_library_s_are_not_the_library_s(own):
+    text = own + """
+    torch::Tensor f(torch::Tensor x) {
+        std::vector<float> v;
+        for (int i = 0; i < 40; i++) v.push_back(i);
+        std::vector<float> w = v;
+        float sum = 0;
+        for (float one : w) sum += one;
+        return x + sum;
+    }
+    """
+    np.testing.assert_array_equal(load(text, functions=["f"]).f(X), X + 780)

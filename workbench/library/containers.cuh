@@ -23,7 +23,7 @@ template <typename T> class deque {
         size_t wanted = capacity_ == 0 ? 8 : 3 * capacity_;
         T* made = (T*)__wb_alloc((int64_t)(wanted * sizeof(T)));
         size_t first = (wanted - size_) / 2;
-        if (size_ > 0) memcpy((void*)(made + first), (const void*)(all_ + first_), size_ * sizeof(T));
+        if (size_ > 0) __builtin_memcpy((void*)(made + first), (const void*)(all_ + first_), size_ * sizeof(T));
         __wb_free(all_);
         all_ = made;
         first_ = first;

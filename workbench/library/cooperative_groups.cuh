@@ -17,11 +17,11 @@ template <typename T> struct __wb_words {
     unsigned word[count];
     __device__ explicit __wb_words(const T& value) {
         word[count - 1] = 0;
-        memcpy(word, &value, sizeof(T));
+        __builtin_memcpy(word, &value, sizeof(T));
     }
     __device__ T value() const {
         T result;
-        memcpy(&result, word, sizeof(T));
+        __builtin_memcpy(&result, word, sizeof(T));
         return result;
     }
 };

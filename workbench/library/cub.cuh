@@ -58,9 +58,9 @@ template <typename T> __device__ inline T __wb_shfl(const T& value, int lane, un
     constexpr int count = (sizeof(T) + 3) / 4;
     unsigned word[count] = {};
     T result;
-    memcpy(word, &value, sizeof(T));
+    __builtin_memcpy(word, &value, sizeof(T));
     for (int i = 0; i < count; ++i) word[i] = __shfl_sync(mask, word[i], lane);
-    memcpy(&result, word, sizeof(T));
+    __builtin_memcpy(&result, word, sizeof(T));
     return result;
 }
 template <int N, typename T> __device__ inline T ShuffleUp(T input, int offset, int first, unsigned mask) {
@@ -521,7 +521,7 @@ template <typename K> __device__ inline __wb_bits_of<K> __wb_ordered(const K& ke
     using U = __wb_bits_of<K>;
     constexpr U top = U(U(1) << (8 * sizeof(K) - 1));
     U bits;
-    memcpy(&bits, &key, sizeof(K));
+    __builtin_memcpy(&bits, &key, sizeof(K));
     if constexpr (std::is_integral_v<K>) return std::is_signed_v<K> ? U(bits ^ top) : bits;
     else return bits & top ? (bits == top ? top : U(~bits)) : U(bits | top);
 }

@@ -142,7 +142,7 @@ template <typename T> inline cudaError_t cudaMemcpyToSymbolAsync(
 }
 template <typename T> inline cudaError_t cudaMemcpyFromSymbol(
     void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-    memcpy(to, (const char*)&symbol + offset, bytes);
+    __builtin_memcpy(to, (const char*)&symbol + offset, bytes);
     return cudaSuccess;
 }
 template <typename T> inline cudaError_t cudaMallocAsync(T** place, size_t bytes, cudaStream_t) { return cudaMalloc(place, bytes); }
@@ -165,7 +165,7 @@ template <typename T> inline cudaError_t cudaGetSymbolAddress(void** place, cons
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
 inline cudaError_t cudaMemset2D(void* place, size_t pitch, int value, size_t width, size_t height) {
-    for (size_t i = 0; i < height; ++i) memset((char*)place + i * pitch, value, width);
+    for (size_t i = 0; i < height; ++i) __builtin_memset((char*)place + i * pitch, value, width);
     return cudaSuccess;
 }
 inline cudaError_t cudaFreeAsync(void* place, cudaStream_t) { return cudaFree(place); }
@@ -276,24 +276,24 @@ inline cudaError_t cudaFree(void* place) {
     return cudaSuccess;
 }
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
-    memcpy(to, from, bytes);
+    __builtin_memcpy(to, from, bytes);
     return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t = 0) {
-    memcpy(to, from, bytes);
+    __builtin_memcpy(to, from, bytes);
     return cudaSuccess;
 }
 inline cudaError_t cudaMemcpy2D(
     void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind) {
-    for (size_t i = 0; i < height; ++i) memcpy((char*)to + i * to_pitch, (const char*)from + i * from_pitch, width);
+    for (size_t i = 0; i < height; ++i) __builtin_memcpy((char*)to + i * to_pitch, (const char*)from + i * from_pitch, width);
     return cudaSuccess;
 }
 inline cudaError_t cudaMemset(void* place, int value, size_t bytes) {
-    memset(place, value, bytes);
+    __builtin_memset(place, value, bytes);
     return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* place, int value, size_t bytes, cudaStream_t = 0) {
-    memset(place, value, bytes);
+    __builtin_memset(place, value, bytes);
     return cudaSuccess;
 }
 // NVTX: marks for a profiler that is not there.

@@ -417,7 +417,7 @@ public:
         made.outputs = outputs;
         if (desc.user_params != nullptr && desc.params_size > 0) {
             void* copy = __wb_alloc(desc.params_size);
-            memcpy(copy, (const void*)desc.user_params, desc.params_size);
+            __builtin_memcpy(copy, (const void*)desc.user_params, desc.params_size);
             made.node.params = copy;
             made.node.params_size = desc.params_size;
         }

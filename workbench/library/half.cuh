@@ -384,12 +384,12 @@ using nv_bfloat162 = __nv_bfloat162;
         T##2 sum;                                                                                             \
         do {                                                                                                  \
             before = seen;                                                                                    \
-            memcpy(&sum, &before, 4);                                                                         \
+            __builtin_memcpy(&sum, &before, 4);                                                               \
             sum = sum + value;                                                                                \
-            memcpy(&next, &sum, 4);                                                                           \
+            __builtin_memcpy(&next, &sum, 4);                                                                 \
             seen = atomicCAS(at, before, next);                                                               \
         } while (seen != before);                                                                             \
-        memcpy(&sum, &before, 4);                                                                             \
+        __builtin_memcpy(&sum, &before, 4);                                                                   \
         return sum;                                                                                           \
     }
 __WB_HALF_ATOMIC(__half, half)

@@ -85,7 +85,7 @@ public:
             __wb_raise(1, 1);
         }
         T* fresh = (T*)__wb_alloc(wanted * sizeof(T));
-        if (size_ > 0) memcpy((void*)fresh, (const void*)begin_, size_ * sizeof(T));
+        if (size_ > 0) __builtin_memcpy((void*)fresh, (const void*)begin_, size_ * sizeof(T));
         __wb_free(begin_);
         begin_ = fresh;
         capacity_ = wanted;
@@ -1165,7 +1165,7 @@ template <typename N> inline void* malloc(N bytes) { return __wb_alloc((int64_t)
 template <typename N, typename M> inline void* calloc(N count, M bytes) {
     if (bytes != 0 && (size_t)count > ((size_t)1 << 40) / (size_t)bytes) return nullptr;
     void* made = __wb_alloc((int64_t)(count * bytes));
-    memset(made, 0, count * bytes);
+    __builtin_memset(made, 0, count * bytes);
     return made;
 }
 template <typename T> inline void free(T* memory) { __wb_free((const void*)memory); }
@@ -1174,7 +1174,7 @@ template <typename T, typename N> inline void* realloc(T* memory, N bytes) {
     void* made = __wb_alloc((int64_t)bytes);
     if (memory != nullptr) {
         int64_t old = __wb_block_size((const void*)memory);
-        memcpy(made, (const void*)memory, old < (int64_t)bytes ? old : (int64_t)bytes);
+        __builtin_memcpy(made, (const void*)memory, old < (int64_t)bytes ? old : (int64_t)bytes);
         __wb_free((const void*)memory);
     }
     return made;

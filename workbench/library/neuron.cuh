@@ -72,7 +72,7 @@ public:
         if (count == 0) return;
         const T* data = tensor_.data_ptr<T>();
         if (is_contiguous_) {
-            memcpy((void*)tcm, (const void*)(data + offset), count * sizeof(T));
+            __builtin_memcpy((void*)tcm, (const void*)(data + offset), count * sizeof(T));
         } else {
             for (size_t i = 0; i < count; ++i) tcm[i] = data[place_of(tensor_, offset + i)];
         }
@@ -82,7 +82,7 @@ public:
         if (count == 0) return;
         T* data = tensor_.data_ptr<T>();
         if (is_contiguous_) {
-            memcpy((void*)(data + offset), (const void*)tcm, count * sizeof(T));
+            __builtin_memcpy((void*)(data + offset), (const void*)tcm, count * sizeof(T));
         } else {
             for (size_t i = 0; i < count; ++i) data[place_of(tensor_, offset + i)] = tcm[i];
         }

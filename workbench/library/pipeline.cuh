@@ -1,7 +1,7 @@
 // Copies that are there at once: committing and waiting have nothing left to do.
 __device__ inline void __pipeline_memcpy_async(void* to, const void* from, size_t size, size_t zeros = 0) {
-    memcpy(to, from, size - zeros);
-    memset(static_cast<char*>(to) + (size - zeros), 0, zeros);
+    __builtin_memcpy(to, from, size - zeros);
+    __builtin_memset(static_cast<char*>(to) + (size - zeros), 0, zeros);
 }
 __device__ inline void __pipeline_commit() {}
 __device__ inline void __pipeline_wait_prior(size_t) {}

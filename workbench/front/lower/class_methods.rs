@@ -161,12 +161,12 @@ impl<'a> Lowerer<'a> {
         }
         // A destructor that is empty does nothing at the end of a scope.
         if let Some(index) = self.class(s.id).destructor {
-            let empty = plain_destructor || self.func(index).code.is_some_and(|c| c.body.stmts.is_empty());
+            let empty = self.func(index).code.is_some_and(|c| c.body.stmts.is_empty());
             let members = s.layout.get().is_some_and(|l| {
                 let fields = l.fields.iter().map(|f| &f.ty);
                 fields.chain(l.bases.iter().map(|(b, _)| b)).any(|t| self.needs_destructor(t))
             });
-            if empty && !members {
+            if plain_destructor || empty && !members {
                 self.class_mut(s.id).destructor = None;
             }
         }

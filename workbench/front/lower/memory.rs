@@ -15,8 +15,8 @@ impl<'a> Lowerer<'a> {
     pub(super) fn memory_function(&mut self, name: &str, args: &[Typed], span: Span) -> Option<Typed> {
         let op = match name {
             "memcpy" | "__builtin_memcpy" => MemoryOp::Copy,
-            "memmove" => MemoryOp::Move,
-            "memset" => MemoryOp::Fill,
+            "memmove" | "__builtin_memmove" => MemoryOp::Move,
+            "memset" | "__builtin_memset" => MemoryOp::Fill,
             _ => return None,
         };
         if !self.exactly(name, 3, args.len(), span) {

@@ -16,6 +16,15 @@ impl<'a> Lowerer<'a> {
     /// A function with a qualified name: a member defined outside of its struct, or a function of a namespace.
     pub(super) fn out_of_line(&mut self, decl: &'a FunctionDecl) {
         let ident = decl.name.last();
+        if decl.is_defaulted {
+            let message =
+                "`= default` outside of a class is supported for destructors and constructors without parameters";
+            self.report(
+                Diagnostic::error(Code::Unsupported, decl.name.span, message)
+                    .help("write it where the class declares it"),
+            );
+            return;
+        }
         // `template <typename T> void S<T>::f() { ... }`
         if let Some(part) = decl.name.qualifiers().last()
             && part.args.is_some()

@@ -162,7 +162,10 @@ impl<'a> Lowerer<'a> {
         let (set, explicit) = self.overloads[at as usize].clone();
         let target = to.pointee().or(to.target()).unwrap_or(to).clone();
         let Kind::Function(wanted) = &target.kind else { return None };
-        for callable in set.iter() {
+        // A function that is no template comes first.
+        let is_template = |c: &&Callable| matches!(c, Callable::Template(_));
+        let (templates, plain): (Vec<&Callable>, Vec<&Callable>) = set.iter().partition(is_template);
+        for callable in plain.into_iter().chain(templates) {
             let index = match callable {
                 Callable::Func(index) if explicit.is_none() => *index,
                 Callable::Func(_) => continue,

@@ -7,7 +7,7 @@ use super::types::{DeclSpecs, Untyped};
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Expr, ExprKind, FunctionDecl, FunctionKind, Init, MemberInit, ParamDecl, TemplateHead, TemplateParamKind,
+    Compound, Expr, ExprKind, FunctionDecl, FunctionKind, Init, MemberInit, ParamDecl, TemplateHead, TemplateParamKind,
     TypeLayer, TypeName,
 };
 use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
@@ -151,6 +151,14 @@ impl Parser<'_> {
                 T::Assign => {
                     self.bump();
                     match self.kind() {
+                        // Outside of the class it is a body, in which these leave all to the members.
+                        T::Keyword(K::Default)
+                            if func.name.parts.len() > 1
+                                && func.params.is_empty()
+                                && matches!(func.kind, FunctionKind::Constructor | FunctionKind::Destructor) =>
+                        {
+                            func.body = Some(Compound { stmts: Vec::new(), span: self.peek().span });
+                        }
                         T::Keyword(K::Default) => func.is_defaulted = true,
                         T::Keyword(K::Delete) => func.is_deleted = true,
                         // A pure virtual function; `virtual` has been reported.
