@@ -21,6 +21,7 @@ pub use lower::nearest;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::ir::kept::Keeper;
 use crate::ir::{FuncKind, Module};
 use crate::library::Part;
 use crate::source::{FileId, SourceMap, Span};
@@ -49,6 +50,17 @@ const STACK: usize = 256 << 20;
 
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
+    compile_with(sources, name, text, options, None)
+}
+
+/// As [`compile`]; functions of the library that `keeper` has are left without bodies.
+pub fn compile_with(
+    sources: &mut SourceMap,
+    name: &str,
+    text: &str,
+    options: &Options,
+    keeper: Option<Keeper>,
+) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
     // Asked for by hand first: `stacker` panics where there is none.
     if memmap2::MmapOptions::new().len(STACK + (1 << 20)).no_reserve_swap().map_anon().is_err() {
@@ -56,13 +68,18 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
         let message = format!("the system has no {} MiB of address space to compile in", STACK >> 20);
         return (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)]);
     }
-    stacker::grow(STACK, || compile_here(sources, file, options))
+    stacker::grow(STACK, || compile_here(sources, file, options, keeper))
 }
 
-fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Module, Vec<Diagnostic>) {
+fn compile_here(
+    sources: &mut SourceMap,
+    file: FileId,
+    options: &Options,
+    keeper: Option<Keeper>,
+) -> (Module, Vec<Diagnostic>) {
     let (mark, mut shelf) = (sources.mark(), Shelf::now());
     loop {
-        match compile_beside(&shelf, sources, file, options) {
+        match compile_beside(&shelf, sources, file, options, keeper) {
             Ok(compiled) => return compiled,
             // Names have other handles beside a longer shelf.
             Err(parts) => {
@@ -73,12 +90,13 @@ fn compile_here(sources: &mut SourceMap, file: FileId, options: &Options) -> (Mo
     }
 }
 
-/// Compiles a text beside what has been read of the library; the parts that it needs where they have not.
+/// Compiles a text beside what has been read of the library; where that is not enough, the parts that it needs.
 fn compile_beside(
     shelf: &Shelf,
     sources: &mut SourceMap,
     file: FileId,
     options: &Options,
+    keeper: Option<Keeper>,
 ) -> Result<(Module, Vec<Diagnostic>), Vec<&'static Part>> {
     let mut diags = Vec::new();
     let mut interner = ast::Interner::beside(&shelf.interner);
@@ -121,7 +139,7 @@ fn compile_beside(
     for (words, _) in [expose::GAUDI_WORDS, expose::TENSORFLOW_WORDS].into_iter().zip(gaudi).filter(|(_, has)| *has) {
         words.iter().for_each(|word| _ = interner.intern(word));
     }
-    let library = shelf.reached(&parts, sources, &interner);
+    let library = shelf.reached(&parts, sources, &interner, keeper);
     let before = diags.len();
     let asked =
         options.instances.iter().map(|name| interner.intern(name.split('<').next().unwrap_or("").trim())).collect();

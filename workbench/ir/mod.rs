@@ -62,6 +62,7 @@ pub mod elem;
 pub mod entities;
 pub(crate) mod eval;
 pub mod format;
+pub mod kept;
 pub mod layout;
 pub mod math;
 pub mod param;
@@ -74,6 +75,7 @@ pub mod visit;
 pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
 pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
+pub use kept::{Identity, Kept, Known};
 pub use math::MathFn;
 pub use param::{Anchor, Derived, MemberAt, Param, ParamType};
 pub use service::Service;
@@ -694,6 +696,10 @@ pub struct Function {
     pub span: Span,
     /// `__launch_bounds__`'s first argument: the most threads a block may have.
     pub max_threads: Option<u32>,
+    /// For a function of the library that is the same in every text: which it is.
+    pub identity: Option<Identity>,
+    /// What it was made into before. Then its body is left out.
+    pub kept: Option<Kept>,
 }
 
 impl Function {
@@ -712,6 +718,8 @@ impl Function {
             body: Block::default(),
             span,
             max_threads: None,
+            identity: None,
+            kept: None,
         }
     }
 

@@ -316,6 +316,9 @@ fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>) -> 
     if let Some(max) = func.max_threads {
         write!(f, " max_threads {max}")?;
     }
+    if func.kept.is_some() {
+        return writeln!(f, " kept");
+    }
     writeln!(f, " {{")?;
     for (i, local) in func.locals.iter().enumerate() {
         writeln!(f, "  local l{i}{}: {}", named(&local.name), local.ty)?;

@@ -19,7 +19,7 @@ const CALLEE_LIMIT: usize = 2_000;
 /// The largest a function may grow by inlining, in statements.
 const CALLER_LIMIT: usize = 50_000;
 /// The largest function of the library that host code inlines: its glue runs once, and is compiled each time.
-const GLUE_LIMIT: usize = 8;
+pub(crate) const GLUE_LIMIT: usize = 8;
 /// How many statements inlining may add to a module.
 const MODULE_LIMIT: usize = 200_000;
 
@@ -66,6 +66,8 @@ struct Facts {
     recursive: bool,
     /// It is the library's and the host's.
     glue: bool,
+    /// Its body is elsewhere.
+    kept: bool,
 }
 
 impl Facts {
@@ -82,6 +84,7 @@ impl Facts {
             splits,
             recursive: false,
             glue: func.library && func.kind.is_host(),
+            kept: func.kept.is_some(),
         }
     }
 }
@@ -190,7 +193,7 @@ impl Inliner<'_> {
         // The user's own code stays apart from the library's that calls it: whose a statement is decides what faults are told of.
         let apart = self.caller.library && self.caller.kind.is_host() && !self.module.func(id).library;
         let fits = fits && !apart && (!facts.glue || facts.size <= GLUE_LIMIT);
-        !facts.recursive && depth + facts.depth < MAX_NESTING && (fits || facts.splits)
+        !facts.recursive && !facts.kept && depth + facts.depth < MAX_NESTING && (fits || facts.splits)
     }
 
     fn paste(&mut self, out: &mut Block, result: Option<Value>, id: FuncId, args: &[Value], span: Span) {

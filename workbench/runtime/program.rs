@@ -155,11 +155,20 @@ impl Program {
     fn compile_beside(text: &str, options: &CompileOptions, same: Option<&back::cpu::Code>) -> Result<Program> {
         let name = if options.name.is_empty() { "<kernel>" } else { &options.name };
         let mut sources = SourceMap::new();
-        let (module, diags) = front::compile(&mut sources, name, text, &options.front);
+        // Other tiers make all of their code themselves.
+        let keeps = options.device == Device::Cpu && options.tier == Tier::Both;
+        let keeper: Option<ir::kept::Keeper> = if keeps { Some(back::cpu::known) } else { None };
+        let (mut module, mut diags) = front::compile_with(&mut sources, name, text, &options.front, keeper);
         let (module, code, warnings) = match options.device {
-            Device::Cpu => match cpu_code(&module, diags, same, options.tier) {
-                Ok((code, warnings)) => (module, Code::Cpu(code), warnings),
-                Err(diagnostics) => return Err(Error::Compile { diagnostics, sources: Arc::new(sources) }),
+            Device::Cpu => loop {
+                match cpu_code(&module, diags, same, options.tier) {
+                    Ok(Some((code, warnings))) => break (module, Code::Cpu(code), warnings),
+                    Ok(None) => {
+                        sources = SourceMap::new();
+                        (module, diags) = front::compile(&mut sources, name, text, &options.front);
+                    }
+                    Err(diagnostics) => return Err(Error::Compile { diagnostics, sources: Arc::new(sources) }),
+                }
             },
             Device::Cuda => {
                 let (module, code, warnings) = cuda_code(text, name, options, &mut sources, module, &diags)?;
@@ -187,7 +196,8 @@ impl Program {
             }
         }
         match cpu_code(&module, Vec::new(), None, self.0.options.tier) {
-            Ok((code, warnings)) => Ok(Program(Arc::new(Inner {
+            Ok(None) => Err(Error::argument("the code of the rewritten program does not fit".to_owned())),
+            Ok(Some((code, warnings))) => Ok(Program(Arc::new(Inner {
                 text: self.0.text.clone(),
                 options: self.0.options.clone(),
                 sources: self.0.sources.clone(),
@@ -669,12 +679,13 @@ pub(super) fn list(names: &[String]) -> String {
     }
 }
 
+/// The code of a module with the warnings of its text; `None` where bodies are needed that it leaves out.
 fn cpu_code(
     module: &ir::Module,
     mut diags: Vec<Diagnostic>,
     same: Option<&back::cpu::Code>,
     tier: Tier,
-) -> std::result::Result<(back::cpu::Code, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> std::result::Result<Option<(back::cpu::Code, Vec<Diagnostic>)>, Vec<Diagnostic>> {
     if diags.iter().any(Diagnostic::is_error) {
         return Err(diags);
     }
@@ -685,7 +696,7 @@ fn cpu_code(
     let mut prepared = module.clone();
     pass::prepare_for_cpu(&mut prepared);
     match back::cpu::Code::compile(&prepared, same, tier) {
-        Ok(code) => Ok((code, diags)),
+        Ok(code) => Ok(code.map(|code| (code, diags))),
         Err(more) => {
             diags.extend(more);
             Err(diags)

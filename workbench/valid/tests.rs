@@ -440,6 +440,24 @@ fn rule_26_collectives() {
 }
 
 #[test]
+fn rule_29_what_is_kept() {
+    static MADE: () = ();
+    let kept = |kind: FuncKind, says: bool| {
+        let (mut b, _) = Builder::new(kind, &[]);
+        b.func.ret = Some(I32);
+        if says {
+            b.stmt(Stmt::Trap);
+        }
+        b.func.kept = Some(Kept(&MADE));
+        b.module()
+    };
+    // It has a result, and need not return.
+    assert_eq!(validate(&kept(FuncKind::HostHelper, false)), []);
+    broken(&kept(FuncKind::HostHelper, true), "is kept, and no host function without a body");
+    broken(&kept(FuncKind::Device, false), "is kept, and no host function without a body");
+}
+
+#[test]
 fn rule_23_printf() {
     let printf = |text: &str, result: Option<Type>| {
         let mut module = kernel(|b, n, _| {

@@ -17,11 +17,16 @@ use std::time::{Duration, Instant};
 use super::context::{BufferDesc, DescKind};
 use super::faults::{Named, Site};
 use super::tiers::Tiers;
-use crate::ir::{Block, FuncId, FuncKind, Function, Global, GlobalData, Module, Op, Space, Stmt};
+use crate::ir::{
+    Block, FuncId, FuncKind, Function, Global, GlobalData, Identity, Kept, Known, Module, Op, Space, Stmt,
+};
 use crate::pass;
 
 /// Most functions that are kept, but for those that the last text adds.
 const MAX_KEPT: usize = 16_384;
+
+/// The largest body of device code that is kept, in statements.
+const MAX_BODY: usize = 400;
 
 /// How long somebody waits for the tables. They are held for microseconds, but by nobody who lets go where a process forked
 /// in the middle of one.
@@ -37,6 +42,8 @@ const ADDRESS: u64 = 1 << 62;
 pub struct Glue {
     key: Key,
     code: OnceLock<Placed>,
+    /// What it calls.
+    calls: Vec<&'static Glue>,
     /// Whether it makes pointers of numbers, or something it calls does.
     pub makes_pointers: bool,
 }
@@ -78,6 +85,9 @@ pub struct Uses {
     pub list: Vec<&'static Glue>,
     /// Those of them that have no code yet: their indices in `list`.
     pub new: Vec<(FuncId, u32)>,
+    /// Those that are the same in every text.
+    identities: Vec<(Identity, u32)>,
+    places: HashMap<*const Glue, u32>,
 }
 
 impl Uses {
@@ -92,11 +102,15 @@ impl Uses {
         let mut found = Vec::new();
         for visit in pass::inline::bottom_up(module) {
             let func = module.func(visit.id);
+            if let Some(glue) = func.kept.and_then(|kept| kept.0.downcast_ref::<Glue>()) {
+                uses.enter_all(glue, &mut found);
+                uses.of[visit.id.index()] = uses.places.get(&std::ptr::from_ref(glue)).copied();
+                continue;
+            }
             if visit.recursive || !reached[visit.id.index()] || !is_glue(func) {
                 continue;
             }
             let Some((key, mut makes_pointers)) = uses.identify(module, func, &found) else { continue };
-            let index = uses.list.len() as u32;
             let Some((known, full)) =
                 with_tables(|tables| (tables.functions.get(&key).copied(), tables.functions.len() >= MAX_KEPT))
             else {
@@ -107,19 +121,49 @@ impl Uses {
                 continue;
             }
             let glue = known.unwrap_or_else(|| {
-                uses.new.push((visit.id, index));
+                let mut calls: Vec<&'static Glue> = Vec::new();
                 func.body.for_each_stmt(&mut |stmt| {
-                    if let Stmt::Call { func, .. } = stmt {
-                        makes_pointers |= uses.get(*func).is_some_and(|glue| glue.makes_pointers);
+                    if let Stmt::Call { func, .. } = stmt
+                        && let Some(callee) = uses.get(*func)
+                        && !calls.iter().any(|known| std::ptr::eq(*known, callee))
+                    {
+                        makes_pointers |= callee.makes_pointers;
+                        calls.push(callee);
                     }
                 });
-                Box::leak(Box::new(Glue { key, code: OnceLock::new(), makes_pointers }))
+                Box::leak(Box::new(Glue { key, code: OnceLock::new(), calls, makes_pointers }))
             });
-            found.push(key);
-            uses.list.push(glue);
+            let index = uses.enter(glue, &mut found);
+            if known.is_none() {
+                uses.new.push((visit.id, index));
+            }
             uses.of[visit.id.index()] = Some(index);
+            uses.identities.extend(func.identity.map(|identity| (identity, index)));
         }
         uses
+    }
+
+    /// Adds a function to the list, once; its index.
+    fn enter(&mut self, glue: &'static Glue, found: &mut Vec<Key>) -> u32 {
+        let next = self.list.len() as u32;
+        let index = *self.places.entry(std::ptr::from_ref(glue)).or_insert(next);
+        if index == next {
+            self.list.push(glue);
+            found.push(glue.key);
+        }
+        index
+    }
+
+    /// Adds a function, and what it reaches.
+    fn enter_all(&mut self, glue: &'static Glue, found: &mut Vec<Key>) {
+        let mut work = vec![glue];
+        while let Some(glue) = work.pop() {
+            let count = self.list.len();
+            self.enter(glue, found);
+            if self.list.len() > count {
+                work.extend(&glue.calls);
+            }
+        }
     }
 
     /// The index in the list of a function.
@@ -147,12 +191,28 @@ impl Uses {
         if !names.block(&mut canonical.body) {
             return None;
         }
-        let Function { name, library, kind, params, ret, values, locals, slots, labels, body, span, max_threads } =
-            &canonical;
+        let Function {
+            name,
+            library,
+            kind,
+            params,
+            ret,
+            values,
+            locals,
+            slots,
+            labels,
+            body,
+            span,
+            max_threads,
+            identity: _,
+            kept: _,
+        } = &canonical;
         let place = |span: &crate::source::Span| (span.file, span.start, span.end);
         let types: Vec<_> = params.iter().map(|p| p.ty).collect();
         let head = (name, library, kind, types, ret, labels, place(span), max_threads);
-        let parts = (head, values, locals, slots, body, &names.callees, &names.literals);
+        let callees: Vec<Key> = names.callees.iter().map(|(_, key)| *key).collect();
+        let literals: Vec<&GlobalData> = names.literals.iter().map(|(_, data)| *data).collect();
+        let parts = (head, values, locals, slots, body, callees, literals);
         static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
         Some(((STATES[0].hash_one(&parts), STATES[1].hash_one(&parts)), names.pointers))
     }
@@ -218,6 +278,8 @@ impl Names<'_> {
 #[derive(Default)]
 struct Tables {
     functions: HashMap<Key, &'static Glue>,
+    identities: HashMap<Identity, &'static Glue>,
+    bodies: HashMap<Identity, &'static Function>,
     slots: Vec<&'static Named>,
     literals: Vec<&'static Literal>,
     by_address: BTreeMap<u64, u32>,
@@ -262,6 +324,59 @@ pub fn keep(uses: &Uses, tiers: &'static Tiers, frames: &[u32]) {
             tables.functions.entry(glue.key).or_insert(glue);
         }
     });
+}
+
+/// Makes the functions of a compiled module known by what they are, so that texts to come need not say how they work.
+pub fn publish(uses: &Uses, module: &Module) {
+    let is_body = |f: &&Function| f.library && f.kept.is_none() && is_alone(f);
+    let bodies = module.functions.iter().filter(is_body).filter_map(|f| Some((f.identity?, f)));
+    let mut new: Vec<(Identity, &Function)> = bodies.collect();
+    let unknown = |tables: &mut Tables| {
+        new.retain(|(identity, _)| !tables.bodies.contains_key(identity));
+        tables.bodies.len() < MAX_KEPT
+    };
+    if with_tables(unknown) != Some(true) {
+        return;
+    }
+    let new: Vec<(Identity, &'static Function)> =
+        new.into_iter().map(|(identity, f)| (identity, &*Box::leak(Box::new(f.clone())))).collect();
+    with_tables(|tables| {
+        tables.bodies.extend(new);
+        for &(identity, index) in &uses.identities {
+            let glue = uses.list[index as usize];
+            if glue.code.get().is_some() {
+                let first = *tables.identities.entry(identity).or_insert(glue);
+                debug_assert!(first.key == glue.key, "a function of the library is not the same in every text");
+            }
+        }
+    });
+}
+
+/// Whether a function is one that is inlined, and means the same in any module.
+fn is_alone(func: &Function) -> bool {
+    let limit = if func.kind == FuncKind::Device { MAX_BODY } else { pass::inline::GLUE_LIMIT };
+    let mut alone = matches!(func.kind, FuncKind::Device | FuncKind::HostHelper);
+    let mut count = 0;
+    func.body.for_each_stmt(&mut |stmt| {
+        count += 1;
+        alone &= !matches!(
+            stmt,
+            Stmt::Let(_, Op::GlobalAddr(_) | Op::SharedAddr(_))
+                | Stmt::Call { .. }
+                | Stmt::Printf { .. }
+                | Stmt::Launch { .. }
+        );
+    });
+    alone && count <= limit
+}
+
+/// What is known of the function of an identity.
+pub fn known(identity: Identity) -> Option<Known> {
+    with_tables(|tables| {
+        let body = tables.bodies.get(&identity).map(|body| Known::Body(body));
+        body.or_else(|| Some(Known::Kept(Kept(*tables.identities.get(&identity)?))))
+    })
+    .flatten()
 }
 
 /// The word that stands for a site in kept code.
@@ -372,6 +487,96 @@ mod tests {
         let new = names(&uses.new);
         assert!(new.iter().all(|name| name.contains("operator*") || name.contains("mul")), "{new:?}");
         assert!(uses.list.iter().filter(|glue| glue.address().is_some()).count() + new.len() == uses.list.len());
+    }
+
+    const HEAD: &str = "#include <torch/extension.h>\n#include <cuda_fp16.h>\n#include <algorithm>\n#include <map>\n";
+
+    /// Host functions that reach different parts of the library, in the company of names of their own.
+    const BODIES: [&str; 10] = [
+        "torch::Tensor f(torch::Tensor x) { return x.transpose(0, 1).contiguous() + 1; }",
+        "std::vector<torch::Tensor> f(torch::Tensor x) { return x.chunk(2, 0); }",
+        "torch::Tensor f(torch::Tensor x) { return torch::tril(x) * 2.5; }",
+        "torch::Tensor f(torch::Tensor x, int64_t k) { return torch::triu(x, k).sum(); }",
+        "torch::Tensor add(torch::Tensor x, std::optional<torch::Tensor> y) { return y.has_value() ? x.add(*y) : x; }",
+        "int64_t f(std::vector<int64_t> x) { std::sort(x.begin(), x.end()); std::map<int, int> m; m[3] = 4; return x[0] + m[3]; }",
+        "__global__ void k(__half* x) { x[threadIdx.x] = __hadd(x[threadIdx.x], __float2half(1.5f)); }
+         void f(torch::Tensor x) { k<<<1, x.numel()>>>(reinterpret_cast<__half*>(x.data_ptr<at::Half>())); }",
+        "template <typename T> __global__ void k(T* x) { x[threadIdx.x] *= T(2); }
+         void f(torch::Tensor x) { AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), \"f\", [&] {
+             k<scalar_t><<<1, x.numel()>>>(x.data_ptr<scalar_t>()); }); }",
+        "std::string f(torch::Tensor x) { TORCH_CHECK(x.dim() == 2, \"two, not \", x.dim()); return c10::str(x.sizes()); }",
+        "std::tuple<torch::Tensor, double> f(torch::Tensor x) { return std::make_tuple(torch::stack({x, x}), x.mean().item<double>()); }",
+    ];
+
+    /// A module as it is compiled, with what of it is known from before.
+    fn module_with(text: &str, keeper: Option<crate::ir::kept::Keeper>) -> Module {
+        let sources = &mut SourceMap::default();
+        let (mut module, diags) = front::compile_with(sources, "t.cu", text, &front::Options::default(), keeper);
+        assert!(diags.iter().all(|d| !d.is_error()), "{text}: {diags:?}");
+        assert!(crate::valid::validate(&module).is_empty(), "{text}");
+        pass::prepare_for_cpu(&mut module);
+        module
+    }
+
+    #[test]
+    fn what_has_an_identity_is_the_same_in_every_text() {
+        let mut keys: HashMap<Identity, (Key, String)> = HashMap::new();
+        let mut bodies: HashMap<Identity, Function> = HashMap::new();
+        let (mut met, mut again) = (0, 0);
+        // Each alone, and each after another.
+        let name = |body: &str| if body.contains(" add(") { "add" } else { "f" };
+        let alone = BODIES.iter().map(|body| format!("{HEAD}{body}"));
+        let pairs = BODIES.iter().zip(BODIES.iter().cycle().skip(1));
+        let both = pairs.map(|(a, b)| {
+            let offers = format!("m.def(\"a\", &one::{}); m.def(\"b\", &two::{});", name(a), name(b));
+            format!("{HEAD}namespace one {{ {a} }}\nnamespace two {{ {b} }}\nPYBIND11_MODULE(ext, m) {{ {offers} }}")
+        });
+        for text in alone.chain(both) {
+            let module = module_with(&text, None);
+            let uses = Uses::of(&module);
+            for (identity, index) in &uses.identities {
+                let key = uses.list[*index as usize].key;
+                let (first, of) = keys.entry(*identity).or_insert_with(|| (key, text.clone()));
+                assert!(*first == key, "one function in\n{of}\nand in\n{text}");
+                met += 1;
+            }
+            for func in module.functions.iter().filter(|f| f.library && is_alone(f)) {
+                let Some(identity) = func.identity else { continue };
+                let first = bodies.entry(identity).or_insert_with(|| func.clone());
+                assert_eq!(first.body, func.body, "{}", func.name);
+                again += 1;
+            }
+        }
+        assert!(keys.len() > 50 && met > 2 * keys.len(), "{} of {met}", keys.len());
+        assert!(bodies.len() > 50 && again > 2 * bodies.len(), "{} of {again}", bodies.len());
+    }
+
+    #[test]
+    fn what_is_known_is_not_lowered_again_unless_the_text_gives_it_another_meaning() {
+        let text = format!("{HEAD}{}", BODIES[9]);
+        let first = module_with(&text, None);
+        assert!(first.functions.iter().all(|f| f.kept.is_none()));
+        assert!(super::super::Code::compile(&first, None, super::super::Tier::Both).is_ok());
+        let second = module_with(&text, Some(known));
+        let kept = second.functions.iter().filter(|f| f.kept.is_some()).count();
+        assert!(kept > 3, "{kept}");
+        assert!(second.functions.len() < first.functions.len() / 2, "{}", second.functions.len());
+        assert!(matches!(super::super::Code::compile(&second, None, super::super::Tier::Both), Ok(Some(_))));
+        // Good code is made of whole programs, and so is the code of what calls itself.
+        assert!(matches!(super::super::Code::compile(&second, None, super::super::Tier::Good), Ok(None)));
+        let recursive = format!("{text}\nint64_t g(int64_t n) {{ return n < 2 ? n : g(n - 1) + g(n - 2); }}");
+        let recursive = module_with(&recursive, Some(known));
+        assert!(matches!(super::super::Code::compile(&recursive, None, super::super::Tier::Both), Ok(None)));
+        // A specialisation of a template of the library's.
+        let special = format!(
+            "{HEAD}namespace c10 {{ template <> struct CppTypeToScalarType<void *> {{ static const int value = 1; }}; }}\n{}",
+            BODIES[9]
+        );
+        assert!(module_with(&special, Some(known)).functions.iter().all(|f| f.kept.is_none() && f.identity.is_none()));
+        // A name of the library's is the text's from here on, for the text alone: nothing of it is offered to others.
+        let shadows = format!("{HEAD}cudaError_t cudaGetLastError(int) {{ return cudaSuccess; }}\n{}", BODIES[9]);
+        let shadows = module_with(&shadows, None);
+        assert!(shadows.functions.iter().all(|f| f.identity.is_none()));
     }
 
     #[test]

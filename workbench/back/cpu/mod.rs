@@ -231,6 +231,7 @@ impl Tier {
     }
 }
 
+pub use glue::known;
 pub use host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
 pub use tiers::settle;
 
@@ -266,15 +267,19 @@ impl Plan {
 
 impl Code {
     /// Compiles every kernel and host function of a valid module, and what they call. `__constant__` and `__device__` variables that
-    /// `same`, compiled from the same text, has are shared with it.
+    /// `same`, compiled from the same text, has are shared with it. `None` where what is [`known`] turns out to be needed with its bodies.
     ///
     /// # Errors
     /// Constructs the CPU does not run yet, a limit on code size or stack, as diagnostics.
-    pub fn compile(module: &Module, same: Option<&Code>, tier: Tier) -> std::result::Result<Code, Vec<Diagnostic>> {
+    pub fn compile(
+        module: &Module,
+        same: Option<&Code>,
+        tier: Tier,
+    ) -> std::result::Result<Option<Code>, Vec<Diagnostic>> {
         let image = build(module, same.map(|code| code.0.globals.clone()), tier).map_err(|diag| vec![*diag])?;
-        let image = Arc::new(image);
+        let Some(image) = image.map(Arc::new) else { return Ok(None) };
         tiers::improve(&image);
-        Ok(Code(image))
+        Ok(Some(Code(image)))
     }
 
     /// Whether launches run the best code they ever will.
@@ -598,6 +603,7 @@ fn machine(
     let program = codes.split_off(plan.glue.new.len());
     let parts = kept.split_off(kept.len().min(codes.len()));
     keep_glue(plan, &codes, kept).map_err(|e| Failure::Code(plan.order[0], e))?;
+    glue::publish(&plan.glue, lowering.module);
     let links = Arc::new(Links { glue: plan.glue.list.clone(), own: Vec::new() });
     let mut assembler = Assembler::new(links.clone());
     for (_, code) in program {
@@ -637,7 +643,8 @@ fn keep_glue(
     Ok(())
 }
 
-fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Image> {
+/// Makes the code of a module; `None` where it takes bodies that are left out.
+fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Option<Image>> {
     if tier == Tier::Both {
         let glue = glue::Uses::of(module);
         let uses_glue = !glue.list.is_empty();
@@ -645,13 +652,24 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Im
         // How deep a recursion may go depends on the frames, and must not depend on which code is there.
         match if plan.recurses() { None } else { Some(build_plan(module, others.clone(), tier, plan)) } {
             Some(Err(_)) if uses_glue => {}
-            Some(built) => return built,
-            None => return build_plan(module, others, Tier::Good, self::plan(module, glue::Uses::default())?),
+            Some(built) => return built.map(Some),
+            None if is_partial(module) => return Ok(None),
+            None => {
+                return build_plan(module, others, Tier::Good, self::plan(module, glue::Uses::default())?).map(Some);
+            }
         }
+    }
+    if is_partial(module) {
+        return Ok(None);
     }
     let plan = plan(module, glue::Uses::default())?;
     let tier = if plan.recurses() && tier == Tier::Soon { Tier::Good } else { tier };
-    build_plan(module, others, tier, plan)
+    build_plan(module, others, tier, plan).map(Some)
+}
+
+/// Whether bodies are left out.
+fn is_partial(module: &Module) -> bool {
+    module.functions.iter().any(|func| func.kept.is_some())
 }
 
 fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: Plan) -> Result<Image> {

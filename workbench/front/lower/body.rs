@@ -9,7 +9,7 @@ use crate::front::ast::{Compound, Expr, Ident, Symbol};
 use crate::front::builtins::{self, Lower};
 use crate::front::types::{Kind, StructTy, Ty};
 use crate::ir::layout::{Member, MemberType, StructLayout};
-use crate::ir::{Const, Elem, Function, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
+use crate::ir::{Const, Elem, Function, Known, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,13 +34,19 @@ impl<'a> Lowerer<'a> {
         let (this, scope, role, bounds) = (info.this.clone(), info.scope, info.role, info.bounds);
         let own = info.context.clone();
         let context = std::mem::replace(&mut self.context, own);
+        let identity = self.identity(index);
+        let known = self.known_before(index, identity);
+        // What the user's text declares means nothing to the library.
+        let saw = self.scopes.see_library(identity.is_some());
         let body_scope = self.body_scope(scope);
         let here = self.scopes.enter(body_scope);
         let max_threads = self.launch_bounds(bounds);
         let mut func = self.module.functions[id.index()].clone();
         (func.span, func.max_threads) = (whole, max_threads);
         func.library = self.in_library(whole);
-        let usage = {
+        let usage = if known.is_some() {
+            Usage::default()
+        } else {
             let this = &*self;
             Usage::scan(code.body, &|name| this.callee(name))
         };
@@ -85,23 +91,38 @@ impl<'a> Lowerer<'a> {
         if self.f.side == Side::Kernel {
             self.launch_defaults(index);
         }
-        if role == Role::Constructor {
-            self.member_initialisers(index, code.inits);
+        if known.is_none() {
+            if role == Role::Constructor {
+                self.member_initialisers(index, code.inits);
+            }
+            // A body is in the scope of the parameters: redeclaring one is an error.
+            for stmt in &code.body.stmts {
+                self.stmt(stmt);
+            }
+            if role == Role::Destructor {
+                self.destroy_members(index, code.body.span);
+            }
+            self.end_of_body(name, code.body);
         }
-        // A body is in the scope of the parameters: redeclaring one is an error.
-        for stmt in &code.body.stmts {
-            self.stmt(stmt);
-        }
-        if role == Role::Destructor {
-            self.destroy_members(index, code.body.span);
-        }
-        self.end_of_body(name, code.body);
+        self.scopes.see_library(saw);
         self.depth = depth;
         self.scopes.enter(here);
         let state = std::mem::replace(&mut self.f, outer);
         self.context = context;
         let ret = state.ret.clone();
         let mut func = state.b.finish();
+        func.identity = identity.filter(|_| !state.is_own);
+        match known {
+            None => {}
+            Some(Known::Body(body)) => {
+                let Function { values, locals, slots, labels, body, .. } = body.clone();
+                func = Function { values, locals, slots, labels, body, ..func };
+            }
+            Some(Known::Kept(kept)) => {
+                let empty = Function::new(func.name, func.kind, func.span);
+                func = Function { params: func.params, library: true, identity, kept: Some(kept), ..empty };
+            }
+        }
         if ret.is_struct() {
             let ty = ParamType::Ptr { elem: self.element(&ret), is_const: false };
             func.params.push(Param::new("result", ty, whole));
@@ -344,6 +365,7 @@ impl<'a> Lowerer<'a> {
         if state.foreign.is_some() {
             self.f.foreign = state.foreign;
         }
+        self.f.is_own |= state.is_own;
         (result, state.b.finish())
     }
 

@@ -128,6 +128,7 @@ impl<'a> Lowerer<'a> {
                 return Ty::error();
             };
             if let Some(head) = own.filter(|h| !h.params.is_empty()) {
+                self.note_specialisation(index, name.span);
                 let scope = self.scopes.current();
                 let partial =
                     Rc::new(Partial { of: index, params: &head.params, args, decl: PartialDecl::Struct(decl), scope });
@@ -208,6 +209,7 @@ impl<'a> Lowerer<'a> {
         decl: &'a StructDecl,
         name: &'a Name,
     ) -> Ty {
+        self.note_specialisation(index, name.span);
         let Some(given) = self.template_args(args) else { return Ty::error() };
         let Some(full) = self.complete_args(index, &given, name.span) else { return Ty::error() };
         let shown = format!("{}{}", self.text(&name.last()), self.args_text(&full));

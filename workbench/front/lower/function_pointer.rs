@@ -18,6 +18,7 @@ impl<'a> Lowerer<'a> {
         if !self.addressed.contains(&index) {
             self.addressed.push(index);
         }
+        self.f.is_own = true;
         let b = self.at(span);
         let null = b.constant(Const::Null);
         b.offset(null, i64::from(index.0) + 1, Stride::Bytes(1))

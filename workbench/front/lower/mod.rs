@@ -36,6 +36,7 @@ mod function_pointer;
 mod global;
 mod host;
 mod host_data;
+mod identity;
 mod init;
 mod instance;
 mod lambda;
@@ -79,7 +80,7 @@ use super::ast::{
 use super::shelf::Library;
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Shared, Slot, Value};
+use crate::ir::{Const, FuncId, FuncKind, Function, Global, Identity, Label, Local, Module, Shared, Slot, Value};
 use crate::source::{FileId, SourceMap, Span};
 use class::Class;
 use names::{Callable, ScopeId, Scopes, TArg};
@@ -272,6 +273,8 @@ struct FuncState<'a> {
     /// Whether a body is being lowered at all, rather than something at namespace scope.
     inside: bool,
     name: String,
+    /// Whether it holds what only this text knows: a function's address.
+    is_own: bool,
     ret: Ty,
     /// The result as written, while it is `auto` and no `return` has been met.
     auto: Option<Option<&'a TypeName>>,
@@ -302,6 +305,7 @@ impl FuncState<'_> {
             side: Side::Both,
             inside: false,
             name: String::new(),
+            is_own: false,
             ret: Ty::void(),
             auto: None,
             usage: Usage::default(),
@@ -381,11 +385,16 @@ struct Lowerer<'a> {
     vars: Vec<Variable>,
     funcs: Vec<FuncInfo<'a>>,
     classes: Vec<Class<'a>>,
+    class_identities: HashMap<u32, Option<Identity>>,
+    /// Whether the user's text specialises templates of the library's.
+    adapts: bool,
     templates: Vec<Template<'a>>,
     vectors: HashMap<&'static str, Rc<StructTy>>,
     /// Constants of enums: the enum's id, the name, the value.
     enum_constants: Vec<(u32, Symbol, Const)>,
     enums: u32,
+    /// Where each enum was declared.
+    enum_places: Vec<(Span, ScopeId)>,
     /// The namespace that each enum was declared in.
     enum_scopes: Vec<(u32, ScopeId)>,
     /// What the last evaluation of a constant stumbled over.
@@ -451,10 +460,13 @@ pub fn lower(
         vars: Vec::new(),
         funcs: Vec::new(),
         classes: Vec::new(),
+        class_identities: HashMap::default(),
+        adapts: false,
         templates: Vec::new(),
         vectors: HashMap::default(),
         enum_constants: Vec::new(),
         enums: 0,
+        enum_places: Vec::new(),
         enum_scopes: Vec::new(),
         obstacle_found: None,
         braced: Vec::new(),
@@ -491,6 +503,7 @@ pub fn lower(
     lowerer.finish_host_data();
     lowerer.finish_dispatchers();
     lowerer.report_missing_bodies();
+    lowerer.settle_identities();
     lowerer.module
 }
 

@@ -97,6 +97,8 @@ pub enum ScopeKind {
 struct Entry {
     decl: Decl,
     span: Span,
+    /// Where the user's text has declared the name in a namespace: what the library declared by it, if anything.
+    library: Option<Option<Decl>>,
 }
 
 struct Scope {
@@ -112,13 +114,17 @@ struct Scope {
 pub struct Scopes {
     all: Vec<Scope>,
     current: ScopeId,
+    /// Whether what the user's text declares in namespaces is hidden.
+    is_library: bool,
+    /// Whether the user's text has given a meaning to a name of the library's.
+    pub shadows: bool,
 }
 
 impl Default for Scopes {
     fn default() -> Self {
         let global =
             Scope { kind: ScopeKind::Namespace, parent: None, name: None, names: HashMap::default(), also: Vec::new() };
-        Scopes { all: vec![global], current: GLOBAL }
+        Scopes { all: vec![global], current: GLOBAL, is_library: false, shadows: false }
     }
 }
 
@@ -201,7 +207,10 @@ impl Scopes {
 
     pub(super) fn entry(&self, scope: ScopeId, symbol: Symbol, seen: &mut Vec<ScopeId>) -> Option<(Decl, Span)> {
         let this = self.get(scope);
-        let own = this.names.get(&symbol).map(|e| (e.decl.clone(), e.span));
+        let own = this.names.get(&symbol).and_then(|e| match &e.library {
+            Some(library) if self.is_library => Some((library.clone()?, e.span)),
+            _ => Some((e.decl.clone(), e.span)),
+        });
         if this.also.is_empty() || seen.contains(&scope) {
             return own;
         }
@@ -259,17 +268,32 @@ impl Scopes {
 
     /// [`Self::declare`] in another scope.
     pub fn declare_in(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) -> Result<(), Span> {
-        let names = &mut self.get_mut(scope).names;
-        if let Some(old) = names.get(&symbol) {
+        if let Some(old) = self.get(scope).names.get(&symbol) {
             return Err(old.span);
         }
-        names.insert(symbol, Entry { decl, span });
+        self.redeclare(scope, symbol, decl, span);
         Ok(())
     }
 
     /// Declares a name or gives it another meaning.
     pub fn redeclare(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) {
-        self.get_mut(scope).names.insert(symbol, Entry { decl, span });
+        let own = self.get(scope).kind == ScopeKind::Namespace && !span.file.is_common();
+        let names = &mut self.get_mut(scope).names;
+        let library = match names.remove(&symbol) {
+            Some(Entry { library: Some(library), .. }) if own => Some(library),
+            // A friend of an instance: the library's functions of that name are among these.
+            Some(Entry { library: Some(_), .. }) => Some(Some(decl.clone())),
+            old if own => Some(old.map(|entry| entry.decl)),
+            _ => None,
+        };
+        let shadows = matches!(library, Some(Some(_)));
+        names.insert(symbol, Entry { decl, span, library });
+        self.shadows |= shadows;
+    }
+
+    /// Whether lookups are to find what the library alone declares; whether they did.
+    pub fn see_library(&mut self, alone: bool) -> bool {
+        std::mem::replace(&mut self.is_library, alone)
     }
 
     /// Every name in scope.

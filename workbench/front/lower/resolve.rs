@@ -329,6 +329,7 @@ impl<'a> Lowerer<'a> {
         };
         let namespace = self.scopes.namespace_of(self.scopes.current());
         self.enum_scopes.push((self.enums, namespace));
+        self.enum_places.push((decl.span, self.scopes.current()));
         // Constants see the ones before them, as plain integers until the enum is complete.
         self.scopes.open();
         let mut values: Vec<i64> = Vec::new();

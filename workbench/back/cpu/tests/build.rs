@@ -180,7 +180,7 @@ pub fn compile(functions: Vec<Function>) -> Code {
 
 pub fn compile_module(module: &Module) -> Code {
     match Code::compile(module, None, Tier::Good) {
-        Ok(code) => code,
+        Ok(code) => code.expect("it has all bodies"),
         Err(diags) => panic!("{diags:?}"),
     }
 }

@@ -1,0 +1,227 @@
+//! What a function of the library is, whatever text it is lowered for: what one text has had made, others need not lower again.
+//!
+//! A body of the library means the same in every text: names in it are looked up among what the library declares
+//! ([`super::names::Scopes::see_library`]), and an instance is told by its template's place and by its arguments. What takes types of the
+//! text's, or specialisations of its own, is the text's; so is what calls such a function or holds a function's address, which counts
+//! the functions of one text.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
+use super::names::{ScopeId, ScopeKind, TArg};
+use super::tree::{FuncIndex, TemplateIndex};
+use super::{Lowerer, Side};
+use crate::front::types::{Kind, Ty};
+use crate::ir::{Identity, Known, Stmt};
+use crate::source::Span;
+
+/// What tells a function, in words.
+#[derive(Default)]
+struct Words(Vec<u64>);
+
+impl Words {
+    fn push(&mut self, word: impl Into<u64>) {
+        self.0.push(word.into());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.push(text.len() as u64);
+        self.0.extend(text.bytes().map(u64::from));
+    }
+
+    /// A place in the library.
+    fn place(&mut self, span: Span) -> Option<()> {
+        if !span.file.is_common() {
+            return None;
+        }
+        self.push(span.file.0);
+        self.push(u64::from(span.start) << 32 | u64::from(span.end));
+        Some(())
+    }
+
+    fn identity(&self) -> Identity {
+        static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
+        Identity(STATES[0].hash_one(&self.0), STATES[1].hash_one(&self.0))
+    }
+}
+
+impl Lowerer<'_> {
+    /// What a function is; `None` where it is the text's.
+    pub(super) fn identity(&mut self, index: FuncIndex) -> Option<Identity> {
+        if self.adapts {
+            return None;
+        }
+        let func = self.func(index);
+        let (scope, params, this) = (func.scope, func.params.clone(), func.this.clone());
+        let args = func.template.as_ref().map(|(_, args)| args.clone());
+        let mut words = Words::default();
+        words.place(func.whole)?;
+        words.place(func.span)?;
+        // What one macro declares has one place.
+        words.text(self.interner.name(func.name));
+        words.push(this.is_some_and(|this| this.is_const));
+        self.tell_scope(scope, &mut words)?;
+        self.tell_args(args.as_deref().unwrap_or_default(), &mut words)?;
+        params.iter().try_for_each(|ty| self.tell(ty, &mut words))?;
+        Some(words.identity())
+    }
+
+    /// A template gets a specialisation.
+    pub(super) fn note_specialisation(&mut self, of: TemplateIndex, span: Span) {
+        self.adapts |= self.template(of).span.file.is_common() && !span.file.is_common();
+    }
+
+    /// What is known of a function from another text.
+    pub(super) fn known_before(&self, index: FuncIndex, identity: Option<Identity>) -> Option<Known> {
+        let func = self.func(index);
+        // What constants are computed with is needed as it is written, and a result that is not written follows from the body.
+        let fits = func.side != Side::Kernel && !func.constexpr && func.auto.is_none();
+        (self.library.keeper.filter(|_| fits)?)(identity?)
+    }
+
+    fn tell_args(&mut self, args: &[TArg], words: &mut Words) -> Option<()> {
+        words.push(args.len() as u64);
+        args.iter().try_for_each(|arg| match arg {
+            TArg::Type(ty) => {
+                words.push(0u64);
+                self.tell(ty, words)
+            }
+            TArg::Value(ty, value) => {
+                words.push(1u64);
+                words.push(*value as u64);
+                self.tell(ty, words)
+            }
+            TArg::Pack(args) => {
+                words.push(2u64);
+                self.tell_args(args, words)
+            }
+            TArg::Function(_) => None,
+            TArg::Template(index) => {
+                words.push(3u64);
+                let (span, scope) = (self.template(*index).span, self.template(*index).scope);
+                words.place(span)?;
+                self.tell_scope(scope, words)
+            }
+        })
+    }
+
+    fn tell(&mut self, ty: &Ty, words: &mut Words) -> Option<()> {
+        words.push(u64::from(ty.is_const) | u64::from(ty.is_volatile) << 1);
+        let (kind, of) = match &ty.kind {
+            Kind::Error | Kind::Braced => return None,
+            Kind::Void => (0, None),
+            Kind::Nullptr => (1, None),
+            Kind::Num(num) => (2 + (*num as u64) * 16, None),
+            Kind::Pointer(of) => (3, Some(of)),
+            Kind::Reference(of) => (4, Some(of)),
+            Kind::RvalueReference(of) => (5, Some(of)),
+            Kind::Array(of, len) => {
+                words.push(len.map_or(u64::MAX, u64::from));
+                (6, Some(of))
+            }
+            Kind::Enum(e) => {
+                words.push(7u64);
+                let (span, scope) = *self.enum_places.get(e.id as usize)?;
+                words.place(span)?;
+                words.text(&e.name);
+                return self.tell_scope(scope, words);
+            }
+            Kind::Struct(s) if s.vector.is_some() => {
+                words.push(8u64);
+                words.text(&s.name);
+                return Some(());
+            }
+            Kind::Struct(s) => {
+                words.push(9u64);
+                return self.tell_class(s.id, words);
+            }
+            Kind::Function(func) => {
+                words.push(10u64);
+                words.push(func.params.len() as u64);
+                func.params.iter().try_for_each(|ty| self.tell(ty, words))?;
+                return self.tell(&func.ret, words);
+            }
+        };
+        words.push(kind);
+        of.map_or(Some(()), |of| self.tell(of, words))
+    }
+
+    /// A struct, by a hash that is worked out once.
+    fn tell_class(&mut self, id: u32, words: &mut Words) -> Option<()> {
+        let known = match self.class_identities.get(&id) {
+            Some(known) => *known,
+            None => {
+                let made = self.class_identity(id);
+                self.class_identities.insert(id, made);
+                made
+            }
+        };
+        let Identity(a, b) = known?;
+        words.push(a);
+        words.push(b);
+        Some(())
+    }
+
+    fn class_identity(&mut self, id: u32) -> Option<Identity> {
+        let class = self.class(id);
+        if class.is_closure {
+            return None;
+        }
+        let args = class.template.as_ref().map(|(_, args)| args.clone());
+        let (span, scope) = (class.span, class.scope);
+        let mut words = Words::default();
+        words.place(span)?;
+        words.text(&class.ty.name);
+        self.tell_args(args.as_deref().unwrap_or_default(), &mut words)?;
+        let outer = self.scopes.parent(scope)?;
+        self.tell_scope(outer, &mut words)?;
+        Some(words.identity())
+    }
+
+    /// The struct or namespace that a scope belongs to; `None` inside of a function.
+    fn tell_scope(&mut self, scope: ScopeId, words: &mut Words) -> Option<()> {
+        let mut at = scope;
+        loop {
+            match self.scopes.kind(at) {
+                ScopeKind::Namespace => {
+                    if let Some(name) = self.scopes.name(at) {
+                        words.text(self.interner.name(name));
+                    }
+                    match self.scopes.parent(at) {
+                        Some(outer) => at = outer,
+                        None => return Some(()),
+                    }
+                }
+                ScopeKind::Class(id) => return self.tell_class(id, words),
+                ScopeKind::Block => return None,
+                // Its arguments were told.
+                ScopeKind::Template => at = self.scopes.parent(at)?,
+            }
+        }
+    }
+
+    /// Takes the identity of those functions that call one without, and of all where the text gave the library's names other meanings.
+    pub(super) fn settle_identities(&mut self) {
+        let functions = &mut self.module.functions;
+        if self.adapts || self.scopes.shadows {
+            functions.iter_mut().filter(|f| f.kept.is_none()).for_each(|f| f.identity = None);
+            return;
+        }
+        let mut callers = vec![Vec::new(); functions.len()];
+        for (i, func) in functions.iter().enumerate().filter(|(_, f)| f.identity.is_some()) {
+            func.body.for_each_stmt(&mut |stmt| {
+                if let Stmt::Call { func, .. } = stmt {
+                    callers[func.index()].push(i);
+                }
+            });
+        }
+        let mut without: Vec<usize> = (0..functions.len()).filter(|i| functions[*i].identity.is_none()).collect();
+        while let Some(i) = without.pop() {
+            for &caller in &callers[i] {
+                if functions[caller].identity.take().is_some() {
+                    without.push(caller);
+                }
+            }
+        }
+    }
+}
