@@ -60,6 +60,11 @@ impl Interner {
         Interner { met: vec![false; common.names.len()], common, own: NameTable::default() }
     }
 
+    /// Whether a name is one that the library mentions.
+    pub fn is_common(&self, symbol: Symbol) -> bool {
+        (symbol.0 as usize) < self.common.names.len()
+    }
+
     /// Makes all its names common ones, with the handles that they have.
     pub fn seal(&mut self) {
         let common = Arc::make_mut(&mut self.common);

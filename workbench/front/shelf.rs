@@ -182,7 +182,8 @@ impl Shelf {
         let declared = items.filter(|(number, _)| wanted[*number as usize]).flat_map(|(_, item)| &item.names);
         let namespaces = open().flat_map(|(_, book)| &book.namespaces);
         let names = self.names.reached(declared.chain(namespaces).copied());
-        Library { books: open().map(|(_, book)| book.clone()).collect(), wanted, names, keeper }
+        let parts = open().fold(0, |parts, (number, _)| parts | 1 << number);
+        Library { books: open().map(|(_, book)| book.clone()).collect(), wanted, names, parts, keeper }
     }
 }
 
@@ -273,6 +274,8 @@ pub struct Library {
     wanted: Vec<bool>,
     /// What the text's own parse is to know of it.
     pub(super) names: Names,
+    /// Which texts it is of, a bit each.
+    pub(super) parts: u32,
     /// Who knows what was made of its functions before.
     pub(super) keeper: Option<Keeper>,
 }
@@ -281,6 +284,11 @@ impl Library {
     /// The trees, in order.
     pub(super) fn units(&self) -> impl Iterator<Item = &TranslationUnit> {
         self.books.iter().map(|book| &book.unit)
+    }
+
+    /// Whether it opens a namespace of that name.
+    pub(super) fn opens(&self, namespace: Symbol) -> bool {
+        self.books.iter().any(|book| book.namespaces.contains(&namespace))
     }
 
     /// Whether the declaration of a number is reached.

@@ -95,13 +95,13 @@ public:
     void push_back(const T& value) {
         T copy(value);
         if (first_ + size_ == capacity_) grow();
-        __wb_construct(all_ + first_ + size_, T(copy));
+        __wb_construct(all_ + first_ + size_, T(std::move(copy)));
         ++size_;
     }
     void push_front(const T& value) {
         T copy(value);
         if (first_ == 0) grow();
-        __wb_construct(all_ + first_ - 1, T(copy));
+        __wb_construct(all_ + first_ - 1, T(std::move(copy)));
         --first_;
         ++size_;
     }

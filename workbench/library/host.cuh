@@ -60,12 +60,20 @@ public:
         for (; first != last; ++first) push_back((T)*first);
     }
     vector(const vector& other) { assign(other.begin(), other.end()); }
+    vector(vector&& other) { swap(other); }
     ~vector() {
         clear();
         __wb_free(begin_);
     }
     vector& operator=(const vector& other) {
         if (this != &other) assign(other.begin(), other.end());
+        return *this;
+    }
+    vector& operator=(vector&& other) {
+        if (this != &other) {
+            clear();
+            swap(other);
+        }
         return *this;
     }
     void assign(const T* first, const T* last) {
@@ -109,7 +117,17 @@ public:
             // The value may be one of this vector's, whose memory goes.
             T copy(value);
             grow(size_ + 1);
-            __wb_construct(begin_ + size_, T(copy));
+            __wb_construct(begin_ + size_, T(std::move(copy)));
+        }
+        ++size_;
+    }
+    void push_back(T&& value) {
+        if (size_ < capacity_) {
+            __wb_construct(begin_ + size_, T(std::move(value)));
+        } else {
+            T held(std::move(value));
+            grow(size_ + 1);
+            __wb_construct(begin_ + size_, T(std::move(held)));
         }
         ++size_;
     }
@@ -137,8 +155,8 @@ public:
         std::swap(size_, other.size_);
         std::swap(capacity_, other.capacity_);
     }
-    template <typename... A> T& emplace_back(const A&... args) {
-        push_back(T(args...));
+    template <typename... A> T& emplace_back(A&&... args) {
+        push_back(T(std::forward<A>(args)...));
         return back();
     }
     void pop_back() {

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -298,14 +299,20 @@ fn with_tables<R>(work: impl FnOnce(&mut Tables) -> R) -> Option<R> {
         Ok(guard) => guard,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => {
+            // Nobody will, where it was forked in the hands of another thread.
+            static GIVEN_UP: AtomicU32 = AtomicU32::new(0);
+            let process = std::process::id();
             let until = Instant::now() + MAX_WAIT;
             loop {
+                if GIVEN_UP.load(Ordering::Relaxed) == process {
+                    return None;
+                }
                 std::thread::yield_now();
                 match TABLES.try_lock() {
                     Ok(guard) => break guard,
                     Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
                     Err(TryLockError::WouldBlock) if Instant::now() < until => {}
-                    Err(TryLockError::WouldBlock) => return None,
+                    Err(TryLockError::WouldBlock) => GIVEN_UP.store(process, Ordering::Relaxed),
                 }
             }
         }

@@ -28,6 +28,17 @@ pub enum Stage {
     Broken,
 }
 
+/// How a class's objects are moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// Member by member; as a whole they are copied where none of those moves.
+    Members,
+    /// By its own constructor, which makes the one that copies be deleted where the class does not declare that.
+    Constructor(FuncIndex),
+    /// As they are copied: it has a copy constructor, an assignment or a destructor of its own, and says nothing of moving.
+    Copies,
+}
+
 /// What is known of a struct besides its layout.
 pub struct Class<'a> {
     pub ty: Rc<StructTy>,
@@ -48,6 +59,10 @@ pub struct Class<'a> {
     pub default_allowed: bool,
     /// Copying it takes more than copying bytes: the text's own constructor.
     pub copies: Option<FuncIndex>,
+    /// How an object is made from one that may be taken apart.
+    pub moves: Moves,
+    /// It says how it moves and not how it is copied, so it is not.
+    pub moves_only: bool,
     pub context: Option<Rc<Context>>,
     /// A lambda's.
     pub is_closure: bool,
@@ -88,6 +103,8 @@ impl<'a> Lowerer<'a> {
             constructed: false,
             default_allowed: true,
             copies: None,
+            moves: Moves::Members,
+            moves_only: false,
             context: self.context.clone(),
             is_closure: false,
             plain: None,
@@ -128,7 +145,6 @@ impl<'a> Lowerer<'a> {
                 return Ty::error();
             };
             if let Some(head) = own.filter(|h| !h.params.is_empty()) {
-                self.note_specialisation(index, name.span);
                 let scope = self.scopes.current();
                 let partial =
                     Rc::new(Partial { of: index, params: &head.params, args, decl: PartialDecl::Struct(decl), scope });
@@ -209,7 +225,6 @@ impl<'a> Lowerer<'a> {
         decl: &'a StructDecl,
         name: &'a Name,
     ) -> Ty {
-        self.note_specialisation(index, name.span);
         let Some(given) = self.template_args(args) else { return Ty::error() };
         let Some(full) = self.complete_args(index, &given, name.span) else { return Ty::error() };
         let shown = format!("{}{}", self.text(&name.last()), self.args_text(&full));

@@ -1,5 +1,6 @@
 //! Methods of structs, and what the language makes of a struct by itself.
 
+use super::class::Moves;
 use super::function::{Signature, code_of};
 use super::names::{Callable, Decl, ScopeId, ScopeKind};
 use super::template::TemplateKind;
@@ -116,6 +117,9 @@ impl<'a> Lowerer<'a> {
         let own = Ty::new(Kind::Struct(s.clone()));
         let mut defaulted = Vec::new();
         let (mut deleted_default, mut plain_destructor) = (false, false);
+        // What is declared, be it defaulted or deleted, to copy, assign or destroy.
+        let (mut says_copy, mut says_other) = (false, false);
+        let assignment = self.known.operators["="];
         for member in self.library.members(decl) {
             let MemberKind::Function(f) = &member.kind else { continue };
             match f.kind {
@@ -125,19 +129,31 @@ impl<'a> Lowerer<'a> {
                     }
                     deleted_default |= f.is_deleted && f.params.is_empty();
                 }
-                FunctionKind::Destructor => plain_destructor = f.is_defaulted,
-                FunctionKind::Plain | FunctionKind::Conversion(_) => {}
+                FunctionKind::Destructor => {
+                    plain_destructor = f.is_defaulted;
+                    says_other = true;
+                }
+                FunctionKind::Plain => says_other |= f.name.last().name == assignment,
+                FunctionKind::Conversion(_) => {}
             }
         }
         let constructors = self.class(s.id).constructors.clone();
         let mut kept = Vec::new();
         let mut copies = None;
+        let mut moves = None;
         let mut default_constructor = None;
         let mut constructed = false;
         for callable in constructors {
             if let Callable::Func(index) = callable {
                 let f = self.func(index);
+                let takes_own = f.params.len() == 1 && f.params[0].target().is_some_and(|t| t.unqualified() == own);
+                let is_copy = takes_own && matches!(f.params[0].kind, Kind::Reference(_));
+                let is_move = takes_own && matches!(f.params[0].kind, Kind::RvalueReference(_));
+                says_copy |= is_copy;
                 if defaulted.contains(&f.span) && f.code.is_none() {
+                    if is_move {
+                        moves = Some(Moves::Members);
+                    }
                     // The language's own: as if it were not there.
                     if f.params.is_empty() {
                         default_constructor = Some(true);
@@ -148,11 +164,11 @@ impl<'a> Lowerer<'a> {
                 if f.params.is_empty() && !f.deleted {
                     default_constructor = Some(true);
                 }
-                let is_copy = f.params.len() == 1
-                    && f.params[0].target().is_some_and(|t| t.unqualified() == own)
-                    && matches!(f.params[0].kind, Kind::Reference(_));
                 if is_copy {
                     copies = Some(index);
+                }
+                if is_move {
+                    moves = Some(Moves::Constructor(index));
                 }
             } else {
                 constructed = true;
@@ -174,6 +190,8 @@ impl<'a> Lowerer<'a> {
         class.constructors = kept;
         class.constructed = constructed;
         class.copies = copies;
+        class.moves = moves.unwrap_or(if says_copy || says_other { Moves::Copies } else { Moves::Members });
+        class.moves_only = moves.is_some() && !says_copy;
         class.default_allowed = !deleted_default && (!constructed || default_constructor.is_some());
     }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::class::Moves;
 use super::names::Callable;
 use super::rank::Arg;
 use super::tree::{FuncIndex, Node, Typed};
@@ -180,13 +181,42 @@ impl<'a> Lowerer<'a> {
         self.copy_value(e, span)
     }
 
-    /// The value in a place of struct type, by its copy constructor where the text has one.
+    /// The value in a place of struct type, by its copy constructor where the text has one, its move constructor where it may be
+    /// taken apart ([class.copy.ctor]).
     pub(super) fn copy_value(&mut self, place: Typed, span: Span) -> Typed {
         let ty = place.ty.unqualified();
         if let Some(s) = ty.as_struct().cloned() {
             if !self.complete(&s, span) {
                 return Typed::error(span);
             }
+            if place.xvalue && !place.ty.is_const {
+                match self.class(s.id).moves {
+                    Moves::Constructor(moves) if self.func(moves).deleted => {
+                        let (message, at) = (format!("`{ty}` cannot be moved"), self.func(moves).span);
+                        let diag = Diagnostic::error(Code::TypeMismatch, span, message);
+                        self.report(diag.related(at, "its move constructor is deleted").help("take a reference"));
+                        return Typed::error(span);
+                    }
+                    Moves::Constructor(moves) => {
+                        self.note_call(moves, span);
+                        let address = Typed::value(ty.clone().pointer(), span, Node::AddrOf(Box::new(place)));
+                        return Typed::value(ty, span, Node::Construct(moves, vec![address], false));
+                    }
+                    Moves::Members if self.copies_by_member(&ty) => return self.memberwise_copy(place, &s, span),
+                    Moves::Members | Moves::Copies => {}
+                }
+            } else if self.class(s.id).moves_only {
+                let (message, at) = (format!("`{ty}` cannot be copied"), self.class(s.id).span);
+                self.report(
+                    Diagnostic::error(Code::TypeMismatch, span, message)
+                        .related(at, "it has a move constructor, and none that copies")
+                        .help("write `std::move(...)`, or take a reference"),
+                );
+                return Typed::error(span);
+            }
+        }
+        let place = Typed { xvalue: false, ..place };
+        if let Some(s) = ty.as_struct().cloned() {
             if let Some(copies) = self.class(s.id).copies {
                 if self.func(copies).deleted {
                     let message = format!("`{ty}` cannot be copied");
@@ -214,7 +244,10 @@ impl<'a> Lowerer<'a> {
         match &ty.kind {
             Kind::Array(elem, _) => self.copies_by_member(elem),
             Kind::Struct(s) => {
-                self.class(s.id).copies.is_some()
+                let class = self.class(s.id);
+                class.copies.is_some()
+                    || matches!(class.moves, Moves::Constructor(_))
+                    || class.moves_only
                     || s.layout.get().is_some_and(|l| {
                         let fields = l.fields.iter().map(|f| &f.ty);
                         fields.chain(l.bases.iter().map(|(b, _)| b)).any(|t| self.copies_by_member(t))
@@ -232,15 +265,16 @@ impl<'a> Lowerer<'a> {
         })
     }
 
-    /// What the copy constructor does that a class has by itself: each base and member is copied ([class.copy.ctor]).
+    /// What the constructor does that a class has by itself to copy or move: each base and member is copied or moved.
     fn memberwise_copy(&mut self, place: Typed, s: &Rc<StructTy>, span: Span) -> Typed {
         let Some(layout) = s.layout.get().cloned() else { return Typed::error(span) };
+        let xvalue = place.xvalue;
         let (before, place) = self.repeatable(place, span);
         let parts = layout.bases.iter().cloned().chain(layout.fields.iter().map(|f| (f.ty.clone(), f.offset)));
         let mut items = Vec::new();
         for (ty, offset) in parts {
             let part = Typed::place(ty.clone(), span, Node::Member(Box::new(place.clone()), offset));
-            items.push((offset, self.copy_of_part(part, span)));
+            items.push((offset, self.copy_of_part(Typed { xvalue, ..part }, span)));
         }
         let made = Typed::value(Ty::new(Kind::Struct(s.clone())), span, Node::Init(items.into()));
         match before {
@@ -268,7 +302,7 @@ impl<'a> Lowerer<'a> {
                 let size = elem.size().unwrap_or(0);
                 let copies = (0..*n).map(|i| {
                     let one = Typed::place((**elem).clone(), span, Node::Member(Box::new(part.clone()), i * size));
-                    (i * size, self.copy_of_part(one, span))
+                    (i * size, self.copy_of_part(Typed { xvalue: part.xvalue, ..one }, span))
                 });
                 let copies: Vec<(u32, Typed)> = copies.collect();
                 Typed::value(ty.clone(), span, Node::Init(copies.into()))

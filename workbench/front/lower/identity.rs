@@ -1,17 +1,21 @@
 //! What a function of the library is, whatever text it is lowered for: what one text has had made, others need not lower again.
 //!
-//! A body of the library means the same in every text: names in it are looked up among what the library declares
+//! A body of the library means the same in every text that opens the same parts of it: names in it are looked up among what those declare
 //! ([`super::names::Scopes::see_library`]), and an instance is told by its template's place and by its arguments. What takes types of the
-//! text's, or specialisations of its own, is the text's; so is what calls such a function or holds a function's address, which counts
-//! the functions of one text.
+//! text's is the text's; so is what calls such a function or holds a function's address, which counts the functions of one text.
+//!
+//! A template also finds what is declared beside its arguments' types ([basic.lookup.argdep]). Of types at global scope (vectors, the 16-bit
+//! floats) that is whatever the text declares there, so an instance for such a type has no identity. In a text that declares something in
+//! the library's namespaces, or specialises one of its templates, nothing has.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
-use super::names::{ScopeId, ScopeKind, TArg};
-use super::tree::{FuncIndex, TemplateIndex};
+use super::names::{GLOBAL, ScopeId, ScopeKind, TArg};
+use super::tree::FuncIndex;
 use super::{Lowerer, Side};
-use crate::front::types::{Kind, Ty};
+use crate::front::ast::{Item, Items, Name, Symbol};
+use crate::front::types::{Kind, StructTy, Ty};
 use crate::ir::{Identity, Known, Stmt};
 use crate::source::Span;
 
@@ -55,6 +59,7 @@ impl Lowerer<'_> {
         let (scope, params, this) = (func.scope, func.params.clone(), func.this.clone());
         let args = func.template.as_ref().map(|(_, args)| args.clone());
         let mut words = Words::default();
+        words.push(self.library.parts);
         words.place(func.whole)?;
         words.place(func.span)?;
         // What one macro declares has one place.
@@ -62,13 +67,36 @@ impl Lowerer<'_> {
         words.push(this.is_some_and(|this| this.is_const));
         self.tell_scope(scope, &mut words)?;
         self.tell_args(args.as_deref().unwrap_or_default(), &mut words)?;
-        params.iter().try_for_each(|ty| self.tell(ty, &mut words))?;
+        params.iter().try_for_each(|ty| self.tell(ty, false, &mut words))?;
         Some(words.identity())
     }
 
-    /// A template gets a specialisation.
-    pub(super) fn note_specialisation(&mut self, of: TemplateIndex, span: Span) {
-        self.adapts |= self.template(of).span.file.is_common() && !span.file.is_common();
+    /// Whether a text declares something in the library's namespaces, or specialises what may be a template of the library's.
+    pub(super) fn may_adapt(&self, items: &Items) -> bool {
+        let mut own = Vec::new();
+        templates_of(items, &mut own);
+        self.adapts_in(items, &own)
+    }
+
+    fn adapts_in(&self, items: &Items, own: &[Symbol]) -> bool {
+        let is_theirs = |name: &Name| {
+            let qualified = name.qualifiers().first().is_some_and(|part| self.library.opens(part.ident.name));
+            let last = name.last().name;
+            qualified || self.interner.is_common(last) && !own.contains(&last)
+        };
+        items.list.iter().any(|item| match item {
+            Item::Namespace(inner) => {
+                inner.name.is_some_and(|name| self.library.opens(name.name)) && !inner.items.list.is_empty()
+                    || self.adapts_in(&inner.items, own)
+            }
+            Item::Function(f) => f.templates.last().is_some_and(|head| head.params.is_empty()) && is_theirs(&f.name),
+            Item::Struct(s) => s.name.as_ref().is_some_and(|name| name.last_part().args.is_some() && is_theirs(name)),
+            Item::Variables(d) => {
+                let mut names = d.vars.iter().filter_map(|var| var.qualified.as_ref());
+                names.any(|name| name.last_part().args.is_some() && is_theirs(name))
+            }
+            _ => false,
+        })
     }
 
     /// What is known of a function from another text.
@@ -84,12 +112,12 @@ impl Lowerer<'_> {
         args.iter().try_for_each(|arg| match arg {
             TArg::Type(ty) => {
                 words.push(0u64);
-                self.tell(ty, words)
+                self.tell(ty, true, words)
             }
             TArg::Value(ty, value) => {
                 words.push(1u64);
                 words.push(*value as u64);
-                self.tell(ty, words)
+                self.tell(ty, true, words)
             }
             TArg::Pack(args) => {
                 words.push(2u64);
@@ -105,7 +133,8 @@ impl Lowerer<'_> {
         })
     }
 
-    fn tell(&mut self, ty: &Ty, words: &mut Words) -> Option<()> {
+    /// A type; `searched` where what is declared beside it counts.
+    fn tell(&mut self, ty: &Ty, searched: bool, words: &mut Words) -> Option<()> {
         words.push(u64::from(ty.is_const) | u64::from(ty.is_volatile) << 1);
         let (kind, of) = match &ty.kind {
             Kind::Error | Kind::Braced => return None,
@@ -124,8 +153,12 @@ impl Lowerer<'_> {
                 let (span, scope) = *self.enum_places.get(e.id as usize)?;
                 words.place(span)?;
                 words.text(&e.name);
+                if searched && self.scopes.namespace_of(scope) == GLOBAL {
+                    return None;
+                }
                 return self.tell_scope(scope, words);
             }
+            Kind::Struct(s) if searched && self.is_at_global_scope(s) => return None,
             Kind::Struct(s) if s.vector.is_some() => {
                 words.push(8u64);
                 words.text(&s.name);
@@ -138,12 +171,16 @@ impl Lowerer<'_> {
             Kind::Function(func) => {
                 words.push(10u64);
                 words.push(func.params.len() as u64);
-                func.params.iter().try_for_each(|ty| self.tell(ty, words))?;
-                return self.tell(&func.ret, words);
+                func.params.iter().try_for_each(|ty| self.tell(ty, searched, words))?;
+                return self.tell(&func.ret, searched, words);
             }
         };
         words.push(kind);
-        of.map_or(Some(()), |of| self.tell(of, words))
+        of.map_or(Some(()), |of| self.tell(of, searched, words))
+    }
+
+    fn is_at_global_scope(&self, s: &StructTy) -> bool {
+        s.vector.is_some() || self.scopes.namespace_of(self.class(s.id).scope) == GLOBAL
     }
 
     /// A struct, by a hash that is worked out once.
@@ -222,6 +259,25 @@ impl Lowerer<'_> {
                     without.push(caller);
                 }
             }
+        }
+    }
+}
+
+/// The templates that some declarations make, specialisations left out.
+fn templates_of(items: &Items, own: &mut Vec<Symbol>) {
+    for item in &items.list {
+        match item {
+            Item::Namespace(inner) => templates_of(&inner.items, own),
+            Item::Function(f) if f.templates.last().is_some_and(|head| !head.params.is_empty()) => {
+                own.push(f.name.last().name);
+            }
+            Item::Struct(s) if s.templates.last().is_some_and(|head| !head.params.is_empty()) => {
+                own.extend(s.name.as_ref().filter(|name| name.last_part().args.is_none()).map(|name| name.last().name));
+            }
+            Item::Variables(d) if d.templates.last().is_some_and(|head| !head.params.is_empty()) => {
+                own.extend(d.vars.iter().filter(|var| var.qualified.is_none()).map(|var| var.name.name));
+            }
+            _ => {}
         }
     }
 }

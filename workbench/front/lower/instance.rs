@@ -227,7 +227,6 @@ impl<'a> Lowerer<'a> {
     ) {
         info.display = format!("{}{}", self.interner.name(info.name), self.args_text(&args));
         info.template = Some((template, args.clone()));
-        self.note_specialisation(template, decl.span);
         let existing = match self.template(template).instances.get(&args) {
             Some(Instance::Func(Some(index))) => Some(*index),
             _ => None,

@@ -386,7 +386,7 @@ struct Lowerer<'a> {
     funcs: Vec<FuncInfo<'a>>,
     classes: Vec<Class<'a>>,
     class_identities: HashMap<u32, Option<Identity>>,
-    /// Whether the user's text specialises templates of the library's.
+    /// Whether the user's text may change what the library means; see [`identity`].
     adapts: bool,
     templates: Vec<Template<'a>>,
     vectors: HashMap<&'static str, Rc<StructTy>>,
@@ -488,6 +488,7 @@ pub fn lower(
         f: FuncState::outside(),
         depth: 0,
     };
+    lowerer.adapts = lowerer.may_adapt(&unit.items);
     library.units().for_each(|unit| lowerer.declarations(&unit.items));
     lowerer.declarations(&unit.items);
     after.into_iter().for_each(|(_, unit)| lowerer.declarations(&unit.items));

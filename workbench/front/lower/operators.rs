@@ -522,9 +522,10 @@ impl<'a> Lowerer<'a> {
             return Typed::error(span);
         }
         let functions = matches!(a.ty.kind, Kind::Function(_)) || matches!(b.ty.kind, Kind::Function(_));
-        if a.lvalue && b.lvalue && a.ty == b.ty && !a.ty.is_array() && !functions && cond.constant().is_none() {
-            let ty = a.ty.clone();
-            return Typed::place(ty, span, Node::Conditional(Box::new([cond, a, b])));
+        let places = a.lvalue && b.lvalue && a.xvalue == b.xvalue;
+        if places && a.ty == b.ty && !a.ty.is_array() && !functions && cond.constant().is_none() {
+            let (ty, xvalue) = (a.ty.clone(), a.xvalue);
+            return Typed { xvalue, ..Typed::place(ty, span, Node::Conditional(Box::new([cond, a, b]))) };
         }
         let (a, b) = (self.rvalue(a), self.rvalue(b));
         let (a, b) = self.common_struct(a, b);

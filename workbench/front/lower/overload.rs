@@ -35,7 +35,7 @@ impl<'a> Lowerer<'a> {
         }
         if let Some(list) = arg.list {
             return match arg.ty.kind {
-                Kind::Braced => self.list_conversion(list, to),
+                Kind::Braced => self.list_conversion(list, to).map(|c| c.made_for(to)),
                 _ => self.overload_conversion(list, to),
             };
         }
@@ -60,7 +60,7 @@ impl<'a> Lowerer<'a> {
         }
         let found = self.user_conversion(arg, &target, false);
         self.depth -= 40;
-        found.map(|_| Conversion::of(Rank::User))
+        found.map(|_| Conversion::of(Rank::User).made_for(to))
     }
 
     /// Conversions of conversions stop somewhere.

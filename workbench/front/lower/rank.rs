@@ -96,6 +96,15 @@ impl Conversion {
         Conversion { reference: true, ..self }
     }
 
+    /// Of what makes a value, which then is bound to `to` where that is a reference.
+    pub fn made_for(self, to: &Ty) -> Self {
+        match to.kind {
+            Kind::Reference(_) => Conversion { to_lvalue: true, ..self.bound() },
+            Kind::RvalueReference(_) => self.bound(),
+            _ => self,
+        }
+    }
+
     /// `Less` when `self` is the better one.
     pub fn order(&self, other: &Self) -> Ordering {
         let key = |c: &Self| (c.no_list, c.rank, c.to_bool, c.to_void, c.base);

@@ -3,7 +3,7 @@
 use super::convert::Use;
 use super::expr::is_bare_assignment;
 use super::tree::{Node, Typed};
-use super::{Lowerer, Target, TargetKind};
+use super::{Lowerer, Storage, Target, TargetKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Compound, Expr, Stmt, StmtKind, TypeName};
 use crate::front::types::Ty;
@@ -325,6 +325,14 @@ impl<'a> Lowerer<'a> {
         self.report(diag);
     }
 
+    /// Whether an expression is an object that the function takes with it when it returns ([class.copy.elision]).
+    fn ends_here(&self, e: &Typed) -> bool {
+        let Node::Var(id) = e.node else { return false };
+        let var = self.var(id);
+        let is_own = var.owner == self.f.serial && matches!(var.storage, Storage::Slot(_) | Storage::Reference(_));
+        e.lvalue && is_own && !var.ty.is_reference()
+    }
+
     fn return_stmt(&mut self, value: Option<&'a Expr>, span: Span) {
         let name = self.f.name.clone();
         let Some(e) = value else {
@@ -370,6 +378,8 @@ impl<'a> Lowerer<'a> {
             return;
         }
         if ret.is_struct() {
+            let xvalue = typed.xvalue || self.ends_here(&typed);
+            let typed = Typed { xvalue, ..typed };
             let value = self.implicit(typed, &ret.unqualified(), Use::Return(&name));
             if value.is_error() {
                 self.f.b.end_block();

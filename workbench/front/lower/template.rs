@@ -128,7 +128,6 @@ impl<'a> Lowerer<'a> {
                 self.unknown(&var.name, var.name.span, "variable template");
                 continue;
             };
-            self.note_specialisation(index, var.name.span);
             if params.is_empty() {
                 let Some(given) = self.template_args(args) else { continue };
                 let Some(full) = self.complete_args(index, &given, var.name.span) else { continue };
