@@ -53,7 +53,7 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
     compile_with(sources, name, text, options, None)
 }
 
-/// As [`compile`]; functions of the library that `keeper` has are left without bodies.
+/// As [`compile`]; functions of the library that `keeper` knows are not lowered: what was made is left without a body.
 pub fn compile_with(
     sources: &mut SourceMap,
     name: &str,

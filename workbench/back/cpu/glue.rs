@@ -5,6 +5,9 @@
 //! functions it calls in the place of their numbers. One that was compiled before is not compiled again, by whatever text
 //! it is asked for; texts call it where it lies. What is kept stays until the process ends, so there is a bound to it.
 //!
+//! A function that is the same in every text ([`Identity`]) is known by that as well, before it is lowered: by its code, or by its IR where
+//! it is small enough to be inlined ([`known`]).
+//!
 //! Kept code belongs to no program, so it names nothing of one: its [`Site`]s are addresses rather than numbers, its slots
 //! and literals are in tables of this module. Only a function that calls nothing but others of its kind, and touches no data
 //! that can change, can be kept.
