@@ -170,3 +170,37 @@ def test_what_cannot_be_copied_or_moved(text, message):
     wrong = [i for i, line in enumerate(lines) if re.match(r"(Unique b|Owner b|Fixed b|return take|return same)", line)][-1]
     assert f":{wrong + 1}:" in str(error.value)
     assert run("int64_t run() { return 5; }")[0] == 5
+
+
+DERIVED = "struct Derived : Counted { Derived(int v) : Counted(v) {} };\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("int take(Unique&& u) { return u.get(); }\nint64_t run() { Unique a(7);\nreturn take(a);\n}", "return take(a);"),
+        ("int take(Counted&& c) { return c.value; }\nint64_t run() { Counted a(7);\nreturn take(a);\n}", "return take(a);"),
+        (DERIVED + "int take(Counted&& c) { return c.value; }\nint64_t run() { Derived a(7);\nreturn take(a);\n}", "return take(a);"),
+        # The copy assignment is deleted; the move assignment takes no place.
+        ("int64_t run() { Unique a(7), b(8);\nb = a;\nreturn a.get(); }", "b = a;"),
+    ],
+)  # fmt: skip
+def test_no_place_is_taken_as_a_value_that_ends(text, line):
+    with pytest.raises(wb.CompileError) as error:
+        run(text)
+    assert f":{(HEAD + text).split(chr(10)).index(line) + 1}:" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("int take(Counted&& c) { return 1; }\nint take(const Counted& c) { return 2; }\nint64_t run() { Counted a(7); return take(a); }", 2),
+        ("int take(Counted&& c) { return c.value; }\nint64_t run() { Counted a(7); return take(Counted(a)); }", 7),
+        # A conversion makes a value of its own.
+        ("int take(Counted&& c) { return c.value; }\nint64_t run() { int a = 7; return take(a); }", 7),
+        ("struct Other { int v; operator Counted() const { return Counted(v); } };\n"
+         "int take(Counted&& c) { return c.value; }\nint64_t run() { Other a{7}; return take(a); }", 7),
+    ],
+)  # fmt: skip
+def test_what_binds_to_a_value_that_ends(text, expected):
+    assert run(text)[0] == expected

@@ -52,3 +52,10 @@ entity! {
     /// A printf format of a module.
     Format "p";
 }
+
+impl FuncId {
+    /// The function's address, as the text that it is of knows it: its number, and one, for none is at 0.
+    pub fn address(self) -> i64 {
+        i64::from(self.0) + 1
+    }
+}

@@ -386,6 +386,9 @@ pub enum Op {
     GlobalAddr(Global),
     /// The address of a shared variable: the running block's.
     SharedAddr(Shared),
+    /// The address of a function that host code may call, and what tells the functions of its type ([`Stmt::Dispatch`]). It points into no
+    /// memory.
+    FuncAddr(FuncId, u64),
     /// A built-in variable.
     Builtin(Builtin),
     /// See [`UnaryOp`].
@@ -544,6 +547,9 @@ pub enum Stmt {
         /// One value per parameter.
         args: Vec<Value>,
     },
+    /// Calls the function that the first parameter is the address of with the other parameters, and returns what it returns. Faults unless it
+    /// is one whose address was taken with this number: functions of one type have one, the same for all texts of a process.
+    Dispatch(u64),
     /// Records a line of output.
     Printf {
         /// Bound to printf's result (`i32`), when used.
@@ -819,6 +825,9 @@ pub struct Module {
     pub formats: Vec<FormatData>,
     /// Names of kernels' templates, of which a launch may ask for an instance.
     pub templates: Vec<String>,
+    /// Functions whose address is taken as a number, [`FuncId::address`], by code that host code may call them from, with what tells the
+    /// functions of their type.
+    pub addressed: Vec<(FuncId, u64)>,
 }
 
 impl Module {

@@ -193,6 +193,7 @@ impl fmt::Display for Op {
             Op::SlotAddr(s) => write!(f, "addr {s}"),
             Op::GlobalAddr(g) => write!(f, "addr {g}"),
             Op::SharedAddr(m) => write!(f, "addr {m}"),
+            Op::FuncAddr(func, _) => write!(f, "addr {func}"),
             Op::Builtin(b) => b.fmt(f),
             Op::Unary(op, v) => write!(f, "{op} {v}"),
             Op::Binary(op, a, b) => write!(f, "{op} {a}, {b}"),
@@ -428,6 +429,7 @@ impl Printer<'_, '_> {
             }
             Stmt::Assert { cond, message } => self.line(format_args!("assert {cond}, {message:?}")),
             Stmt::Aligned { ptr, align } => self.line(format_args!("aligned {ptr}, {align}")),
+            Stmt::Dispatch(_) => self.line(format_args!("dispatch")),
             Stmt::Trap => self.line(format_args!("trap")),
             Stmt::MissingReturn(func) => self.line(format_args!("missing return of {func:?}")),
             Stmt::Barrier(Scope::Block) => self.line(format_args!("barrier block")),
@@ -538,6 +540,7 @@ mod tests {
             shared: Vec::new(),
             formats: vec![FormatData { text: "n is %d\n".into(), span }],
             templates: Vec::new(),
+            addressed: Vec::new(),
         };
         expect![[r#"
             global g0: 4 bytes, align 1 = "hi\n\x00"

@@ -1,6 +1,6 @@
 //! Walking IR: the values an op or statement reads, the value it binds, the blocks it holds.
 
-use super::{Block, Op, Stmt, Value};
+use super::{Block, FuncId, Op, Stmt, Value};
 
 impl Op {
     /// Every value the op reads, in order.
@@ -19,6 +19,7 @@ impl Op {
             | Op::SlotAddr(_)
             | Op::GlobalAddr(_)
             | Op::SharedAddr(_)
+            | Op::FuncAddr(..)
             | Op::Builtin(_) => {}
             Op::Unary(_, a)
             | Op::Convert(_, a)
@@ -50,6 +51,7 @@ impl Op {
             | Op::SlotAddr(_)
             | Op::GlobalAddr(_)
             | Op::SharedAddr(_)
+            | Op::FuncAddr(..)
             | Op::Builtin(_) => {}
             Op::Unary(_, a)
             | Op::Convert(_, a)
@@ -103,6 +105,7 @@ impl Stmt {
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::Dispatch(_)
             | Stmt::Fence
             | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
@@ -140,6 +143,7 @@ impl Stmt {
             | Stmt::Continue(_)
             | Stmt::Return(None)
             | Stmt::Trap
+            | Stmt::Dispatch(_)
             | Stmt::Fence
             | Stmt::MissingReturn(_)
             | Stmt::Barrier(_) => {}
@@ -196,7 +200,23 @@ impl Stmt {
 
     /// Whether nothing after it in its block can run.
     pub fn is_terminator(&self) -> bool {
-        matches!(self, Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) | Stmt::Trap | Stmt::MissingReturn(_))
+        matches!(
+            self,
+            Stmt::Break(_)
+                | Stmt::Continue(_)
+                | Stmt::Return(_)
+                | Stmt::Dispatch(_)
+                | Stmt::Trap
+                | Stmt::MissingReturn(_)
+        )
+    }
+
+    /// The function that it calls, or takes the address of.
+    pub fn mentions(&self) -> Option<FuncId> {
+        match self {
+            Stmt::Call { func, .. } | Stmt::Let(_, Op::FuncAddr(func, _)) => Some(*func),
+            _ => None,
+        }
     }
 }
 

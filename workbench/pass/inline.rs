@@ -60,6 +60,8 @@ struct Facts {
     size: usize,
     depth: usize,
     calls: bool,
+    /// It passes all of its parameters on.
+    dispatches: bool,
     /// It joins threads, or may have to: a volatile store to shared memory happens in step over a warp.
     splits: bool,
     /// It is one of a cycle of calls.
@@ -72,8 +74,9 @@ struct Facts {
 
 impl Facts {
     fn of(func: &Function) -> Self {
-        let (mut calls, mut splits) = (false, false);
+        let (mut calls, mut splits, mut dispatches) = (false, false, false);
         func.body.for_each_stmt(&mut |stmt| {
+            dispatches |= matches!(stmt, Stmt::Dispatch(_));
             calls |= matches!(stmt, Stmt::Call { .. });
             splits |= matches!(stmt, Stmt::Barrier(_) | Stmt::Collective { .. } | Stmt::Store { volatile: true, .. });
         });
@@ -81,6 +84,7 @@ impl Facts {
             size: func.body.count(),
             depth: func.body.depth(),
             calls,
+            dispatches,
             splits,
             recursive: false,
             glue: func.library && func.kind.is_host(),
@@ -105,9 +109,7 @@ pub(crate) fn bottom_up(module: &Module) -> Vec<Visit> {
         .map(|func| {
             let mut list = Vec::new();
             func.body.for_each_stmt(&mut |stmt| {
-                if let Stmt::Call { func, .. } = stmt {
-                    list.push(func.index());
-                }
+                list.extend(stmt.mentions().map(FuncId::index));
             });
             list.sort_unstable();
             list.dedup();
@@ -193,7 +195,11 @@ impl Inliner<'_> {
         // The user's own code stays apart from the library's that calls it: whose a statement is decides what faults are told of.
         let apart = self.caller.library && self.caller.kind.is_host() && !self.module.func(id).library;
         let fits = fits && !apart && (!facts.glue || facts.size <= GLUE_LIMIT);
-        !facts.recursive && !facts.kept && depth + facts.depth < MAX_NESTING && (fits || facts.splits)
+        !facts.recursive
+            && !facts.kept
+            && !facts.dispatches
+            && depth + facts.depth < MAX_NESTING
+            && (fits || facts.splits)
     }
 
     fn paste(&mut self, out: &mut Block, result: Option<Value>, id: FuncId, args: &[Value], span: Span) {

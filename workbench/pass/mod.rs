@@ -26,7 +26,7 @@ pub mod stride;
 pub mod uniformity;
 pub mod widen;
 
-use crate::ir::{FuncId, FuncKind, Module, Stmt};
+use crate::ir::{FuncId, FuncKind, Module};
 
 /// How deep structs may point at each other and still be promoted all.
 const MAX_NESTING: usize = 4;
@@ -61,23 +61,22 @@ pub fn prepare_for_cpu(module: &mut Module) {
     }
 }
 
-/// For each function, whether a kernel or host function is or reaches it by calls; no other needs code.
+/// For each function, whether it may run: a kernel, a host function, or what those reach by calls and by address. No other needs code.
 pub fn reachable(module: &Module) -> Vec<bool> {
     let roots =
         module.functions.iter().enumerate().filter(|(_, f)| matches!(f.kind, FuncKind::Kernel | FuncKind::Host));
-    reachable_from(module, roots.map(|(i, _)| FuncId::new(i)).collect())
+    let addressed = module.addressed.iter().map(|(id, _)| *id);
+    reachable_from(module, roots.map(|(i, _)| FuncId::new(i)).chain(addressed).collect())
 }
 
-/// For each function, whether one of `roots` is or reaches it by calls.
+/// For each function, whether one of `roots` is or reaches it by calls, or takes its address.
 pub fn reachable_from(module: &Module, roots: Vec<FuncId>) -> Vec<bool> {
     let mut seen = vec![false; module.functions.len()];
     let mut pending = roots;
     while let Some(id) = pending.pop() {
         if !std::mem::replace(&mut seen[id.index()], true) {
             module.func(id).body.for_each_stmt(&mut |stmt| {
-                if let Stmt::Call { func, .. } = stmt {
-                    pending.push(*func);
-                }
+                pending.extend(stmt.mentions());
             });
         }
     }

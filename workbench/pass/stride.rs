@@ -405,6 +405,7 @@ impl Rounds<'_, '_> {
             // What other threads may wait for keeps its order too.
             Stmt::Return(_)
             | Stmt::Call { .. }
+            | Stmt::Dispatch(_)
             | Stmt::Printf { .. }
             | Stmt::Barrier(_)
             | Stmt::Atomic { .. }

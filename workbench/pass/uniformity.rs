@@ -260,7 +260,9 @@ impl Analysis<'_> {
             Op::Builtin(Builtin::ThreadIdx(0)) => Info { shape: affine(1, true), range: Some((0, 1023)) },
             Op::Builtin(Builtin::ThreadIdx(_)) => VARYING,
             Op::Builtin(Builtin::BlockDim(_)) => Info { range: Some((1, 1024)), ..uniform },
-            Op::Const(_) | Op::Param(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) | Op::Builtin(_) => uniform,
+            Op::Const(_) | Op::Param(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) | Op::FuncAddr(..) | Op::Builtin(_) => {
+                uniform
+            }
             Op::SlotAddr(_) => VARYING,
             Op::Get(l) => {
                 let shape = self.locals[l.index()].unwrap_or(Shape::Uniform);

@@ -46,6 +46,7 @@
 //! 27. A service has the operands and the result that [`crate::ir::Service`] gives; only host functions ask for one.
 //! 28. A launch names a kernel, has seven extents of `u32` and one argument a parameter; only host functions launch.
 //! 29. What is kept from before is a helper of host functions, and has no body; so it need not return.
+//! 30. Host functions alone take the address of a function, which is no kernel, and dispatch, on a first parameter that is a pointer.
 
 mod calls;
 mod structure;
@@ -86,6 +87,11 @@ pub fn validate(module: &Module) -> Vec<Diagnostic> {
                 formats.push(None);
                 errors.push(data.span, format!("format p{i} is malformed: {}", e.message));
             }
+        }
+    }
+    for (id, _) in &module.addressed {
+        if module.functions.get(id.index()).is_none_or(|f| f.kind == FuncKind::Kernel) {
+            errors.push(Span::NONE, format!("the address of {id} is taken, which is no function to call"));
         }
     }
     for func in &module.functions {

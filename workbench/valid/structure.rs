@@ -214,6 +214,12 @@ impl<'a> Checker<'a> {
                 }
                 reachable
             }
+            Stmt::Dispatch(_) => {
+                if !self.func.kind.is_host() || self.func.params.first().is_none_or(|p| p.ty.ty() != Type::Ptr) {
+                    self.error("a dispatch outside of a host function of an address".to_owned());
+                }
+                false
+            }
             Stmt::Trap | Stmt::MissingReturn(_) => false,
             Stmt::Fence => reachable,
             Stmt::Barrier(_) => {

@@ -473,3 +473,32 @@ fn rule_23_printf() {
     broken(&printf("%s", None), "where a string literal is wanted");
     broken(&printf("%d", Some(Scalar::F32.into())), "bound to a result of type i32");
 }
+
+#[test]
+fn rule_30_addresses() {
+    let address = |kind: FuncKind, of: usize| {
+        let (callee, _) = Builder::new(FuncKind::Host, &[]);
+        let (kernel, _) = Builder::new(FuncKind::Kernel, &[]);
+        let (mut b, _) = Builder::new(kind, &[]);
+        b.op(Type::Ptr, Op::FuncAddr(FuncId::new(of), 7));
+        Module { functions: vec![callee.finish(), kernel.finish(), b.finish()], ..Module::default() }
+    };
+    assert_eq!(validate(&address(FuncKind::HostHelper, 0)), []);
+    broken(&address(FuncKind::Host, 1), "the address of a kernel");
+    broken(&address(FuncKind::Host, 9), "no such function");
+    broken(&address(FuncKind::Device, 0), "in a function of the device");
+    for (of, wanted) in [(1, "f1 is taken"), (9, "f9 is taken")] {
+        let mut module = address(FuncKind::Host, 0);
+        module.addressed.push((FuncId::new(of), 7));
+        broken(&module, wanted);
+    }
+    let dispatch = |kind: FuncKind, param: ParamType| {
+        let (mut b, _) = Builder::new(kind, &[("f", param)]);
+        b.func.ret = Some(I32);
+        b.stmt(Stmt::Dispatch(7));
+        b.module()
+    };
+    assert_eq!(validate(&dispatch(FuncKind::HostHelper, pointer(Scalar::F32))), []);
+    broken(&dispatch(FuncKind::HostHelper, ParamType::Scalar(Scalar::U64)), "a dispatch outside");
+    broken(&dispatch(FuncKind::Device, pointer(Scalar::F32)), "a dispatch outside");
+}

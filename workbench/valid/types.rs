@@ -19,8 +19,11 @@
 //! | `PtrDiff` | two pointers, a stride that is not 0 | `i64` |
 //! | `PtrToInt`, `IntToPtr` | pointer, `u64` | `u64`, pointer |
 //! | `Load` | pointer | what is read |
+//! | `FuncAddr` | | pointer |
 
-use crate::ir::{BinaryOp, BitFn, Builtin, Const, Function, Module, Op, Scalar, Stride, Type, UnaryOp, Value};
+use crate::ir::{
+    BinaryOp, BitFn, Builtin, Const, FuncKind, Function, Module, Op, Scalar, Stride, Type, UnaryOp, Value,
+};
 
 const BOOL: Type = Type::Scalar(Scalar::Bool);
 const I64: Type = Type::Scalar(Scalar::I64);
@@ -69,6 +72,12 @@ pub(super) fn check(module: &Module, func: &Function, op: &Op, result: Type) -> 
         Op::GlobalAddr(g) if g.index() >= module.globals.len() => Err("no such global".to_owned()),
         Op::SharedAddr(m) if m.index() >= module.shared.len() => Err("no such shared variable".to_owned()),
         Op::SharedAddr(_) if func.kind.is_host() => Err("shared memory in a host function".to_owned()),
+        Op::FuncAddr(id, _) => match module.functions.get(id.index()) {
+            None => Err("no such function".to_owned()),
+            Some(to) if to.kind == FuncKind::Kernel => Err("the address of a kernel".to_owned()),
+            Some(_) if !func.kind.is_host() => Err("the address of a function in a function of the device".to_owned()),
+            Some(_) => given(Type::Ptr),
+        },
         Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) => given(Type::Ptr),
         Op::Builtin(Builtin::ThreadIdx(d) | Builtin::BlockIdx(d) | Builtin::BlockDim(d) | Builtin::GridDim(d)) => {
             match d {

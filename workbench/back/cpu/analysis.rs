@@ -67,6 +67,10 @@ pub struct FuncInfo {
     pub limits: BTreeSet<(u32, bool, u32)>,
     /// Functions called, with repetition removed.
     pub calls: Vec<FuncId>,
+    /// Functions whose address it takes, each with what tells those of its type.
+    pub addresses: Vec<(FuncId, u64)>,
+    /// What tells the functions that it calls through a pointer.
+    pub dispatches: Option<u64>,
     /// Whether it makes pointers out of integers or loads them from memory.
     pub makes_pointers: bool,
     /// Work of one pass outside all loops, in operations.
@@ -141,7 +145,7 @@ fn cost(stmt: &Stmt) -> u64 {
     match stmt {
         Stmt::Let(_, op) => match op {
             Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::Builtin(_) | Op::SlotAddr(_) => 0,
-            Op::GlobalAddr(_) | Op::SharedAddr(_) => 0,
+            Op::GlobalAddr(_) | Op::SharedAddr(_) | Op::FuncAddr(..) => 0,
             Op::Math(..) => 40,
             Op::Binary(crate::ir::BinaryOp::Div | crate::ir::BinaryOp::Rem, ..) => 10,
             Op::Load { .. } => 4,
@@ -151,7 +155,7 @@ fn cost(stmt: &Stmt) -> u64 {
         Stmt::Store { .. } => 4,
         Stmt::Atomic { .. } => 20,
         Stmt::Collective { .. } | Stmt::Barrier(_) | Stmt::Fence => 10,
-        Stmt::Call { .. } | Stmt::Service { .. } => 50,
+        Stmt::Call { .. } | Stmt::Dispatch(_) | Stmt::Service { .. } => 50,
         // Its own blocks are counted when it runs.
         Stmt::Launch { .. } => 1000,
         Stmt::Printf { .. } => 2000,
@@ -167,6 +171,8 @@ impl FuncInfo {
             align: vec![MAX_ALIGN; func.values.len()],
             limits: BTreeSet::new(),
             calls: Vec::new(),
+            addresses: Vec::new(),
+            dispatches: None,
             makes_pointers: false,
             straight: 4,
             loops: vec![4; func.labels as usize],
@@ -232,6 +238,8 @@ impl FuncInfo {
                 Stmt::Call { func, .. } => {
                     calls.insert(*func);
                 }
+                Stmt::Let(_, Op::FuncAddr(func, signature)) => self.addresses.push((*func, *signature)),
+                Stmt::Dispatch(signature) => self.dispatches = Some(*signature),
                 Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. }) => self.makes_pointers = true,
                 _ => {}
             }
@@ -321,7 +329,7 @@ impl Facts<'_> {
 
     fn define(&mut self, v: Value, op: &Op) {
         let (root, align) = match op {
-            Op::Const(Const::Null) => (Root::Null, MAX_ALIGN),
+            Op::Const(Const::Null) | Op::FuncAddr(..) => (Root::Null, MAX_ALIGN),
             Op::Const(Const::Int(_, i)) => {
                 if let Some(c) = self.consts.get_mut(v.index()) {
                     *c = Some(*i);

@@ -80,6 +80,8 @@ pub enum SiteKind {
     Align(u32),
     /// `__trap()`.
     Trap,
+    /// A call through a pointer (word 0) to a function.
+    Dispatch,
     /// The end of the function of that name, which has a result.
     MissingReturn(String),
     /// Entry of a function of that name.
@@ -190,6 +192,11 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
             let what =
                 format!("a vector of {align} bytes is read or written at address {a:#x}, not a multiple of {align}");
             (FaultKind::Misaligned, what)
+        }
+        Some(SiteKind::Dispatch) if a == 0 => (FaultKind::NullPointer, "a null function pointer was called".to_owned()),
+        Some(SiteKind::Dispatch) => {
+            let what = format!("a function pointer was called that points at no function of its type ({a:#x})");
+            (FaultKind::Trap, what)
         }
         Some(SiteKind::Trap) => (FaultKind::Trap, "`__trap()` was called".to_owned()),
         Some(SiteKind::MissingReturn(name)) => (FaultKind::Trap, format!("`{name}` ended without returning a value")),

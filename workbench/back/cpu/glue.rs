@@ -29,6 +29,9 @@ use crate::pass;
 /// Most functions that are kept, but for those that the last text adds.
 const MAX_KEPT: usize = 16_384;
 
+/// Most functions whose address code that is kept may take.
+const MAX_POINTERS: usize = 4096;
+
 /// The largest body of device code that is kept, in statements.
 const MAX_BODY: usize = 400;
 
@@ -39,15 +42,19 @@ const MAX_WAIT: Duration = Duration::from_millis(50);
 /// Marks what is in the tables of this module, in an index of 32 bits.
 const OURS: u32 = 1 << 31;
 
-/// Marks the address of a site among the numbers of sites.
+/// Marks the address of a site among the numbers of sites, and of a function of this module among those of a program's.
 const ADDRESS: u64 = 1 << 62;
 
 /// A function that is kept, or is about to be.
 pub struct Glue {
     key: Key,
     code: OnceLock<Placed>,
-    /// What it calls.
+    /// What it calls, or takes the address of.
     calls: Vec<&'static Glue>,
+    /// What tells the functions that it, or what it calls, calls through pointers.
+    pub dispatches: Vec<u64>,
+    /// Its address, once somebody has taken it, and what tells the functions of its type.
+    pointer: OnceLock<(u32, u64)>,
     /// Whether it makes pointers of numbers, or something it calls does.
     pub makes_pointers: bool,
 }
@@ -62,11 +69,46 @@ struct Placed {
 /// What a function is: two independent hashes.
 type Key = (u64, u64);
 
+/// Glue by its address, [`ADDRESS`] taken off. Read as a program runs, so without a lock.
+static FUNCTIONS: [OnceLock<&'static Glue>; MAX_POINTERS] = [const { OnceLock::new() }; MAX_POINTERS];
+
+/// The glue at an address of host code's, where it is a function of that signature.
+pub fn function(address: u64, signature: u64) -> Option<&'static Glue> {
+    let index = (address >> 62 == ADDRESS >> 62).then_some((address & !ADDRESS) as usize)?;
+    FUNCTIONS.get(index)?.get().copied().filter(|glue| glue.points_with(signature))
+}
+
 impl Glue {
     /// The best code there is.
     pub fn address(&self) -> Option<usize> {
         let placed = self.code.get()?;
         placed.tiers.now().address(placed.part)
+    }
+
+    /// Its address, for host code of any text to call it by; `None` where there are too many.
+    pub fn pointer(&'static self, signature: u64) -> Option<i64> {
+        let (index, _) = match self.pointer.get() {
+            Some(known) => *known,
+            None => {
+                let index = with_tables(|tables| {
+                    // Somebody else may have been there first.
+                    if let Some((index, _)) = self.pointer.get() {
+                        return Some(*index);
+                    }
+                    let free = FUNCTIONS.get(tables.pointers)?;
+                    let _ = free.set(self);
+                    tables.pointers += 1;
+                    Some(tables.pointers as u32 - 1)
+                })??;
+                *self.pointer.get_or_init(|| (index, signature))
+            }
+        };
+        Some(ADDRESS as i64 | i64::from(index))
+    }
+
+    /// Whether its address is known as that of a function of a type.
+    pub fn points_with(&self, signature: u64) -> bool {
+        self.pointer.get().is_some_and(|(_, known)| *known == signature)
     }
 
     /// Bytes of its stack frame.
@@ -125,17 +167,24 @@ impl Uses {
                 continue;
             }
             let glue = known.unwrap_or_else(|| {
-                let mut calls: Vec<&'static Glue> = Vec::new();
+                let (mut calls, mut dispatches): (Vec<&'static Glue>, Vec<u64>) = (Vec::new(), Vec::new());
                 func.body.for_each_stmt(&mut |stmt| {
-                    if let Stmt::Call { func, .. } = stmt
-                        && let Some(callee) = uses.get(*func)
-                        && !calls.iter().any(|known| std::ptr::eq(*known, callee))
-                    {
+                    if let Stmt::Dispatch(signature) = stmt {
+                        dispatches.push(*signature);
+                    }
+                    let Some(callee) = stmt.mentions().and_then(|func| uses.get(func)) else { return };
+                    if matches!(stmt, Stmt::Call { .. }) {
+                        dispatches.extend(&callee.dispatches);
+                    }
+                    if !calls.iter().any(|known| std::ptr::eq(*known, callee)) {
                         makes_pointers |= callee.makes_pointers;
                         calls.push(callee);
                     }
                 });
-                Box::leak(Box::new(Glue { key, code: OnceLock::new(), calls, makes_pointers }))
+                dispatches.sort_unstable();
+                dispatches.dedup();
+                let (code, pointer) = (OnceLock::new(), OnceLock::new());
+                Box::leak(Box::new(Glue { key, code, calls, dispatches, pointer, makes_pointers }))
             });
             let index = uses.enter(glue, &mut found);
             if known.is_none() {
@@ -241,7 +290,7 @@ impl Names<'_> {
 
     fn stmt(&mut self, stmt: &mut Stmt) -> bool {
         let fine = match stmt {
-            Stmt::Call { func, .. } => {
+            Stmt::Call { func, .. } | Stmt::Let(_, Op::FuncAddr(func, _)) => {
                 let Some(index) = self.uses.index(*func) else { return false };
                 let at = self.callees.iter().position(|(id, _)| id == func).unwrap_or_else(|| {
                     self.callees.push((*func, self.found[index as usize]));
@@ -284,6 +333,8 @@ struct Tables {
     functions: HashMap<Key, &'static Glue>,
     identities: HashMap<Identity, &'static Glue>,
     bodies: HashMap<Identity, &'static Function>,
+    /// How many of [`FUNCTIONS`] there are.
+    pointers: usize,
     slots: Vec<&'static Named>,
     literals: Vec<&'static Literal>,
     by_address: BTreeMap<u64, u32>,
@@ -371,8 +422,9 @@ fn is_alone(func: &Function) -> bool {
         count += 1;
         alone &= !matches!(
             stmt,
-            Stmt::Let(_, Op::GlobalAddr(_) | Op::SharedAddr(_))
+            Stmt::Let(_, Op::GlobalAddr(_) | Op::SharedAddr(_) | Op::FuncAddr(..))
                 | Stmt::Call { .. }
+                | Stmt::Dispatch(_)
                 | Stmt::Printf { .. }
                 | Stmt::Launch { .. }
         );

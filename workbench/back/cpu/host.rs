@@ -316,3 +316,13 @@ pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) -> u64 {
     }
     1
 }
+
+/// The code of the function at an address of host code's, where it is one of that signature; 0 where not.
+///
+/// # Safety
+/// `ctx` is the running worker's.
+pub unsafe extern "C" fn function(ctx: *mut WorkerCtx, address: u64, signature: u64) -> u64 {
+    // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
+    let launch = unsafe { &*(*ctx).launch };
+    launch.function(address, signature).unwrap_or(0) as u64
+}

@@ -37,6 +37,7 @@ mod wide;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
@@ -86,6 +87,8 @@ struct Image {
     sites: Vec<Site>,
     slots: Vec<Named>,
     globals: Arc<Globals>,
+    /// Those of the functions whose address is taken, with what tells those of their type.
+    functions: Vec<Option<(u64, Callee)>>,
     /// What messages call the shared variables; a dynamic one has no size of its own.
     shared: Vec<Named>,
     formats: Vec<Vec<Piece>>,
@@ -100,6 +103,13 @@ impl Image {
     fn site(&self, word: u64) -> Option<&Site> {
         glue::site(&self.sites, word)
     }
+}
+
+/// What host code finds at the address of a function.
+enum Callee {
+    /// A part, by its number.
+    Part(u32),
+    Glue(&'static glue::Glue),
 }
 
 /// A shared variable that a kernel names, and where in the block's memory it lies.
@@ -175,6 +185,8 @@ struct Plan {
     strided: Vec<FuncId>,
     /// For each function whether the pointers in its slots may be looked up.
     linked: Vec<bool>,
+    /// Whose address the program's own code knows, with what tells the functions of their type.
+    functions: BTreeMap<FuncId, u64>,
     /// What is compiled apart, once for all programs.
     glue: glue::Uses,
 }
@@ -238,17 +250,39 @@ pub use tiers::settle;
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 impl Plan {
+    /// The program's own functions that one may call, by way of glue and of pointers too: glue calls glue and what is pointed at.
+    fn callees(&self, id: FuncId) -> Vec<FuncId> {
+        let Some(info) = &self.infos[id.index()] else { return Vec::new() };
+        let (mut found, mut signatures) = (Vec::new(), Vec::from_iter(info.dispatches));
+        let mut call = |callee: FuncId, signatures: &mut Vec<u64>| match self.glue.get(callee) {
+            Some(glue) => signatures.extend(&glue.dispatches),
+            None if callee.index() < self.infos.len() => found.push(callee),
+            None => {}
+        };
+        info.calls.iter().for_each(|callee| call(*callee, &mut signatures));
+        let mut asked = Vec::new();
+        while let Some(signature) = signatures.pop() {
+            if !asked.contains(&signature) {
+                asked.push(signature);
+                let fits = self.functions.iter().filter(|(_, known)| **known == signature);
+                fits.for_each(|(callee, _)| call(*callee, &mut signatures));
+                let glue = self.glue.list.iter().filter(|glue| glue.points_with(signature));
+                glue.for_each(|glue| signatures.extend(&glue.dispatches));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Whether a function may come to call itself.
     fn recurses(&self) -> bool {
         // A function is done when all it calls is; whoever is left calls into a circle.
-        // Glue calls nothing but glue, and never itself.
-        let known = |id: &FuncId| id.index() < self.infos.len() && self.glue.index(*id).is_none();
-        let calls =
-            |id: FuncId| self.infos[id.index()].iter().flat_map(|info| info.calls.iter().copied()).filter(known);
-        let mut left: Vec<usize> = (0..self.infos.len()).map(|i| calls(FuncId::new(i)).count()).collect();
+        let calls: Vec<Vec<FuncId>> = (0..self.infos.len()).map(|i| self.callees(FuncId::new(i))).collect();
+        let mut left: Vec<usize> = calls.iter().map(Vec::len).collect();
         let mut callers: Vec<Vec<FuncId>> = vec![Vec::new(); self.infos.len()];
         for id in &self.order {
-            calls(*id).for_each(|callee| callers[callee.index()].push(*id));
+            calls[id.index()].iter().for_each(|callee| callers[callee.index()].push(*id));
         }
         let mut done: Vec<FuncId> = self.order.iter().copied().filter(|id| left[id.index()] == 0).collect();
         let mut seen = 0;
@@ -425,8 +459,8 @@ fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
     let mut order = Vec::new();
     let mut stmts = 0;
     let starts = |f: &Function| matches!(f.kind, FuncKind::Kernel | FuncKind::Host);
-    let start = module.functions.iter().enumerate().filter(|(_, f)| starts(f));
-    let mut work: Vec<FuncId> = start.map(|(i, _)| FuncId::new(i)).collect();
+    let start = module.functions.iter().enumerate().filter(|(_, f)| starts(f)).map(|(i, _)| FuncId::new(i));
+    let mut work: Vec<FuncId> = start.chain(module.addressed.iter().map(|(id, _)| *id)).collect();
     work.reverse();
     while let Some(id) = work.pop() {
         let (Some(func), Some(info)) = (module.functions.get(id.index()), infos.get_mut(id.index())) else { continue };
@@ -436,6 +470,7 @@ fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
         check_limits(func, &mut stmts)?;
         let found = FuncInfo::new(module, func);
         work.extend(found.calls.iter().rev());
+        work.extend(found.addresses.iter().map(|(id, _)| *id));
         if found.split.as_ref().is_some_and(|s| s.scratch > MAX_SCRATCH) {
             return Err(too_large(func));
         }
@@ -466,7 +501,10 @@ fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
     }
     // Whatever program glue is made for, others will call it.
     glue.new.iter().for_each(|(id, _)| linked[id.index()] = true);
-    Ok(Plan { infos, numbers, order, hosts, strided, linked, glue })
+    let mut functions = BTreeMap::new();
+    let taken = order.iter().filter_map(|id| infos[id.index()].as_ref()).flat_map(|info| info.addresses.iter());
+    functions.extend(module.addressed.iter().chain(taken).copied());
+    Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, glue })
 }
 
 /// For each function, whether one of `work` is or calls it.
@@ -477,6 +515,7 @@ fn reach(infos: &[Option<FuncInfo>], mut work: Vec<FuncId>) -> Vec<bool> {
             && !std::mem::replace(seen, true)
         {
             work.extend(&info.calls);
+            work.extend(info.addresses.iter().map(|(id, _)| *id));
         }
     }
     seen
@@ -721,6 +760,12 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
             entries[id.index()] = Some(Entry::new(func, info, part, rounds, shared));
         }
     }
+    let mut functions: Vec<Option<(u64, Callee)>> = Vec::new();
+    for (id, signature) in &plan.functions {
+        let own = plan.numbers[id.index()].map(Callee::Part);
+        functions.resize_with(id.index() + 1, || None);
+        functions[id.index()] = own.or_else(|| plan.glue.get(*id).map(Callee::Glue)).map(|callee| (*signature, callee));
+    }
     let mut formats = Vec::with_capacity(module.formats.len());
     for data in &module.formats {
         formats.push(format::parse(&data.text).map_err(|e| internal(data.span, e.message))?);
@@ -728,7 +773,7 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();
     let (wide, is_good) = (Wide::of(module, tier), matches!(tier, Tier::Good | Tier::Wide));
-    Ok(Image { tiers, entries, sites, slots, globals, shared, formats, is_good, wide })
+    Ok(Image { tiers, entries, sites, slots, globals, functions, shared, formats, is_good, wide })
 }
 
 /// The bits of a struct's member, with the buffer they point into.

@@ -16,7 +16,7 @@ use super::memory::{Kept, Outside, SharedMemory};
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::tiers::Machine;
-use super::{Entry, Image, pool, stack, wide};
+use super::{Callee, Entry, Image, glue, pool, stack, wide};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
 use crate::ir::Derived;
 
@@ -230,6 +230,20 @@ impl Launch<'_> {
             _ => None,
         });
         found.unwrap_or(0)
+    }
+
+    /// The site that generated code means by a word.
+    /// Where the code is of the function at an address of host code's; `None` where there is none of that signature.
+    pub fn function(&self, address: u64, signature: u64) -> Option<usize> {
+        if let Some(glue) = glue::function(address, signature) {
+            return glue.address();
+        }
+        let index = usize::try_from(address.checked_sub(1)?).ok()?;
+        match self.image.functions.get(index)? {
+            Some((known, Callee::Part(part))) if *known == signature => self.machine.address(*part as usize),
+            Some((known, Callee::Glue(glue))) if *known == signature => glue.address(),
+            _ => None,
+        }
     }
 
     /// The site that generated code means by a word.

@@ -48,6 +48,7 @@ pub fn is_too_entangled(func: &Function) -> bool {
         Stmt::Let(_, Op::Load { .. })
         | Stmt::Store { .. }
         | Stmt::Call { .. }
+        | Stmt::Dispatch(_)
         | Stmt::Service { .. }
         | Stmt::Launch { .. } => {
             blocks += 1;

@@ -2,7 +2,7 @@
 //!
 //! A body of the library means the same in every text that opens the same parts of it: names in it are looked up among what those declare
 //! ([`super::names::Scopes::see_library`]), and an instance is told by its template's place and by its arguments. What takes types of the
-//! text's is the text's; so is what calls such a function or holds a function's address, which counts the functions of one text.
+//! text's is the text's; so is what calls such a function, or holds a function's address as a number, which counts the functions of one text.
 //!
 //! A template also finds what is declared beside its arguments' types ([basic.lookup.argdep]). Of types at global scope (vectors, the 16-bit
 //! floats) that is whatever the text declares there, so an instance for such a type has no identity. In a text that declares something in
@@ -15,8 +15,8 @@ use super::names::{GLOBAL, ScopeId, ScopeKind, TArg};
 use super::tree::FuncIndex;
 use super::{Lowerer, Side};
 use crate::front::ast::{Item, Items, Name, Symbol};
-use crate::front::types::{Kind, StructTy, Ty};
-use crate::ir::{Identity, Known, Stmt};
+use crate::front::types::{FnTy, Kind, StructTy, Ty};
+use crate::ir::{Identity, Known};
 use crate::source::Span;
 
 /// What tells a function, in words.
@@ -68,6 +68,19 @@ impl Lowerer<'_> {
         self.tell_scope(scope, &mut words)?;
         self.tell_args(args.as_deref().unwrap_or_default(), &mut words)?;
         params.iter().try_for_each(|ty| self.tell(ty, false, &mut words))?;
+        Some(words.identity())
+    }
+
+    /// What the function is that calls what pointers of a type point at, for a place of the library.
+    pub(super) fn dispatcher_identity(&mut self, ty: &FnTy, place: Span) -> Option<Identity> {
+        if self.adapts {
+            return None;
+        }
+        let mut words = Words::default();
+        words.push(self.library.parts);
+        words.place(place)?;
+        words.text("dispatch");
+        self.tell(&Ty::new(Kind::Function(ty.clone().into())), false, &mut words)?;
         Some(words.identity())
     }
 
@@ -247,7 +260,7 @@ impl Lowerer<'_> {
         let mut callers = vec![Vec::new(); functions.len()];
         for (i, func) in functions.iter().enumerate().filter(|(_, f)| f.identity.is_some()) {
             func.body.for_each_stmt(&mut |stmt| {
-                if let Stmt::Call { func, .. } = stmt {
+                if let Some(func) = stmt.mentions() {
                     callers[func.index()].push(i);
                 }
             });

@@ -273,7 +273,7 @@ struct FuncState<'a> {
     /// Whether a body is being lowered at all, rather than something at namespace scope.
     inside: bool,
     name: String,
-    /// Whether it holds what only this text knows: a function's address.
+    /// Whether it holds what only this text knows: a function's address, as a number.
     is_own: bool,
     ret: Ty,
     /// The result as written, while it is `auto` and no `return` has been met.
@@ -412,7 +412,7 @@ struct Lowerer<'a> {
     unnamed: Vec<(*const StructDecl, ScopeId, Ty)>,
     /// Functions whose address is taken, and those that call through one, by type.
     addressed: Vec<FuncIndex>,
-    dispatchers: Vec<(FnTy, FuncIndex)>,
+    dispatchers: Vec<function_pointer::Dispatcher>,
     /// What launches kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
     any_launcher: Option<FuncIndex>,

@@ -48,6 +48,16 @@ impl<'a> Lowerer<'a> {
         if !arg.ty.is_struct() && !target.is_struct() {
             return None;
         }
+        // A place of its type or of a type derived from it binds to no rvalue reference, by way of a copy either ([dcl.init.ref]).
+        if matches!(to.kind, Kind::RvalueReference(_)) && arg.lvalue && !arg.xvalue {
+            let is_related = match &target.kind {
+                Kind::Struct(s) => arg.ty.base_offset(s).is_some(),
+                _ => false,
+            };
+            if is_related {
+                return None;
+            }
+        }
         // What a conversion makes is a value: it binds to no lvalue reference that is not const.
         if matches!(to.kind, Kind::Reference(_)) && !target.is_const {
             let from = arg.ty.clone();

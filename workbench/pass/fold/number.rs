@@ -36,6 +36,7 @@ impl Key {
             | Op::SlotAddr(_)
             | Op::GlobalAddr(_)
             | Op::SharedAddr(_)
+            | Op::FuncAddr(..)
             | Op::PtrAdd { .. }
             | Op::IntToPtr(_)
             | Op::Load { .. } => None,

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyAttributeError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
-use workbench::ir::{FuncKind, Space, Stmt};
+use workbench::ir::{FuncKind, Space};
 use workbench::runtime::{CompileOptions, Device, Error, Program, Tier};
 
 use crate::errors::{self, argument};
@@ -161,16 +161,13 @@ impl Module {
         self.program.symbol(name).map(|symbol| Symbol { symbol }).map_err(|e| errors::to_py(py, e))
     }
 
-    /// Names of the host functions that no other function of the text calls, in text order.
+    /// Names of the host functions that no other function of the text calls or takes the address of, in text order.
     #[getter]
     fn entry_points(&self) -> Vec<String> {
-        let mut called = HashSet::new();
-        for function in &self.program.module().functions {
-            function.body.for_each_stmt(&mut |stmt| {
-                if let Stmt::Call { func, .. } = stmt {
-                    called.insert(func.index());
-                }
-            });
+        let module = self.program.module();
+        let mut called: HashSet<usize> = module.addressed.iter().map(|(id, _)| id.index()).collect();
+        for function in &module.functions {
+            function.body.for_each_stmt(&mut |stmt| called.extend(stmt.mentions().map(|id| id.index())));
         }
         let functions = self.program.module().functions.iter().enumerate();
         functions

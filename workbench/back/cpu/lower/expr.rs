@@ -20,6 +20,16 @@ impl FuncLower<'_, '_> {
             Op::SlotAddr(slot) => Ok(self.start_of(Root::Slot(*slot))),
             Op::GlobalAddr(global) => Ok(self.start_of(Root::Global(*global))),
             Op::SharedAddr(shared) => Ok(self.start_of(Root::Shared(*shared))),
+            Op::FuncAddr(func, signature) => {
+                let address = if self.is_glue {
+                    let found = self.m.glue.get(*func).and_then(|glue| glue.pointer(*signature));
+                    found.ok_or_else(|| self.bad(span, format_args!("the address of {func}, which is no glue")))?
+                } else {
+                    func.address()
+                };
+                let off = self.int(types::I64, address);
+                Ok(Val::Ptr(Ptr::Known { root: Root::Null, off }))
+            }
             Op::Builtin(builtin) => self.builtin(*builtin, span).map(Val::Scalar),
             Op::Unary(op, a) => self.unary(*op, *a).map(Val::Scalar),
             Op::Binary(op, a, b) => self.binary(*op, *a, *b, span).map(Val::Scalar),

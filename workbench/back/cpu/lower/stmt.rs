@@ -108,6 +108,7 @@ impl FuncLower<'_, '_> {
                 }
                 Ok(true)
             }
+            Stmt::Dispatch(signature) => self.lower_dispatch(*signature, span),
             Stmt::Trap | Stmt::MissingReturn(_) => {
                 let kind = match stmt {
                     Stmt::MissingReturn(func) => SiteKind::MissingReturn(func.clone()),
@@ -393,6 +394,47 @@ impl FuncLower<'_, '_> {
             self.define(v, val)?;
         }
         Ok(true)
+    }
+
+    /// Calls what the first parameter points at with the others, and returns what that returns.
+    fn lower_dispatch(&mut self, signature: u64, span: Span) -> Result<bool> {
+        let mut given = Vec::with_capacity(2 * self.func.params.len());
+        for i in 0..self.func.params.len() {
+            match self.param(i as u32)?.val {
+                Val::Scalar(value) => given.push(value),
+                Val::Ptr(ptr) => {
+                    let (addr, desc) = self.pair(ptr)?;
+                    given.extend([addr, desc]);
+                }
+            }
+        }
+        // The address with its descriptor gives way to the context.
+        let Some((&address, rest)) = given.split_first() else { return Err(self.bad(span, "nothing to dispatch on")) };
+        let mut args = vec![self.ctx];
+        args.extend(rest.get(1..).unwrap_or_default());
+        let wanted = self.int(types::I64, signature as i64);
+        let code = self.call_host(HostFn::Function, &[self.ctx, address, wanted])?[0];
+        let site = self.new_site(span, SiteKind::Dispatch);
+        let zero = self.int(types::I64, 0);
+        let missing = self.b.ins().icmp(IntCC::Equal, code, zero);
+        self.fault_if(missing, site, address, zero);
+        let mut sig = super::device_signature(self.m.isa, self.func);
+        sig.params.drain(1..3);
+        let sig = self.b.import_signature(sig);
+        self.store_budget();
+        let call = self.b.ins().call_indirect(sig, code, &args);
+        let results = self.b.inst_results(call).to_vec();
+        self.reload_budget();
+        self.stop_if(results[0]);
+        let value = match (results.get(1).copied(), self.func.ret) {
+            (Some(addr), Some(Type::Ptr)) => {
+                let desc = self.b.ins().load(types::I64, trusted(), self.ctx, Field::RET_DESC);
+                Some(Val::Ptr(Ptr::Dynamic { addr, desc }))
+            }
+            (value, _) => value.map(Val::Scalar),
+        };
+        self.return_value(value)?;
+        Ok(false)
     }
 
     /// Leaves with status 1 when `status`, of a function of the library, is not zero: it went wrong where that was called.

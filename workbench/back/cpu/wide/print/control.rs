@@ -348,7 +348,7 @@ impl Printer<'_> {
             Stmt::Barrier(Scope::Block | Scope::Warp) => Err(Unsupported("a barrier inside a region")),
             Stmt::Collective { .. } => Err(Unsupported("a warp function inside a region")),
             Stmt::Printf { .. } => Err(Unsupported("`printf`")),
-            Stmt::Call { .. } => Err(Unsupported("a call of a function that is not inlined")),
+            Stmt::Call { .. } | Stmt::Dispatch(_) => Err(Unsupported("a call of a function that is not inlined")),
             Stmt::Switch { .. } => Err(Unsupported("a switch")),
             Stmt::Service { .. } | Stmt::Launch { .. } => Err(Unsupported("host code")),
         }

@@ -149,6 +149,7 @@ impl Printer<'_> {
             }
             Op::PtrToInt(a) => self.address_one(*a, u)?,
             Op::IntToPtr(_) => return Err(Unsupported("a pointer made of a number")),
+            Op::FuncAddr(..) => return Err(Unsupported("host code")),
             Op::Load { .. } => return Err(Unsupported("a load among operands")),
         })
     }
@@ -252,6 +253,7 @@ impl Printer<'_> {
             }
             Op::PtrToInt(a) => self.address_lanes(*a, u)?,
             Op::IntToPtr(_) => return Err(Unsupported("a pointer made of a number")),
+            Op::FuncAddr(..) => return Err(Unsupported("host code")),
             Op::Load { .. } => return Err(Unsupported("a load among operands")),
         })
     }
