@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::ast::{Interner, Item as Tree, Member, NO_NUMBER, StructDecl, Symbol, TranslationUnit};
 use super::lexer::{Token, TokenKind as T};
@@ -25,8 +25,6 @@ struct Book {
     file: SourceFile,
     unit: TranslationUnit,
     items: Vec<Item>,
-    /// Those of them that are operators at namespace scope.
-    operators: Vec<usize>,
     /// The number of its first item.
     first: u32,
     /// The namespaces that it opens.
@@ -40,8 +38,6 @@ struct Item {
     names: Vec<Symbol>,
     /// What it mentions; a class outside of its member functions.
     mentions: Vec<Symbol>,
-    /// What of that are built-in vectors.
-    vectors: Vec<Symbol>,
     /// It is used without being named: an operator, a special member.
     unnamed: bool,
     /// The compiler itself asks for it.
@@ -60,6 +56,10 @@ pub(super) struct Shelf {
     books: Vec<Arc<Book>>,
     /// The items that declare a name: books, and places in them.
     declares: HashMap<Symbol, Vec<(usize, usize)>>,
+    /// The operators at namespace scope that mention a name.
+    operators: HashMap<Symbol, Vec<(usize, usize)>>,
+    /// The built-in vectors that operators mention.
+    vectors: HashSet<Symbol>,
     count: u32,
 }
 
@@ -115,13 +115,17 @@ impl Shelf {
             for name in &item.names {
                 self.declares.entry(*name).or_default().push((self.books.len(), i));
             }
+            for name in item.mentions.iter().filter(|_| item.unnamed && item.class.is_none()) {
+                self.operators.entry(*name).or_default().push((self.books.len(), i));
+                if builtins::vector_names().any(|vector| vector == self.interner.name(*name)) {
+                    self.vectors.insert(*name);
+                }
+            }
         }
-        let is_operator = |item: &Item| item.unnamed && item.class.is_none();
-        let operators = items.iter().enumerate().filter(|(_, item)| is_operator(item)).map(|(i, _)| i).collect();
         let (file, first) = (SourceFile::new(part.name, part.text), self.count);
         self.count += items.len() as u32;
         self.interner.seal();
-        self.books.push(Arc::new(Book { file, unit, items, operators, first, namespaces }));
+        self.books.push(Arc::new(Book { file, unit, items, first, namespaces }));
     }
 
     /// The declarations of a text, with the numbers that they get by the tokens that they start with.
@@ -145,11 +149,9 @@ impl Shelf {
             }
             mentions.sort_unstable();
             mentions.dedup();
-            let is_vector = |s: &Symbol| builtins::vector_names().any(|name| name == self.interner.name(*s));
-            let vectors = mentions.iter().copied().filter(|s| d.unnamed && is_vector(s)).collect();
             let names = d.names.clone();
             let implied = names.iter().any(|name| self.interner.name(*name).starts_with("__wb_"));
-            items.push(Item { names, mentions, vectors, unnamed: d.unnamed, implied, class: d.class, members });
+            items.push(Item { names, mentions, unnamed: d.unnamed, implied, class: d.class, members });
         }
         (items, numbers)
     }
@@ -214,10 +216,14 @@ impl Reach<'_> {
         if self.seen.len() <= index {
             self.seen.resize(index + 256, false);
         }
-        if !std::mem::replace(&mut self.seen[index], true)
-            && let Some(items) = self.shelf.declares.get(&symbol)
-        {
-            self.work.extend(items.iter().filter(|(book, _)| self.is_open[*book]));
+        if !std::mem::replace(&mut self.seen[index], true) {
+            if let Some(items) = self.shelf.declares.get(&symbol) {
+                self.work.extend(items.iter().filter(|(book, _)| self.is_open[*book]));
+            }
+            // Built-in vectors are nobody's declaration.
+            if self.shelf.vectors.contains(&symbol) {
+                self.wants_operators_of(symbol);
+            }
         }
     }
 
@@ -225,44 +231,31 @@ impl Reach<'_> {
         self.wanted[self.shelf.books[book].first as usize + item]
     }
 
-    /// Whether a type that an operator mentions is wanted.
-    fn has_type_of(&self, operator: &Item) -> bool {
-        let mut declared = operator.mentions.iter().filter_map(|name| self.shelf.declares.get(name)).flatten();
-        // Vectors are nobody's declaration.
-        declared.any(|(b, i)| self.is_open[*b] && self.wants(*b, *i))
-            || operator.vectors.iter().any(|vector| self.has_seen(*vector))
+    /// An operator is wanted as soon as a type that it mentions is.
+    fn wants_operators_of(&mut self, name: Symbol) {
+        if let Some(operators) = self.shelf.operators.get(&name) {
+            self.work.extend(operators.iter().filter(|(book, _)| self.is_open[*book]));
+        }
     }
 
     fn close(&mut self) {
         let shelf = self.shelf;
-        loop {
-            while let Some((b, i)) = self.work.pop() {
-                let book = &shelf.books[b];
-                let item = &book.items[i];
-                // A member waits for its class.
-                if self.wants(b, i) || item.class.is_some_and(|class| !self.wants(b, class)) {
-                    continue;
-                }
-                self.wanted[book.first as usize + i] = true;
-                for &member in &item.members {
-                    let item = &book.items[member];
-                    if item.unnamed || item.implied || item.names.iter().any(|name| self.has_seen(*name)) {
-                        self.work.push((b, member));
-                    }
-                }
-                item.mentions.iter().for_each(|mention| self.see(*mention));
+        while let Some((b, i)) = self.work.pop() {
+            let book = &shelf.books[b];
+            let item = &book.items[i];
+            // A member waits for its class.
+            if self.wants(b, i) || item.class.is_some_and(|class| !self.wants(b, class)) {
+                continue;
             }
-            // An operator is wanted as soon as a type that it mentions is.
-            for (b, book) in shelf.books.iter().enumerate().filter(|(b, _)| self.is_open[*b]) {
-                for &i in &book.operators {
-                    if !self.wants(b, i) && self.has_type_of(&book.items[i]) {
-                        self.work.push((b, i));
-                    }
+            self.wanted[book.first as usize + i] = true;
+            for &member in &item.members {
+                let item = &book.items[member];
+                if item.unnamed || item.implied || item.names.iter().any(|name| self.has_seen(*name)) {
+                    self.work.push((b, member));
                 }
             }
-            if self.work.is_empty() {
-                break;
-            }
+            item.mentions.iter().for_each(|mention| self.see(*mention));
+            item.names.iter().for_each(|name| self.wants_operators_of(*name));
         }
     }
 }
@@ -291,6 +284,11 @@ impl Library {
         self.books.iter().any(|book| book.namespaces.contains(&namespace))
     }
 
+    /// How many declarations are reached.
+    pub(super) fn count(&self) -> usize {
+        self.wanted.iter().filter(|wanted| **wanted).count()
+    }
+
     /// Whether the declaration of a number is reached.
     pub(super) fn wants(&self, number: u32) -> bool {
         number == NO_NUMBER || self.wanted[number as usize]
@@ -298,7 +296,8 @@ impl Library {
 
     /// The members of a struct: of one of the library those that are reached.
     pub(super) fn members<'a>(&'a self, decl: &'a StructDecl) -> impl Iterator<Item = &'a Member> {
-        decl.members.iter().filter(|member| self.wants(member.number))
+        let (members, numbers) = (&decl.members, &decl.numbers);
+        (0..members.len()).filter(|i| numbers.get(*i).is_none_or(|number| self.wants(*number))).map(|i| &members[i])
     }
 }
 
@@ -323,8 +322,9 @@ mod tests {
                 match item {
                     Tree::Namespace(namespace) => count(&namespace.items, found),
                     Tree::Struct(decl) => {
-                        let numbers = decl.members.iter().map(|m| m.number).filter(|n| *n != NO_NUMBER);
-                        numbers.for_each(|n| found[n as usize] += 1);
+                        assert_eq!(decl.members.len(), decl.numbers.len());
+                        let numbers = decl.numbers.iter().filter(|n| **n != NO_NUMBER);
+                        numbers.for_each(|n| found[*n as usize] += 1);
                     }
                     _ => {}
                 }

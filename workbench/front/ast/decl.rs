@@ -318,6 +318,8 @@ pub struct StructDecl {
     pub bases: Vec<Base>,
     /// What stands in the braces.
     pub members: Vec<Member>,
+    /// As in [`Items::numbers`]: apart from the members, of which a text reaches a few.
+    pub numbers: Vec<u32>,
     /// `alignas(n)`, `__align__(n)`.
     pub align: Option<Arc<Expr>>,
     /// It has braces.
@@ -346,8 +348,6 @@ pub struct Member {
     pub kind: MemberKind,
     /// All of it.
     pub span: Span,
-    /// As in [`Items::numbers`].
-    pub number: u32,
 }
 
 /// What a member is.

@@ -372,6 +372,7 @@ impl<'a> Lowerer<'a> {
         let bases = self.bases(s, decl, &mut fine);
         let mut fields: Vec<Field> = Vec::new();
         let mut methods: Vec<&'a FunctionDecl> = Vec::new();
+        self.scopes.reserve(scope, self.library.members(decl).count());
         for member in self.library.members(decl) {
             fine &= self.member_declaration(s, member, &mut fields, &mut methods);
         }

@@ -58,25 +58,31 @@ impl<'a> Lowerer<'a> {
     fn is_redeclared(&self, index: TemplateIndex, decl: &FunctionDecl) -> bool {
         let TemplateKind::Function { decl: old, .. } = &self.template(index).kind else { return false };
         let heads = [old, decl].map(|d| d.templates.last().map_or(&[][..], |h| h.params.as_slice()));
+        let defines = [old, decl].map(|d| d.body.is_some());
+        // The library defines nothing twice; comparing its templates by their words takes longer than all else about them.
+        let is_theirs = [old, decl].iter().all(|d| d.name.span.file.is_common());
+        if heads[0].len() != heads[1].len()
+            || old.params.len() != decl.params.len()
+            || old.is_const != decl.is_const
+            || is_theirs && defines == [true, true]
+        {
+            return false;
+        }
         let text = |span| self.sources.text(span);
         let mine = |span| self.spelling(text(span), heads[0]);
         let other = |span| self.spelling(text(span), heads[1]);
         let same = |a: &crate::front::ast::ParamDecl, b: &crate::front::ast::ParamDecl| {
-            mine(a.ty.span) == other(b.ty.span) && a.ty.layers.len() == b.ty.layers.len()
+            a.ty.layers.len() == b.ty.layers.len() && mine(a.ty.span) == other(b.ty.span)
         };
         // What comes after `=` is a default. Templates that differ only in what they ask of their parameters are two.
         let asks = |span| text(span).split(" = ").next().unwrap_or_default();
-        let alike = heads[0]
-            .iter()
-            .zip(heads[1])
-            .all(|(a, b)| self.spelling(asks(a.span), heads[0]) == self.spelling(asks(b.span), heads[1]));
-        let completes = mine(old.ret.span) == other(decl.ret.span) && old.body.is_none() != decl.body.is_none();
-        heads[0].len() == heads[1].len()
-            && (alike || completes)
-            && old.is_const == decl.is_const
-            && old.params.len() == decl.params.len()
+        let alike = || {
+            let mut pairs = heads[0].iter().zip(heads[1]);
+            pairs.all(|(a, b)| self.spelling(asks(a.span), heads[0]) == self.spelling(asks(b.span), heads[1]))
+        };
+        old.params.iter().zip(&decl.params).all(|(a, b)| same(a, b))
             && mine(old.ret.span) == other(decl.ret.span)
-            && old.params.iter().zip(&decl.params).all(|(a, b)| same(a, b))
+            && (defines[0] != defines[1] || alike())
     }
 
     /// A piece of text as a row of words, the parameters of a template by their places in it: names are each declaration's own.

@@ -488,6 +488,10 @@ pub fn lower(
         f: FuncState::outside(),
         depth: 0,
     };
+    // Most of what there will be is the library's.
+    let declared = library.count();
+    lowerer.funcs.reserve(declared);
+    lowerer.scopes.make_room(declared);
     lowerer.adapts = lowerer.may_adapt(&unit.items);
     library.units().for_each(|unit| lowerer.declarations(&unit.items));
     lowerer.declarations(&unit.items);

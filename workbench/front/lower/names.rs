@@ -3,8 +3,10 @@
 //! Scopes form a tree that only grows: a template's instance, a local struct or a lambda is lowered later, in the scope it
 //! was written in.
 
-use rustc_hash::FxHashMap as HashMap;
+use std::collections::hash_map;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::tree::{FuncIndex, TemplateIndex, Typed, VarId};
 use crate::front::ast::Symbol;
@@ -268,27 +270,45 @@ impl Scopes {
 
     /// [`Self::declare`] in another scope.
     pub fn declare_in(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) -> Result<(), Span> {
-        if let Some(old) = self.get(scope).names.get(&symbol) {
-            return Err(old.span);
+        let own = self.get(scope).kind == ScopeKind::Namespace && !span.file.is_common();
+        match self.get_mut(scope).names.entry(symbol) {
+            hash_map::Entry::Occupied(old) => Err(old.get().span),
+            hash_map::Entry::Vacant(place) => {
+                place.insert(Entry { decl, span, library: own.then_some(None) });
+                Ok(())
+            }
         }
-        self.redeclare(scope, symbol, decl, span);
-        Ok(())
+    }
+
+    /// Makes room for so many more scopes.
+    pub fn make_room(&mut self, scopes: usize) {
+        self.all.reserve(scopes);
+    }
+
+    /// Makes room for so many names.
+    pub fn reserve(&mut self, scope: ScopeId, names: usize) {
+        self.get_mut(scope).names.reserve(names);
     }
 
     /// Declares a name or gives it another meaning.
     pub fn redeclare(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) {
         let own = self.get(scope).kind == ScopeKind::Namespace && !span.file.is_common();
-        let names = &mut self.get_mut(scope).names;
-        let library = match names.remove(&symbol) {
-            Some(Entry { library: Some(library), .. }) if own => Some(library),
-            // A friend of an instance: the library's functions of that name are among these.
-            Some(Entry { library: Some(_), .. }) => Some(Some(decl.clone())),
-            old if own => Some(old.map(|entry| entry.decl)),
-            _ => None,
-        };
-        let shadows = matches!(library, Some(Some(_)));
-        names.insert(symbol, Entry { decl, span, library });
-        self.shadows |= shadows;
+        match self.get_mut(scope).names.entry(symbol) {
+            hash_map::Entry::Vacant(place) => _ = place.insert(Entry { decl, span, library: own.then_some(None) }),
+            hash_map::Entry::Occupied(mut place) => {
+                let old = place.get_mut();
+                let library = match old.library.take() {
+                    Some(library) if own => Some(library),
+                    // A friend of an instance: the library's functions of that name are among these.
+                    Some(_) => Some(Some(decl.clone())),
+                    None if own => Some(Some(old.decl.clone())),
+                    None => None,
+                };
+                let shadows = matches!(library, Some(Some(_)));
+                *old = Entry { decl, span, library };
+                self.shadows |= shadows;
+            }
+        }
     }
 
     /// Whether lookups are to find what the library alone declares; whether they did.

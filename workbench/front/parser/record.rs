@@ -8,8 +8,8 @@ use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Access, Base, BaseType, Declaration, Expr, FunctionDecl, Ident, Item, Member, MemberKind, NO_NUMBER, Name,
-    StructDecl, StructKey, TemplateHead, TypeName, VarDecl,
+    Access, Base, BaseType, Declaration, Expr, FunctionDecl, Ident, Item, Member, MemberKind, Name, StructDecl,
+    StructKey, TemplateHead, TypeName, VarDecl,
 };
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
@@ -25,6 +25,7 @@ struct Pending {
 struct Inside {
     access: Access,
     members: Vec<Member>,
+    numbers: Vec<u32>,
     pending: Vec<Pending>,
 }
 
@@ -89,6 +90,7 @@ impl Parser<'_> {
                         name: Some(name.clone()),
                         bases: Vec::new(),
                         members: Vec::new(),
+                        numbers: Vec::new(),
                         align,
                         complete: false,
                         span: self.since(start.span),
@@ -114,13 +116,13 @@ impl Parser<'_> {
         let class = std::mem::replace(&mut self.class, name.as_ref().map(|n| n.last().name));
         let in_members = std::mem::replace(&mut self.in_members, true);
         let function = self.function.take();
-        let members = self.members(access);
+        let inside = self.members(access);
         self.function = function;
         self.in_members = in_members;
         self.class = class;
         self.names.close();
         self.names.complete(scope);
-        let mut members = members?;
+        let (mut members, numbers) = inside?;
         members.shrink_to_fit();
         // `typedef struct { ... } S;` is a struct called S; the members of one without a name belong to what is around it.
         if name.is_none() && typedef && self.at(T::Ident) {
@@ -137,6 +139,7 @@ impl Parser<'_> {
             name: name.clone(),
             bases,
             members,
+            numbers,
             align,
             complete: true,
             span: head,
@@ -237,10 +240,10 @@ impl Parser<'_> {
         }
     }
 
-    /// `{ members }`, the bodies of functions last.
-    fn members(&mut self, access: Access) -> PResult<Vec<Member>> {
+    /// `{ members }`, the bodies of functions last; with the members come their numbers.
+    fn members(&mut self, access: Access) -> PResult<(Vec<Member>, Vec<u32>)> {
         self.bump();
-        let mut inside = Inside { access, members: Vec::new(), pending: Vec::new() };
+        let mut inside = Inside { access, members: Vec::new(), numbers: Vec::new(), pending: Vec::new() };
         loop {
             match self.kind() {
                 T::RBrace | T::Eof => break,
@@ -255,19 +258,21 @@ impl Parser<'_> {
                         self.bump();
                         continue;
                     }
-                    let (start, mark, first) = (self.pos, self.names.mark(), inside.members.len());
+                    let (start, mark) = (self.pos, self.names.mark());
                     if self.member(Vec::new(), &mut inside).is_err() {
                         self.skip_item(start, mark);
                     }
                     let number = self.number(start);
-                    inside.members[first..].iter_mut().for_each(|member| member.number = number);
+                    if !self.numbers.is_empty() {
+                        inside.numbers.resize(inside.members.len(), number);
+                    }
                     if self.pos == start {
                         self.bump();
                     }
                 }
             }
         }
-        let Inside { mut members, pending, .. } = inside;
+        let Inside { mut members, numbers, pending, .. } = inside;
         let end = self.pos;
         for Pending { member, body } in pending {
             let Some(Member { kind: MemberKind::Function(func) | MemberKind::FriendFunction(func), .. }) =
@@ -280,7 +285,7 @@ impl Parser<'_> {
         }
         self.pos = end;
         self.eat(T::RBrace);
-        Ok(members)
+        Ok((members, numbers))
     }
 
     /// Reads the body of a member function.
@@ -313,12 +318,7 @@ impl Parser<'_> {
             T::Keyword(K::StaticAssert) => {
                 let assertion = self.static_assertion()?;
                 let span = assertion.span;
-                inside.members.push(Member {
-                    access: inside.access,
-                    kind: MemberKind::StaticAssert(assertion),
-                    span,
-                    number: NO_NUMBER,
-                });
+                inside.members.push(Member { access: inside.access, kind: MemberKind::StaticAssert(assertion), span });
                 return Ok(());
             }
             _ => {}
@@ -341,7 +341,7 @@ impl Parser<'_> {
                 }
                 _ => continue,
             };
-            inside.members.push(Member { access: inside.access, kind, span, number: NO_NUMBER });
+            inside.members.push(Member { access: inside.access, kind, span });
         }
     }
 
@@ -356,7 +356,6 @@ impl Parser<'_> {
                 access: inside.access,
                 kind: MemberKind::FriendType(ty),
                 span: self.since(start),
-                number: NO_NUMBER,
             });
             return Ok(());
         }
@@ -419,7 +418,7 @@ impl Parser<'_> {
             self.expect_function_end()?;
         }
         let kind = if is_friend { MemberKind::FriendFunction(func) } else { MemberKind::Function(func) };
-        inside.members.push(Member { access: inside.access, kind, span, number: NO_NUMBER });
+        inside.members.push(Member { access: inside.access, kind, span });
         if has_body {
             inside.pending.push(Pending { member: inside.members.len() - 1, body });
         }
@@ -490,7 +489,7 @@ impl Parser<'_> {
         self.expect_semi("this member")?;
         let span = self.since(start);
         let decl = Declaration { templates, specs: specs.specs, align: specs.align, vars, span };
-        inside.members.push(Member { access: inside.access, kind: MemberKind::Field(decl), span, number: NO_NUMBER });
+        inside.members.push(Member { access: inside.access, kind: MemberKind::Field(decl), span });
         Ok(())
     }
 }
