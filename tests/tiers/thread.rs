@@ -248,7 +248,7 @@ impl<'m> Thread<'m> {
                 self.wait(meeting, &[], None, span);
             }
             Stmt::Collective { result, op, args } => self.wait(Meeting::Collective(*op), args, *result, span),
-            Stmt::Printf { .. } | Stmt::Service { .. } | Stmt::Launch { .. } => {
+            Stmt::Printf { .. } | Stmt::Service { .. } | Stmt::Launch { .. } | Stmt::Dispatch(_) => {
                 return Err(Trouble::Unsupported(format!("{stmt:?}")));
             }
         }
@@ -344,6 +344,8 @@ impl<'m> Frame<'m> {
             }
             Op::GlobalAddr(g) => return Ok(places.globals[g.index()]),
             Op::SharedAddr(m) => return Ok(places.shared[m.index()]),
+            // Host code's; it points into nothing.
+            Op::FuncAddr(func, _) => return Ok(Val { bits: func.address() as u64, buffer: NULL }),
             Op::Builtin(b) => u64::from(match b {
                 Builtin::ThreadIdx(d) => places.sizes[0][usize::from(*d)],
                 Builtin::BlockIdx(d) => places.sizes[1][usize::from(*d)],
