@@ -212,3 +212,52 @@ def test_functions_of_both_sides_are_called_through_pointers_on_both():
 def test_a_function_that_is_only_pointed_at_is_no_way_in():
     text = "long inner(long a) { return a + 1; }\nlong outer(long a) { long (*f)(long) = inner; return f(a); }"
     assert wb.compile(text).entry_points == ["outer"]
+
+
+EACH = """
+#include <cmath>
+static int64_t each(int64_t (*f)(int64_t), int64_t u) { return f(u); }
+static void change(void (*f)(int64_t*), int64_t* u) { f(u); }
+static int64_t later(int64_t u, int64_t (*f)(int64_t) = [](int64_t a) { return a + 100; }) { return f(u); }
+static int64_t by_reference(int64_t (*const& f)(int64_t), int64_t u) { return f(u); }
+static int64_t which(int64_t (*f)(int64_t)) { return 1; }
+static int64_t which(double (*f)(double)) { return 2; }
+static int64_t which(bool (*f)(double, double)) { return 3; }
+struct Runs { int64_t (*f)(int64_t); Runs(int64_t (*g)(int64_t)) : f(g) {} int64_t with(int64_t (*g)(int64_t)) { return g(f(1)); } };
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return each([](int64_t u) { return u * 2; }, n);", 14),
+        ("return each([](int64_t u) -> int64_t { return u * 2; }, n);", 14),
+        ("auto l = [](int64_t u) { return u * 3; }; return each(l, n);", 21),
+        ("int64_t a = 0; change([](int64_t* u) { *u = 5; }, &a); return a;", 5),
+        ("return later(n) + later(n, [](int64_t a) { return a; });", 114),
+        ("return by_reference([](int64_t u) { return u + 1; }, n);", 8),
+        ("return which([](int64_t u) { return u; }) * 100 + which([](double u) { return u; }) * 10 + which([](double a, double b) { return a < b; });", 123),
+        ("return Runs([](int64_t a) { return a + 1; }).with([](int64_t a) { return a * 10; });", 20),
+        ("return (n > 3 ? each : each)([](int64_t u) { return -u; }, n);", -7),
+    ],
+)  # fmt: skip
+def test_closures_without_captures_are_passed_as_functions(body, expected):
+    assert of(EACH + f"int64_t f(int64_t n) {{ {body} }}", "f").f(7) == expected
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "each([n](int64_t u) { return u * n; }, n)",
+        "each([](int64_t u) { return 2.5 * u; }, n)",
+        "each([](int64_t u, int64_t v) { return u; }, n)",
+        "which([](float u) { return u; })",
+    ],
+)
+def test_closures_that_are_no_such_function_are_errors(call):
+    text = EACH + f"int64_t f(int64_t n) {{\n    return {call};\n}}"
+    with pytest.raises(wb.CompileError) as caught:
+        of(text, "f")
+    line = (HEAD + text).split("\n").index(f"    return {call};") + 1
+    assert f":{line}:" in str(caught.value)
+    assert "can run to its end" not in str(caught.value)

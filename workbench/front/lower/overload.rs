@@ -48,6 +48,14 @@ impl<'a> Lowerer<'a> {
         if !arg.ty.is_struct() && !target.is_struct() {
             return None;
         }
+        // A closure without captures, as the address of its function: a value that a conversion makes.
+        if let Some(wanted) = target.pointee().filter(|to| matches!(to.kind, Kind::Function(_)))
+            && let Some(plain) = self.plain_function(&arg.ty)
+        {
+            let binds = target.is_const || !matches!(to.kind, Kind::Reference(_));
+            let fits = self.known_result(plain, Span::NONE) && self.function_type(plain).kind == wanted.kind;
+            return (binds && fits).then(|| Conversion::of(Rank::User).made_for(to));
+        }
         // A place of its type or of a type derived from it binds to no rvalue reference, by way of a copy either ([dcl.init.ref]).
         if matches!(to.kind, Kind::RvalueReference(_)) && arg.lvalue && !arg.xvalue {
             let is_related = match &target.kind {
@@ -444,8 +452,14 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let params = f.params.clone();
+        let before = self.diags.len();
         for (i, (arg, param)) in args.iter().zip(&params).enumerate() {
             self.argument(arg.clone(), param, i + 1, name);
+        }
+        // Whatever was not chosen is an error, whether or not one of the arguments is one by itself.
+        if self.diags.len() == before {
+            let message = format!("`{name}` cannot take {}", super::call::list_of(args));
+            self.report(Diagnostic::error(Code::NoOverload, span, message).related(place, "this one does not"));
         }
     }
 
