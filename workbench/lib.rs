@@ -15,6 +15,7 @@ pub mod display;
 pub mod front;
 pub mod ir;
 pub mod library;
+mod once;
 pub mod ops;
 pub mod pass;
 pub mod plot;

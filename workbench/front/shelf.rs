@@ -84,11 +84,11 @@ impl Shelf {
             shelf.read(all()[shelf.books.len()]);
         }
         let shelf = Arc::new(shelf);
-        // Not held while reading: others may read meanwhile, and may fork.
+        // Not held while reading, nor while what was known before goes: others may read meanwhile, and may fork.
         let mut known = SHELF.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.books.len() < wanted {
-            *known = shelf.clone();
-        }
+        let before = (known.books.len() < wanted).then(|| std::mem::replace(&mut *known, shelf.clone()));
+        drop(known);
+        drop(before);
         shelf
     }
 

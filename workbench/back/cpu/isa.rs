@@ -30,7 +30,12 @@ pub fn host(effort: Effort) -> Result<&'static OwnedTargetIsa, &'static str> {
         Effort::Reduced => &REDUCED,
         Effort::Quick => &QUICK,
     };
-    isa.get_or_init(|| build(effort)).as_ref().map_err(String::as_str)
+    if isa.get().is_none() {
+        // Made outside the lock: a process may fork meanwhile.
+        let made = build(effort);
+        let _ = isa.set(made);
+    }
+    isa.get().map_or(Err("no code generator"), |made| made.as_ref().map_err(String::as_str))
 }
 
 /// Whether fused multiply-add is an instruction of this machine; elsewhere it is a call.

@@ -22,7 +22,6 @@ mod vector;
 mod warp;
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 pub use constants::constant;
 pub use math::{Form, math, names as math_names};
@@ -35,6 +34,7 @@ pub use vector::{Vector, vector, vector_names};
 use super::lower::Builder;
 use super::types::{Num, Ty};
 use crate::ir::Value;
+use crate::once::Once;
 
 /// The type of a parameter or result of a builtin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,7 +167,7 @@ pub static GROUPS: &[(&str, &[&[Sig]])] = &[
 ];
 
 /// All records, by name; overloads keep the order of their table.
-static SIGS: LazyLock<Vec<&'static Sig>> = LazyLock::new(|| {
+static SIGS: Once<Vec<&'static Sig>> = Once::new(|| {
     let mut all: Vec<&'static Sig> = GROUPS.iter().flat_map(|(_, tables)| tables.iter().copied().flatten()).collect();
     all.sort_by_key(|s| s.name);
     all

@@ -1,9 +1,9 @@
 //! What kinds of token there are: punctuation (recognised by logos), keywords (recognised after preprocessing).
 
-use rustc_hash::FxHashMap as HashMap;
-use std::sync::LazyLock;
-
 use logos::Logos;
+use rustc_hash::FxHashMap as HashMap;
+
+use crate::once::Once;
 
 macro_rules! kinds {
     ($($name:ident $text:tt,)*) => {
@@ -107,7 +107,7 @@ macro_rules! keywords {
         }
 
         /// Words by spelling, made once for the process.
-        static WORDS: LazyLock<HashMap<&'static str, TokenKind>> = LazyLock::new(|| {
+        static WORDS: Once<HashMap<&'static str, TokenKind>> = Once::new(|| {
             let mut words = HashMap::default();
             $(
                 words.insert($text, TokenKind::Keyword(Keyword::$name));

@@ -3,9 +3,9 @@
 //! The constants are there without any include, because NVRTC's and torch's users rely on what their headers drag in.
 
 use rustc_hash::FxHashMap as HashMap;
-use std::sync::LazyLock;
 
 use crate::ir::constants::CONSTANTS;
+use crate::once::Once;
 
 /// Headers whose vocabulary is built in.
 const HEADERS: &[&str] = &[
@@ -348,7 +348,7 @@ const MACROS: &[(&str, &str)] = &[
 
 /// The definition of a predefined macro.
 pub(super) fn predefined(name: &str) -> Option<&'static str> {
-    static TABLE: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    static TABLE: Once<HashMap<&str, &str>> = Once::new(|| {
         MACROS
             .iter()
             .chain(CONSTANTS)

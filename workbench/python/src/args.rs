@@ -183,7 +183,7 @@ fn check_dtype(view: &View<'_, '_>, wanted: Option<DType>, param: &Param) -> PyR
 /// The helper module for objects that are not NumPy arrays.
 pub fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    MODULE.get_or_try_init(py, || Ok(py.import("workbench._interop")?.into_any().unbind())).map(|m| m.bind(py))
+    errors::once(py, &MODULE, || Ok(py.import("workbench._interop")?.into_any().unbind()))
 }
 
 /// A Python or NumPy scalar as a C one.

@@ -32,6 +32,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule]
 fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // Has NumPy's table found while nobody else can fork.
+    ndarray::View::of(m.as_any());
     m.add_class::<module::Module>()?;
     m.add_class::<kernel::Kernel>()?;
     m.add_class::<symbol::Symbol>()?;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libloading::Library;
+
+use crate::once::Once;
 
 /// One rounding an operation, wrapping integers, memory that has no types: what the IR says. The vectors are ours, so the compiler need
 /// not look for any.
@@ -31,8 +32,8 @@ const NAMES: &[&str] = &["cc", "gcc", "clang"];
 
 /// Whether this machine has what generated C is written in; a sentence where it has not.
 pub fn available() -> Result<&'static Path, &'static str> {
-    static FOUND: OnceLock<Result<PathBuf, &'static str>> = OnceLock::new();
-    FOUND.get_or_init(find).as_deref().map_err(|why| *why)
+    static FOUND: Once<Result<PathBuf, &'static str>> = Once::new(find);
+    FOUND.as_deref().map_err(|why| *why)
 }
 
 #[cfg(all(target_arch = "x86_64", unix))]

@@ -59,9 +59,9 @@ pub fn through_torch<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     static PACKET: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let packet = PACKET
-        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("workbench._torch_ops")?.getattr("packet")?.unbind()))?;
-    let packet = packet.bind(py).call1((name,))?;
+    let packet =
+        crate::errors::once(py, &PACKET, || Ok(py.import("workbench._torch_ops")?.getattr("packet")?.unbind()))?;
+    let packet = packet.call1((name,))?;
     if packet.is_none() { Ok(None) } else { torch_call(&packet, args, kwargs).map(Some) }
 }
 
