@@ -54,7 +54,8 @@
 //!
 //! # Host code
 //! A [`FuncKind::Host`] function runs as one thread, called from the notebook. It and the [`FuncKind::HostHelper`]s it calls may
-//! ask the run time for a [`Service`] and `Launch` kernels; nobody else may. A launch is over before the next statement.
+//! ask the run time for a [`Service`] and `Launch` kernels, and call through pointers (`Dispatch`); nobody else may. A launch is over
+//! before the next statement.
 
 pub mod collective;
 pub mod constants;

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, DescKind};
@@ -24,6 +24,7 @@ use super::tiers::Tiers;
 use crate::ir::{
     Block, FuncId, FuncKind, Function, Global, GlobalData, Identity, Kept, Known, Module, Op, Space, Stmt,
 };
+use crate::once::Once;
 use crate::pass;
 
 /// Most functions that are kept, but for those that the last text adds.
@@ -87,23 +88,19 @@ impl Glue {
 
     /// Its address, for host code of any text to call it by; `None` where there are too many.
     pub fn pointer(&'static self, signature: u64) -> Option<i64> {
-        let (index, _) = match self.pointer.get() {
-            Some(known) => *known,
-            None => {
-                let index = with_tables(|tables| {
-                    // Somebody else may have been there first.
-                    if let Some((index, _)) = self.pointer.get() {
-                        return Some(*index);
-                    }
-                    let free = FUNCTIONS.get(tables.pointers)?;
+        if self.pointer.get().is_none() {
+            with_tables(|tables| {
+                // Somebody else may have been there first.
+                if self.pointer.get().is_none()
+                    && let Some(free) = FUNCTIONS.get(tables.pointers)
+                {
                     let _ = free.set(self);
+                    let _ = self.pointer.set((tables.pointers as u32, signature));
                     tables.pointers += 1;
-                    Some(tables.pointers as u32 - 1)
-                })??;
-                *self.pointer.get_or_init(|| (index, signature))
-            }
-        };
-        Some(ADDRESS as i64 | i64::from(index))
+                }
+            });
+        }
+        self.pointer.get().map(|(index, _)| ADDRESS as i64 | i64::from(*index))
     }
 
     /// Whether its address is known as that of a function of a type.
@@ -173,8 +170,10 @@ impl Uses {
                         dispatches.push(*signature);
                     }
                     let Some(callee) = stmt.mentions().and_then(|func| uses.get(func)) else { return };
-                    if matches!(stmt, Stmt::Call { .. }) {
-                        dispatches.extend(&callee.dispatches);
+                    match stmt {
+                        // Known from here on: who dispatches may come to it.
+                        Stmt::Let(_, Op::FuncAddr(_, signature)) => _ = callee.pointer(*signature),
+                        _ => dispatches.extend(&callee.dispatches),
                     }
                     if !calls.iter().any(|known| std::ptr::eq(*known, callee)) {
                         makes_pointers |= callee.makes_pointers;
@@ -266,7 +265,7 @@ impl Uses {
         let callees: Vec<Key> = names.callees.iter().map(|(_, key)| *key).collect();
         let literals: Vec<&GlobalData> = names.literals.iter().map(|(_, data)| *data).collect();
         let parts = (head, values, locals, slots, body, callees, literals);
-        static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
+        static STATES: Once<[RandomState; 2]> = Once::new(Default::default);
         Some(((STATES[0].hash_one(&parts), STATES[1].hash_one(&parts)), names.pointers))
     }
 }

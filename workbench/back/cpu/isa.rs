@@ -1,9 +1,9 @@
 //! The instruction set of this machine, looked up once in a process for each way of compiling for it.
 
-use std::sync::OnceLock;
-
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
+
+use crate::once::Once;
 
 /// What is worth doing to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,21 +21,16 @@ pub enum Effort {
 /// # Errors
 /// A sentence, on a machine Cranelift has no back end for.
 pub fn host(effort: Effort) -> Result<&'static OwnedTargetIsa, &'static str> {
-    type Made = OnceLock<Result<OwnedTargetIsa, String>>;
-    static FULL: Made = OnceLock::new();
-    static REDUCED: Made = OnceLock::new();
-    static QUICK: Made = OnceLock::new();
+    type Made = Once<Result<OwnedTargetIsa, String>>;
+    static FULL: Made = Once::new(|| build(Effort::Full));
+    static REDUCED: Made = Once::new(|| build(Effort::Reduced));
+    static QUICK: Made = Once::new(|| build(Effort::Quick));
     let isa = match effort {
         Effort::Full => &FULL,
         Effort::Reduced => &REDUCED,
         Effort::Quick => &QUICK,
     };
-    if isa.get().is_none() {
-        // Made outside the lock: a process may fork meanwhile.
-        let made = build(effort);
-        let _ = isa.set(made);
-    }
-    isa.get().map_or(Err("no code generator"), |made| made.as_ref().map_err(String::as_str))
+    isa.as_ref().map_err(String::as_str)
 }
 
 /// Whether fused multiply-add is an instruction of this machine; elsewhere it is a call.

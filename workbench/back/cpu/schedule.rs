@@ -232,7 +232,6 @@ impl Launch<'_> {
         found.unwrap_or(0)
     }
 
-    /// The site that generated code means by a word.
     /// Where the code is of the function at an address of host code's; `None` where there is none of that signature.
     pub fn function(&self, address: u64, signature: u64) -> Option<usize> {
         if let Some(glue) = glue::function(address, signature) {

@@ -3,13 +3,13 @@
 //! as it runs ([`Stmt::Dispatch`]), so that it is the same in every text, as what calls it then is.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::LazyLock;
 
 use super::names::ScopeId;
 use super::tree::FuncIndex;
 use super::{FuncInfo, Lowerer, Progress, Role, Side};
 use crate::front::types::{FnTy, Kind, Num, Ty};
 use crate::ir::{Case, Const, Elem, Function, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value};
+use crate::once::Once;
 use crate::source::Span;
 
 /// Grid, block, and bytes of shared memory.
@@ -27,7 +27,7 @@ pub(super) struct Dispatcher {
 /// What tells the functions of a type from others, in all texts: by how it is written, and by what its parts are to the back end, so that
 /// types of two texts with one name are never called as each other's.
 fn signature(func: &FnTy) -> u64 {
-    static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static STATE: Once<RandomState> = Once::new(RandomState::new);
     let parts: Vec<Option<Type>> = func.params.iter().chain([&func.ret]).map(Ty::ir).collect();
     STATE.hash_one((Ty::new(Kind::Function(func.clone().into())).to_string(), parts))
 }

@@ -9,7 +9,6 @@
 //! the library's namespaces, or specialises one of its templates, nothing has.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::LazyLock;
 
 use super::names::{GLOBAL, ScopeId, ScopeKind, TArg};
 use super::tree::FuncIndex;
@@ -17,6 +16,7 @@ use super::{Lowerer, Side};
 use crate::front::ast::{Item, Items, Name, Symbol};
 use crate::front::types::{FnTy, Kind, StructTy, Ty};
 use crate::ir::{Identity, Known};
+use crate::once::Once;
 use crate::source::Span;
 
 /// What tells a function, in words.
@@ -44,7 +44,7 @@ impl Words {
     }
 
     fn identity(&self) -> Identity {
-        static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
+        static STATES: Once<[RandomState; 2]> = Once::new(Default::default);
         Identity(STATES[0].hash_one(&self.0), STATES[1].hash_one(&self.0))
     }
 }

@@ -10,6 +10,7 @@ use workbench::runtime::program::{numpy_name, param_type};
 use workbench::runtime::{Arg, BufferArg, DType, Packed, Reach};
 
 use crate::errors::{self, argument};
+use crate::gil;
 use crate::ndarray::View;
 use crate::structs::structure;
 
@@ -183,7 +184,7 @@ fn check_dtype(view: &View<'_, '_>, wanted: Option<DType>, param: &Param) -> PyR
 /// The helper module for objects that are not NumPy arrays.
 pub fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    errors::once(py, &MODULE, || Ok(py.import("workbench._interop")?.into_any().unbind()))
+    gil::once(py, &MODULE, || Ok(py.import("workbench._interop")?.into_any().unbind()))
 }
 
 /// A Python or NumPy scalar as a C one.

@@ -20,23 +20,7 @@ thread_local! {
 /// The Python module that declares the exceptions.
 fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    once(py, &MODULE, || Ok(py.import("workbench.errors")?.into_any().unbind()))
-}
-
-/// What is made at the first use. Not within the lock: importing lets other threads run, and one of them may fork.
-pub fn once<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyAny>>,
-    make: impl FnOnce() -> PyResult<Py<PyAny>>,
-) -> PyResult<&'py Bound<'py, PyAny>> {
-    let made = match cell.get(py) {
-        Some(made) => made,
-        None => {
-            let made = make()?;
-            cell.get_or_init(py, || made)
-        }
-    };
-    Ok(made.bind(py))
+    crate::gil::once(py, &MODULE, || Ok(py.import("workbench.errors")?.into_any().unbind()))
 }
 
 /// The Python exception of an error.

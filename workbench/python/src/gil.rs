@@ -1,7 +1,8 @@
-//! Attaching to the interpreter where others than pyo3 may have let go of it.
+//! Attaching to the interpreter where others than pyo3 may have let go of it, and what is made while others may run.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
 /// Runs `f` with the interpreter attached.
 ///
@@ -18,4 +19,20 @@ pub fn attach<R>(f: impl FnOnce(Python<'_>) -> R) -> R {
     // SAFETY: the interpreter lives for as long as anything calls us.
     let _release = Release(unsafe { ffi::PyGILState_Ensure() });
     Python::attach(f)
+}
+
+/// What is made at the first use. Not within the lock: importing lets other threads run, and one of them may fork.
+pub fn once<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyAny>>,
+    make: impl FnOnce() -> PyResult<Py<PyAny>>,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    let made = match cell.get(py) {
+        Some(made) => made,
+        None => {
+            let made = make()?;
+            cell.get_or_init(py, || made)
+        }
+    };
+    Ok(made.bind(py))
 }

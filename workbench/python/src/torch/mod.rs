@@ -59,8 +59,7 @@ pub fn through_torch<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     static PACKET: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let packet =
-        crate::errors::once(py, &PACKET, || Ok(py.import("workbench._torch_ops")?.getattr("packet")?.unbind()))?;
+    let packet = crate::gil::once(py, &PACKET, || Ok(py.import("workbench._torch_ops")?.getattr("packet")?.unbind()))?;
     let packet = packet.call1((name,))?;
     if packet.is_none() { Ok(None) } else { torch_call(&packet, args, kwargs).map(Some) }
 }
