@@ -143,13 +143,16 @@ def record(path: str) -> None:
 
 # Where Workbench differs, and why that stays.
 KNOWN = {
-    ("torch::gelu(a)", "special"): "torch gives NaN for infinity, whose gelu is infinity",
     ("a.norm(2, 1)", "special"): "sums of squares are doubles here and do not overflow",
     ("a.norm(2, 1, true)", "special"): "sums of squares are doubles here and do not overflow",
     ("torch::layer_norm(a, {4})", "special"): "variances are doubles here and do not overflow",
     ("torch::cdist(a, a)", "float16"): "torch has none for float16",
     **{("1 / a", dtype): "torch refuses a number over integers" for dtype in ("int64", "int32", "uint8", "bool")},
     ("a.repeat_interleave(2,0)", "scalar"): "torch counts dimensions of what it has made a vector",
+}
+# Where torch differs from itself: which of its vector paths runs depends on the processor.
+KNOWN_ON_SOME = {
+    ("torch::gelu(a)", "special"): "on some processors torch gives NaN for infinity, whose gelu is infinity",
 }
 
 
@@ -195,6 +198,9 @@ def compare(path: str) -> int:
     for key, expected in theirs.items():
         function = functions()[key[0]][1]
         difference = differences(ours[key], expected, function)
+        if difference and (function, *key[1]) in KNOWN_ON_SOME:
+            known += 1
+            continue
         if (function, *key[1]) in KNOWN:
             known += bool(difference)
             if not difference:

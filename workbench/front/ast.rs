@@ -83,6 +83,11 @@ impl Interner {
         Symbol(self.common.names.len() as u32 + self.own.add(name))
     }
 
+    /// The handle of a name of the library's.
+    pub fn find(&self, name: &str) -> Option<Symbol> {
+        self.common.map.get(name).map(|index| Symbol(*index))
+    }
+
     /// The names of the library that have been met.
     pub fn met(&self) -> impl Iterator<Item = Symbol> {
         self.met.iter().enumerate().filter(|(_, met)| **met).map(|(index, _)| Symbol(index as u32))
@@ -107,7 +112,7 @@ impl Interner {
 #[derive(Debug, Clone, Default)]
 pub struct TranslationUnit {
     /// Top-level declarations, in order.
-    pub items: Items,
+    pub items: Vec<Item>,
     /// Names whose declaration has been reported and left out (statements that do not parse, what is not supported). Later
     /// stages stay silent about their uses.
     pub skipped: HashSet<Symbol>,

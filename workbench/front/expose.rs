@@ -6,18 +6,6 @@ use super::ast::{
     TypeName,
 };
 
-/// Names that the registration mentions, which the library must be asked for.
-pub const WORDS: [&str; 3] = ["__wb", "expose", "__wb_entry_call"];
-
-/// Names that the registration of a module of Python's C interface mentions.
-pub const PYTHON_WORDS: [&str; 2] = ["__wb_python_init", "__wb_entry_call"];
-
-/// Names that the registration of the kernels of Gaudi's dialect mentions.
-pub const GAUDI_WORDS: &[&str] = &["__wb", "tpc_kernel", "tpc_host", "tpc_seen", "tpc_entries", "__wb_entry_call"];
-
-/// And what that of its operators of TensorFlow mentions besides.
-pub const TENSORFLOW_WORDS: &[&str] = &["tf_entries"];
-
 /// Types that a text names which has functions to register: numbers alone are called without the library.
 pub const TYPES: [&str; 11] = [
     "Tensor",
@@ -61,7 +49,7 @@ const KNOWN: [&str; 20] = [
 pub fn text(unit: &TranslationUnit, interner: &Interner) -> Option<String> {
     let mut names: Vec<(String, usize)> = Vec::new();
     let mut has_tensor = false;
-    for item in &unit.items.list {
+    for item in &unit.items {
         let Item::Function(func) = item else { continue };
         if func.body.is_none() || !is_plain(func) {
             continue;
@@ -88,7 +76,7 @@ pub fn text(unit: &TranslationUnit, interner: &Interner) -> Option<String> {
 /// The text that runs the `PyInit_` functions of a unit; `None` when there is none.
 pub fn python_text(unit: &TranslationUnit, interner: &Interner) -> Option<String> {
     let mut names = Vec::new();
-    initialisers(&unit.items.list, "", interner, &mut names);
+    initialisers(&unit.items, "", interner, &mut names);
     if names.is_empty() {
         return None;
     }
@@ -116,7 +104,7 @@ fn initialisers(items: &[Item], within: &str, interner: &Interner, out: &mut Vec
                     Some(name) => format!("{within}{}::", interner.name(name.name)),
                     None => within.to_owned(),
                 };
-                initialisers(&inner.items.list, &within, interner, out);
+                initialisers(&inner.items, &within, interner, out);
             }
             _ => {}
         }
@@ -127,7 +115,7 @@ fn initialisers(items: &[Item], within: &str, interner: &Interner, out: &mut Vec
 /// always has one.
 pub fn gaudi_text(unit: &TranslationUnit, tensorflow: bool, interner: &Interner) -> Option<String> {
     let mut found = GaudiNames::default();
-    found.collect(&unit.items.list, "", interner);
+    found.collect(&unit.items, "", interner);
     let mut calls = String::from("__wb::tpc_entries(); ");
     if tensorflow {
         calls += "__wb::tf_entries(); ";
@@ -215,7 +203,7 @@ impl GaudiNames {
                         Some(name) => format!("{within}{}::", interner.name(name.name)),
                         None => within.to_owned(),
                     };
-                    self.collect(&inner.items.list, &within, interner);
+                    self.collect(&inner.items, &within, interner);
                 }
                 _ => {}
             }

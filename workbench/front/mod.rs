@@ -124,22 +124,13 @@ fn compile_beside(
     if !shelf.holds(&parts) {
         return Err(parts);
     }
-    let torch = parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::TORCH));
+    let has = |part: &'static Part| parts.iter().any(|p| std::ptr::eq(*p, part));
+    let torch = has(&crate::library::TORCH);
     // A text that names torch for its kernels alone has nothing to register.
     let offers = torch && expose::TYPES.iter().any(|name| interner.contains(name));
-    if offers {
-        expose::WORDS.iter().for_each(|word| _ = interner.intern(word));
-    }
-    let python = parts.iter().any(|part| std::ptr::eq(*part, &raw const crate::library::PYTHON));
-    if python {
-        expose::PYTHON_WORDS.iter().for_each(|word| _ = interner.intern(word));
-    }
-    let has = |part: &'static Part| parts.iter().any(|p| std::ptr::eq(*p, part));
+    let python = has(&crate::library::PYTHON);
     let gaudi = [has(&crate::library::GAUDI), has(&crate::library::GAUDI_TENSORFLOW)];
-    for (words, _) in [expose::GAUDI_WORDS, expose::TENSORFLOW_WORDS].into_iter().zip(gaudi).filter(|(_, has)| *has) {
-        words.iter().for_each(|word| _ = interner.intern(word));
-    }
-    let library = shelf.reached(&parts, sources, &interner, keeper);
+    let library = shelf.library(&parts, sources, &interner, keeper);
     let before = diags.len();
     let asked =
         options.instances.iter().map(|name| interner.intern(name.split('<').next().unwrap_or("").trim())).collect();
@@ -166,13 +157,13 @@ fn compile_beside(
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    (library, offers, python, gaudi): (&Library, bool, bool, [bool; 2]),
+    (library, offers, python, gaudi): (&Library<'_>, bool, bool, [bool; 2]),
     options: &Options,
     interner: &mut ast::Interner,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
     let mut names = library.names.clone();
-    let unit = parser::parse_after(&mut names, tokens, &parser::Numbers::default(), interner, diags);
+    let unit = parser::parse_after(&mut names, tokens, interner, diags);
     let registers = ["__wb_module", "__wb_library", "__wb_neuron"].iter().any(|name| interner.contains(name));
     let module = if python { expose::python_text(&unit, interner) } else { None };
     let plain = !registers && offers && module.is_none();

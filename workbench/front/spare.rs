@@ -290,27 +290,22 @@ fn contains(range: Span, span: Span) -> bool {
     range.file == span.file && range.start <= span.start && span.start < range.end
 }
 
-/// A declaration at namespace scope, or a member function of a class there.
+/// A declaration at namespace scope.
 pub(super) struct Declaration {
     /// Its tokens: from, and up to.
     pub start: usize,
     pub end: usize,
     /// The names it declares.
     pub names: Vec<Symbol>,
-    /// It is used without being named: an operator, a special member.
-    pub unnamed: bool,
-    /// The class that it is a member of: its place among the declarations.
-    pub class: Option<usize>,
 }
 
-/// The declarations of a text, those in namespaces among them, in order; a class before its member functions.
+/// The declarations of a text, those in namespaces among them, in order.
 pub(super) fn declarations(tokens: &[Token], interner: &Interner) -> Vec<Declaration> {
     let closers = closers(tokens);
     let mut parts = Vec::new();
     Split { tokens, closers: &closers, interner, parts: &mut parts }.items(0, tokens.len() - 1);
-    let declaration =
-        |p: Part| Declaration { start: p.start, end: p.end, names: p.names, unnamed: p.unnamed, class: p.class };
-    parts.into_iter().map(declaration).collect()
+    let declaration = |p: Part| Declaration { start: p.start, end: p.end, names: p.names };
+    parts.into_iter().filter(|p| p.class.is_none()).map(declaration).collect()
 }
 
 /// Splits tokens into declarations.

@@ -17,7 +17,7 @@ pub(super) fn separate(tokens: &mut Vec<Token>, starts: &[usize], interner: &mut
         return;
     }
     let unit_of = |at: usize| filled.iter().filter(|start| **start <= at).count();
-    let all: Vec<Declaration> = declarations(tokens, interner).into_iter().filter(|d| d.class.is_none()).collect();
+    let all: Vec<Declaration> = declarations(tokens, interner);
     let anonymous = anonymous_namespaces(tokens);
     let is_private = |d: &Declaration| {
         let head = tokens[d.start..d.end].iter().take_while(|t| !matches!(t.kind, T::LBrace | T::LParen | T::Assign));

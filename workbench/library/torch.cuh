@@ -182,7 +182,11 @@ struct Device {
     bool is_cuda() const { return type_ == DeviceType::CUDA; }
     bool is_cpu() const { return type_ == DeviceType::CPU; }
     bool is_meta() const { return type_ == DeviceType::Meta; }
-    std::string str() const;
+    std::string str() const {
+        __wb_push_device((int64_t)type_, index_);
+        __wb_op("workbench::to_string", 1);
+        return __wb::Value<std::string>::get();
+    }
     bool operator==(const Device& other) const { return type_ == other.type_ && index_ == other.index_; }
     bool operator!=(const Device& other) const { return !(*this == other); }
 };
@@ -1012,11 +1016,6 @@ inline int64_t elementSize(ScalarType t) {
         case ScalarType::Int: case ScalarType::UInt32: case ScalarType::Float: return 4;
         default: return 8;
     }
-}
-inline std::string Device::str() const {
-    __wb_push_device((int64_t)type_, index_);
-    __wb_op("workbench::to_string", 1);
-    return __wb::Value<std::string>::get();
 }
 inline ScalarType typeMetaToScalarType(TypeMeta t) { return t.type; }
 inline std::string toString(ScalarType t) {

@@ -45,7 +45,7 @@
 //! Of host code:
 //! 27. A service has the operands and the result that [`crate::ir::Service`] gives; only host functions ask for one.
 //! 28. A launch names a kernel, has seven extents of `u32` and one argument a parameter; only host functions launch.
-//! 29. What is kept from before is a helper of host functions, and has no body; so it need not return.
+//! 29. What is kept from before is a host function or a helper of such, and has no body; so it need not return.
 //! 30. Host functions alone take the address of a function, which is no kernel, and dispatch, on a first parameter that is a pointer.
 
 mod calls;
@@ -109,7 +109,7 @@ fn check_function(errors: &mut Errors, module: &Module, formats: &[Option<Vec<Ar
         check_memory(errors, &what, slot.size as usize, slot.align, slot.elem, func.span);
     }
     if func.kept.is_some() {
-        if func.kind != FuncKind::HostHelper || !func.body.stmts.is_empty() {
+        if !func.kind.is_host() || !func.body.stmts.is_empty() {
             errors.push(func.span, format!("`{}` is kept, and no host function without a body", func.name));
         }
         return;

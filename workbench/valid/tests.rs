@@ -453,6 +453,7 @@ fn rule_29_what_is_kept() {
     };
     // It has a result, and need not return.
     assert_eq!(validate(&kept(FuncKind::HostHelper, false)), []);
+    assert_eq!(validate(&kept(FuncKind::Host, false)), []);
     broken(&kept(FuncKind::HostHelper, true), "is kept, and no host function without a body");
     broken(&kept(FuncKind::Device, false), "is kept, and no host function without a body");
 }

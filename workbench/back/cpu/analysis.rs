@@ -71,7 +71,7 @@ pub struct FuncInfo {
     pub addresses: Vec<(FuncId, u64)>,
     /// What tells the functions that it calls through a pointer.
     pub dispatches: Option<u64>,
-    /// Whether it makes pointers out of integers or loads them from memory.
+    /// Whether it makes pointers out of integers or loads them from memory, or lets the run time do so.
     pub makes_pointers: bool,
     /// Work of one pass outside all loops, in operations.
     pub straight: u64,
@@ -240,7 +240,9 @@ impl FuncInfo {
                 }
                 Stmt::Let(_, Op::FuncAddr(func, signature)) => self.addresses.push((*func, *signature)),
                 Stmt::Dispatch(signature) => self.dispatches = Some(*signature),
-                Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. }) => self.makes_pointers = true,
+                Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. }) | Stmt::Service { .. } => {
+                    self.makes_pointers = true;
+                }
                 _ => {}
             }
         });

@@ -99,6 +99,15 @@ pub struct SlotFrame {
     pub count: u64,
 }
 
+/// What the slots of a function are made from.
+#[derive(Debug)]
+pub struct SlotTable {
+    /// Their descriptors, with the distance of their memory from the first one's for the base.
+    pub descs: Vec<BufferDesc>,
+    /// Where their memory ends, as far from there, if it is to be poisoned; else 0.
+    pub poisoned: u32,
+}
+
 /// State of one worker during one launch. The first part belongs to generated code, the rest to Rust.
 #[repr(C)]
 pub struct WorkerCtx {
@@ -141,6 +150,8 @@ pub struct WorkerCtx {
     pub progress: u64,
     /// What faulted: a site, and two operands that depend on it.
     pub fault: [u64; 3],
+    /// The code that [`direct`] calls, and how many arguments it takes.
+    pub direct: (usize, usize),
     /// The launch this worker works for.
     pub launch: *const Launch<'static>,
     /// What only Rust touches.
@@ -193,7 +204,6 @@ impl DescField {
     pub const READ: i32 = offset_of!(BufferDesc, read) as i32;
     pub const WRITE: i32 = offset_of!(BufferDesc, write) as i32;
     pub const LEN: i32 = offset_of!(BufferDesc, len) as i32;
-    pub const META: i32 = offset_of!(BufferDesc, meta) as i32;
     pub const SIZE: u32 = size_of::<BufferDesc>() as u32;
 
     /// The limit of accesses of `1 << log2` bytes.
@@ -208,3 +218,26 @@ impl DescField {
 /// # Safety
 /// The context and the arguments are those the code was compiled for.
 pub type EntryFn = unsafe extern "C" fn(ctx: *mut WorkerCtx, args: *const u64) -> u32;
+
+/// Most arguments of a host function that [`direct`] calls.
+pub const MAX_DIRECT: usize = 2;
+
+/// The entry point of host functions that take numbers of 64 bits, [`MAX_DIRECT`] at most, and give no result: no code needs to be made
+/// for one of its own.
+///
+/// # Safety
+/// The context names such a function, and as many arguments as it takes are there.
+pub unsafe extern "C" fn direct(ctx: *mut WorkerCtx, args: *const u64) -> u32 {
+    type None = unsafe extern "C" fn(*mut WorkerCtx) -> u32;
+    type One = unsafe extern "C" fn(*mut WorkerCtx, u64) -> u32;
+    type Two = unsafe extern "C" fn(*mut WorkerCtx, u64, u64) -> u32;
+    // SAFETY: as above; generated code has C's calling convention.
+    unsafe {
+        let (code, count) = (*ctx).direct;
+        match count {
+            0 => std::mem::transmute::<usize, None>(code)(ctx),
+            1 => std::mem::transmute::<usize, One>(code)(ctx, *args),
+            _ => std::mem::transmute::<usize, Two>(code)(ctx, *args, *args.add(1)),
+        }
+    }
+}

@@ -56,7 +56,7 @@ pub struct Glue {
     pub dispatches: Vec<u64>,
     /// Its address, once somebody has taken it, and what tells the functions of its type.
     pointer: OnceLock<(u32, u64)>,
-    /// Whether it makes pointers of numbers, or something it calls does.
+    /// Whether it, something it calls, or the run time for it, makes pointers of numbers.
     pub makes_pointers: bool,
 }
 
@@ -136,7 +136,7 @@ pub struct Uses {
 impl Uses {
     /// Finds what can be kept of a module and what has been.
     pub fn of(module: &Module) -> Self {
-        let is_glue = |f: &Function| f.library && f.kind == FuncKind::HostHelper;
+        let is_glue = |f: &Function| f.library && (f.kind == FuncKind::HostHelper || super::is_direct(f));
         if !module.functions.iter().any(is_glue) {
             return Uses::default();
         }
@@ -307,7 +307,7 @@ impl Names<'_> {
                 *global = Global::new(at);
                 data.space == Space::ReadOnly
             }
-            Stmt::Let(_, Op::IntToPtr(_)) => {
+            Stmt::Let(_, Op::IntToPtr(_)) | Stmt::Service { .. } => {
                 self.pointers = true;
                 true
             }

@@ -305,7 +305,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
 ///
 /// # Safety
 /// `ctx` is the running worker's.
-pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) -> u64 {
+pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) {
     // SAFETY: as above.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
     if let (Some(fault), Some(site)) = (&mut ctx.worker.fault, launch.site(site))
@@ -314,7 +314,6 @@ pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) -> u64 {
         fault.span = site.span;
         ctx.worker.in_library = site.library;
     }
-    1
 }
 
 /// The code of the function at an address of host code's, where it is one of that signature; 0 where not.

@@ -41,11 +41,13 @@ pub enum HostFn {
     Relocate,
     /// [`host::function`].
     Function,
+    /// [`memory::slots`].
+    Slots,
     /// A math function, on `double`s or `float`s.
     Math(MathFn, bool),
 }
 
-const HELPERS: u32 = 12;
+const HELPERS: u32 = 13;
 
 /// The number a function has in names and in [`addresses`].
 pub fn index(host: HostFn) -> u32 {
@@ -62,6 +64,7 @@ pub fn index(host: HostFn) -> u32 {
         HostFn::Launch => 9,
         HostFn::Relocate => 10,
         HostFn::Function => 11,
+        HostFn::Slots => 12,
         HostFn::Math(math, double) => HELPERS + 2 * math as u32 + u32::from(double),
     }
 }
@@ -81,6 +84,7 @@ pub fn name(index: u32) -> String {
         9 => "launch".to_owned(),
         10 => "relocate".to_owned(),
         11 => "function".to_owned(),
+        12 => "slots".to_owned(),
         n => match MathFn::ALL.get(((n - HELPERS) / 2) as usize) {
             Some(math) => format!("{}{}", math.name(), if (n - HELPERS).is_multiple_of(2) { "f" } else { "" }),
             None => format!("host{n}"),
@@ -111,6 +115,7 @@ pub fn addresses() -> Result<&'static [usize], String> {
             host::launch as *const () as usize,
             host::relocate as *const () as usize,
             host::function as *const () as usize,
+            memory::slots as *const () as usize,
         ];
         for math in MathFn::ALL {
             let (float, double) = math_addresses(*math);
@@ -133,13 +138,13 @@ pub fn signature(host: HostFn, conv: CallConv) -> Signature {
     let (params, ret) = match host {
         HostFn::Fault => (vec![types::I64, types::I32], None),
         HostFn::Tick => (vec![types::I64, types::I64, types::I32], None),
-        HostFn::Lookup | HostFn::Relocate => (vec![types::I64; 2], Some(types::I64)),
+        HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
         HostFn::Printf | HostFn::Barrier | HostFn::Service | HostFn::Launch | HostFn::Function => {
             (vec![types::I64; 3], Some(types::I64))
         }
         HostFn::Mask => (vec![types::I64; 6], Some(types::I64)),
         HostFn::Collect => (vec![types::I64; 4], Some(types::I64)),
-        HostFn::Fill => (vec![types::I64; 2], None),
+        HostFn::Fill | HostFn::Slots | HostFn::Relocate => (vec![types::I64; 2], None),
         HostFn::Math(math, double) => {
             let ty = if double { types::F64 } else { types::F32 };
             (vec![ty; math.arity()], Some(ty))

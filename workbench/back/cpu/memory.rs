@@ -4,7 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, WorkerCtx};
+use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, SlotTable, WorkerCtx};
 use super::faults::Named;
 use super::glue;
 use super::{Placed, SharedPlan};
@@ -347,6 +347,24 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
         frame = *prev;
     }
     search.past_end
+}
+
+/// Makes the slots of a function: their descriptors, and where the table says so the memory behind those.
+///
+/// # Safety
+/// What the table describes is the caller's to write, from `frame` on.
+pub unsafe extern "C" fn slots(frame: *mut u8, table: &SlotTable) {
+    let size = size_of::<BufferDesc>();
+    for (i, desc) in table.descs.iter().enumerate() {
+        let desc = BufferDesc { base: desc.base + frame as u64, ..*desc };
+        // SAFETY: as above.
+        unsafe { frame.add(i * size).cast::<BufferDesc>().write(desc) }
+    }
+    let start = table.descs.len() * size;
+    if let Some(len) = (table.poisoned as usize).checked_sub(start) {
+        // SAFETY: as above.
+        unsafe { frame.add(start).write_bytes(POISON, len) }
+    }
 }
 
 /// Fills uninitialised memory with the poison pattern.

@@ -48,10 +48,12 @@ use cranelift_frontend::FunctionBuilderContext;
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::format::Piece;
-use crate::ir::{Derived, Elem, FuncId, FuncKind, Function, Global, MemberAt, Module, Param, ParamType, format};
+use crate::ir::{
+    Derived, Elem, FuncId, FuncKind, Function, Global, MemberAt, Module, Param, ParamType, Scalar, format,
+};
 use crate::source::Span;
 use analysis::FuncInfo;
-use context::BufferDesc;
+use context::{BufferDesc, SlotTable};
 use crew::{Crew, Job};
 use faults::{Named, Site};
 use isa::Effort;
@@ -86,6 +88,9 @@ struct Image {
     entries: Vec<Option<Entry>>,
     sites: Vec<Site>,
     slots: Vec<Named>,
+    /// Read by generated code alone.
+    #[expect(clippy::vec_box, reason = "generated code holds their addresses")]
+    _tables: Vec<Box<SlotTable>>,
     globals: Arc<Globals>,
     /// Those of the functions whose address is taken, with what tells those of their type.
     functions: Vec<Option<(u64, Callee)>>,
@@ -134,8 +139,7 @@ struct SharedPlan {
 
 /// A function that can be launched.
 struct Entry {
-    /// The number of its code.
-    part: usize,
+    way: Way,
     name: String,
     span: Span,
     /// What a launch passes.
@@ -159,6 +163,25 @@ struct Entry {
     has_loops: bool,
     /// Which code its last launch ran.
     last: AtomicU8,
+}
+
+/// Where the code of an entry point is.
+enum Way {
+    /// The part of that number.
+    Part(usize),
+    /// The part of that number, called by way of [`context::direct`].
+    Direct(usize),
+    /// Glue, called like that.
+    Glue(&'static glue::Glue),
+}
+
+/// Whether a host function needs no code to be called; see [`context::direct`].
+fn is_direct(func: &Function) -> bool {
+    let is_word = |p: &Param| matches!(p.ty, ParamType::Scalar(Scalar::I64 | Scalar::U64));
+    func.kind == FuncKind::Host
+        && func.ret.is_none()
+        && func.params.len() <= context::MAX_DIRECT
+        && func.params.iter().all(is_word)
 }
 
 /// What messages and launches want to know of a parameter.
@@ -480,7 +503,8 @@ fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
             order.push(id);
         }
     }
-    let hosts = order.iter().copied().filter(|id| module.func(*id).kind == FuncKind::Host).collect();
+    let needs_thunk = |f: &Function| f.kind == FuncKind::Host && !is_direct(f);
+    let hosts = order.iter().copied().filter(|id| needs_thunk(module.func(*id))).collect();
     let is_strided = |id: &FuncId| infos[id.index()].as_ref().is_some_and(|i: &FuncInfo| i.strided.is_some());
     let strided = order.iter().copied().filter(is_strided).collect();
     // Slots must be found by address where a function that runs meanwhile makes pointers of numbers. Kernels run no host code.
@@ -507,12 +531,13 @@ fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
     Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, glue })
 }
 
-/// For each function, whether one of `work` is or calls it.
+/// For each function, whether one of `work` is or calls it; of known glue it is not said what that calls.
 fn reach(infos: &[Option<FuncInfo>], mut work: Vec<FuncId>) -> Vec<bool> {
     let mut seen = vec![false; infos.len()];
     while let Some(id) = work.pop() {
-        if let (Some(seen), Some(Some(info))) = (seen.get_mut(id.index()), infos.get(id.index()))
-            && !std::mem::replace(seen, true)
+        let Some(seen) = seen.get_mut(id.index()) else { continue };
+        if !std::mem::replace(seen, true)
+            && let Some(info) = &infos[id.index()]
         {
             work.extend(&info.calls);
             work.extend(info.addresses.iter().map(|(id, _)| *id));
@@ -724,25 +749,28 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
         glue: &plan.glue,
         sites: Vec::new(),
         slots: Vec::new(),
+        tables: Vec::new(),
     };
-    let calls = plan.infos.iter().flatten().any(|i| !i.calls.is_empty()) || !plan.hosts.is_empty();
+    let has_hosts = module.functions.iter().any(|f| f.kind == FuncKind::Host);
+    let calls = has_hosts || plan.infos.iter().flatten().any(|i| !i.calls.is_empty());
     let made = match machine(&plan, &mut lowering, tier, calls) {
         // Registers handed out in one pass make large frames: good code may still fit.
         Err(Failure::Code(..)) if !matches!(tier, Tier::Good | Tier::Wide) && plan.glue.list.is_empty() => {
-            (lowering.sites, lowering.slots) = (Vec::new(), Vec::new());
+            (lowering.sites, lowering.slots, lowering.tables) = (Vec::new(), Vec::new(), Vec::new());
             machine(&plan, &mut lowering, Tier::Good, calls)
         }
         made => made,
     };
     let (first, job) = made.map_err(|failure| failure.explain(module))?;
-    let (sites, slots) = (lowering.sites, lowering.slots);
+    let (sites, slots, tables) = (lowering.sites, lowering.slots, lowering.tables);
     let tiers = Tiers::new(first, job);
     let mut entries: Vec<Option<Entry>> = module.functions.iter().map(|_| None).collect();
     for (number, id) in plan.order.iter().enumerate() {
         let func = module.func(*id);
-        let number = match func.kind {
-            FuncKind::Kernel => Some(number),
-            FuncKind::Host => plan.hosts.iter().position(|h| h == id).map(|i| plan.order.len() + i),
+        let way = match func.kind {
+            FuncKind::Kernel => Some(Way::Part(number)),
+            FuncKind::Host if is_direct(func) => Some(Way::Direct(number)),
+            FuncKind::Host => plan.hosts.iter().position(|h| h == id).map(|i| Way::Part(plan.order.len() + i)),
             FuncKind::Device | FuncKind::HostHelper => None,
         };
         let shared = memory::place_shared(module, *id);
@@ -754,10 +782,15 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
             let help = "use `extern __shared__`, whose size the launch gives";
             return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
         }
-        if let (Some(part), Some(info)) = (number, &plan.infos[id.index()]) {
+        if let (Some(way), Some(info)) = (way, &plan.infos[id.index()]) {
             let first = plan.order.len() + plan.hosts.len();
             let rounds = plan.strided.iter().position(|s| s == id).map(|i| first + 2 * i);
-            entries[id.index()] = Some(Entry::new(func, info, part, rounds, shared));
+            entries[id.index()] = Some(Entry::new(func, Some(info), way, rounds, shared));
+        }
+    }
+    for (i, func) in module.functions.iter().enumerate().filter(|(_, f)| f.kind == FuncKind::Host) {
+        if let Some(glue) = plan.glue.get(FuncId::new(i)) {
+            entries[i] = Some(Entry::new(func, None, Way::Glue(glue), None, SharedPlan::default()));
         }
     }
     let mut functions: Vec<Option<(u64, Callee)>> = Vec::new();
@@ -773,7 +806,7 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();
     let (wide, is_good) = (Wide::of(module, tier), matches!(tier, Tier::Good | Tier::Wide));
-    Ok(Image { tiers, entries, sites, slots, globals, functions, shared, formats, is_good, wide })
+    Ok(Image { tiers, entries, sites, slots, _tables: tables, globals, functions, shared, formats, is_good, wide })
 }
 
 /// The bits of a struct's member, with the buffer they point into.
@@ -807,7 +840,8 @@ unsafe fn read_member(
 }
 
 impl Entry {
-    fn new(func: &Function, info: &FuncInfo, part: usize, rounds: Option<usize>, shared: SharedPlan) -> Self {
+    /// Of a function, with what analysis found of one that is the program's own.
+    fn new(func: &Function, info: Option<&FuncInfo>, way: Way, rounds: Option<usize>, shared: SharedPlan) -> Self {
         let passed = func.params.iter().filter(|p| p.derived.is_none());
         let known = |p: &Param| Some(DerivedInfo { name: p.name.clone(), derived: p.derived?, ty: p.ty });
         let derived = func.params.iter().filter_map(known);
@@ -820,19 +854,19 @@ impl Entry {
             ParamInfo { name: p.name.clone(), is_ptr, elem }
         });
         Entry {
-            part,
+            way,
             name: func.name.clone(),
             span: func.span,
             params: params.collect(),
             derived: derived.collect(),
             returns: func.ret.is_some(),
             is_host: func.kind.is_host(),
-            straight: info.straight,
-            estimate: info.estimate,
+            straight: info.map_or(1, |i| i.straight),
+            estimate: info.map_or(1, |i| i.estimate),
             rounds,
             shared,
-            keeps: info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize)),
-            has_loops: func.labels > 0 || !info.calls.is_empty(),
+            keeps: info.and_then(|i| i.split.as_ref()).map(|s| (s.scratch as usize, s.slot_bytes as usize)),
+            has_loops: func.labels > 0 || info.is_none_or(|i| !i.calls.is_empty()),
             last: AtomicU8::new(0),
         }
     }
@@ -852,6 +886,7 @@ fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         glue: &plan.glue,
         sites: Vec::new(),
         slots: Vec::new(),
+        tables: Vec::new(),
     };
     let mut text = String::new();
     for (id, code) in compile_all(&plan, &mut lowering, Purpose::Text).map_err(|failure| failure.explain(module))? {

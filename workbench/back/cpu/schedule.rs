@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::context::{BufferDesc, EntryFn, THREAD_KNOWN, WorkerCtx};
+use super::context::{BufferDesc, EntryFn, THREAD_KNOWN, WorkerCtx, direct};
 use super::faults::{Named, Site, SiteRoot};
 use super::float_env::FloatEnv;
 use super::memory::{Kept, Outside, SharedMemory};
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::tiers::Machine;
-use super::{Callee, Entry, Image, glue, pool, stack, wide};
+use super::{Callee, Entry, Image, Way, glue, pool, stack, wide};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
 use crate::ir::Derived;
 
@@ -391,12 +391,23 @@ impl Launch<'_> {
             threads: kept.as_ref().map_or(std::ptr::null(), |k| k.threads.as_ptr()),
             progress: 0,
             fault: [0; 3],
+            direct: (0, self.entry.params.len()),
             launch: std::ptr::from_ref(self).cast(),
             worker: Worker { role, ..Worker::default() },
         };
         let address = |part| self.machine.address(part).expect("every entry point has code");
-        // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
-        let code = unsafe { std::mem::transmute::<usize, EntryFn>(address(self.entry.part)) };
+        let code = match &self.entry.way {
+            // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
+            Way::Part(part) => unsafe { std::mem::transmute::<usize, EntryFn>(address(*part)) },
+            Way::Direct(part) => {
+                ctx.direct.0 = address(*part);
+                direct as EntryFn
+            }
+            Way::Glue(glue) => {
+                ctx.direct.0 = glue.address().expect("glue that is used has code");
+                direct as EntryFn
+            }
+        };
         let code = self.wide.as_ref().map_or(code, |wide| wide.entry());
         // SAFETY: as above, of the functions compiled with it.
         let rounds = self

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Compound, Expr, Ident, Name, TemplateParam, TypeName};
+use rustc_hash::FxHashMap as HashMap;
+
+use super::{Compound, Expr, Ident, Name, Symbol, TemplateParam, TypeName};
 use crate::source::Span;
 
 /// A declaration at namespace scope.
@@ -40,23 +42,11 @@ pub struct Namespace {
     pub name: Option<Ident>,
     /// `inline namespace`.
     pub is_inline: bool,
-    /// What it holds.
-    pub items: Items,
+    /// What it holds, in order.
+    pub items: Vec<Item>,
     /// Its head.
     pub span: Span,
 }
-
-/// Declarations at namespace scope, in order.
-#[derive(Debug, Clone, Default)]
-pub struct Items {
-    /// The declarations.
-    pub list: Vec<Item>,
-    /// In the library the number of each, [`NO_NUMBER`] without; else nothing.
-    pub numbers: Vec<u32>,
-}
-
-/// The number of a declaration that is read wherever what it stands in is.
-pub const NO_NUMBER: u32 = u32::MAX;
 
 /// `namespace a = b::c;`
 #[derive(Debug, Clone)]
@@ -318,8 +308,8 @@ pub struct StructDecl {
     pub bases: Vec<Base>,
     /// What stands in the braces.
     pub members: Vec<Member>,
-    /// As in [`Items::numbers`]: apart from the members, of which a text reaches a few.
-    pub numbers: Vec<u32>,
+    /// In the library: member functions by name, which are declared when the name is looked for.
+    pub waiting: HashMap<Symbol, Vec<Member>>,
     /// `alignas(n)`, `__align__(n)`.
     pub align: Option<Arc<Expr>>,
     /// It has braces.

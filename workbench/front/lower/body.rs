@@ -44,12 +44,8 @@ impl<'a> Lowerer<'a> {
         let mut func = self.module.functions[id.index()].clone();
         (func.span, func.max_threads) = (whole, max_threads);
         func.library = self.in_library(whole);
-        let usage = if known.is_some() {
-            Usage::default()
-        } else {
-            let this = &*self;
-            Usage::scan(code.body, &|name| this.callee(name))
-        };
+        let usage =
+            if known.is_some() { Usage::default() } else { Usage::scan(code.body, &mut |name| self.callee(name)) };
         self.serials += 1;
         let outer = std::mem::replace(
             &mut self.f,
@@ -223,8 +219,8 @@ impl<'a> Lowerer<'a> {
     }
 
     /// What the scan for addresses needs to know of a called name.
-    fn callee(&self, name: Symbol) -> Callee {
-        match self.scopes.lookup(name) {
+    fn callee(&mut self, name: Symbol) -> Callee {
+        match self.lookup(name) {
             Some(Decl::Functions(set)) => {
                 let references = set.iter().any(|c| match c {
                     super::names::Callable::Func(f) => self.func(*f).params.iter().any(Ty::is_reference),

@@ -96,10 +96,7 @@ impl<'a> Lowerer<'a> {
                 let in_std = name.qualifiers().first().is_some_and(|p| self.text(&p.ident) == "std");
                 let parts = self.strip_std(name);
                 let [part] = parts else {
-                    if let Some(first) = parts.first() {
-                        let first = first.ident;
-                        self.unknown_namespace(&first, f.span);
-                    }
+                    self.unknown_namespace(parts, f.span);
                     return Typed::error(span);
                 };
                 let extreme = matches!(self.text(&ident), "min" | "max");

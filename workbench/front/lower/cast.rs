@@ -27,7 +27,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn construct_expr(&mut self, ty: &'a TypeName, args: &'a [Expr], span: Span) -> Typed {
         if let Some(name) = super::template::plain_name(ty)
             && ty.layers.is_empty()
-            && let Some(super::names::Decl::Template(index)) = self.scopes.lookup(name)
+            && let Some(super::names::Decl::Template(index)) = self.lookup(name)
         {
             return self.construct_deduced(index, args, span);
         }

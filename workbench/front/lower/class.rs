@@ -9,7 +9,7 @@ use super::template::{Instance, Partial, PartialDecl, TemplateKind};
 use super::tree::{FuncIndex, TemplateIndex};
 use super::{Context, Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{FunctionDecl, Ident, Init, Name, StructDecl, StructKey, Symbol};
+use crate::front::ast::{FunctionDecl, Ident, Init, Name, StructDecl, StructKey};
 use crate::front::types::{Field, Kind, Layout, MAX_PARTS, StructTy, Ty};
 use crate::source::Span;
 
@@ -166,12 +166,12 @@ impl<'a> Lowerer<'a> {
             }
             return ty;
         }
-        let known = match self.scopes.here(ident.name) {
+        let known = match self.here(ident.name) {
             Some(Decl::Type(ty)) => ty.as_struct().cloned(),
             _ => None,
         };
         let known = match known {
-            None if !decl.complete => match self.scopes.lookup(ident.name) {
+            None if !decl.complete => match self.lookup(ident.name) {
                 Some(Decl::Type(ty)) if ty.is_struct() => ty.as_struct().cloned(),
                 _ => None,
             },
@@ -193,7 +193,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn struct_template(&mut self, decl: &'a StructDecl, ident: Ident, params: &'a [crate::front::ast::TemplateParam]) {
-        if let Some(Decl::Template(index)) = self.scopes.here(ident.name).cloned()
+        if let Some(Decl::Template(index)) = self.here(ident.name)
             && matches!(self.template(index).kind, TemplateKind::Struct { .. })
         {
             let TemplateKind::Struct { decl: old, .. } = &self.template(index).kind else { return };
@@ -372,8 +372,7 @@ impl<'a> Lowerer<'a> {
         let bases = self.bases(s, decl, &mut fine);
         let mut fields: Vec<Field> = Vec::new();
         let mut methods: Vec<&'a FunctionDecl> = Vec::new();
-        self.scopes.reserve(scope, self.library.members(decl).count());
-        for member in self.library.members(decl) {
+        for member in &decl.members {
             fine &= self.member_declaration(s, member, &mut fields, &mut methods);
         }
         let align = self.asked_alignment(decl.align.as_deref());
@@ -398,6 +397,7 @@ impl<'a> Lowerer<'a> {
                 fine = false;
             }
         }
+        self.scopes.let_wait(scope, &decl.waiting);
         for method in methods {
             self.method_declaration(s, method);
         }
@@ -414,8 +414,7 @@ impl<'a> Lowerer<'a> {
     /// Reports a name that a struct does not have.
     pub(super) fn no_member(&mut self, s: &Rc<StructTy>, ident: &Ident) {
         let scope = self.class(s.id).scope;
-        let names: Vec<Symbol> = self.scopes.names_of(scope).collect();
-        let near = super::names::nearest(self.text(ident), names.into_iter().map(|n| self.interner.name(n)));
+        let near = self.near(self.text(ident), self.scopes.names_within(scope));
         let place = self.class(s.id).span;
         let message = format!("`{}` has no member `{}`", s.name, self.text(ident));
         let mut diag = Diagnostic::error(Code::UnknownName, ident.span, message);

@@ -142,7 +142,7 @@ impl<'a> Lowerer<'a> {
             return;
         };
         if outer.ident.name == last.ident.name
-            || self.scopes.lookup(last.ident.name).is_some_and(|d| matches!(d, Decl::Type(t) if t.is_struct()))
+            || self.lookup(last.ident.name).is_some_and(|d| matches!(d, Decl::Type(t) if t.is_struct()))
         {
             let bases: Vec<u32> = self
                 .class(s.id)

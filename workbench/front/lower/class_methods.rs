@@ -88,7 +88,7 @@ impl<'a> Lowerer<'a> {
         let role = info.role;
         let same = match role {
             Role::Constructor => self.same_parameters(&self.class(s.id).constructors, &info.params, None),
-            Role::Plain => match self.scopes.here(ident.name) {
+            Role::Plain => match self.here(ident.name) {
                 Some(Decl::Functions(set)) => {
                     let set = set.clone();
                     self.same_parameters(&set, &info.params, info.this.as_ref())
@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
         // What is declared, be it defaulted or deleted, to copy, assign or destroy.
         let (mut says_copy, mut says_other) = (false, false);
         let assignment = self.known.operators["="];
-        for member in self.library.members(decl) {
+        for member in &decl.members {
             let MemberKind::Function(f) = &member.kind else { continue };
             match f.kind {
                 FunctionKind::Constructor => {
@@ -207,7 +207,7 @@ impl<'a> Lowerer<'a> {
         all.extend(class.destructor.map(Callable::Func));
         let names: Vec<Symbol> = self.scopes.names_of(scope).collect();
         for name in names {
-            if let Some(Decl::Functions(set)) = self.scopes.member(scope, name) {
+            if let Some(Decl::Functions(set)) = self.lookup_in(scope, name) {
                 all.extend(set.iter().copied());
             }
         }

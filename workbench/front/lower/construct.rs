@@ -517,8 +517,8 @@ impl<'a> Lowerer<'a> {
     }
 
     fn field_offset(&self, s: &StructTy, name: crate::front::ast::Symbol) -> Option<(u32, Ty)> {
-        match self.scopes.member(self.class(s.id).scope, name)? {
-            super::names::Decl::Field(f) => Some((f.offset, f.ty.clone())),
+        match self.scopes.member(self.class(s.id).scope, name) {
+            Ok(Some(super::names::Decl::Field(f))) => Some((f.offset, f.ty.clone())),
             _ => None,
         }
     }

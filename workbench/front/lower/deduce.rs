@@ -102,7 +102,7 @@ impl<'a> Lowerer<'a> {
         let TemplateKind::Struct { decl, .. } = &self.template(index).kind else { return None };
         let decl = *decl;
         let shapes: Vec<Arg> = args.iter().map(Arg::from).collect();
-        for member in self.library.members(decl) {
+        for member in &decl.members {
             let MemberKind::Function(function) = &member.kind else { continue };
             if !matches!(function.kind, FunctionKind::Constructor) || !function.templates.is_empty() {
                 continue;

@@ -406,7 +406,8 @@ impl<'a> Lowerer<'a> {
             fields.chain(l.bases.iter().map(|(b, _)| b)).any(|part| {
                 let Some(s) = part.innermost().as_struct() else { return false };
                 let class = self.class(s.id);
-                let own = self.scopes.member(class.scope, self.known.operators["="]).is_some();
+                // Operators wait for nobody.
+                let own = matches!(self.scopes.member(class.scope, self.known.operators["="]), Ok(Some(_)));
                 (own && !self.in_library(class.span)) || self.assigns_its_way(part.innermost())
             })
         })

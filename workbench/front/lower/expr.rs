@@ -5,7 +5,7 @@ use super::names::{Callable, Decl, TArg, nearest};
 use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::{Lowerer, Side, Storage, walk};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, IntSuffix, Literal, Name, NamePart};
+use crate::front::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, IntSuffix, Literal, Name, NamePart, Symbol};
 use crate::front::builtins::{self, Advice};
 use crate::front::types::{FnTy, Kind, Num, Ty};
 use crate::ir::{Builtin, Const, Scalar};
@@ -107,7 +107,7 @@ impl<'a> Lowerer<'a> {
                 if closure { self.outer_this(span) } else { this }
             }
             ExprKind::Lambda(lambda) => self.lambda(lambda, span),
-            ExprKind::SizeofPack(ident) => match self.scopes.lookup(ident.name) {
+            ExprKind::SizeofPack(ident) => match self.lookup(ident.name) {
                 Some(Decl::Pack(args)) => Typed::int(Num::ULong, args.len() as i64, span),
                 Some(Decl::Vars(vars)) => Typed::int(Num::ULong, vars.len() as i64, span),
                 _ => {
@@ -176,7 +176,7 @@ impl<'a> Lowerer<'a> {
             }
             Found::Functions(set, explicit) => return self.function_name(set, explicit, ident, span),
             Found::Namespace(_) | Found::Template(_) => {
-                let what = if matches!(self.scopes.lookup(ident.name), Some(Decl::Namespace(_))) {
+                let what = if matches!(self.lookup(ident.name), Some(Decl::Namespace(_))) {
                     "a namespace"
                 } else {
                     "a template and needs its arguments"
@@ -194,8 +194,7 @@ impl<'a> Lowerer<'a> {
         }
         let parts = self.strip_std(name);
         if parts.len() > 1 {
-            let first = parts[0].ident;
-            self.unknown_namespace(&first, span);
+            self.unknown_namespace(parts, span);
             return Typed::error(span);
         }
         let name = self.text(ident);
@@ -309,15 +308,49 @@ impl<'a> Lowerer<'a> {
         parts
     }
 
-    /// Reports a qualified name whose first part nothing declares.
-    pub(super) fn unknown_namespace(&mut self, first: &Ident, span: Span) {
+    /// The name among some that is nearest to a misspelled one; what the library keeps to itself is nobody's to mean.
+    pub(super) fn near(&self, name: &str, among: impl Iterator<Item = Symbol>) -> Option<String> {
+        let known = among.map(|symbol| self.interner.name(symbol));
+        nearest(name, known.filter(|known| !known.starts_with("__wb") && !known.starts_with("operator")))
+    }
+
+    /// The namespace of a qualified name that does not have the next part of it, and the name there that is nearest to that.
+    pub(super) fn namespace_without(&mut self, parts: &[NamePart]) -> Option<(String, Option<String>)> {
+        let (first, rest) = parts.split_first()?;
+        let Some(Decl::Namespace(mut scope)) = self.lookup(first.ident.name) else { return None };
+        let mut path = self.text(&first.ident).to_owned();
+        for part in rest {
+            match self.lookup_in(scope, part.ident.name) {
+                Some(Decl::Namespace(inner)) => {
+                    scope = inner;
+                    path = format!("{path}::{}", self.text(&part.ident));
+                }
+                Some(_) => break,
+                None => {
+                    let near = self.near(self.text(&part.ident), self.scopes.names_within(scope));
+                    let near = near.map(|near| format!("{path}::{near}"));
+                    return Some((path, near));
+                }
+            }
+        }
+        Some((path, None))
+    }
+
+    /// Reports a qualified name, of which something is not declared where it says.
+    pub(super) fn unknown_namespace(&mut self, parts: &[NamePart], span: Span) {
+        let Some(first) = parts.first() else { return };
+        let first = &first.ident;
         if self.unit.skipped.contains(&first.name) {
             return;
         }
         let name = self.text(first).to_owned();
-        if let Some(Decl::Namespace(_)) = self.scopes.lookup(first.name) {
-            let message = format!("`{name}` has nothing of this name here");
-            self.report(Diagnostic::error(Code::Unsupported, span, message).help("LANGUAGE.md lists what it has"));
+        if let Some((path, near)) = self.namespace_without(parts) {
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "LANGUAGE.md lists what it has".to_owned(),
+            };
+            let message = format!("`{path}` has nothing of this name here");
+            self.report(Diagnostic::error(Code::Unsupported, span, message).help(help));
             return;
         }
         match builtins::unsupported_namespace(&name) {
@@ -352,9 +385,8 @@ impl<'a> Lowerer<'a> {
                 .related(place, "declared only here")
                 .help(format!("move the declaration of `{name}` above its first use"));
         } else {
-            let interner = self.interner;
-            let known = self.scopes.symbols().map(|s| interner.name(s));
-            if let Some(near) = nearest(&name, known).or_else(|| nearest(&name, builtins::names())) {
+            let known = self.near(&name, self.scopes.symbols());
+            if let Some(near) = known.or_else(|| nearest(&name, builtins::names())) {
                 diag.message = format!("{}; the nearest known one is `{near}`", diag.message);
                 diag = diag.help(format!("write `{near}`"));
             }
@@ -367,7 +399,7 @@ impl<'a> Lowerer<'a> {
         if a.ty.is_struct() && !a.is_error() {
             let from = a.ty.clone();
             let symbol = self.known.index;
-            let has = a.ty.as_struct().is_some_and(|s| self.scopes.member(self.class(s.id).scope, symbol).is_some());
+            let has = a.ty.as_struct().is_some_and(|s| self.lookup_in(self.class(s.id).scope, symbol).is_some());
             if has || self.conversion_function(&from, &Ty::void().pointer(), false).is_none() {
                 return self.operator_method(symbol, "[]", a, vec![b], span);
             }
@@ -452,10 +484,10 @@ impl<'a> Lowerer<'a> {
 
     /// A fold over a parameter pack ([expr.prim.fold]).
     fn fold_expr(&mut self, op: FoldOp, left: Option<&'a Expr>, right: Option<&'a Expr>, span: Span) -> Typed {
-        let has_pack = |this: &Self, e: &'a Expr| {
+        let has_pack = |this: &mut Self, e: &'a Expr| {
             let mut any = false;
             walk::names_in_expr(e, &mut |n| {
-                any |= matches!(this.scopes.lookup(n), Some(Decl::Pack(_) | Decl::Vars(_)));
+                any |= matches!(this.lookup(n), Some(Decl::Pack(_) | Decl::Vars(_)));
             });
             any
         };

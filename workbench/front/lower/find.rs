@@ -57,10 +57,7 @@ impl<'a> Lowerer<'a> {
             // What stands before `::` is a namespace or a type: functions and variables do not hide those.
             let hidden = i < last
                 && matches!(within, Within::Nothing)
-                && matches!(
-                    self.scopes.lookup(part.ident.name),
-                    Some(Decl::Functions(_) | Decl::Field(_) | Decl::Var(_))
-                );
+                && matches!(self.lookup(part.ident.name), Some(Decl::Functions(_) | Decl::Field(_) | Decl::Var(_)));
             if hidden {
                 within = Within::Scope(GLOBAL);
             }
@@ -87,8 +84,8 @@ impl<'a> Lowerer<'a> {
     fn find_part(&mut self, within: &Within, part: &'a NamePart) -> Found {
         let symbol = part.ident.name;
         let decl = match within {
-            Within::Nothing => self.scopes.lookup(symbol),
-            Within::Scope(scope) => self.scopes.member(*scope, symbol),
+            Within::Nothing => self.lookup(symbol),
+            Within::Scope(scope) => self.lookup_in(*scope, symbol),
             Within::Type(ty, span) => return self.find_in_type(ty, *span, part),
         };
         match decl {
@@ -120,7 +117,7 @@ impl<'a> Lowerer<'a> {
                     return Found::Error;
                 }
                 let scope = self.class(s.id).scope;
-                match self.scopes.member(scope, symbol) {
+                match self.lookup_in(scope, symbol) {
                     Some(decl) => self.apply(decl, part),
                     None => {
                         self.no_member(&s, &part.ident);

@@ -298,7 +298,7 @@ impl<'a> Lowerer<'a> {
     fn declare_function(&mut self, decl: &'a FunctionDecl, info: FuncInfo<'a>) -> Option<FuncIndex> {
         let Ident { name: symbol, span } = decl.name.last();
         let name = self.interner.name(symbol).to_owned();
-        let set = match self.scopes.here(symbol) {
+        let set = match self.here(symbol) {
             Some(Decl::Functions(set)) => set.clone(),
             None => Rc::new([]),
             Some(_) if self.in_library(self.scopes.span(symbol).unwrap_or(Span::NONE)) => Rc::new([]),
@@ -466,7 +466,7 @@ impl<'a> Lowerer<'a> {
 
     /// Lowers the bodies that wait, once no other is being lowered.
     pub(super) fn drain(&mut self) {
-        if self.f.inside || self.quiet > 0 {
+        if self.f.inside || self.quiet > 0 || self.scopes.waiting.is_declaring() {
             return;
         }
         while let Some(index) = self.queue.pop_front() {
@@ -543,7 +543,7 @@ impl<'a> Lowerer<'a> {
 
     /// Where a name is declared further down at namespace scope.
     pub(super) fn declared_later(&self, name: Symbol) -> Option<Span> {
-        self.unit.items.list.iter().find_map(|item| match item {
+        self.unit.items.iter().find_map(|item| match item {
             Item::Function(f) if f.name.last().name == name => Some(f.name.span),
             Item::Variables(d) => d.vars.iter().find(|v| v.name.name == name).map(|v| v.name.span),
             Item::Alias(a) if a.name.name == name => Some(a.name.span),

@@ -55,7 +55,7 @@ impl<'a> Lowerer<'a> {
             }
             None => self.declare_var(var, Ty::error(), Storage::Nowhere, None),
         }
-        let found = self.scopes.here(var.name.name).cloned();
+        let found = self.here(var.name.name);
         self.scopes.close();
         match found {
             Some(Decl::Var(id)) => id,

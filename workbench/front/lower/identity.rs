@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::names::{GLOBAL, ScopeId, ScopeKind, TArg};
 use super::tree::FuncIndex;
 use super::{Lowerer, Side};
-use crate::front::ast::{Item, Items, Name, Symbol};
+use crate::front::ast::{Item, Name, Symbol};
 use crate::front::types::{FnTy, Kind, StructTy, Ty};
 use crate::ir::{Identity, Known};
 use crate::once::Once;
@@ -85,21 +85,21 @@ impl Lowerer<'_> {
     }
 
     /// Whether a text declares something in the library's namespaces, or specialises what may be a template of the library's.
-    pub(super) fn may_adapt(&self, items: &Items) -> bool {
+    pub(super) fn may_adapt(&self, items: &[Item]) -> bool {
         let mut own = Vec::new();
         templates_of(items, &mut own);
         self.adapts_in(items, &own)
     }
 
-    fn adapts_in(&self, items: &Items, own: &[Symbol]) -> bool {
+    fn adapts_in(&self, items: &[Item], own: &[Symbol]) -> bool {
         let is_theirs = |name: &Name| {
             let qualified = name.qualifiers().first().is_some_and(|part| self.library.opens(part.ident.name));
             let last = name.last().name;
             qualified || self.interner.is_common(last) && !own.contains(&last)
         };
-        items.list.iter().any(|item| match item {
+        items.iter().any(|item| match item {
             Item::Namespace(inner) => {
-                inner.name.is_some_and(|name| self.library.opens(name.name)) && !inner.items.list.is_empty()
+                inner.name.is_some_and(|name| self.library.opens(name.name)) && !inner.items.is_empty()
                     || self.adapts_in(&inner.items, own)
             }
             Item::Function(f) => f.templates.last().is_some_and(|head| head.params.is_empty()) && is_theirs(&f.name),
@@ -277,8 +277,8 @@ impl Lowerer<'_> {
 }
 
 /// The templates that some declarations make, specialisations left out.
-fn templates_of(items: &Items, own: &mut Vec<Symbol>) {
-    for item in &items.list {
+fn templates_of(items: &[Item], own: &mut Vec<Symbol>) {
+    for item in items {
         match item {
             Item::Namespace(inner) => templates_of(&inner.items, own),
             Item::Function(f) if f.templates.last().is_some_and(|head| !head.params.is_empty()) => {

@@ -26,7 +26,7 @@ impl<'a> Lowerer<'a> {
             }
         }
         // A definition takes the place of the declaration before it.
-        if let Some(Decl::Functions(set)) = self.scopes.here(name.name).cloned() {
+        if let Some(Decl::Functions(set)) = self.here(name.name) {
             for callable in set.iter() {
                 let Callable::Template(index) = *callable else { continue };
                 if self.is_redeclared(index, decl) {
@@ -351,7 +351,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn template_named(&mut self, name: &'a Name) -> Option<TemplateIndex> {
         let ident = name.last();
         let decl = match name.qualifiers() {
-            [] if !name.global => self.scopes.lookup(ident.name),
+            [] if !name.global => self.lookup(ident.name),
             _ => None,
         };
         match decl {
@@ -368,15 +368,14 @@ impl<'a> Lowerer<'a> {
         let mut scope = super::names::GLOBAL;
         let mut first = !name.global;
         for part in name.qualifiers() {
-            let decl =
-                if first { self.scopes.lookup(part.ident.name) } else { self.scopes.member(scope, part.ident.name) };
+            let decl = if first { self.lookup(part.ident.name) } else { self.lookup_in(scope, part.ident.name) };
             first = false;
             match decl? {
                 Decl::Namespace(inner) => scope = inner,
                 _ => return None,
             }
         }
-        match self.scopes.member(scope, name.last().name)? {
+        match self.lookup_in(scope, name.last().name)? {
             Decl::Template(index) => Some(index),
             _ => None,
         }

@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
         for capture in &lambda.captures {
             match &capture.kind {
                 CaptureKind::Variable(mode, ident) => {
-                    if let Some(Decl::Vars(_)) = self.scopes.lookup(ident.name) {
+                    if let Some(Decl::Vars(_)) = self.lookup(ident.name) {
                         self.refuse_pack(ident);
                         continue;
                     }
@@ -164,7 +164,7 @@ impl<'a> Lowerer<'a> {
                 if out.iter().any(|c| c.name == name) {
                     continue;
                 }
-                match self.scopes.lookup(name) {
+                match self.lookup(name) {
                     Some(Decl::Var(id)) if self.is_captured(id) => {
                         let ident = Ident { name, span: lambda.span };
                         let value = self.captured_name(&ident);
@@ -205,7 +205,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn captured_name(&mut self, ident: &Ident) -> Typed {
-        match self.scopes.lookup(ident.name) {
+        match self.lookup(ident.name) {
             Some(Decl::Var(id)) => self.variable(id, ident, ident.span),
             Some(Decl::Field(field)) => self.own_field(&field, ident, ident.span),
             Some(Decl::Place(place)) => (*place).clone(),

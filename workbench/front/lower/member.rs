@@ -123,7 +123,7 @@ impl<'a> Lowerer<'a> {
         if !arrow
             && let ExprKind::Name(name) = &bare(object).kind
             && let Some(variable) = name.simple()
-            && self.scopes.lookup(variable.name).is_none()
+            && self.lookup(variable.name).is_none()
             && let Some(make) = index_variable(self.text(&variable))
         {
             return Some(MemberFound::Value(self.component(&variable, make, ident, span)));
@@ -169,7 +169,7 @@ impl<'a> Lowerer<'a> {
             let mut outer = member.clone();
             outer.parts.pop();
             let first = outer.parts[0].ident;
-            match self.scopes.member(scope, first.name).or_else(|| self.scopes.lookup(first.name)) {
+            match self.lookup_in(scope, first.name).or_else(|| self.lookup(first.name)) {
                 Some(Decl::Type(ty)) if ty.as_struct().is_some() => {
                     if let Some(base) = ty.as_struct() {
                         scope = self.class(base.id).scope;
@@ -181,7 +181,7 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
-        let Some(decl) = self.scopes.member(scope, ident.name) else {
+        let Some(decl) = self.lookup_in(scope, ident.name) else {
             self.no_member(&s, &ident);
             return None;
         };
@@ -217,7 +217,7 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         let scope = self.class(s.id).scope;
-        match self.scopes.member(scope, name) {
+        match self.lookup_in(scope, name) {
             Some(Decl::Functions(set)) => {
                 let call = self.call_methods(shown, object, &set, None, args, span);
                 (!call.is_error()).then_some(call)

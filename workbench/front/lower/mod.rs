@@ -65,6 +65,7 @@ mod unsupported;
 mod usage;
 mod user_operator;
 mod vector;
+mod waiting;
 mod walk;
 
 #[cfg(test)]
@@ -74,7 +75,7 @@ pub use builder::Builder;
 pub use names::nearest;
 
 use super::ast::{
-    BaseType, Compound, Expr, Init, Interner, Item, Items, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
+    BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
     TypeName,
 };
 use super::shelf::Library;
@@ -364,7 +365,7 @@ type OverloadSet = (Rc<[Callable]>, Option<Rc<[TArg]>>);
 
 struct Lowerer<'a> {
     unit: &'a TranslationUnit,
-    library: &'a Library,
+    library: &'a Library<'a>,
     /// What was written for the text, which stands in no file of the user's.
     written: Option<FileId>,
     sources: &'a SourceMap,
@@ -381,7 +382,7 @@ struct Lowerer<'a> {
     /// Inside how many operands whose type alone is asked for.
     unevaluated: u32,
     module: Module,
-    scopes: Scopes,
+    scopes: Scopes<'a>,
     vars: Vec<Variable>,
     funcs: Vec<FuncInfo<'a>>,
     classes: Vec<Class<'a>>,
@@ -433,7 +434,7 @@ struct Lowerer<'a> {
 /// lowered is left out and reported. What the library declares is lowered only where it is used, and the text may declare its names anew.
 /// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
 pub fn lower(
-    library: &Library,
+    library: &Library<'_>,
     unit: &TranslationUnit,
     after: Option<(FileId, &TranslationUnit)>,
     wanted: &[(String, TranslationUnit)],
@@ -441,63 +442,13 @@ pub fn lower(
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
-    let known = Known::new(interner);
-    let mut lowerer = Lowerer {
-        unit,
-        library,
-        written: after.map(|(file, _)| file),
-        sources,
-        interner,
-        known,
-        diags,
-        room: MAX_DIAGNOSTICS,
-        warning_room: MAX_DIAGNOSTICS,
-        quiet: 0,
-        failed: false,
-        unevaluated: 0,
-        module: Module::default(),
-        scopes: Scopes::default(),
-        vars: Vec::new(),
-        funcs: Vec::new(),
-        classes: Vec::new(),
-        class_identities: HashMap::default(),
-        adapts: false,
-        templates: Vec::new(),
-        vectors: HashMap::default(),
-        enum_constants: Vec::new(),
-        enums: 0,
-        enum_places: Vec::new(),
-        enum_scopes: Vec::new(),
-        obstacle_found: None,
-        braced: Vec::new(),
-        braced_shapes: HashMap::default(),
-        list_depth: 0,
-        overloads: Vec::new(),
-        held: None,
-        unnamed: Vec::new(),
-        addressed: Vec::new(),
-        dispatchers: Vec::new(),
-        launchers: Vec::new(),
-        any_launcher: None,
-        host_vars: HashMap::default(),
-        computed: Vec::new(),
-        queue: VecDeque::new(),
-        context: None,
-        instances: 0,
-        serials: 0,
-        f: FuncState::outside(),
-        depth: 0,
-    };
-    // Most of what there will be is the library's.
-    let declared = library.count();
-    lowerer.funcs.reserve(declared);
-    lowerer.scopes.make_room(declared);
+    let mut lowerer = Lowerer::new(library, unit, after.map(|(file, _)| file), sources, interner, diags);
     lowerer.adapts = lowerer.may_adapt(&unit.items);
-    library.units().for_each(|unit| lowerer.declarations(&unit.items));
+    lowerer.open_library();
     lowerer.declarations(&unit.items);
     after.into_iter().for_each(|(_, unit)| lowerer.declarations(&unit.items));
     for (shown, request) in wanted {
-        if let Some(Item::Alias(alias)) = request.items.list.last()
+        if let Some(Item::Alias(alias)) = request.items.last()
             && let BaseType::Named(name) = &alias.ty.base
         {
             lowerer.wanted_instance(name, shown);
@@ -513,13 +464,68 @@ pub fn lower(
 }
 
 impl<'a> Lowerer<'a> {
-    /// Declarations in order; of the library those that the text reaches.
-    fn declarations(&mut self, items: &'a Items) {
-        for (i, item) in items.list.iter().enumerate() {
-            if items.numbers.get(i).is_none_or(|number| self.library.wants(*number)) {
-                self.item(item);
-                self.drain();
-            }
+    fn new(
+        library: &'a Library<'a>,
+        unit: &'a TranslationUnit,
+        written: Option<FileId>,
+        sources: &'a SourceMap,
+        interner: &'a mut Interner,
+        diags: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        let known = Known::new(interner);
+        Lowerer {
+            unit,
+            library,
+            written,
+            sources,
+            interner,
+            known,
+            diags,
+            room: MAX_DIAGNOSTICS,
+            warning_room: MAX_DIAGNOSTICS,
+            quiet: 0,
+            failed: false,
+            unevaluated: 0,
+            module: Module::default(),
+            scopes: Scopes::new(library),
+            vars: Vec::new(),
+            funcs: Vec::new(),
+            classes: Vec::new(),
+            class_identities: HashMap::default(),
+            adapts: false,
+            templates: Vec::new(),
+            vectors: HashMap::default(),
+            enum_constants: Vec::new(),
+            enums: 0,
+            enum_places: Vec::new(),
+            enum_scopes: Vec::new(),
+            obstacle_found: None,
+            braced: Vec::new(),
+            braced_shapes: HashMap::default(),
+            list_depth: 0,
+            overloads: Vec::new(),
+            held: None,
+            unnamed: Vec::new(),
+            addressed: Vec::new(),
+            dispatchers: Vec::new(),
+            launchers: Vec::new(),
+            any_launcher: None,
+            host_vars: HashMap::default(),
+            computed: Vec::new(),
+            queue: VecDeque::new(),
+            context: None,
+            instances: 0,
+            serials: 0,
+            f: FuncState::outside(),
+            depth: 0,
+        }
+    }
+
+    /// Declarations in order.
+    fn declarations(&mut self, items: &'a [Item]) {
+        for item in items {
+            self.item(item);
+            self.drain();
         }
     }
 

@@ -9,7 +9,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap as HashMap;
 
 use super::tree::{FuncIndex, TemplateIndex, Typed, VarId};
-use crate::front::ast::Symbol;
+use super::waiting::Waiting;
+use crate::front::ast::{Member, Symbol};
+use crate::front::shelf::{Library, SpaceId};
 use crate::front::types::Ty;
 use crate::ir::Const;
 use crate::source::Span;
@@ -103,39 +105,55 @@ struct Entry {
     library: Option<Option<Decl>>,
 }
 
-struct Scope {
+struct Scope<'a> {
     kind: ScopeKind,
     parent: Option<ScopeId>,
     name: Option<Symbol>,
     names: HashMap<Symbol, Entry>,
     /// Namespaces whose names are visible here too, and bases of a struct.
     also: Vec<ScopeId>,
+    /// The namespace of the library's that it is.
+    space: Option<SpaceId>,
+    /// Member functions of a struct of the library's, and those of their names that have been asked for.
+    members: Option<&'a HashMap<Symbol, Vec<Member>>>,
+    asked: Vec<Symbol>,
 }
 
+impl Scope<'_> {
+    fn new(kind: ScopeKind, parent: Option<ScopeId>, name: Option<Symbol>) -> Self {
+        let (names, also) = (HashMap::default(), Vec::new());
+        Scope { kind, parent, name, names, also, space: None, members: None, asked: Vec::new() }
+    }
+}
+
+/// What a scope declares by a name waits to be lowered.
+pub struct Waits(pub ScopeId);
+
 /// All scopes, and the one the text being lowered is in.
-pub struct Scopes {
-    all: Vec<Scope>,
+pub struct Scopes<'a> {
+    all: Vec<Scope<'a>>,
     current: ScopeId,
     /// Whether what the user's text declares in namespaces is hidden.
     is_library: bool,
     /// Whether the user's text has given a meaning to a name of the library's.
     pub shadows: bool,
+    /// What the library declares at namespace scope.
+    pub waiting: Waiting<'a>,
 }
 
-impl Default for Scopes {
-    fn default() -> Self {
-        let global =
-            Scope { kind: ScopeKind::Namespace, parent: None, name: None, names: HashMap::default(), also: Vec::new() };
-        Scopes { all: vec![global], current: GLOBAL, is_library: false, shadows: false }
+impl<'a> Scopes<'a> {
+    /// The global scope, beside a library.
+    pub fn new(library: &'a Library<'a>) -> Self {
+        let global = Scope { space: Some(SpaceId(0)), ..Scope::new(ScopeKind::Namespace, None, None) };
+        let waiting = Waiting::new(library);
+        Scopes { all: vec![global], current: GLOBAL, is_library: false, shadows: false, waiting }
     }
-}
 
-impl Scopes {
-    fn get(&self, scope: ScopeId) -> &Scope {
+    fn get(&self, scope: ScopeId) -> &Scope<'a> {
         &self.all[scope.0 as usize]
     }
 
-    fn get_mut(&mut self, scope: ScopeId) -> &mut Scope {
+    fn get_mut(&mut self, scope: ScopeId) -> &mut Scope<'a> {
         &mut self.all[scope.0 as usize]
     }
 
@@ -166,7 +184,7 @@ impl Scopes {
 
     /// A new scope in another, which is not entered.
     pub fn create(&mut self, kind: ScopeKind, parent: ScopeId, name: Option<Symbol>) -> ScopeId {
-        self.all.push(Scope { kind, parent: Some(parent), name, names: HashMap::default(), also: Vec::new() });
+        self.all.push(Scope::new(kind, Some(parent), name));
         ScopeId(self.all.len() as u32 - 1)
     }
 
@@ -202,29 +220,69 @@ impl Scopes {
         at
     }
 
-    /// What a name means in a scope itself and in those visible through it.
-    pub fn member(&self, scope: ScopeId, symbol: Symbol) -> Option<Decl> {
-        self.entry(scope, symbol, &mut Vec::new()).map(|(decl, _)| decl)
+    /// Makes a scope the library's namespace of a number.
+    pub fn stand_for(&mut self, scope: ScopeId, space: SpaceId) {
+        self.get_mut(scope).space = Some(space);
     }
 
-    pub(super) fn entry(&self, scope: ScopeId, symbol: Symbol, seen: &mut Vec<ScopeId>) -> Option<(Decl, Span)> {
+    /// Lets member functions of a struct's scope wait until somebody asks for their names.
+    pub fn let_wait(&mut self, scope: ScopeId, members: &'a HashMap<Symbol, Vec<Member>>) {
+        self.get_mut(scope).members = Some(members).filter(|members| !members.is_empty());
+    }
+
+    /// Whether the library declares a name in a scope and nobody has asked for it.
+    pub fn waits(&self, scope: ScopeId, symbol: Symbol) -> bool {
+        let this = self.get(scope);
+        match (this.space, this.members) {
+            (Some(space), _) => self.waiting.has(space, symbol),
+            (None, Some(members)) => members.contains_key(&symbol) && !this.asked.contains(&symbol),
+            (None, None) => false,
+        }
+    }
+
+    /// The library's namespace that a scope is.
+    pub fn space(&self, scope: ScopeId) -> Option<SpaceId> {
+        self.get(scope).space
+    }
+
+    /// The member functions of a name, which wait no more.
+    pub fn ask(&mut self, scope: ScopeId, symbol: Symbol) -> &'a [Member] {
+        let this = self.get_mut(scope);
+        this.asked.push(symbol);
+        this.members.and_then(|members| members.get(&symbol)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a name means in a scope itself and in those visible through it.
+    pub fn member(&self, scope: ScopeId, symbol: Symbol) -> Result<Option<Decl>, Waits> {
+        Ok(self.entry(scope, symbol, &mut Vec::new())?.map(|(decl, _)| decl))
+    }
+
+    pub(super) fn entry(
+        &self,
+        scope: ScopeId,
+        symbol: Symbol,
+        seen: &mut Vec<ScopeId>,
+    ) -> Result<Option<(Decl, Span)>, Waits> {
+        if self.waits(scope, symbol) {
+            return Err(Waits(scope));
+        }
         let this = self.get(scope);
         let own = this.names.get(&symbol).and_then(|e| match &e.library {
             Some(library) if self.is_library => Some((library.clone()?, e.span)),
             _ => Some((e.decl.clone(), e.span)),
         });
         if this.also.is_empty() || seen.contains(&scope) {
-            return own;
+            return Ok(own);
         }
         // In a struct a name hides the base's; of namespaces, functions are taken together.
         let merges = this.kind == ScopeKind::Namespace || this.kind == ScopeKind::Block;
         if own.is_some() && !(merges && matches!(own, Some((Decl::Functions(_), _)))) {
-            return own;
+            return Ok(own);
         }
         seen.push(scope);
         let mut found = own;
         for &other in &this.also {
-            let Some(more) = self.entry(other, symbol, seen) else { continue };
+            let Some(more) = self.entry(other, symbol, seen)? else { continue };
             found = match (found, more) {
                 (Some((Decl::Functions(a), span)), (Decl::Functions(b), _)) => {
                     let new = b.iter().filter(|c| !a.contains(c));
@@ -234,23 +292,23 @@ impl Scopes {
                 (None, more) => Some(more),
             };
         }
-        found
+        Ok(found)
     }
 
-    fn find(&self, from: ScopeId, symbol: Symbol) -> Option<(Decl, Span, ScopeId)> {
+    fn find(&self, from: ScopeId, symbol: Symbol) -> Result<Option<(Decl, Span)>, Waits> {
         let mut at = Some(from);
         while let Some(scope) = at {
-            if let Some((decl, span)) = self.entry(scope, symbol, &mut Vec::new()) {
-                return Some((decl, span, scope));
+            if let Some(found) = self.entry(scope, symbol, &mut Vec::new())? {
+                return Ok(Some(found));
             }
             at = self.get(scope).parent;
         }
-        None
+        Ok(None)
     }
 
     /// What a name means here.
-    pub fn lookup(&self, symbol: Symbol) -> Option<Decl> {
-        self.find(self.current, symbol).map(|(decl, ..)| decl)
+    pub fn lookup(&self, symbol: Symbol) -> Result<Option<Decl>, Waits> {
+        Ok(self.find(self.current, symbol)?.map(|(decl, _)| decl))
     }
 
     /// What a name means in the current scope itself, those round it left out.
@@ -258,9 +316,9 @@ impl Scopes {
         self.get(self.current).names.get(&symbol).map(|e| &e.decl)
     }
 
-    /// Where the meaning of a name was declared.
+    /// Where the meaning of a name that has been looked up was declared.
     pub fn span(&self, symbol: Symbol) -> Option<Span> {
-        self.find(self.current, symbol).map(|(_, span, _)| span)
+        self.find(self.current, symbol).ok()?.map(|(_, span)| span)
     }
 
     /// Declares a name in the current scope; gives back the place of a declaration that is already there.
@@ -278,16 +336,6 @@ impl Scopes {
                 Ok(())
             }
         }
-    }
-
-    /// Makes room for so many more scopes.
-    pub fn make_room(&mut self, scopes: usize) {
-        self.all.reserve(scopes);
-    }
-
-    /// Makes room for so many names.
-    pub fn reserve(&mut self, scope: ScopeId, names: usize) {
-        self.get_mut(scope).names.reserve(names);
     }
 
     /// Declares a name or gives it another meaning.
@@ -319,12 +367,28 @@ impl Scopes {
     /// Every name in scope.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol> {
         let up = std::iter::successors(Some(self.current), |&s| self.get(s).parent);
-        up.flat_map(|s| self.get(s).names.keys().copied())
+        up.flat_map(|s| self.names_within(s))
+    }
+
+    /// Every name that a scope itself and those visible through it declare.
+    pub fn names_within(&self, scope: ScopeId) -> impl Iterator<Item = Symbol> {
+        let mut all = vec![scope];
+        let mut at = 0;
+        while let Some(&scope) = all.get(at) {
+            let also = self.get(scope).also.iter().copied();
+            let new: Vec<ScopeId> = also.filter(|other| !all.contains(other)).collect();
+            all.extend(new);
+            at += 1;
+        }
+        all.into_iter().flat_map(|scope| self.names_of(scope))
     }
 
     /// Every name that a scope itself declares.
     pub fn names_of(&self, scope: ScopeId) -> impl Iterator<Item = Symbol> {
-        self.get(scope).names.keys().copied()
+        let this = self.get(scope);
+        let members = this.members.into_iter().flat_map(|members| members.keys().copied());
+        let library = this.space.into_iter().flat_map(|space| self.waiting.names(space));
+        this.names.keys().copied().chain(members).chain(library)
     }
 }
 
@@ -340,7 +404,9 @@ pub fn nearest<S: AsRef<str>>(name: &str, candidates: impl Iterator<Item = S>) -
         let near = distance(name, candidate);
         // One letter is near to every other one: only the case may differ.
         let short = name.chars().count() < 3 && !name.eq_ignore_ascii_case(candidate);
-        if near <= limit && !short && best.as_ref().is_none_or(|(least, _)| near < *least) {
+        // Of several as near the first in the alphabet: which it is depends on nothing else.
+        let is_nearer = |(least, other): &(usize, String)| (near, candidate) < (*least, other.as_str());
+        if near <= limit && !short && best.as_ref().is_none_or(is_nearer) {
             best = Some((near, candidate.to_owned()));
         }
     }
@@ -371,18 +437,23 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::front::ast::Interner;
+    use crate::front::shelf::Shelf;
+    use crate::source::SourceMap;
 
     #[test]
     fn inner_scopes_hide_outer_ones_until_they_close() {
-        let (mut scopes, x) = (Scopes::default(), Symbol(3));
+        let shelf = Shelf::default();
+        let library = shelf.library(&[], &mut SourceMap::new(), &Interner::default(), None);
+        let (mut scopes, x) = (Scopes::new(&library), Symbol(3));
         let var = |i| Decl::Var(VarId(i));
         assert!(scopes.declare(x, var(0), Span::NONE).is_ok());
         assert!(scopes.declare(x, var(1), Span::NONE).is_err());
         scopes.open();
         assert!(scopes.declare(x, var(2), Span::NONE).is_ok());
-        assert!(matches!(scopes.lookup(x), Some(Decl::Var(VarId(2)))));
+        assert!(matches!(scopes.lookup(x), Ok(Some(Decl::Var(VarId(2))))));
         scopes.close();
-        assert!(matches!(scopes.lookup(x), Some(Decl::Var(VarId(0)))));
+        assert!(matches!(scopes.lookup(x), Ok(Some(Decl::Var(VarId(0))))));
     }
 
     #[test]

@@ -13,8 +13,8 @@ impl<'a> Lowerer<'a> {
     /// `namespace a { ... }`
     pub(super) fn namespace(&mut self, decl: &'a Namespace) {
         let here = self.scopes.current();
-        let existing = decl.name.and_then(|n| match self.scopes.here(n.name) {
-            Some(Decl::Namespace(scope)) => Some(*scope),
+        let existing = decl.name.and_then(|n| match self.here(n.name) {
+            Some(Decl::Namespace(scope)) => Some(scope),
             _ => None,
         });
         let scope = match existing {
@@ -44,7 +44,7 @@ impl<'a> Lowerer<'a> {
                 // What is built in lies in no scope: its names need no namespace.
                 let path = name.path(self.interner);
                 if !matches!(path.as_str(), "std" | "cuda::std") {
-                    self.unknown_namespace(&name.parts[0].ident, name.span);
+                    self.unknown_namespace(&name.parts, name.span);
                 }
                 None
             }
@@ -62,7 +62,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn namespace_alias(&mut self, alias: &'a NamespaceAlias) {
         if let Some(scope) = self.namespace_scope(&alias.target) {
             // Saying it again is allowed.
-            if matches!(self.scopes.here(alias.name.name), Some(Decl::Namespace(old)) if *old == scope) {
+            if matches!(self.here(alias.name.name), Some(Decl::Namespace(old)) if old == scope) {
                 return;
             }
             self.declare(alias.name.name, Decl::Namespace(scope), alias.name.span);
@@ -107,7 +107,7 @@ impl<'a> Lowerer<'a> {
             Found::Pack(pack) => Decl::Pack(pack),
             Found::Vars(vars) => Decl::Vars(vars),
         };
-        if self.scopes.here(ident.name).is_none() {
+        if self.here(ident.name).is_none() {
             self.declare(ident.name, decl, ident.span);
         }
     }
@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
         span: Span,
     ) {
         let here = self.scopes.current();
-        let set: Rc<[_]> = match self.scopes.here(name) {
+        let set: Rc<[_]> = match self.here(name) {
             Some(Decl::Functions(old)) => {
                 let fresh: Vec<_> = new.iter().copied().filter(|c| !old.contains(c)).collect();
                 old.iter().copied().chain(fresh).collect()

@@ -433,7 +433,7 @@ impl<'a> Lowerer<'a> {
         let sign_text = op.map_or("=", |op| sign_of(op, true));
         // What the library's classes do when a value of theirs, not a variable, is assigned: `x[0] = y` writes to what `x[0]` shows.
         if let (None, false, Some(s)) = (op, place.lvalue, place.ty.as_struct().cloned())
-            && let Some(Decl::Functions(set)) = self.scopes.member(self.class(s.id).scope, self.known.assign_value)
+            && let Some(Decl::Functions(set)) = self.lookup_in(self.class(s.id).scope, self.known.assign_value)
         {
             return self.call_methods("operator=", place, &set, None, vec![value], span);
         }

@@ -49,9 +49,9 @@ impl<'a> Lowerer<'a> {
         let mut first = !decl.name.global;
         for part in decl.name.qualifiers() {
             let found = match (first, scope) {
-                (true, _) => self.scopes.lookup(part.ident.name),
-                (false, Some(scope)) => self.scopes.member(scope, part.ident.name),
-                (false, None) => self.scopes.member(super::names::GLOBAL, part.ident.name),
+                (true, _) => self.lookup(part.ident.name),
+                (false, Some(scope)) => self.lookup_in(scope, part.ident.name),
+                (false, None) => self.lookup_in(super::names::GLOBAL, part.ident.name),
             };
             first = false;
             let found = match (&part.args, found) {
@@ -138,7 +138,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn in_namespace(&mut self, decl: &'a FunctionDecl) {
         let ident = decl.name.last();
         let info = self.signature(Signature::of(decl, self.text(&ident).to_owned(), self.scopes.current()));
-        let set = match self.scopes.here(ident.name) {
+        let set = match self.here(ident.name) {
             Some(Decl::Functions(set)) => set.clone(),
             _ => Rc::new([]),
         };
@@ -156,12 +156,12 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A template by the identifiers of a name, its arguments left aside.
-    pub(super) fn template_by_parts(&self, name: &Name) -> Option<TemplateIndex> {
+    pub(super) fn template_by_parts(&mut self, name: &Name) -> Option<TemplateIndex> {
         let mut scope = None;
         for part in &name.parts {
             let decl = match scope {
-                None => self.scopes.lookup(part.ident.name),
-                Some(scope) => self.scopes.member(scope, part.ident.name),
+                None => self.lookup(part.ident.name),
+                Some(scope) => self.lookup_in(scope, part.ident.name),
             };
             match decl? {
                 Decl::Namespace(inner) => scope = Some(inner),
@@ -204,9 +204,10 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The members of a struct that a declaration outside of it may mean, its parameters left aside.
-    fn members_like(&self, id: u32, decl: &'a FunctionDecl) -> Vec<Callable> {
+    fn members_like(&mut self, id: u32, decl: &'a FunctionDecl) -> Vec<Callable> {
+        let found = self.lookup_in(self.class(id).scope, decl.name.last().name);
         let class = self.class(id);
-        match (&decl.kind, self.scopes.member(class.scope, decl.name.last().name)) {
+        match (&decl.kind, found) {
             (FunctionKind::Constructor, _) => class.constructors.clone(),
             (FunctionKind::Destructor, _) => class.destructor.map(Callable::Func).into_iter().collect(),
             (FunctionKind::Conversion(_), _) => class.conversions.clone(),

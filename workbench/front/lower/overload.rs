@@ -471,7 +471,7 @@ impl<'a> Lowerer<'a> {
         }
         let mut out = Vec::new();
         for scope in scopes {
-            if let Some(Decl::Functions(set)) = self.scopes.member(scope, name) {
+            if let Some(Decl::Functions(set)) = self.lookup_in(scope, name) {
                 out.extend(set.iter().copied().filter(|c| !out.contains(c)).collect::<Vec<_>>());
             }
         }

@@ -141,6 +141,9 @@ impl<'a> Lowerer<'a> {
         let of_std = path.starts_with("std::");
         let path = path.trim_start_matches("std::").to_owned();
         if parts.len() > 1 {
+            if self.unknown_type_within(written, span) {
+                return Ty::error();
+            }
             match path.split_once("::").and_then(|(n, _)| builtins::unsupported_namespace(n)) {
                 Some(advice) => self.unsupported_name(advice, path, span),
                 None if of_std => {
@@ -164,12 +167,17 @@ impl<'a> Lowerer<'a> {
                 Ty::error()
             }
             None => {
-                let interner = self.interner;
-                let known = self.scopes.symbols().map(|s| interner.name(s));
+                if self.quiet > 0 || self.room == 0 {
+                    // Nobody will read what it might have meant.
+                    self.failed = true;
+                    return Ty::error();
+                }
+                if self.unknown_type_within(written, span) {
+                    return Ty::error();
+                }
                 let words = ["float", "double", "int", "unsigned", "char", "short", "long", "bool", "void"];
-                let near = nearest(name, known)
-                    .or_else(|| nearest(name, builtins::names()))
-                    .or_else(|| nearest(name, words.iter()));
+                let near = self.near(name, self.scopes.symbols());
+                let near = near.or_else(|| nearest(name, builtins::names())).or_else(|| nearest(name, words.iter()));
                 let mut diag = Diagnostic::error(Code::UnknownName, span, format!("unknown type `{name}`"));
                 if let Some(near) = near {
                     diag.message = format!("{}; the nearest known one is `{near}`", diag.message);
@@ -282,8 +290,8 @@ impl<'a> Lowerer<'a> {
         if ty.is_struct() && alias.ty.layers.is_empty() {
             self.name_unnamed(&ty, alias);
         }
-        if let Some(Decl::Type(old)) = self.scopes.here(alias.name.name)
-            && *old == ty
+        if let Some(Decl::Type(old)) = self.here(alias.name.name)
+            && old == ty
         {
             return;
         }
@@ -300,8 +308,21 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// Reports a qualified type that is near to one of its namespace; whether there is one.
+    fn unknown_type_within(&mut self, written: &Name, span: Span) -> bool {
+        // Nobody will read what it might have meant.
+        if self.quiet > 0 {
+            return false;
+        }
+        let Some((_, Some(near))) = self.namespace_without(&written.parts) else { return false };
+        let message = format!("unknown type `{}`", written.path(self.interner));
+        self.report(Diagnostic::error(Code::UnknownName, span, message).help(format!("did you mean `{near}`?")));
+        true
+    }
+
     /// Declares a name, reporting one that is taken.
     pub(super) fn declare(&mut self, name: Symbol, decl: Decl, span: Span) {
+        self.settle(name);
         if let Err(old) = self.scopes.declare(name, decl.clone(), span) {
             if self.in_library(old) && !self.in_library(span) {
                 self.scopes.redeclare(self.scopes.current(), name, decl, span);

@@ -124,7 +124,7 @@ impl<'a> Lowerer<'a> {
                 self.declare(var.name.name, Decl::Template(index), var.name.span);
                 continue;
             };
-            let Some(Decl::Template(index)) = self.scopes.lookup(var.name.name) else {
+            let Some(Decl::Template(index)) = self.lookup(var.name.name) else {
                 self.unknown(&var.name, var.name.span, "variable template");
                 continue;
             };

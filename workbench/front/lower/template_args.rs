@@ -138,7 +138,7 @@ impl<'a> Lowerer<'a> {
         let mut packs: Vec<(Symbol, Decl)> = Vec::new();
         for &name in names {
             if packs.iter().all(|(n, _)| *n != name)
-                && let Some(decl @ (Decl::Pack(_) | Decl::Vars(_))) = self.scopes.lookup(name)
+                && let Some(decl @ (Decl::Pack(_) | Decl::Vars(_))) = self.lookup(name)
             {
                 packs.push((name, decl));
             }

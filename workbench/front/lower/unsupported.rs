@@ -12,7 +12,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn template_arguments(&mut self, name: &'a Name) -> Typed {
         let quiet = name.parts.iter().any(|p| {
             self.unit.skipped.contains(&p.ident.name)
-                || match self.scopes.lookup(p.ident.name) {
+                || match self.lookup(p.ident.name) {
                     Some(Decl::Var(id)) => matches!(self.var(id).storage, Storage::Nowhere),
                     Some(Decl::Type(ty)) => ty.is_error(),
                     _ => false,

@@ -34,7 +34,7 @@ pub enum Callee {
 
 impl Usage {
     /// Scans a body. `callee` tells about functions.
-    pub fn scan(body: &Compound, callee: &dyn Fn(Symbol) -> Callee) -> Self {
+    pub fn scan(body: &Compound, callee: &mut dyn FnMut(Symbol) -> Callee) -> Self {
         let mut scan = Scan { usage: Usage::default(), callee };
         for stmt in &body.stmts {
             scan.stmt(stmt);
@@ -55,7 +55,7 @@ impl Usage {
 
 struct Scan<'s> {
     usage: Usage,
-    callee: &'s dyn Fn(Symbol) -> Callee,
+    callee: &'s mut dyn FnMut(Symbol) -> Callee,
 }
 
 impl Scan<'_> {

@@ -80,7 +80,7 @@ impl<'a> Lowerer<'a> {
                 return Some(Typed::error(span));
             }
             let scope = self.class(s.id).scope;
-            if let Some(Decl::Functions(set)) = self.scopes.member(scope, symbol) {
+            if let Some(Decl::Functions(set)) = self.lookup_in(scope, symbol) {
                 let set = if sign == "=" { self.assignments(&set, args, s.id) } else { set.to_vec() };
                 let object = Arg::from(first);
                 match self.try_choose(&set, None, Some(&object), &args[1..], span) {
@@ -93,14 +93,14 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
-        let mut set: Vec<Callable> = match self.scopes.lookup(symbol) {
+        let mut set: Vec<Callable> = match self.lookup(symbol) {
             Some(Decl::Functions(found)) => found.iter().copied().filter(|c| !self.is_method(*c)).collect(),
             _ => Vec::new(),
         };
         // Inside a struct its own operators hide those of the namespace.
         let mut scope = self.scopes.namespace_of(self.scopes.current());
         loop {
-            if let Some(Decl::Functions(found)) = self.scopes.member(scope, symbol) {
+            if let Some(Decl::Functions(found)) = self.lookup_in(scope, symbol) {
                 let fresh: Vec<_> = found.iter().copied().filter(|c| !set.contains(c)).collect();
                 set.extend(fresh);
             }

@@ -51,6 +51,7 @@ impl<'a> Lowerer<'a> {
         self.declare_fields(&ty, &layout, 0, scope);
         let _ = ty.layout.set(layout);
         self.vectors.insert(vector.name, ty.clone());
+        self.interner.find(vector.name).into_iter().for_each(|name| self.scopes.waiting.know(name));
         Some(Ty::new(Kind::Struct(ty)))
     }
 

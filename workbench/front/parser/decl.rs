@@ -7,15 +7,15 @@ use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Alias, BaseType, Declaration, ExprKind, Ident, Init, Item, Items, NO_NUMBER, Name, Namespace, NamespaceAlias,
-    StaticAssert, TemplateHead, TypeLayer, TypeName, VarDecl,
+    Alias, BaseType, Declaration, ExprKind, Ident, Init, Item, Name, Namespace, NamespaceAlias, StaticAssert,
+    TemplateHead, TypeLayer, TypeName, VarDecl,
 };
 use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
 use crate::source::Span;
 
 impl Parser<'_> {
     /// translation-unit, or the inside of a namespace when `nested`: then the closing brace is left.
-    pub(super) fn items(&mut self, nested: bool, out: &mut Items) {
+    pub(super) fn items(&mut self, nested: bool, out: &mut Vec<Item>) {
         loop {
             match self.kind() {
                 T::Eof => return,
@@ -29,9 +29,6 @@ impl Parser<'_> {
                     if self.item(out).is_err() {
                         self.skip_item(start, mark);
                     }
-                    if !self.numbers.is_empty() {
-                        out.numbers.resize(out.list.len(), self.number(start));
-                    }
                     if self.pos == start {
                         self.bump();
                     }
@@ -40,13 +37,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The number of the declaration that starts at a token.
-    pub(super) fn number(&self, start: usize) -> u32 {
-        self.numbers.get(&start).copied().unwrap_or(NO_NUMBER)
-    }
-
     /// declaration, at namespace scope.
-    fn item(&mut self, out: &mut Items) -> PResult<()> {
+    fn item(&mut self, out: &mut Vec<Item>) -> PResult<()> {
         match self.kind() {
             T::Keyword(K::Namespace) => self.namespace(false, out),
             T::Keyword(K::Inline) if self.kind_at(1) == T::Keyword(K::Namespace) => {
@@ -58,15 +50,15 @@ impl Parser<'_> {
                 self.bump();
                 self.linkage(out)
             }
-            _ => self.declaration(&mut out.list),
+            _ => self.declaration(out),
         }
     }
 
     /// namespace-definition: `namespace a::b { ... }`; or `namespace a = b::c;`.
-    fn namespace(&mut self, is_inline: bool, out: &mut Items) -> PResult<()> {
+    fn namespace(&mut self, is_inline: bool, out: &mut Vec<Item>) -> PResult<()> {
         if self.kind_at(1) == T::Ident && self.kind_at(2) == T::Assign {
             let alias = self.namespace_alias()?;
-            out.list.push(Item::NamespaceAlias(alias));
+            out.push(Item::NamespaceAlias(alias));
             return Ok(());
         }
         let start = self.bump().span;
@@ -87,18 +79,17 @@ impl Parser<'_> {
             last.1 = is_inline;
         }
         let span = self.since(start);
-        let mut items = Items::default();
+        let mut items = Vec::new();
         self.namespace_body(&names, &mut items)?;
         while let Some((name, is_inline)) = names.pop() {
-            let list = vec![Item::Namespace(Namespace { name, is_inline, items, span })];
-            items = Items { numbers: vec![NO_NUMBER; list.len()], list };
+            items = vec![Item::Namespace(Namespace { name, is_inline, items, span })];
         }
-        out.list.append(&mut items.list);
+        out.append(&mut items);
         Ok(())
     }
 
     /// Opens namespaces one in the other and reads what they hold.
-    fn namespace_body(&mut self, names: &[(Option<Ident>, bool)], items: &mut Items) -> PResult<()> {
+    fn namespace_body(&mut self, names: &[(Option<Ident>, bool)], items: &mut Vec<Item>) -> PResult<()> {
         let Some(((name, is_inline), rest)) = names.split_first() else { return self.braced_items(items) };
         let scope = match name {
             Some(name) => {
@@ -136,10 +127,10 @@ impl Parser<'_> {
     }
 
     /// `{ declarations }` of `extern "C"`.
-    fn linkage(&mut self, out: &mut Items) -> PResult<()> {
-        let first = out.list.len();
+    fn linkage(&mut self, out: &mut Vec<Item>) -> PResult<()> {
+        let first = out.len();
         let result = self.nested(|p| p.braced_items(out));
-        for item in &mut out.list[first..] {
+        for item in &mut out[first..] {
             match item {
                 Item::Function(func) => (func.specs.is_extern, func.specs.extern_c) = (true, true),
                 Item::Variables(decl) => decl.specs.extern_c = true,
@@ -150,7 +141,7 @@ impl Parser<'_> {
     }
 
     /// `{ declarations }`
-    fn braced_items(&mut self, out: &mut Items) -> PResult<()> {
+    fn braced_items(&mut self, out: &mut Vec<Item>) -> PResult<()> {
         self.expect(T::LBrace)?;
         self.items(true, out);
         self.eat(T::RBrace);

@@ -31,13 +31,12 @@ mod types;
 mod unsupported;
 mod words;
 
-use super::ast::{Ident, Interner, Items, Symbol, TranslationUnit};
+use super::ast::{Ident, Interner, Symbol, TranslationUnit};
 use super::lexer::{Flags, Keyword, Token, TokenKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 pub(super) use name::is_overloadable;
 pub use names::Names;
-use rustc_hash::FxHashMap as HashMap;
 
 /// Deepest nesting of statements, declarators and parentheses, `else if` included.
 pub const MAX_NESTING: u32 = 256;
@@ -48,17 +47,13 @@ const MAX_ERRORS: usize = 50;
 
 /// Parses a whole text, recovering at statement and declaration boundaries.
 pub fn parse(tokens: Vec<Token>, interner: &mut Interner, diags: &mut Vec<Diagnostic>) -> TranslationUnit {
-    parse_after(&mut Names::default(), tokens, &Numbers::default(), interner, diags)
+    parse_after(&mut Names::default(), tokens, interner, diags)
 }
-
-/// The numbers of declarations, by their first tokens.
-pub type Numbers = HashMap<usize, u32>;
 
 /// Parses a text that follows others, which declared `names`; adds its own.
 pub fn parse_after(
     names: &mut Names,
     mut tokens: Vec<Token>,
-    numbers: &Numbers,
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
 ) -> TranslationUnit {
@@ -74,7 +69,6 @@ pub fn parse_after(
         interner,
         diags,
         names: std::mem::take(names),
-        numbers,
         unit: &mut unit,
         depth: 0,
         height: 0,
@@ -90,7 +84,7 @@ pub fn parse_after(
         peak: 0,
     };
     parser.match_braces();
-    let mut items = Items::default();
+    let mut items = Vec::new();
     parser.items(false, &mut items);
     *names = parser.names;
     unit.items = items;
@@ -111,7 +105,6 @@ struct Parser<'a> {
     interner: &'a mut Interner,
     diags: &'a mut Vec<Diagnostic>,
     names: Names,
-    numbers: &'a Numbers,
     unit: &'a mut TranslationUnit,
     /// Productions open inside one another, held against [`MAX_NESTING`].
     depth: u32,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap as HashMap;
+
 use super::lookahead::Position;
 use super::names::{Entry, NameKind, ScopeId};
 use super::types::DeclSpecs;
@@ -25,7 +27,6 @@ struct Pending {
 struct Inside {
     access: Access,
     members: Vec<Member>,
-    numbers: Vec<u32>,
     pending: Vec<Pending>,
 }
 
@@ -90,7 +91,7 @@ impl Parser<'_> {
                         name: Some(name.clone()),
                         bases: Vec::new(),
                         members: Vec::new(),
-                        numbers: Vec::new(),
+                        waiting: HashMap::default(),
                         align,
                         complete: false,
                         span: self.since(start.span),
@@ -122,7 +123,7 @@ impl Parser<'_> {
         self.class = class;
         self.names.close();
         self.names.complete(scope);
-        let (mut members, numbers) = inside?;
+        let mut members = inside?;
         members.shrink_to_fit();
         // `typedef struct { ... } S;` is a struct called S; the members of one without a name belong to what is around it.
         if name.is_none() && typedef && self.at(T::Ident) {
@@ -139,7 +140,7 @@ impl Parser<'_> {
             name: name.clone(),
             bases,
             members,
-            numbers,
+            waiting: HashMap::default(),
             align,
             complete: true,
             span: head,
@@ -240,10 +241,10 @@ impl Parser<'_> {
         }
     }
 
-    /// `{ members }`, the bodies of functions last; with the members come their numbers.
-    fn members(&mut self, access: Access) -> PResult<(Vec<Member>, Vec<u32>)> {
+    /// `{ members }`, the bodies of functions last.
+    fn members(&mut self, access: Access) -> PResult<Vec<Member>> {
         self.bump();
-        let mut inside = Inside { access, members: Vec::new(), numbers: Vec::new(), pending: Vec::new() };
+        let mut inside = Inside { access, members: Vec::new(), pending: Vec::new() };
         loop {
             match self.kind() {
                 T::RBrace | T::Eof => break,
@@ -262,17 +263,13 @@ impl Parser<'_> {
                     if self.member(Vec::new(), &mut inside).is_err() {
                         self.skip_item(start, mark);
                     }
-                    let number = self.number(start);
-                    if !self.numbers.is_empty() {
-                        inside.numbers.resize(inside.members.len(), number);
-                    }
                     if self.pos == start {
                         self.bump();
                     }
                 }
             }
         }
-        let Inside { mut members, numbers, pending, .. } = inside;
+        let Inside { mut members, pending, .. } = inside;
         let end = self.pos;
         for Pending { member, body } in pending {
             let Some(Member { kind: MemberKind::Function(func) | MemberKind::FriendFunction(func), .. }) =
@@ -285,7 +282,7 @@ impl Parser<'_> {
         }
         self.pos = end;
         self.eat(T::RBrace);
-        Ok((members, numbers))
+        Ok(members)
     }
 
     /// Reads the body of a member function.

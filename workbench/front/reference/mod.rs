@@ -149,7 +149,7 @@ fn declared(part: &crate::library::Part) -> BTreeSet<String> {
     let tokens = preprocess::preprocess(&mut sources, file, &options, &mut interner, &mut diags).tokens;
     let unit = parser::parse(tokens, &mut interner, &mut diags);
     let mut names = BTreeSet::new();
-    walk(&unit.items.list, "", &interner, &mut names);
+    walk(&unit.items, "", &interner, &mut names);
     names
 }
 
@@ -165,7 +165,7 @@ fn walk(items: &[Item], path: &str, interner: &Interner, names: &mut BTreeSet<St
             Item::Namespace(n) => {
                 let name = n.name.map_or("", |i| interner.name(i.name));
                 if name != "detail" {
-                    walk(&n.items.list, &format!("{path}{name}::"), interner, names);
+                    walk(&n.items, &format!("{path}{name}::"), interner, names);
                 }
                 continue;
             }

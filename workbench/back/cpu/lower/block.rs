@@ -85,7 +85,7 @@ impl<'m> FuncLower<'_, 'm> {
             roots: vec![None; self.func.values.len()],
             operands: None,
         });
-        self.make_slots();
+        self.make_slots(false)?;
         self.declare_locals();
         if masks.is_some() {
             self.mask(MaskOp::Init, 0, None)?;

@@ -9,7 +9,7 @@ use super::{
     FuncLower, LocalVar, ParamVal, Ptr, Result, SlotVal, Val, constant, device_signature, scalar_type, trusted,
 };
 use crate::back::cpu::analysis::{Root, StridedInfo};
-use crate::back::cpu::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SIZES, SlotFrame};
+use crate::back::cpu::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SlotFrame, SlotTable};
 use crate::back::cpu::faults::{Named, SiteKind};
 use crate::back::cpu::glue;
 use crate::back::cpu::intrinsics::HostFn;
@@ -67,17 +67,19 @@ impl FuncLower<'_, '_> {
     }
 
     /// Makes the slots, their descriptors, and the link that lookups follow.
-    pub(super) fn make_slots(&mut self) {
+    /// Makes the function's slots: their descriptors and their memory, one after the other on the stack, are filled in from a table.
+    pub(super) fn make_slots(&mut self, poisons: bool) -> Result<()> {
         let func = self.func;
         if func.slots.is_empty() {
-            return;
+            return Ok(());
         }
-        let descs = self.stack_slot(DescField::SIZE * func.slots.len() as u32, 8);
-        self.descs = Some(descs);
+        let mut end = DescField::SIZE * func.slots.len() as u32;
+        let mut table = SlotTable { descs: Vec::with_capacity(func.slots.len()), poisoned: 0 };
         for (i, data) in func.slots.iter().enumerate() {
             // What threads keep while others run is not on the stack; its descriptor is.
             let size = if self.is_kept_slot(i) { 1 } else { data.size.max(1) };
-            let memory = self.stack_slot(size, data.align);
+            let memory = end.next_multiple_of(data.align.max(1));
+            end = memory + size;
             let named = Named { name: data.name.clone(), size: u64::from(data.size), elem: data.elem };
             let index = if self.is_glue {
                 glue::slot_index(named).unwrap_or(u32::MAX)
@@ -86,20 +88,25 @@ impl FuncLower<'_, '_> {
                 self.m.slots.len() as u32 - 1
             };
             let desc_at = (DescField::SIZE * i as u32) as i32;
-            self.slots.push(SlotVal { memory, desc_at, index, size: data.size });
-            let desc = BufferDesc::new(0, u64::from(data.size), true, BufferDesc::meta(DescKind::Slot, index));
-            let base = self.b.ins().stack_addr(types::I64, memory, 0);
-            self.stack_put(base, descs, desc_at + DescField::BASE);
-            let mut words = vec![(DescField::LEN, desc.len), (DescField::META, desc.meta)];
-            for k in 0..SIZES {
-                words.push((DescField::limit(false, k as u32), desc.read[k]));
-                words.push((DescField::limit(true, k as u32), desc.write[k]));
-            }
-            for (at, word) in words {
-                let word = self.int(types::I64, word as i64);
-                self.stack_put(word, descs, desc_at + at);
-            }
+            self.slots.push(SlotVal { memory: memory as i32, desc_at, index, size: data.size });
+            let meta = BufferDesc::meta(DescKind::Slot, index);
+            table.descs.push(BufferDesc::new(u64::from(memory), u64::from(data.size), true, meta));
         }
+        let align = func.slots.iter().map(|data| data.align).max().unwrap_or(1);
+        let descs = self.stack_slot(end, align.max(8));
+        self.descs = Some(descs);
+        if poisons {
+            table.poisoned = end;
+        }
+        let table = Box::new(table);
+        let address = std::ptr::from_ref::<SlotTable>(&table) as i64;
+        if self.is_glue {
+            Box::leak(table);
+        } else {
+            self.m.tables.push(table);
+        }
+        let (first, table) = (self.b.ins().stack_addr(types::I64, descs, 0), self.int(types::I64, address));
+        self.call_host(HostFn::Slots, &[first, table])?;
         if self.m.linked.get(self.id.index()).copied().unwrap_or(true) {
             let frame = self.stack_slot(size_of::<SlotFrame>() as u32, 8);
             let prev = self.b.ins().load(types::I64, trusted(), self.ctx, Field::FRAMES);
@@ -116,6 +123,7 @@ impl FuncLower<'_, '_> {
             self.b.ins().store(trusted(), link, self.ctx, Field::FRAMES);
             self.frame = Some(frame);
         }
+        Ok(())
     }
 
     pub(super) fn unlink_slots(&mut self) {
@@ -132,8 +140,9 @@ impl FuncLower<'_, '_> {
 
     pub(super) fn poison_slot(&mut self, index: usize) -> Result<()> {
         let slot = self.slots[index];
+        let Some(descs) = self.descs else { return Ok(()) };
         if slot.size > FILL_INLINE {
-            let start = self.b.ins().stack_addr(types::I64, slot.memory, 0);
+            let start = self.b.ins().stack_addr(types::I64, descs, slot.memory);
             let size = self.int(types::I64, i64::from(slot.size));
             self.call_host(HostFn::Fill, &[start, size])?;
             return Ok(());
@@ -142,7 +151,7 @@ impl FuncLower<'_, '_> {
         for (ty, size) in [(types::I64, 8), (types::I32, 4), (types::I16, 2), (types::I8, 1)] {
             let poison = self.int(ty, POISON_WORD as i64);
             while at + size <= slot.size {
-                self.stack_put(poison, slot.memory, at as i32);
+                self.stack_put(poison, descs, slot.memory + at as i32);
                 at += size;
             }
         }
@@ -221,7 +230,7 @@ impl FuncLower<'_, '_> {
         if polls {
             self.load_budget();
         }
-        self.make_slots();
+        self.make_slots(false)?;
         self.declare_locals();
         let width = self.ctx_u32(Field::DIMS);
         let done = self.b.create_block();
@@ -326,9 +335,8 @@ impl FuncLower<'_, '_> {
         let cost = self.int(types::I64, self.info.straight.min(1 << 32) as i64);
         self.poll(cost, self.func.span)?;
         self.load_limits();
-        self.make_slots();
+        self.make_slots(true)?;
         self.declare_locals();
-        self.poison_slots()?;
         self.poison_locals();
         if self.lower_block(&self.func.body)? {
             // The front end wants every path of a function with a result to return; here is none.

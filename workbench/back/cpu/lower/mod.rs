@@ -28,7 +28,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
 use super::analysis::{FuncInfo, Root};
-use super::context::{BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, THREAD_KNOWN};
+use super::context::{BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, SlotTable, THREAD_KNOWN};
 use super::faults::{Named, Site, SiteKind};
 use super::glue;
 use super::intrinsics::{self, HostFn};
@@ -63,6 +63,9 @@ pub(super) struct Lowering<'m> {
     pub glue: &'m glue::Uses,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
+    /// What slots are made from.
+    #[expect(clippy::vec_box, reason = "generated code holds their addresses")]
+    pub tables: Vec<Box<SlotTable>>,
 }
 
 /// A pointer value: address and buffer.
@@ -105,7 +108,8 @@ struct ParamVal {
 /// A slot of the function: its memory, its descriptor's place, its index in the table of slots.
 #[derive(Debug, Clone, Copy)]
 struct SlotVal {
-    memory: clif::StackSlot,
+    /// Where its memory starts, from the first descriptor on.
+    memory: i32,
     desc_at: i32,
     index: u32,
     size: u32,
@@ -173,6 +177,8 @@ struct Exits {
     fault: clif::Block,
     /// Leaves with status 1.
     stop: clif::Block,
+    /// Says that what went wrong in the library went wrong at the site that the context tells, and leaves.
+    here: Option<clif::Block>,
     /// How many jumps there are to either.
     uses: usize,
 }
@@ -414,6 +420,30 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.seal_block(ok);
     }
 
+    /// Leaves with status 1 when `status`, of a function of the library, is not zero: it went wrong where that was called.
+    fn stop_here_if(&mut self, status: clif::Value, span: Span) {
+        let (cold, ok) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(status, cold, &[], ok, &[]);
+        self.b.switch_to_block(cold);
+        self.b.seal_block(cold);
+        let site = self.new_site(span, SiteKind::Call);
+        let site = self.int(types::I64, site);
+        self.b.ins().store(trusted(), site, self.ctx, Field::FAULT);
+        let Exits { here, .. } = self.exit();
+        let here = here.unwrap_or_else(|| {
+            let block = self.b.create_block();
+            self.b.set_cold_block(block);
+            block
+        });
+        if let Some(exits) = self.exits.last_mut() {
+            exits.here = Some(here);
+        }
+        self.b.ins().jump(here, &[]);
+        self.b.switch_to_block(ok);
+        self.b.seal_block(ok);
+    }
+
     /// Where one more fault or stop goes.
     fn exit(&mut self) -> Exits {
         match self.exits.last_mut() {
@@ -425,7 +455,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
                 let (fault, stop) = (self.b.create_block(), self.b.create_block());
                 self.b.set_cold_block(fault);
                 self.b.set_cold_block(stop);
-                let exits = Exits { fault, stop, uses: 1 };
+                let exits = Exits { fault, stop, here: None, uses: 1 };
                 self.exits.push(exits);
                 exits
             }
@@ -434,7 +464,14 @@ impl<'a, 'm> FuncLower<'a, 'm> {
 
     /// Fills the blocks that faults and stops went to; later ones go to new blocks.
     fn finish_exits(&mut self) -> Result<()> {
-        for Exits { fault, stop, .. } in std::mem::take(&mut self.exits) {
+        for Exits { fault, stop, here, .. } in std::mem::take(&mut self.exits) {
+            if let Some(here) = here {
+                self.b.switch_to_block(here);
+                self.b.seal_block(here);
+                let site = self.b.ins().load(types::I64, trusted(), self.ctx, Field::FAULT);
+                self.call_host(HostFn::Relocate, &[self.ctx, site])?;
+                self.b.ins().jump(stop, &[]);
+            }
             self.b.switch_to_block(fault);
             self.b.seal_block(fault);
             let thread = self.packed_thread();
@@ -618,7 +655,10 @@ impl<'a, 'm> FuncLower<'a, 'm> {
                 Some(_) if self.is_kept_slot(s.index()) => {
                     self.kept_slot(s).ok_or_else(|| self.bad(Span::NONE, format_args!("{s} of no thread")))
                 }
-                Some(slot) => Ok(self.b.ins().stack_addr(types::I64, slot.memory, 0)),
+                Some(slot) => match self.descs {
+                    Some(descs) => Ok(self.b.ins().stack_addr(types::I64, descs, slot.memory)),
+                    None => Err(self.bad(Span::NONE, format_args!("{s} has no memory"))),
+                },
                 None => Err(self.bad(Span::NONE, format_args!("{s} is not declared"))),
             },
             Root::Global(g) => match self.global(g).map(|(desc, _)| desc.base) {

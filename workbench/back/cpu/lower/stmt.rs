@@ -378,7 +378,7 @@ impl FuncLower<'_, '_> {
         let results = self.call(callee, &given);
         self.reload_budget();
         if target.library && target.kind.is_host() && !self.func.library {
-            self.stop_here_if(results[0], span)?;
+            self.stop_here_if(results[0], span);
         } else {
             self.stop_if(results[0]);
         }
@@ -435,23 +435,6 @@ impl FuncLower<'_, '_> {
         };
         self.return_value(value)?;
         Ok(false)
-    }
-
-    /// Leaves with status 1 when `status`, of a function of the library, is not zero: it went wrong where that was called.
-    fn stop_here_if(&mut self, status: clif::Value, span: Span) -> Result<()> {
-        let (cold, ok) = (self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(cold);
-        self.b.ins().brif(status, cold, &[], ok, &[]);
-        self.b.switch_to_block(cold);
-        self.b.seal_block(cold);
-        let site = self.new_site(span, SiteKind::Call);
-        let site = self.int(types::I64, site);
-        let status = self.call_host(HostFn::Relocate, &[self.ctx, site])?[0];
-        self.stop_if(status);
-        self.b.ins().jump(ok, &[]);
-        self.b.switch_to_block(ok);
-        self.b.seal_block(ok);
-        Ok(())
     }
 
     /// Puts values where the run time reads them: a word each, two (address, descriptor) for a pointer.

@@ -97,7 +97,7 @@ impl Dump<'_> {
             Item::Namespace(n) => {
                 let inline = if n.is_inline { "inline-" } else { "" };
                 let name = n.name.map_or("_", |n| self.name(n.name));
-                format!("({inline}namespace {name} {})", self.list(&n.items.list, |i| self.item(i)))
+                format!("({inline}namespace {name} {})", self.list(&n.items, |i| self.item(i)))
             }
             Item::NamespaceAlias(a) => format!("(namespace {}={})", self.name(a.name.name), self.path(&a.target)),
             Item::UsingNamespace(n) => format!("(using-namespace {})", self.path(n)),

@@ -44,7 +44,7 @@ fn fault(text: &str) -> String {
 fn tree(text: &str) -> (String, Vec<String>) {
     let parsed = parse_text(text);
     let dump = Dump(&parsed.interner);
-    (parsed.unit.items.list.iter().map(|item| dump.item(item)).collect::<Vec<_>>().join(" "), parsed.diags)
+    (parsed.unit.items.iter().map(|item| dump.item(item)).collect::<Vec<_>>().join(" "), parsed.diags)
 }
 
 /// The tree of a text as nested lists.
@@ -52,7 +52,7 @@ fn dump(text: &str) -> String {
     let parsed = parse_text(text);
     assert_eq!(parsed.diags, Vec::<String>::new(), "{text}");
     let dump = Dump(&parsed.interner);
-    parsed.unit.items.list.iter().map(|item| dump.item(item)).collect::<Vec<_>>().join(" ")
+    parsed.unit.items.iter().map(|item| dump.item(item)).collect::<Vec<_>>().join(" ")
 }
 
 /// The statements of a function body.
@@ -280,5 +280,5 @@ fn unrelated_errors_are_all_reported() {
 fn a_kernel_inside_an_open_brace_is_read_as_the_next_function() {
     let parsed = parse_text("__global__ void a() {\n if (1) {\n}\n__global__ void b() { }\n");
     assert_eq!(parsed.diags, ["WB0202 cell:1:21 this `{` is never closed"]);
-    assert_eq!(parsed.unit.items.list.len(), 2);
+    assert_eq!(parsed.unit.items.len(), 2);
 }

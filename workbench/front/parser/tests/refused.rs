@@ -35,7 +35,7 @@ fn unsupported_constructs_are_named_once_and_skipped_whole() {
         let whole = format!("{text}\n{rest}");
         let parsed = parse_text(&whole);
         let right = parsed.diags.len() == 1 && parsed.diags[0].starts_with(&format!("WB0401 cell:{expected}"));
-        let last = parsed.unit.items.list.last();
+        let last = parsed.unit.items.last();
         if !right || !matches!(last, Some(Item::Function(f)) if f.specs.global) {
             wrong.push(format!("{text}\n  gives {:#?}", parsed.diags));
         }

@@ -128,7 +128,7 @@ fn a_text_with_a_token_less_or_more_is_read_to_its_end() {
         let mut diags = Vec::new();
         let unit = parse(tokens, interner, &mut diags);
         assert!(diags.len() < 40, "{diags:?}");
-        unit.items.list.len()
+        unit.items.len()
     };
     for i in 0..last {
         let mut less = tokens.clone();

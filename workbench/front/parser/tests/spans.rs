@@ -5,7 +5,7 @@ use crate::source::Span;
 
 /// Checks a whole text.
 pub fn check(unit: &TranslationUnit) {
-    unit.items.list.iter().for_each(item);
+    unit.items.iter().for_each(item);
 }
 
 fn within(outer: Span, inner: Span, what: &str) {
@@ -21,7 +21,7 @@ fn item(item_: &Item) {
         Item::Function(f) => function(f),
         Item::Variables(d) => declaration(d),
         Item::Struct(s) => record(s),
-        Item::Namespace(n) => n.items.list.iter().for_each(item),
+        Item::Namespace(n) => n.items.iter().for_each(item),
         _ => {}
     }
 }
