@@ -195,7 +195,7 @@ impl Gen<'_> {
             11 if self.callee => {
                 let args = vec![self.value(Scalar::I32), self.value(Scalar::F32)];
                 let result = self.func.new_value(Scalar::I32.into(), Span::NONE);
-                self.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args });
+                self.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args, raised: None });
                 self.scope.push(result);
             }
             12 => self.output(),

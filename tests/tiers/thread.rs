@@ -219,7 +219,7 @@ impl<'m> Thread<'m> {
                 let value = v.map(|v| frame.get(v));
                 self.leave(value);
             }
-            Stmt::Call { result, func, args } => {
+            Stmt::Call { result, func, args, .. } => {
                 let args = args.iter().map(|a| frame.get(*a)).collect();
                 if self.frames.len() > 200 {
                     return Err(fault(FaultKind::StackOverflow));

@@ -113,6 +113,10 @@ fn compile_beside(
     for token in &tokens {
         match token.kind {
             lexer::TokenKind::Keyword(lexer::Keyword::Throw) => _ = interner.intern(crate::library::THROW),
+            lexer::TokenKind::Keyword(lexer::Keyword::Try) => {
+                let names = [crate::library::LAND, crate::library::HANDLED, crate::library::THROW_OBJECT];
+                names.iter().for_each(|name| _ = interner.intern(name));
+            }
             lexer::TokenKind::Keyword(lexer::Keyword::New | lexer::Keyword::Delete) => {
                 crate::library::HEAP.iter().for_each(|name| _ = interner.intern(name));
             }

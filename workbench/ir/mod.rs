@@ -56,6 +56,10 @@
 //! A [`FuncKind::Host`] function runs as one thread, called from the notebook. It and the [`FuncKind::HostHelper`]s it calls may
 //! ask the run time for a [`Service`] and `Launch` kernels, and call through pointers (`Dispatch`); nobody else may. A launch is over
 //! before the next statement.
+//!
+//! A service may *raise* an exception. It leaves every function up to the nearest `Call` that binds `raised`, which goes on with the next
+//! statement: the exception is in flight then, until it is caught or goes on ([`Service::BeginCatch`], [`Service::Resume`]). Faults are no
+//! exceptions.
 
 pub mod collective;
 pub mod constants;
@@ -547,6 +551,9 @@ pub enum Stmt {
         func: FuncId,
         /// One value per parameter.
         args: Vec<Value>,
+        /// In host code: bound to whether an exception came out of it, which leaves this function as well where nobody asks. The result is
+        /// zero then.
+        raised: Option<Value>,
     },
     /// Calls the function that the first parameter is the address of with the other parameters, and returns what it returns. Faults unless it
     /// is one whose address was taken with this number: functions of one type have one, the same for all texts of a process.

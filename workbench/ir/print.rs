@@ -419,9 +419,10 @@ impl Printer<'_, '_> {
             Stmt::Continue(label) => self.line(format_args!("continue {label}")),
             Stmt::Return(None) => self.line(format_args!("return")),
             Stmt::Return(Some(v)) => self.line(format_args!("return {v}")),
-            Stmt::Call { result, func, args } => {
+            Stmt::Call { result, func, args, raised } => {
                 let binding = result.map_or(String::new(), |v| self.binding(v));
-                self.line(format_args!("{binding}call {func}({})", list(args)))
+                let raised = raised.map_or(String::new(), |v| format!(" raises {v}"));
+                self.line(format_args!("{binding}call {func}({}){raised}", list(args)))
             }
             Stmt::Printf { result, format, args } => {
                 let binding = result.map_or(String::new(), |v| self.binding(v));

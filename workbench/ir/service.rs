@@ -120,6 +120,30 @@ services! {
     Op op(Ptr, Int);
     /// Ends the call with an exception of a kind, whose message is the last so many values one after the other.
     Raise raise(Int, Int);
+    /// Says that what is raised next has an object, what destroys that, and what it may be caught as.
+    Thrown thrown(Ptr, Ptr, Ptr);
+    /// Gives the exception in flight, which has none, an object.
+    Embody embody(Ptr, Ptr, Ptr);
+    /// Which exception is in flight, by the number that it was raised by; -1 where it has an object.
+    CaughtKind caught_kind() -> Int;
+    /// Puts the message of the exception in flight on the stack.
+    CaughtText caught_text();
+    /// The object of the exception in flight as what a text tells; null where it is nothing such.
+    CaughtAs caught_as(Ptr) -> Ptr;
+    /// The exception in flight is being handled.
+    BeginCatch begin_catch();
+    /// It has been: its object, if it is to go.
+    EndCatch end_catch() -> Ptr;
+    /// What destroys that.
+    Destroyer destroyer() -> Ptr;
+    /// Raises the exception that is being handled once more.
+    Rethrow rethrow();
+    /// The exception in flight goes on.
+    Resume resume();
+    /// How many values are on the stack.
+    Depth depth() -> Int;
+    /// Forgets all but so many values, where an exception has interrupted who would have taken them.
+    Land land(Int);
     /// One holder more of a tensor; the same handle.
     Retain retain(Int) -> Int;
     /// One holder less.

@@ -150,7 +150,7 @@ impl Stmt {
         }
     }
 
-    /// The value the statement binds.
+    /// The value the statement binds; a call may bind [`raised`](Stmt::raised) besides.
     pub fn result(&self) -> Option<Value> {
         match self {
             Stmt::Let(v, _) => Some(*v),
@@ -172,6 +172,14 @@ impl Stmt {
             | Stmt::Atomic { result, .. }
             | Stmt::Collective { result, .. }
             | Stmt::Service { result, .. } => result.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// What a call binds to whether an exception came out of it.
+    pub fn raised(&self) -> Option<Value> {
+        match self {
+            Stmt::Call { raised, .. } => *raised,
             _ => None,
         }
     }

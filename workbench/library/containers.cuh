@@ -33,7 +33,7 @@ template <typename T> class deque {
         if (size_ == 0) {
             __wb_push_c_string(what);
             __wb_push_c_string(" of an empty deque");
-            __wb_raise(0, 2);
+            __wb_raise(16, 2);
         }
     }
 
@@ -254,7 +254,7 @@ template <typename T> class list {
         if (size_ == 0) {
             __wb_push_c_string(what);
             __wb_push_c_string(" of an empty list");
-            __wb_raise(0, 2);
+            __wb_raise(16, 2);
         }
     }
 
@@ -304,7 +304,7 @@ public:
     iterator erase(iterator place) {
         if (place.at == edge_) {
             __wb_push_c_string("erase of the end of a list");
-            __wb_raise(0, 1);
+            __wb_raise(16, 1);
         }
         iterator after{place.at->next};
         unlink(place.at);
@@ -435,7 +435,7 @@ public:
     R operator()(A... args) const {
         if (object_ == nullptr) {
             __wb_push_c_string("bad_function_call");
-            __wb_raise(0, 1);
+            __wb_raise(16, 1);
         }
         return call_(object_, args...);
     }
@@ -447,7 +447,7 @@ template <size_t N> class bitset {
     void check(size_t i) const {
         if (i >= N) {
             __wb_push_c_string("bitset::test: argument is out of range");
-            __wb_raise(3, 1);
+            __wb_raise(19, 1);
         }
     }
 

@@ -90,7 +90,7 @@ public:
         if (wanted <= capacity_) return;
         if (wanted > ((size_t)1 << 40) / sizeof(T)) {
             __wb_push_c_string("vector::_M_default_append: a vector of more than memory holds");
-            __wb_raise(1, 1);
+            __wb_raise(17, 1);
         }
         T* fresh = (T*)__wb_alloc(wanted * sizeof(T));
         if (size_ > 0) __builtin_memcpy((void*)fresh, (const void*)begin_, size_ * sizeof(T));
@@ -162,7 +162,7 @@ public:
     void pop_back() {
         if (size_ == 0) {
             __wb_push_c_string("pop_back of an empty vector");
-            __wb_raise(0, 1);
+            __wb_raise(16, 1);
         }
         __wb_destroy(begin_ + --size_);
     }
@@ -187,7 +187,7 @@ public:
             __wb_push_c_string(") >= this->size() (which is ");
             __wb_push_int(size_);
             __wb_push_c_string(")");
-            __wb_raise(3, 6);
+            __wb_raise(19, 6);
         }
     }
     T& front() { return begin_[0]; }
@@ -318,7 +318,7 @@ public:
             __wb_push_c_string(") > this->size() (which is ");
             __wb_push_int(size());
             __wb_push_c_string(")");
-            __wb_raise(3, 5);
+            __wb_raise(19, 5);
         }
         size_t left = size() - from;
         return string(data() + from, n < left ? n : left);
@@ -360,7 +360,7 @@ inline double __wb_number(const string& text, size_t* used, bool whole, const ch
     }
     if (digits == 0) {
         __wb_push_c_string(name);
-        __wb_raise(1, 1);
+        __wb_raise(17, 1);
     }
     if (!whole && at + 1 < n && (text[at] == 'e' || text[at] == 'E')) {
         size_t place = at + 1;
@@ -384,7 +384,7 @@ inline int stoi(const string& text, size_t* used = nullptr) {
     double value = __wb_number(text, used, true, "stoi");
     if (value > 2147483647.0 || value < -2147483648.0) {
         __wb_push_c_string("stoi");
-        __wb_raise(3, 1);
+        __wb_raise(19, 1);
     }
     return (int)value;
 }
@@ -437,7 +437,7 @@ public:
     void check() const {
         if (!has_) {
             __wb_push_c_string("bad optional access: it holds nothing");
-            __wb_raise(0, 1);
+            __wb_raise(16, 1);
         }
     }
     T& value() {
@@ -701,7 +701,7 @@ public:
     void check(const K& key) const {
         if (!contains(key)) {
             __wb_push_c_string("map::at");
-            __wb_raise(3, 1);
+            __wb_raise(19, 1);
         }
     }
     pair<iterator, bool> insert(const value_type& entry) {
@@ -1101,7 +1101,7 @@ template <typename I> I min_element(I first, I last) {
 
 // The end of a call that `throw` is.
 template <typename E> inline void __wb_throw(const E& e) {
-    if constexpr (__wb_is_class(*(E*)nullptr)) {
+    if constexpr (__wb_is_derived(*(E*)nullptr, *(std::exception*)nullptr)) {
         __wb_push_c_string(e.what());
         __wb_raise(E::__wb_kind, 1);
     } else {
@@ -1112,6 +1112,52 @@ template <typename E> inline void __wb_throw(const E& e) {
 inline void __wb_throw() {
     __wb_push_c_string("std::terminate: `throw` without anything to throw");
     __wb_raise(0, 1);
+}
+
+template <typename T> inline void __wb_destroy_thrown(void* object) { __wb_delete((T*)object); }
+
+// The same in a text that has handlers, which see the object. `what` is asked once, of what was thrown: bases know its answer.
+template <typename E> inline void __wb_throw_object(const E& e) {
+    using T = std::decay_t<E>;
+    T* object = __wb_new<T>(e);
+    if constexpr (__wb_is_derived(*(T*)nullptr, *(std::exception*)nullptr)) {
+        std::string what(object->what());
+        ((std::exception*)object)->__wb_what = what;
+    }
+    __wb_thrown(object, (const void*)&__wb_destroy_thrown<T>);
+    __wb_throw(*object);
+}
+inline void __wb_throw_object() { __wb_rethrow(); }
+
+// The end of a handler.
+inline void __wb_handled() {
+    void* object = __wb_end_catch();
+    if (object == nullptr) return;
+    void (*destroy)(void*) = (void (*)(void*))__wb_destroyer();
+    destroy(object);
+}
+
+// What the run time raises as objects, which it tells by a number.
+template <typename E> inline void __wb_embody_as(const std::string& what) {
+    __wb_embody(__wb_new<E>(what), (const void*)&__wb_destroy_thrown<E>);
+}
+template <bool> struct __wb_raised {
+    static void embody(int64_t, const std::string& what) { __wb_embody_as<std::runtime_error>(what); }
+};
+inline void __wb_land() {
+    int64_t kind = __wb_caught_kind();
+    if (kind < 0) return;
+    __wb_caught_text();
+    int64_t size = __wb_text_size();
+    std::string what((const char*)__wb_pop_text(), size);
+    switch (kind) {
+        case 16: return __wb_embody_as<std::runtime_error>(what);
+        case 17: return __wb_embody_as<std::invalid_argument>(what);
+        case 19: return __wb_embody_as<std::out_of_range>(what);
+        case 21: return __wb_embody(__wb_new<std::bad_alloc>(), (const void*)&__wb_destroy_thrown<std::bad_alloc>);
+        case 22: return __wb_embody_as<std::overflow_error>(what);
+        default: return __wb_raised<true>::embody(kind, what);
+    }
 }
 
 // What `snprintf` and its like format: numbers as they are, texts with their addresses, other pointers as addresses.
@@ -1271,7 +1317,7 @@ using std::strncmp;
 template <typename T> inline T* __wb_room(size_t count) {
     if (count > ((size_t)1 << 40) / sizeof(T)) {
         __wb_push_c_string("new: an array of more than memory holds");
-        __wb_raise(5, 1);
+        __wb_raise(21, 1);
     }
     return (T*)__wb_alloc((int64_t)(count * sizeof(T)));
 }

@@ -217,6 +217,15 @@ const CUDART_NAMES: [&str; 73] = [
 /// What `throw x` calls.
 pub const THROW: &str = "__wb_throw";
 
+/// What `throw x` calls in a text that has handlers.
+pub const THROW_OBJECT: &str = "__wb_throw_object";
+
+/// What is called before the handlers of a `try`.
+pub const LAND: &str = "__wb_land";
+
+/// What is called when a handler is left.
+pub const HANDLED: &str = "__wb_handled";
+
 /// What `new` and `delete` call.
 pub const HEAP: [&str; 6] =
     ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed", "__wb_delete", "__wb_delete_array"];
@@ -827,6 +836,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || containers.is_some()
         || c
         || mentions(THROW)
+        || mentions(LAND)
         || mentions(HEAP[0])
         || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
     .then_some(&HOST);

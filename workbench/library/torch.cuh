@@ -1046,16 +1046,28 @@ template <ScalarType t> using ScalarTypeToCPPTypeT = typename c10::ScalarTypeToC
 }
 
 namespace c10 {
+struct SourceLocation {
+    const char* function;
+    const char* file;
+    uint32_t line;
+};
+struct Error : std::exception {
+    explicit Error(const std::string& what) : std::exception(what) {}
+    Error(SourceLocation, const std::string& what) : std::exception(what) {}
+    const std::string& msg() const { return __wb_what; }
+    const char* what_without_backtrace() const { return what(); }
+};
 #define __WB_ERROR(name, kind) \
-    struct name : std::runtime_error { \
+    struct name : Error { \
         static constexpr int __wb_kind = kind; \
-        explicit name(const std::string& what) : std::runtime_error(what) {} \
+        explicit name(const std::string& what) : Error(what) {} \
+        name(SourceLocation, const std::string& what) : Error(what) {} \
     };
-__WB_ERROR(Error, 0)
 __WB_ERROR(ValueError, 1)
 __WB_ERROR(TypeError, 2)
 __WB_ERROR(IndexError, 3)
 __WB_ERROR(NotImplementedError, 4)
+__WB_ERROR(OutOfMemoryError, 5)
 #undef __WB_ERROR
 template <typename C> int64_t multiply_integers(const C& container) {
     int64_t product = 1;
@@ -1063,6 +1075,19 @@ template <typename C> int64_t multiply_integers(const C& container) {
     return product;
 }
 }
+
+template <> struct __wb_raised<true> {
+    static void embody(int64_t kind, const std::string& what) {
+        switch (kind) {
+            case 1: return __wb_embody_as<c10::ValueError>(what);
+            case 2: return __wb_embody_as<c10::TypeError>(what);
+            case 3: return __wb_embody_as<c10::IndexError>(what);
+            case 4: return __wb_embody_as<c10::NotImplementedError>(what);
+            case 5: return __wb_embody_as<c10::OutOfMemoryError>(what);
+            default: return __wb_embody_as<c10::Error>(what);
+        }
+    }
+};
 
 namespace at {
 using c10::toString;

@@ -637,7 +637,8 @@ fn dispatch(name: &str, overload: &str, values: Vec<Value>, limits: Limits<'_>) 
     match answer {
         Ok((value, report)) => (Ok(value), report),
         Err(Error::Fault(fault)) => {
-            let report = Report { output: fault.output.clone(), dropped: fault.dropped, warnings: Vec::new() };
+            let (output, warnings) = (fault.output.clone(), fault.warnings.clone());
+            let report = Report { output, dropped: fault.dropped, warnings };
             let exception = match fault.kind {
                 FaultKind::Raised(exception) => exception,
                 _ => Exception::Runtime,

@@ -175,7 +175,7 @@ impl Inliner<'_> {
         for (mut stmt, span) in block.stmts.into_iter().zip(block.spans) {
             stmt.map_values(|v| self.aliases[v.index()]);
             match stmt {
-                Stmt::Call { result, func, args } if self.wants(func, depth) => {
+                Stmt::Call { result, func, args, raised: None } if self.wants(func, depth) => {
                     self.paste(&mut out, result, func, &args, span);
                 }
                 mut other => {
@@ -336,8 +336,9 @@ impl Copy {
             }
             Stmt::Break(l) => Stmt::Break(self.label(*l)),
             Stmt::Continue(l) => Stmt::Continue(self.label(*l)),
-            Stmt::Call { result, func, args } => {
-                Stmt::Call { result: self.result(*result), func: *func, args: args.clone() }
+            Stmt::Call { result, func, args, raised } => {
+                let (result, raised) = (self.result(*result), self.result(*raised));
+                Stmt::Call { result, func: *func, args: args.clone(), raised }
             }
             Stmt::Printf { result, format, args } => {
                 Stmt::Printf { result: self.result(*result), format: *format, args: args.clone() }

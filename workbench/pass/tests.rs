@@ -43,7 +43,7 @@ fn caller(callee: Function, times: usize) -> Module {
     let (mut b, p) = Builder::new(FuncKind::Kernel, &[N, ("out", pointer(Scalar::I32))]);
     for _ in 0..times {
         let result = b.func.new_value(I32, Span::NONE);
-        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![p[0]] });
+        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![p[0]], raised: None });
         b.store(p[1], result);
     }
     Module { functions: vec![callee, b.finish()], ..Module::default() }
@@ -125,7 +125,7 @@ fn early_returns_break_out_of_a_scope_and_slots_are_shared() {
 fn recursion_is_left_as_a_call() {
     let callee = device(|b, a| {
         let result = b.func.new_value(I32, Span::NONE);
-        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![a] });
+        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![a], raised: None });
         b.stmt(Stmt::Return(Some(result)));
     });
     inlined(
@@ -152,7 +152,7 @@ fn call_trees_that_double_stay_bounded() {
             let mut v = a;
             for _ in 0..2 {
                 let result = b.func.new_value(I32, Span::NONE);
-                b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(level), args: vec![v] });
+                b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(level), args: vec![v], raised: None });
                 v = result;
             }
             b.stmt(Stmt::Return(Some(v)));

@@ -26,6 +26,8 @@ pub struct Fault {
     pub output: Vec<PrintfRecord>,
     /// How many printf records were dropped.
     pub dropped: u64,
+    /// What host code warned of before the fault (`TORCH_WARN`).
+    pub warnings: Vec<String>,
     /// The texts `span` points into.
     pub sources: Arc<SourceMap>,
 }

@@ -361,8 +361,7 @@ impl Program {
         config.host = Some(&call);
         let (bits, mut outcome) = code.call(id, &raw, &config);
         call.complete(&mut outcome);
-        let mut report = self.report(&func.name, outcome)?;
-        report.warnings = call.warnings();
+        let report = self.report(&func.name, outcome, call.warnings())?;
         let value = match (bits, func.ret) {
             (Some(bits), Some(ir::Type::Scalar(s))) => Some(scalar_from_bits(s, bits)),
             _ => None,
@@ -424,7 +423,8 @@ impl Program {
                 let mut config = LaunchConfig::new(1, 1);
                 (config.serial, config.interrupt) = (true, interrupt);
                 config.host = Some(&call);
-                self.report("the registration", code.launch(FuncId::new(i), &[], &config))?;
+                let outcome = code.launch(FuncId::new(i), &[], &config);
+                self.report("the registration", outcome, call.warnings())?;
                 let (_, more, lines) = call.finish();
                 exports.extend(more);
                 library.extend(lines);
@@ -481,8 +481,7 @@ impl Program {
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
         let mut outcome = code.launch(entry, &raw, &config);
         call.complete(&mut outcome);
-        let mut report = self.report(&export.name, outcome)?;
-        report.warnings = call.warnings();
+        let report = self.report(&export.name, outcome, call.warnings())?;
         let has_asked = call.has_asked();
         let value = call.finish().0.pop().unwrap_or(Value::None);
         Ok((value, report, has_asked))
@@ -561,9 +560,9 @@ impl Program {
         Ok(self.cuda("GPU architecture")?.arch())
     }
 
-    fn report(&self, kernel: &str, outcome: Outcome) -> Result<Report> {
+    fn report(&self, kernel: &str, outcome: Outcome, warnings: Vec<String>) -> Result<Report> {
         match outcome.fault {
-            None => Ok(Report { output: outcome.output, dropped: outcome.dropped, warnings: Vec::new() }),
+            None => Ok(Report { output: outcome.output, dropped: outcome.dropped, warnings }),
             Some(raw) => Err(Error::Fault(Box::new(Fault {
                 kind: raw.kind,
                 kernel: raw.kernel.map_or(kernel, |id| self.0.module.func(id).name.as_str()).to_owned(),
@@ -576,6 +575,7 @@ impl Program {
                 },
                 output: outcome.output,
                 dropped: outcome.dropped,
+                warnings,
                 sources: self.0.sources.clone(),
             }))),
         }
@@ -627,7 +627,7 @@ impl Kernel {
                 code.launch(&func.name, &func.params, &raw, config).map_err(Error::DeviceUnavailable)?
             }
         };
-        self.program.report(&func.name, outcome)
+        self.program.report(&func.name, outcome, Vec::new())
     }
 
     /// Which machine code its last launch on the CPU ran: `soon`, `good` or `wide`; `None` before the first, and on a GPU.

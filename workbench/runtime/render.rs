@@ -100,6 +100,7 @@ mod tests {
             detail: detail.into(),
             output: Vec::new(),
             dropped: 0,
+            warnings: Vec::new(),
             sources: Arc::new(sources),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::structure::Checker;
 use crate::ir::format::ArgKind;
-use crate::ir::{AtomicOp, Collective, Format, FuncId, FuncKind, Scalar, Service, Type, Value};
+use crate::ir::{AtomicOp, Collective, Format, FuncId, FuncKind, Function, Scalar, Service, Type, Value};
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, result: Option<Value>, callee: FuncId, args: &[Value]) {
@@ -28,6 +28,15 @@ impl Checker<'_> {
             (Some(v), Some(ret)) => self.bind(v, ret),
             (None, _) => {}
         }
+    }
+
+    /// Binds whether a call raised.
+    pub(super) fn raised(&mut self, raised: Value, callee: FuncId) {
+        let is_host = |f: &Function| f.kind.is_host();
+        if !is_host(self.func) || !self.module.functions.get(callee.index()).is_none_or(is_host) {
+            self.error("an exception of device code".to_owned());
+        }
+        self.bind(raised, Scalar::Bool.into());
     }
 
     pub(super) fn service(&mut self, result: Option<Value>, service: Service, args: &[Value]) {

@@ -30,7 +30,8 @@
 //! 20. `Return` has a value exactly when the function has a result, of that type.
 //!
 //! Of calls:
-//! 21. A call has one argument a parameter, of its type, and binds a result of the function's type, or none.
+//! 21. A call has one argument a parameter, of its type, and binds a result of the function's type, or none;
+//!     whether it raised is a `Bool`, and asked by host functions of host functions.
 //! 22. A kernel is never called, a host function only by host functions. A host function holds no barrier.
 //! 23. A printf has a promoted argument for every conversion and `*` of its format, of its class: integer (of 32 or 64
 //!     bits; the conversion cuts it to its length), `f64`, or pointer. Its result is an `i32`.

@@ -195,8 +195,11 @@ impl<'a> Checker<'a> {
                 }
                 false
             }
-            Stmt::Call { result, func, args } => {
+            Stmt::Call { result, func, args, raised } => {
                 self.call(*result, *func, args);
+                if let Some(raised) = raised {
+                    self.raised(*raised, *func);
+                }
                 reachable
             }
             Stmt::Printf { result, format, args } => {

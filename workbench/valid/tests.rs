@@ -144,7 +144,8 @@ fn rule_8_handles_exist() {
     broken(&kernel(|b, _, _| b.op(Type::Ptr, Op::GlobalAddr(Global::new(7)))), "no such global");
     broken(&kernel(|b, _, _| b.stmt(Stmt::Return(Some(Value::new(99))))), "value v99 does not exist");
     broken(&kernel(|b, _, _| b.stmt(Stmt::Let(Value::new(99), Op::Param(0)))), "value v99 does not exist");
-    let call = |b: &mut Builder, _, _| b.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![] });
+    let call =
+        |b: &mut Builder, _, _| b.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![], raised: None });
     broken(&kernel(call), "function f9 does not exist");
     let printf = |b: &mut Builder, _, _| b.stmt(Stmt::Printf { result: None, format: Format::new(9), args: vec![] });
     broken(&kernel(printf), "format p9 does not exist");
@@ -348,31 +349,40 @@ fn calling(caller: FuncKind, callee: FuncKind, fill: impl FnOnce(&mut Builder, V
 fn rule_21_calls() {
     let f = FuncId::new(0);
     let call = |fill: &dyn Fn(&mut Builder, Value) -> Stmt| calling(FuncKind::Kernel, FuncKind::Device, fill);
-    let good = call(&|_, n| Stmt::Call { result: None, func: f, args: vec![n] });
+    let good = call(&|_, n| Stmt::Call { result: None, func: f, args: vec![n], raised: None });
     assert_eq!(validate(&good), []);
-    broken(&call(&|_, _| Stmt::Call { result: None, func: f, args: vec![] }), "takes 1 arguments, not 0");
+    broken(&call(&|_, _| Stmt::Call { result: None, func: f, args: vec![], raised: None }), "takes 1 arguments, not 0");
     let float = |b: &mut Builder, _| {
         let x = b.constant(Const::F32(1.0));
-        Stmt::Call { result: None, func: f, args: vec![x] }
+        Stmt::Call { result: None, func: f, args: vec![x], raised: None }
     };
     broken(&call(&float), "argument 0 of `test`");
     let result = |b: &mut Builder, n| {
         let result = b.func.new_value(Scalar::F32.into(), Span::NONE);
-        Stmt::Call { result: Some(result), func: f, args: vec![n] }
+        Stmt::Call { result: Some(result), func: f, args: vec![n], raised: None }
     };
     broken(&call(&result), "is bound to a result of type i32");
     let mut void = calling(FuncKind::Kernel, FuncKind::Device, |b, n| {
         let result = b.func.new_value(I32, Span::NONE);
-        Stmt::Call { result: Some(result), func: f, args: vec![n] }
+        Stmt::Call { result: Some(result), func: f, args: vec![n], raised: None }
     });
     void.functions[0].ret = None;
     broken(&void, "has no result to bind");
+    let asks = |ty: Scalar| {
+        move |b: &mut Builder, n| {
+            let raised = b.func.new_value(ty.into(), Span::NONE);
+            Stmt::Call { result: None, func: f, args: vec![n], raised: Some(raised) }
+        }
+    };
+    assert_eq!(validate(&calling(FuncKind::Host, FuncKind::HostHelper, asks(Scalar::Bool))), []);
+    broken(&calling(FuncKind::Host, FuncKind::HostHelper, asks(Scalar::I32)), "is bound to a result of type bool");
+    broken(&call(&asks(Scalar::Bool)), "an exception of device code");
 }
 
 #[test]
 fn rule_22_sides() {
     let call = |caller, callee| {
-        calling(caller, callee, |_, n| Stmt::Call { result: None, func: FuncId::new(0), args: vec![n] })
+        calling(caller, callee, |_, n| Stmt::Call { result: None, func: FuncId::new(0), args: vec![n], raised: None })
     };
     broken(&call(FuncKind::Kernel, FuncKind::Kernel), "kernel `test` is called");
     broken(&call(FuncKind::Kernel, FuncKind::Host), "is called by device code");

@@ -32,7 +32,7 @@ pub enum Word {
 }
 
 /// What a service gives.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// Nothing.
     Nothing,
@@ -42,6 +42,8 @@ pub enum Reply {
     Float(f64),
     /// An address in memory that is lent ([`HostMemory::lend`]), or 0.
     Address(u64),
+    /// An exception that was caught goes on.
+    Again(Box<RawFault>),
 }
 
 /// Why a service ends the call.
@@ -74,6 +76,9 @@ pub trait Host: Sync {
     /// # Errors
     /// Why the call ends.
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised>;
+
+    /// Keeps an exception that is caught: it is in flight from now on.
+    fn catch(&self, exception: RawFault);
 
     /// Launches a kernel of the program.
     ///
@@ -239,6 +244,11 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
     unsafe {
         match reply {
             Reply::Nothing => {}
+            Reply::Again(fault) => {
+                ctx.worker.in_library = false;
+                ctx.worker.fault = Some(*fault);
+                return 1;
+            }
             Reply::Int(value) => *words = value as u64,
             Reply::Float(value) => *words = value.to_bits(),
             Reply::Address(address) => {
@@ -313,6 +323,28 @@ pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) {
     {
         fault.span = site.span;
         ctx.worker.in_library = site.library;
+    }
+}
+
+/// Called by generated code where a call went wrong and somebody wants to catch that: 1 where it was an exception, which is in flight now.
+///
+/// # Safety
+/// `ctx` is the running worker's; `frames` is the link of the innermost slots of those who go on.
+pub unsafe extern "C" fn catch(ctx: *mut WorkerCtx, frames: u64) -> u64 {
+    // SAFETY: as above.
+    let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
+    let is_exception = |fault: &RawFault| matches!(fault.kind, FaultKind::Raised(_));
+    match (ctx.worker.fault.take(), launch.host) {
+        (Some(fault), Some(host)) if is_exception(&fault) => {
+            // What was called has left without a word to its slots.
+            ctx.frames = frames as *const _;
+            host.catch(fault);
+            1
+        }
+        (fault, _) => {
+            ctx.worker.fault = fault;
+            0
+        }
     }
 }
 

@@ -43,11 +43,13 @@ pub enum HostFn {
     Function,
     /// [`memory::slots`].
     Slots,
+    /// [`host::catch`].
+    Catch,
     /// A math function, on `double`s or `float`s.
     Math(MathFn, bool),
 }
 
-const HELPERS: u32 = 13;
+const HELPERS: u32 = 14;
 
 /// The number a function has in names and in [`addresses`].
 pub fn index(host: HostFn) -> u32 {
@@ -65,6 +67,7 @@ pub fn index(host: HostFn) -> u32 {
         HostFn::Relocate => 10,
         HostFn::Function => 11,
         HostFn::Slots => 12,
+        HostFn::Catch => 13,
         HostFn::Math(math, double) => HELPERS + 2 * math as u32 + u32::from(double),
     }
 }
@@ -85,6 +88,7 @@ pub fn name(index: u32) -> String {
         10 => "relocate".to_owned(),
         11 => "function".to_owned(),
         12 => "slots".to_owned(),
+        13 => "catch".to_owned(),
         n => match MathFn::ALL.get(((n - HELPERS) / 2) as usize) {
             Some(math) => format!("{}{}", math.name(), if (n - HELPERS).is_multiple_of(2) { "f" } else { "" }),
             None => format!("host{n}"),
@@ -116,6 +120,7 @@ pub fn addresses() -> Result<&'static [usize], String> {
             host::relocate as *const () as usize,
             host::function as *const () as usize,
             memory::slots as *const () as usize,
+            host::catch as *const () as usize,
         ];
         for math in MathFn::ALL {
             let (float, double) = math_addresses(*math);
@@ -138,7 +143,7 @@ pub fn signature(host: HostFn, conv: CallConv) -> Signature {
     let (params, ret) = match host {
         HostFn::Fault => (vec![types::I64, types::I32], None),
         HostFn::Tick => (vec![types::I64, types::I64, types::I32], None),
-        HostFn::Lookup => (vec![types::I64; 2], Some(types::I64)),
+        HostFn::Lookup | HostFn::Catch => (vec![types::I64; 2], Some(types::I64)),
         HostFn::Printf | HostFn::Barrier | HostFn::Service | HostFn::Launch | HostFn::Function => {
             (vec![types::I64; 3], Some(types::I64))
         }

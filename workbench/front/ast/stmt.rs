@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Alias, Declaration, EnumDecl, Expr, Ident, Name, NamespaceAlias, Specifiers, StaticAssert, StructDecl, TypeName,
+    Alias, Declaration, EnumDecl, Expr, Ident, Name, NamespaceAlias, ParamDecl, Specifiers, StaticAssert, StructDecl,
+    TypeName,
 };
 use crate::source::Span;
 
@@ -104,6 +105,32 @@ pub enum StmtKind {
     Continue,
     /// `return expr;`; a braced list is [`super::ExprKind::Braced`].
     Return(Option<Expr>),
+    /// `try { ... } catch (...) { ... }`
+    Try(Box<Try>),
+}
+
+/// `try body handlers`
+#[derive(Debug, Clone)]
+pub struct Try {
+    /// What may throw.
+    pub body: Compound,
+    /// A call of what the library makes ready for the handlers.
+    pub land: Expr,
+    /// A call of what the library does at the end of one.
+    pub done: Expr,
+    /// At least one.
+    pub handlers: Vec<Handler>,
+}
+
+/// `catch (declaration) body`
+#[derive(Debug, Clone)]
+pub struct Handler {
+    /// What it catches; `...` without.
+    pub param: Option<ParamDecl>,
+    /// What it does.
+    pub body: Compound,
+    /// The head: `catch (declaration)`.
+    pub span: Span,
 }
 
 /// `auto& [a, b] = e;`

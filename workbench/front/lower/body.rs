@@ -87,6 +87,10 @@ impl<'a> Lowerer<'a> {
         if self.f.side == Side::Kernel {
             self.launch_defaults(index);
         }
+        let lands = self.catches && side == Side::Host && known.is_none() && !self.f.b.func.library;
+        if lands {
+            self.begin_landing();
+        }
         if known.is_none() {
             if role == Role::Constructor {
                 self.member_initialisers(index, code.inits);
@@ -99,6 +103,9 @@ impl<'a> Lowerer<'a> {
                 self.destroy_members(index, code.body.span);
             }
             self.end_of_body(name, code.body);
+        }
+        if lands {
+            self.end_of_landings(code.body.span);
         }
         self.scopes.see_library(saw);
         self.depth = depth;

@@ -42,7 +42,8 @@ impl<'a> Lowerer<'a> {
     fn call_name(&mut self, name: &'a Name, f: &'a Expr, args: &'a [Expr], span: Span) -> Typed {
         let ident = name.last();
         let plain = name.parts.len() == 1 && !name.global;
-        if name.global && self.text(&ident) == crate::library::THROW && self.f.side != Side::Host {
+        let throws = [crate::library::THROW, crate::library::THROW_OBJECT].contains(&self.text(&ident));
+        if name.global && throws && self.f.side != Side::Host {
             let message = "exceptions are not supported in device code";
             self.report(
                 Diagnostic::error(Code::Unsupported, span, message).help("return an error code, or use `assert`"),

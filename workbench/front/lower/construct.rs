@@ -450,6 +450,7 @@ impl<'a> Lowerer<'a> {
                 let (base, offset) = layout.bases[b].clone();
                 if let Some(value) = self.init_value(&s.name.clone(), &base, &init.init) {
                     self.initialise(&at(&base, offset), &value, span);
+                    self.note_part(offset, &base);
                 }
             }
         }
@@ -459,6 +460,7 @@ impl<'a> Lowerer<'a> {
                 && !value.is_error()
             {
                 self.initialise(&at(base, *offset), &value, span);
+                self.note_part(*offset, base);
             }
         }
         for (i, field) in layout.fields.iter().enumerate() {
@@ -482,6 +484,7 @@ impl<'a> Lowerer<'a> {
                     self.initialise(&at(&address.ty.clone(), offset), &address, span);
                 } else if let Some(value) = self.init_value(&s.name.clone(), &ty, &inits[g].init) {
                     self.initialise(&at(&ty, offset), &value, span);
+                    self.note_part(offset, &ty);
                 }
             }
             if !given.is_empty() {
@@ -497,6 +500,7 @@ impl<'a> Lowerer<'a> {
             for (offset, value) in items {
                 if !value.is_error() {
                     self.initialise(&at(&value.ty.clone(), offset), &value, span);
+                    self.note_part(offset, &value.ty);
                 }
             }
         }
@@ -594,7 +598,7 @@ impl<'a> Lowerer<'a> {
                 if let Some(destructor) = self.class(s.id).destructor {
                     self.note_call(destructor, span);
                     let func = self.func_id(destructor);
-                    self.at(span).push(Stmt::Call { result: None, func, args: vec![ptr] });
+                    self.at(span).push(Stmt::Call { result: None, func, args: vec![ptr], raised: None });
                     return;
                 }
                 let Some(layout) = s.layout.get().cloned() else { return };

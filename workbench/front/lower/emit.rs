@@ -163,13 +163,16 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Whether a call ends the whole call of host code: those of the library that raise exceptions.
-    fn never_returns(&self, e: &Typed) -> bool {
+    pub(super) fn never_returns(&self, e: &Typed) -> bool {
         let Node::Call(index, _) = &e.node else {
             return matches!(e.node, Node::Service(crate::ir::Service::Raise, _));
         };
         let f = self.func(*index);
         self.in_library(f.span)
-            && matches!(self.interner.name(f.name), crate::library::THROW | "fail" | "fail_compare" | "fail_internal")
+            && matches!(
+                self.interner.name(f.name),
+                crate::library::THROW | crate::library::THROW_OBJECT | "fail" | "fail_compare" | "fail_internal"
+            )
     }
 
     /// The value in a place.

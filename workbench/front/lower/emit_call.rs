@@ -19,7 +19,7 @@ impl<'a> Lowerer<'a> {
                 let ty = e.ty.ir().filter(|_| wanted);
                 let b = self.at(span);
                 let result = ty.map(|ty| b.func.new_value(ty, span));
-                b.push(Stmt::Call { result, func, args });
+                self.push_call(result, func, args);
                 result
             }
             Node::Math(f, args) => {
@@ -45,7 +45,8 @@ impl<'a> Lowerer<'a> {
         let mut values: Vec<Value> = args.iter().map(|a| self.emit_argument(a)).collect();
         values.push(to);
         let func = self.func_id(*index);
-        self.at(e.span).push(Stmt::Call { result: None, func, args: values });
+        self.at(e.span);
+        self.push_call(None, func, values);
     }
 
     fn emit_intrinsic(&mut self, sig: &Sig, args: &[Typed], span: Span) -> Option<Value> {

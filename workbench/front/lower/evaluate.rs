@@ -229,7 +229,7 @@ impl<'m> Evaluator<'m> {
             Stmt::Break(label) => return Ok(Flow::Break(*label)),
             Stmt::Continue(label) => return Ok(Flow::Continue(*label)),
             Stmt::Return(value) => return Ok(Flow::Return(value.map_or(Val::Unset, |v| frame.values[v.index()]))),
-            Stmt::Call { result, func, args } => {
+            Stmt::Call { result, func, args, raised: None } => {
                 if !(self.allowed)(*func) {
                     let name = self.module.func(*func).name.clone();
                     return Err(Stop::NotConstant(format!("it calls `{name}`, which is not `constexpr`"), span));

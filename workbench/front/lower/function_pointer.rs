@@ -263,7 +263,7 @@ impl<'a> Lowerer<'a> {
                 Some((config, args)) if launches => {
                     b.push(Stmt::Launch { kernel: callee, config: *config, args: args.to_vec() });
                 }
-                _ => b.push(Stmt::Call { result, func: callee, args: args[1..].to_vec() }),
+                _ => b.push(Stmt::Call { result, func: callee, args: args[1..].to_vec(), raised: None }),
             }
             b.push(Stmt::Return(result));
             let body = b.close();

@@ -212,7 +212,8 @@ impl<'a> Lowerer<'a> {
                 let mut all = vec![self.emit_value(pointer)];
                 all.extend(config.into_iter().chain(args));
                 let func = self.func_id(*launcher);
-                self.at(span).push(Stmt::Call { result: None, func, args: all });
+                self.at(span);
+                self.push_call(None, func, all);
             }
         }
     }
@@ -232,6 +233,7 @@ impl<'a> Lowerer<'a> {
         // What a type is: the argument says which, and is not evaluated.
         let known = match (name, args) {
             ("is_class", [of]) => Some(of.ty.is_struct()),
+            ("is_derived", [of, base]) => Some(base.ty.as_struct().is_some_and(|b| of.ty.base_offset(b).is_some())),
             ("is_made_of", [made, of]) => Some(self.is_made_of(&made.ty.clone(), of)),
             _ => None,
         };
@@ -240,6 +242,12 @@ impl<'a> Lowerer<'a> {
             return Some(Typed::value(Ty::from(Num::Bool), span, Node::Const(constant)));
         }
         let service = Service::find(name)?;
+        let mut args = args.to_vec();
+        if let (Service::Thrown | Service::Embody, [object, _]) = (service, &args[..]) {
+            // With it goes what it may be caught as.
+            let types = object.ty.pointee().map(|ty| self.exception_types(ty)).unwrap_or_default();
+            args.push(super::expr::string(&types, span));
+        }
         let params = service.params();
         if !self.exactly(name, params.len(), args.len(), span) {
             return Some(Typed::error(span));

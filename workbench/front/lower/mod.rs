@@ -28,6 +28,7 @@ mod deduce;
 mod emit;
 mod emit_call;
 mod evaluate;
+mod exceptions;
 mod expr;
 mod find;
 mod fold;
@@ -131,13 +132,31 @@ enum Storage {
     Nowhere,
 }
 
-/// An object that goes at the end of its scope.
+/// What happens at the end of a scope.
 #[derive(Debug, Clone)]
 struct Cleanup {
-    slot: Slot,
-    ty: Ty,
-    /// Whether it was made, where that depends on the way to the end of the scope.
+    what: Cleaned,
+    /// Whether there is anything to do, where that depends on the way to the end of the scope.
     made: Option<Local>,
+}
+
+#[derive(Debug, Clone)]
+enum Cleaned {
+    /// The destructor of an object in a slot runs.
+    Object(Slot, Ty),
+    /// The destructor of a part of the object that is being made, at an offset: where an exception leaves its constructor.
+    Part(u32, Ty),
+    /// The handling of an exception is over: what is called then.
+    Handler(Box<Typed>),
+}
+
+/// Where exceptions go: out of the block of its label.
+struct Landing {
+    label: Label,
+    /// What is to be cleaned up there, in the order it was made.
+    made: Vec<Cleanup>,
+    /// Whether anything that can run goes there.
+    used: bool,
 }
 
 /// Where a scope began: so many objects there were before, and what was [`FuncState::scope_depth`].
@@ -297,6 +316,8 @@ struct FuncState<'a> {
     cleanups: Vec<Cleanup>,
     /// How many blocks were open where the innermost scope of them began.
     scope_depth: usize,
+    /// Where exceptions go, the innermost last. The first is the function's own.
+    landings: Vec<Landing>,
 }
 
 impl FuncState<'_> {
@@ -320,6 +341,7 @@ impl FuncState<'_> {
             result: 0,
             cleanups: Vec::new(),
             scope_depth: 1,
+            landings: Vec::new(),
         }
     }
 }
@@ -389,6 +411,8 @@ struct Lowerer<'a> {
     class_identities: HashMap<u32, Option<Identity>>,
     /// Whether the user's text may change what the library means; see [`identity`].
     adapts: bool,
+    /// Whether the text has handlers of exceptions.
+    catches: bool,
     templates: Vec<Template<'a>>,
     vectors: HashMap<&'static str, Rc<StructTy>>,
     /// Constants of enums: the enum's id, the name, the value.
@@ -444,6 +468,7 @@ pub fn lower(
 ) -> Module {
     let mut lowerer = Lowerer::new(library, unit, after.map(|(file, _)| file), sources, interner, diags);
     lowerer.adapts = lowerer.may_adapt(&unit.items);
+    lowerer.catches = lowerer.interner.contains(crate::library::LAND);
     lowerer.open_library();
     lowerer.declarations(&unit.items);
     after.into_iter().for_each(|(_, unit)| lowerer.declarations(&unit.items));
@@ -493,6 +518,7 @@ impl<'a> Lowerer<'a> {
             classes: Vec::new(),
             class_identities: HashMap::default(),
             adapts: false,
+            catches: false,
             templates: Vec::new(),
             vectors: HashMap::default(),
             enum_constants: Vec::new(),

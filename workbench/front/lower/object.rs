@@ -5,7 +5,7 @@
 
 use super::init::zero_const;
 use super::tree::{Node, Typed};
-use super::{Cleanup, Lowerer, ScopeMark};
+use super::{Cleaned, Cleanup, Lowerer, ScopeMark};
 use crate::front::types::{Kind, MAX_UNROLLED, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Const, Op, Scalar, Slot, Stmt, Stride, Type, Value};
 use crate::source::Span;
@@ -42,7 +42,8 @@ impl<'a> Lowerer<'a> {
                     values.push(value);
                 }
                 let func = self.func_id(*constructor);
-                self.at(span).push(Stmt::Call { result: None, func, args: values });
+                self.at(span);
+                self.push_call(None, func, values);
             }
             Node::Call(..) => self.emit_struct_call(e, to),
             Node::Conditional(parts) => {
@@ -315,16 +316,35 @@ impl<'a> Lowerer<'a> {
 
     /// Notes an object that was just made in a slot, and goes at the end of the innermost scope.
     pub(super) fn note_cleanup(&mut self, slot: Slot, ty: &Ty) {
+        self.note(Cleaned::Object(slot, ty.unqualified()));
+    }
+
+    /// Notes a part of the object being made, which goes when an exception leaves the constructor.
+    pub(super) fn note_part(&mut self, offset: u32, ty: &Ty) {
+        if !self.f.landings.is_empty() && self.needs_destructor(ty) {
+            self.note(Cleaned::Part(offset, ty.unqualified()));
+        }
+    }
+
+    /// Notes what happens at the end of the innermost scope, or when an exception leaves it.
+    pub(super) fn note(&mut self, what: Cleaned) {
         if !self.f.b.is_live() {
             return;
         }
-        let made = (self.f.b.depth() > self.f.scope_depth).then(|| {
+        let depends = self.f.b.depth() > self.f.scope_depth || !self.f.landings.is_empty();
+        let made = depends.then(|| {
             let flag = self.f.b.new_flag();
             let yes = self.f.b.constant(Const::Bool(true));
             self.f.b.push(Stmt::Set(flag, yes));
             flag
         });
-        self.f.cleanups.push(Cleanup { slot, ty: ty.unqualified(), made });
+        let cleanup = Cleanup { what, made };
+        if let Some(landing) = self.f.landings.last_mut() {
+            landing.made.push(cleanup.clone());
+        }
+        if !matches!(cleanup.what, Cleaned::Part(..)) {
+            self.f.cleanups.push(cleanup);
+        }
     }
 
     /// Runs the destructors of objects made since a mark, the last first; they stay noted.
@@ -333,23 +353,41 @@ impl<'a> Lowerer<'a> {
             return;
         }
         for i in (mark..self.f.cleanups.len()).rev() {
-            let Cleanup { slot, ty, made } = self.f.cleanups[i].clone();
-            let Some(made) = made else {
-                let ptr = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
-                self.destroy(ptr, &ty, span);
-                continue;
-            };
-            let b = self.at(span);
-            let cond = b.bind(Scalar::Bool, Op::Get(made));
-            b.open();
-            let ptr = b.bind(Type::Ptr, Op::SlotAddr(slot));
-            self.destroy(ptr, &ty, span);
-            let b = self.at(span);
-            let no = b.constant(Const::Bool(false));
-            b.push(Stmt::Set(made, no));
-            let then = b.close();
-            b.push(Stmt::If { cond, then, els: Block::default() });
+            let cleanup = self.f.cleanups[i].clone();
+            self.run_cleanup(&cleanup, span);
         }
+    }
+
+    /// Cleans up, if there is anything to do.
+    pub(super) fn run_cleanup(&mut self, cleanup: &Cleanup, span: Span) {
+        let Some(made) = cleanup.made else { return self.clean(&cleanup.what, span) };
+        let b = self.at(span);
+        let cond = b.bind(Scalar::Bool, Op::Get(made));
+        b.open();
+        let no = b.constant(Const::Bool(false));
+        b.push(Stmt::Set(made, no));
+        self.clean(&cleanup.what, span);
+        let then = self.f.b.close();
+        self.at(span).push(Stmt::If { cond, then, els: Block::default() });
+    }
+
+    fn clean(&mut self, what: &Cleaned, span: Span) {
+        // What a destructor throws ends the call, as it ends a process.
+        let landings = std::mem::take(&mut self.f.landings);
+        match what {
+            Cleaned::Object(slot, ty) => {
+                let ptr = self.at(span).bind(Type::Ptr, Op::SlotAddr(*slot));
+                self.destroy(ptr, ty, span);
+            }
+            Cleaned::Part(offset, ty) => {
+                if let Some(this) = self.f.this_value {
+                    let ptr = self.at(span).offset(this, i64::from(*offset), Stride::Bytes(1));
+                    self.destroy(ptr, ty, span);
+                }
+            }
+            Cleaned::Handler(done) => self.effect(done),
+        }
+        self.f.landings = landings;
     }
 
     /// The start of a scope of objects.

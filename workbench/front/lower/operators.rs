@@ -521,6 +521,14 @@ impl<'a> Lowerer<'a> {
         if cond.is_error() || a.is_error() || b.is_error() {
             return Typed::error(span);
         }
+        let (a, b) = match (a.ty.is_void(), b.ty.is_void()) {
+            (true, false) if self.never_returns(&a) => (thrown_as(a, &b), b),
+            (false, true) if self.never_returns(&b) => {
+                let b = thrown_as(b, &a);
+                (a, b)
+            }
+            _ => (a, b),
+        };
         let functions = matches!(a.ty.kind, Kind::Function(_)) || matches!(b.ty.kind, Kind::Function(_));
         let places = a.lvalue && b.lvalue && a.xvalue == b.xvalue;
         if places && a.ty == b.ty && !a.ty.is_array() && !functions && cond.constant().is_none() {
@@ -555,4 +563,21 @@ impl<'a> Lowerer<'a> {
             _ => Typed::value(ty, span, Node::Conditional(Box::new([cond, a, b]))),
         }
     }
+}
+
+/// A `throw`, which stands for whatever the other operand of `?:` is ([expr.cond]).
+fn thrown_as(thrown: Typed, other: &Typed) -> Typed {
+    let (ty, span) = (other.ty.clone(), thrown.span);
+    if other.lvalue {
+        let pointer = ty.clone().pointer();
+        let null = Typed::value(pointer.clone(), span, Node::Const(Const::Null));
+        let pointer = Typed::value(pointer, span, Node::Comma(Box::new(thrown), Box::new(null)));
+        return Typed { xvalue: other.xvalue, ..Typed::place(ty, span, Node::Deref(Box::new(pointer))) };
+    }
+    let nothing = match ty.is_struct() {
+        true => Node::Init([].into()),
+        false => Node::Const(super::init::zero_const(&ty)),
+    };
+    let nothing = Typed::value(ty.clone(), span, nothing);
+    Typed::value(ty, span, Node::Comma(Box::new(thrown), Box::new(nothing)))
 }

@@ -89,6 +89,7 @@ impl<'a> Lowerer<'a> {
                 self.scopes.close();
             }
             StmtKind::NamespaceAlias(alias) => self.namespace_alias(alias),
+            StmtKind::Try(whole) => self.try_stmt(whole, span),
         }
     }
 

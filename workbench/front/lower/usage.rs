@@ -101,6 +101,10 @@ impl Scan<'_> {
                 self.expr(e);
                 self.stmt(s);
             }
+            StmtKind::Try(whole) => {
+                whole.body.stmts.iter().for_each(|s| self.stmt(s));
+                whole.handlers.iter().flat_map(|h| &h.body.stmts).for_each(|s| self.stmt(s));
+            }
             StmtKind::Default(s) => self.stmt(s),
             StmtKind::For { init, cond, step, body } => {
                 if let Some(init) = init {

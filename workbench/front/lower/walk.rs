@@ -178,6 +178,13 @@ impl Walk<'_> {
                 self.expr(e);
                 self.stmt(s);
             }
+            StmtKind::Try(whole) => {
+                whole.body.stmts.iter().for_each(|s| self.stmt(s));
+                for handler in &whole.handlers {
+                    handler.param.iter().for_each(|p| self.ty(&p.ty));
+                    handler.body.stmts.iter().for_each(|s| self.stmt(s));
+                }
+            }
             StmtKind::Default(s) => self.stmt(s),
             StmtKind::For { init, cond, step, body } => {
                 if let Some(init) = init {

@@ -7,8 +7,8 @@ use super::types::{DeclSpecs, Untyped};
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Compound, Expr, ExprKind, FunctionDecl, FunctionKind, Init, MemberInit, ParamDecl, TemplateHead, TemplateParamKind,
-    TypeLayer, TypeName,
+    Compound, Expr, ExprKind, FunctionDecl, FunctionKind, Init, MemberInit, ParamDecl, Stmt, TemplateHead,
+    TemplateParamKind, TypeLayer, TypeName,
 };
 use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
 use crate::source::Span;
@@ -31,12 +31,8 @@ impl Parser<'_> {
 
     /// The body or the `;` of a function outside a struct.
     fn function_rest(&mut self, func: &mut FunctionDecl) -> PResult<bool> {
-        if matches!(self.kind(), T::LBrace | T::Colon) {
+        if matches!(self.kind(), T::LBrace | T::Colon | T::Keyword(K::Try)) {
             self.function_body(func)?;
-        } else if self.at_word(K::Try) {
-            self.exception_handling();
-            self.unit.skipped.insert(func.name.last().name);
-            return Ok(true);
         } else {
             self.expect_function_end()?;
         }
@@ -204,6 +200,18 @@ impl Parser<'_> {
                 }
             }
         }
+        if self.at_word(K::Try) {
+            if matches!(func.kind, FunctionKind::Constructor | FunctionKind::Destructor) {
+                let span = self.peek().span;
+                let text = "a `try` round the whole of a constructor or destructor is not supported";
+                return Err(self.unsupported(span, text, "write it in the body's braces"));
+            }
+            let start = self.peek().span;
+            let kind = self.try_statement()?;
+            let span = self.since(start);
+            func.body = Some(Compound { stmts: vec![Stmt { kind, span }], span });
+            return Ok(());
+        }
         if !self.at(T::LBrace) {
             return Err(self.expected("the body of the function"));
         }
@@ -306,7 +314,7 @@ impl Parser<'_> {
 
     /// parameter-declaration. Arrays become pointers to their elements, functions pointers to them.
     #[inline(never)]
-    fn parameter(&mut self) -> PResult<ParamDecl> {
+    pub(super) fn parameter(&mut self) -> PResult<ParamDecl> {
         let start = self.peek().span;
         // `S(S)` in `S` takes an `S`.
         let class = self.class.take();

@@ -12,6 +12,7 @@
 mod decl;
 mod declarator;
 mod enums;
+mod exceptions;
 mod expr;
 mod function;
 mod heap;

@@ -373,7 +373,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `throw x`: a call of what the library ends a call with.
+    /// `throw x`: a call of what the library ends a call with, or of what throws an object where the text has handlers.
     fn throw_expression(&mut self) -> PResult<Expr> {
         let start = self.bump().span;
         let nothing = matches!(self.peek().kind, T::Semi | T::RParen | T::Colon | T::Comma | T::RBrace);
@@ -383,11 +383,16 @@ impl Parser<'_> {
             let (value, height) = self.measured(Self::assignment_expr)?;
             (vec![value], height)
         };
-        self.call_of(&[crate::library::THROW], args, start, height)
+        let catches = self.interner.contains(crate::library::LAND);
+        let callee = match catches {
+            true => crate::library::THROW_OBJECT,
+            false => crate::library::THROW,
+        };
+        self.call_of(&[callee], args, start, height)
     }
 
     /// A call of a function of the library.
-    fn call_of(&mut self, path: &[&str], args: Vec<Expr>, start: Span, height: u32) -> PResult<Expr> {
+    pub(super) fn call_of(&mut self, path: &[&str], args: Vec<Expr>, start: Span, height: u32) -> PResult<Expr> {
         let part =
             |name: &&str| NamePart { ident: Ident { name: self.interner.intern(name), span: start }, args: None };
         let name = Name { global: true, parts: path.iter().map(part).collect(), span: start };

@@ -404,13 +404,9 @@ impl Parser<'_> {
         let func = self.function_head(templates, specs, declarator, target, start)?;
         let span = func.span;
         let body = self.pos;
-        let has_body = matches!(self.kind(), T::LBrace | T::Colon);
+        let has_body = matches!(self.kind(), T::LBrace | T::Colon | T::Keyword(K::Try));
         if has_body {
             self.skip_body();
-        } else if self.at_word(K::Try) {
-            self.exception_handling();
-            self.unit.skipped.insert(func.name.last().name);
-            return Ok(());
         } else {
             self.expect_function_end()?;
         }
@@ -430,7 +426,8 @@ impl Parser<'_> {
                     // A brace after a name initialises a member.
                     let inits = matches!(self.at_index(self.pos.saturating_sub(1)).kind, T::Ident | T::Gt | T::Shr);
                     self.skip_braces();
-                    if !inits {
+                    // The handlers of a `try` round all of it belong to the body.
+                    if !inits && !self.at_word(K::Catch) {
                         return;
                     }
                 }

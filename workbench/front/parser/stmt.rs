@@ -288,7 +288,8 @@ impl Parser<'_> {
                     self.skip_attributes();
                     return self.nested_by(2, Self::statement);
                 }
-                K::Goto | K::Try | K::Asm => {
+                K::Try => self.try_statement()?,
+                K::Goto | K::Asm => {
                     self.unsupported_statement(word);
                     return Ok(self.error_stmt(start.span));
                 }

@@ -70,25 +70,10 @@ impl Parser<'_> {
         let span = self.peek().span;
         let (text, help) = match word {
             K::Goto => ("`goto` is not supported", "write a loop with `break` and `continue`, or a flag"),
-            K::Asm => ("inline PTX is not supported", "write the operation in C++, or call CUDA's intrinsic for it"),
-            _ => {
-                self.exception_handling();
-                return;
-            }
+            _ => ("inline PTX is not supported", "write the operation in C++, or call CUDA's intrinsic for it"),
         };
         self.unsupported(span, text, help);
         self.skip_to_semi();
-    }
-
-    /// `try { ... } catch (...) { ... }`
-    pub(super) fn exception_handling(&mut self) {
-        let span = self.bump().span;
-        self.unsupported(span, "exceptions are not supported", "return an error code, or use `assert`");
-        self.skip_braces();
-        while self.eat_word(K::Catch) {
-            self.skip_brackets();
-            self.skip_braces();
-        }
     }
 
     /// An expression that starts with `typeid` and the like: skipped up to where it must end.

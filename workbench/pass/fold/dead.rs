@@ -91,6 +91,7 @@ impl Counts {
             Stmt::Set(l, _) => self.gets[l.index()] > 0,
             Stmt::If { then, els, .. } => !then.is_empty() || !els.is_empty(),
             Stmt::Scope { body, .. } => !body.is_empty(),
+            // What says whether it raised stays, read or not: the exception ends there.
             Stmt::Call { result, .. }
             | Stmt::Printf { result, .. }
             | Stmt::Atomic { result, .. }

@@ -1,7 +1,7 @@
 //! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind.
 
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
-use pyo3::exceptions::{PyOverflowError, PyUserWarning};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 use workbench::runtime::host::{DeviceTag, Export, Fill, HostTensor, Limits, Registration, Storage, Value, hollowly};
@@ -227,10 +227,7 @@ impl<'py> Given<'py> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (value, report) = result.map_err(|error| crate::kernel::failed(py, error, poll))?;
         output::write(py, &report.output, report.dropped)?;
-        for text in &report.warnings {
-            let text = std::ffi::CString::new(text.replace('\0', " "))?;
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
-        }
+        output::warn(py, &report.warnings)?;
         self.object(py, &value)
     }
 

@@ -226,7 +226,8 @@ pub fn finish(py: Python<'_>, result: runtime::Result<runtime::Report>, poll: Po
 /// Shows what a launch printed before it failed; the exception to raise.
 pub fn failed(py: Python<'_>, error: runtime::Error, poll: Poll) -> PyErr {
     if let runtime::Error::Fault(fault) = &error
-        && let Err(err) = output::write(py, &fault.output, fault.dropped)
+        && let Err(err) =
+            output::write(py, &fault.output, fault.dropped).and_then(|()| output::warn(py, &fault.warnings))
     {
         return err;
     }

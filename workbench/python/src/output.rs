@@ -1,5 +1,6 @@
 //! printf records to `sys.stdout`, so that they appear in the cell, in order with Python's own output.
 
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use workbench::runtime::PrintfRecord;
 use workbench::runtime::program::output_text;
@@ -14,6 +15,15 @@ pub fn write(py: Python<'_>, records: &[PrintfRecord], dropped: u64) -> PyResult
     // `sys.stdout` is None in a process without a console.
     if !stdout.is_none() {
         stdout.call_method1("write", (text,))?;
+    }
+    Ok(())
+}
+
+/// Emits what host code warned of.
+pub fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
+    for text in warnings {
+        let text = std::ffi::CString::new(text.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
+use super::exceptions::{Exceptions, Object, STANDARD};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
@@ -104,6 +105,8 @@ pub(super) struct State {
     pub device: DeviceTag,
     /// Launches that could not begin.
     refusals: Refusals,
+    /// What was thrown and caught.
+    exceptions: Exceptions,
     /// What Neuron's dialect knows.
     neuron: Neuron,
     /// What the program keeps between calls.
@@ -141,6 +144,7 @@ impl<'p> Call<'p> {
             function: function.to_owned(),
             device,
             refusals: Refusals::default(),
+            exceptions: Exceptions::default(),
             neuron: Neuron::default(),
             notes: program.notes().clone(),
         };
@@ -219,6 +223,10 @@ impl Host for Call<'_> {
         state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
     }
 
+    fn catch(&self, exception: RawFault) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).exceptions.catch(exception);
+    }
+
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal> {
         if self.limits.shapes_only {
             return Ok(Outcome { output: Vec::new(), dropped: 0, fault: None });
@@ -267,6 +275,12 @@ impl Operands<'_> {
             Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
             _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),
         }
+    }
+
+    /// An exception's object, its destructor, what it may be caught as.
+    fn object(&self) -> Answer<Object> {
+        let [at, destroyer] = [0, 1].map(|i| self.memory(i).ptr as u64);
+        Ok(Object { at, destroyer, types: self.text(2)? })
     }
 
     /// A text that ends in a zero byte.
@@ -616,8 +630,33 @@ impl State {
             Service::Raise => {
                 let parts = self.take(given.int(1))?;
                 let message: String = parts.iter().map(Value::to_string).collect();
-                let exception = usize::try_from(given.int(0)).ok().and_then(|i| Exception::ALL.get(i));
+                self.exceptions.raise(given.int(0));
+                let exception = usize::try_from(given.int(0) % STANDARD).ok().and_then(|i| Exception::ALL.get(i));
                 Err((exception.copied().unwrap_or(Exception::Runtime), message))
+            }
+            Service::Thrown => {
+                self.exceptions.throw(given.object()?);
+                Ok(Reply::Nothing)
+            }
+            Service::Embody => {
+                self.exceptions.embody(given.object()?);
+                Ok(Reply::Nothing)
+            }
+            Service::CaughtKind => int(self.exceptions.kind()),
+            Service::CaughtText => self.push(Value::Text(self.exceptions.text())),
+            Service::CaughtAs => Ok(Reply::Address(self.exceptions.caught_as(&given.text(0)?).unwrap_or(0))),
+            Service::BeginCatch => {
+                self.exceptions.begin();
+                Ok(Reply::Nothing)
+            }
+            Service::EndCatch => Ok(Reply::Address(self.exceptions.end())),
+            Service::Destroyer => Ok(Reply::Address(self.exceptions.destroyer())),
+            Service::Rethrow => Ok(Reply::Again(Box::new(self.exceptions.rethrow()?))),
+            Service::Resume => Ok(Reply::Again(Box::new(self.exceptions.resume()?))),
+            Service::Depth => int(self.stack.len() as i64),
+            Service::Land => {
+                self.stack.truncate(given.int(0) as usize);
+                Ok(Reply::Nothing)
             }
             Service::Retain => {
                 let handle = given.int(0);

@@ -6,6 +6,7 @@
 
 mod array;
 mod call;
+mod exceptions;
 mod export;
 mod format;
 mod neuron;

@@ -444,6 +444,33 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.seal_block(ok);
     }
 
+    /// Goes on where `status` is not zero for an exception, which is in flight then; otherwise leaves. Gives whether it was one.
+    fn catch_if(
+        &mut self,
+        status: clif::Value,
+        frames: clif::Value,
+        from_library: bool,
+        span: Span,
+    ) -> Result<clif::Value> {
+        let (cold, ok) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(status, cold, &[], ok, &[]);
+        self.b.switch_to_block(cold);
+        self.b.seal_block(cold);
+        if from_library {
+            let site = self.new_site(span, SiteKind::Call);
+            let site = self.int(types::I64, site);
+            self.call_host(HostFn::Relocate, &[self.ctx, site])?;
+        }
+        let caught = self.call_host(HostFn::Catch, &[self.ctx, frames])?[0];
+        let stop = self.exit().stop;
+        self.b.ins().brif(caught, ok, &[], stop, &[]);
+        self.b.switch_to_block(ok);
+        self.b.seal_block(ok);
+        let zero = self.int(types::I32, 0);
+        Ok(self.b.ins().icmp(clif::condcodes::IntCC::NotEqual, status, zero))
+    }
+
     /// Where one more fault or stop goes.
     fn exit(&mut self) -> Exits {
         match self.exits.last_mut() {

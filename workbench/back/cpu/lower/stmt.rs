@@ -84,7 +84,7 @@ impl FuncLower<'_, '_> {
                 Ok(false)
             }
             Stmt::Return(value) => self.lower_return(*value, span),
-            Stmt::Call { result, func, args } => self.lower_call(*result, *func, args, span),
+            Stmt::Call { result, func, args, raised } => self.lower_call(*result, *func, args, *raised, span),
             Stmt::Printf { result, format, args } => self.lower_printf(*result, format.index(), args, span),
             Stmt::Assert { cond, message } => {
                 let cond = self.scalar(*cond)?;
@@ -353,7 +353,14 @@ impl FuncLower<'_, '_> {
         Ok(false)
     }
 
-    fn lower_call(&mut self, result: Option<Value>, func: FuncId, args: &[Value], span: Span) -> Result<bool> {
+    fn lower_call(
+        &mut self,
+        result: Option<Value>,
+        func: FuncId,
+        args: &[Value],
+        raised: Option<Value>,
+        span: Span,
+    ) -> Result<bool> {
         let callee = self.callee(func, span)?;
         let target = self.m.module.func(func);
         if target.params.len() != args.len() {
@@ -375,9 +382,14 @@ impl FuncLower<'_, '_> {
             }
         }
         self.store_budget();
+        let frames = raised.map(|_| self.b.ins().load(types::I64, trusted(), self.ctx, Field::FRAMES));
         let results = self.call(callee, &given);
         self.reload_budget();
-        if target.library && target.kind.is_host() && !self.func.library {
+        let from_library = target.library && target.kind.is_host() && !self.func.library;
+        if let (Some(raised), Some(frames)) = (raised, frames) {
+            let caught = self.catch_if(results[0], frames, from_library, span)?;
+            self.define(raised, Val::Scalar(caught))?;
+        } else if from_library {
             self.stop_here_if(results[0], span);
         } else {
             self.stop_if(results[0]);

@@ -122,7 +122,7 @@ fn the_array_of_a_function_that_returned_is_gone() {
     let leak = b.done();
     let mut b = Build::kernel("k");
     let p = b.func.new_value(Type::Ptr, place(0));
-    b.stmt(Stmt::Call { result: Some(p), func: FuncId::new(1), args: vec![] });
+    b.stmt(Stmt::Call { result: Some(p), func: FuncId::new(1), args: vec![], raised: None });
     b.load(p, Scalar::I32);
     let code = compile(vec![b.done(), leak]);
     assert_eq!(fault_of(launch(&code, 1, 1, &[])).kind, FaultKind::DanglingPointer);
@@ -173,7 +173,7 @@ fn a_fault_in_a_called_function_names_the_kernels_buffer() {
     let x = b.ptr("x", Scalar::F32);
     let i = b.global_index();
     let v = b.func.new_value(Scalar::F32.into(), place(0));
-    b.stmt(Stmt::Call { result: Some(v), func: FuncId::new(1), args: vec![x, i] });
+    b.stmt(Stmt::Call { result: Some(v), func: FuncId::new(1), args: vec![x, i], raised: None });
     let code = compile(vec![b.done(), get]);
     let mut x = [0f32; 5];
     let fault = fault_of(launch(&code, 2, 3, &[buffer(&mut x)]));
@@ -236,7 +236,7 @@ pub(super) fn endless_recursion() -> Vec<Function> {
     let n = b.scalar("n", Scalar::I32);
     let zero = b.i32(0);
     let go = b.cmp(CompareOp::Ne, n, zero);
-    b.when(go, |b| b.stmt(Stmt::Call { result: None, func: FuncId::new(1), args: vec![n] }));
+    b.when(go, |b| b.stmt(Stmt::Call { result: None, func: FuncId::new(1), args: vec![n], raised: None }));
     let kernel = b.done();
     let mut b = Build::new("f", FuncKind::Device);
     let n = b.scalar("n", Scalar::I32);
@@ -244,7 +244,7 @@ pub(super) fn endless_recursion() -> Vec<Function> {
     b.store(a, n);
     let one = b.i32(1);
     let next = b.bin(BinaryOp::Add, n, one);
-    b.stmt(Stmt::Call { result: None, func: FuncId::new(1), args: vec![next] });
+    b.stmt(Stmt::Call { result: None, func: FuncId::new(1), args: vec![next], raised: None });
     vec![kernel, b.done()]
 }
 
@@ -271,9 +271,9 @@ fn a_barrier_in_a_function_that_calls_itself_is_a_diagnostic() {
     let span = place(0);
     let mut inner = Function::new("inner", FuncKind::Device, span);
     inner.body.push(Stmt::Barrier(Scope::Block), span);
-    inner.body.push(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] }, span);
+    inner.body.push(Stmt::Call { result: None, func: FuncId::new(0), args: vec![], raised: None }, span);
     let mut b = Build::kernel("barrier");
-    b.stmt(Stmt::Call { result: None, func: FuncId::new(0), args: vec![] });
+    b.stmt(Stmt::Call { result: None, func: FuncId::new(0), args: vec![], raised: None });
     let diags =
         super::super::Code::compile(&module(vec![inner, b.done()]), None, Tier::Both).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::Unsupported);
@@ -290,7 +290,7 @@ fn ir_that_breaks_the_rules_is_a_diagnostic() {
     let mut stray = Build::kernel("stray");
     stray.stmt(Stmt::Break(Label::new(3)));
     let mut missing = Build::kernel("missing");
-    missing.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![] });
+    missing.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![], raised: None });
     for b in [undefined, stray, missing] {
         let diags = super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both).err().expect("a diagnostic");
         assert_eq!(diags[0].code, crate::diagnostic::Code::BadIr);

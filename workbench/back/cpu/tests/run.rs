@@ -82,7 +82,7 @@ fn indices(through_call: bool) -> Vec<Function> {
         helper.stmt(Stmt::Return(Some(index)));
         functions.push(helper.done());
         let result = b.func.new_value(Scalar::U32.into(), place(0));
-        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(1), args: vec![] });
+        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(1), args: vec![], raised: None });
         result
     } else {
         linear(&mut b)
@@ -118,7 +118,7 @@ fn fib() -> Vec<Function> {
     for by in [one, two] {
         let less = b.bin(BinaryOp::Sub, n, by);
         let result = b.func.new_value(Scalar::I32.into(), place(0));
-        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![less] });
+        b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![less], raised: None });
         parts.push(result);
     }
     let sum = b.bin(BinaryOp::Add, parts[0], parts[1]);
@@ -129,7 +129,7 @@ fn fib() -> Vec<Function> {
     b.func.ret = Some(Scalar::I32.into());
     let n = b.scalar("n", Scalar::I32);
     let result = b.func.new_value(Scalar::I32.into(), place(0));
-    b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![n] });
+    b.stmt(Stmt::Call { result: Some(result), func: FuncId::new(0), args: vec![n], raised: None });
     let negated = b.op(Scalar::I32, Op::Unary(UnaryOp::Neg, result));
     b.stmt(Stmt::Return(Some(negated)));
     vec![device, b.done()]

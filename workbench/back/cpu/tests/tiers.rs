@@ -93,7 +93,7 @@ fn what_calls_itself_has_one_tier() {
 fn large_frames_that_call_one_another_have_one_tier() {
     let chain = |bytes: u32| {
         let call = |b: &mut Build, callee| {
-            b.stmt(Stmt::Call { result: None, func: FuncId::new(callee), args: vec![] });
+            b.stmt(Stmt::Call { result: None, func: FuncId::new(callee), args: vec![], raised: None });
         };
         let mut kernel = Build::kernel("k");
         let y = kernel.ptr("y", Scalar::F32);

@@ -291,6 +291,13 @@ impl Dump<'_> {
             StmtKind::Break => "break".to_owned(),
             StmtKind::Continue => "continue".to_owned(),
             StmtKind::Return(e) => format!("(return {})", optional(e)),
+            StmtKind::Try(whole) => {
+                let handler = |h: &Handler| {
+                    let caught = h.param.as_ref().map_or("(...)".to_owned(), |p| self.params(std::slice::from_ref(p)));
+                    format!("(catch {} {})", caught.trim_start(), self.compound(&h.body))
+                };
+                format!("(try {} {})", self.compound(&whole.body), self.list(&whole.handlers, handler))
+            }
         }
     }
 

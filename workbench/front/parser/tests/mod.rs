@@ -186,6 +186,11 @@ fn statements() {
         ("switch (int x = a; x) { default: ; }", "{ (var (x int a)) (switch x { (default ;) }) }"),
         ("return; return a + 1;", "(return _) (return (Add a 1))"),
         ("[[maybe_unused]] int x; [[fallthrough]];", "(var (x int)) ;"),
+        (
+            "try { a; } catch (const float4 &e) { e; } catch (int) { } catch (...) { throw; }",
+            "(try { a } (catch (e const-float4&) { e }) (catch (_ int) {  }) (catch (...) { (call ::__wb_throw_object ) }))",
+        ),
+        ("if (a) try { } catch (int *p) { p; } else b;", "(if a (try {  } (catch (p int*) { p })) b)"),
     ] {
         assert_eq!(body(text), expected, "{text}");
     }

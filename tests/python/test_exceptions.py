@@ -1,0 +1,220 @@
+"""Exceptions of host code: what is caught, what is destroyed and when, as the system's C++ compiler has it; what goes on to Python; what is
+no exception; mistakes."""
+
+import functools
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+CASES = (pathlib.Path(__file__).parent / "exceptions" / "cases.cpp").read_text()
+NAMES = re.findall(r"^//: (\w+)$", CASES, re.MULTILINE)
+
+WRAPPER = "Log run_{0}() {{\n    Log log;\n    {0}(log);\n    return log;\n}}\n"
+
+
+@functools.cache
+def compiled(folder):
+    """What each case logs, compiled by the system's compiler."""
+    main = "".join(f'    puts(": {n}");\n    {{ Log log; {n}(log); for (auto& s : log) puts(s.c_str()); }}\n' for n in NAMES)
+    source = pathlib.Path(folder) / "cases.cpp"
+    source.write_text(f"#include <cstdio>\n{CASES}\nint main() {{\n{main}}}\n")
+    subprocess.run(["g++", "-std=c++17", "-O1", "-w", "-o", source.with_suffix(""), source], check=True)
+    output = subprocess.run([source.with_suffix("")], check=True, capture_output=True, text=True).stdout
+    logs = {}
+    for line in output.splitlines():
+        if line.startswith(": "):
+            current = logs[line[2:]] = []
+        else:
+            current.append(line)
+    return logs
+
+
+@functools.cache
+def ours():
+    wrappers = "".join(WRAPPER.format(name) for name in NAMES)
+    return wb.load_inline("cases", f"#include <torch/extension.h>\n{CASES}\n{wrappers}", functions=[f"run_{n}" for n in NAMES])
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    return compiled(str(tmp_path_factory.mktemp("exceptions")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_as_the_systems_compiler_has_it(name, expected):
+    assert getattr(ours(), f"run_{name}")() == expected[name]
+    # And once more, with what the first call has left.
+    assert getattr(ours(), f"run_{name}")() == expected[name]
+
+
+def module(text, *functions):
+    return wb.load_inline("exceptions", "#include <torch/extension.h>\n" + text, functions=list(functions))
+
+
+CATCH_ALL = """
+void fault(int64_t);
+int64_t tried(int64_t how) {
+    try {
+        fault(how);
+    } catch (...) {
+        return 1;
+    }
+    return 0;
+}
+"""
+
+
+def test_what_is_not_caught_goes_on_to_python_with_its_place():
+    m = module(
+        """
+struct Own { int n; };
+struct Mine : std::out_of_range { using std::out_of_range::out_of_range; };
+static void deep(int64_t how) {
+    if (how == 0) throw std::invalid_argument("bad value");
+    if (how == 1) throw Own{3};
+    if (how == 2) throw Mine("mine");
+    TORCH_CHECK_INDEX(how != 3, "index ", how);
+    TORCH_CHECK(how != 4, "checked ", how);
+}
+void f(int64_t how) {
+    std::vector<int64_t> kept(how);
+    try {
+        deep(how);
+    } catch (const std::bad_alloc&) {
+    }
+}
+void again(int64_t how) {
+    try {
+        f(how);
+    } catch (...) {
+        throw;
+    }
+}
+""",
+        "f",
+        "again",
+    )
+    for function in (m.f, m.again):
+        for how, kind, text, line in [
+            (0, ValueError, "bad value", 6),
+            (1, RuntimeError, "unknown exception", 7),
+            (2, IndexError, "mine", 8),
+            (3, IndexError, "index 3", 9),
+            (4, RuntimeError, "checked 4", 10),
+        ]:
+            with pytest.raises(kind, match=text) as caught:
+                function(how)
+            # The place is where it was thrown, not where it went on.
+            assert f"main.cpp:{line}:" in str(caught.value)
+        assert function(5) is None
+
+
+def test_faults_are_no_exceptions():
+    m = module(
+        CATCH_ALL
+        + """
+#include <cuda_runtime.h>
+__global__ void wild(float* x) { x[1000000] = 1; }
+static int64_t endless(int64_t n) { return n < 0 ? 0 : endless(n + 1) + 1; }
+void fault(int64_t how) {
+    std::vector<int> v(3);
+    int* null = nullptr;
+    if (how == 0) v.data()[70] = 1;
+    if (how == 1) *null = 1;
+    if (how == 2) v[0] = 1 / (int)(how - 2);
+    if (how == 3) assert(how == 2);
+    if (how == 4) endless(0);
+    if (how == 5) wild<<<1, 1>>>(torch::zeros({4}, torch::kCUDA).data_ptr<float>());
+    if (how == 6) throw 1;
+}
+""",
+        "tried",
+    )
+    for how in range(6):
+        with pytest.raises(wb.KernelFault):
+            m.tried(how)
+        assert m.tried(6) == 1
+        assert m.tried(7) == 0
+
+
+def test_an_interrupt_is_no_exception():
+    text = "#include <torch/extension.h>\n" + CATCH_ALL + "void fault(int64_t how) { while (how) { } }"
+    code = f'''
+import signal, threading, workbench as wb
+m = wb.load_inline("endless", {text!r}, functions=["tried"])
+threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+try:
+    m.tried(1)
+except KeyboardInterrupt:
+    print("interrupted")
+print(m.tried(0))
+'''
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["interrupted", "0"], done.stderr
+
+
+def test_tensors_made_before_and_after():
+    m = module(
+        """
+torch::Tensor first_that_works(std::vector<torch::Tensor> all, torch::Tensor by) {
+    for (auto& one : all) {
+        try {
+            auto twice = one + one;
+            return torch::mm(twice, by);
+        } catch (const c10::Error& e) {
+            TORCH_WARN("skipped: ", e.what());
+        }
+    }
+    throw std::runtime_error("none works");
+}
+""",
+        "first_that_works",
+    )
+    rng = np.random.default_rng(3)
+    a, b, by = (rng.standard_normal(s).astype(np.float32) for s in ((3, 4), (5, 2), (2, 6)))
+    with pytest.warns(UserWarning, match="skipped: mat1 and mat2 shapes cannot be multiplied"):
+        result = m.first_that_works([a, b], by)
+    # Sums of two products, each rounded once, of numbers below 10.
+    np.testing.assert_allclose(result, 2 * b.astype(np.float64) @ by, atol=1e-5)
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="none works"):
+        m.first_that_works([a, a], by)
+
+
+@pytest.mark.parametrize(
+    "text, message, line",
+    [
+        ("void f() { try { } }", "`try` needs a `catch`", 2),
+        ("void f() { try { } catch (...) { } catch (int) { } }", "never reached", 2),
+        ("void f() { try { } catch (Unknown& e) { } }", "Unknown", 2),
+        ("void f() { try { } catch (auto e) { } }", "auto", 2),
+        ("void f() { try { } catch (int e) { e.x(); } }", "`int`", 2),
+        ("void f() { try { } catch (int e = 3) { } }", "no value of its own", 2),
+        ("struct S;\nvoid f() { try { } catch (S& e) { } }", "S", 3),
+        ("void f() { try { } catch (void) { } }", "type", 2),
+        ("void f() { try { } catch int e { } }", "`(`", 2),
+        ("void f() { try int x; catch (...) { } }", "`{`", 2),
+        ("void f() { catch (...) { } }", "catch", 2),
+        ("struct S { int x; S() try : x(1) { } catch (...) { } };\nvoid f() { S s; }", "constructor", 2),
+        ("__global__ void k(int* x) { try { *x = 1; } catch (...) { } }\nvoid f() { }", "device code", 2),
+        ("__device__ int d() { throw 1; }\nvoid f() { try { } catch (...) { } }", "device code", 2),
+        ("void f() { try { int y = 1; } catch (...) { int z = y; } }", "`y`", 2),
+    ],
+)
+def test_mistakes(text, message, line):
+    with pytest.raises(wb.CompileError) as caught:
+        module(text, "f")
+    assert message in str(caught.value), caught.value
+    assert f"main.cpp:{line}:" in str(caught.value), caught.value
+    assert module("int64_t f() { try { throw 3; } catch (int x) { return x; } }", "f").f() == 3
+
+
+def test_warnings_come_before_what_a_call_ends_in():
+    m = module('void f() { TORCH_WARN("careful"); throw std::runtime_error("end"); }', "f")
+    with pytest.warns(UserWarning, match="careful"), pytest.raises(RuntimeError, match="end"):
+        m.f()

@@ -1,0 +1,133 @@
+//! Exceptions that host code throws and catches. One is *in flight* from where it was caught until a handler takes it or it goes on, and
+//! *handled* from then to the end of the handler. Both nest: destructors that run meanwhile, and handlers, may have their own.
+
+use super::array::Answer;
+use crate::back::{Exception, FaultKind, RawFault};
+
+/// What is added to the number of an exception that the standard library raises, where torch has one of its own by that number.
+pub const STANDARD: i64 = 16;
+
+/// The object of an exception.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// Where it is.
+    pub at: u64,
+    /// The address of the function that destroys it.
+    pub destroyer: u64,
+    /// What it may be caught as: a line each, the offset of that base and its key.
+    pub types: String,
+}
+
+#[derive(Debug)]
+struct Thrown {
+    fault: RawFault,
+    object: Option<Object>,
+    is_standard: bool,
+}
+
+/// The exceptions of a call.
+#[derive(Debug, Default)]
+pub struct Exceptions {
+    /// What is raised next has that.
+    next: Option<Object>,
+    next_is_standard: bool,
+    flying: Vec<Thrown>,
+    handled: Vec<Thrown>,
+    /// What destroys the object of the last whose handler was done.
+    destroyer: u64,
+}
+
+fn nothing(what: &str) -> (Exception, String) {
+    (Exception::Runtime, format!("std::terminate: {what}"))
+}
+
+impl Exceptions {
+    /// What is raised next has that object.
+    pub fn throw(&mut self, object: Object) {
+        self.next = Some(object);
+    }
+
+    /// Notes what is raised now: the number.
+    pub fn raise(&mut self, number: i64) {
+        self.next_is_standard = number >= STANDARD;
+    }
+
+    /// One is in flight.
+    pub fn catch(&mut self, fault: RawFault) {
+        let (object, is_standard) = (self.next.take(), std::mem::take(&mut self.next_is_standard));
+        self.flying.push(Thrown { fault, object, is_standard });
+    }
+
+    /// Gives the one in flight its object.
+    pub fn embody(&mut self, object: Object) {
+        if let Some(last) = self.flying.last_mut() {
+            last.object = Some(object);
+        }
+    }
+
+    /// What the one in flight was raised by; -1 where it has an object.
+    pub fn kind(&self) -> i64 {
+        match self.flying.last() {
+            Some(Thrown { object: None, is_standard, fault: RawFault { kind: FaultKind::Raised(exception), .. } }) => {
+                let number = Exception::ALL.iter().position(|e| e == exception).unwrap_or(0) as i64;
+                number + if *is_standard { STANDARD } else { 0 }
+            }
+            _ => -1,
+        }
+    }
+
+    /// The message of the one in flight.
+    pub fn text(&self) -> String {
+        self.flying.last().map(|thrown| thrown.fault.detail.clone()).unwrap_or_default()
+    }
+
+    /// Its object as what a key tells.
+    pub fn caught_as(&self, key: &str) -> Option<u64> {
+        let object = self.flying.last()?.object.as_ref()?;
+        object.types.lines().find_map(|line| {
+            let (offset, other) = line.split_once(' ')?;
+            if other == key { Some(object.at + offset.parse::<u64>().ok()?) } else { None }
+        })
+    }
+
+    /// A handler takes the one in flight.
+    pub fn begin(&mut self) {
+        self.handled.extend(self.flying.pop());
+    }
+
+    /// The handler is done. Gives the object, where nobody has it any more.
+    pub fn end(&mut self) -> u64 {
+        let Some(Thrown { object: Some(object), .. }) = self.handled.pop() else { return 0 };
+        let all = self.flying.iter().chain(&self.handled).filter_map(|thrown| thrown.object.as_ref());
+        if all.chain(&self.next).any(|other| other.at == object.at) {
+            return 0;
+        }
+        self.destroyer = object.destroyer;
+        object.at
+    }
+
+    /// What destroys that object.
+    pub fn destroyer(&self) -> u64 {
+        self.destroyer
+    }
+
+    /// The one being handled is raised again.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn rethrow(&mut self) -> Answer<RawFault> {
+        let last = self.handled.last().ok_or_else(|| nothing("`throw` without anything to throw"))?;
+        (self.next, self.next_is_standard) = (last.object.clone(), last.is_standard);
+        Ok(last.fault.clone())
+    }
+
+    /// The one in flight goes on.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn resume(&mut self) -> Answer<RawFault> {
+        let last = self.flying.pop().ok_or_else(|| nothing("no exception is in flight"))?;
+        (self.next, self.next_is_standard) = (last.object, last.is_standard);
+        Ok(last.fault)
+    }
+}
