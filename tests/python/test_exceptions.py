@@ -1,9 +1,6 @@
-"""Exceptions of host code: what is caught, what is destroyed and when, as the system's C++ compiler has it; what goes on to Python; what is
-no exception; mistakes."""
+"""Exceptions of host code: what goes on to Python, what is no exception, mistakes. What is caught and destroyed, and when, is in
+`test_plain_cpp.py`."""
 
-import functools
-import pathlib
-import re
 import subprocess
 import sys
 
@@ -11,46 +8,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-
-CASES = (pathlib.Path(__file__).parent / "exceptions" / "cases.cpp").read_text()
-NAMES = re.findall(r"^//: (\w+)$", CASES, re.MULTILINE)
-
-WRAPPER = "Log run_{0}() {{\n    Log log;\n    {0}(log);\n    return log;\n}}\n"
-
-
-@functools.cache
-def compiled(folder):
-    """What each case logs, compiled by the system's compiler."""
-    main = "".join(f'    puts(": {n}");\n    {{ Log log; {n}(log); for (auto& s : log) puts(s.c_str()); }}\n' for n in NAMES)
-    source = pathlib.Path(folder) / "cases.cpp"
-    source.write_text(f"#include <cstdio>\n{CASES}\nint main() {{\n{main}}}\n")
-    subprocess.run(["g++", "-std=c++17", "-O1", "-w", "-o", source.with_suffix(""), source], check=True)
-    output = subprocess.run([source.with_suffix("")], check=True, capture_output=True, text=True).stdout
-    logs = {}
-    for line in output.splitlines():
-        if line.startswith(": "):
-            current = logs[line[2:]] = []
-        else:
-            current.append(line)
-    return logs
-
-
-@functools.cache
-def ours():
-    wrappers = "".join(WRAPPER.format(name) for name in NAMES)
-    return wb.load_inline("cases", f"#include <torch/extension.h>\n{CASES}\n{wrappers}", functions=[f"run_{n}" for n in NAMES])
-
-
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    return compiled(str(tmp_path_factory.mktemp("exceptions")))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_as_the_systems_compiler_has_it(name, expected):
-    assert getattr(ours(), f"run_{name}")() == expected[name]
-    # And once more, with what the first call has left.
-    assert getattr(ours(), f"run_{name}")() == expected[name]
 
 
 def module(text, *functions):
@@ -190,6 +147,7 @@ torch::Tensor first_that_works(std::vector<torch::Tensor> all, torch::Tensor by)
     "text, message, line",
     [
         ("void f() { try { } }", "`try` needs a `catch`", 2),
+        ("void g() { }\nint64_t f() try { return 1; }", "`try` needs a `catch`", 3),
         ("void f() { try { } catch (...) { } catch (int) { } }", "never reached", 2),
         ("void f() { try { } catch (Unknown& e) { } }", "Unknown", 2),
         ("void f() { try { } catch (auto e) { } }", "auto", 2),
@@ -218,3 +176,42 @@ def test_warnings_come_before_what_a_call_ends_in():
     m = module('void f() { TORCH_WARN("careful"); throw std::runtime_error("end"); }', "f")
     with pytest.warns(UserWarning, match="careful"), pytest.raises(RuntimeError, match="end"):
         m.f()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("std::abort();", "abort"),
+        ("exit(3);", "exit"),
+        ("std::terminate();", "terminate"),
+        ("throw;", "without anything to throw"),
+    ],
+)
+def test_the_end_of_a_process_ends_the_call(text, message):
+    m = module(CATCH_ALL + "void fault(int64_t how) { if (how) { " + text + " } }", "tried")
+    with pytest.raises(RuntimeError, match=message):
+        m.tried(1)
+    assert m.tried(0) == 0
+
+
+def test_many_exceptions_of_the_library_leave_nothing_behind():
+    m = module(
+        """
+int64_t many(int64_t n) {
+    int64_t caught = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        try {
+            if (i % 3 == 0) std::stoi("x");
+            if (i % 3 == 1) TORCH_CHECK(false, "number ", i);
+            throw std::runtime_error("own");
+        } catch (const std::exception&) {
+            ++caught;
+        }
+    }
+    return caught;
+}
+""",
+        "many",
+    )
+    # More than a call may have allocations.
+    assert m.many(400_000) == 400_000

@@ -882,3 +882,9 @@ def test_the_bias_of_a_convolution_has_an_element_for_each_channel():
 def test_a_size_of_a_list_in_a_schema_is_bounded():
     with pytest.raises(wb.ArgumentError, match="a list of more than 1024 elements"):
         wb.load_inline("sizes", 'TORCH_LIBRARY(sizes_lab, m) { m.def("k(Tensor x, int[4294967295] n) -> Tensor"); }')
+
+
+def test_unsigned_results_of_64_bits_are_positive():
+    m = module("uint64_t f(int64_t x) { return (uint64_t)x; } std::vector<size_t> g() { return {1, (size_t)-1}; }", "f", "g")
+    assert m.f(-1) == 2**64 - 1 and m.f(5) == 5
+    assert m.g() == [1, 2**64 - 1]

@@ -435,7 +435,7 @@ public:
     R operator()(A... args) const {
         if (object_ == nullptr) {
             __wb_push_c_string("bad_function_call");
-            __wb_raise(16, 1);
+            __wb_raise(64, 1);
         }
         return call_(object_, args...);
     }

@@ -89,8 +89,12 @@ public:
     void reserve(size_t wanted) {
         if (wanted <= capacity_) return;
         if (wanted > ((size_t)1 << 40) / sizeof(T)) {
-            __wb_push_c_string("vector::_M_default_append: a vector of more than memory holds");
-            __wb_raise(17, 1);
+            if (wanted > ((size_t)1 << 63) / sizeof(T)) {
+                __wb_push_c_string("vector: a size of more than max_size()");
+                __wb_raise(81, 1);
+            }
+            __wb_push_c_string("vector: more than memory holds");
+            __wb_raise(21, 1);
         }
         T* fresh = (T*)__wb_alloc(wanted * sizeof(T));
         if (size_ > 0) __builtin_memcpy((void*)fresh, (const void*)begin_, size_ * sizeof(T));
@@ -269,6 +273,10 @@ public:
     void reserve(size_t n) { text_.reserve(n); }
     void resize(size_t n, char c = 0) { text_.resize(n, c); }
     string& erase(size_t from, size_t n = npos) {
+        if (from > size()) {
+            __wb_push_c_string("basic_string::erase: __pos is past the end");
+            __wb_raise(19, 1);
+        }
         size_t left = size() - from;
         text_.erase(text_.begin() + from, text_.begin() + from + (n < left ? n : left));
         return *this;
@@ -343,53 +351,85 @@ inline bool operator!=(const string& a, const string& b) { return a.compare(b) !
 inline bool operator!=(const string& a, const char* b) { return a.compare(string(b)) != 0; }
 inline bool operator<(const string& a, const string& b) { return a.compare(b) < 0; }
 inline bool operator>(const string& a, const string& b) { return a.compare(b) > 0; }
+inline bool operator<=(const string& a, const string& b) { return a.compare(b) <= 0; }
+inline bool operator>=(const string& a, const string& b) { return a.compare(b) >= 0; }
 using string_view = string;
 // The number that a text begins with, and how far it goes.
-inline double __wb_number(const string& text, size_t* used, bool whole, const char* name) {
+inline void __wb_no_number(const char* name) {
+    __wb_push_c_string(name);
+    __wb_raise(17, 1);
+}
+inline void __wb_no_room(const char* name) {
+    __wb_push_c_string(name);
+    __wb_raise(19, 1);
+}
+inline double __wb_number(const string& text, size_t* used, bool single, const char* name) {
     size_t at = 0, n = text.size();
     while (at < n && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n')) ++at;
-    bool negative = at < n && text[at] == '-';
+    size_t first = at, digits = 0;
+    bool nothing = true;
     if (at < n && (text[at] == '-' || text[at] == '+')) ++at;
-    size_t digits = 0;
-    double value = 0;
-    int scale = 0;
-    for (; at < n && text[at] >= '0' && text[at] <= '9'; ++at, ++digits) value = value * 10 + (text[at] - '0');
-    if (!whole && at < n && text[at] == '.') {
+    for (; at < n && text[at] >= '0' && text[at] <= '9'; ++at, ++digits) nothing = nothing && text[at] == '0';
+    if (at < n && text[at] == '.') {
         ++at;
-        for (; at < n && text[at] >= '0' && text[at] <= '9'; ++at, ++digits, --scale) value = value * 10 + (text[at] - '0');
+        for (; at < n && text[at] >= '0' && text[at] <= '9'; ++at, ++digits) nothing = nothing && text[at] == '0';
     }
-    if (digits == 0) {
-        __wb_push_c_string(name);
-        __wb_raise(17, 1);
-    }
-    if (!whole && at + 1 < n && (text[at] == 'e' || text[at] == 'E')) {
+    if (digits == 0) __wb_no_number(name);
+    if (at + 1 < n && (text[at] == 'e' || text[at] == 'E')) {
         size_t place = at + 1;
-        bool down = text[place] == '-';
         if (text[place] == '-' || text[place] == '+') ++place;
         if (place < n && text[place] >= '0' && text[place] <= '9') {
-            int exponent = 0;
-            for (; place < n && text[place] >= '0' && text[place] <= '9'; ++place)
-                if (exponent < 10000) exponent = exponent * 10 + (text[place] - '0');
-            scale += down ? -exponent : exponent;
+            while (place < n && text[place] >= '0' && text[place] <= '9') ++place;
             at = place;
         }
     }
     if (used != nullptr) *used = at;
-    value = scale < 0 ? value / ::pow(10.0, (double)-scale) : value * ::pow(10.0, (double)scale);
-    return negative ? -value : value;
+    __wb_push_text(text.data() + first, at - first);
+    __wb_push_bool(single);
+    __wb_op("workbench::number", 2);
+    double value = __wb_pop_float();
+    // Infinity, and zero that is none.
+    if (value - value != 0 || (value == 0 && !nothing)) __wb_no_room(name);
+    return value;
 }
-inline double stod(const string& text, size_t* used = nullptr) { return __wb_number(text, used, false, "stod"); }
-inline float stof(const string& text, size_t* used = nullptr) { return (float)__wb_number(text, used, false, "stof"); }
-inline int stoi(const string& text, size_t* used = nullptr) {
-    double value = __wb_number(text, used, true, "stoi");
-    if (value > 2147483647.0 || value < -2147483648.0) {
-        __wb_push_c_string("stoi");
-        __wb_raise(19, 1);
+inline double stod(const string& text, size_t* used = nullptr) {
+    return __wb_number(text, used, false, "stod");
+}
+inline float stof(const string& text, size_t* used = nullptr) {
+    return (float)__wb_number(text, used, true, "stof");
+}
+// An integer of a magnitude up to `most`, one more where it is negative and `is_signed`.
+inline unsigned long __wb_integer(const string& text, size_t* used, unsigned long most, bool is_signed, const char* name) {
+    size_t at = 0, n = text.size();
+    while (at < n && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n')) ++at;
+    bool negative = at < n && text[at] == '-';
+    if (at < n && (text[at] == '-' || text[at] == '+')) ++at;
+    size_t first = at;
+    unsigned long value = 0, limit = most + (is_signed && negative ? 1 : 0);
+    bool fits = true;
+    for (; at < n && text[at] >= '0' && text[at] <= '9'; ++at) {
+        unsigned long digit = text[at] - '0';
+        if (value > (limit - digit) / 10) fits = false;
+        value = value * 10 + digit;
     }
-    return (int)value;
+    if (at == first) __wb_no_number(name);
+    if (!fits) __wb_no_room(name);
+    if (used != nullptr) *used = at;
+    return negative ? 0 - value : value;
 }
-inline long stol(const string& text, size_t* used = nullptr) { return (long)__wb_number(text, used, true, "stol"); }
-inline long long stoll(const string& text, size_t* used = nullptr) { return (long long)__wb_number(text, used, true, "stoll"); }
+inline int stoi(const string& text, size_t* used = nullptr) { return (int)__wb_integer(text, used, 0x7ffffffful, true, "stoi"); }
+inline long stol(const string& text, size_t* used = nullptr) {
+    return (long)__wb_integer(text, used, 0x7ffffffffffffffful, true, "stol");
+}
+inline long long stoll(const string& text, size_t* used = nullptr) {
+    return (long long)__wb_integer(text, used, 0x7ffffffffffffffful, true, "stoll");
+}
+inline unsigned long stoul(const string& text, size_t* used = nullptr) {
+    return __wb_integer(text, used, 0xfffffffffffffffful, false, "stoul");
+}
+inline unsigned long long stoull(const string& text, size_t* used = nullptr) {
+    return __wb_integer(text, used, 0xfffffffffffffffful, false, "stoull");
+}
 template <typename T> string to_string(T value) {
     __wb::Value<T>::put(value);
     __wb_op("workbench::to_string", 1);
@@ -437,7 +477,7 @@ public:
     void check() const {
         if (!has_) {
             __wb_push_c_string("bad optional access: it holds nothing");
-            __wb_raise(16, 1);
+            __wb_raise(48, 1);
         }
     }
     T& value() {
@@ -457,7 +497,32 @@ public:
         if (has_) __wb_destroy(place());
         has_ = false;
     }
+    template <typename... A> T& emplace(A&&... args) {
+        reset();
+        __wb_construct(place(), T(args...));
+        has_ = true;
+        return *place();
+    }
 };
+template <typename T> struct __wb_is_optional { static constexpr bool value = false; };
+template <typename T> struct __wb_is_optional<optional<T>> { static constexpr bool value = true; };
+template <> struct __wb_is_optional<nullopt_t> { static constexpr bool value = true; };
+// Nothing comes before anything ([optional.relops]).
+#define __WB_OPTIONAL(sign, both, left, right) \
+    template <typename T, typename U> bool operator sign(const optional<T>& a, const optional<U>& b) { return both; } \
+    template <typename T, typename U, typename = enable_if_t<!__wb_is_optional<U>::value>> \
+    bool operator sign(const optional<T>& a, const U& b) { return left; } \
+    template <typename T, typename U, typename = enable_if_t<!__wb_is_optional<T>::value>> \
+    bool operator sign(const T& a, const optional<U>& b) { return right; } \
+    template <typename T> bool operator sign(const optional<T>& a, nullopt_t) { return (int)a.has_value() sign 0; } \
+    template <typename T> bool operator sign(nullopt_t, const optional<T>& b) { return 0 sign (int)b.has_value(); }
+__WB_OPTIONAL(==, a.has_value() == b.has_value() && (!a.has_value() || *a == *b), a.has_value() && *a == b, b.has_value() && a == *b)
+__WB_OPTIONAL(!=, a.has_value() != b.has_value() || (a.has_value() && *a != *b), !a.has_value() || *a != b, !b.has_value() || a != *b)
+__WB_OPTIONAL(<, b.has_value() && (!a.has_value() || *a < *b), !a.has_value() || *a < b, b.has_value() && a < *b)
+__WB_OPTIONAL(>, a.has_value() && (!b.has_value() || *a > *b), a.has_value() && *a > b, !b.has_value() || a > *b)
+__WB_OPTIONAL(<=, !a.has_value() || (b.has_value() && *a <= *b), !a.has_value() || *a <= b, b.has_value() && a <= *b)
+__WB_OPTIONAL(>=, !b.has_value() || (a.has_value() && *a >= *b), a.has_value() && *a >= b, !b.has_value() || a >= *b)
+#undef __WB_OPTIONAL
 
 template <typename... T> struct tuple;
 template <> struct tuple<> {};
@@ -633,10 +698,20 @@ __WB_EXCEPTION(range_error, runtime_error, 1)
 __WB_EXCEPTION(overflow_error, runtime_error, 6)
 __WB_EXCEPTION(underflow_error, runtime_error, 0)
 #undef __WB_EXCEPTION
-struct bad_alloc : exception {
-    static constexpr int __wb_kind = 5;
-    bad_alloc() : exception("std::bad_alloc") {}
-};
+#define __WB_BAD(name, kind) \
+    struct name : exception { \
+        static constexpr int __wb_kind = kind; \
+        name() : exception("std::" #name) {} \
+    };
+__WB_BAD(bad_alloc, 5)
+__WB_BAD(bad_cast, 0)
+__WB_BAD(bad_function_call, 0)
+__WB_BAD(bad_optional_access, 0)
+#undef __WB_BAD
+[[noreturn]] inline void terminate() {
+    __wb_push_c_string("std::terminate was called");
+    __wb_raise(32, 1);
+}
 
 // Sorted by key, in one stretch of memory.
 template <typename K, typename V> class map {
@@ -1111,15 +1186,16 @@ template <typename E> inline void __wb_throw(const E& e) {
 }
 inline void __wb_throw() {
     __wb_push_c_string("std::terminate: `throw` without anything to throw");
-    __wb_raise(0, 1);
+    __wb_raise(32, 1);
 }
 
 template <typename T> inline void __wb_destroy_thrown(void* object) { __wb_delete((T*)object); }
 
 // The same in a text that has handlers, which see the object. `what` is asked once, of what was thrown: bases know its answer.
-template <typename E> inline void __wb_throw_object(const E& e) {
+template <typename E> inline void __wb_throw_object(E&& e) {
     using T = std::decay_t<E>;
-    T* object = __wb_new<T>(e);
+    T* object = __wb_room<T>(1);
+    __wb_construct(object, T(std::forward<E>(e)));
     if constexpr (__wb_is_derived(*(T*)nullptr, *(std::exception*)nullptr)) {
         std::string what(object->what());
         ((std::exception*)object)->__wb_what = what;
@@ -1141,6 +1217,7 @@ inline void __wb_handled() {
 template <typename E> inline void __wb_embody_as(const std::string& what) {
     __wb_embody(__wb_new<E>(what), (const void*)&__wb_destroy_thrown<E>);
 }
+template <typename E> inline void __wb_embody_bad() { __wb_embody(__wb_new<E>(), (const void*)&__wb_destroy_thrown<E>); }
 template <bool> struct __wb_raised {
     static void embody(int64_t, const std::string& what) { __wb_embody_as<std::runtime_error>(what); }
 };
@@ -1149,12 +1226,17 @@ inline void __wb_land() {
     if (kind < 0) return;
     __wb_caught_text();
     int64_t size = __wb_text_size();
-    std::string what((const char*)__wb_pop_text(), size);
+    const char* text = (const char*)__wb_pop_text();
+    std::string what(text, size);
+    __wb_free(text);
     switch (kind) {
+        case 48: return __wb_embody_bad<std::bad_optional_access>();
+        case 64: return __wb_embody_bad<std::bad_function_call>();
+        case 81: return __wb_embody_as<std::length_error>(what);
         case 16: return __wb_embody_as<std::runtime_error>(what);
         case 17: return __wb_embody_as<std::invalid_argument>(what);
         case 19: return __wb_embody_as<std::out_of_range>(what);
-        case 21: return __wb_embody(__wb_new<std::bad_alloc>(), (const void*)&__wb_destroy_thrown<std::bad_alloc>);
+        case 21: return __wb_embody_bad<std::bad_alloc>();
         case 22: return __wb_embody_as<std::overflow_error>(what);
         default: return __wb_raised<true>::embody(kind, what);
     }
@@ -1249,11 +1331,11 @@ inline void exit(int status) {
     __wb_push_c_string("exit(");
     __wb_push_int(status);
     __wb_push_c_string(") was called");
-    __wb_raise(0, 3);
+    __wb_raise(32, 3);
 }
 inline void abort() {
     __wb_push_c_string("abort() was called");
-    __wb_raise(0, 1);
+    __wb_raise(32, 1);
 }
 
 // The generator that the C standard shows.

@@ -224,6 +224,23 @@ template <typename T, size_t N> struct array {
     }
 };
 
+template <typename T, size_t N> __host__ __device__ constexpr bool operator==(const array<T, N>& a, const array<T, N>& b) {
+    for (size_t i = 0; i < N; ++i)
+        if (!(a[i] == b[i])) return false;
+    return true;
+}
+template <typename T, size_t N> __host__ __device__ constexpr bool operator<(const array<T, N>& a, const array<T, N>& b) {
+    for (size_t i = 0; i < N; ++i) {
+        if (a[i] < b[i]) return true;
+        if (b[i] < a[i]) return false;
+    }
+    return false;
+}
+template <typename T, size_t N> __host__ __device__ constexpr bool operator!=(const array<T, N>& a, const array<T, N>& b) { return !(a == b); }
+template <typename T, size_t N> __host__ __device__ constexpr bool operator>(const array<T, N>& a, const array<T, N>& b) { return b < a; }
+template <typename T, size_t N> __host__ __device__ constexpr bool operator<=(const array<T, N>& a, const array<T, N>& b) { return !(b < a); }
+template <typename T, size_t N> __host__ __device__ constexpr bool operator>=(const array<T, N>& a, const array<T, N>& b) { return !(a < b); }
+
 template <typename T> struct numeric_limits { static constexpr bool is_specialized = false; };
 template <> struct numeric_limits<bool> {
     static constexpr bool is_specialized = true, is_signed = false, is_integer = true;

@@ -1054,6 +1054,7 @@ struct SourceLocation {
 struct Error : std::exception {
     explicit Error(const std::string& what) : std::exception(what) {}
     Error(SourceLocation, const std::string& what) : std::exception(what) {}
+    Error(const std::string& what, const std::string&, const void* = nullptr) : std::exception(what) {}
     const std::string& msg() const { return __wb_what; }
     const char* what_without_backtrace() const { return what(); }
 };
@@ -1132,7 +1133,12 @@ template <typename T> struct Value;
     };
 #define __WB_INTEGER(type) \
     template <> struct Value<type> { \
-        static void put(type value) { __wb_push_int(value); } \
+        static void put(type value) { \
+            __wb_push_int((int64_t)value); \
+            if constexpr (sizeof(type) == 8 && (type)-1 > (type)0) { \
+                if (value > (type)0x7fffffffffffffff) __wb_op("workbench::unsigned", 1); \
+            } \
+        } \
         static type get() { \
             int64_t value = __wb_pop_int(); \
             if ((int64_t)(type)value != value || (value < 0 && (type)-1 > (type)0)) { \

@@ -77,8 +77,8 @@ pub trait Host: Sync {
     /// Why the call ends.
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised>;
 
-    /// Keeps an exception that is caught: it is in flight from now on.
-    fn catch(&self, exception: RawFault);
+    /// Keeps an exception that is caught: it is in flight from now on. Gives it back where it is one that ends the call.
+    fn catch(&self, exception: RawFault) -> Option<RawFault>;
 
     /// Launches a kernel of the program.
     ///
@@ -338,8 +338,8 @@ pub unsafe extern "C" fn catch(ctx: *mut WorkerCtx, frames: u64) -> u64 {
         (Some(fault), Some(host)) if is_exception(&fault) => {
             // What was called has left without a word to its slots.
             ctx.frames = frames as *const _;
-            host.catch(fault);
-            1
+            ctx.worker.fault = host.catch(fault);
+            u64::from(ctx.worker.fault.is_none())
         }
         (fault, _) => {
             ctx.worker.fault = fault;

@@ -435,12 +435,13 @@ impl<'a> Lowerer<'a> {
         let mut bases_done = vec![false; layout.bases.len()];
         // `S(...) : S(other)` hands everything over.
         for (i, init) in inits.iter().enumerate() {
-            let ty = self.initialised_type(init);
+            let ty = self.initialised_type(init, &layout.bases);
             let Some(ty) = ty else { continue };
             if ty.as_struct().is_some_and(|t| t.id == s.id) {
                 used[i] = true;
                 if let Some(value) = self.init_value(&s.name.clone(), &class.unqualified(), &init.init) {
                     self.initialise(&object, &value, span);
+                    self.note_part(0, &class);
                 }
                 return;
             }
@@ -455,13 +456,13 @@ impl<'a> Lowerer<'a> {
             }
         }
         for (b, (base, offset)) in layout.bases.iter().enumerate() {
-            if !bases_done[b]
-                && let Some(value) = self.default_initialised(base, span)
-                && !value.is_error()
-            {
-                self.initialise(&at(base, *offset), &value, span);
-                self.note_part(*offset, base);
+            if bases_done[b] {
+                continue;
             }
+            if let Some(value) = self.default_initialised(base, span) {
+                self.initialise(&at(base, *offset), &value, span);
+            }
+            self.note_part(*offset, base);
         }
         for (i, field) in layout.fields.iter().enumerate() {
             let names = |init: &MemberInit| init.name.simple().is_some_and(|n| names_field(field, n.name));
@@ -498,11 +499,9 @@ impl<'a> Lowerer<'a> {
                 items.push((offset, value));
             }
             for (offset, value) in items {
-                if !value.is_error() {
-                    self.initialise(&at(&value.ty.clone(), offset), &value, span);
-                    self.note_part(offset, &value.ty);
-                }
+                self.initialise(&at(&value.ty.clone(), offset), &value, span);
             }
+            self.note_part(offset, &ty);
         }
         for (init, used) in inits.iter().zip(used) {
             if !used {
@@ -513,7 +512,18 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The struct that an entry of a constructor's list names; `None` for a member.
-    fn initialised_type(&mut self, init: &'a MemberInit) -> Option<Ty> {
+    fn initialised_type(&mut self, init: &'a MemberInit, bases: &[(Ty, u32)]) -> Option<Ty> {
+        // A base goes by its own name here, whatever that means where the class stands ([class.pre]).
+        if let [part] = init.name.parts.as_slice()
+            && !init.name.global
+        {
+            let name = self.text(&part.ident);
+            let is_named = |ty: &Ty| ty.as_struct().is_some_and(|s| last_name(&s.name) == name);
+            let mut named = bases.iter().filter(|(base, _)| is_named(base));
+            if let (Some((base, _)), None) = (named.next(), named.next()) {
+                return Some(base.clone());
+            }
+        }
         match self.quietly(|this| this.find(&init.name)).0 {
             super::find::Found::Type(ty) => Some(ty),
             _ => None,
@@ -638,4 +648,10 @@ fn names_field(field: &crate::front::types::Field, name: crate::front::ast::Symb
         Some(own) => own == name,
         None => field.ty.layout().is_some_and(|l| l.fields.iter().any(|f| names_field(f, name))),
     }
+}
+
+/// The name of a class without what it is a member of and without arguments.
+fn last_name(name: &str) -> &str {
+    let plain = name.split('<').next().unwrap_or(name);
+    plain.rsplit("::").next().unwrap_or(plain)
 }

@@ -229,7 +229,7 @@ impl<'m> Evaluator<'m> {
             Stmt::Break(label) => return Ok(Flow::Break(*label)),
             Stmt::Continue(label) => return Ok(Flow::Continue(*label)),
             Stmt::Return(value) => return Ok(Flow::Return(value.map_or(Val::Unset, |v| frame.values[v.index()]))),
-            Stmt::Call { result, func, args, raised: None } => {
+            Stmt::Call { result, func, args, raised } => {
                 if !(self.allowed)(*func) {
                     let name = self.module.func(*func).name.clone();
                     return Err(Stop::NotConstant(format!("it calls `{name}`, which is not `constexpr`"), span));
@@ -242,6 +242,9 @@ impl<'m> Evaluator<'m> {
                 let value = self.call(callee, args)?;
                 if let Some(result) = result {
                     frame.values[result.index()] = value;
+                }
+                if let Some(raised) = raised {
+                    frame.values[raised.index()] = Val::Const(Const::Bool(false));
                 }
             }
             Stmt::Assert { cond, message } => {

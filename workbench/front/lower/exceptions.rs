@@ -91,6 +91,7 @@ impl<'a> Lowerer<'a> {
             let message = "exceptions are not supported in device code";
             let help = "return an error code, or use `assert`";
             self.report(Diagnostic::error(Code::Unsupported, whole.land.span, message).help(help));
+            return self.block_of(&whole.body.stmts, whole.body.span);
         }
         let depth = self.ask(Service::Depth, Vec::new(), span);
         let end = self.f.b.func.new_label();
@@ -219,12 +220,27 @@ impl<'a> Lowerer<'a> {
 
     fn tell_types(&self, ty: &Ty, offset: u32, lines: &mut String) {
         lines.push_str(&format!("{offset} {}\n", self.exception_key(ty)));
-        if let Some(to) = ty.pointee().filter(|to| !to.is_const) {
-            let constant = to.clone().constant().pointer();
-            lines.push_str(&format!("{offset} {}\n", self.exception_key(&constant)));
+        if let Some(to) = ty.pointee() {
+            self.tell_pointers(to, lines);
+            let nothing = Ty::void().qualified(to.is_const, to.is_volatile);
+            self.tell_pointers(&nothing, lines);
         }
         for (base, at) in ty.layout().into_iter().flat_map(|l| &l.bases) {
             self.tell_types(base, offset + at, lines);
+        }
+    }
+}
+
+impl Lowerer<'_> {
+    /// What a pointer converts to ([except.handle]) without a change of the address.
+    fn tell_pointers(&self, to: &Ty, lines: &mut String) {
+        for target in [to.clone(), to.clone().constant()] {
+            lines.push_str(&format!("0 {}\n", self.exception_key(&target.pointer())));
+        }
+        for (base, at) in to.layout().into_iter().flat_map(|l| &l.bases) {
+            if *at == 0 {
+                self.tell_pointers(&base.clone().qualified(to.is_const, to.is_volatile), lines);
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::front::ast::{
 };
 use crate::front::types::{Kind, Ty};
 use crate::ir::{FuncId, FuncKind, Function};
+use crate::library::{LAND, THROW, THROW_OBJECT};
 use crate::source::Span;
 
 /// Where a function may run by its specifiers. A `constexpr` one without any runs on both sides.
@@ -41,6 +42,8 @@ pub(super) struct Signature<'a> {
     pub scope: ScopeId,
     pub this: Option<Ty>,
     pub constexpr: bool,
+    /// It is for both sides by `constexpr` alone.
+    pub unmarked: bool,
     pub deleted: bool,
     pub explicit: bool,
     /// What `auto` stands for in its parameters.
@@ -70,10 +73,22 @@ impl<'a> Signature<'a> {
             scope,
             this: None,
             constexpr: decl.specs.constexpr,
+            unmarked: decl.specs.constexpr && !decl.specs.device && !decl.specs.host,
             deleted: decl.is_deleted,
             explicit: decl.is_explicit,
             autos: Vec::new(),
         }
+    }
+}
+
+impl Lowerer<'_> {
+    /// Whether a body throws, or checks as torch does.
+    fn raises(&self, code: &Run<'_>) -> bool {
+        let mut raises = false;
+        super::walk::names_in_stmts(&code.body.stmts, &mut |name| {
+            raises |= [THROW, THROW_OBJECT, LAND, "__wb"].contains(&self.interner.name(name));
+        });
+        raises
     }
 }
 
@@ -181,8 +196,9 @@ impl<'a> Lowerer<'a> {
         }
         let broken = (ret.is_error() && auto.is_none()) || params.iter().any(Ty::is_error);
         // `std::swap` of tensors and the like: what is for both sides is for the host's where its types are.
-        let of_host =
-            sig.side == Side::Both && params.iter().chain(&sig.this).chain([&ret]).any(|ty| self.is_of_host(ty, 0));
+        let of_host = sig.side == Side::Both
+            && (params.iter().chain(&sig.this).chain([&ret]).any(|ty| self.is_of_host(ty, 0))
+                || sig.unmarked && sig.code.as_ref().is_some_and(|code| self.raises(code)));
         FuncInfo {
             name: sig.name,
             display: sig.display,

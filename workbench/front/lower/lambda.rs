@@ -107,6 +107,7 @@ impl<'a> Lowerer<'a> {
             scope,
             this: Some(class.qualified(!lambda.is_mutable, false)),
             constexpr: true,
+            unmarked: false,
             deleted: false,
             explicit: false,
             autos: Vec::new(),

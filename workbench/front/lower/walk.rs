@@ -179,6 +179,7 @@ impl Walk<'_> {
                 self.stmt(s);
             }
             StmtKind::Try(whole) => {
+                self.expr(&whole.land);
                 whole.body.stmts.iter().for_each(|s| self.stmt(s));
                 for handler in &whole.handlers {
                     handler.param.iter().for_each(|p| self.ty(&p.ty));

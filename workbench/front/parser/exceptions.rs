@@ -30,11 +30,8 @@ impl Parser<'_> {
             handlers.push(handler);
         }
         if handlers.is_empty() {
-            let found = self.found();
-            let text = format!("`try` needs a `catch`, and {found} follows");
-            return Err(
-                self.report(Diagnostic::error(Code::Syntax, self.peek().span, text).related(start, "this `try`"))
-            );
+            let text = "`try` needs a `catch` after its `}`";
+            return Err(self.report(Diagnostic::error(Code::Syntax, self.prev(), text).related(start, "this `try`")));
         }
         Ok(StmtKind::Try(Box::new(Try { body, land, done, handlers })))
     }

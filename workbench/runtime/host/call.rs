@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
-use super::exceptions::{Exceptions, Object, STANDARD};
+use super::exceptions::{Exceptions, Object, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
@@ -223,8 +223,8 @@ impl Host for Call<'_> {
         state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
     }
 
-    fn catch(&self, exception: RawFault) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).exceptions.catch(exception);
+    fn catch(&self, exception: RawFault) -> Option<RawFault> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).exceptions.catch(exception)
     }
 
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal> {
@@ -631,7 +631,7 @@ impl State {
                 let parts = self.take(given.int(1))?;
                 let message: String = parts.iter().map(Value::to_string).collect();
                 self.exceptions.raise(given.int(0));
-                let exception = usize::try_from(given.int(0) % STANDARD).ok().and_then(|i| Exception::ALL.get(i));
+                let exception = usize::try_from(given.int(0) % WHOSE).ok().and_then(|i| Exception::ALL.get(i));
                 Err((exception.copied().unwrap_or(Exception::Runtime), message))
             }
             Service::Thrown => {
@@ -835,6 +835,13 @@ impl State {
             ("join", parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
             // As a stream writes it.
             ("streamed", [value]) => Ok(Value::Text(value.to_string())),
+            // `std::stod`, `std::stof`: the nearest number of the type.
+            ("number", [Value::Text(text), Value::Bool(single)]) => Ok(Value::Float(match single {
+                true => text.parse::<f32>().map_or(f64::NAN, f64::from),
+                false => text.parse().unwrap_or(f64::NAN),
+            })),
+            // An integer of more than 63 bits.
+            ("unsigned", [Value::Int(bits)]) => Ok(Value::BigInt((*bits as u64).to_string())),
             ("to_string", [value]) => Ok(Value::Text(match value {
                 Value::Float(x) => format!("{x:.6}"),
                 other => other.to_string(),

@@ -4,8 +4,9 @@
 use super::array::Answer;
 use crate::back::{Exception, FaultKind, RawFault};
 
-/// What is added to the number of an exception that the standard library raises, where torch has one of its own by that number.
-pub const STANDARD: i64 = 16;
+/// Numbers of exceptions are a class of Python's, and so many times this for whose they are: torch's (0), the standard library's (1), nobody's,
+/// since the call ends (2), and classes of the standard library's that Python has no other for (3 and more).
+pub const WHOSE: i64 = 16;
 
 /// The object of an exception.
 #[derive(Debug, Clone)]
@@ -22,7 +23,8 @@ pub struct Object {
 struct Thrown {
     fault: RawFault,
     object: Option<Object>,
-    is_standard: bool,
+    /// What it was raised by.
+    number: Option<i64>,
 }
 
 /// The exceptions of a call.
@@ -30,7 +32,7 @@ struct Thrown {
 pub struct Exceptions {
     /// What is raised next has that.
     next: Option<Object>,
-    next_is_standard: bool,
+    number: Option<i64>,
     flying: Vec<Thrown>,
     handled: Vec<Thrown>,
     /// What destroys the object of the last whose handler was done.
@@ -49,13 +51,17 @@ impl Exceptions {
 
     /// Notes what is raised now: the number.
     pub fn raise(&mut self, number: i64) {
-        self.next_is_standard = number >= STANDARD;
+        self.number = Some(number);
     }
 
-    /// One is in flight.
-    pub fn catch(&mut self, fault: RawFault) {
-        let (object, is_standard) = (self.next.take(), std::mem::take(&mut self.next_is_standard));
-        self.flying.push(Thrown { fault, object, is_standard });
+    /// One is in flight; comes back where no handler may take it.
+    pub fn catch(&mut self, fault: RawFault) -> Option<RawFault> {
+        let (object, number) = (self.next.take(), self.number.take());
+        if number.is_some_and(|n| n / WHOSE == 2) {
+            return Some(fault);
+        }
+        self.flying.push(Thrown { fault, object, number });
+        None
     }
 
     /// Gives the one in flight its object.
@@ -68,9 +74,9 @@ impl Exceptions {
     /// What the one in flight was raised by; -1 where it has an object.
     pub fn kind(&self) -> i64 {
         match self.flying.last() {
-            Some(Thrown { object: None, is_standard, fault: RawFault { kind: FaultKind::Raised(exception), .. } }) => {
-                let number = Exception::ALL.iter().position(|e| e == exception).unwrap_or(0) as i64;
-                number + if *is_standard { STANDARD } else { 0 }
+            Some(Thrown { object: None, number: Some(number), .. }) => *number,
+            Some(Thrown { object: None, number: None, fault: RawFault { kind: FaultKind::Raised(exception), .. } }) => {
+                Exception::ALL.iter().position(|e| e == exception).unwrap_or(0) as i64
             }
             _ => -1,
         }
@@ -116,8 +122,11 @@ impl Exceptions {
     /// # Errors
     /// There is none.
     pub fn rethrow(&mut self) -> Answer<RawFault> {
-        let last = self.handled.last().ok_or_else(|| nothing("`throw` without anything to throw"))?;
-        (self.next, self.next_is_standard) = (last.object.clone(), last.is_standard);
+        let Some(last) = self.handled.last() else {
+            self.number = Some(2 * WHOSE);
+            return Err(nothing("`throw` without anything to throw"));
+        };
+        (self.next, self.number) = (last.object.clone(), last.number);
         Ok(last.fault.clone())
     }
 
@@ -127,7 +136,7 @@ impl Exceptions {
     /// There is none.
     pub fn resume(&mut self) -> Answer<RawFault> {
         let last = self.flying.pop().ok_or_else(|| nothing("no exception is in flight"))?;
-        (self.next, self.next_is_standard) = (last.object, last.is_standard);
+        (self.next, self.number) = (last.object, last.number);
         Ok(last.fault)
     }
 }

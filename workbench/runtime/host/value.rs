@@ -12,7 +12,7 @@ pub enum Value {
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// An integer of more than 64 bits, in decimal digits; only Python's C interface is given such.
+    /// An integer that 64 bits with a sign do not hold, in decimal digits; as an argument only Python's C interface is given such.
     BigInt(String),
     /// A number.
     Float(f64),

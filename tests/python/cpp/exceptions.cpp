@@ -257,6 +257,157 @@ void constructors(Log& log) {
     }
 }
 
+//: parts
+struct Quiet {
+    Log* log = nullptr;
+    ~Quiet() {
+        if (log) log->push_back("quiet");
+    }
+};
+static Log* current = nullptr;
+struct Silent {
+    ~Silent() { current->push_back("silent"); }
+};
+struct Holder {
+    Silent s;
+    Quiet q;
+    explicit Holder(Log& log) {
+        q.log = &log;
+        throw 1;
+    }
+};
+struct Under : Silent {
+    Under() { throw 2; }
+};
+struct Delegates {
+    int x;
+    explicit Delegates(int k) : x(k) {}
+    Delegates() : Delegates(4) { throw x; }
+    ~Delegates() { current->push_back("delegated"); }
+};
+void parts(Log& log) {
+    current = &log;
+    for (int i = 0; i < 3; ++i) {
+        try {
+            if (i == 0) Holder h(log);
+            if (i == 1) Under u;
+            if (i == 2) Delegates d;
+        } catch (int k) {
+            log.push_back(std::to_string(k));
+        }
+    }
+}
+
+//: base_names
+namespace far {
+struct Origin {
+    int n;
+    explicit Origin(int k) : n(k) {}
+};
+template <typename T> struct Typed {
+    T t;
+    explicit Typed(T v) : t(v) {}
+};
+}
+struct Near : far::Origin, far::Typed<int> {
+    Near() : Origin(4), Typed(5) {}
+};
+struct Named : std::runtime_error {
+    explicit Named(const std::string& s) : runtime_error("named " + s) {}
+};
+void base_names(Log& log) {
+    Near n;
+    log.push_back(std::to_string(n.n) + std::to_string(n.t));
+    try {
+        throw Named("x");
+    } catch (const std::runtime_error& e) {
+        log.push_back(e.what());
+    }
+}
+
+//: constexpr_functions
+constexpr int positive(int x) {
+    if (x < 0) throw std::invalid_argument("negative");
+    return 2 * x;
+}
+struct Ranged {
+    int v;
+    constexpr explicit Ranged(int x) : v(x) {
+        if (x > 9) throw x;
+    }
+};
+constexpr int known = positive(21);
+void constexpr_functions(Log& log) {
+    static_assert(positive(4) == 8, "");
+    int table[positive(3)] = {};
+    log.push_back(std::to_string(known + (int)(sizeof(table) / sizeof(int))));
+    for (int i = -1; i < 2; ++i) {
+        try {
+            log.push_back(std::to_string(positive(i)) + std::to_string(Ranged(10 * i).v));
+        } catch (const std::exception& e) {
+            log.push_back(e.what());
+        } catch (int k) {
+            log.push_back("ranged " + std::to_string(k));
+        }
+    }
+}
+
+//: moved
+struct Owner {
+    std::unique_ptr<int> p;
+    explicit Owner(int k) : p(new int(k)) {}
+    Owner(Owner&& other) : p(std::move(other.p)) {}
+};
+void moved(Log& log) {
+    Owner o(3);
+    try {
+        throw std::move(o);
+    } catch (const Owner& e) {
+        log.push_back(std::to_string(*e.p) + (o.p ? " kept" : " gone"));
+    }
+}
+
+//: pointers
+struct First {
+    int a = 1;
+};
+struct Second : First {
+    int b = 2;
+};
+void pointers(Log& log) {
+    static Second object;
+    static int number = 4;
+    try {
+        throw &object;
+    } catch (const First* f) {
+        log.push_back("first " + std::to_string(f->a));
+    } catch (...) {
+        log.push_back("...");
+    }
+    try {
+        throw &number;
+    } catch (double*) {
+        log.push_back("double");
+    } catch (const void* p) {
+        log.push_back("void " + std::to_string(*(const int*)p));
+    }
+    try {
+        throw "text";
+    } catch (char*) {
+        log.push_back("char");
+    } catch (const char* s) {
+        log.push_back(s);
+    }
+    const int* constant = &number;
+    try {
+        throw constant;
+    } catch (int*) {
+        log.push_back("int");
+    } catch (const int* p) {
+        log.push_back("const int");
+    }
+}
+
 //: temporaries
 static int uses(const Trace& t, int n) { return (int)t.name.size() + n; }
 static int raises(Log& log, int n) {
@@ -509,17 +660,39 @@ void expressions(Log& log) {
 void library(Log& log) {
     std::vector<int> v{1, 2, 3};
     std::optional<int> none;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 15; ++i) {
         try {
             if (i == 0) v.at(7) = 1;
             if (i == 1) std::stoi("no number");
             if (i == 2) none.value();
             if (i == 3) std::string("abc").substr(9);
             if (i == 4) std::stoi("99999999999999999999");
+            if (i == 5) std::stoll("9223372036854775808");
+            if (i == 6) std::stod("1e999");
+            if (i == 7) std::stof("1e99");
+            if (i == 8) std::string("abc").erase(5);
+            if (i == 9) v.resize((size_t)-1);
+            if (i == 10) v.reserve((size_t)-1);
+            if (i == 11) std::function<int(int)>()(3);
+            if (i == 12) none.value();
+            if (i == 13) std::stoul("x1");
+            if (i == 14) v.resize((size_t)1 << 45);
         } catch (const std::out_of_range&) {
             log.push_back("out_of_range");
         } catch (const std::invalid_argument&) {
             log.push_back("invalid_argument");
+        } catch (const std::length_error&) {
+            log.push_back("length_error");
+        } catch (const std::logic_error&) {
+            log.push_back("logic_error");
+        } catch (const std::runtime_error&) {
+            log.push_back("runtime_error");
+        } catch (const std::bad_alloc&) {
+            log.push_back("bad_alloc");
+        } catch (const std::bad_optional_access&) {
+            log.push_back("bad_optional_access");
+        } catch (const std::bad_function_call&) {
+            log.push_back("bad_function_call");
         } catch (const std::exception&) {
             log.push_back("exception");
         }
