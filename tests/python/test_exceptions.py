@@ -215,3 +215,31 @@ int64_t many(int64_t n) {
     )
     # More than a call may have allocations.
     assert m.many(400_000) == 400_000
+
+
+def test_what_only_shapes_cannot_tell_is_not_caught():
+    m = module(
+        """
+torch::Tensor f(torch::Tensor x) {
+    try {
+        return torch::zeros({x[0].item<int64_t>()});
+    } catch (const std::exception&) {
+        return torch::zeros({7});
+    }
+}
+torch::Tensor g(torch::Tensor x) {
+    try {
+        return torch::mm(x, x);
+    } catch (const std::exception&) {
+        return torch::zeros({7});
+    }
+}
+""",
+        "f",
+        "g",
+    )
+    assert m.f(np.array([3, 1])).shape == (3,)
+    with pytest.raises(RuntimeError, match="give a shape function"):
+        m.f.fake(wb.Spec((2,), "int64"))
+    assert m.g.fake(wb.Spec((2, 3), "float32")).shape == (7,)
+    assert m.g.fake(wb.Spec((3, 3), "float32")).shape == (3, 3)

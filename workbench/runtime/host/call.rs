@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
-use super::exceptions::{Exceptions, Object, WHOSE};
+use super::exceptions::{ENDS, Exceptions, Object, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
@@ -618,6 +618,8 @@ impl State {
                     let message = format!(
                         "`{name}` needs the values of a tensor, and only shapes are known: give a shape function"
                     );
+                    // No handler of the text's knows what to do about that.
+                    self.exceptions.raise(ENDS);
                     return Err((Exception::Runtime, message));
                 }
                 let value = match name.strip_prefix("workbench::") {

@@ -8,6 +8,9 @@ use crate::back::{Exception, FaultKind, RawFault};
 /// since the call ends (2), and classes of the standard library's that Python has no other for (3 and more).
 pub const WHOSE: i64 = 16;
 
+/// What ends the call, whoever would catch it.
+pub const ENDS: i64 = 2 * WHOSE;
+
 /// The object of an exception.
 #[derive(Debug, Clone)]
 pub struct Object {
@@ -57,7 +60,7 @@ impl Exceptions {
     /// One is in flight; comes back where no handler may take it.
     pub fn catch(&mut self, fault: RawFault) -> Option<RawFault> {
         let (object, number) = (self.next.take(), self.number.take());
-        if number.is_some_and(|n| n / WHOSE == 2) {
+        if number.is_some_and(|n| n / WHOSE == ENDS / WHOSE) {
             return Some(fault);
         }
         self.flying.push(Thrown { fault, object, number });
@@ -123,7 +126,7 @@ impl Exceptions {
     /// There is none.
     pub fn rethrow(&mut self) -> Answer<RawFault> {
         let Some(last) = self.handled.last() else {
-            self.number = Some(2 * WHOSE);
+            self.number = Some(ENDS);
             return Err(nothing("`throw` without anything to throw"));
         };
         (self.next, self.number) = (last.object.clone(), last.number);
