@@ -149,19 +149,19 @@ torch::Tensor first_that_works(std::vector<torch::Tensor> all, torch::Tensor by)
         ("void f() { try { } }", "`try` needs a `catch`", 2),
         ("void g() { }\nint64_t f() try { return 1; }", "`try` needs a `catch`", 3),
         ("void f() { try { } catch (...) { } catch (int) { } }", "never reached", 2),
-        ("void f() { try { } catch (Unknown& e) { } }", "Unknown", 2),
-        ("void f() { try { } catch (auto e) { } }", "auto", 2),
-        ("void f() { try { } catch (int e) { e.x(); } }", "`int`", 2),
+        ("void f() { try { } catch (Unknown& e) { } }", "unknown type `Unknown`", 2),
+        ("void f() { try { } catch (auto e) { } }", "`auto` needs an initialiser", 2),
+        ("void f() { try { } catch (int e) { e.x(); } }", "`int` has no members", 2),
         ("void f() { try { } catch (int e = 3) { } }", "no value of its own", 2),
-        ("struct S;\nvoid f() { try { } catch (S& e) { } }", "S", 3),
-        ("void f() { try { } catch (void) { } }", "type", 2),
-        ("void f() { try { } catch int e { } }", "`(`", 2),
+        ("struct S;\nvoid f() { try { } catch (S& e) { } }", "what it holds is not known", 3),
+        ("void f() { try { } catch (void) { } }", "no exceptions of type `void`", 2),
+        ("void f() { try { } catch int e { } }", "`(` is expected here, not `int`", 2),
         ("void f() { try int x; catch (...) { } }", "`{`", 2),
-        ("void f() { catch (...) { } }", "catch", 2),
-        ("struct S { int x; S() try : x(1) { } catch (...) { } };\nvoid f() { S s; }", "constructor", 2),
+        ("void f() { catch (...) { } }", "`catch` without a `try` before it", 2),
+        ("struct S { int x; S() try : x(1) { } catch (...) { } };\nvoid f() { S s; }", "a `try` round the whole of a constructor", 2),
         ("__global__ void k(int* x) { try { *x = 1; } catch (...) { } }\nvoid f() { }", "device code", 2),
         ("__device__ int d() { throw 1; }\nvoid f() { try { } catch (...) { } }", "device code", 2),
-        ("void f() { try { int y = 1; } catch (...) { int z = y; } }", "`y`", 2),
+        ("void f() { try { int y = 1; } catch (...) { int z = y; } }", "unknown name `y`", 2),
     ],
 )
 def test_mistakes(text, message, line):
@@ -169,6 +169,7 @@ def test_mistakes(text, message, line):
         module(text, "f")
     assert message in str(caught.value), caught.value
     assert f"main.cpp:{line}:" in str(caught.value), caught.value
+    assert "__wb" not in str(caught.value), caught.value
     assert module("int64_t f() { try { throw 3; } catch (int x) { return x; } }", "f").f() == 3
 
 
@@ -201,9 +202,7 @@ int64_t many(int64_t n) {
     int64_t caught = 0;
     for (int64_t i = 0; i < n; ++i) {
         try {
-            if (i % 3 == 0) std::stoi("x");
-            if (i % 3 == 1) TORCH_CHECK(false, "number ", i);
-            throw std::runtime_error("own");
+            TORCH_CHECK(false, "number ", i);
         } catch (const std::exception&) {
             ++caught;
         }
@@ -213,8 +212,8 @@ int64_t many(int64_t n) {
 """,
         "many",
     )
-    # More than a call may have allocations.
-    assert m.many(400_000) == 400_000
+    # More than a call may have allocations (2^20): one left behind by each would be too many.
+    assert m.many(1_100_000) == 1_100_000
 
 
 def test_what_only_shapes_cannot_tell_is_not_caught():

@@ -309,6 +309,11 @@ template <typename T> struct Typed {
     explicit Typed(T v) : t(v) {}
 };
 }
+struct Origin : far::Origin {
+    int twice;
+    explicit Origin(int k) : far::Origin(k), twice(2 * k) {}
+    Origin() : Origin(6) {}
+};
 struct Near : far::Origin, far::Typed<int> {
     Near() : Origin(4), Typed(5) {}
 };
@@ -318,6 +323,8 @@ struct Named : std::runtime_error {
 void base_names(Log& log) {
     Near n;
     log.push_back(std::to_string(n.n) + std::to_string(n.t));
+    ::Origin o;
+    log.push_back(std::to_string(o.n) + std::to_string(o.twice));
     try {
         throw Named("x");
     } catch (const std::runtime_error& e) {

@@ -404,6 +404,7 @@ impl Launch<'_> {
                 direct as EntryFn
             }
             Way::Glue(glue) => {
+                // A program is there when all glue that it uses has been made.
                 ctx.direct.0 = glue.address().expect("glue that is used has code");
                 direct as EntryFn
             }

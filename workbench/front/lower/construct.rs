@@ -435,7 +435,7 @@ impl<'a> Lowerer<'a> {
         let mut bases_done = vec![false; layout.bases.len()];
         // `S(...) : S(other)` hands everything over.
         for (i, init) in inits.iter().enumerate() {
-            let ty = self.initialised_type(init, &layout.bases);
+            let ty = self.initialised_type(init, &s, &layout.bases);
             let Some(ty) = ty else { continue };
             if ty.as_struct().is_some_and(|t| t.id == s.id) {
                 used[i] = true;
@@ -512,10 +512,11 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The struct that an entry of a constructor's list names; `None` for a member.
-    fn initialised_type(&mut self, init: &'a MemberInit, bases: &[(Ty, u32)]) -> Option<Ty> {
-        // A base goes by its own name here, whatever that means where the class stands ([class.pre]).
+    fn initialised_type(&mut self, init: &'a MemberInit, s: &StructTy, bases: &[(Ty, u32)]) -> Option<Ty> {
+        // A base goes by its own name here, whatever that means where the class stands ([class.pre]); the class's own comes before it.
         if let [part] = init.name.parts.as_slice()
             && !init.name.global
+            && last_name(&s.name) != self.text(&part.ident)
         {
             let name = self.text(&part.ident);
             let is_named = |ty: &Ty| ty.as_struct().is_some_and(|s| last_name(&s.name) == name);

@@ -31,13 +31,14 @@ impl Parser<'_> {
         }
         if handlers.is_empty() {
             let text = "`try` needs a `catch` after its `}`";
-            return Err(self.report(Diagnostic::error(Code::Syntax, self.prev(), text).related(start, "this `try`")));
+            self.report(Diagnostic::error(Code::Syntax, self.prev(), text).related(start, "this `try`"));
+            return Ok(StmtKind::Compound(body));
         }
         Ok(StmtKind::Try(Box::new(Try { body, land, done, handlers })))
     }
 
     /// `catch ( declaration-or-... ) compound-statement`
-    fn handler(&mut self) -> PResult<Handler> {
+    pub(super) fn handler(&mut self) -> PResult<Handler> {
         let start = self.bump().span;
         self.names.open();
         let parts = self.handler_parts();

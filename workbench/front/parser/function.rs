@@ -186,6 +186,13 @@ impl Parser<'_> {
     }
 
     fn body_parts(&mut self, func: &mut FunctionDecl) -> PResult<()> {
+        // Round all of it, where the members are made and go as well.
+        let whole = self.at_word(K::Try) && matches!(func.kind, FunctionKind::Constructor | FunctionKind::Destructor);
+        if whole {
+            let span = self.bump().span;
+            let text = "a `try` round the whole of a constructor or destructor is not supported";
+            self.unsupported(span, text, "write it in the body's braces");
+        }
         if self.at(T::Colon) {
             let colon = self.bump().span;
             if !matches!(func.kind, FunctionKind::Constructor) {
@@ -201,11 +208,6 @@ impl Parser<'_> {
             }
         }
         if self.at_word(K::Try) {
-            if matches!(func.kind, FunctionKind::Constructor | FunctionKind::Destructor) {
-                let span = self.peek().span;
-                let text = "a `try` round the whole of a constructor or destructor is not supported";
-                return Err(self.unsupported(span, text, "write it in the body's braces"));
-            }
             let start = self.peek().span;
             let kind = self.try_statement()?;
             let span = self.since(start);
@@ -216,6 +218,9 @@ impl Parser<'_> {
             return Err(self.expected("the body of the function"));
         }
         func.body = Some(self.compound()?);
+        while whole && self.at_word(K::Catch) {
+            self.handler()?;
+        }
         Ok(())
     }
 

@@ -284,6 +284,11 @@ impl Parser<'_> {
                     self.bump();
                     return self.nested_by(2, Self::statement);
                 }
+                K::Catch => {
+                    self.report(Diagnostic::error(Code::Syntax, start.span, "`catch` without a `try` before it"));
+                    self.handler()?;
+                    return Ok(self.error_stmt(start.span));
+                }
                 K::Attribute => {
                     self.skip_attributes();
                     return self.nested_by(2, Self::statement);

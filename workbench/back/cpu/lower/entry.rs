@@ -66,8 +66,8 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// Makes the slots, their descriptors, and the link that lookups follow.
-    /// Makes the function's slots: their descriptors and their memory, one after the other on the stack, are filled in from a table.
+    /// Makes the function's slots: their descriptors and their memory, one after the other on the stack, are filled in from a table; then
+    /// the link that lookups follow.
     pub(super) fn make_slots(&mut self, poisons: bool) -> Result<()> {
         let func = self.func;
         if func.slots.is_empty() {
