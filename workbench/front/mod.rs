@@ -13,6 +13,7 @@ pub mod preprocess;
 pub mod reference;
 mod shelf;
 mod spare;
+mod stack;
 pub mod types;
 mod units;
 
@@ -43,11 +44,6 @@ pub struct Options {
 /// What `load_inline` calls the text that binds the functions it is asked for.
 pub const FUNCTIONS: &str = "functions";
 
-/// The stack that a compilation gets. Bounds on nesting (of expressions, of templates) are bounds on stack, and these are
-/// generous; memory that is not reached costs nothing. It is a stack of its own on the caller's thread: a thread of its own
-/// took a fifth of a kernel's compile time, most of it for memory that one thread asks for and another frees.
-const STACK: usize = 256 << 20;
-
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
     compile_with(sources, name, text, options, None)
@@ -62,13 +58,12 @@ pub fn compile_with(
     keeper: Option<Keeper>,
 ) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
-    // Asked for by hand first: `stacker` panics where there is none.
-    if memmap2::MmapOptions::new().len(STACK + (1 << 20)).no_reserve_swap().map_anon().is_err() {
-        let span = Span { file, start: 0, end: 0 };
-        let message = format!("the system has no {} MiB of address space to compile in", STACK >> 20);
-        return (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)]);
+    if let Some(compiled) = stack::with(|| compile_here(sources, file, options, keeper)) {
+        return compiled;
     }
-    stacker::grow(STACK, || compile_here(sources, file, options, keeper))
+    let span = Span { file, start: 0, end: 0 };
+    let message = format!("the system has no {} MiB of address space to compile in", stack::SIZE >> 20);
+    (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)])
 }
 
 fn compile_here(

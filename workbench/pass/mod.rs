@@ -26,7 +26,7 @@ pub mod stride;
 pub mod uniformity;
 pub mod widen;
 
-use crate::ir::{FuncId, FuncKind, Module};
+use crate::ir::{FuncId, FuncKind, Function, Module};
 
 /// How deep structs may point at each other and still be promoted all.
 const MAX_NESTING: usize = 4;
@@ -34,30 +34,38 @@ const MAX_NESTING: usize = 4;
 /// What the CPU back end wants done before it makes code: calls inlined, constants folded, slots in
 /// registers where they can be, members of structs as parameters, pointers from where their memory starts, kernels ready to be cut into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
+    for (id, launched) in prepare_together(module) {
+        prepare_alone(&mut module.functions[id.index()], launched);
+    }
+}
+
+/// The part of [`prepare_for_cpu`] that takes all functions together: inlines calls. The functions that [`prepare_alone`] is left to do,
+/// each with whether host code launches it: most helpers have no callers any more.
+pub fn prepare_together(module: &mut Module) -> Vec<(FuncId, bool)> {
     inline::run(module);
     let launched = anchors::launched(module);
-    // Most helpers have no callers left.
     let reached = reachable(module);
-    for ((func, launched), reached) in module.functions.iter_mut().zip(launched).zip(reached) {
-        if !reached {
-            continue;
+    let all = (0..).map(FuncId::new).zip(launched).zip(reached);
+    all.filter(|(_, reached)| *reached).map(|(function, _)| function).collect()
+}
+
+/// The part of [`prepare_for_cpu`] that takes each function alone.
+pub fn prepare_alone(func: &mut Function, launched: bool) {
+    fold::run(func);
+    // A slot that another keeps the address of is promoted after that.
+    for _ in 0..MAX_NESTING {
+        if !promote::run(func) {
+            break;
         }
         fold::run(func);
-        // A slot that another keeps the address of is promoted after that.
-        for _ in 0..MAX_NESTING {
-            if !promote::run(func) {
-                break;
-            }
-            fold::run(func);
-        }
-        let has_members = members::run(func);
-        if launched && anchors::run(func) || has_members {
-            fold::run(func);
-        }
-        fold::drop_locals(func);
-        if func.kind == FuncKind::Kernel {
-            regions::unswitch(func);
-        }
+    }
+    let has_members = members::run(func);
+    if launched && anchors::run(func) || has_members {
+        fold::run(func);
+    }
+    fold::drop_locals(func);
+    if func.kind == FuncKind::Kernel {
+        regions::unswitch(func);
     }
 }
 

@@ -10,7 +10,7 @@ use super::extents::{NOT_SUPPORTED, check_extents, check_shared, refused};
 use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Value};
 use super::{DType, Error, Fault, Result};
 use crate::back::cpu::Refusal;
-pub use crate::back::cpu::{Tier, settle};
+pub use crate::back::cpu::{Tier, discard, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
@@ -520,7 +520,7 @@ impl Program {
         match &self.0.code {
             Code::Cpu(code) => {
                 let mut prepared = self.0.module.clone();
-                pass::prepare_for_cpu(&mut prepared);
+                back::cpu::prepare(&mut prepared);
                 code.asm(&prepared, None)
             }
             Code::Cuda(code) => code.ptx().to_owned(),
@@ -694,8 +694,10 @@ fn cpu_code(
         return Err(diags);
     }
     let mut prepared = module.clone();
-    pass::prepare_for_cpu(&mut prepared);
-    match back::cpu::Code::compile(&prepared, same, tier) {
+    back::cpu::prepare(&mut prepared);
+    let code = back::cpu::Code::compile(&prepared, same, tier);
+    discard(prepared);
+    match code {
         Ok(code) => Ok(code.map(|code| (code, diags))),
         Err(more) => {
             diags.extend(more);

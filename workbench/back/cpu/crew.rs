@@ -1,9 +1,8 @@
-//! Machine code of several functions at a time: the thread that compiles lowers them one after the other, idle threads of the pool
-//! take what is lowered, and it takes what is left. It waits only for what somebody has begun, never for a thread that is busy with
-//! a launch.
+//! Several functions at a time: the thread that compiles prepares jobs one after the other, idle threads of the pool take what is
+//! prepared, and it takes what is left. It waits only for what somebody has begun, never for a thread that is busy with a launch.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -32,41 +31,44 @@ pub struct Job {
     pub disasm: bool,
 }
 
-/// Compiles jobs; each is known by how many were added before it.
-pub struct Crew {
-    shared: Arc<Shared>,
+/// Does jobs; each is known by how many were added before it.
+pub struct Crew<J, R> {
+    shared: Arc<Shared<J, R>>,
     /// How many threads besides the caller's may help.
     helpers: usize,
 }
 
-#[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct Shared<J, R> {
+    state: Mutex<State<J, R>>,
     /// Told when the last begun job is done.
     done: Condvar,
+    work: fn(J) -> R,
 }
 
-#[derive(Default)]
-struct State {
-    waiting: VecDeque<(usize, Job)>,
+struct State<J, R> {
+    /// With about how much work they are.
+    waiting: Vec<(usize, usize, J)>,
     /// Jobs that somebody has taken and not finished.
     begun: usize,
-    codes: Vec<Option<Result<MachineCode, JitError>>>,
+    /// What became of the jobs; a panic where that did.
+    results: Vec<Option<std::thread::Result<R>>>,
 }
 
-impl Crew {
-    /// For so many jobs.
-    pub fn new(jobs: usize) -> Self {
-        Crew { shared: Arc::default(), helpers: jobs.min(pool::width()) - usize::from(jobs > 0) }
+impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
+    /// For so many jobs, each of which `work` does.
+    pub fn new(jobs: usize, work: fn(J) -> R) -> Self {
+        let state = Mutex::new(State { waiting: Vec::new(), begun: 0, results: Vec::with_capacity(jobs) });
+        let helpers = jobs.min(pool::width()) - usize::from(jobs > 0);
+        Crew { shared: Arc::new(Shared { state, done: Condvar::new(), work }), helpers }
     }
 
-    /// Adds a job, which may begin at once; does one where many wait.
-    pub fn add(&mut self, job: Job) {
+    /// Adds a job of about so much work, which may begin at once; does one where many wait.
+    pub fn add(&mut self, size: usize, job: J) {
         let crowded = {
             let mut state = self.shared.lock();
-            let number = state.codes.len();
-            state.codes.push(None);
-            state.waiting.push_back((number, job));
+            let number = state.results.len();
+            state.results.push(None);
+            state.waiting.push((size, number, job));
             state.waiting.len() > MAX_WAITING
         };
         if crowded {
@@ -79,47 +81,44 @@ impl Crew {
         }
     }
 
-    /// Does what nobody has begun, waits for the rest; the code of all jobs, in the order they were added.
-    ///
-    /// # Errors
-    /// The first job's that has no code, and its number.
-    pub fn finish(self) -> Result<Vec<MachineCode>, (usize, JitError)> {
+    /// Does what nobody has begun, waits for the rest; what became of all jobs, in the order they were added.
+    pub fn finish(self) -> Vec<std::thread::Result<R>> {
         self.shared.work(usize::MAX);
         let mut state = self.shared.lock();
         while state.begun > 0 {
             state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let codes = std::mem::take(&mut state.codes).into_iter().enumerate();
-        let lost = || Err(JitError::Other("nobody compiled it".to_owned()));
-        codes.map(|(i, code)| code.unwrap_or_else(lost).map_err(|e| (i, e))).collect()
+        let results = std::mem::take(&mut state.results).into_iter();
+        results.map(|result| result.unwrap_or_else(|| Err(Box::new("nobody did it")))).collect()
     }
 }
 
-/// A compilation that ends early wants no more code.
-impl Drop for Crew {
+/// Who ends early wants no more results.
+impl<J, R> Drop for Crew<J, R> {
     fn drop(&mut self) {
         self.shared.lock().waiting.clear();
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl<J, R> Shared<J, R> {
+    fn lock(&self) -> MutexGuard<'_, State<J, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compiles so many jobs, or until nothing waits.
+    /// Does so many jobs, or until nothing waits; the largest first, so that nobody is left with one at the end.
     fn work(&self, most: usize) {
         let mut state = self.lock();
         for _ in 0..most {
-            let Some((number, job)) = state.waiting.pop_front() else { return };
+            let sizes = state.waiting.iter().enumerate().map(|(i, (size, number, _))| (*size, Reverse(*number), i));
+            let Some((_, _, largest)) = sizes.max() else { return };
+            let (_, number, job) = state.waiting.swap_remove(largest);
             state.begun += 1;
             drop(state);
-            let code = catch_unwind(AssertUnwindSafe(|| compile(job)));
-            let code = code.unwrap_or_else(|_| Err(JitError::Other("the code generator panicked".to_owned())));
+            let result = catch_unwind(AssertUnwindSafe(|| (self.work)(job)));
             state = self.lock();
             state.begun -= 1;
-            if let Some(place) = state.codes.get_mut(number) {
-                *place = Some(code);
+            if let Some(place) = state.results.get_mut(number) {
+                *place = Some(result);
             }
             if state.begun == 0 {
                 self.done.notify_all();
@@ -128,7 +127,11 @@ impl Shared {
     }
 }
 
-fn compile(job: Job) -> Result<MachineCode, JitError> {
+/// Machine code of one function.
+///
+/// # Errors
+/// The code generator's.
+pub fn compile(job: Job) -> Result<MachineCode, JitError> {
     let hosts = intrinsics::addresses().map_err(JitError::Other)?;
     with_context(job.func, |ctx| MachineCode::new(ctx, job.isa.as_ref(), hosts, job.disasm))
 }

@@ -21,6 +21,8 @@ mod lower;
 mod math;
 mod memory;
 mod output;
+mod placement;
+mod plan;
 mod pool;
 mod rounds;
 mod schedule;
@@ -37,7 +39,6 @@ mod wide;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
@@ -51,6 +52,7 @@ use crate::ir::format::Piece;
 use crate::ir::{
     Derived, Elem, FuncId, FuncKind, Function, Global, MemberAt, Module, Param, ParamType, Scalar, format,
 };
+use crate::pass;
 use crate::source::Span;
 use analysis::FuncInfo;
 use context::{BufferDesc, SlotTable};
@@ -60,21 +62,16 @@ use isa::Effort;
 use jit::{Assembler, JitError, Links, MachineCode};
 use lower::{Lowering, Part};
 use memory::Globals;
+use plan::{Plan, plan};
 use schedule::Bound;
 use tiers::{Machine, Tiers};
 use wide::Wide;
-
-/// Most statements of all functions of a module together.
-const MAX_STMTS: usize = 500_000;
 
 /// Operations, estimated, of the smallest launch that is timed to find out whether its kernel is hot.
 const MIN_TIMED_WORK: u64 = 20_000;
 
 /// Most bytes of static shared memory of a block.
 const MAX_STATIC_SHARED: u32 = 48 * 1024;
-
-/// Most bytes of scratch for the values of a block's threads.
-const MAX_SCRATCH: u32 = 64 << 20;
 
 /// Machine code of one module. Clones share it; its memory is freed when the last holder lets go, and a running launch is
 /// a holder.
@@ -198,22 +195,6 @@ struct DerivedInfo {
     ty: ParamType,
 }
 
-/// What is compiled, in order: functions that others may call, entry points of host functions, then for each kernel that is
-/// a grid-stride loop the code of its numbers and of one round.
-struct Plan {
-    infos: Vec<Option<FuncInfo>>,
-    numbers: Vec<Option<u32>>,
-    order: Vec<FuncId>,
-    hosts: Vec<FuncId>,
-    strided: Vec<FuncId>,
-    /// For each function whether the pointers in its slots may be looked up.
-    linked: Vec<bool>,
-    /// Whose address the program's own code knows, with what tells the functions of their type.
-    functions: BTreeMap<FuncId, u64>,
-    /// What is compiled apart, once for all programs.
-    glue: glue::Uses,
-}
-
 /// Which machine code to make; see [`tiers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tier {
@@ -268,57 +249,25 @@ impl Tier {
 
 pub use glue::known;
 pub use host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
-pub use tiers::settle;
+pub use tiers::{discard, settle};
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
-impl Plan {
-    /// The program's own functions that one may call, by way of glue and of pointers too: glue calls glue and what is pointed at.
-    fn callees(&self, id: FuncId) -> Vec<FuncId> {
-        let Some(info) = &self.infos[id.index()] else { return Vec::new() };
-        let (mut found, mut signatures) = (Vec::new(), Vec::from_iter(info.dispatches));
-        let mut call = |callee: FuncId, signatures: &mut Vec<u64>| match self.glue.get(callee) {
-            Some(glue) => signatures.extend(&glue.dispatches),
-            None if callee.index() < self.infos.len() => found.push(callee),
-            None => {}
-        };
-        info.calls.iter().for_each(|callee| call(*callee, &mut signatures));
-        let mut asked = Vec::new();
-        while let Some(signature) = signatures.pop() {
-            if !asked.contains(&signature) {
-                asked.push(signature);
-                let fits = self.functions.iter().filter(|(_, known)| **known == signature);
-                fits.for_each(|(callee, _)| call(*callee, &mut signatures));
-                let glue = self.glue.list.iter().filter(|glue| glue.points_with(signature));
-                glue.for_each(|glue| signatures.extend(&glue.dispatches));
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
+/// Makes of a module what [`Code::compile`] takes: as [`pass::prepare_for_cpu`], several functions at a time.
+pub fn prepare(module: &mut Module) {
+    let left = pass::prepare_together(module);
+    let mut crew = Crew::new(left.len(), |(mut func, launched): (Function, bool)| {
+        pass::prepare_alone(&mut func, launched);
+        func
+    });
+    for (id, launched) in &left {
+        let func = &mut module.functions[id.index()];
+        let empty = Function::new("", func.kind, func.span);
+        let size = func.values.len();
+        crew.add(size, (std::mem::replace(func, empty), *launched));
     }
-
-    /// Whether a function may come to call itself.
-    fn recurses(&self) -> bool {
-        // A function is done when all it calls is; whoever is left calls into a circle.
-        let calls: Vec<Vec<FuncId>> = (0..self.infos.len()).map(|i| self.callees(FuncId::new(i))).collect();
-        let mut left: Vec<usize> = calls.iter().map(Vec::len).collect();
-        let mut callers: Vec<Vec<FuncId>> = vec![Vec::new(); self.infos.len()];
-        for id in &self.order {
-            calls[id.index()].iter().for_each(|callee| callers[callee.index()].push(*id));
-        }
-        let mut done: Vec<FuncId> = self.order.iter().copied().filter(|id| left[id.index()] == 0).collect();
-        let mut seen = 0;
-        while let Some(id) = done.pop() {
-            seen += 1;
-            for caller in &callers[id.index()] {
-                left[caller.index()] -= 1;
-                if left[caller.index()] == 0 {
-                    done.push(*caller);
-                }
-            }
-        }
-        seen < self.order.len()
+    for ((id, _), func) in left.iter().zip(crew.finish()) {
+        module.functions[id.index()] = func.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 }
 
@@ -476,91 +425,6 @@ fn misuse(span: Span, detail: String) -> Outcome {
     Outcome { fault: Some(fault), ..Outcome::default() }
 }
 
-fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
-    let mut infos: Vec<Option<FuncInfo>> = module.functions.iter().map(|_| None).collect();
-    let mut numbers = vec![None; infos.len()];
-    let mut order = Vec::new();
-    let mut stmts = 0;
-    let starts = |f: &Function| matches!(f.kind, FuncKind::Kernel | FuncKind::Host);
-    let start = module.functions.iter().enumerate().filter(|(_, f)| starts(f)).map(|(i, _)| FuncId::new(i));
-    let mut work: Vec<FuncId> = start.chain(module.addressed.iter().map(|(id, _)| *id)).collect();
-    work.reverse();
-    while let Some(id) = work.pop() {
-        let (Some(func), Some(info)) = (module.functions.get(id.index()), infos.get_mut(id.index())) else { continue };
-        if info.is_some() || glue.index(id).is_some() && !glue.is_new(id) {
-            continue;
-        }
-        check_limits(func, &mut stmts)?;
-        let found = FuncInfo::new(module, func);
-        work.extend(found.calls.iter().rev());
-        work.extend(found.addresses.iter().map(|(id, _)| *id));
-        if found.split.as_ref().is_some_and(|s| s.scratch > MAX_SCRATCH) {
-            return Err(too_large(func));
-        }
-        *info = Some(found);
-        if glue.index(id).is_none() {
-            numbers[id.index()] = Some(order.len() as u32);
-            order.push(id);
-        }
-    }
-    let needs_thunk = |f: &Function| f.kind == FuncKind::Host && !is_direct(f);
-    let hosts = order.iter().copied().filter(|id| needs_thunk(module.func(*id))).collect();
-    let is_strided = |id: &FuncId| infos[id.index()].as_ref().is_some_and(|i: &FuncInfo| i.strided.is_some());
-    let strided = order.iter().copied().filter(is_strided).collect();
-    // Slots must be found by address where a function that runs meanwhile makes pointers of numbers. Kernels run no host code.
-    let mut linked = vec![false; infos.len()];
-    for is_host in [false, true] {
-        let roots = order.iter().copied().filter(|id| match module.func(*id).kind {
-            FuncKind::Kernel => !is_host,
-            kind => kind.is_host() && is_host,
-        });
-        let side = reach(&infos, roots.collect());
-        let makes_pointers = |(i, info): (usize, &Option<FuncInfo>)| {
-            let glue = || glue.get(FuncId::new(i)).is_some_and(|glue| glue.makes_pointers);
-            side[i] && (info.as_ref().is_some_and(|info| info.makes_pointers) || glue())
-        };
-        if infos.iter().enumerate().any(makes_pointers) {
-            linked.iter_mut().zip(&side).for_each(|(linked, there)| *linked |= there);
-        }
-    }
-    // Whatever program glue is made for, others will call it.
-    glue.new.iter().for_each(|(id, _)| linked[id.index()] = true);
-    let mut functions = BTreeMap::new();
-    let taken = order.iter().filter_map(|id| infos[id.index()].as_ref()).flat_map(|info| info.addresses.iter());
-    functions.extend(module.addressed.iter().chain(taken).copied());
-    Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, glue })
-}
-
-/// For each function, whether one of `work` is or calls it; of known glue it is not said what that calls.
-fn reach(infos: &[Option<FuncInfo>], mut work: Vec<FuncId>) -> Vec<bool> {
-    let mut seen = vec![false; infos.len()];
-    while let Some(id) = work.pop() {
-        let Some(seen) = seen.get_mut(id.index()) else { continue };
-        if !std::mem::replace(seen, true)
-            && let Some(info) = &infos[id.index()]
-        {
-            work.extend(&info.calls);
-            work.extend(info.addresses.iter().map(|(id, _)| *id));
-        }
-    }
-    seen
-}
-
-fn check_limits(func: &Function, stmts: &mut usize) -> Result<()> {
-    let slots: u64 = func.slots.iter().map(|s| u64::from(s.size)).sum();
-    if slots > stack::MAX_SLOTS {
-        let message =
-            format!("the local arrays of `{}` take {slots} bytes of a thread's {}", func.name, stack::MAX_SLOTS);
-        let help = "pass an array from outside, or make them smaller";
-        return Err(Box::new(Diagnostic::error(diagnostic::Code::StackLimit, func.span, message).help(help)));
-    }
-    analysis::walk(&func.body, |_, _, _| *stmts += 1);
-    if *stmts > MAX_STMTS || size::is_too_entangled(func) {
-        return Err(too_large(func));
-    }
-    Ok(())
-}
-
 fn too_large(func: &Function) -> Box<Diagnostic> {
     let message = format!("`{}` is too large to compile", func.name);
     let help = "unroll less, or split the kernel in two";
@@ -622,7 +486,7 @@ fn compile_all(
     let parts = bodies.chain(thunks).chain(rounds).zip(0..);
     let parts: Vec<((FuncId, Part), u32)> = glue.chain(parts).collect();
     let mut builder = FunctionBuilderContext::new();
-    let mut crew = Crew::new(parts.len());
+    let mut crew = Crew::new(parts.len(), crew::compile);
     for ((id, part), number) in &parts {
         let mut func = clif::Function::new();
         lower::function(lowering, *id, *part, *number, &mut func, &mut builder)?;
@@ -643,10 +507,13 @@ fn compile_all(
             }
         };
         let isa = isa::host(now).map_err(|e| internal(Span::NONE, e.to_owned()))?;
-        crew.add(Job { func, isa, disasm });
+        crew.add(func.dfg.num_insts(), Job { func, isa, disasm });
     }
-    let codes = crew.finish().map_err(|(number, error)| Failure::Code(parts[number].0.0, error))?;
-    Ok(parts.into_iter().map(|((id, _), _)| id).zip(codes).collect())
+    let made = parts.iter().zip(crew.finish()).map(|(((id, _), _), code)| {
+        let code = code.unwrap_or_else(|_| Err(JitError::Other("the code generator panicked".to_owned())));
+        code.map(|code| (*id, code)).map_err(|error| Failure::Code(*id, error))
+    });
+    made.collect()
 }
 
 /// The code of a plan, and what better code is made from where `kept` says that it may be wanted.
@@ -719,7 +586,7 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Op
             Some(built) => return built.map(Some),
             None if is_partial(module) => return Ok(None),
             None => {
-                return build_plan(module, others, Tier::Good, self::plan(module, glue::Uses::default())?).map(Some);
+                return build_plan(module, others, Tier::Good, plan::plan(module, glue::Uses::default())?).map(Some);
             }
         }
     }

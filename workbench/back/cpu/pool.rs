@@ -1,7 +1,9 @@
 //! The threads that help a launch: one pool for the process, made at first use, made anew in a forked child.
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use super::placement::Helpers;
 use super::stack;
 
 struct Pool {
@@ -9,6 +11,9 @@ struct Pool {
     threads: usize,
     /// `None` where the system gives no threads: launches then run on their caller's.
     pool: Option<rayon::ThreadPool>,
+    helpers: Arc<Helpers>,
+    /// Jobs that were asked for and are not done.
+    pending: Arc<AtomicUsize>,
 }
 
 // A pointer rather than a lock: a lock held by another thread while the process forks would stay locked in the child.
@@ -25,10 +30,28 @@ pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
     let pool = current();
     let Some(threads) = &pool.pool else { return 0 };
     let count = count.min(pool.threads);
+    // Who is awake stays where he is.
+    if pool.pending.fetch_add(count, Ordering::Relaxed) == 0 {
+        pool.helpers.keep_off_this_processor();
+    }
     for _ in 0..count {
-        threads.spawn(job.clone());
+        let done = Done(pool.pending.clone());
+        let job = job.clone();
+        threads.spawn(move || {
+            let _done = done;
+            job();
+        });
     }
     count
+}
+
+/// Counts a job as done, however it ends.
+struct Done(Arc<AtomicUsize>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn current() -> &'static Pool {
@@ -43,13 +66,16 @@ fn current() -> &'static Pool {
     // The helpers: the caller is one more. A pool left over from before a fork has no threads any more and is leaked,
     // because dropping it would wait for them.
     let threads = width().saturating_sub(1).max(1);
+    let helpers = Arc::new(Helpers::new());
+    let joined = helpers.clone();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .stack_size(stack::POOL_THREAD)
         .thread_name(|i| format!("workbench-{i}"))
+        .start_handler(move |_| joined.join())
         .build()
         .ok();
-    let new = Box::into_raw(Box::new(Pool { process, threads, pool }));
+    let new = Box::into_raw(Box::new(Pool { process, threads, pool, helpers, pending: Arc::default() }));
     match POOL.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: published now, never freed.
         Ok(_) => unsafe { &*new },

@@ -16,6 +16,7 @@ use cranelift_codegen::Context;
 use cranelift_codegen::ir::Function;
 
 use super::jit::{Assembler, CodeMemory, JitError, Links, MachineCode};
+use super::placement::Helpers;
 use super::{Image, crew, intrinsics, isa, stack};
 use crate::back::Dim3;
 use crate::back::cpu::isa::Effort;
@@ -193,6 +194,7 @@ impl Job {
 enum Work {
     Program(Weak<Image>),
     Glue(&'static Tiers),
+    Garbage(Box<dyn Send>),
     Wide(Weak<Image>, FuncId, Dim3),
 }
 
@@ -203,6 +205,7 @@ struct Maker {
     /// How many programs were queued or are about to be, and how many of them are done with.
     queued: AtomicU64,
     done: Arc<AtomicU64>,
+    helpers: Arc<Helpers>,
 }
 
 // As the pool: made at first use, made anew in a forked child, never freed. Wide code takes a compiler's time, which nothing else should
@@ -227,6 +230,11 @@ pub fn improve_glue(tiers: &'static Tiers) {
     queue(&MAKER, Work::Glue(tiers));
 }
 
+/// Has what nobody wants any more freed, on the thread that makes good code once it comes to it: a program takes as long as its parsing.
+pub fn discard(garbage: impl Send + 'static) {
+    queue(&MAKER, Work::Garbage(Box::new(garbage)));
+}
+
 /// Notes how long a launch of a kernel took, and has its wide code made once it is hot.
 pub fn note_launch(image: &Arc<Image>, func: FuncId, block: Dim3, took: Duration) {
     if let Some(wide) = &image.wide
@@ -244,8 +252,9 @@ fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> bool {
             (queued.saturating_sub(maker.done.load(Ordering::Relaxed)) < MAX_WAITING).then_some(queued + 1)
         };
         // Counted before it is sent, so that [`settle`] on this thread cannot take what others sent for it.
-        if maker.queued.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).is_err() {
-            return false;
+        let Ok(before) = maker.queued.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) else { return false };
+        if maker.done.load(Ordering::Relaxed) == before {
+            maker.helpers.keep_off_this_processor();
         }
         let taken = maker.queue.send(work).is_ok();
         if !taken {
@@ -287,9 +296,15 @@ fn maker(makers: &'static AtomicPtr<Maker>) -> Option<&'static Maker> {
     let (queue, work) = channel();
     let done = Arc::new(AtomicU64::new(0));
     let count = done.clone();
+    let helpers = Arc::new(Helpers::new());
+    let joined = helpers.clone();
     let thread = std::thread::Builder::new().name("workbench-code".to_owned()).stack_size(stack::POOL_THREAD);
-    thread.spawn(move || run(&work, &count)).ok()?;
-    let new = Box::into_raw(Box::new(Maker { process, queue, queued: AtomicU64::new(0), done }));
+    let work_on = move || {
+        joined.join();
+        run(&work, &count);
+    };
+    thread.spawn(work_on).ok()?;
+    let new = Box::into_raw(Box::new(Maker { process, queue, queued: AtomicU64::new(0), done, helpers }));
     match makers.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: published now, never freed.
         Ok(_) => unsafe { new.as_ref() },
@@ -314,6 +329,7 @@ fn run(work: &Receiver<Work>, done: &AtomicU64) {
                 }
             }
             Work::Glue(tiers) => tiers.make(&|| true),
+            Work::Garbage(garbage) => drop(garbage),
             Work::Wide(image, func, block) => {
                 if let Some(image) = image.upgrade()
                     && let Some(wide) = &image.wide

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
 use workbench::ir::{FuncKind, Space};
-use workbench::runtime::{CompileOptions, Device, Error, Program, Tier};
+use workbench::runtime::{CompileOptions, Device, Error, Program, Tier, discard};
 
 use crate::errors::{self, argument};
 use crate::gil;
@@ -325,14 +325,14 @@ impl Cache {
         Some(program.clone())
     }
 
-    fn insert(&mut self, key: Key, program: Program) {
-        if self.entries.len() >= CACHE_SIZE
-            && let Some(oldest) = self.entries.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| k.clone())
-        {
-            self.entries.remove(&oldest);
-        }
+    /// Gives what had to make room.
+    fn insert(&mut self, key: Key, program: Program) -> Option<Program> {
+        let oldest = self.entries.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| k.clone());
+        let oldest = oldest.filter(|_| self.entries.len() >= CACHE_SIZE);
+        let dropped = oldest.and_then(|oldest| self.entries.remove(&oldest)).map(|(_, program)| program);
         self.clock += 1;
         self.entries.insert(key, (self.clock, program));
+        dropped
     }
 }
 
@@ -426,8 +426,10 @@ pub fn compile_source(
         compile_long(py, key.text.clone(), compile)?
     };
     // Variables begin anew with every compilation.
-    if program.module().globals.iter().all(|g| g.space == Space::ReadOnly) {
-        with_cache(|c| c.insert(key, program.clone()));
+    if program.module().globals.iter().all(|g| g.space == Space::ReadOnly)
+        && let Some(dropped) = with_cache(|c| c.insert(key, program.clone()))
+    {
+        discard(dropped);
     }
     crate::library::adopt(py, &program)?;
     Ok(Module { program, timeout: None })
