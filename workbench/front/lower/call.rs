@@ -4,14 +4,14 @@ use super::convert::Use;
 use super::expr::bare;
 use super::find::Found;
 use super::member::MemberFound;
-use super::names::{Callable, TArg};
+use super::names::{Callable, GLOBAL, TArg};
 use super::rank::Arg;
 use super::template_args::MAX_PACK;
 use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{CastKind, Expr, ExprKind, Ident, Name};
-use crate::front::builtins::{self};
+use crate::front::builtins::{self, Form};
 use crate::front::types::{FnTy, Kind, Ty};
 use crate::source::Span;
 
@@ -248,7 +248,8 @@ impl<'a> Lowerer<'a> {
         if explicit.is_none() && builtins::is_function(&name) {
             let structs = args.iter().any(|a| a.ty.is_struct());
             match self.try_choose(set, None, None, &args, span) {
-                Ok(Some(index)) if structs || !self.takes_user_conversion(index, &args) => {
+                Ok(Some(index)) if structs => return self.call_function(index, args, span),
+                Ok(Some(index)) if !self.takes_user_conversion(index, &args) && !self.is_worse(index, &name, &args) => {
                     return self.call_function(index, args, span);
                 }
                 Err(_) if structs => {}
@@ -279,6 +280,23 @@ impl<'a> Lowerer<'a> {
     fn takes_user_conversion(&mut self, index: FuncIndex, args: &[Typed]) -> bool {
         let params = self.func(index).params.clone();
         args.iter().zip(&params).any(|(arg, param)| super::rank::implicit(&Arg::from(arg), param).is_none())
+    }
+
+    /// Whether a function beside CUDA's own of its name, at global scope, converts what one of those takes as it is ([over.ics.rank]).
+    fn is_worse(&self, index: FuncIndex, name: &str, args: &[Typed]) -> bool {
+        let func = self.func(index);
+        let takes = |arg: &Typed, param: &Ty| param.referred().unqualified() == arg.ty.referred().unqualified();
+        if self.scopes.namespace_of(func.scope) != GLOBAL || args.iter().zip(&func.params).all(|(a, p)| takes(a, p)) {
+            return false;
+        }
+        let sigs = builtins::lookup(name);
+        if sigs.is_empty() {
+            let first = args.first().map(|arg| arg.ty.referred().unqualified());
+            let is_float = first.as_ref().and_then(Ty::num).is_some_and(|num| num.is_float());
+            let is_overloaded = matches!(builtins::math(name), Some((_, Form::Overloaded)));
+            return is_overloaded && is_float && args.iter().all(|a| first.as_ref().is_some_and(|ty| takes(a, ty)));
+        }
+        sigs.iter().any(|s| s.params.len() == args.len() && args.iter().zip(s.params).all(|(a, p)| takes(a, &p.ty())))
     }
 
     /// Converts an argument to a parameter's type; a reference takes the address.
