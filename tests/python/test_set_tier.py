@@ -26,7 +26,7 @@ def has_wide():
 
 
 HAS_WIDE = has_wide()
-wide_only = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or no AVX-512")
+wide_only = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or neither AVX-512 nor AVX2")
 
 
 @pytest.fixture

@@ -4,13 +4,17 @@ Results are NumPy's where these are exact, else those of the tier below, bit for
 lowest thread is told.
 """
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import workbench as wb
 
 from test_set_tier import HAS_WIDE
 
-pytestmark = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or no AVX-512")
+pytestmark = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or neither AVX-512 nor AVX2")
 rng = np.random.default_rng(20261122)
 
 
@@ -278,3 +282,33 @@ def test_what_doubles_with_each_operation_stays_small(doubled, times):
         assert "no wide code" in str(e)
     finally:
         wb.set_tier("auto")
+
+
+def with_vectors(name, *command):
+    environment = dict(os.environ, WORKBENCH_VECTORS=name)
+    return subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
+SET = """
+import workbench as wb
+try:
+    wb.set_tier("wide")
+    print(wb.compile("__global__ void k(float* x) { x[threadIdx.x] *= 2.0f; }").k.c_source(64))
+except wb.ArgumentError as e:
+    print("refused:", e)
+"""
+
+
+def test_vectors_are_those_asked_for_or_an_error():
+    texts = {name: with_vectors(name, "-c", SET).stdout for name in ("avx2", "avx512", "mmx")}
+    assert "`WORKBENCH_VECTORS` is neither `avx512` nor `avx2`" in texts["mmx"]
+    assert "__m256" in texts["avx2"] and "__m512" not in texts["avx2"]
+    assert "__m512" in texts["avx512"] or "lacks the vectors" in texts["avx512"]
+
+
+def test_narrower_vectors_do_the_same():
+    """What stands above, with AVX2 on a machine with AVX-512; on others it has run like that already."""
+    if "WORKBENCH_VECTORS" in os.environ or "refused" in with_vectors("avx512", "-c", SET).stdout:
+        return
+    done = with_vectors("avx2", "-m", "pytest", "-q", "-x", __file__)
+    assert done.returncode == 0, done.stdout[-4000:]

@@ -30,18 +30,51 @@ const MAX_FOLDERS: u64 = 1 << 20;
 /// Names a compiler may have, `WORKBENCH_CC` before all.
 const NAMES: &[&str] = &["cc", "gcc", "clang"];
 
+/// The registers that 16 lanes are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vectors {
+    /// One of 512 bits for 32-bit lanes.
+    Avx512,
+    /// Two of 256 bits for 32-bit lanes.
+    Avx2,
+}
+
 /// Whether this machine has what generated C is written in; a sentence where it has not.
 pub fn available() -> Result<&'static Path, &'static str> {
     static FOUND: Once<Result<PathBuf, &'static str>> = Once::new(find);
     FOUND.as_deref().map_err(|why| *why)
 }
 
-#[cfg(all(target_arch = "x86_64", unix))]
-fn find() -> Result<PathBuf, &'static str> {
+/// The widest registers of this machine, or those that `WORKBENCH_VECTORS` names; a sentence where it has none.
+pub fn vectors() -> Result<Vectors, &'static str> {
+    static WIDEST: Once<Result<Vectors, &'static str>> = Once::new(widest);
+    *WIDEST
+}
+
+#[cfg(target_arch = "x86_64")]
+fn widest() -> Result<Vectors, &'static str> {
     use std::arch::is_x86_feature_detected as has;
-    if !(has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd")) {
-        return Err("this processor has no AVX-512");
+    let has_512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd");
+    let has_256 = has!("avx2") && has!("fma");
+    match std::env::var("WORKBENCH_VECTORS").as_deref() {
+        Ok("avx512") if has_512 => Ok(Vectors::Avx512),
+        Ok("avx2") if has_256 => Ok(Vectors::Avx2),
+        Ok("avx512" | "avx2") => Err("this processor lacks the vectors that `WORKBENCH_VECTORS` names"),
+        Ok(_) => Err("`WORKBENCH_VECTORS` is neither `avx512` nor `avx2`"),
+        Err(_) if has_512 => Ok(Vectors::Avx512),
+        Err(_) if has_256 => Ok(Vectors::Avx2),
+        Err(_) => Err("this processor has neither AVX-512 nor AVX2 with FMA"),
     }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn widest() -> Result<Vectors, &'static str> {
+    Err("wide code is written for x86-64 only")
+}
+
+#[cfg(unix)]
+fn find() -> Result<PathBuf, &'static str> {
+    vectors()?;
     let named = std::env::var_os("WORKBENCH_CC").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -57,9 +90,9 @@ fn find() -> Result<PathBuf, &'static str> {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", unix)))]
+#[cfg(not(unix))]
 fn find() -> Result<PathBuf, &'static str> {
-    Err("wide code is written for x86-64 only")
+    Err("wide code is compiled on Unix only")
 }
 
 /// Compiles a text and loads what came of it.

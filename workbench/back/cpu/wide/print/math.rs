@@ -119,7 +119,7 @@ impl Lanes for Text {
     dlt "m16" "lt_f64"; dle "m16" "le_f64"; deq "m16" "eq_f64"; llt "m16" "lt_i64"; }
     ones! {
         neg "vf32" "neg_f32"; abs "vf32" "fabs_f32"; sqrt "vf32" "sqrt_f32"; rint "vf32" "rint_f32";
-        to_i "vi32" "_mm512_cvtps_epi32"; to_f "vf32" "i32_to_f32"; bits "vi32" "cast_f32_i32"; of_bits "vf32" "cast_i32_f32";
+        to_i "vi32" "whole_i32"; to_f "vf32" "i32_to_f32"; bits "vi32" "cast_f32_i32"; of_bits "vf32" "cast_i32_f32";
         dneg "vf64" "neg_f64"; dabs "vf64" "fabs_f64"; dsqrt "vf64" "sqrt_f64"; drint "vf64" "rint_f64";
         dbits "vi64" "cast_f64_i64"; dof_bits "vf64" "cast_i64_f64";
         widen "vf64" "f32_to_f64"; narrow "vf32" "f64_to_f32";

@@ -19,6 +19,7 @@ mod scalar;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
+use super::compiler::{self, Vectors};
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
 use super::{Result, TOO_LONG, Unsupported};
 use crate::back::Dim3;
@@ -31,8 +32,11 @@ use crate::back::cpu::split::SplitPlan;
 use crate::ir::{Const, Function, Label, Local, Module, Op, ParamType, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
-/// What all generated C begins with.
-const PRELUDE: &str = include_str!("../prelude.h");
+/// What generated C is written in: what needs no vectors, then for each kind of registers what does, then what is made of both.
+const SCALAR: &str = include_str!("../prelude/scalar.h");
+const AVX512: &str = include_str!("../prelude/avx512.h");
+const AVX2: &str = include_str!("../prelude/avx2.h");
+const LANES_OF_BOTH: &str = include_str!("../prelude/lanes.h");
 
 /// Longest text that is worth a compiler's time.
 const MAX_TEXT: usize = 200_000;
@@ -466,7 +470,12 @@ impl<'m> Printer<'m> {
         if self.geometry.spans {
             let _ = writeln!(self.out, "#define SPAN {x}u");
         }
-        self.out.push_str(PRELUDE);
+        // Where there are none the text is for somebody to read.
+        let registers = match compiler::vectors() {
+            Ok(Vectors::Avx2) => AVX2,
+            Ok(Vectors::Avx512) | Err(_) => AVX512,
+        };
+        self.out.extend([SCALAR, registers, LANES_OF_BOTH]);
         let functions = self.functions();
         self.out.push_str(&functions);
         self.print_tables();

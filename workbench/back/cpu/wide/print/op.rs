@@ -300,11 +300,9 @@ impl Printer<'_> {
                 let is_div = op == BinaryOp::Div;
                 // The compiler knows multiplications that divide by a constant.
                 if let Some(n) = by.filter(|n| !matches!(*n, 0 | -1) && s.bits() <= 32) {
-                    let (vty, sign) = (if s == Scalar::U32 { "cu32" } else { "ci32" }, if is_div { "/" } else { "%" });
-                    return Ok(format!(
-                        "(vi32)(({vty}){x} {sign} ({}){n}ll)",
-                        if s == Scalar::U32 { "u32" } else { "i32" }
-                    ));
+                    let name = if is_div { "div" } else { "rem" };
+                    let ty = if s == Scalar::U32 { "u32" } else { "i32" };
+                    return Ok(format!("{name}_by_{ty}({x}, ({ty}){n}ll)"));
                 }
                 let quotient = format!("{}_{}({x}, {y})", if is_div { "div" } else { "rem" }, signed_suffix(s));
                 return Ok(self.fit(s, quotient));

@@ -1,37 +1,9 @@
-/* What generated C is written in: 16 threads side by side in AVX-512 registers, a mask of 16 bits saying who is there.
-   Types: 32-bit lanes are one register, 64-bit lanes two; 8- and 16-bit numbers are kept extended in 32-bit lanes.
-   Every operation means what the IR's page says. */
-#include <immintrin.h>
-
-typedef signed char i8;
-typedef unsigned char u8;
-typedef short i16;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-typedef unsigned char b1;
-typedef u16 m16;
-
+/* Lanes in AVX-512 registers: 32-bit lanes are one register, 64-bit lanes two; 8- and 16-bit numbers are kept extended in 32-bit
+   lanes. */
 typedef __m512 vf32;
 typedef __m512i vi32;
 typedef struct { __m512i a, b; } vi64;
 typedef struct { __m512d a, b; } vf64;
-
-typedef __int128 wide;
-
-#define FN static inline __attribute__((always_inline))
-#define COLD static __attribute__((noinline, cold))
-#ifndef UNCHECKED
-#define likely(x) __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#else /* For the benchmark that tells what checks cost. */
-#define likely(x) 1
-#define unlikely(x) 0
-#endif
 #define LOW(m) ((__mmask8)(m))
 #define HIGH(m) ((__mmask8)((m) >> 8))
 
@@ -41,20 +13,11 @@ typedef u32 cu32 __attribute__((vector_size(64), may_alias));
 typedef i64 ci64 __attribute__((vector_size(64), may_alias));
 typedef u64 cu64 __attribute__((vector_size(64), may_alias));
 
-FN f32 f32_of(u32 bits) { f32 x; __builtin_memcpy(&x, &bits, 4); return x; }
-FN f64 f64_of(u64 bits) { f64 x; __builtin_memcpy(&x, &bits, 8); return x; }
-FN u32 bits_f32(f32 x) { u32 n; __builtin_memcpy(&n, &x, 4); return n; }
-FN u64 bits_f64(f64 x) { u64 n; __builtin_memcpy(&n, &x, 8); return n; }
-
-/* Whether least <= x < most. */
-#define within(x, least, most) ((x) >= (least) && (x) < (most))
-
 /* One value for all lanes, and lines. */
 FN vf32 splat_f32(f32 x) { return _mm512_set1_ps(x); }
 FN vf64 splat_f64(f64 x) { return (vf64){_mm512_set1_pd(x), _mm512_set1_pd(x)}; }
 FN vi32 splat_i32(i32 x) { return _mm512_set1_epi32(x); }
 FN vi64 splat_i64(i64 x) { return (vi64){_mm512_set1_epi64(x), _mm512_set1_epi64(x)}; }
-FN m16 splat_b1(b1 x) { return x ? 0xffff : 0; }
 #define IOTA32 _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define IOTA64A _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7)
 #define IOTA64B _mm512_setr_epi64(8, 9, 10, 11, 12, 13, 14, 15)
@@ -121,27 +84,6 @@ FN __m512d fmax8(__m512d x, __m512d y) {
 }
 FN vf64 fmin_f64(vf64 x, vf64 y) { return (vf64){fmin8(x.a, y.a), fmin8(x.b, y.b)}; }
 FN vf64 fmax_f64(vf64 x, vf64 y) { return (vf64){fmax8(x.a, y.a), fmax8(x.b, y.b)}; }
-/* The same for single numbers. */
-FN f32 sfmin_f32(f32 x, f32 y) {
-    if (y != y) return x;
-    if (x == y) return f32_of(bits_f32(x) | bits_f32(y));
-    return x < y ? x : y;
-}
-FN f32 sfmax_f32(f32 x, f32 y) {
-    if (y != y) return x;
-    if (x == y) return f32_of(bits_f32(x) & bits_f32(y));
-    return x > y ? x : y;
-}
-FN f64 sfmin_f64(f64 x, f64 y) {
-    if (y != y) return x;
-    if (x == y) return f64_of(bits_f64(x) | bits_f64(y));
-    return x < y ? x : y;
-}
-FN f64 sfmax_f64(f64 x, f64 y) {
-    if (y != y) return x;
-    if (x == y) return f64_of(bits_f64(x) & bits_f64(y));
-    return x > y ? x : y;
-}
 
 /* Two to the power of an integer times a number, rounded once; a positive number as mantissa in [3/4, 3/2) and exponent. */
 FLOAT2(scale, _mm512_scalef_ps, _mm512_scalef_pd)
@@ -188,9 +130,6 @@ FN vi32 mulhi_u32(vi32 x, vi32 y) {
     __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
     return _mm512_mask_mov_epi32(even, 0xaaaa, odd);
 }
-#define SLL(x, n) ((n) < 8 * sizeof(x) ? (x) << (n) : 0)
-#define SRL(x, n) ((n) < 8 * sizeof(x) ? (x) >> (n) : 0)
-#define SRA(x, n) ((x) >> ((n) < 8 * sizeof(x) ? (n) : 8 * sizeof(x) - 1))
 
 /* Division, after the checks; lanes that nobody asked for may hold any divisor. */
 FN vi32 div_i32(vi32 x, vi32 y) {
@@ -205,21 +144,11 @@ FN vi32 div_u32(vi32 x, vi32 y) {
                               _mm512_cvtepu32_pd(_mm512_extracti64x4_epi64(y, 1)));
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epu32(a)), _mm512_cvttpd_epu32(b), 1);
 }
-FN vi32 rem_i32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_i32(x, y), y)); }
-FN vi32 rem_u32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_u32(x, y), y)); }
-#define LANEWISE64(name, ty, expr) \
-    FN vi64 name(vi64 x, vi64 y) { \
-        ty p[16], q[16], r[16]; \
-        __builtin_memcpy(p, &x, 128); __builtin_memcpy(q, &y, 128); \
-        for (int l = 0; l < 16; l++) { ty a = p[l], b = q[l]; r[l] = expr; } \
-        __builtin_memcpy(&x, r, 128); return x; \
-    }
-LANEWISE64(div_i64, i64, (b == 0 || b == -1) ? (i64)(0 - (u64)a) : a / b)
-LANEWISE64(div_u64, u64, b == 0 ? 0 : a / b)
-LANEWISE64(rem_i64, i64, (b == 0 || b == -1) ? 0 : a % b)
-LANEWISE64(rem_u64, u64, b == 0 ? 0 : a % b)
-LANEWISE64(mulhi_i64, i64, (i64)(((__int128)a * b) >> 64))
-LANEWISE64(mulhi_u64, u64, (u64)(((unsigned __int128)a * b) >> 64))
+/* Division by a number that the compiler sees: it knows multiplications that do that. */
+#define div_by_i32(x, n) ((vi32)((ci32)(x) / (n)))
+#define div_by_u32(x, n) ((vi32)((cu32)(x) / (n)))
+#define rem_by_i32(x, n) ((vi32)((ci32)(x) % (n)))
+#define rem_by_u32(x, n) ((vi32)((cu32)(x) % (n)))
 
 /* Bits. */
 FN vi32 clz_32(vi32 x) { return _mm512_lzcnt_epi32(x); }
@@ -241,32 +170,6 @@ FN vi32 brev_32(vi32 x) {
 FN vi32 ffs_32(vi32 x) {
     __m512i low = _mm512_and_si512(x, neg_i32(x));
     return _mm512_maskz_sub_epi32(_mm512_test_epi32_mask(x, x), _mm512_set1_epi32(32), _mm512_lzcnt_epi32(low));
-}
-FN u32 brev_s32(u32 v) {
-    v = ((v >> 1) & 0x55555555u) | ((v & 0x55555555u) << 1);
-    v = ((v >> 2) & 0x33333333u) | ((v & 0x33333333u) << 2);
-    v = ((v >> 4) & 0x0f0f0f0fu) | ((v & 0x0f0f0f0fu) << 4);
-    return __builtin_bswap32(v);
-}
-FN u64 brev_s64(u64 v) { return (u64)brev_s32((u32)v) << 32 | brev_s32((u32)(v >> 32)); }
-FN i32 clz_s32(u32 v) { return v ? __builtin_clz(v) : 32; }
-FN i32 clz_s64(u64 v) { return v ? __builtin_clzll(v) : 64; }
-#define LANEWISE64TO32(name, expr) \
-    FN vi32 name(vi64 x) { \
-        u64 p[16]; i32 r[16]; vi32 y; \
-        __builtin_memcpy(p, &x, 128); \
-        for (int l = 0; l < 16; l++) { u64 a = p[l]; r[l] = expr; } \
-        __builtin_memcpy(&y, r, 64); return y; \
-    }
-LANEWISE64TO32(clz_64, clz_s64(a))
-LANEWISE64TO32(popc_64, __builtin_popcountll(a))
-LANEWISE64TO32(ffs_64, __builtin_ffsll((i64)a))
-FN vi64 brev_64(vi64 x) {
-    u64 p[16];
-    __builtin_memcpy(p, &x, 128);
-    for (int l = 0; l < 16; l++) p[l] = brev_s64(p[l]);
-    __builtin_memcpy(&x, p, 128);
-    return x;
 }
 
 /* Comparisons give masks. */
@@ -296,7 +199,6 @@ FN vf32 select_f32(m16 m, vf32 x, vf32 y) { return _mm512_mask_mov_ps(y, m, x); 
 FN vi32 select_i32(m16 m, vi32 x, vi32 y) { return _mm512_mask_mov_epi32(y, m, x); }
 FN vf64 select_f64(m16 m, vf64 x, vf64 y) { return (vf64){_mm512_mask_mov_pd(y.a, LOW(m), x.a), _mm512_mask_mov_pd(y.b, HIGH(m), x.b)}; }
 FN vi64 select_i64(m16 m, vi64 x, vi64 y) { return (vi64){_mm512_mask_mov_epi64(y.a, LOW(m), x.a), _mm512_mask_mov_epi64(y.b, HIGH(m), x.b)}; }
-FN m16 select_b1(m16 m, m16 x, m16 y) { return (m16)((m & x) | (~m & y)); }
 
 /* Conversions. */
 FN __m256i low8(vi32 x) { return _mm512_castsi512_si256(x); }
@@ -336,17 +238,9 @@ FN __m512i pd_to_i64(__m512d x) {
 FN __m512i pd_to_u64(__m512d x) { return _mm512_maskz_cvttpd_epu64(_mm512_cmp_pd_mask(x, _mm512_set1_pd(-1.0), _CMP_GT_OQ), x); }
 FN vi64 f64_to_i64(vf64 x) { return (vi64){pd_to_i64(x.a), pd_to_i64(x.b)}; }
 FN vi64 f64_to_u64(vf64 x) { return (vi64){pd_to_u64(x.a), pd_to_u64(x.b)}; }
-/* A float as a double is exact. */
-FN vi64 f32_to_i64(vf32 x) { return f64_to_i64(f32_to_f64(x)); }
-FN vi64 f32_to_u64(vf32 x) { return f64_to_u64(f32_to_f64(x)); }
-FN i32 s_to_i32(f64 x) { return x != x ? 0 : x >= 2147483648.0 ? 0x7fffffff : x <= -2147483648.0 ? (i32)0x80000000 : (i32)x; }
-FN u32 s_to_u32(f64 x) { return x > 0 ? (x >= 4294967296.0 ? 0xffffffffu : (u32)x) : 0; }
-FN i64 s_to_i64(f64 x) { return x != x ? 0 : x >= 9223372036854775808.0 ? 0x7fffffffffffffffll : x <= -9223372036854775808.0 ? (i64)0x8000000000000000ull : (i64)x; }
-FN u64 s_to_u64(f64 x) { return x > 0 ? (x >= 18446744073709551616.0 ? ~0ull : (u64)x) : 0; }
 FN m16 truth_i32(vi32 x) { return _mm512_test_epi32_mask(x, x); }
-FN m16 truth_i64(vi64 x) { return ne_i64(x, splat_i64(0)); }
-FN m16 truth_f32(vf32 x) { return ne_f32(x, splat_f32(0)); }
-FN m16 truth_f64(vf64 x) { return ne_f64(x, splat_f64(0)); }
+/* The integer of an integral value; any where it does not fit. */
+FN vi32 whole_i32(vf32 x) { return _mm512_cvtps_epi32(x); }
 FN vi32 b1_to_i32(m16 m) { return _mm512_maskz_set1_epi32(m, 1); }
 FN vi64 b1_to_i64(m16 m) { return (vi64){_mm512_maskz_set1_epi64(LOW(m), 1), _mm512_maskz_set1_epi64(HIGH(m), 1)}; }
 FN vf32 b1_to_f32(m16 m) { return _mm512_maskz_mov_ps(m, _mm512_set1_ps(1)); }
@@ -355,16 +249,6 @@ FN vf32 cast_i32_f32(vi32 x) { return _mm512_castsi512_ps(x); }
 FN vi32 cast_f32_i32(vf32 x) { return _mm512_castps_si512(x); }
 FN vf64 cast_i64_f64(vi64 x) { return (vf64){_mm512_castsi512_pd(x.a), _mm512_castsi512_pd(x.b)}; }
 FN vi64 cast_f64_i64(vf64 x) { return (vi64){_mm512_castpd_si512(x.a), _mm512_castpd_si512(x.b)}; }
-
-/* One lane. */
-#define LANE(name, ty, vty) FN ty name(vty x, u32 lane) { ty p[16]; __builtin_memcpy(p, &x, sizeof p); return p[lane]; }
-LANE(lane_f32, f32, vf32)
-LANE(lane_i32, i32, vi32)
-LANE(lane_f64, f64, vf64)
-LANE(lane_i64, i64, vi64)
-FN b1 lane_b1(m16 m, u32 lane) { return m >> lane & 1; }
-FN u32 last_lane(m16 m) { return 31 - __builtin_clz(m); }
-FN u32 first_lane(m16 m) { return __builtin_ctz(m); }
 
 /* Neighbouring elements; `_m`: of the lanes in the mask, zero elsewhere. */
 FN vf32 ld_f32(const char* p) { return _mm512_loadu_ps(p); }
@@ -378,7 +262,6 @@ FN vi32 ld_u16(const char* p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(
 FN m16 ld_b1(const char* p) { return truth_i32(ld_u8(p)); }
 /* Known first lanes as a shorter vector: what a longer one stored just before comes straight from there, and masked stores keep others
    waiting. */
-#define FIRST(m, n) (__builtin_constant_p(m) && (m16)(m) == (1u << (n)) - 1)
 FN vf32 ldm_f32(m16 m, const char* p) {
     if (FIRST(m, 8)) return _mm512_zextps256_ps512(_mm256_loadu_ps((const f32*)p));
     if (FIRST(m, 4)) return _mm512_zextps128_ps512(_mm_loadu_ps((const f32*)p));
@@ -419,14 +302,12 @@ FN void stm_i16(m16 m, char* p, vi32 x) { _mm512_mask_cvtepi32_storeu_epi16(p, m
 FN void stm_b1(m16 m, char* p, m16 x) { stm_i8(m, p, b1_to_i32(x)); }
 
 /* Past the cache, where the address is a line's. */
-FN b1 is_line(const char* p) { return ((u64)p & 63) == 0; }
 FN void nt_f32(char* p, vf32 x) { _mm512_stream_ps((float*)p, x); }
 FN void nt_i32(char* p, vi32 x) { _mm512_stream_si512((__m512i*)p, x); }
 FN void nt_f64(char* p, vf64 x) { _mm512_stream_pd((double*)p, x.a); _mm512_stream_pd((double*)(p + 64), x.b); }
 FN void nt_i64(char* p, vi64 x) { _mm512_stream_si512((__m512i*)p, x.a); _mm512_stream_si512((__m512i*)(p + 64), x.b); }
 
 /* Elements anywhere: at byte offsets, or at 32-bit indices of elements. */
-#define LOOP_LANES(m) for (u32 left = (m), l; left && (l = __builtin_ctz(left), 1); left &= left - 1)
 FN vf32 ga_f32(m16 m, const char* p, vi64 o) {
     __m256 a = _mm512_mask_i64gather_ps(_mm256_setzero_ps(), LOW(m), o.a, p, 1);
     return joinf8(a, _mm512_mask_i64gather_ps(_mm256_setzero_ps(), HIGH(m), o.b, p, 1));
@@ -441,18 +322,6 @@ FN vf64 ga_f64(m16 m, const char* p, vi64 o) {
 FN vi64 ga_i64(m16 m, const char* p, vi64 o) {
     return (vi64){_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), LOW(m), o.a, p, 1), _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), HIGH(m), o.b, p, 1)};
 }
-#define GATHER_SMALL(name, ty) \
-    FN vi32 name(m16 m, const char* p, vi64 o) { \
-        i64 q[16]; i32 r[16] = {0}; vi32 x; \
-        __builtin_memcpy(q, &o, 128); \
-        LOOP_LANES(m) r[l] = *(const ty*)(p + q[l]); \
-        __builtin_memcpy(&x, r, 64); return x; \
-    }
-GATHER_SMALL(ga_i8, i8)
-GATHER_SMALL(ga_u8, u8)
-GATHER_SMALL(ga_i16, i16)
-GATHER_SMALL(ga_u16, u16)
-FN m16 ga_b1(m16 m, const char* p, vi64 o) { return truth_i32(ga_u8(m, p, o)); }
 /* Two lanes as one number: the soonest way to read them one by one. */
 FN u64 pair(vi32 i, int n) {
     __m128i four = n < 2 ? _mm512_castsi512_si128(i) : n < 4 ? _mm512_extracti32x4_epi32(i, 1)
@@ -460,7 +329,6 @@ FN u64 pair(vi32 i, int n) {
     return (u64)(n & 1 ? _mm_extract_epi64(four, 1) : _mm_extract_epi64(four, 0));
 }
 /* Sixteen loads, which on some machines take half as long as a gather does. */
-#define ALL_OF(m) (__builtin_constant_p(m) && (m16)(m) == 0xffff)
 FN __m128 four(f32 a, f32 b, f32 c, f32 d) { return _mm_setr_ps(a, b, c, d); }
 FN vf32 join4(__m128 a, __m128 b, __m128 c, __m128 d) {
     return joinf8(_mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1), _mm256_insertf128_ps(_mm256_castps128_ps256(c), d, 1));
@@ -515,198 +383,3 @@ FN void sc_i64(m16 m, char* p, vi64 o, vi64 x) {
     _mm512_mask_i64scatter_epi64(p, LOW(m), o.a, x.a, 1);
     _mm512_mask_i64scatter_epi64(p, HIGH(m), o.b, x.b, 1);
 }
-#define SCATTER_SMALL(name, ty) \
-    FN void name(m16 m, char* p, vi64 o, vi32 x) { \
-        i64 q[16]; i32 r[16]; \
-        __builtin_memcpy(q, &o, 128); __builtin_memcpy(r, &x, 64); \
-        LOOP_LANES(m) *(ty*)(p + q[l]) = (ty)r[l]; \
-    }
-SCATTER_SMALL(sc_i8, u8)
-SCATTER_SMALL(sc_i16, u16)
-FN void sc_b1(m16 m, char* p, vi64 o, m16 x) { sc_i8(m, p, o, b1_to_i32(x)); }
-
-/* Lanes whose offset is not below the limit. */
-FN m16 outside(vi64 o, u64 limit) { return ge_u64(o, splat_i64((i64)limit)); }
-FN m16 outside_x(vi32 i, u32 count) { return ge_u32(i, splat_i32((i32)count)); }
-
-/* Whether what a chunk's lanes access side by side is all in bounds. */
-FN b1 inside(m16 m, i64 o, i64 size, u64 limit) {
-    return !m || ((u64)(o + (i64)__builtin_ctz(m) * size) < limit && (u64)(o + (31 - (i64)__builtin_clz(m)) * size) < limit);
-}
-
-/* An index that moves a pointer farther than any memory reaches moves it out of every buffer. */
-FN i64 far_s(i64 index, i64 reach, i64 size) { return (u64)index + (u64)reach <= 2 * (u64)reach ? index * size : FAR; }
-FN vi64 far_v(vi64 index, i64 reach, i64 size) {
-    m16 near = le_u64(add_i64(index, splat_i64(reach)), splat_i64(2 * reach));
-    return select_i64(near, mul_i64(index, splat_i64(size)), splat_i64(FAR));
-}
-
-/* What went wrong: of all faults that of the lowest block's lowest thread is kept, and what is lower runs on. `now` is the running block,
-   counted from the first of the call; where blocks are one long row, of threads SPAN each, `t` counts along it and `row` counts rows. */
-typedef struct { u32 faulted, thread, block, now, row; u64 site, a, b; } State;
-#ifdef SPAN
-#define BLOCK_OF(st, t) ((t) / SPAN)
-#define THREAD_OF(st, t) ((st)->row * SPAN + (t) % SPAN)
-#else
-#define BLOCK_OF(st, t) ((st)->now)
-#define THREAD_OF(st, t) (t)
-#endif
-COLD void note(State* st, u64 site, u32 t, u64 a, u64 b) {
-    u32 block = BLOCK_OF(st, t), thread = THREAD_OF(st, t);
-    if (st->faulted && (st->block < block || (st->block == block && st->thread <= thread))) return;
-    *st = (State){1, thread, block, st->now, st->row, site, a, b};
-}
-/* At a place all lanes share; nothing when nobody is there. */
-COLD void note_one(State* st, u64 site, u32 t, m16 m, u64 a, u64 b) {
-    if (m) note(st, site, t + first_lane(m), a, b);
-}
-COLD void note_lanes(State* st, u64 site, u32 t, m16 m, vi64 a, vi64 b) {
-    if (m) note(st, site, t + first_lane(m), lane_i64(a, first_lane(m)), lane_i64(b, first_lane(m)));
-}
-/* Those of a chunk that have not faulted. */
-FN m16 alive(const State* st, u32 t) {
-    if (!st->faulted) return 0xffff;
-#ifdef SPAN
-    m16 m = 0;
-    for (u32 l = 0; l < 16; l++) {
-        u32 block = BLOCK_OF(st, t + l), thread = THREAD_OF(st, t + l);
-        if (block < st->block || (block == st->block && thread < st->thread)) m |= (m16)(1u << l);
-    }
-    return m;
-#else
-    if (st->now < st->block || (st->now == st->block && st->thread >= t + 16)) return 0xffff;
-    return st->now > st->block || st->thread <= t ? 0 : (m16)((1u << (st->thread - t)) - 1);
-#endif
-}
-/* Who of the lanes does not do an access: those out of bounds, which are noted, and those that faulted before. */
-COLD m16 bad_lanes(State* st, u64 site, u32 t, m16 m, u64 limit, vi64 o, vi64 b) {
-    m16 bad = outside(o, limit) & m & alive(st, t);
-    note_lanes(st, site, t, bad, o, b);
-    return bad | ~alive(st, t);
-}
-/* Accesses of which some are out of bounds: these are noted, the others done. */
-#define COLD_LOAD(ty, vty) \
-    COLD vty bad_ld_##ty(State* st, u64 site, u32 t, m16 m, const char* p, u64 limit, vi64 o, vi64 b) { \
-        m16 bad = outside(o, limit) & m; \
-        note_lanes(st, site, t, bad, o, b); \
-        return ga_##ty(m & ~bad, p, o); \
-    }
-COLD_LOAD(f32, vf32) COLD_LOAD(f64, vf64) COLD_LOAD(i32, vi32) COLD_LOAD(i64, vi64) COLD_LOAD(i8, vi32)
-COLD_LOAD(u8, vi32) COLD_LOAD(i16, vi32) COLD_LOAD(u16, vi32) COLD_LOAD(b1, m16)
-#define COLD_STORE(ty, vty) \
-    COLD void bad_st_##ty(State* st, u64 site, u32 t, m16 m, char* p, u64 limit, vi64 o, vi64 b, vty x) { \
-        m &= ~bad_lanes(st, site, t, m, limit, o, b); \
-        sc_##ty(m, p, o, x); \
-    }
-COLD_STORE(f32, vf32) COLD_STORE(f64, vf64) COLD_STORE(i32, vi32) COLD_STORE(i64, vi64) COLD_STORE(i8, vi32)
-COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
-
-/* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: there, at 32-bit indices of elements,
-   where nobody asks what was there before; `up1`: with one number for all. */
-#define ONCE(fetch) old = fetch(at, val, __ATOMIC_SEQ_CST)
-#define RETRY(expr) \
-    do { \
-        __typeof__(*at) new; \
-        __atomic_load(at, &old, __ATOMIC_SEQ_CST); \
-        do new = expr; while (!__atomic_compare_exchange(at, &old, &new, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
-    } while (0)
-#define RMW(name, ty, vty, alone, expr) \
-    FN vty at_##name##_shared(m16 m, char* p, vi64 o, vty x) { \
-        i64 q[16]; ty v[16], r[16] = {0}; \
-        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); \
-        if (m == 0xffff) { \
-            _Pragma("GCC unroll 16") \
-            for (int l = 0; l < 16; l++) { ty* at = (ty*)(p + q[l]); ty old = *at, val = v[l]; r[l] = old; *at = expr; } \
-        } else { \
-            LOOP_LANES(m) { ty* at = (ty*)(p + q[l]); ty old = *at, val = v[l]; r[l] = old; *at = expr; } \
-        } \
-        __builtin_memcpy(&x, r, sizeof r); return x; \
-    } \
-    FN void up_##name(m16 m, char* p, vi32 i, vty x) { \
-        i32 q[16]; ty v[16]; \
-        __builtin_memcpy(q, &i, 64); __builtin_memcpy(v, &x, sizeof v); \
-        if (m == 0xffff) { \
-            _Pragma("GCC unroll 8") \
-            for (int l = 0; l < 16; l += 2) { \
-                u64 two = pair(i, l / 2); \
-                { ty* at = (ty*)p + (u32)two; ty old = *at, val = v[l]; *at = expr; } \
-                { ty* at = (ty*)p + (two >> 32); ty old = *at, val = v[l + 1]; *at = expr; } \
-            } \
-        } else { \
-            LOOP_LANES(m) { ty* at = (ty*)p + q[l]; ty old = *at, val = v[l]; *at = expr; } \
-        } \
-    } \
-    FN void up1_##name(m16 m, char* p, vi32 i, ty val) { \
-        i32 q[16]; \
-        __builtin_memcpy(q, &i, 64); \
-        if (m == 0xffff) { \
-            _Pragma("GCC unroll 8") \
-            for (int l = 0; l < 8; l++) { \
-                u64 two = pair(i, l); \
-                { ty* at = (ty*)p + (u32)two; ty old = *at; *at = expr; } \
-                { ty* at = (ty*)p + (two >> 32); ty old = *at; *at = expr; } \
-            } \
-        } else { \
-            LOOP_LANES(m) { ty* at = (ty*)p + q[l]; ty old = *at; *at = expr; } \
-        } \
-    } \
-    FN vty at_##name##_global(m16 m, char* p, vi64 o, vty x) { \
-        i64 q[16]; ty v[16], r[16] = {0}; \
-        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); \
-        LOOP_LANES(m) { ty* at = (ty*)(p + q[l]); ty old, val = v[l]; alone; r[l] = old; } \
-        __builtin_memcpy(&x, r, sizeof r); return x; \
-    }
-#define RMW_INT(ty, vty) \
-    RMW(add_##ty, ty, vty, ONCE(__atomic_fetch_add), old + val) RMW(sub_##ty, ty, vty, ONCE(__atomic_fetch_sub), old - val) \
-    RMW(and_##ty, ty, vty, ONCE(__atomic_fetch_and), old & val) RMW(or_##ty, ty, vty, ONCE(__atomic_fetch_or), old | val) \
-    RMW(xor_##ty, ty, vty, ONCE(__atomic_fetch_xor), old ^ val) RMW(exch_##ty, ty, vty, ONCE(__atomic_exchange_n), val) \
-    RMW(min_##ty, ty, vty, RETRY(old < val ? old : val), old < val ? old : val) \
-    RMW(max_##ty, ty, vty, RETRY(old > val ? old : val), old > val ? old : val) \
-    RMW(inc_##ty, ty, vty, RETRY(old >= val ? 0 : old + 1), old >= val ? 0 : old + 1) \
-    RMW(dec_##ty, ty, vty, RETRY(old == 0 || old > val ? val : old - 1), old == 0 || old > val ? val : old - 1)
-RMW_INT(i32, vi32) RMW_INT(u32, vi32) RMW_INT(i64, vi64) RMW_INT(u64, vi64)
-#define RMW_FLOAT(ty, vty) \
-    RMW(add_##ty, ty, vty, RETRY(old + val), old + val) RMW(sub_##ty, ty, vty, RETRY(old - val), old - val) \
-    RMW(exch_##ty, ty, vty, RETRY(val), val)
-RMW_FLOAT(f32, vf32) RMW_FLOAT(f64, vf64)
-#define CAS(ty, vty, bits) \
-    FN vty at_cas_##ty##_shared(m16 m, char* p, vi64 o, vty x, vty c) { \
-        i64 q[16]; bits v[16], w[16], r[16] = {0}; \
-        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); __builtin_memcpy(w, &c, sizeof w); \
-        LOOP_LANES(m) { bits* at = (bits*)(p + q[l]); r[l] = *at; if (r[l] == w[l]) *at = v[l]; } \
-        __builtin_memcpy(&x, r, sizeof r); return x; \
-    } \
-    FN vty at_cas_##ty##_global(m16 m, char* p, vi64 o, vty x, vty c) { \
-        i64 q[16]; bits v[16], w[16], r[16] = {0}; \
-        __builtin_memcpy(q, &o, 128); __builtin_memcpy(v, &x, sizeof v); __builtin_memcpy(w, &c, sizeof w); \
-        LOOP_LANES(m) { \
-            bits old = w[l]; \
-            __atomic_compare_exchange((bits*)(p + q[l]), &old, &v[l], 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-            r[l] = old; \
-        } \
-        __builtin_memcpy(&x, r, sizeof r); return x; \
-    }
-CAS(i32, vi32, u32) CAS(u32, vi32, u32) CAS(i64, vi64, u64) CAS(u64, vi64, u64)
-
-/* A function of this process for each lane in the mask. */
-#define EACH1(ty, vty) \
-    static __attribute__((noinline)) vty each1_##ty(m16 m, ty (*f)(ty), vty x) { \
-        ty p[16]; \
-        __builtin_memcpy(p, &x, sizeof p); \
-        LOOP_LANES(m) p[l] = f(p[l]); \
-        __builtin_memcpy(&x, p, sizeof p); return x; \
-    } \
-    static __attribute__((noinline)) vty each2_##ty(m16 m, ty (*f)(ty, ty), vty x, vty y) { \
-        ty p[16], q[16]; \
-        __builtin_memcpy(p, &x, sizeof p); __builtin_memcpy(q, &y, sizeof q); \
-        LOOP_LANES(m) p[l] = f(p[l], q[l]); \
-        __builtin_memcpy(&x, p, sizeof p); return x; \
-    } \
-    static __attribute__((noinline)) vty each3_##ty(m16 m, ty (*f)(ty, ty, ty), vty x, vty y, vty z) { \
-        ty p[16], q[16], r[16]; \
-        __builtin_memcpy(p, &x, sizeof p); __builtin_memcpy(q, &y, sizeof q); __builtin_memcpy(r, &z, sizeof r); \
-        LOOP_LANES(m) p[l] = f(p[l], q[l], r[l]); \
-        __builtin_memcpy(&x, p, sizeof p); return x; \
-    }
-EACH1(f32, vf32)
-EACH1(f64, vf64)
