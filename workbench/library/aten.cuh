@@ -115,6 +115,9 @@ template <typename T, bool is_cuda> using acc_type = typename AccumulateType<T, 
 
 template <typename T> __host__ __device__ constexpr T ceil_div(T a, T b) { return (a + b - 1) / b; }
 template <typename T> __host__ __device__ constexpr T round_up(T a, T b) { return ceil_div(a, b) * b; }
+namespace cuda {
+template <typename T> __host__ __device__ constexpr T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
+}
 
 }
 

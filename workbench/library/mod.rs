@@ -137,6 +137,17 @@ static TORCH_CHECKS: Part = Part { name: "<torch_checks>", text: include_str!("t
 /// Names that ask for [`TORCH_CHECKS`].
 const TORCH_CHECKS_NAMES: [&str; 3] = ["TensorArg", "TensorGeometryArg", "CheckedFrom"];
 
+/// Layers and losses.
+static TORCH_NN: Part = Part { name: "<torch_nn>", text: include_str!("torch_nn.cuh"), mark: "" };
+
+/// Names that ask for [`TORCH_NN`].
+const TORCH_NN_NAMES: &str = "\
+    max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d \
+    conv_transpose1d conv_transpose2d conv3d convolution batch_norm group_norm instance_norm native_layer_norm \
+    dropout celu prelu glu _softmax _log_softmax pixel_shuffle im2col scaled_dot_product_attention \
+    upsample_nearest2d upsample_bilinear2d nll_loss cross_entropy_loss kl_div smooth_l1_loss huber_loss \
+    binary_cross_entropy cosine_similarity pairwise_distance triplet_margin_loss margin_ranking_loss";
+
 /// Names that ask for [`CUDART`].
 const CUDART_NAMES: [&str; 73] = [
     "CUDAGuard",
@@ -403,6 +414,7 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "TORCH_CHECK_NOT_IMPLEMENTED",
         "(condition, ...) do { if (!(condition)) { __wb::fail(4, #condition, ##__VA_ARGS__); } } while (0)",
     ),
+    ("AT_CHECK", "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)"),
     ("AT_ASSERT", "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)"),
     ("AT_ASSERTM", "(condition, ...) do { if (!(condition)) { __wb::fail(0, #condition, ##__VA_ARGS__); } } while (0)"),
     (
@@ -762,7 +774,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 23] {
+pub fn all() -> [&'static Part; 24] {
     [
         &PIPELINE,
         &HALF,
@@ -779,6 +791,7 @@ pub fn all() -> [&'static Part; 23] {
         &TORCH_HALF,
         &TORCH_ACCESSOR,
         &TORCH_CHECKS,
+        &TORCH_NN,
         &TORCH_LIBRARY,
         &CUB,
         &WMMA,
@@ -820,6 +833,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let registers = torch.is_some() && (TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n)) || mentions("__wb_neuron"));
     let torch_library = registers.then_some(&TORCH_LIBRARY);
     let torch_checks = torch.filter(|_| TORCH_CHECKS_NAMES.iter().any(|n| mentions(n))).map(|_| &TORCH_CHECKS);
+    let torch_nn = torch.filter(|_| TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
     let cudart = CUDART_NAMES.iter().any(|n| mentions(n)).then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
@@ -863,6 +877,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         torch_half,
         torch_accessor,
         torch_checks,
+        torch_nn,
         torch_library,
         cub,
         wmma,

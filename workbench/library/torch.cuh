@@ -228,6 +228,10 @@ using IntArrayRef = ArrayRef<int64_t>;
 using SymInt = int64_t;
 using SymIntArrayRef = IntArrayRef;
 
+// Where a text has them they are complete.
+struct Half;
+struct BFloat16;
+
 // A number of any type.
 class Scalar {
     double float_ = 0;
@@ -244,6 +248,8 @@ public:
     Scalar(long long value) : float_(value), int_(value) {}
     Scalar(float value) : float_(value), int_((int64_t)value), kind_(2) {}
     Scalar(double value) : float_(value), int_((int64_t)value), kind_(2) {}
+    Scalar(const Half& value) : Scalar((float)value) {}
+    Scalar(const BFloat16& value) : Scalar((float)value) {}
     bool isFloatingPoint() const { return kind_ == 2; }
     bool isIntegral(bool with_bool = false) const { return kind_ == 1 || (with_bool && kind_ == 0); }
     bool isBoolean() const { return kind_ == 0; }
@@ -505,6 +511,27 @@ public:
     template <typename T> T item() const { return __wb::op<Scalar>("item", *this).template to<T>(); }
     Scalar item() const { return __wb::op<Scalar>("item", *this); }
 
+    // Other names.
+    Tensor negative() const { return neg(); }
+    Tensor absolute() const { return abs(); }
+    Tensor ravel() const { return reshape(-1); }
+    Tensor tile(IntArrayRef repeats) const { return repeat(repeats); }
+    Tensor broadcast_to(IntArrayRef size) const { return expand(size); }
+#define __WB_ALIAS(name, of) \
+    Tensor name(const Tensor& other) const { return of(other); } \
+    Tensor name(const Scalar& other) const { return of(other); } \
+    Tensor& name##_(const Tensor& other) const { return of##_(other); } \
+    Tensor& name##_(const Scalar& other) const { return of##_(other); }
+    __WB_ALIAS(multiply, mul) __WB_ALIAS(divide, div) __WB_ALIAS(true_divide, div) __WB_ALIAS(subtract, sub) __WB_ALIAS(greater, gt)
+    __WB_ALIAS(greater_equal, ge) __WB_ALIAS(less, lt) __WB_ALIAS(less_equal, le) __WB_ALIAS(not_equal, ne)
+#undef __WB_ALIAS
+    Tensor clip(std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt) const { return clamp(low, high); }
+    Tensor& clip_(std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt) const {
+        return clamp_(low, high);
+    }
+    Tensor& div_(const Tensor& other, std::optional<std::string> rounding) const { return copy_(div(other, rounding)); }
+    Tensor& div_(const Scalar& other, std::optional<std::string> rounding) const { return copy_(div(other, rounding)); }
+
 #define __WB_UNARY(name) \
     Tensor name() const { return __wb::op<Tensor>(#name, *this); } \
     Tensor& name##_() const { return __wb_in_place(#name "_"); }
@@ -637,6 +664,8 @@ public:
 #undef __WB_REDUCTION
     Tensor max() const { return __wb::op<Tensor>("max", *this); }
     Tensor min() const { return __wb::op<Tensor>("min", *this); }
+    Tensor max(const Tensor& other) const { return __wb::op<Tensor>("maximum", *this, other); }
+    Tensor min(const Tensor& other) const { return __wb::op<Tensor>("minimum", *this, other); }
     std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const {
         return __wb::op<std::tuple<Tensor, Tensor>>("max", *this, dim, keepdim);
     }
@@ -778,6 +807,21 @@ inline Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorO
 inline Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options = TensorOptions(c10::kLong)) {
     return randint(0, high, size, options);
 }
+#define __WB_ALIAS(name, of) \
+    inline Tensor name(const Tensor& self, const Tensor& other) { return self.of(other); } \
+    inline Tensor name(const Tensor& self, const Scalar& other) { return self.of(other); }
+__WB_ALIAS(multiply, mul) __WB_ALIAS(divide, div) __WB_ALIAS(true_divide, div) __WB_ALIAS(subtract, sub) __WB_ALIAS(greater, gt)
+__WB_ALIAS(greater_equal, ge) __WB_ALIAS(less, lt) __WB_ALIAS(less_equal, le) __WB_ALIAS(not_equal, ne)
+#undef __WB_ALIAS
+inline Tensor negative(const Tensor& self) { return self.neg(); }
+inline Tensor absolute(const Tensor& self) { return self.abs(); }
+inline Tensor ravel(const Tensor& self) { return self.ravel(); }
+inline Tensor tile(const Tensor& self, IntArrayRef repeats) { return self.repeat(repeats); }
+inline Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }
+inline Tensor clip(const Tensor& self, std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt) {
+    return self.clamp(low, high);
+}
+inline std::vector<Tensor> where(const Tensor& cond) { return cond.nonzero().unbind(1); }
 inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
 inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = TensorOptions()) {
     int64_t count = 1;
@@ -919,6 +963,8 @@ inline Tensor sum(const Tensor& self) { return self.sum(); }
 inline Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false) { return self.sum(dim, keepdim); }
 inline Tensor mean(const Tensor& self) { return self.mean(); }
 inline Tensor mean(const Tensor& self, IntArrayRef dim, bool keepdim = false) { return self.mean(dim, keepdim); }
+inline Tensor max(const Tensor& self, const Tensor& other) { return self.max(other); }
+inline Tensor min(const Tensor& self, const Tensor& other) { return self.min(other); }
 inline std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim = false) { return self.max(dim, keepdim); }
 inline std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim = false) { return self.min(dim, keepdim); }
 inline Tensor where(const Tensor& cond, const Tensor& a, const Tensor& b) { return __wb::op<Tensor>("where", cond, a, b); }
@@ -1548,6 +1594,22 @@ template <> struct Value<pybind11::none> {
 namespace py = pybind11;
 
 namespace c10 {
+// `for (auto i : c10::irange(n))`
+template <typename T> struct __wb_range {
+    struct iterator {
+        T at;
+        T operator*() const { return at; }
+        iterator& operator++() { ++at; return *this; }
+        bool operator!=(const iterator& other) const { return at != other.at; }
+    };
+    T from, to;
+    iterator begin() const { return iterator{from}; }
+    iterator end() const { return iterator{to}; }
+};
+template <typename T> inline __wb_range<T> irange(T end) { return __wb_range<T>{T(), end < T() ? T() : end}; }
+template <typename T, typename U> inline __wb_range<U> irange(T begin, U end) {
+    return __wb_range<U>{(U)begin, end < (U)begin ? (U)begin : end};
+}
 // A dimension counted from the end as one counted from the start.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t rank, bool wrap_scalar = true) {
     if (rank <= 0) {
@@ -1562,4 +1624,8 @@ inline int64_t maybe_wrap_dim(int64_t dim, int64_t rank, bool wrap_scalar = true
 }
 namespace at {
 using c10::maybe_wrap_dim;
+inline int64_t divup(int64_t x, int64_t y) { return (x + y - 1) / y; }
+namespace internal {
+inline constexpr int64_t GRAIN_SIZE = 32768;
+}
 }

@@ -255,6 +255,7 @@ impl<'a> Lowerer<'a> {
                 Err(_) if structs => {}
                 _ => {
                     let sigs = builtins::lookup(&name);
+                    let args: Vec<Typed> = args.iter().map(|arg| self.as_builtin(arg.clone())).collect();
                     match builtins::math(&name) {
                         _ if !sigs.is_empty() => return self.call_builtin(&name, sigs, args, span),
                         Some((f, form)) => return self.call_math(&name, f, form, args, span),

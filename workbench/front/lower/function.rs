@@ -327,6 +327,19 @@ impl<'a> Lowerer<'a> {
         };
         let side = info.side;
         let defines = decl.body.is_some();
+        // A text that says itself what the library says too means its own.
+        let theirs = self.same_parameters(&set, &info.params, None).filter(|i| {
+            let of_library = self.in_library(self.func(*i).span);
+            of_library && !self.in_library(span)
+        });
+        let set = match theirs {
+            Some(theirs) => {
+                let rest: Rc<[Callable]> = set.iter().copied().filter(|c| *c != Callable::Func(theirs)).collect();
+                self.scopes.redeclare(self.scopes.current(), symbol, Decl::Functions(rest.clone()), span);
+                rest
+            }
+            None => set,
+        };
         if let Some(index) = self.same_parameters(&set, &info.params, None) {
             let old = self.func(index);
             let (place, defined, broken) = (old.span, old.defined, old.broken);

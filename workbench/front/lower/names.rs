@@ -211,6 +211,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
+    /// The namespace without a name in another, where there is one yet.
+    pub fn unnamed(&self, scope: ScopeId) -> Option<ScopeId> {
+        let is_it = |at: &Scope<'_>| at.kind == ScopeKind::Namespace && at.name.is_none() && at.parent == Some(scope);
+        self.get(scope).also.iter().copied().find(|other| is_it(self.get(*other)))
+    }
+
     /// The namespace a scope lies in.
     pub fn namespace_of(&self, scope: ScopeId) -> ScopeId {
         let mut at = scope;

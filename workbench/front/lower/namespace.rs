@@ -13,10 +13,12 @@ impl<'a> Lowerer<'a> {
     /// `namespace a { ... }`
     pub(super) fn namespace(&mut self, decl: &'a Namespace) {
         let here = self.scopes.current();
-        let existing = decl.name.and_then(|n| match self.here(n.name) {
-            Some(Decl::Namespace(scope)) => Some(scope),
-            _ => None,
-        });
+        let existing = match decl.name.map(|n| self.here(n.name)) {
+            Some(Some(Decl::Namespace(scope))) => Some(scope),
+            Some(_) => None,
+            // There is one without a name in each ([namespace.unnamed]).
+            None => self.scopes.unnamed(here),
+        };
         let scope = match existing {
             Some(scope) => scope,
             None => {

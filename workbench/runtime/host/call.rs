@@ -566,7 +566,16 @@ impl State {
                 other => Err(self.misfit(&other, "float")),
             },
             Service::PopTensor => match self.pop()? {
-                Value::Tensor(tensor) => self.adopt(tensor).map(Reply::Int),
+                Value::Tensor(tensor) => {
+                    let handle = self.adopt(tensor)?;
+                    // Who calls holds his arguments until the call ends, whatever becomes of the parameter.
+                    if self.argument.is_some()
+                        && let Some(Some((_, holders))) = self.tensors.get_mut(handle as usize - 1)
+                    {
+                        *holders += 1;
+                    }
+                    int(handle)
+                }
                 Value::None if self.argument.is_none() => int(0),
                 other => Err(self.misfit(&other, "Tensor")),
             },
