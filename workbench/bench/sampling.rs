@@ -98,6 +98,8 @@ pub fn sweep<'a>(
     }
     let timer = Timer::get();
     let mut flusher = (config.cache == CachePolicy::Flush).then(Flusher::new);
+    // Not part of what the user allows for: code that others have left to be made, which warming up would wait for.
+    runtime::settle();
     let begin = Instant::now();
     let mut rows = Vec::with_capacity(names.len() * sizes.len());
     let mut notes = Vec::new();
