@@ -60,10 +60,10 @@ fn widest() -> Result<Vectors, &'static str> {
         Ok("avx512") if has_512 => Ok(Vectors::Avx512),
         Ok("avx2") if has_256 => Ok(Vectors::Avx2),
         Ok("avx512" | "avx2") => Err("this processor lacks the vectors that `WORKBENCH_VECTORS` names"),
-        Ok(_) => Err("`WORKBENCH_VECTORS` is neither `avx512` nor `avx2`"),
-        Err(_) if has_512 => Ok(Vectors::Avx512),
-        Err(_) if has_256 => Ok(Vectors::Avx2),
-        Err(_) => Err("this processor has neither AVX-512 nor AVX2 with FMA"),
+        Ok(other) if !other.is_empty() => Err("`WORKBENCH_VECTORS` is neither `avx512` nor `avx2`"),
+        _ if has_512 => Ok(Vectors::Avx512),
+        _ if has_256 => Ok(Vectors::Avx2),
+        _ => Err("this processor has neither AVX-512 nor AVX2 with FMA"),
     }
 }
 
