@@ -71,6 +71,11 @@ def test_a_function_of_the_texts_own_stands_for_the_librarys():
     np.testing.assert_array_equal(call(other, np.arange(3, dtype=np.float16)), [2, 3, 4])
 
 
+def test_a_declaration_of_what_the_library_has_means_the_librarys():
+    text = 'extern "C" cudaError_t cudaGetLastError(); int f() { return cudaGetLastError() == cudaSuccess ? 7 : 0; }'
+    assert call(text) == 7
+
+
 def test_two_functions_of_the_texts_own_are_still_an_error():
     with pytest.raises(wb.CompileError, match="defined twice"):
         call("int g() { return 1; } int g() { return 2; } int f() { return g(); }")

@@ -27,7 +27,7 @@ CASES = [
     "torch::glu(m)", "torch::glu(m.slice(0, 0, 4), 0)", "torch::_softmax(m, 1, false)", "torch::pixel_shuffle(x, 2)", "torch::im2col(x, {2, 3}, {1, 2}, {1, 0}, {2, 1})",
     "torch::scaled_dot_product_attention(v, v, v)", "torch::scaled_dot_product_attention(v, v, v, {}, 0.0, true)",
     "torch::scaled_dot_product_attention(v, v, v, torch::ones({6, 6}).tril().to(torch::kBool), 0.0, false, 0.5)",
-    "torch::upsample_nearest2d(x, {10, 5})", "torch::upsample_bilinear2d(x, {10, 5}, false)", "torch::upsample_bilinear2d(x, {14, 18}, true)",
+    "torch::upsample_nearest2d(x, {10, 5})", "torch::upsample_nearest2d(x, {10, 5}, 1.7, 0.6)", "torch::upsample_bilinear2d(x, {10, 5}, false)", "torch::upsample_bilinear2d(x, {14, 18}, true)",
     "torch::nll_loss(m.log_softmax(1), t)", "torch::nll_loss(m.log_softmax(1), t, {}, 0)", "torch::nll_loss(m.log_softmax(1), t, torch::arange(8).to(torch::kFloat) + 1, 1, 3)",
     "torch::cross_entropy_loss(m, t)", "torch::cross_entropy_loss(m, t, {}, 2)", "torch::cross_entropy_loss(m, t, torch::arange(8).to(torch::kFloat) + 1, 1, 3, 0.1)",
     "torch::cross_entropy_loss(m, t, {}, 0, -100, 0.2)", "torch::cross_entropy_loss(m, p / p.sum(1, true))", "torch::kl_div(p.log(), p.flip({0}))",
@@ -42,7 +42,8 @@ CASES = [
 # What torch refuses, and by which class of error.
 REFUSED = [
     "torch::max_pool2d(m, 2)", "torch::max_pool2d(x, 2, 2, 3)", "torch::max_pool2d(x, 20)", "torch::batch_norm(x, {}, {}, {}, {}, false, 0.1, 1e-5, false)",
-    "torch::group_norm(x, 3)", "torch::nll_loss(m.log_softmax(1), t + 7)", "torch::dropout(x, 1.5, true)", "torch::glu(m, 0)", "torch::adaptive_avg_pool2d(x, 1)",
+    "torch::group_norm(x, 3)", "torch::nll_loss(m.log_softmax(1), t + 7)", "torch::dropout(x, 1.5, true)", "torch::glu(m, 0)", "torch::conv_transpose2d(x, w, {}, 2, 1, 2)", "torch::conv3d(c, ones({1, 4, 6, 1, 1}))", "torch::pixel_shuffle(x, 3)", "torch::max_pool2d(x, 3, 1, 2, 2)", "torch::max_pool1d(v, 3, 1, 2, 2)",
+    "torch::scaled_dot_product_attention(v, v, v, ones({6, 6}), 0.0, true)", "m.to(torch::kLong).div_(2, std::nullopt)", "torch::adaptive_avg_pool2d(x, 1)",
 ]  # fmt: skip
 NAMES = ["x", "v", "c", "w", "m", "n", "p", "t"]
 

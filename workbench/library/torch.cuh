@@ -529,8 +529,8 @@ public:
     Tensor& clip_(std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt) const {
         return clamp_(low, high);
     }
-    Tensor& div_(const Tensor& other, std::optional<std::string> rounding) const { return copy_(div(other, rounding)); }
-    Tensor& div_(const Scalar& other, std::optional<std::string> rounding) const { return copy_(div(other, rounding)); }
+    Tensor& div_(const Tensor& other, std::optional<std::string> rounding) const { return __wb_in_place("div_", other, rounding); }
+    Tensor& div_(const Scalar& other, std::optional<std::string> rounding) const { return __wb_in_place("div_", other, rounding); }
 
 #define __WB_UNARY(name) \
     Tensor name() const { return __wb::op<Tensor>(#name, *this); } \

@@ -26,7 +26,8 @@ inline Tensor __wb_windows(Tensor x, int64_t n, IntArrayRef kernel, IntArrayRef 
         int64_t k = __wb_at(kernel, i), p = __wb_at(padding, i), s = stride.empty() ? k : __wb_at(stride, i);
         int64_t span = (k - 1) * __wb_at(dilation, i) + 1, in = x.size(first + i), all = in + 2 * p;
         if (k <= 0 || s <= 0) __wb::fail(0, "", "pooling: kernel size and stride should be greater than zero");
-        if (2 * p > k) __wb::fail(0, "", "pad should be at most half of effective kernel size, but got pad=", p, " and kernel_size=", k);
+        // Of the kernel itself, dilated or not.
+        if (2 * p > k) __wb::fail(0, "", "pad should be at most half of the kernel's size, but got pad=", p, " and kernel_size=", k);
         if (all < span) __wb::fail(0, "", "pooling: the input's ", in, " elements and the padding hold no window of ", span);
         int64_t out = (all - span + (ceil_mode ? s - 1 : 0)) / s + 1;
         // The last window has to begin inside of the input or of what is before it.
@@ -105,6 +106,12 @@ inline Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
 // Of a convolution that a transposed one undoes the extents: weights of [in, out / groups, ..], flipped.
 inline Tensor __wb_transposed(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, int64_t n, IntArrayRef stride,
                               IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
+    for (int64_t i = 0; i < n; ++i) {
+        int64_t more = __wb_at(output_padding, i);
+        if (more >= __wb_at(stride, i) && more >= __wb_at(dilation, i)) {
+            __wb::fail(0, "", "output padding must be smaller than either stride or dilation, but got ", more);
+        }
+    }
     bool batched = input.dim() == n + 2;
     Tensor x = batched ? input : input.unsqueeze(0);
     std::vector<int64_t> extents = {x.size(0), x.size(1)}, pad, spatial;
@@ -145,6 +152,7 @@ inline Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optio
     Tensor x = batched ? input : input.unsqueeze(0);
     int64_t p = __wb_at(padding, 0), s = __wb_at(stride, 0), d = __wb_at(dilation, 0);
     x = at::constant_pad_nd(x, {0, 0, 0, 0, p, p}, 0);
+    if (x.size(2) <= d * (weight.size(2) - 1)) __wb::fail(0, "", "Kernel size can't be greater than actual input size");
     int64_t depth = (x.size(2) - d * (weight.size(2) - 1) - 1) / s + 1, n = x.size(0);
     std::vector<int64_t> strides = {__wb_at(stride, 1), __wb_at(stride, 2)}, paddings = {__wb_at(padding, 1), __wb_at(padding, 2)},
                          dilations = {__wb_at(dilation, 1), __wb_at(dilation, 2)};
@@ -258,6 +266,10 @@ inline Tensor _log_softmax(const Tensor& self, int64_t dim, bool half_to_float) 
     return self.log_softmax(dim, half_to_float ? std::optional<ScalarType>(c10::kFloat) : std::nullopt);
 }
 inline Tensor pixel_shuffle(const Tensor& self, int64_t r) {
+    if (self.size(-3) % (r * r) != 0) {
+        __wb::fail(0, "", "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but got ",
+                   self.size(-3), " channels and ", r);
+    }
     int64_t n = self.dim() - 3, c = self.size(-3) / (r * r), h = self.size(-2), w = self.size(-1);
     Tensor x = self.reshape({-1, c, r, r, h, w}).permute({0, 1, 4, 2, 5, 3});
     std::vector<int64_t> shape;
@@ -278,6 +290,9 @@ inline Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef di
 inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                            const std::optional<Tensor>& attn_mask = std::nullopt, double dropout_p = 0,
                                            bool is_causal = false, std::optional<double> scale = std::nullopt) {
+    if (is_causal && attn_mask.has_value() && attn_mask->defined()) {
+        __wb::fail(0, "", "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
+    }
     Tensor scores = query.matmul(key.transpose(-2, -1)) * scale.value_or(1 / std::sqrt((double)query.size(-1)));
     if (is_causal) {
         Tensor later = at::ones({query.size(-2), key.size(-2)}, query.options()).triu(1).to(c10::kBool);
@@ -288,14 +303,16 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
     }
     return at::dropout(scores.softmax(-1), dropout_p, dropout_p > 0).matmul(value);
 }
-// Output i is input floor(i in / out).
-inline Tensor __wb_nearest(const Tensor& x, int64_t dim, int64_t out) {
-    Tensor places = (at::arange(out, TensorOptions(c10::kLong)) * x.size(dim)).floor_divide(out);
+// Output i is input floor(i in / out), or floor(i / scale) where a scale is given.
+inline Tensor __wb_nearest(const Tensor& x, int64_t dim, int64_t out, std::optional<double> scale) {
+    Tensor places = at::arange(out, TensorOptions(c10::kLong));
+    if (scale.has_value() && *scale > 0) places = (places.to(c10::kDouble) * (1 / *scale)).floor().clamp_max(x.size(dim) - 1).to(c10::kLong);
+    else places = (places * x.size(dim)).floor_divide(out);
     return x.index_select(dim, places);
 }
-inline Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> = std::nullopt,
-                                 std::optional<double> = std::nullopt) {
-    return __wb_nearest(__wb_nearest(self, -2, output_size[0]), -1, output_size[1]);
+inline Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h = std::nullopt,
+                                 std::optional<double> scales_w = std::nullopt) {
+    return __wb_nearest(__wb_nearest(self, -2, output_size[0], scales_h), -1, output_size[1], scales_w);
 }
 inline Tensor __wb_linearly(const Tensor& x, int64_t dim, int64_t out, bool align_corners, std::optional<double> scale) {
     int64_t in = x.size(dim);

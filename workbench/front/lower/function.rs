@@ -327,10 +327,10 @@ impl<'a> Lowerer<'a> {
         };
         let side = info.side;
         let defines = decl.body.is_some();
-        // A text that says itself what the library says too means its own.
+        // A text that defines what the library has too means its own; one that declares it means the library's.
         let theirs = self.same_parameters(&set, &info.params, None).filter(|i| {
             let of_library = self.in_library(self.func(*i).span);
-            of_library && !self.in_library(span)
+            defines && of_library && !self.in_library(span)
         });
         let set = match theirs {
             Some(theirs) => {
