@@ -7,7 +7,7 @@ use super::ast::{
 };
 
 /// Types that a text names which has functions to register: numbers alone are called without the library.
-pub const TYPES: [&str; 11] = [
+pub const TYPES: [&str; 21] = [
     "Tensor",
     "TensorList",
     "IntArrayRef",
@@ -19,6 +19,22 @@ pub const TYPES: [&str; 11] = [
     "pair",
     "optional",
     "string",
+    "object",
+    "handle",
+    "dict",
+    "list",
+    "args",
+    "kwargs",
+    "str",
+    "function",
+    "iterable",
+    "sequence",
+];
+
+/// Types of pybind11's that the notebook has values for.
+const OBJECTS: [&str; 14] = [
+    "object", "handle", "dict", "list", "args", "kwargs", "str", "bytes", "int_", "float_", "bool_", "function",
+    "iterable", "sequence",
 ];
 
 /// Types of arguments and results that the notebook has values for, by the last part of their names.
@@ -228,7 +244,12 @@ fn is_known(ty: &TypeName, interner: &Interner) -> bool {
         BaseType::Named(name) => {
             let part = name.last_part();
             let args = part.args.iter().flat_map(|args| args.iter());
-            KNOWN.contains(&interner.name(part.ident.name))
+            let of_pybind = || {
+                let around = name.qualifiers().iter().map(|part| interner.name(part.ident.name));
+                matches!(around.collect::<Vec<_>>()[..], ["py" | "pybind11"])
+            };
+            let known = interner.name(part.ident.name);
+            (KNOWN.contains(&known) || OBJECTS.contains(&known) && of_pybind())
                 && args.into_iter().all(|a| match &a.kind {
                     TemplateArgKind::Type(ty) => is_known(ty, interner),
                     // A name that the parser knows no declaration of.

@@ -10,6 +10,7 @@ pub mod lexer;
 pub mod lower;
 pub mod parser;
 pub mod preprocess;
+pub mod ptx;
 pub mod reference;
 mod shelf;
 mod spare;
@@ -105,6 +106,10 @@ fn compile_beside(
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
+    ptx::rewrite(&mut tokens, &mut interner);
+    if names_objects(&tokens, &interner) {
+        interner.intern(crate::library::PYBIND_WORD);
+    }
     for token in &tokens {
         match token.kind {
             lexer::TokenKind::Keyword(lexer::Keyword::Throw) => _ = interner.intern(crate::library::THROW),
@@ -149,6 +154,31 @@ fn compile_beside(
     diags.extend(spare.warnings());
     preprocess::uses::explain(&mut diags, uses, &interner);
     Ok((module, diags))
+}
+
+/// Whether a text names objects of pybind11's: `py::dict`, or anything by way of `using namespace pybind11`.
+fn names_objects(tokens: &[lexer::Token], interner: &ast::Interner) -> bool {
+    use lexer::{Keyword, TokenKind as T};
+    let is_pybind = |t: &lexer::Token| t.kind == T::Ident && matches!(interner.name(t.symbol), "py" | "pybind11");
+    // `module_::import("x")`
+    let is_import = |space: &lexer::Token, name: &lexer::Token| {
+        space.kind == T::Ident
+            && name.kind == T::Ident
+            && interner.name(name.symbol) == "import"
+            && interner.name(space.symbol).starts_with("module")
+    };
+    tokens.windows(3).any(|three| match three {
+        [space, colons, name] if colons.kind == T::ColonColon && is_import(space, name) => true,
+        [space, colons, name] if is_pybind(space) && colons.kind == T::ColonColon => {
+            name.kind == T::Ident && crate::library::is_pybind(interner.name(name.symbol))
+        }
+        [using, namespace, space] => {
+            using.kind == T::Keyword(Keyword::Using)
+                && namespace.kind == T::Keyword(Keyword::Namespace)
+                && is_pybind(space)
+        }
+        _ => false,
+    })
 }
 
 /// Parses and lowers preprocessed tokens; with the library comes whether host functions without registrations are

@@ -1,5 +1,7 @@
 //! Walking IR: the values an op or statement reads, the value it binds, the blocks it holds.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{Block, FuncId, Op, Stmt, Value};
 
 impl Op {
@@ -185,24 +187,24 @@ impl Stmt {
     }
 
     /// The blocks the statement holds, in text order.
-    pub fn blocks(&self) -> Vec<&Block> {
+    pub fn blocks(&self) -> SmallVec<[&Block; 2]> {
         match self {
-            Stmt::If { then, els, .. } => vec![then, els],
-            Stmt::Loop { body, step, .. } => vec![body, step],
+            Stmt::If { then, els, .. } => smallvec![then, els],
+            Stmt::Loop { body, step, .. } => smallvec![body, step],
             Stmt::Switch { cases, .. } => cases.iter().map(|c| &c.body).collect(),
-            Stmt::Scope { body, .. } => vec![body],
-            _ => Vec::new(),
+            Stmt::Scope { body, .. } => smallvec![body],
+            _ => SmallVec::new(),
         }
     }
 
     /// The blocks the statement holds, to be changed.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+    pub fn blocks_mut(&mut self) -> SmallVec<[&mut Block; 2]> {
         match self {
-            Stmt::If { then, els, .. } => vec![then, els],
-            Stmt::Loop { body, step, .. } => vec![body, step],
+            Stmt::If { then, els, .. } => smallvec![then, els],
+            Stmt::Loop { body, step, .. } => smallvec![body, step],
             Stmt::Switch { cases, .. } => cases.iter_mut().map(|c| &mut c.body).collect(),
-            Stmt::Scope { body, .. } => vec![body],
-            _ => Vec::new(),
+            Stmt::Scope { body, .. } => smallvec![body],
+            _ => SmallVec::new(),
         }
     }
 
@@ -233,8 +235,14 @@ impl Block {
     pub fn for_each_stmt<'a>(&'a self, f: &mut impl FnMut(&'a Stmt)) {
         for stmt in &self.stmts {
             f(stmt);
-            for block in stmt.blocks() {
-                block.for_each_stmt(f);
+            match stmt {
+                Stmt::If { then: first, els: second, .. } | Stmt::Loop { body: first, step: second, .. } => {
+                    first.for_each_stmt(f);
+                    second.for_each_stmt(f);
+                }
+                Stmt::Switch { cases, .. } => cases.iter().for_each(|case| case.body.for_each_stmt(f)),
+                Stmt::Scope { body, .. } => body.for_each_stmt(f),
+                _ => {}
             }
         }
     }

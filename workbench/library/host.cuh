@@ -1345,6 +1345,14 @@ inline int rand() {
     __wb_rand_state = __wb_rand_state * 1103515245ul + 12345ul;
     return (int)(__wb_rand_state / 65536ul % 32768ul);
 }
+// Seconds since 1970.
+using time_t = long;
+inline time_t time(time_t* out) {
+    __wb_op("workbench::time", 0);
+    time_t now = __wb_pop_int();
+    if (out != nullptr) *out = now;
+    return now;
+}
 inline double atof(const char* text) {
     while (*text == ' ' || *text == '\t' || *text == '\n') ++text;
     bool negative = *text == '-';
@@ -1388,6 +1396,8 @@ using std::puts;
 using std::rand;
 using std::realloc;
 using std::srand;
+using std::time;
+using std::time_t;
 using std::snprintf;
 using std::sprintf;
 using std::strcmp;

@@ -825,7 +825,12 @@ inline std::vector<Tensor> where(const Tensor& cond) { return cond.nonzero().unb
 inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
 inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = TensorOptions()) {
     int64_t count = 1;
-    for (size_t i = 0; i < sizes.size(); ++i) count = sizes[i] == 0 ? 0 : count + (sizes[i] - 1) * strides[i];
+    bool empty = false;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+        count += (sizes[i] - 1) * strides[i];
+        if (sizes[i] == 0) empty = true;
+    }
+    if (empty) count = 0;
     __wb_push_blob(data, count * c10::elementSize(options.dtype()));
     __wb::Value<IntArrayRef>::put(sizes);
     __wb::Value<IntArrayRef>::put(strides);
@@ -1131,6 +1136,8 @@ template <> struct __wb_raised<true> {
             case 3: return __wb_embody_as<c10::IndexError>(what);
             case 4: return __wb_embody_as<c10::NotImplementedError>(what);
             case 5: return __wb_embody_as<c10::OutOfMemoryError>(what);
+            case 96: return __wb_embody_as<pybind11::error_already_set>(what);
+            case 112: return __wb_embody_as<pybind11::cast_error>(what);
             default: return __wb_embody_as<c10::Error>(what);
         }
     }
@@ -1470,9 +1477,14 @@ template <typename A> struct Held {
     std::remove_cv_t<std::remove_reference_t<A>> value;
     Held(int64_t i) : value((__wb_argument(i), Value<std::remove_cv_t<std::remove_reference_t<A>>>::get())) {}
 };
+// Which of pybind11's objects a parameter is: 1 the arguments left, 2 those with names, 4 any other.
+template <typename T> struct Objects {
+    static constexpr int64_t value = 0;
+};
 template <typename F> struct Entry;
 template <typename R, typename... A> struct Entry<R (*)(A...)> {
-    static constexpr int64_t arity = sizeof...(A);
+    // How many there are, and which kinds of objects are among them (`Objects::of_word`).
+    static constexpr int64_t arity = sizeof...(A) | (Objects<std::remove_cv_t<std::remove_reference_t<A>>>::value | ... | 0) << 32;
     static R run(R (*f)(A...), Held<A>... held) { return f(static_cast<A>(held.value)...); }
     template <size_t... I> static void with(R (*f)(A...), std::index_sequence<I...>) {
         if constexpr (std::is_void_v<R>) {
@@ -1549,10 +1561,18 @@ __WB_ERROR(value_error, 1)
 __WB_ERROR(type_error, 2)
 __WB_ERROR(index_error, 3)
 __WB_ERROR(buffer_error, 0)
+__WB_ERROR(key_error, 7)
+__WB_ERROR(attribute_error, 11)
+__WB_ERROR(stop_iteration, 12)
+__WB_ERROR(import_error, 15)
+__WB_ERROR(cast_error, 0)
+// What Python raised.
+__WB_ERROR(error_already_set, 0)
 #undef __WB_ERROR
 namespace literals {}
 template <typename T> struct call_guard {};
 struct gil_scoped_release {};
+struct object;
 struct module_ {
     template <typename F, typename... E> module_& def(const char* name, F f, E... extra) {
         if constexpr (__wb_is_class(*(F*)nullptr)) __wb::define("module", name, +f);
@@ -1560,6 +1580,10 @@ struct module_ {
         (__wb::Value<E>::put(extra), ...);
         __wb_op("workbench::define", 5 + sizeof...(E));
         return *this;
+    }
+    template <typename T = object> static T import(const char* name) {
+        __wb_push_c_string(name);
+        return T(__wb::py_object("workbench::py_import", 1));
     }
     attr_ attr(const char* name) { return attr_{name}; }
     doc_ doc() { return doc_(); }

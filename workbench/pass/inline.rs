@@ -9,7 +9,7 @@
 //! Locals and slots of a callee are initialised (to poison) once a thread, no longer once a call: a callee that reads
 //! what it never wrote may see what an earlier call left. No defined program can tell.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::ir::{Block, FuncId, FuncKind, Function, Label, Local, MAX_NESTING, Module, Op, Slot, Stmt, Value};
 use crate::source::Span;
@@ -42,7 +42,7 @@ pub fn run(module: &mut Module) {
             module,
             facts: &facts,
             aliases: (0..func.values.len()).map(Value::new).collect(),
-            slots: HashMap::new(),
+            slots: FxHashMap::default(),
             size: facts[at].size,
             budget: &mut budget,
             caller: &mut func,
@@ -164,7 +164,7 @@ struct Inliner<'a> {
     /// What each value of the caller is now called.
     aliases: Vec<Value>,
     /// The first of a callee's slots here. Its copies share them, as calls share the stack.
-    slots: HashMap<FuncId, usize>,
+    slots: FxHashMap<FuncId, usize>,
     size: usize,
     budget: &'a mut usize,
 }

@@ -352,7 +352,7 @@ impl Program {
         let Code::Cpu(code) = &self.0.code else {
             return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
         };
-        let has_kernels = self.0.module.kernels().next().is_some();
+        let has_kernels = self.is_for_gpus();
         let device = if has_kernels { DeviceTag::CUDA } else { DeviceTag::CPU };
         let call = Call::new(self, &func.name, Vec::new(), device, Limits { interrupt, ..Limits::default() });
         let mut config = LaunchConfig::new(1, 1);
@@ -468,7 +468,7 @@ impl Program {
         {
             return Err(Error::argument(message));
         }
-        let has_kernels = self.0.module.kernels().next().is_some();
+        let has_kernels = self.is_for_gpus();
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(has_kernels) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
         let mut call = Call::new(self, &export.name, args, device, limits);
@@ -485,6 +485,11 @@ impl Program {
         let has_asked = call.has_asked();
         let value = call.finish().0.pop().unwrap_or(Value::None);
         Ok((value, report, has_asked))
+    }
+
+    /// Whether its tensors are said to be on a GPU: it has kernels, or asks cuBLAS for some.
+    fn is_for_gpus(&self) -> bool {
+        self.0.module.kernels().next().is_some() || self.0.sources.has(crate::library::CUBLAS.name)
     }
 
     /// Launches a kernel for host code.

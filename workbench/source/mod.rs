@@ -140,6 +140,11 @@ impl SourceMap {
         self.files.get(id.0 as usize)
     }
 
+    /// Whether a text of that name is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.files.iter().chain(self.common.iter().map(|(_, file)| file)).any(|file| file.name == name)
+    }
+
     /// The text a span covers; empty for [`Span::NONE`].
     pub fn text(&self, span: Span) -> &str {
         self.file(span.file).and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or("")

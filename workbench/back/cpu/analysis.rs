@@ -77,6 +77,8 @@ pub struct FuncInfo {
     pub straight: u64,
     /// For each label that is a loop, the work of one iteration outside inner loops.
     pub loops: Vec<u64>,
+    /// Whether any is.
+    pub has_loops: bool,
     /// Work of one call, loops taken as running [`ASSUMED_TRIPS`] times.
     pub estimate: u64,
     /// How many statements it has.
@@ -176,6 +178,7 @@ impl FuncInfo {
             makes_pointers: false,
             straight: 4,
             loops: vec![4; func.labels as usize],
+            has_loops: false,
             estimate: 4,
             stmts: 0,
             row: RowPlan::default(),
@@ -239,6 +242,7 @@ impl FuncInfo {
                     calls.insert(*func);
                 }
                 Stmt::Let(_, Op::FuncAddr(func, signature)) => self.addresses.push((*func, *signature)),
+                Stmt::Loop { .. } => self.has_loops = true,
                 Stmt::Dispatch(signature) => self.dispatches = Some(*signature),
                 Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. }) | Stmt::Service { .. } => {
                     self.makes_pointers = true;

@@ -473,7 +473,7 @@ enum Purpose<'a> {
 }
 
 /// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number, after that
-/// of new glue.
+/// of new glue. Code that is there soon lacks what only saves time: the rows of a kernel whose accesses need no checks.
 fn compile_all(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
@@ -489,7 +489,7 @@ fn compile_all(
     let mut crew = Crew::new(parts.len(), crew::compile);
     for ((id, part), number) in &parts {
         let mut func = clif::Function::new();
-        lower::function(lowering, *id, *part, *number, &mut func, &mut builder)?;
+        let shortcuts = lower::function(lowering, *id, *part, *number, &mut func, &mut builder)?;
         let Some(effort) = size::effort(&func) else { return Err(too_large(lowering.module.func(*id)).into()) };
         let (now, disasm) = match &mut purpose {
             Purpose::Good => (effort, false),
@@ -503,6 +503,7 @@ fn compile_all(
                 if let Some(kept) = kept {
                     kept.push((func.clone(), effort));
                 }
+                shortcuts.iter().for_each(|shortcut| shortcut.leave_out(&mut func));
                 (Effort::Quick, false)
             }
         };
@@ -510,7 +511,13 @@ fn compile_all(
         crew.add(func.dfg.num_insts(), Job { func, isa, disasm });
     }
     let made = parts.iter().zip(crew.finish()).map(|(((id, _), _), code)| {
-        let code = code.unwrap_or_else(|_| Err(JitError::Other("the code generator panicked".to_owned())));
+        let code = code.unwrap_or_else(|panic| {
+            // Good code may do without; whoever works on this wants to hear of it.
+            if cfg!(debug_assertions) {
+                std::panic::resume_unwind(panic);
+            }
+            Err(JitError::Other("the code generator panicked".to_owned()))
+        });
         code.map(|code| (*id, code)).map_err(|error| Failure::Code(*id, error))
     });
     made.collect()

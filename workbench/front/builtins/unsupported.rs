@@ -28,7 +28,7 @@ const FUNCTIONS: &[Advice] = advice! {
     "free" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter";
     "__h" prefix, "an intrinsic of 16-bit floats", "write it with operators, or compute in `float`";
     "__float2" prefix, "a conversion", "write a cast";
-    "curand" prefix, "cuRAND", "pass random numbers in as an array";
+    "curand" prefix, "a generator of cuRAND that is not here", "use `curandState` or `curandStatePhilox4_32_10_t`, or pass random numbers in as an array";
     "tex1D" prefix, "a texture", "read a plain array and interpolate in the kernel";
     "tex2D" prefix, "a texture", "read a plain array and interpolate in the kernel";
     "tex3D" prefix, "a texture", "read a plain array and interpolate in the kernel";
@@ -84,7 +84,7 @@ const TYPES: &[Advice] = advice! {
     "cudaTextureObject_t" exact, "a texture", "read a plain array and interpolate in the kernel";
     "cudaSurfaceObject_t" exact, "a surface", "read and write a plain array";
     "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
-    "curand" prefix, "cuRAND", "pass random numbers in as an array";
+    "curand" prefix, "a generator of cuRAND that is not here", "use `curandState` or `curandStatePhilox4_32_10_t`, or pass random numbers in as an array";
     "cuComplex" exact, "complex numbers", "use `float2`";
     "cuFloatComplex" exact, "complex numbers", "use `float2`";
     "cuDoubleComplex" exact, "complex numbers", "use `double2`";

@@ -215,7 +215,7 @@ fn host_code_that_notebooks_cannot_run_is_left_out_with_a_warning() {
     for host in [
         "int main() { return 0; }",
         "void f() { std::thread t; k<<<1, 1>>>(0); }",
-        "void f() { cublasHandle_t h; k<<<1, 1>>>(0); }",
+        "void f() { cudnnHandle_t h; k<<<1, 1>>>(0); }",
     ] {
         let text = format!("__global__ void k(int* x) {{ x[0] = 1; }}\n{host}\n");
         let mut sources = SourceMap::new();

@@ -72,7 +72,10 @@ impl Parser<'_> {
             K::Goto => ("`goto` is not supported", "write a loop with `break` and `continue`, or a flag"),
             _ => ("inline PTX is not supported", "write the operation in C++, or call CUDA's intrinsic for it"),
         };
-        self.unsupported(span, text, help);
+        let tokens = self.tokens.get(self.pos..).unwrap_or_default();
+        let what = if word == K::Asm { crate::front::ptx::refusal(tokens, self.interner) } else { None };
+        let text = what.map_or(text.to_owned(), |what| format!("{text} here: {what}"));
+        self.unsupported(span, &text, help);
         self.skip_to_semi();
     }
 

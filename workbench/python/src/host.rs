@@ -9,6 +9,7 @@ use workbench::runtime::{DType, Program, Report};
 
 use crate::args::{self, interop};
 use crate::errors::{self, argument};
+use crate::foreign;
 use crate::interrupt::Poll;
 use crate::module::Module;
 use crate::ndarray::{self, View};
@@ -33,8 +34,10 @@ pub struct Given<'py> {
     arrays: Vec<Bound<'py, PyAny>>,
     /// The caller's own objects that those were made of.
     objects: Vec<Bound<'py, PyAny>>,
-    /// For Python's C interface: tuples stay tuples, and bytes and integers of any size are values, too.
+    /// For what host code knows as Python objects: tuples stay tuples, and bytes, integers of any size and all other objects are values, too.
     exact: bool,
+    /// Tensors keep their arrays themselves, and so may outlive this.
+    keeps: bool,
     /// How many containers deep it is.
     depth: u32,
     /// What has a shape and a dtype is a tensor that holds nothing, and tensors come out as a `Spec`.
@@ -48,6 +51,11 @@ impl<'py> Given<'py> {
     /// For a call of which only the shapes of the results are wanted.
     pub fn shapes() -> Self {
         Given { shapes_only: true, ..Given::default() }
+    }
+
+    /// For what passes between host code and Python while a call runs.
+    pub fn kept() -> Self {
+        Given { exact: true, keeps: true, ..Given::default() }
     }
 
     /// A Python object as a value; `at` is what messages call it.
@@ -137,6 +145,11 @@ impl<'py> Given<'py> {
                 _ => Ok(Value::Device(DeviceTag { is_cuda: text.starts_with("cuda"), index: -1 })),
             };
         }
+        let is_array =
+            is_array || object.hasattr("__array_interface__")? || object.hasattr("__cuda_array_interface__")?;
+        if self.exact && !is_array {
+            return Ok(foreign::Object::value(object));
+        }
         let array = interop(py)?.call_method1("as_array", (object, true, at, "Tensor"))?;
         match View::of(&array) {
             Some(view) => self.array(&view, object, at),
@@ -169,10 +182,14 @@ impl<'py> Given<'py> {
         let lender = self.arrays.len() as u32;
         let last: isize = shape.iter().zip(view.strides()).map(|(n, s)| (n - 1).max(0) * s).sum();
         let bytes = if view.len() == 0 { 0 } else { (last + size) as usize };
-        // SAFETY: the array is kept in `arrays` for as long as the call and what it hands back last.
-        let storage = unsafe { Storage::lent(view.data(), bytes, view.is_writeable(), lender) };
-        self.arrays.push(view.object().clone());
         self.objects.push(object.clone());
+        let storage = if self.keeps {
+            foreign::Kept::storage(view, bytes, object)
+        } else {
+            self.arrays.push(view.object().clone());
+            // SAFETY: the array is kept in `arrays` for as long as the call and what it hands back last.
+            unsafe { Storage::lent(view.data(), bytes, view.is_writeable(), lender) }
+        };
         let dims = |words: &[npy_intp], by: isize| words.iter().map(|w| (w / by) as i64).collect();
         let (shape, strides) = (dims(shape, 1), dims(view.strides(), size));
         Ok(Value::Tensor(HostTensor::view(storage, dtype, shape, strides, 0, DeviceTag::CPU)))
@@ -209,6 +226,10 @@ impl<'py> Given<'py> {
             }
             Value::DType(dtype) => interop(py)?.call_method1("dtype_of", (dtype.name(), self.objects.first()))?,
             Value::Device(device) => PyString::new(py, &device.to_string()).into_any(),
+            Value::Foreign(object) => match foreign::Object::of(py, object) {
+                Some(object) => object,
+                None => return Err(argument(py, "an object that is none of Python's")),
+            },
             Value::Tensor(tensor) if self.shapes_only => {
                 let (shape, strides) = (PyTuple::new(py, tensor.shape())?, PyTuple::new(py, tensor.strides())?);
                 let make = py.import("workbench.operators")?.getattr("spec_in_memory")?;
@@ -233,8 +254,12 @@ impl<'py> Given<'py> {
 
     fn tensor(&self, py: Python<'py>, tensor: &HostTensor) -> PyResult<Bound<'py, PyAny>> {
         let lender = tensor.storage().lender().map(|l| l as usize);
-        if let Some(lent) = lender
-            && let (Some(array), Some(object)) = (self.arrays.get(lent), self.objects.get(lent))
+        let lent = match (lender, foreign::Kept::of(tensor.storage())) {
+            (Some(lent), _) => self.arrays.get(lent).zip(self.objects.get(lent)).map(|(a, o)| (a.clone(), o.clone())),
+            (None, Some(kept)) => Some((kept.array.bind(py).clone(), kept.object.bind(py).clone())),
+            (None, None) => None,
+        };
+        if let Some((array, object)) = &lent
             && let Some(view) = View::of(array)
         {
             let size = tensor.dtype().size() as isize;
@@ -245,16 +270,17 @@ impl<'py> Given<'py> {
                 return Ok(object.clone());
             }
         }
-        let base = match lender.and_then(|l| self.arrays.get(l)) {
+        let array = lent.as_ref().map(|(array, _)| array);
+        let base = match array {
             Some(array) => array.clone(),
             None => Bound::new(py, Memory { _storage: tensor.storage().clone() })?.into_any(),
         };
-        let writeable = match lender.and_then(|l| self.arrays.get(l)).and_then(View::of) {
+        let writeable = match array.and_then(View::of) {
             Some(view) => view.is_writeable(),
             None => tensor.storage().is_writable(),
         };
         let array = wrap(py, tensor, base, writeable)?;
-        match self.objects.first() {
+        match self.objects.first().or(lent.as_ref().map(|(_, object)| object)) {
             Some(first) => interop(py)?.call_method1("like", (first, array)),
             None => interop(py)?.call_method1("of_nothing", (array,)),
         }
@@ -408,9 +434,11 @@ impl ExtensionFunction {
                 format!("{name}(): {most} arguments may be given without names, not {}", args.len()),
             ));
         }
-        let exact = matches!(export.registration, Registration::Python(_));
-        let mut given = Given { exact, shapes_only, ..Given::default() };
-        if exact {
+        let is_method = matches!(export.registration, Registration::Python(_));
+        let exact = is_method || export.objects.any();
+        // What Python code is given meanwhile it may keep.
+        let mut given = Given { exact, keeps: exact, shapes_only, ..Given::default() };
+        if is_method {
             let mut positional = Vec::with_capacity(args.len());
             for (i, object) in args.iter().enumerate() {
                 positional.push(given.value(&object, &format!("argument {}", i + 1))?);
@@ -423,8 +451,15 @@ impl ExtensionFunction {
             }
             return self.run(py, export, vec![Value::Tuple(positional), Value::Dict(named)], &given);
         }
+        // How many are a parameter's each; `py::args` and `py::kwargs` take the rest.
+        let single = export.arity - usize::from(export.objects.args) - usize::from(export.objects.keywords);
+        let (mut rest, mut others) = (Vec::new(), Vec::new());
         let mut values = Vec::with_capacity(args.len());
         for (i, object) in args.iter().enumerate() {
+            if export.objects.args && i >= single {
+                rest.push(given.value(&object, &format!("argument {}", i + 1))?);
+                continue;
+            }
             let named = export.arguments.get(i).map(|(name, _)| name.clone());
             values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
         }
@@ -432,6 +467,13 @@ impl ExtensionFunction {
         for name in kwargs.iter().flat_map(|k| k.keys()) {
             let name: String = name.extract()?;
             if !known(&name) {
+                if export.objects.keywords {
+                    let object = kwargs.map(|k| k.get_item(&name)).transpose()?.flatten();
+                    if let Some(object) = object {
+                        others.push((Value::Text(name.clone()), given.value(&object, &name)?));
+                    }
+                    continue;
+                }
                 let names: Vec<&str> = export.arguments.iter().map(|(n, _)| n.as_str()).collect();
                 let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
                 let message = format!("{}(): no argument `{name}` is left; those with names: {all}", export.name);
@@ -446,6 +488,16 @@ impl ExtensionFunction {
                     return Err(argument(py, format!("{}(): argument `{name}` is missing", export.name)));
                 }
             }
+        }
+        if export.objects.args {
+            if values.len() < single {
+                let (name, came) = (&export.name, values.len());
+                return Err(argument(py, format!("{name}() takes at least {single} arguments, {came} given")));
+            }
+            values.push(Value::Tuple(rest));
+        }
+        if export.objects.keywords {
+            values.push(Value::Dict(others));
         }
         self.run(py, export, values, &given)
     }
@@ -466,7 +518,13 @@ impl ExtensionFunction {
             let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;
             return given.object(py, &value);
         }
+        foreign::forget_raised();
         let result = self.program.call_export(export, values, limits);
+        if let Err(workbench::runtime::Error::Fault(fault)) = &result
+            && let Some(err) = foreign::take_raised(&fault.detail)
+        {
+            return Err(err);
+        }
         given.finish(py, result, poll)
     }
 }

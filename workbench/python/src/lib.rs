@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod devices;
 mod errors;
+mod foreign;
 mod gil;
 mod host;
 mod interrupt;
@@ -34,6 +35,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     // Has NumPy's table found while nobody else can fork.
     ndarray::View::of(m.as_any());
+    workbench::runtime::host::foreign::set_importer(foreign::import);
     m.add_class::<module::Module>()?;
     m.add_class::<kernel::Kernel>()?;
     m.add_class::<symbol::Symbol>()?;

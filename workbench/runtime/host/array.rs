@@ -1,6 +1,7 @@
 //! Tensors: strided views of shared memory.
 
 use std::alloc::{self, Layout};
+use std::any::Any;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -100,6 +101,8 @@ pub struct Storage {
     sealed: Option<Arc<Storage>>,
     /// The mapping whose memory it is.
     map: Option<MmapMut>,
+    /// What keeps the memory, which is that of the notebook's.
+    owner: Option<Arc<dyn Any + Send + Sync>>,
     /// The calls of host code that it is lent to, once they have asked for an address.
     seen: Mutex<SmallVec<[Weak<HostMemory>; 1]>>,
 }
@@ -133,6 +136,7 @@ impl Storage {
                 borrowed: None,
                 sealed: None,
                 map: Some(map),
+                owner: None,
                 seen: Mutex::default(),
             }));
         }
@@ -153,6 +157,7 @@ impl Storage {
             borrowed: None,
             sealed: None,
             map: None,
+            owner: None,
             seen: Mutex::default(),
         }))
     }
@@ -170,6 +175,25 @@ impl Storage {
             borrowed: None,
             sealed: None,
             map: None,
+            owner: None,
+            seen: Mutex::default(),
+        })
+    }
+
+    /// Memory of the notebook's that `owner` keeps.
+    ///
+    /// # Safety
+    /// It stays where it is for as long as `owner` is there.
+    pub unsafe fn owned(ptr: *mut u8, bytes: usize, writable: bool, owner: Arc<dyn Any + Send + Sync>) -> Arc<Self> {
+        Arc::new(Storage {
+            ptr,
+            bytes,
+            writable,
+            lender: None,
+            borrowed: None,
+            sealed: None,
+            map: None,
+            owner: Some(owner),
             seen: Mutex::default(),
         })
     }
@@ -187,6 +211,7 @@ impl Storage {
             borrowed: Some(within),
             sealed: None,
             map: None,
+            owner: None,
             seen: Mutex::default(),
         })
     }
@@ -201,6 +226,7 @@ impl Storage {
             borrowed: self.borrowed.clone(),
             sealed: Some(self.clone()),
             map: None,
+            owner: None,
             seen: Mutex::default(),
         })
     }
@@ -223,6 +249,11 @@ impl Storage {
     /// Whose it is, when it was lent.
     pub fn lender(&self) -> Option<Lender> {
         self.lender
+    }
+
+    /// What keeps it, when that is the notebook's.
+    pub fn owner(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.owner.as_ref().or_else(|| self.sealed.as_ref()?.owner())
     }
 
     /// Whether it may be written.
@@ -252,6 +283,7 @@ impl Drop for Storage {
             && self.borrowed.is_none()
             && self.sealed.is_none()
             && self.map.is_none()
+            && self.owner.is_none()
             && let Ok(layout) = Layout::from_size_align(self.bytes.max(1), ALIGN)
         {
             // SAFETY: allocated in `new` with this layout.

@@ -3,11 +3,11 @@
 use std::alloc::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
-use super::exceptions::{ENDS, Exceptions, Object, WHOSE};
-use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
+use super::exceptions::{ENDS, Exceptions, Object, PYTHON, WHOSE};
+use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
 use super::python::{Python, Surroundings};
@@ -620,9 +620,16 @@ impl State {
             }
             Service::Op => {
                 // What is taken next is its result, not an argument.
-                self.argument = None;
+                let argument = self.argument.take();
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;
+                // One of pybind11's objects.
+                if let ("workbench::py_expect", [value, Value::Text(wanted), Value::Int(_)]) = (&*name, args.as_slice())
+                    && !value.is_object_of(wanted)
+                {
+                    self.argument = argument;
+                    return Err(self.misfit(value, wanted));
+                }
                 if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
                     let message = format!(
                         "`{name}` needs the values of a tensor, and only shapes are known: give a shape function"
@@ -633,7 +640,11 @@ impl State {
                 }
                 let value = match name.strip_prefix("workbench::") {
                     Some("call") => self.dispatch(args, limits)?,
-                    Some(own) => self.own(own, args)?,
+                    Some(own) => self.own(own, args).inspect_err(|_| {
+                        if own == "py_check" || own == "py_import" {
+                            self.exceptions.raise(PYTHON);
+                        }
+                    })?,
                     None => ops::run(&name, args, self.device)?,
                 };
                 self.push(value)
@@ -760,13 +771,15 @@ impl State {
                     "module" => Registration::Module,
                     _ => Registration::Exposed,
                 };
+                let (arity, objects) = Objects::of_word(*arity);
                 let mut export = Export {
                     name: name.clone(),
                     registration,
                     doc: String::new(),
                     arguments: Vec::new(),
                     positional: None,
-                    arity: *arity as usize,
+                    arity,
+                    objects,
                     wrapper: *wrapper,
                     function: *function,
                 };
@@ -799,13 +812,15 @@ impl State {
             ) => {
                 let (mut function, mut inferred) = (None, None);
                 if let [Value::Int(wrapper), Value::Int(pointer), Value::Int(arity), parts @ ..] = rest {
+                    let (arity, objects) = Objects::of_word(*arity);
                     function = Some(Export {
                         name: text.split('(').next().unwrap_or("").trim().to_owned(),
                         registration: Registration::Library(key.clone()),
                         doc: String::new(),
                         arguments: Vec::new(),
                         positional: None,
-                        arity: *arity as usize,
+                        arity,
+                        objects,
                         wrapper: *wrapper,
                         function: *pointer,
                     });
@@ -838,6 +853,10 @@ impl State {
             ("attr", [Value::Text(name), value]) => {
                 self.exports.push(Export::constant(name, value.clone()));
                 Ok(Value::None)
+            }
+            ("time", []) => {
+                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+                Ok(Value::Int(now.map_or(0, |now| now.as_secs() as i64)))
             }
             // `snprintf(..)`
             ("format", [Value::Text(format), args @ ..]) => format::c(format, args).map(Value::Text),

@@ -8,6 +8,9 @@ use crate::back::{Exception, FaultKind, RawFault};
 /// since the call ends (2), and classes of the standard library's that Python has no other for (3 and more).
 pub const WHOSE: i64 = 16;
 
+/// What Python raised, which pybind11 knows as one class.
+pub const PYTHON: i64 = 6 * WHOSE;
+
 /// What ends the call, whoever would catch it.
 pub const ENDS: i64 = 2 * WHOSE;
 

@@ -75,6 +75,30 @@ impl Inferred {
     }
 }
 
+/// Which parameters of a function are pybind11's objects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Objects {
+    /// The last but for [`keywords`](Objects::keywords) is `py::args`.
+    pub args: bool,
+    /// The last is `py::kwargs`.
+    pub keywords: bool,
+    /// Any is another.
+    pub others: bool,
+}
+
+impl Objects {
+    /// How many parameters there are, and which are objects, out of what a registration pushes.
+    pub(super) fn of_word(word: i64) -> (usize, Self) {
+        let has = |bit: i64| word >> 32 & bit != 0;
+        ((word & 0xffff_ffff) as usize, Objects { args: has(1), keywords: has(2), others: has(4) })
+    }
+
+    /// Whether any is.
+    pub fn any(self) -> bool {
+        self != Objects::default()
+    }
+}
+
 /// A host function that the notebook may call.
 #[derive(Debug, Clone)]
 pub struct Export {
@@ -90,6 +114,8 @@ pub struct Export {
     pub positional: Option<usize>,
     /// How many arguments it takes.
     pub arity: usize,
+    /// Which of them are Python objects to it.
+    pub objects: Objects,
     /// Pointers to functions: what takes arguments and hands back the result, and the function itself.
     pub(super) wrapper: i64,
     pub(super) function: i64,
@@ -105,6 +131,7 @@ impl Export {
             arguments: Vec::new(),
             positional: None,
             arity: 0,
+            objects: Objects::default(),
             wrapper: 0,
             function: 0,
         }

@@ -8,6 +8,7 @@ mod array;
 mod call;
 mod exceptions;
 mod export;
+pub mod foreign;
 mod format;
 mod neuron;
 mod notes;
@@ -18,7 +19,8 @@ mod value;
 
 pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
 pub use call::{Call, Dispatcher, Limits, set_dispatcher};
-pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Registration};
+pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
+pub use foreign::{Foreign, ForeignObject};
 pub use neuron::Core;
 pub use notes::Notes;
 pub use value::{Value, torch_number};

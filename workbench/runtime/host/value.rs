@@ -1,6 +1,7 @@
 //! What passes between the notebook, host code and tensor operations.
 
 use super::array::{DeviceTag, HostTensor};
+use super::foreign::Foreign;
 use crate::runtime::DType;
 
 /// A value.
@@ -34,6 +35,8 @@ pub enum Value {
     DType(DType),
     /// A device.
     Device(DeviceTag),
+    /// Any other object of the notebook's.
+    Foreign(Foreign),
 }
 
 impl Value {
@@ -52,6 +55,7 @@ impl Value {
             Value::Dict(_) => 9,
             Value::BigInt(_) => 10,
             Value::Bytes(_) => 11,
+            Value::Foreign(_) => 12,
         }
     }
 
@@ -116,6 +120,18 @@ impl Value {
         }
     }
 
+    /// Whether pybind11 takes it for an object of that type of Python's.
+    pub fn is_object_of(&self, name: &str) -> bool {
+        match (name, self) {
+            ("object", _) => true,
+            ("function", Value::Foreign(object)) => object.is_callable(),
+            ("iterable", Value::Foreign(_)) => true,
+            ("sequence" | "iterable", Value::List(_) | Value::Tuple(_) | Value::Text(_) | Value::Bytes(_)) => true,
+            ("iterable", Value::Dict(_) | Value::Set(_)) => true,
+            (name, value) => value.type_name() == name,
+        }
+    }
+
     /// What messages call it: Python's name of the type.
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -132,6 +148,7 @@ impl Value {
             Value::DType(_) => "dtype",
             Value::Device(_) => "device",
             Value::Dict(_) => "dict",
+            Value::Foreign(_) => "object",
         }
     }
 }
@@ -163,6 +180,7 @@ impl std::fmt::Display for Value {
             }
             Value::DType(d) => f.write_str(cpp_name(*d)),
             Value::Device(d) => write!(f, "{d}"),
+            Value::Foreign(object) => f.write_str(&object.show(false).unwrap_or_else(|(_, why)| why)),
         }
     }
 }

@@ -203,15 +203,22 @@ impl FuncLower<'_, '_> {
             }
         };
         let in_good_row = self.good_row && self.info.row.covers(v, write, log2);
+        let addr = self.address(ptr)?;
+        let mut cold = None;
         if let (Err((off_in, limit)), false) = (in_bounds, in_good_row) {
             let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, off_in, limit);
-            self.fault_if(outside, site, off, b);
+            let block = *cold.get_or_insert_with(|| self.b.create_block());
+            self.go_cold_if(outside, block);
         }
-        let addr = self.address(ptr)?;
         if u32::from(self.info.align.get(v.index()).copied().unwrap_or(0)) < log2 {
             let mask = self.int(types::I64, i64::from(ty.size()) - 1);
             let low = self.b.ins().band(addr, mask);
-            self.fault_if(low, site, off, b);
+            let block = *cold.get_or_insert_with(|| self.b.create_block());
+            self.go_cold_if(low, block);
+        }
+        if let Some(cold) = cold {
+            let needs_second = far.is_some() || matches!(root, SiteRoot::Offset | SiteRoot::Address);
+            self.fill_cold(cold, site, &[off, b][..1 + usize::from(needs_second)]);
         }
         Ok(addr)
     }

@@ -128,7 +128,7 @@ impl FuncLower<'_, '_> {
             let site = self.new_site(span, SiteKind::Divide { ty: scalar, rem });
             // The operands as 64 bits; the extension sinks into the cold path.
             let (a, b) = (self.widen(x, scalar.into()), self.widen(y, scalar.into()));
-            self.fault_if(bad, site, a, b);
+            self.fault_if(bad, site, &[a, b]);
         }
         // Narrow division is not worth its special cases in the code generator.
         let narrow = scalar.bits() < 32;

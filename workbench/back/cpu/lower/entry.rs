@@ -6,7 +6,8 @@ use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, Signature, type
 use cranelift_codegen::isa::TargetIsa;
 
 use super::{
-    FuncLower, LocalVar, ParamVal, Ptr, Result, SlotVal, Val, constant, device_signature, scalar_type, trusted,
+    FuncLower, LocalVar, ParamVal, Ptr, Result, Shortcut, SlotVal, Val, constant, device_signature, scalar_type,
+    trusted,
 };
 use crate::back::cpu::analysis::{Root, StridedInfo};
 use crate::back::cpu::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SlotFrame, SlotTable};
@@ -39,13 +40,13 @@ impl FuncLower<'_, '_> {
                 ParamType::Scalar(s) => {
                     let bits = self.b.ins().load(scalar_type(s), constant(), args, at);
                     let value = if s == Scalar::Bool { self.truth(bits) } else { bits };
-                    ParamVal { val: Val::Scalar(value), desc: value, base: value }
+                    ParamVal { val: Val::Scalar(value), desc: value, base: value, given: None }
                 }
                 ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let desc = self.b.ins().load(types::I64, constant(), args, at);
                     let base = self.b.ins().load(types::I64, constant(), desc, DescField::BASE);
                     let off = self.int(types::I64, 0);
-                    ParamVal { val: Val::Ptr(Ptr::Known { root: Root::Param(i as u32), off }), desc, base }
+                    ParamVal { val: Val::Ptr(Ptr::Known { root: Root::Param(i as u32), off }), desc, base, given: None }
                 }
             };
             self.params.push(value);
@@ -211,8 +212,18 @@ impl FuncLower<'_, '_> {
         self.b.ins().store(trusted(), budget, self.ctx, Field::BUDGET);
     }
 
+    /// Before a call, whose budget is that of the context.
+    pub(super) fn publish_budget(&mut self) {
+        if !self.keeps_none {
+            self.store_budget();
+        }
+    }
+
+    /// After a call.
     pub(super) fn reload_budget(&mut self) {
-        self.load_budget();
+        if !self.keeps_none {
+            self.load_budget();
+        }
     }
 
     /// A `u32` of the context that does not change while an activation runs.
@@ -257,7 +268,8 @@ impl FuncLower<'_, '_> {
                 return self.vector_row(plan, good, width, done);
             }
             let (fast, checked) = (self.b.create_block(), self.b.create_block());
-            self.b.ins().brif(good, fast, &[], checked, &[]);
+            let branch = self.b.ins().brif(good, fast, &[], checked, &[]);
+            self.shortcuts.push(Shortcut(branch));
             self.b.switch_to_block(fast);
             self.b.seal_block(fast);
             self.good_row = true;
@@ -315,13 +327,14 @@ impl FuncLower<'_, '_> {
             let value = match param.ty {
                 ParamType::Scalar(_) => {
                     let value = next()?;
-                    ParamVal { val: Val::Scalar(value), desc: value, base: value }
+                    ParamVal { val: Val::Scalar(value), desc: value, base: value, given: None }
                 }
                 ParamType::Ptr { .. } | ParamType::Bytes { .. } => {
                     let (addr, desc) = (next()?, next()?);
                     let base = self.b.ins().load(types::I64, constant(), desc, DescField::BASE);
                     let off = self.b.ins().isub(addr, base);
-                    ParamVal { val: Val::Ptr(Ptr::Known { root: Root::Param(i as u32), off }), desc, base }
+                    let val = Val::Ptr(Ptr::Known { root: Root::Param(i as u32), off });
+                    ParamVal { val, desc, base, given: Some(addr) }
                 }
             };
             self.params.push(value);
@@ -330,9 +343,11 @@ impl FuncLower<'_, '_> {
         let limit = self.b.ins().load(types::I64, constant(), self.ctx, Field::STACK_LIMIT);
         let overflow = self.b.ins().icmp(IntCC::UnsignedLessThan, pointer, limit);
         let site = self.new_site(self.func.span, SiteKind::Stack(self.func.name.clone()));
-        self.fault_if(overflow, site, pointer, limit);
+        self.fault_if(overflow, site, &[]);
         self.load_budget();
         let cost = self.int(types::I64, self.info.straight.min(1 << 32) as i64);
+        // Without loops this is the only poll.
+        self.keeps_none = !self.info.has_loops;
         self.poll(cost, self.func.span)?;
         self.load_limits();
         self.make_slots(true)?;
@@ -368,7 +383,7 @@ impl FuncLower<'_, '_> {
             }
         }
         self.unlink_slots();
-        self.store_budget();
+        self.publish_budget();
         self.b.ins().return_(&results);
         Ok(())
     }

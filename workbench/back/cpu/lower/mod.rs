@@ -18,7 +18,7 @@ mod stride;
 mod threads;
 mod vector;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use cranelift_codegen::ir::{
     self as clif, AbiParam, ExtFuncData, ExternalName, FuncRef, InstBuilder, MemFlagsData, Signature, StackSlotData,
@@ -103,6 +103,8 @@ struct ParamVal {
     /// The descriptor and the base address of a pointer parameter.
     desc: clif::Value,
     base: clif::Value,
+    /// The address that a caller passed, which is where its offset is from the base.
+    given: Option<clif::Value>,
 }
 
 /// A slot of the function: its memory, its descriptor's place, its index in the table of slots.
@@ -140,7 +142,7 @@ struct FuncLower<'a, 'm> {
     locals: Vec<LocalVar>,
     params: Vec<ParamVal>,
     /// Limits of parameters' buffers, loaded once.
-    limits: HashMap<(u32, bool, u32), clif::Value>,
+    limits: FxHashMap<(u32, bool, u32), clif::Value>,
     slots: Vec<SlotVal>,
     /// The descriptors of all slots.
     descs: Option<clif::StackSlot>,
@@ -149,6 +151,8 @@ struct FuncLower<'a, 'm> {
     /// Where words for the run time are put: of printf, services, launches.
     words: Option<clif::StackSlot>,
     budget: Variable,
+    /// Whether the budget stays in the context: a function that polls as it starts and never again.
+    keeps_none: bool,
     /// Whether the context holds the running thread's index by itself.
     published: bool,
     /// `threadIdx.x`, in kernels; all other indices are in the context.
@@ -159,12 +163,13 @@ struct FuncLower<'a, 'm> {
     next_thread: Option<clif::Block>,
     /// Whether this is the loop whose planned accesses are known to be in bounds.
     good_row: bool,
+    shortcuts: Vec<Shortcut>,
     /// For pointers moved by an index of any size, the index.
-    far: HashMap<Value, clif::Value>,
+    far: FxHashMap<Value, clif::Value>,
     labels: Vec<Target>,
     /// How many loops around may wait for other threads.
     waiting: u32,
-    refs: HashMap<(u32, u32), FuncRef>,
+    refs: FxHashMap<(u32, u32), FuncRef>,
     depth: usize,
     /// In a kernel with splits.
     walk: Option<block::Walk<'m>>,
@@ -183,6 +188,19 @@ struct Exits {
     uses: usize,
 }
 
+/// A branch to code that only saves time; its other way is taken by a function that has none of it.
+pub(super) struct Shortcut(clif::Inst);
+
+impl Shortcut {
+    /// Leaves it out of the function, whose code is there sooner then.
+    pub fn leave_out(&self, func: &mut clif::Function) {
+        // With what the frontend has passed along for its variables.
+        if let clif::InstructionData::Brif { blocks: [_, destination], .. } = func.dfg.insts[self.0] {
+            func.dfg.insts[self.0] = clif::InstructionData::Jump { opcode: clif::Opcode::Jump, destination };
+        }
+    }
+}
+
 /// What of a function is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
@@ -196,7 +214,7 @@ pub(super) enum Part {
     Round,
 }
 
-/// Lowers a part of a function, numbered `number`, into `out`.
+/// Lowers a part of a function, numbered `number`, into `out`; gives what may be left out of it.
 ///
 /// # Errors
 /// What the back end cannot compile, or IR that breaks the validator's rules.
@@ -207,7 +225,7 @@ pub(super) fn function(
     number: u32,
     out: &mut clif::Function,
     scratch: &mut FunctionBuilderContext,
-) -> Result<()> {
+) -> Result<Vec<Shortcut>> {
     let func = m.module.func(id);
     let device = part == Part::Body && func.kind != FuncKind::Kernel;
     out.name = UserFuncName::user(NAMESPACE_MODULE, number);
@@ -224,8 +242,9 @@ pub(super) fn function(
         Part::Round => lower.round()?,
     }
     lower.b.seal_all_blocks();
+    let shortcuts = std::mem::take(&mut lower.shortcuts);
     lower.b.finalize(lower.m.isa.frontend_config());
-    Ok(())
+    Ok(shortcuts)
 }
 
 /// The CLIF type of a scalar.
@@ -296,21 +315,23 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             values: vec![None; func.values.len()],
             locals: Vec::with_capacity(func.locals.len()),
             params: Vec::with_capacity(func.params.len()),
-            limits: HashMap::new(),
+            limits: FxHashMap::default(),
             slots: Vec::with_capacity(func.slots.len()),
             descs: None,
             frame: None,
             words: None,
             budget,
+            keeps_none: false,
             published: false,
             thread: None,
             exits: Vec::new(),
             next_thread: None,
             good_row: false,
-            far: HashMap::new(),
+            shortcuts: Vec::new(),
+            far: FxHashMap::default(),
             labels: Vec::new(),
             waiting: 0,
-            refs: HashMap::new(),
+            refs: FxHashMap::default(),
             depth: 0,
             walk: None,
         })
@@ -383,30 +404,39 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.m.sites.len() as i64 - 1
     }
 
-    /// Goes to the fault block with the operands when `bad` is not zero.
-    fn fault_if(&mut self, bad: clif::Value, site: i64, a: clif::Value, b: clif::Value) {
-        let (cold, ok) = (self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(cold);
+    /// Goes to the fault block with the operands that its site has when `bad` is not zero.
+    fn fault_if(&mut self, bad: clif::Value, site: i64, operands: &[clif::Value]) {
+        let cold = self.b.create_block();
+        self.go_cold_if(bad, cold);
+        self.fill_cold(cold, site, operands);
+    }
+
+    /// Goes to a block that is filled later when `bad` is not zero.
+    fn go_cold_if(&mut self, bad: clif::Value, cold: clif::Block) {
+        let ok = self.b.create_block();
         self.b.ins().brif(bad, cold, &[], ok, &[]);
-        self.b.switch_to_block(cold);
-        self.b.seal_block(cold);
-        self.jump_to_fault(site, a, b);
         self.b.switch_to_block(ok);
         self.b.seal_block(ok);
     }
 
-    /// Goes to the fault block.
-    fn fault_always(&mut self, site: i64) {
-        let nothing = self.int(types::I64, 0);
-        self.jump_to_fault(site, nothing, nothing);
+    /// Makes of a block the way to the fault block.
+    fn fill_cold(&mut self, cold: clif::Block, site: i64, operands: &[clif::Value]) {
+        let here = self.b.current_block();
+        self.b.set_cold_block(cold);
+        self.b.switch_to_block(cold);
+        self.b.seal_block(cold);
+        self.jump_to_fault(site, operands);
+        if let Some(here) = here {
+            self.b.switch_to_block(here);
+        }
     }
 
     /// The context tells what faulted: parameters of the fault block would be values for the register allocator to bring together from
-    /// all over the function.
-    fn jump_to_fault(&mut self, site: i64, a: clif::Value, b: clif::Value) {
+    /// all over the function. Words that the site has no operands for stay as they are.
+    fn jump_to_fault(&mut self, site: i64, operands: &[clif::Value]) {
         let site = self.int(types::I64, site);
-        for (i, word) in [site, a, b].into_iter().enumerate() {
-            self.b.ins().store(trusted(), word, self.ctx, Field::FAULT + 8 * i as i32);
+        for (i, word) in [site].iter().chain(operands).enumerate() {
+            self.b.ins().store(trusted(), *word, self.ctx, Field::FAULT + 8 * i as i32);
         }
         let fault = self.exit().fault;
         self.b.ins().jump(fault, &[]);
@@ -552,6 +582,9 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         let budget = self.b.use_var(self.budget);
         let left = self.b.ins().isub(budget, cost);
         self.b.def_var(self.budget, left);
+        if self.keeps_none {
+            self.store_budget();
+        }
         let zero = self.int(types::I64, 0);
         let used_up = self.b.ins().icmp(clif::condcodes::IntCC::SignedLessThan, left, zero);
         let (tick, go) = (self.b.create_block(), self.b.create_block());
@@ -564,7 +597,9 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         let site = self.int(types::I64, site);
         self.call_host(HostFn::Tick, &[self.ctx, site, thread])?;
         let fresh = self.b.ins().load(types::I64, trusted(), self.ctx, Field::BUDGET);
-        self.b.def_var(self.budget, fresh);
+        if !self.keeps_none {
+            self.b.def_var(self.budget, fresh);
+        }
         let zero = self.int(types::I64, 0);
         let stop = self.b.ins().icmp(clif::condcodes::IntCC::SignedLessThan, fresh, zero);
         let leave = self.exit().stop;
@@ -710,6 +745,13 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         match ptr {
             Ptr::Dynamic { addr, .. } => Ok(addr),
             Ptr::Known { root, off } => {
+                if let Root::Param(i) = root
+                    && let ParamVal { given: Some(given), val: Val::Ptr(Ptr::Known { off: at, .. }), .. } =
+                        self.param(i)?
+                    && at == off
+                {
+                    return Ok(given);
+                }
                 let base = self.base_of(root)?;
                 Ok(match self.known_int(off) {
                     Some(0) => base,

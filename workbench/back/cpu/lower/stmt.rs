@@ -91,8 +91,7 @@ impl FuncLower<'_, '_> {
                 let site = self.new_site(span, SiteKind::Assert(message.clone()));
                 let zero = self.int(types::I8, 0);
                 let fails = self.b.ins().icmp(IntCC::Equal, cond, zero);
-                let nothing = self.int(types::I64, 0);
-                self.fault_if(fails, site, nothing, nothing);
+                self.fault_if(fails, site, &[]);
                 Ok(true)
             }
             Stmt::Aligned { ptr, align } => {
@@ -103,8 +102,7 @@ impl FuncLower<'_, '_> {
                     let site = self.new_site(span, SiteKind::Align(*align));
                     let mask = self.int(types::I64, i64::from(*align) - 1);
                     let low = self.b.ins().band(addr, mask);
-                    let nothing = self.int(types::I64, 0);
-                    self.fault_if(low, site, addr, nothing);
+                    self.fault_if(low, site, &[addr]);
                 }
                 Ok(true)
             }
@@ -115,7 +113,7 @@ impl FuncLower<'_, '_> {
                     _ => SiteKind::Trap,
                 };
                 let site = self.new_site(span, kind);
-                self.fault_always(site);
+                self.jump_to_fault(site, &[]);
                 Ok(false)
             }
             Stmt::Atomic { result, op, ptr, value, compare } => {
@@ -381,7 +379,7 @@ impl FuncLower<'_, '_> {
                 }
             }
         }
-        self.store_budget();
+        self.publish_budget();
         let frames = raised.map(|_| self.b.ins().load(types::I64, trusted(), self.ctx, Field::FRAMES));
         let results = self.call(callee, &given);
         self.reload_budget();
@@ -429,11 +427,11 @@ impl FuncLower<'_, '_> {
         let site = self.new_site(span, SiteKind::Dispatch);
         let zero = self.int(types::I64, 0);
         let missing = self.b.ins().icmp(IntCC::Equal, code, zero);
-        self.fault_if(missing, site, address, zero);
+        self.fault_if(missing, site, &[address]);
         let mut sig = super::device_signature(self.m.isa, self.func);
         sig.params.drain(1..3);
         let sig = self.b.import_signature(sig);
-        self.store_budget();
+        self.publish_budget();
         let call = self.b.ins().call_indirect(sig, code, &args);
         let results = self.b.inst_results(call).to_vec();
         self.reload_budget();

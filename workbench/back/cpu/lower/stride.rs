@@ -53,7 +53,7 @@ impl<'m> FuncLower<'_, 'm> {
         self.thread = None;
         let ty = if strided.parts.index.bits() == 64 { types::I64 } else { types::I32 };
         let offset = self.b.ins().load(ty, constant(), self.ctx, Field::OFFSET);
-        self.params.push(ParamVal { val: Val::Scalar(offset), desc: offset, base: offset });
+        self.params.push(ParamVal { val: Val::Scalar(offset), desc: offset, base: offset, given: None });
         Ok(())
     }
 

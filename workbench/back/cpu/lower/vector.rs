@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::lanes::{Group, unaligned};
 use super::row::Ops;
-use super::{FuncLower, Result};
+use super::{FuncLower, Result, Shortcut};
 use crate::back::cpu::vector::{Kind, LANES, VectorPlan, guarded_side};
 use crate::ir::{Block, Op, Scalar, Stmt, Value};
 use crate::source::Span;
@@ -31,7 +31,8 @@ impl<'m> FuncLower<'_, 'm> {
         let first = self.b.append_block_param(scalar, types::I32);
         let end = self.b.append_block_param(scalar, types::I32);
         let zero = self.int(types::I32, 0);
-        self.b.ins().brif(good, head, &[zero.into()], scalar, &[zero.into(), width.into()]);
+        let branch = self.b.ins().brif(good, head, &[zero.into()], scalar, &[zero.into(), width.into()]);
+        self.shortcuts.push(Shortcut(branch));
 
         self.b.switch_to_block(head);
         let size = self.int(types::I32, plan.chunk());
@@ -58,7 +59,8 @@ impl<'m> FuncLower<'_, 'm> {
         self.b.switch_to_block(rest);
         self.b.seal_block(rest);
         let more = self.b.ins().icmp(IntCC::UnsignedLessThan, end, width);
-        self.b.ins().brif(more, head, &[end.into()], done, &[]);
+        let branch = self.b.ins().brif(more, head, &[end.into()], done, &[]);
+        self.shortcuts.push(Shortcut(branch));
         self.b.seal_block(head);
         Ok(())
     }

@@ -48,6 +48,8 @@ impl Python {
                     "arrays are not compared by Python's C interface here".to_owned(),
                 ));
             }
+            (Object::Leaf(Value::Foreign(foreign)), _) => foreign.equals(&self.export(b)?)?,
+            (_, Object::Leaf(Value::Foreign(foreign))) => foreign.equals(&self.export(a)?)?,
             (Object::Leaf(x), Object::Leaf(y)) => match leaf_order(x, y) {
                 Some(order) => order == Some(Ordering::Equal),
                 None => a == b,

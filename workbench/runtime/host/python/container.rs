@@ -7,6 +7,12 @@ use crate::back::Exception;
 
 impl Python {
     pub(super) fn size(&mut self, handle: i64, kind: i64) -> Answer<Value> {
+        if let Some(foreign) = self.foreign(handle)?.filter(|_| kind < 0) {
+            return match foreign.size() {
+                Ok(n) => Ok(Value::Int(n as i64)),
+                Err((exception, message)) => self.failed(exception, message),
+            };
+        }
         let (found, of) = match self.get(handle)? {
             Object::Leaf(Value::Text(text)) => (Some(text.chars().count()), 4),
             Object::Leaf(Value::Bytes(bytes)) => (Some(bytes.len()), 5),
@@ -33,6 +39,9 @@ impl Python {
     }
 
     pub(super) fn element(&mut self, handle: i64, kind: i64, i: i64) -> Answer<Value> {
+        if let Some(foreign) = self.foreign(handle)?.filter(|_| kind == -1) {
+            return self.received(foreign.item(&Value::Int(i)));
+        }
         let at = |n: usize| {
             let i = if kind < 0 && i < 0 { i + n as i64 } else { i };
             usize::try_from(i).ok().filter(|i| *i < n)
@@ -152,6 +161,10 @@ impl Python {
 
     /// The elements of what can be iterated over.
     pub(super) fn items(&mut self, handle: i64) -> Answer<Option<Vec<i64>>> {
+        if let Some(foreign) = self.foreign(handle)? {
+            let items = foreign.items()?;
+            return items.iter().map(|value| self.import(value, true)).collect::<Answer<_>>().map(Some);
+        }
         let values: Vec<Value> = match self.get(handle)? {
             Object::List(items) | Object::Tuple(items) => return Ok(Some(items.clone())),
             Object::Dict(dict) => return Ok(Some(dict.live().map(|(key, _)| key).collect())),
@@ -188,6 +201,7 @@ impl Python {
                 Value::Text(text) => Some(Key::Text(text.clone())),
                 Value::Bytes(bytes) => Some(Key::Bytes(bytes.clone())),
                 Value::None | Value::DType(_) | Value::Device(_) => Some(Key::Same(handle)),
+                Value::Foreign(foreign) => Some(Key::Foreign(foreign.identity())),
                 _ => None,
             },
             Object::Tuple(items) => {
@@ -290,6 +304,13 @@ impl Python {
                     self.set(Exception::Value, "the truth value of an array is not known to host code");
                     return Ok(None);
                 }
+                Value::Foreign(foreign) => match foreign.truth() {
+                    Ok(truth) => truth,
+                    Err((exception, message)) => {
+                        self.set(exception, message);
+                        return Ok(None);
+                    }
+                },
                 _ => true,
             },
             Object::List(items) | Object::Tuple(items) => !items.is_empty(),

@@ -7,6 +7,7 @@
 mod build;
 mod compare;
 mod container;
+mod method;
 mod number;
 mod operations;
 mod parse;
@@ -89,6 +90,8 @@ enum Key {
     Text(String),
     Bytes(Vec<u8>),
     Tuple(Vec<Key>),
+    /// An object of the notebook's, which one.
+    Foreign(usize),
     /// An object that is like no other.
     Same(i64),
 }
@@ -272,6 +275,7 @@ impl Python {
                 Value::DType(_) => 11,
                 Value::Device(_) => 12,
                 Value::Set(_) => 16,
+                Value::Foreign(_) => 15,
             },
             Object::List(_) => 6,
             Object::Tuple(_) => 7,
@@ -283,8 +287,11 @@ impl Python {
     }
 
     /// The name of an object's type.
-    fn type_name(&self, handle: i64) -> Answer<&'static str> {
-        Ok(TYPES[self.type_of(handle)?])
+    fn type_name(&self, handle: i64) -> Answer<String> {
+        Ok(match self.foreign(handle)? {
+            Some(foreign) => foreign.type_name(),
+            None => TYPES[self.type_of(handle)?].to_owned(),
+        })
     }
 
     /// Whether an object is of the type at an address; `None` where no type is there.
@@ -383,7 +390,7 @@ impl Python {
     fn formatted(&self, format: &str, args: &[Value]) -> Answer<String> {
         format::python(format, args, |letter, handle| match letter {
             'R' | 'A' => self.repr(handle),
-            'T' => self.type_name(handle).map(str::to_owned),
+            'T' => self.type_name(handle),
             _ => self.str(handle),
         })
     }

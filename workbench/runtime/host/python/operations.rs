@@ -33,6 +33,15 @@ impl Python {
                 self.leaf(Value::Bytes(bytes))
             }
             ("argument", [value]) => self.import(value, true).map(Value::Int),
+            // Its type was looked at before; what was made for the call may be changed.
+            ("expect", [value, Value::Text(_), Value::Int(own)]) => {
+                let handle = self.import(value, true)?;
+                if *own != 0 {
+                    let place = self.place(handle)?;
+                    self.entries[place].foreign = false;
+                }
+                int(handle)
+            }
             ("keywords", [Value::Dict(pairs)]) if pairs.is_empty() => Ok(NULL),
             ("keywords", [value]) => {
                 let handle = self.import(value, true)?;
@@ -114,9 +123,15 @@ impl Python {
                         Some(answer) => answer,
                         None => match self.run_sequence(name, args) {
                             Some(answer) => answer,
-                            None => self.run_dict(name, args).unwrap_or_else(|| {
-                                Err((Exception::Runtime, format!("no operation `workbench::py_{name}` takes these")))
-                            }),
+                            None => match self.run_attribute(name, args) {
+                                Some(answer) => answer,
+                                None => self.run_dict(name, args).unwrap_or_else(|| {
+                                    Err((
+                                        Exception::Runtime,
+                                        format!("no operation `workbench::py_{name}` takes these"),
+                                    ))
+                                }),
+                            },
                         },
                     },
                 },
@@ -369,7 +384,7 @@ impl Python {
         self.add(if kind == 6 { Object::List(part) } else { Object::Tuple(part) }).map(Value::Int)
     }
 
-    fn made_sequence(&mut self, handle: i64, kind: i64) -> Answer<Value> {
+    pub(super) fn made_sequence(&mut self, handle: i64, kind: i64) -> Answer<Value> {
         if kind == 7 && matches!(self.get(handle)?, Object::Tuple(_)) {
             return int(handle);
         }
@@ -389,7 +404,14 @@ impl Python {
         }
     }
 
-    fn contains(&mut self, handle: i64, value: i64) -> Answer<Value> {
+    pub(super) fn contains(&mut self, handle: i64, value: i64) -> Answer<Value> {
+        if let Some(foreign) = self.foreign(handle)? {
+            let value = self.export(value)?;
+            return match foreign.contains(&value) {
+                Ok(found) => int(found.into()),
+                Err((exception, message)) => self.failed(exception, message),
+            };
+        }
         if matches!(self.get(handle)?, Object::Dict(_)) {
             return int(self.find(handle, value)?.map_or(-1, |found| found.is_some().into()));
         }
@@ -410,7 +432,11 @@ impl Python {
         int(0)
     }
 
-    fn item(&mut self, handle: i64, key: i64) -> Answer<Value> {
+    pub(super) fn item(&mut self, handle: i64, key: i64) -> Answer<Value> {
+        if let Some(foreign) = self.foreign(handle)? {
+            let key = self.export(key)?;
+            return self.received(foreign.item(&key));
+        }
         if matches!(self.get(handle)?, Object::Dict(_)) {
             return match self.find(handle, key)? {
                 Some(Some(value)) => int(value),
@@ -487,7 +513,7 @@ impl Python {
         int(self.find(dict, key)?.flatten().unwrap_or(0))
     }
 
-    fn dict_entries(&mut self, dict: i64, what: i64) -> Answer<Value> {
+    pub(super) fn dict_entries(&mut self, dict: i64, what: i64) -> Answer<Value> {
         let Object::Dict(found) = self.get(dict)? else {
             self.bad_call();
             return Ok(NULL);

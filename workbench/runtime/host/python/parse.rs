@@ -391,12 +391,12 @@ impl Python {
                 let is_int = self.type_name(argument)? == "int" || self.type_name(argument)? == "bool";
                 integer(self.as_int(argument, if is_int { "ssize_t" } else { "long" })?)
             }
-            'k' | 'K' if !matches!(self.type_name(argument)?, "int" | "bool") => {
+            'k' | 'K' if !matches!(self.type_name(argument)?.as_str(), "int" | "bool") => {
                 return self.wanted(argument, "int");
             }
             'B' | 'H' | 'I' | 'k' | 'K' => {
                 // What does not fit is cut off; the place's type sees to it.
-                let low = if matches!(self.type_name(argument)?, "int" | "bool") { "mask" } else { "long" };
+                let low = if matches!(self.type_name(argument)?.as_str(), "int" | "bool") { "mask" } else { "long" };
                 integer(self.as_int(argument, low)?)
             }
             'f' | 'd' => self.as_double(argument)?.map(Value::Float),
@@ -436,9 +436,9 @@ impl Python {
     }
 
     /// What messages say an argument is.
-    fn came(&self, argument: i64) -> Answer<&'static str> {
+    fn came(&self, argument: i64) -> Answer<String> {
         let name = self.type_name(argument)?;
-        Ok(if name == "NoneType" { "None" } else { name })
+        Ok(if name == "NoneType" { "None".to_owned() } else { name })
     }
 
     fn wanted(&self, argument: i64, what: &str) -> Converted {

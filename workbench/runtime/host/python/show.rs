@@ -17,6 +17,7 @@ impl Python {
     pub(super) fn str(&self, handle: i64) -> Answer<String> {
         match self.get(handle)? {
             Object::Leaf(Value::Text(text)) => Ok(text.clone()),
+            Object::Leaf(Value::Foreign(foreign)) => foreign.show(false),
             _ => self.repr(handle),
         }
     }
@@ -65,6 +66,7 @@ impl Python {
                 }
                 out.push('\'');
             }
+            Object::Leaf(Value::Foreign(foreign)) => out.push_str(&foreign.show(true)?),
             Object::Leaf(value) => out.push_str(&value.to_string()),
             Object::Module => out.push_str("<module>"),
             Object::Exception(exception) => out.push_str(&format!("<class '{}'>", exception.name())),

@@ -1,0 +1,81 @@
+//! Objects of the notebook's language that are no values to host code: it asks that language for what it wants of them.
+
+use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use super::array::Answer;
+use super::value::Value;
+use crate::back::Exception;
+
+/// An object that the notebook gave. What it is asked for may run code of the notebook's; a failure is an exception of that.
+pub trait ForeignObject: Debug + Send + Sync {
+    /// The name of its type.
+    fn type_name(&self) -> String;
+    /// Which object it is: equal for the same one.
+    fn identity(&self) -> usize;
+    /// `object.name`
+    fn attribute(&self, name: &str) -> Answer<Value>;
+    /// `object.name = value`
+    fn set_attribute(&self, name: &str, value: &Value) -> Answer<()>;
+    /// `object(*args, **keywords)`
+    fn call(&self, args: &[Value], keywords: &[(Value, Value)]) -> Answer<Value>;
+    /// `object[key]`
+    fn item(&self, key: &Value) -> Answer<Value>;
+    /// `object[key] = value`
+    fn set_item(&self, key: &Value, value: &Value) -> Answer<()>;
+    /// `value in object`
+    fn contains(&self, value: &Value) -> Answer<bool>;
+    /// `len(object)`
+    fn size(&self) -> Answer<usize>;
+    /// `list(object)`
+    fn items(&self) -> Answer<Vec<Value>>;
+    /// `bool(object)`
+    fn truth(&self) -> Answer<bool>;
+    /// `repr(object)`, or `str(object)`
+    fn show(&self, repr: bool) -> Answer<String>;
+    /// `object == other`
+    fn equals(&self, other: &Value) -> Answer<bool>;
+    /// Whether it can be called.
+    fn is_callable(&self) -> bool;
+    /// The language's own handle of it, for who made it.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// What imports a module of the notebook's language.
+static IMPORTER: OnceLock<fn(&str) -> Answer<Value>> = OnceLock::new();
+
+/// Says what imports modules.
+pub fn set_importer(importer: fn(&str) -> Answer<Value>) {
+    let _ = IMPORTER.set(importer);
+}
+
+/// A module of the notebook's language.
+///
+/// # Errors
+/// What the import raised; `ImportError` where the notebook's language is none that has modules.
+pub fn import(name: &str) -> Answer<Value> {
+    match IMPORTER.get() {
+        Some(importer) => importer(name),
+        None => Err((Exception::Import, format!("no module `{name}`: the host program is not Python"))),
+    }
+}
+
+/// A counted reference to one.
+#[derive(Debug, Clone)]
+pub struct Foreign(Arc<dyn ForeignObject>);
+
+impl Foreign {
+    /// Of an object.
+    pub fn new(object: impl ForeignObject + 'static) -> Self {
+        Foreign(Arc::new(object))
+    }
+}
+
+impl Deref for Foreign {
+    type Target = dyn ForeignObject;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
