@@ -87,6 +87,17 @@ INTEGERS = {
         low32([int.from_bytes(bytes([(x := int(a).to_bytes(4, "little") + int(b).to_bytes(4, "little"))[5], x[1], x[7], x[3]]), "little") for a, b in zip(A32, B32)]),
         (A32, B32),
     ),
+    # The highest bit of a selector asks for the sign of its byte.
+    "prmt.b32 %0, %1, %2, 0x8898;": (
+        low32([(int(a) & 0x80) // 0x80 * 0xFFFF00FF | (int(a) >> 8 & 0x80) // 0x80 * 0xFF00 for a in A32]), (A32, B32),
+    ),
+    "{ .reg .pred p, q; setp.lt.u32 p, %1, %2; setp.eq.and.u32 p|q, %3, %3, p; selp.b32 %0, 1, 0, p; @q add.u32 %0, %0, 2; }": (
+        (A32 < B32).astype(np.uint32), (A32, B32, C32),
+    ),
+    "{ .reg .u32 a; mov.u32 a, %1; { .reg .u32 a; mov.u32 a, 5; add.u32 %0, a, a; } add.u32 %0, %0, a; }": (A32 + np.uint32(10), (A32,)),
+    "cvt.rni.s8.f32 %0, %1;": (low32(np.nan_to_num(np.rint(X.astype(np.float64)), nan=0).clip(-128, 127)), (X,)),
+    "cvt.rzi.u16.f32 %0, %1;": (low32(np.nan_to_num(np.trunc(X.astype(np.float64)), nan=0).clip(0, 65535)), (X,)),
+    "{ .reg .pred p; setp.eq.ftz.f32 p, %1, 0f00000000; selp.b32 %0, 1, 0, p; }": ((np.abs(X) < 1.17549435e-38).astype(np.uint32), (X,)),
     "lop3.b32 %0, %1, %2, %3, 0xe8;": (A32 & B32 | B32 & C32 | A32 & C32, (A32, B32, C32)),
     "lop3.b32 %0, %1, %2, %3, 0x96;": (A32 ^ B32 ^ C32, (A32, B32, C32)),
     "shf.l.wrap.b32 %0, %1, %2, %3;": (
@@ -276,6 +287,40 @@ def test_what_is_not_understood_is_named(statement, named):
     with pytest.raises(wb.CompileError) as refused:
         wb.compile("__global__ void k(int* y) {\n  " + statement + "\n}")
     assert "inline PTX is not supported" in str(refused.value) and named in str(refused.value) and ":2:3" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'asm("mov.b32 %0, %1;" : "=r"(y[0]) : "r"(1.5f));',
+        'asm("mov.b32 %0, %1;" : "=r"(y[0]) : "r"(1ll << 40));',
+        'asm("mov.b16 %0, %1;" : "=h"(h) : "h"(h));',
+        'float f; asm("mov.b32 %0, %1;" : "=r"(f) : "r"(1));',
+        'asm("mov.f32 %0, %1;" : "=f"(y[0]) : "f"(1.0f));',
+        'asm("ld.global.b32 %0, [%1];" : "=r"(y[0]) : "l"(1.0));',
+    ],
+)
+def test_operands_have_the_types_that_their_constraints_say(statement):
+    with pytest.raises(wb.CompileError, match="of another type than its constraint says"):
+        wb.compile("#include <cuda_fp16.h>\n__global__ void k(int* y) {\n  __half h = 1.5f;\n  " + statement + "\n}")
+
+
+def test_places_of_outputs_are_found_once():
+    m = wb.compile("""__global__ void k(int* y, int* n) {
+  int i = 0;
+  asm("add.s32 %0, %0, 7;" : "+r"(y[i++]));
+  int j = 1;
+  asm("mov.u32 %0, 3; mov.u32 %1, 9;" : "=r"(j), "=r"(y[j]));
+  n[0] = i * 10 + j;
+}""")
+    y, n = np.array([1, 2, 3, 4], np.int32), np.zeros(1, np.int32)
+    m.k[1, 1](y, n)
+    assert y.tolist() == [8, 9, 3, 4] and n[0] == 13
+
+
+def test_a_bfloat16_is_the_upper_half_of_a_float():
+    y = X.view(np.uint32) >> 16
+    np.testing.assert_array_equal(run("cvt.f32.bf16 %0, %1;", "f", y.astype(np.uint16)).view(np.uint32), y << 16)
 
 
 def test_mistakes_in_operands_are_told_of_where_they_stand():

@@ -427,3 +427,155 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
 def test_a_text_without_registrations_has_objects_too():
     m = load("int64_t count(py::args args) { return args.size(); }\npy::dict empty() { return py::dict(); }")
     assert m.count(1, 2, 3) == 3 and m.empty() == {}
+
+
+@pytest.fixture(scope="module")
+def more():
+    return load(r"""
+py::dict copied(py::dict from) {
+  py::dict to;
+  for (auto& item : from) to[item.first] = from[item.first];
+  to["again"] = from["a"];
+  return to;
+}
+int first(py::iterable items) {
+  int sum = 0, n = 0;
+  for (auto item : items) {
+    sum += item.cast<int>();
+    if (++n == 3) break;
+  }
+  return sum;
+}
+py::object given(py::function f) {
+  py::list l;
+  l.append(1);
+  f(l);
+  return l;
+}
+void set_error() {
+  PyErr_SetString(PyExc_ValueError, "bad");
+  throw py::error_already_set();
+}
+int caught(py::object o) {
+  int n = 0;
+  try {
+    for (auto item : o) n++;
+  } catch (py::error_already_set&) {
+    return -1;
+  }
+  return n;
+}
+std::string shown(py::object o) {
+  try {
+    return py::str(o);
+  } catch (const py::error_already_set& e) {
+    return std::string("caught ") + e.what();
+  }
+}
+bool truth(py::object o) { return py::bool_(o); }
+bool cast(py::object o) { return o.cast<bool>(); }
+py::object forwarded(py::function f, py::args args, py::kwargs kwargs) { return f(*args, **kwargs); }
+py::tuple filled(int n) {
+  py::tuple t(n);
+  for (int i = 0; i < n; i++) t[i] = i * i;
+  return t;
+}
+py::tuple methods(py::object o) { return py::make_tuple(py::hasattr(o, "append"), py::hasattr(o, "items"), py::hasattr(o, "upper"), py::hasattr(o, "fly")); }
+std::pair<int, int> pair(std::pair<int, int> p) { return {p.second, p.first}; }
+void said(py::object a) { py::print("a", a, py::arg("sep") = "-", py::arg("end") = "!"); }
+py::object root() { return py::module::import("math").attr("sqrt")(16); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("copied", &copied);
+  m.def("first", &first);
+  m.def("given", &given);
+  m.def("set_error", &set_error);
+  m.def("caught", &caught);
+  m.def("shown", &shown);
+  m.def("truth", &truth);
+  m.def("cast", &cast);
+  m.def("forwarded", &forwarded);
+  m.def("filled", &filled);
+  m.def("methods", &methods);
+  m.def("pair", &pair);
+  m.def("said", &said);
+  m.def("root", &root);
+}
+""")
+
+
+def test_items_are_assigned_from_items(more):
+    assert more.copied({"a": 1, "b": [2]}) == {"a": 1, "b": [2], "again": 1}
+
+
+def test_what_has_no_end_is_gone_through_as_far_as_asked(more):
+    taken = []
+
+    def numbers():
+        n = 0
+        while True:
+            taken.append(n)
+            yield n
+            n += 1
+
+    assert more.first(numbers()) == 3 and taken == [0, 1, 2]
+
+
+def test_changes_that_host_code_would_not_see_are_refused(more):
+    with pytest.raises(NotImplementedError, match="host code would not see it"):
+        more.given(lambda made: made.append(2))
+    assert more.given(lambda made: made) == [1]
+
+
+def test_errors_of_every_question_are_caught(more):
+    def failing():
+        yield 1
+        raise ValueError("in between")
+
+    class Odd:
+        def __str__(self):
+            raise ValueError("no text")
+
+        def __bool__(self):
+            raise ValueError("no truth")
+
+    assert more.caught(failing()) == -1 and more.caught(3) == -1 and more.caught([1, 2]) == 2
+    assert more.shown(Odd()).startswith("caught ") and "no text" in more.shown(Odd())
+    with pytest.raises(ValueError, match="bad"):
+        more.set_error()
+    with pytest.raises(ValueError, match="no truth"):
+        more.truth(Odd())
+
+
+def test_truth_values(more):
+    assert [more.cast(x) for x in (True, 0, 2.5, None, np.bool_(True))] == [True, False, True, False, True]
+    assert more.truth([]) is False and more.truth([0]) is True
+    with pytest.raises(RuntimeError, match="Unable to cast"):
+        more.cast("x")
+
+
+def test_arguments_are_handed_on(more):
+    assert more.forwarded(lambda *args, **kwargs: (args, kwargs), 1, "b", c=3) == ((1, "b"), {"c": 3})
+    assert more.filled(4) == (0, 1, 4, 9)
+    assert more.pair((1, 2)) == (2, 1)
+    for wrong in [(1, 2, 3), (1,)]:
+        with pytest.raises(TypeError, match="taken as a tuple of 2"):
+            more.pair(wrong)
+
+
+def test_values_have_the_methods_of_their_types(more):
+    assert more.methods([]) == (True, False, False, False)
+    assert more.methods({}) == (False, True, False, False)
+    assert more.methods("x") == (False, False, True, False)
+
+
+def test_named_tuples_and_numpys_truth_values_stay_what_they_are(values):
+    import collections
+
+    point = collections.namedtuple("point", "x y")(1, 2)
+    assert values.same(point) is point and type(values.same(np.bool_(True))) is bool
+
+
+def test_prints_have_separators(more, capsys):
+    more.said(3)
+    assert capsys.readouterr().out == "a-3!"
+    assert more.root() == 4.0

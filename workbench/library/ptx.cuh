@@ -19,9 +19,24 @@ template <typename T, typename U> __host__ __device__ inline T as(U x) {
 }
 template <typename T, typename U> __host__ __device__ inline void put(T& to, U value) { to = as<T>(value); }
 
+// An operand has the type that its constraint says, as nvcc has it.
+template <typename T, typename U> __host__ __device__ inline T given(const U& x) {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) static_assert(std::is_same_v<U, T>, "an operand of inline PTX is of another type than its constraint says");
+    else static_assert(!std::is_floating_point_v<U> && !std::is_pointer_v<U> && !__wb_is_class(x) && sizeof(U) <= sizeof(T), "an operand of inline PTX is of another type than its constraint says");
+    return (T)x;
+}
+template <typename U, typename T> __host__ __device__ inline void give(U& to, T value) {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) static_assert(std::is_same_v<U, T> || std::is_same_v<U, volatile T>, "an output of inline PTX is of another type than its constraint says");
+    else static_assert(std::is_pointer_v<U> || std::is_integral_v<U> && sizeof(U) == sizeof(T), "an output of inline PTX is of another type than its constraint says");
+    to = (U)value;
+}
+
 // An address stays a pointer where it is one.
 template <typename T> __host__ __device__ inline T* address(T* pointer) { return pointer; }
-template <typename T> __host__ __device__ inline unsigned long long address(T number) { return (unsigned long long)number; }
+template <typename T> __host__ __device__ inline unsigned long long address(T number) {
+    static_assert(std::is_integral_v<T>, "an operand of inline PTX is of another type than its constraint says");
+    return (unsigned long long)number;
+}
 template <typename T, typename U> __host__ __device__ inline T& at(U base, long offset) {
     if constexpr (std::is_pointer_v<U>) return *(T*)((char*)base + offset);
     else return *(T*)((unsigned long long)base + offset);
@@ -60,6 +75,25 @@ __host__ __device__ inline unsigned bfi(unsigned field, unsigned into, unsigned 
     if (at >= 32 || n == 0) return into;
     const unsigned mask = (n >= 32 ? ~0u : (1u << n) - 1u) << at;
     return (field << at & mask) | (into & ~mask);
+}
+// Bytes of two words, by selectors of four bits: the highest asks for the sign of the byte.
+__host__ __device__ inline unsigned prmt(unsigned a, unsigned b, unsigned selectors) {
+    const unsigned long long both = (unsigned long long)b << 32 | a;
+    unsigned made = 0;
+    for (int i = 0; i < 4; ++i) {
+        const unsigned selector = selectors >> 4 * i;
+        unsigned byte = (unsigned)(both >> 8 * (selector & 7u)) & 255u;
+        if (selector & 8u) byte = byte & 128u ? 255u : 0u;
+        made |= byte << 8 * i;
+    }
+    return made;
+}
+// A number to the ends of a smaller type.
+template <typename T> __host__ __device__ inline T narrow(int x) {
+    const bool has_sign = (T)-1 < (T)0;
+    const int bits = 8 * (int)sizeof(T) - (has_sign ? 1 : 0);
+    const int high = (1 << bits) - 1, low = has_sign ? -(1 << bits) : 0;
+    return (T)(x < low ? low : x > high ? high : x);
 }
 __host__ __device__ inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
     unsigned made = 0;

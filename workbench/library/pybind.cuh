@@ -107,6 +107,13 @@ template <typename P> struct accessor;
 struct item_policy;
 struct attr_policy;
 
+struct __wb_unpacked_named {
+    PyObject* of;
+};
+struct __wb_unpacked {
+    PyObject* of;
+    __wb_unpacked_named operator*() const { return __wb_unpacked_named{of}; }
+};
 struct handle {
     PyObject* m_ptr;
     handle() : m_ptr(nullptr) {}
@@ -117,6 +124,7 @@ struct handle {
     const handle& dec_ref() const { return *this; }
     bool is_none() const { return reinterpret_cast<long>(m_ptr) == 1; }
     bool is(const handle& other) const { return m_ptr == other.m_ptr; }
+    __wb_unpacked operator*() const { return __wb_unpacked{m_ptr}; }
     explicit operator bool() const { return m_ptr != nullptr; }
     template <typename T> bool equal(const T& other) const { return __wb_compare(other, 2); }
     template <typename T> bool not_equal(const T& other) const { return !__wb_compare(other, 2); }
@@ -142,10 +150,10 @@ struct handle {
         return object(handle(__wb::py_must(__wb::py_object("workbench::py_call", 3))));
     }
     template <typename I = iterator> I begin() const {
-        I first{__wb::py_must(PyObject_GetIter(m_ptr)), nullptr};
+        I first(__wb::py_must(PyObject_GetIter(m_ptr)), nullptr);
         return ++first;
     }
-    template <typename I = iterator> I end() const { return I{nullptr, nullptr}; }
+    template <typename I = iterator> I end() const { return I(nullptr, nullptr); }
 };
 inline bool operator==(const handle& a, const handle& b) { return a.__wb_compare(b, 2); }
 inline bool operator!=(const handle& a, const handle& b) { return !a.__wb_compare(b, 2); }
@@ -194,6 +202,8 @@ template <typename P> struct accessor {
     object get() const { return object(handle(P::get(of, key))); }
     PyObject* ptr() const { return P::get(of, key); }
     template <typename T> void operator=(const T& value) { P::set(of, key, __wb::py_of(value)); }
+    // What C++ would take for a copy of the accessor itself.
+    void operator=(const accessor& other) { P::set(of, key, other.ptr()); }
     template <typename T> T cast() const { return __wb::py_cast<T>(ptr()); }
     template <typename K> bool contains(const K& k) const { return get().contains(k); }
     bool is_none() const { return get().is_none(); }
@@ -226,6 +236,17 @@ template <typename T> struct __wb_argument_of<arg_v<T>> {
         PyDict_SetItemString(named, value.name, __wb::py_of(value.value));
     }
 };
+// `f(*args, **kwargs)`
+template <> struct __wb_argument_of<__wb_unpacked> {
+    static void add(PyObject* positional, PyObject*, const __wb_unpacked& value) {
+        for (handle item : handle(value.of)) PyList_Append(positional, item.ptr());
+    }
+};
+template <> struct __wb_argument_of<__wb_unpacked_named> {
+    static void add(PyObject*, PyObject* named, const __wb_unpacked_named& value) {
+        for (handle key : handle(value.of)) PyDict_SetItem(named, key.ptr(), __wb::py_must(PyObject_GetItem(value.of, key.ptr())));
+    }
+};
 struct __wb_call {
     PyObject* positional;
     PyObject* named;
@@ -237,9 +258,15 @@ struct __wb_call {
 struct iterator {
     PyObject* from;
     PyObject* at;
+    handle current;
+    iterator(PyObject* from, PyObject* at) : from(from), at(at) {}
     bool operator==(const iterator& other) const { return at == other.at; }
     bool operator!=(const iterator& other) const { return at != other.at; }
-    handle operator*() const { return handle(at); }
+    // A reference, so that `auto&` takes it.
+    handle& operator*() {
+        current = handle(at);
+        return current;
+    }
     iterator& operator++() {
         at = PyIter_Next(from);
         if (at == nullptr) __wb::py_check();
@@ -262,7 +289,11 @@ inline pybind11::handle py_as(PyObject* object, long kind) {
     else if (kind == 4) made = PyObject_Str(object);
     else if (kind == 6) made = PySequence_List(object);
     else if (kind == 7) made = PySequence_Tuple(object);
-    else if (kind == 1) made = PyBool_FromLong(PyObject_IsTrue(object));
+    else if (kind == 1) {
+        int truth = PyObject_IsTrue(object);
+        py_must_not_fail(truth);
+        made = PyBool_FromLong(truth);
+    }
     else if (kind == 8) {
         made = PyDict_New();
         pybind11::handle keys = pybind11::handle(object).attr("keys")();
@@ -313,6 +344,7 @@ struct list : object {
 };
 struct tuple : object {
     tuple() : object(handle(PyTuple_New(0))) {}
+    explicit tuple(size_t size) : object(handle(PyTuple_New(size))) {}
     __WB_OBJECT(tuple, 7)
     size_t size() const { return PyTuple_Size(m_ptr); }
     bool empty() const { return size() == 0; }
@@ -327,9 +359,14 @@ struct __wb_dict_iterator {
     Py_ssize_t at;
     PyObject* key;
     PyObject* value;
+    std::pair<handle, handle> current;
+    __wb_dict_iterator(PyObject* of) : of(of), at(0), key(nullptr), value(nullptr), current(handle(), handle()) {}
     bool operator!=(const __wb_dict_iterator& other) const { return key != other.key; }
     bool operator==(const __wb_dict_iterator& other) const { return key == other.key; }
-    std::pair<handle, handle> operator*() const { return std::pair<handle, handle>(handle(key), handle(value)); }
+    std::pair<handle, handle>& operator*() {
+        current = std::pair<handle, handle>(handle(key), handle(value));
+        return current;
+    }
     __wb_dict_iterator& operator++() {
         if (!PyDict_Next(of, &at, &key, &value)) key = nullptr;
         return *this;
@@ -349,10 +386,10 @@ struct dict : object {
         for (handle key : handle(PyDict_Keys(m_ptr))) __wb::py_must_not_fail(PyDict_DelItem(m_ptr, key.m_ptr));
     }
     __wb_dict_iterator begin() const {
-        __wb_dict_iterator first{m_ptr, 0, nullptr, nullptr};
+        __wb_dict_iterator first(m_ptr);
         return ++first;
     }
-    __wb_dict_iterator end() const { return __wb_dict_iterator{m_ptr, 0, nullptr, nullptr}; }
+    __wb_dict_iterator end() const { return __wb_dict_iterator(m_ptr); }
 };
 struct kwargs : dict {
     kwargs() {}
@@ -426,11 +463,28 @@ template <typename... A> inline tuple make_tuple(const A&... values) {
 }
 
 // `print` of Python's, as a line of the call's output.
+struct __wb_line {
+    std::string text, between = " ", end = "\n";
+    bool begun = false;
+    template <typename T> void add(const T& value) {
+        if (begun) text += between;
+        begun = true;
+        text += __wb::py_cast<std::string>(__wb::py_must(PyObject_Str(__wb::py_of(value))));
+    }
+    template <typename T> void add(const arg_v<T>&) {}
+    template <typename T> void set(const T&) {}
+    template <typename T> void set(const arg_v<T>& value) {
+        const std::string name(value.name);
+        if (name == "sep") between = __wb::py_cast<std::string>(__wb::py_of(value.value));
+        else if (name == "end") end = __wb::py_cast<std::string>(__wb::py_of(value.value));
+        else if (name != "flush") __wb::fail(2, "", "py::print takes sep, end and flush here, not ", name);
+    }
+};
 template <typename... A> inline void print(const A&... values) {
-    std::string line;
-    const char* between = "";
-    ((line += between, line += __wb::py_cast<std::string>(__wb::py_must(PyObject_Str(__wb::py_of(values)))), between = " "), ...);
-    printf("%s\n", line.c_str());
+    __wb_line line;
+    (line.set(values), ...);
+    (line.add(values), ...);
+    printf("%s%s", line.text.c_str(), line.end.c_str());
 }
 
 struct gil_scoped_acquire {
@@ -450,8 +504,15 @@ template <typename T> inline T py_cast(PyObject* object) {
         return T(pybind11::handle(object));
     } else {
         constexpr long kind = PyKind<T>::value;
-        // As pybind11 has it: an int is a float, too, and what is none is no number.
+        // As pybind11 has it: an int is a float, too; what has a truth value and is no container is one.
         bool fits = kind == 15 || py_is(object, kind) || kind == 3 && py_is(object, 2);
+        if constexpr (kind == 1) {
+            if (!fits && !py_is(object, 4) && !py_is(object, 5) && !py_is(object, 6) && !py_is(object, 7) && !py_is(object, 8)) {
+                int truth = PyObject_IsTrue(object);
+                py_must_not_fail(truth);
+                return truth != 0;
+            }
+        }
         if (kind == 2 && py_is(object, 3)) fits = false;
         if (!fits) {
             py_cannot_cast(object, kind == 1 ? "bool" : kind == 2 ? "int" : kind == 3 ? "double" : kind == 4 ? "std::string" : "at::Tensor");

@@ -1344,6 +1344,15 @@ template <typename T> struct Value<std::vector<T>> {
         return made;
     }
 };
+// A list that is taken as a tuple has as many elements.
+inline void must_be(int64_t n, int64_t wanted) {
+    if (n == wanted) return;
+    __wb_push_c_string("a list of ");
+    __wb_push_int(n);
+    __wb_push_c_string(" is taken as a tuple of ");
+    __wb_push_int(wanted);
+    __wb_raise(2, 4);
+}
 template <typename... T> struct Value<std::tuple<T...>> {
     template <typename U, size_t... I> static void put_all(const U& value, std::index_sequence<I...>) {
         (Value<std::remove_cv_t<std::remove_reference_t<T>>>::put(std::get<I>(value)), ...);
@@ -1353,7 +1362,7 @@ template <typename... T> struct Value<std::tuple<T...>> {
         __wb_push_tuple(sizeof...(T));
     }
     static std::tuple<T...> get() {
-        __wb_pop_list();
+        must_be(__wb_pop_list(), sizeof...(T));
         return std::tuple<T...>{Value<T>::get()...};
     }
 };
@@ -1365,7 +1374,7 @@ template <typename A, typename B> struct Value<std::pair<A, B>> {
         __wb_push_tuple(2);
     }
     static std::pair<A, B> get() {
-        __wb_pop_list();
+        must_be(__wb_pop_list(), 2);
         A first = Value<A>::get();
         return std::pair<A, B>(first, Value<B>::get());
     }
@@ -1566,8 +1575,15 @@ __WB_ERROR(attribute_error, 11)
 __WB_ERROR(stop_iteration, 12)
 __WB_ERROR(import_error, 15)
 __WB_ERROR(cast_error, 0)
-// What Python raised.
-__WB_ERROR(error_already_set, 0)
+// What Python raised; made of nothing, what its C interface has set is raised where that is made.
+struct error_already_set : std::runtime_error {
+    static constexpr int __wb_kind = 0;
+    error_already_set() : std::runtime_error("Internal error: pybind11::error_already_set called while Python error indicator not set.") {
+        __wb_op("workbench::py_check", 0);
+        __wb_drop();
+    }
+    explicit error_already_set(const std::string& what) : std::runtime_error(what) {}
+};
 #undef __WB_ERROR
 namespace literals {}
 template <typename T> struct call_guard {};
@@ -1588,6 +1604,7 @@ struct module_ {
     attr_ attr(const char* name) { return attr_{name}; }
     doc_ doc() { return doc_(); }
 };
+using module = module_;
 
 }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-//! { float __wb_a0; const float __wb_a1 = (float)(x); __wb_ptx::put(__wb_a0, ...); (y) = __wb_a0; }
+//! { auto& __wb_o0 = (y); float __wb_a0; const auto __wb_a1 = __wb_ptx::given<float>(x); __wb_ptx::put(__wb_a0, ...); __wb_ptx::give(__wb_o0, __wb_a0); }
 //! ```
 
 mod translate;
@@ -143,7 +143,7 @@ fn strings(tokens: &[Token], at: &mut usize, interner: &Interner) -> Option<Stri
 
 /// The type of an operand's variable; `auto` where an address may stand.
 fn operand_type(operand: &Operand) -> Option<&'static str> {
-    Some(match operand.constraint.trim_start_matches(['=', '+']) {
+    Some(match operand.constraint.trim_start_matches(['=', '+']).trim_start_matches('&') {
         "r" => "unsigned",
         "l" => "unsigned long long",
         "f" => "float",
@@ -162,8 +162,15 @@ fn translation(statement: &Statement) -> Result<String, String> {
             return Err(format!("an operand of constraint \"{}\"", operand.constraint));
         }
     }
+    let is_output = |operand: &Operand| operand.constraint.starts_with(['=', '+']);
+    if let Some(wrong) = statement.outputs.iter().find(|operand| !is_output(operand)) {
+        return Err(format!("an output of constraint \"{}\", which begins with neither = nor +", wrong.constraint));
+    }
+    if let Some(wrong) = statement.inputs.iter().find(|operand| is_output(operand)) {
+        return Err(format!("an input of constraint \"{}\"", wrong.constraint));
+    }
     let names: Vec<&str> = all.iter().map(|operand| operand.name.as_str()).collect();
-    translate::statements(&statement.template, &names)
+    translate::statements(&statement.template, &names, statement.outputs.len())
 }
 
 /// The tokens that take the place of a statement.
@@ -182,31 +189,31 @@ fn write(statement: &Statement, span: Span, interner: &mut Interner) -> Result<V
         out.extend(tokens.into_iter().filter(|t| t.kind != TokenKind::Eof).map(place));
     };
     ours("{", &mut out, interner);
-    for (i, operand) in statement.outputs.iter().chain(&statement.inputs).enumerate() {
-        let is_output = i < statement.outputs.len();
+    for (i, operand) in statement.outputs.iter().enumerate() {
         let ty = operand_type(operand).unwrap_or("int");
-        let reads = !is_output || operand.constraint.starts_with('+');
-        match (reads, ty) {
-            (false, _) => ours(&format!("{ty} __wb_a{i};"), &mut out, interner),
+        // Where it goes is found once, before anything is written.
+        ours(&format!("auto& __wb_o{i} = ("), &mut out, interner);
+        out.extend(&operand.tokens);
+        let start = if operand.constraint.starts_with('+') {
+            format!(" = {NAMESPACE}::given<{ty}>(__wb_o{i})")
+        } else {
+            String::new()
+        };
+        ours(&format!("); {ty} __wb_a{i}{start};"), &mut out, interner);
+    }
+    for (i, operand) in (statement.outputs.len()..).zip(&statement.inputs) {
+        let call = match operand_type(operand).unwrap_or("int") {
             // A pointer stays one: memory that is read through it is checked by where it came from.
-            (true, "unsigned long long") if !is_output => {
-                ours(&format!("const auto __wb_a{i} = {NAMESPACE}::address("), &mut out, interner);
-                out.extend(&operand.tokens);
-                ours(");", &mut out, interner);
-            }
-            (true, ty) => {
-                let begin = if is_output { "" } else { "const " };
-                ours(&format!("{begin}{ty} __wb_a{i} = ({ty})("), &mut out, interner);
-                out.extend(&operand.tokens);
-                ours(");", &mut out, interner);
-            }
-        }
+            "unsigned long long" => "address".to_owned(),
+            ty => format!("given<{ty}>"),
+        };
+        ours(&format!("const auto __wb_a{i} = {NAMESPACE}::{call}("), &mut out, interner);
+        out.extend(&operand.tokens);
+        ours(");", &mut out, interner);
     }
     ours(&body, &mut out, interner);
-    for (i, operand) in statement.outputs.iter().enumerate() {
-        ours("(", &mut out, interner);
-        out.extend(&operand.tokens);
-        ours(&format!(") = __wb_a{i};"), &mut out, interner);
+    for i in 0..statement.outputs.len() {
+        ours(&format!("{NAMESPACE}::give(__wb_o{i}, __wb_a{i});"), &mut out, interner);
     }
     ours("}", &mut out, interner);
     Ok(out)

@@ -15,15 +15,22 @@ struct Register {
 struct Translator<'a> {
     /// Names of the statement's operands, for `%[name]`.
     operands: &'a [&'a str],
+    /// How many of them are outputs, which come first.
+    outputs: usize,
     registers: Vec<Register>,
+    /// How many registers there were where each open brace began.
+    scopes: Vec<usize>,
+    /// How many were declared in all.
+    declared: usize,
     out: String,
 }
 
 type Result<T> = std::result::Result<T, String>;
 
 /// The C++ statements that a template means.
-pub fn statements(template: &str, operands: &[&str]) -> Result<String> {
-    let mut translator = Translator { operands, registers: Vec::new(), out: String::new() };
+pub fn statements(template: &str, operands: &[&str], outputs: usize) -> Result<String> {
+    let mut translator =
+        Translator { operands, outputs, registers: Vec::new(), scopes: Vec::new(), declared: 0, out: String::new() };
     let mut text = String::new();
     let mut rest = template;
     // Comments.
@@ -40,7 +47,7 @@ pub fn statements(template: &str, operands: &[&str]) -> Result<String> {
     for line in split(&text) {
         translator.instruction(&line)?;
     }
-    Ok(translator.out)
+    if translator.scopes.is_empty() { Ok(translator.out) } else { Err("a { without its }".to_owned()) }
 }
 
 /// The instructions of a text: between `;`, and braces that are no operands' stand for themselves.
@@ -130,8 +137,13 @@ fn operands(text: &str) -> Vec<String> {
 
 impl Translator<'_> {
     fn instruction(&mut self, line: &str) -> Result<()> {
-        if line == "{" || line == "}" {
-            self.out.push_str(line);
+        if line == "{" {
+            self.scopes.push(self.registers.len());
+            return Ok(());
+        }
+        if line == "}" {
+            let before = self.scopes.pop().ok_or("a } without its {")?;
+            self.registers.truncate(before);
             return Ok(());
         }
         if let Some(declared) = line.strip_prefix(".reg") {
@@ -178,7 +190,8 @@ impl Translator<'_> {
                 None => vec![name],
             };
             for name in all {
-                let variable = format!("__wb_r{}", self.registers.len());
+                let variable = format!("__wb_r{}", self.declared);
+                self.declared += 1;
                 let _ = write!(self.out, "{ty} {variable}; ");
                 self.registers.push(Register { name: name.replace("%%", "%"), variable });
             }
@@ -205,14 +218,19 @@ impl Translator<'_> {
         if let Some(special) = special(&text.replace("%%", "%")) {
             return Ok(format!("__wb_ptx::as<{ty}>({special})"));
         }
-        if let Some(bits) = text.strip_prefix("0f").or(text.strip_prefix("0F")) {
+        if let Some(bits) = text.strip_prefix("0f").or(text.strip_prefix("0F")).filter(|bits| bits.len() == 8) {
             return Ok(format!("__wb_ptx::as<{ty}>(__uint_as_float(0x{bits}u))"));
         }
-        if let Some(bits) = text.strip_prefix("0d").or(text.strip_prefix("0D")) {
+        if let Some(bits) = text.strip_prefix("0d").or(text.strip_prefix("0D")).filter(|bits| bits.len() == 16) {
             return Ok(format!("__wb_ptx::as<{ty}>(__longlong_as_double(0x{bits}ll))"));
         }
         if text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) {
             let plain = text.trim_end_matches(['U', 'u']);
+            let digits = plain.trim_start_matches('-');
+            let hex = digits.starts_with("0x") || digits.starts_with("0X");
+            if !hex && digits.chars().any(|c| c.is_ascii_alphabetic()) {
+                return Err(refused(text));
+            }
             let is_number = plain.chars().all(|c| c.is_ascii_hexdigit() || "-.xX".contains(c));
             return if is_number { Ok(format!("({ty})({plain})")) } else { Err(refused(text)) };
         }
@@ -229,6 +247,10 @@ impl Translator<'_> {
             return Ok(());
         }
         let variable = self.variable(text)?;
+        let number = variable.strip_prefix("__wb_a").and_then(|n| n.parse::<usize>().ok());
+        if number.is_some_and(|n| n >= self.outputs) {
+            return Err(format!("{text} is written, and is no output"));
+        }
         let _ = write!(self.out, "__wb_ptx::put({variable}, {value}); ");
         Ok(())
     }
@@ -247,7 +269,7 @@ impl Translator<'_> {
     /// Translates an instruction; `None` where it is not known.
     fn known(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
         let ty = parts.last().copied().unwrap_or("");
-        let modifiers = &parts[1..parts.len().saturating_sub(1).max(1)];
+        let modifiers = parts.get(1..parts.len() - 1).unwrap_or_default();
         match parts[0] {
             "ld" | "ldu" => return self.load(parts, args),
             "st" => return self.store(parts, args),
@@ -288,8 +310,11 @@ impl Translator<'_> {
                 return Ok(Some(()));
             }
             // Hints.
-            "nanosleep" | "prefetch" | "prefetchu" | "griddepcontrol" | "applypriority" | "discard" => {
-                return Ok((parts[0] != "discard").then_some(()));
+            "nanosleep" if parts == ["nanosleep", "u32"] => return Ok(Some(())),
+            "griddepcontrol" if matches!(parts, [_, "wait" | "launch_dependents"]) => return Ok(Some(())),
+            "prefetch" | "prefetchu" if matches!(ty, "L1" | "L2" | "evict_last" | "evict_normal") => {
+                let [place] = args else { return Ok(None) };
+                return self.address(place).map(|_| Some(()));
             }
             "shfl" | "vote" | "activemask" | "redux" | "match" => return self.collective(parts, args),
             _ => {}
@@ -374,7 +399,8 @@ impl Translator<'_> {
         let known = |part: &&str| {
             matches!(*part, "global" | "relaxed" | "acquire" | "release" | "acq_rel" | "gpu" | "sys" | "cta")
         };
-        let rest: Vec<&str> = parts[1..parts.len() - 1].iter().copied().filter(|part| !known(part)).collect();
+        let between = parts.get(1..parts.len() - 1).unwrap_or_default();
+        let rest: Vec<&str> = between.iter().copied().filter(|part| !known(part)).collect();
         let [operation] = rest[..] else { return Ok(None) };
         let (to, args) = match (parts[0], args) {
             ("atom", [to, args @ ..]) => (Some(*to), args),
@@ -419,6 +445,8 @@ impl Translator<'_> {
         };
         let (a, b) = (self.read(a, cpp)?, self.read(b, cpp)?);
         let is_float = ty.starts_with('f');
+        let flush = |x: String| if rest.contains(&"ftz") { format!("{NAMESPACE}::flush({x})") } else { x };
+        let (a, b) = (flush(a), flush(b));
         let test = match *how {
             "eq" => format!("{a} == {b}"),
             "ne" if is_float => format!("{a} < {b} || {a} > {b}"),
@@ -445,10 +473,11 @@ impl Translator<'_> {
             _ => return Ok(None),
         };
         let (yes, no) = to.split_once('|').map_or((*to, None), |(yes, no)| (yes.trim(), Some(no.trim())));
-        let _ = write!(self.out, "const bool __wb_m = {test}; ");
-        self.put(yes, &format!("(__wb_m{with})"))?;
+        // Both are known before either is written, which the last operand may be.
+        let _ = write!(self.out, "const bool __wb_m = {test}, __wb_y = __wb_m{with}, __wb_n = (!__wb_m){with}; ");
+        self.put(yes, "__wb_y")?;
         match no {
-            Some(no) => self.put(no, &format!("((!__wb_m){with})")).map(Some),
+            Some(no) => self.put(no, "__wb_n").map(Some),
             None => Ok(Some(())),
         }
     }
@@ -491,7 +520,7 @@ impl Translator<'_> {
                 format!("(float)__ushort_as_half({})", self.read(a, "unsigned short")?)
             }
             ("f32", "bf16", [_, a]) if round.is_empty() => {
-                format!("(float)__ushort_as_bfloat16({})", self.read(a, "unsigned short")?)
+                format!("__uint_as_float((unsigned){} << 16)", self.read(a, "unsigned short")?)
             }
             ("f16x2" | "bf16x2", "f32", [_, high, low]) if round == "rn" => {
                 let (cast, class) = match *to {
@@ -508,6 +537,10 @@ impl Translator<'_> {
                 match (is_float(to), is_float(from), round) {
                     (false, false, "") => format!("({d})({x})"),
                     (false, true, round) => match whole(round, &flushed(x), from == "f64") {
+                        // Conversions from floats stop at the ends of the type.
+                        Some(x) if to.ends_with("8") || to.ends_with("16") => {
+                            format!("{NAMESPACE}::narrow<{d}>((int)({x}))")
+                        }
                         Some(x) => format!("({d})({x})"),
                         None => return Ok(None),
                     },
@@ -555,7 +588,7 @@ impl Translator<'_> {
             }
             (["activemask", "b32"], [_]) => "__activemask()".to_owned(),
             (["redux", "sync", what, ty], [_, a, mask]) => {
-                if !["add", "min", "max", "and", "or", "xor"].contains(what) {
+                if !["add", "min", "max", "and", "or", "xor"].contains(what) || !["u32", "s32", "b32"].contains(ty) {
                     return Ok(None);
                 }
                 let Some(ty) = cpp(ty) else { return Ok(None) };
@@ -647,7 +680,7 @@ fn expression(op: &str, modifiers: &[&str], ty: &str, cpp: &str, values: &[&str]
         ("brev", [], [a]) => format!("__brev{ll}({a})"),
         ("bfe", [], [a, at, n]) if ty.ends_with("32") => format!("{NAMESPACE}::bfe<{cpp}>({a}, {at}, {n})"),
         ("bfi", [], [a, b, at, n]) if ty == "b32" => format!("{NAMESPACE}::bfi({a}, {b}, {at}, {n})"),
-        ("prmt", [], [a, b, c]) if ty == "b32" => format!("__byte_perm({a}, {b}, {c})"),
+        ("prmt", [], [a, b, c]) if ty == "b32" => format!("{NAMESPACE}::prmt({a}, {b}, {c})"),
         ("lop3", [], [a, b, c, table]) if ty == "b32" => format!("{NAMESPACE}::lop3({a}, {b}, {c}, {table})"),
         ("shf", ["l", "wrap"], [a, b, n]) if ty == "b32" => format!("__funnelshift_l({a}, {b}, {n})"),
         ("shf", ["l", "clamp"], [a, b, n]) if ty == "b32" => format!("__funnelshift_lc({a}, {b}, {n})"),
@@ -672,7 +705,7 @@ fn high(ty: &str) -> Option<&'static str> {
 fn memory<'a>(parts: &[&'a str]) -> Option<(&'a str, usize, &'a str)> {
     let ty = parts.last()?;
     let (mut n, mut order) = (1, "");
-    for part in &parts[1..parts.len() - 1] {
+    for part in parts.get(1..parts.len() - 1).unwrap_or_default() {
         match *part {
             // Shared memory is told by 32-bit numbers, which are no addresses here.
             "global" | "const" | "weak" | "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
@@ -724,14 +757,14 @@ mod tests {
 
     #[test]
     fn instructions_become_statements() {
-        let made = statements("add.s32 %0, %1, 5;", &["", ""]).unwrap();
+        let made = statements("add.s32 %0, %1, 5;", &["", ""], 1).unwrap();
         assert_eq!(made, "{ __wb_ptx::put(__wb_a0, (int)(__wb_ptx::as<int>(__wb_a1) + (int)(5)));  } ");
     }
 
     #[test]
     fn nothing_is_nothing() {
         for text in ["", "  \n", "// a comment", "/* one */ // two"] {
-            assert_eq!(statements(text, &[]).unwrap(), "");
+            assert_eq!(statements(text, &[], 0).unwrap(), "");
         }
     }
 
@@ -744,8 +777,17 @@ mod tests {
             ("add.s32 %0, %9, 5;", "%9"),
             ("ld.shared.b32 %0, [%1];", "ld.shared.b32"),
             ("add.cc.u32 %0, %1, %1;", "add.cc.u32"),
+            ("ld;", "ld"),
+            ("st %0;", "st"),
+            ("atom;", "atom"),
+            ("cvt; setp; mov; ;", "cvt"),
+            ("{ .reg .u32 a; } mov.u32 %0, a;", "a"),
+            ("mov.u32 %0, %1; }", "a } without its {"),
+            ("mov.u32 %1, %0;", "%1 is written, and is no output"),
+            ("mov.f32 %0, 0f3F8;", "0f3F8"),
+            ("mov.u32 %0, 1e5;", "1e5"),
         ] {
-            assert_eq!(statements(text, &["", ""]), Err(named.to_owned()), "{text}");
+            assert_eq!(statements(text, &["", ""], 1), Err(named.to_owned()), "{text}");
         }
     }
 }

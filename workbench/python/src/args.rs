@@ -292,7 +292,7 @@ pub fn float(object: &Bound<'_, PyAny>) -> Option<PyResult<f64>> {
         .then(|| object.call_method0("__float__")?.extract())
 }
 
-fn is_bool(object: &Bound<'_, PyAny>) -> bool {
+pub fn is_bool(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyBool>()
         || object.get_type().name().is_ok_and(|n| n == "bool_" || n == "bool")
             && object.hasattr("dtype").unwrap_or(false)

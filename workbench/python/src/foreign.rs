@@ -12,7 +12,7 @@ use pyo3::exceptions::{
     PyZeroDivisionError,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 use workbench::back::Exception;
 use workbench::runtime::host::{Answer, Foreign, ForeignObject, Storage, Value};
 
@@ -60,6 +60,39 @@ impl Kept {
     /// What a tensor's storage is of.
     pub fn of(storage: &Storage) -> Option<&Kept> {
         storage.owner()?.downcast_ref()
+    }
+}
+
+/// A key and its value.
+type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// What a list or dict held that host code gave to Python: it is a copy of host code's.
+enum Contents<'py> {
+    List(Bound<'py, PyList>, Vec<Bound<'py, PyAny>>),
+    Dict(Bound<'py, PyDict>, Vec<Pair<'py>>),
+}
+
+impl<'py> Contents<'py> {
+    fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(list) = object.cast_exact::<PyList>() {
+            return Ok(Some(Contents::List(list.clone(), list.iter().collect())));
+        }
+        if let Ok(dict) = object.cast_exact::<PyDict>() {
+            return Ok(Some(Contents::Dict(dict.clone(), dict.iter().collect())));
+        }
+        Ok(None)
+    }
+
+    fn has_changed(&self) -> bool {
+        match self {
+            Contents::List(list, before) => {
+                list.len() != before.len() || list.iter().zip(before).any(|(now, before)| !now.is(before))
+            }
+            Contents::Dict(dict, before) => {
+                dict.len() != before.len()
+                    || dict.iter().zip(before).any(|(now, before)| !now.0.is(&before.0) || !now.1.is(&before.1))
+            }
+        }
     }
 }
 
@@ -176,7 +209,14 @@ impl ForeignObject for Object {
             for (name, value) in keywords {
                 named.set_item(given(py, name)?, given(py, value)?)?;
             }
-            object.call(PyTuple::new(py, objects(py, args)?)?, Some(&named))
+            let args = objects(py, args)?;
+            let own: Vec<_> = args.iter().map(Contents::of).collect::<PyResult<_>>()?;
+            let result = object.call(PyTuple::new(py, &args)?, Some(&named))?;
+            if own.iter().flatten().any(Contents::has_changed) {
+                let message = "Python code changed a list or dict that host code gave it, which is not supported: host code would not see it";
+                return Err(PyNotImplementedError::new_err(message));
+            }
+            Ok(result)
         })
     }
 
@@ -200,6 +240,24 @@ impl ForeignObject for Object {
         self.ask(|_, object| {
             let mut given = Given::kept();
             object.try_iter()?.map(|item| given.value(&item?, "an element of a Python object")).collect()
+        })
+    }
+
+    fn iter(&self) -> Answer<Value> {
+        self.ask(|_, object| Ok(Object::value(object.try_iter()?.as_any())))
+    }
+
+    fn next(&self) -> Answer<Option<Value>> {
+        self.ask(|py, object| match object.cast::<PyIterator>() {
+            Ok(iterator) => {
+                let next = iterator.clone().next().transpose()?;
+                next.map(|item| Given::kept().value(&item, "an element of a Python object")).transpose()
+            }
+            Err(_) => {
+                let message = format!("'{}' object is not an iterator", object.get_type().name()?);
+                let _ = py;
+                Err(PyTypeError::new_err(message))
+            }
         })
     }
 

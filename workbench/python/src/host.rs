@@ -96,6 +96,13 @@ impl<'py> Given<'py> {
         if object.is_instance_of::<PyString>() {
             return Ok(Value::Text(object.extract()?));
         }
+        if self.exact && args::is_bool(object) {
+            return Ok(Value::Bool(object.is_truthy()?));
+        }
+        // A named tuple has more than its elements.
+        if self.exact && object.is_instance_of::<PyTuple>() && object.hasattr("_fields")? {
+            return Ok(foreign::Object::value(object));
+        }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             self.enter(py, at)?;

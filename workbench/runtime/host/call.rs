@@ -641,7 +641,7 @@ impl State {
                 let value = match name.strip_prefix("workbench::") {
                     Some("call") => self.dispatch(args, limits)?,
                     Some(own) => self.own(own, args).inspect_err(|_| {
-                        if own == "py_check" || own == "py_import" {
+                        if own.starts_with("py_") {
                             self.exceptions.raise(PYTHON);
                         }
                     })?,

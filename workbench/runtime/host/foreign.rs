@@ -30,6 +30,10 @@ pub trait ForeignObject: Debug + Send + Sync {
     fn size(&self) -> Answer<usize>;
     /// `list(object)`
     fn items(&self) -> Answer<Vec<Value>>;
+    /// `iter(object)`
+    fn iter(&self) -> Answer<Value>;
+    /// `next(object)`; `None` at its end.
+    fn next(&self) -> Answer<Option<Value>>;
     /// `bool(object)`
     fn truth(&self) -> Answer<bool>;
     /// `repr(object)`, or `str(object)`

@@ -209,7 +209,9 @@ impl Python {
                 keys?.map(Key::Tuple)
             }
             Object::List(_) | Object::Dict(_) => None,
-            Object::Module | Object::Exception(_) | Object::Iterator { .. } => Some(Key::Same(handle)),
+            Object::Module | Object::Method { .. } | Object::Exception(_) | Object::Iterator { .. } => {
+                Some(Key::Same(handle))
+            }
         })
     }
 
@@ -315,7 +317,7 @@ impl Python {
             },
             Object::List(items) | Object::Tuple(items) => !items.is_empty(),
             Object::Dict(dict) => !dict.places.is_empty(),
-            Object::Module | Object::Exception(_) | Object::Iterator { .. } => true,
+            Object::Module | Object::Method { .. } | Object::Exception(_) | Object::Iterator { .. } => true,
         }))
     }
 }

@@ -75,11 +75,45 @@ impl Python {
                 return self.import(&value, false).map(Value::Int);
             }
         }
-        if name == "__class__" {
-            let kind = self.type_of(handle)?;
-            return Ok(Value::Int(self.types[kind]));
+        if self.has_method(handle, name)? {
+            return self.add(Object::Method { of: handle, name: name.to_owned() }).map(Value::Int);
         }
         self.no_attribute(handle, name)
+    }
+
+    /// Whether an object that is none of the notebook's has a method that [`call_method`](Self::call_method) knows.
+    fn has_method(&self, handle: i64, name: &str) -> Answer<bool> {
+        let any = ["__str__", "__repr__"];
+        let sized = ["__len__", "__getitem__", "__contains__"];
+        let own: &[&str] = match self.get(handle)? {
+            Object::Dict(_) => {
+                &["keys", "values", "items", "copy", "get", "setdefault", "pop", "update", "__setitem__", "__iter__"]
+            }
+            Object::List(_) => &[
+                "append",
+                "insert",
+                "extend",
+                "pop",
+                "reverse",
+                "sort",
+                "copy",
+                "index",
+                "count",
+                "__setitem__",
+                "__iter__",
+            ],
+            Object::Tuple(_) => &["index", "count", "__iter__"],
+            Object::Leaf(Value::Text(_)) => {
+                &["upper", "lower", "strip", "startswith", "endswith", "find", "replace", "split", "join", "__iter__"]
+            }
+            Object::Leaf(Value::Tensor(_)) => {
+                return Ok(
+                    ["size", "dim", "numel", "detach", "cpu", "cuda", "data_ptr", "element_size"].contains(&name)
+                );
+            }
+            _ => return Ok(any.contains(&name)),
+        };
+        Ok(any.contains(&name) || sized.contains(&name) || own.contains(&name))
     }
 
     fn no_attribute(&mut self, handle: i64, name: &str) -> Answer<Value> {
@@ -105,6 +139,10 @@ impl Python {
     }
 
     fn call_object(&mut self, handle: i64, args: i64, keywords: i64) -> Answer<Value> {
+        if let Object::Method { of, name } = self.get(handle)? {
+            let (of, name) = (*of, name.clone());
+            return self.call_method(of, &name, args, keywords);
+        }
         let Some(foreign) = self.foreign(handle)? else {
             let of = self.type_name(handle)?;
             return self.null(Exception::Type, format!("'{of}' object is not callable"));
@@ -406,6 +444,11 @@ impl Python {
             Object::Dict(_) => self.dict_set(handle, key, value),
             Object::List(_) => match self.as_int(key, "ssize_t")? {
                 Some(i) => self.set_element(handle, -1, i, value),
+                None => Ok(FAILED),
+            },
+            // Only who made it may.
+            Object::Tuple(_) => match self.as_int(key, "ssize_t")? {
+                Some(i) => self.set_element(handle, 7, i, value),
                 None => Ok(FAILED),
             },
             _ => {

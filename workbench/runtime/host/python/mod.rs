@@ -60,6 +60,11 @@ enum Object {
     Tuple(Vec<i64>),
     Dict(Dict),
     Module,
+    /// A method of another object.
+    Method {
+        of: i64,
+        name: String,
+    },
     Exception(Exception),
     /// The next element of a list or tuple.
     Iterator {
@@ -281,6 +286,7 @@ impl Python {
             Object::Tuple(_) => 7,
             Object::Dict(_) => 8,
             Object::Module => 9,
+            Object::Method { .. } => 15,
             Object::Exception(_) => 13,
             Object::Iterator { .. } => 14,
         })
@@ -362,6 +368,7 @@ impl Python {
                 }
                 Value::Dict(pairs)
             }
+            Object::Method { .. } => return refuse("a method of a value is handed back, which is not supported"),
             Object::Module => return refuse("a module is handed back, which is supported for PyInit_ functions only"),
             Object::Exception(_) => return refuse("an exception's class is handed back, which is not supported"),
             Object::Iterator { .. } => return refuse("an iterator is handed back, which is not supported"),

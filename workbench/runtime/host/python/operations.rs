@@ -454,6 +454,9 @@ impl Python {
     }
 
     fn iter(&mut self, handle: i64) -> Answer<Value> {
+        if let Some(foreign) = self.foreign(handle)? {
+            return self.received(foreign.iter());
+        }
         let of = match self.get(handle)? {
             Object::Iterator { .. } => return int(handle),
             Object::List(_) | Object::Tuple(_) => handle,
@@ -466,6 +469,13 @@ impl Python {
     }
 
     fn next(&mut self, handle: i64) -> Answer<Value> {
+        if let Some(foreign) = self.foreign(handle)? {
+            return match foreign.next() {
+                Ok(Some(value)) => self.import(&value, true).map(Value::Int),
+                Ok(None) => int(0),
+                Err((exception, message)) => self.null(exception, message),
+            };
+        }
         let Object::Iterator { of, at } = *self.get(handle)? else {
             let came = self.type_name(handle)?;
             return self.null(Exception::Type, format!("'{came}' object is not an iterator"));

@@ -69,6 +69,7 @@ impl Python {
             Object::Leaf(Value::Foreign(foreign)) => out.push_str(&foreign.show(true)?),
             Object::Leaf(value) => out.push_str(&value.to_string()),
             Object::Module => out.push_str("<module>"),
+            Object::Method { name, .. } => out.push_str(&format!("<built-in method {name}>")),
             Object::Exception(exception) => out.push_str(&format!("<class '{}'>", exception.name())),
             Object::Iterator { .. } => out.push_str("<iterator object>"),
         }
