@@ -502,7 +502,10 @@ def test_every_tier_gives_the_same_bits(kind, tier):
         try:
             wb.set_tier(tier)
         except wb.ArgumentError:
-            pytest.skip(f"no {tier} tier here")
+            # Without a C compiler, or vectors of 256 bits.
+            if tier != "wide":
+                raise
+            pytest.skip("no wide tier here")
         m, n = wb.compile(module(kind).text + f"// {tier}"), 70
         s, out = np.zeros(SIZES[kind] * n, np.uint8), np.zeros((n, 9), np.uint32)
         m.setup[1, 128](s, 55, n)

@@ -305,6 +305,19 @@ def test_operands_have_the_types_that_their_constraints_say(statement):
         wb.compile("#include <cuda_fp16.h>\n__global__ void k(int* y) {\n  __half h = 1.5f;\n  " + statement + "\n}")
 
 
+def test_a_pointer_is_no_32_bit_number():
+    with pytest.raises(wb.CompileError, match="of another type than its constraint says"):
+        wb.compile('__global__ void k(int* y) {\n  int* p;\n  asm("mov.u32 %0, 1;" : "=r"(p));\n  y[0] = p == nullptr;\n}')
+
+
+@pytest.mark.parametrize("how, waits", [("cv", True), ("cg", True), ("volatile.global", True), ("ca", False), ("global.nc", False)])
+def test_loads_that_a_thread_may_wait_on_are_not_moved(how, waits):
+    m = wb.compile(f"""__global__ void k(const int* x, int* y) {{
+  asm volatile("ld.{how}.u32 %0, [%1];" : "=r"(y[0]) : "l"(x));
+}}""")
+    assert ("volatile" in m.ir()) == waits
+
+
 def test_places_of_outputs_are_found_once():
     m = wb.compile("""__global__ void k(int* y, int* n) {
   int i = 0;

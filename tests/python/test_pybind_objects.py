@@ -579,3 +579,50 @@ def test_prints_have_separators(more, capsys):
     more.said(3)
     assert capsys.readouterr().out == "a-3!"
     assert more.root() == 4.0
+
+
+def test_values_are_iterated_by_name_and_truth_values_are_integers():
+    m = load(r"""
+int64_t summed(py::object o) {
+  int64_t sum = 0;
+  py::object items = o.attr("__iter__")();
+  for (auto item : items) sum += item.cast<int64_t>();
+  return sum;
+}
+int64_t integer(py::int_ n) { return n; }
+int number(py::list l) { return l[0].cast<int>(); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("summed", &summed);
+  m.def("integer", &integer);
+  m.def("number", &number);
+}
+""")
+    assert m.summed([1, 2]) == 3 and m.summed({4: 0}) == 4 and m.summed(range(4)) == 6
+    assert m.integer(True) == 1 and m.integer(7) == 7
+    with pytest.raises(RuntimeError, match="type <class 'Sized'> to C\\+\\+ type 'int'"):
+        m.number([Sized()])
+
+
+def test_shapes_alone_have_no_values_for_python_to_look_at():
+    m = load(r"""
+torch::Tensor scaled(torch::Tensor x, py::dict d) { return x.repeat({2, 1}) * d["scale"].cast<double>(); }
+torch::Tensor valued(torch::Tensor x, py::object o) { return torch::ones({o.attr("item")().cast<int64_t>()}); }
+torch::Tensor called(torch::Tensor x, py::function f) {
+  try {
+    return f(x).cast<torch::Tensor>();
+  } catch (const std::exception&) {
+    return x;
+  }
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("scaled", &scaled);
+  m.def("valued", &valued);
+  m.def("called", &called);
+}
+""")
+    spec = wb.Spec((2, 3), "float32")
+    assert m.scaled.fake(spec, {"scale": 2.0}).shape == (4, 3)
+    for function, other in [(m.valued, wb.Spec((), "int64")), (m.called, lambda x: x)]:
+        with pytest.raises(RuntimeError, match="only shapes are known: give a shape function"):
+            function.fake(spec, other)
+    assert m.valued(np.ones((2, 3)), np.array(4)).shape == (4,)

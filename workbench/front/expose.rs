@@ -7,7 +7,7 @@ use super::ast::{
 };
 
 /// Types that a text names which has functions to register: numbers alone are called without the library.
-pub const TYPES: [&str; 21] = [
+pub const TYPES: [&str; 11] = [
     "Tensor",
     "TensorList",
     "IntArrayRef",
@@ -19,16 +19,6 @@ pub const TYPES: [&str; 21] = [
     "pair",
     "optional",
     "string",
-    "object",
-    "handle",
-    "dict",
-    "list",
-    "args",
-    "kwargs",
-    "str",
-    "function",
-    "iterable",
-    "sequence",
 ];
 
 /// Types of pybind11's that the notebook has values for.

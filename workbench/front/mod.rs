@@ -107,7 +107,7 @@ fn compile_beside(
         words.for_each(|word| _ = interner.intern(word));
     }
     ptx::rewrite(&mut tokens, &mut interner);
-    if names_objects(&tokens, &interner) {
+    if names_objects(&tokens, &mut interner) {
         interner.intern(crate::library::PYBIND_WORD);
     }
     for token in &tokens {
@@ -131,7 +131,8 @@ fn compile_beside(
     let has = |part: &'static Part| parts.iter().any(|p| std::ptr::eq(*p, part));
     let torch = has(&crate::library::TORCH);
     // A text that names torch for its kernels alone has nothing to register.
-    let offers = torch && expose::TYPES.iter().any(|name| interner.contains(name));
+    let names_types = || expose::TYPES.iter().any(|name| interner.contains(name));
+    let offers = torch && (has(&crate::library::PYBIND) || names_types());
     let python = has(&crate::library::PYTHON);
     let gaudi = [has(&crate::library::GAUDI), has(&crate::library::GAUDI_TENSORFLOW)];
     let library = shelf.library(&parts, sources, &interner, keeper);
@@ -156,26 +157,24 @@ fn compile_beside(
     Ok((module, diags))
 }
 
-/// Whether a text names objects of pybind11's: `py::dict`, or anything by way of `using namespace pybind11`.
-fn names_objects(tokens: &[lexer::Token], interner: &ast::Interner) -> bool {
+/// Whether a text names objects of pybind11's: `py::dict`, `module_::import`, or anything by way of `using namespace pybind11`.
+fn names_objects(tokens: &[lexer::Token], interner: &mut ast::Interner) -> bool {
     use lexer::{Keyword, TokenKind as T};
-    let is_pybind = |t: &lexer::Token| t.kind == T::Ident && matches!(interner.name(t.symbol), "py" | "pybind11");
-    // `module_::import("x")`
-    let is_import = |space: &lexer::Token, name: &lexer::Token| {
-        space.kind == T::Ident
-            && name.kind == T::Ident
-            && interner.name(name.symbol) == "import"
-            && interner.name(space.symbol).starts_with("module")
+    // Names that the text has: to intern another would be to mention it.
+    let mut known = |names: [&str; 2]| names.map(|name| interner.contains(name).then(|| interner.intern(name)));
+    let (spaces, modules) = (known(["py", "pybind11"]), known(["module_", "module"]));
+    let is_one_of = |t: &lexer::Token, names: &[Option<ast::Symbol>; 2]| {
+        t.kind == T::Ident && names.iter().flatten().any(|name| *name == t.symbol)
     };
     tokens.windows(3).any(|three| match three {
-        [space, colons, name] if colons.kind == T::ColonColon && is_import(space, name) => true,
-        [space, colons, name] if is_pybind(space) && colons.kind == T::ColonColon => {
-            name.kind == T::Ident && crate::library::is_pybind(interner.name(name.symbol))
+        [before, colons, name] if colons.kind == T::ColonColon && name.kind == T::Ident => {
+            is_one_of(before, &spaces) && crate::library::is_pybind(interner.name(name.symbol))
+                || is_one_of(before, &modules) && interner.name(name.symbol) == "import"
         }
         [using, namespace, space] => {
             using.kind == T::Keyword(Keyword::Using)
                 && namespace.kind == T::Keyword(Keyword::Namespace)
-                && is_pybind(space)
+                && is_one_of(space, &spaces)
         }
         _ => false,
     })

@@ -58,7 +58,7 @@ pub static PYTHON: Part = Part { name: "<python>", text: include_str!("python.cu
 const PYTHON_NAMES: [&str; 4] = ["PyObject", "PyModuleDef", "PyMethodDef", "PyCFunction"];
 
 /// pybind11's objects, on [`PYTHON`].
-static PYBIND: Part = Part { name: "<pybind11>", text: include_str!("pybind.cuh"), mark: "" };
+pub static PYBIND: Part = Part { name: "<pybind11>", text: include_str!("pybind.cuh"), mark: "" };
 
 /// What stands for a mention of [`PYBIND`].
 pub const PYBIND_WORD: &str = "__wb_pybind";

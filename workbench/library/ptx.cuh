@@ -1,7 +1,8 @@
 // What inline PTX becomes calls of (`front/ptx`). A register is a variable of as many bits; an instruction says what they are.
 namespace __wb_ptx {
 
-// The value of a register as a type: bits stay, and are cut or filled with zeros.
+// The value of a register as a type: bits stay. Where the register is wider they are cut; where what is read is narrower, they are extended by its
+// sign, as `ld.s8` has it, or with zeros.
 template <typename T, typename U> __host__ __device__ inline T as(U x) {
     if constexpr (std::is_same_v<T, U>) return x;
     else if constexpr (std::is_pointer_v<U>) return (T)(unsigned long long)x;
@@ -27,7 +28,7 @@ template <typename T, typename U> __host__ __device__ inline T given(const U& x)
 }
 template <typename U, typename T> __host__ __device__ inline void give(U& to, T value) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) static_assert(std::is_same_v<U, T> || std::is_same_v<U, volatile T>, "an output of inline PTX is of another type than its constraint says");
-    else static_assert(std::is_pointer_v<U> || std::is_integral_v<U> && sizeof(U) == sizeof(T), "an output of inline PTX is of another type than its constraint says");
+    else static_assert((std::is_pointer_v<U> || std::is_integral_v<U>) && sizeof(U) == sizeof(T), "an output of inline PTX is of another type than its constraint says");
     to = (U)value;
 }
 
@@ -50,12 +51,6 @@ template <typename T, typename U> __host__ __device__ inline volatile T& volatil
 __host__ __device__ inline float flush(float x) { return fabsf(x) < 1.17549435e-38f ? copysignf(0.f, x) : x; }
 __host__ __device__ inline double flush(double x) { return x; }
 
-// Shifts of as many bits as there are, or more, shift all out.
-template <typename T> __host__ __device__ inline T shl(T x, unsigned n) { return n >= 8 * sizeof(T) ? (T)0 : (T)(x << n); }
-template <typename T> __host__ __device__ inline T shr(T x, unsigned n) {
-    if (n >= 8 * sizeof(T)) n = 8 * sizeof(T) - 1, x = (T)(x >> (n / 2)), n = n - n / 2, x = (T)(x >> 1);
-    return (T)(x >> n);
-}
 // A field of bits, its sign extended where the type has one.
 template <typename T> __host__ __device__ inline T bfe(T x, unsigned at, unsigned n) {
     at &= 255u;
@@ -95,6 +90,7 @@ template <typename T> __host__ __device__ inline T narrow(int x) {
     const int high = (1 << bits) - 1, low = has_sign ? -(1 << bits) : 0;
     return (T)(x < low ? low : x > high ? high : x);
 }
+// Any function of three words, bit by bit: of `a`, `b` and `c` it is the bit `4 a + 2 b + c` of the table.
 __host__ __device__ inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
     unsigned made = 0;
     if (table & 0x01u) made |= ~a & ~b & ~c;

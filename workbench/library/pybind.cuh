@@ -30,46 +30,38 @@ inline void py_must_not_fail(long status) {
 }
 inline PyObject* py_text_object(const char* text) { return PyUnicode_FromString(text); }
 
-// What an object is taken for: the number of Python's type, 15 for any.
+// What an object is taken for: the number of Python's type (15: any; -1: what can be called; -2: what has places; -3: what can be gone through),
+// and what messages call it.
 template <typename T> struct PyKind {
     static constexpr bool is_object = false;
     static constexpr long value = std::is_same_v<T, bool> ? 1 : std::is_integral_v<T> ? 2 : std::is_floating_point_v<T> ? 3 : 15;
+    static const char* name() { return value == 1 ? "bool" : value == 2 ? "int" : value == 3 ? "double" : "object"; }
 };
-template <> struct PyKind<std::string> {
-    static constexpr bool is_object = false;
-    static constexpr long value = 4;
-};
-template <> struct PyKind<at::Tensor> {
-    static constexpr bool is_object = false;
-    static constexpr long value = 10;
-};
-// pybind11's own types have names, too: -1 is what can be called, -2 what has places, -3 what can be gone through.
-#define __WB_OBJECT(type, kind, text) \
-    template <> struct PyKind<pybind11::type> { \
-        static constexpr bool is_object = true; \
+#define __WB_KIND(type, object, kind, text) \
+    template <> struct PyKind<type> { \
+        static constexpr bool is_object = object; \
         static constexpr long value = kind; \
         static const char* name() { return text; } \
     };
-__WB_OBJECT(handle, 15, "object")
-__WB_OBJECT(object, 15, "object")
-__WB_OBJECT(bool_, 1, "bool")
-__WB_OBJECT(int_, 2, "int")
-__WB_OBJECT(float_, 3, "float")
-__WB_OBJECT(str, 4, "str")
-__WB_OBJECT(bytes, 5, "bytes")
-__WB_OBJECT(list, 6, "list")
-__WB_OBJECT(tuple, 7, "tuple")
-__WB_OBJECT(args, 7, "tuple")
-__WB_OBJECT(dict, 8, "dict")
-__WB_OBJECT(kwargs, 8, "dict")
-__WB_OBJECT(function, -1, "function")
-__WB_OBJECT(sequence, -2, "sequence")
-__WB_OBJECT(iterable, -3, "iterable")
-#undef __WB_OBJECT
-template <> struct PyKind<pybind11::none> {
-    static constexpr bool is_object = false;
-    static constexpr long value = 0;
-};
+__WB_KIND(std::string, false, 4, "std::string")
+__WB_KIND(at::Tensor, false, 10, "at::Tensor")
+__WB_KIND(pybind11::none, false, 0, "None")
+__WB_KIND(pybind11::handle, true, 15, "object")
+__WB_KIND(pybind11::object, true, 15, "object")
+__WB_KIND(pybind11::bool_, true, 1, "bool")
+__WB_KIND(pybind11::int_, true, 2, "int")
+__WB_KIND(pybind11::float_, true, 3, "float")
+__WB_KIND(pybind11::str, true, 4, "str")
+__WB_KIND(pybind11::bytes, true, 5, "bytes")
+__WB_KIND(pybind11::list, true, 6, "list")
+__WB_KIND(pybind11::tuple, true, 7, "tuple")
+__WB_KIND(pybind11::args, true, 7, "tuple")
+__WB_KIND(pybind11::dict, true, 8, "dict")
+__WB_KIND(pybind11::kwargs, true, 8, "dict")
+__WB_KIND(pybind11::function, true, -1, "function")
+__WB_KIND(pybind11::sequence, true, -2, "sequence")
+__WB_KIND(pybind11::iterable, true, -3, "iterable")
+#undef __WB_KIND
 template <typename P> struct PyKind<pybind11::accessor<P>> {
     static constexpr bool is_object = true;
     static constexpr long value = 15;
@@ -89,11 +81,12 @@ template <typename T> inline PyObject* py_of(const T& value) {
 
 inline void py_cannot_cast(PyObject* object, const char* to) {
     __wb_push_c_string("Unable to cast Python instance of type <class '");
-    __wb_push_int(py_number_of("workbench::py_type", object));
-    __wb_op("workbench::py_type_name", 1);
+    py_put(object);
+    __wb_op("workbench::py_class_name", 1);
     __wb_push_c_string("'> to C++ type '");
     __wb_push_c_string(to);
     __wb_push_c_string("'");
+    // Its number: `runtime/host/exceptions.rs`.
     __wb_raise(112, 5);
 }
 template <typename T> inline T py_cast(PyObject* object);
@@ -103,7 +96,6 @@ template <typename T> inline T py_cast(PyObject* object);
 namespace pybind11 {
 
 struct iterator;
-template <typename P> struct accessor;
 struct item_policy;
 struct attr_policy;
 
@@ -487,10 +479,7 @@ template <typename... A> inline void print(const A&... values) {
     printf("%s%s", line.text.c_str(), line.end.c_str());
 }
 
-struct gil_scoped_acquire {
-    gil_scoped_acquire() {}
-    ~gil_scoped_acquire() {}
-};
+struct gil_scoped_acquire {};
 
 }
 
@@ -513,10 +502,7 @@ template <typename T> inline T py_cast(PyObject* object) {
                 return truth != 0;
             }
         }
-        if (kind == 2 && py_is(object, 3)) fits = false;
-        if (!fits) {
-            py_cannot_cast(object, kind == 1 ? "bool" : kind == 2 ? "int" : kind == 3 ? "double" : kind == 4 ? "std::string" : "at::Tensor");
-        }
+        if (!fits) py_cannot_cast(object, PyKind<T>::name());
         py_put(object);
         __wb_op("workbench::py_return", 1);
         return Value<T>::get();

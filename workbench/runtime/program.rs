@@ -123,6 +123,8 @@ struct Inner {
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
     /// What host code has left for later calls.
     notes: Arc<Notes>,
+    /// Whether its tensors are said to be on a GPU: it has kernels, or asks cuBLAS for some.
+    is_for_gpus: bool,
 }
 
 enum Code {
@@ -175,6 +177,7 @@ impl Program {
                 (module, Code::Cuda(Box::new(code)), warnings)
             }
         };
+        let is_for_gpus = module.kernels().next().is_some() || sources.has(crate::library::CUBLAS.name);
         Ok(Program(Arc::new(Inner {
             text: text.to_owned(),
             options: options.clone(),
@@ -185,6 +188,7 @@ impl Program {
             instances: Mutex::default(),
             exports: OnceLock::new(),
             notes: Arc::default(),
+            is_for_gpus,
         })))
     }
 
@@ -207,6 +211,7 @@ impl Program {
                 instances: Mutex::default(),
                 exports: OnceLock::new(),
                 notes: Arc::default(),
+                is_for_gpus: self.0.is_for_gpus,
             }))),
             Err(diagnostics) => Err(Error::Compile { diagnostics, sources: self.0.sources.clone() }),
         }
@@ -352,8 +357,7 @@ impl Program {
         let Code::Cpu(code) = &self.0.code else {
             return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
         };
-        let has_kernels = self.is_for_gpus();
-        let device = if has_kernels { DeviceTag::CUDA } else { DeviceTag::CPU };
+        let device = if self.0.is_for_gpus { DeviceTag::CUDA } else { DeviceTag::CPU };
         let call = Call::new(self, &func.name, Vec::new(), device, Limits { interrupt, ..Limits::default() });
         let mut config = LaunchConfig::new(1, 1);
         config.serial = true;
@@ -468,8 +472,7 @@ impl Program {
         {
             return Err(Error::argument(message));
         }
-        let has_kernels = self.is_for_gpus();
-        let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(has_kernels) };
+        let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(self.0.is_for_gpus) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
         let mut call = Call::new(self, &export.name, args, device, limits);
         if let Some(core) = core {
@@ -485,11 +488,6 @@ impl Program {
         let has_asked = call.has_asked();
         let value = call.finish().0.pop().unwrap_or(Value::None);
         Ok((value, report, has_asked))
-    }
-
-    /// Whether its tensors are said to be on a GPU: it has kernels, or asks cuBLAS for some.
-    fn is_for_gpus(&self) -> bool {
-        self.0.module.kernels().next().is_some() || self.0.sources.has(crate::library::CUBLAS.name)
     }
 
     /// Launches a kernel for host code.

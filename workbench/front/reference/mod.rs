@@ -82,6 +82,9 @@ pub fn page() -> String {
     out.push_str("\nWritten in CUDA C++ (`workbench/library/`), read where a text mentions them.\n");
     for part in crate::library::all() {
         let names = declared(part);
+        if names.is_empty() {
+            continue;
+        }
         let title = part.name.trim_matches(['<', '>']);
         list(&mut out, &format!("`{title}`"), names.iter().map(String::as_str));
     }
@@ -164,7 +167,8 @@ fn walk(items: &[Item], path: &str, interner: &Interner, names: &mut BTreeSet<St
             Item::Variables(d) => d.vars.iter().map(|v| interner.name(v.name.name)).collect(),
             Item::Namespace(n) => {
                 let name = n.name.map_or("", |i| interner.name(i.name));
-                if name != "detail" {
+                // What the parts are made of is not for texts to name.
+                if name != "detail" && !name.starts_with("__wb") {
                     walk(&n.items, &format!("{path}{name}::"), interner, names);
                 }
                 continue;

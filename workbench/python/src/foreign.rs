@@ -248,14 +248,13 @@ impl ForeignObject for Object {
     }
 
     fn next(&self) -> Answer<Option<Value>> {
-        self.ask(|py, object| match object.cast::<PyIterator>() {
+        self.ask(|_, object| match object.cast::<PyIterator>() {
             Ok(iterator) => {
                 let next = iterator.clone().next().transpose()?;
                 next.map(|item| Given::kept().value(&item, "an element of a Python object")).transpose()
             }
             Err(_) => {
                 let message = format!("'{}' object is not an iterator", object.get_type().name()?);
-                let _ = py;
                 Err(PyTypeError::new_err(message))
             }
         })

@@ -152,9 +152,10 @@ impl<'py> Given<'py> {
                 _ => Ok(Value::Device(DeviceTag { is_cuda: text.starts_with("cuda"), index: -1 })),
             };
         }
-        let is_array =
-            is_array || object.hasattr("__array_interface__")? || object.hasattr("__cuda_array_interface__")?;
-        if self.exact && !is_array {
+        // What nobody else knows is an object to who knows Python's.
+        let interfaces = ["__array_interface__", "__cuda_array_interface__"];
+        let has = |name: &&str| object.hasattr(*name).unwrap_or(false);
+        if self.exact && !is_array && !interfaces.iter().any(has) {
             return Ok(foreign::Object::value(object));
         }
         let array = interop(py)?.call_method1("as_array", (object, true, at, "Tensor"))?;
@@ -527,10 +528,14 @@ impl ExtensionFunction {
         }
         foreign::forget_raised();
         let result = self.program.call_export(export, values, limits);
-        if let Err(workbench::runtime::Error::Fault(fault)) = &result
-            && let Some(err) = foreign::take_raised(&fault.detail)
-        {
-            return Err(err);
+        match &result {
+            Err(workbench::runtime::Error::Fault(fault)) => {
+                if let Some(err) = foreign::take_raised(&fault.detail) {
+                    return Err(err);
+                }
+            }
+            // What was caught holds its frames no longer.
+            _ => foreign::forget_raised(),
         }
         given.finish(py, result, poll)
     }

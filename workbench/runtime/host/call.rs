@@ -48,8 +48,13 @@ impl Limits<'_> {
 }
 
 /// Operations that ask for the values of a tensor.
-const VALUES: [&str; 9] =
+pub(super) const VALUES: [&str; 9] =
     ["item", "is_nonzero", "nonzero", "masked_select", "equal", "allclose", "bincount", "unique", "repeat_interleave"];
+
+/// What is said of such an operation where only shapes are wanted.
+pub(super) fn needs_values(what: &str) -> String {
+    format!("`{what}` needs the values of a tensor, and only shapes are known: give a shape function")
+}
 
 /// Calls a registered operator for host code: its qualified name, its overload and the arguments; what it gives, or why it could not, and
 /// what it printed and warned of.
@@ -631,18 +636,16 @@ impl State {
                     return Err(self.misfit(value, wanted));
                 }
                 if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
-                    let message = format!(
-                        "`{name}` needs the values of a tensor, and only shapes are known: give a shape function"
-                    );
                     // No handler of the text's knows what to do about that.
                     self.exceptions.raise(ENDS);
-                    return Err((Exception::Runtime, message));
+                    return Err((Exception::Runtime, needs_values(&name)));
                 }
                 let value = match name.strip_prefix("workbench::") {
                     Some("call") => self.dispatch(args, limits)?,
-                    Some(own) => self.own(own, args).inspect_err(|_| {
+                    Some(own) => self.own(own, args, limits.shapes_only).inspect_err(|_| {
                         if own.starts_with("py_") {
-                            self.exceptions.raise(PYTHON);
+                            let ends = self.python.as_ref().is_some_and(|python| python.ends_call);
+                            self.exceptions.raise(if ends { ENDS } else { PYTHON });
                         }
                     })?,
                     None => ops::run(&name, args, self.device)?,
@@ -740,7 +743,7 @@ impl State {
     }
 
     /// Operations that are the run time's own.
-    fn own(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {
+    fn own(&mut self, name: &str, args: Vec<Value>, shapes_only: bool) -> Answer<Value> {
         if let Some(answer) = self.neuron.run(name, &args) {
             return answer;
         }
@@ -752,7 +755,8 @@ impl State {
         }
         if let Some(name) = name.strip_prefix("py_") {
             let registers = self.function.starts_with(Call::REGISTER);
-            let around = Surroundings { function: &self.function, registers, exports: &mut self.exports };
+            let (function, exports) = (&*self.function, &mut self.exports);
+            let around = Surroundings { function, registers, shapes_only, exports };
             return self.python.get_or_insert_default().run(name, &args, around);
         }
         match (name, args.as_slice()) {

@@ -5,7 +5,7 @@ use super::array::Answer;
 use crate::back::{Exception, FaultKind, RawFault};
 
 /// Numbers of exceptions are a class of Python's, and so many times this for whose they are: torch's (0), the standard library's (1), nobody's,
-/// since the call ends (2), and classes of the standard library's that Python has no other for (3 and more).
+/// since the call ends (2), classes of the standard library's that Python has no other for (3 to 5), Python's own (6), and casts of pybind11's (7).
 pub const WHOSE: i64 = 16;
 
 /// What Python raised, which pybind11 knows as one class.

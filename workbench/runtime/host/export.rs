@@ -137,12 +137,12 @@ impl Export {
         }
     }
 
-    /// The device that its factories and arguments are on: what it was registered for; what was not is on a GPU if the text has kernels.
-    pub fn device(&self, has_kernels: bool) -> DeviceTag {
+    /// The device that its factories and arguments are on: what it was registered for; what was not is on a GPU if the text is for those.
+    pub fn device(&self, is_for_gpus: bool) -> DeviceTag {
         let is_cuda = match &self.registration {
             Registration::Library(key) if key == "CPU" => false,
             Registration::Library(key) if key == "CUDA" => true,
-            _ => has_kernels,
+            _ => is_for_gpus,
         };
         if is_cuda { DeviceTag::CUDA } else { DeviceTag::CPU }
     }

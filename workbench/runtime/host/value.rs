@@ -120,10 +120,22 @@ impl Value {
         }
     }
 
+    /// Whether it is a tensor, or holds one.
+    pub fn has_tensor(&self) -> bool {
+        match self {
+            Value::Tensor(_) => true,
+            Value::List(all) | Value::Tuple(all) | Value::Set(all) => all.iter().any(Value::has_tensor),
+            Value::Dict(all) => all.iter().any(|(key, value)| key.has_tensor() || value.has_tensor()),
+            _ => false,
+        }
+    }
+
     /// Whether pybind11 takes it for an object of that type of Python's.
     pub fn is_object_of(&self, name: &str) -> bool {
         match (name, self) {
             ("object", _) => true,
+            // A truth value is an integer to Python.
+            ("int", Value::Bool(_)) => true,
             ("function", Value::Foreign(object)) => object.is_callable(),
             ("iterable", Value::Foreign(_)) => true,
             ("sequence" | "iterable", Value::List(_) | Value::Tuple(_) | Value::Text(_) | Value::Bytes(_)) => true,

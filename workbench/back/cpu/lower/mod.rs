@@ -18,14 +18,13 @@ mod stride;
 mod threads;
 mod vector;
 
-use rustc_hash::FxHashMap;
-
 use cranelift_codegen::ir::{
     self as clif, AbiParam, ExtFuncData, ExternalName, FuncRef, InstBuilder, MemFlagsData, Signature, StackSlotData,
     StackSlotKind, UserExternalName, UserFuncName, types,
 };
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use rustc_hash::FxHashMap;
 
 use super::analysis::{FuncInfo, Root};
 use super::context::{BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, SlotTable, THREAD_KNOWN};
@@ -163,6 +162,7 @@ struct FuncLower<'a, 'm> {
     next_thread: Option<clif::Block>,
     /// Whether this is the loop whose planned accesses are known to be in bounds.
     good_row: bool,
+    /// What may be left out of the function.
     shortcuts: Vec<Shortcut>,
     /// For pointers moved by an index of any size, the index.
     far: FxHashMap<Value, clif::Value>,

@@ -1,6 +1,7 @@
 //! Attributes of objects and calls of their methods: what `object.attr("name")` of pybind11 asks for.
 
 use super::super::array::{Answer, DeviceTag};
+use super::super::call::{VALUES, needs_values};
 use super::super::foreign::{self, Foreign};
 use super::super::ops;
 use super::super::value::Value;
@@ -148,6 +149,9 @@ impl Python {
             return self.null(Exception::Type, format!("'{of}' object is not callable"));
         };
         let (args, keywords) = self.given(args, keywords)?;
+        if self.knows_shapes_only && args.iter().chain(keywords.iter().map(|(_, value)| value)).any(Value::has_tensor) {
+            return self.no_values("a function of Python's");
+        }
         self.received(foreign.call(&args, &keywords))
     }
 
@@ -189,6 +193,7 @@ impl Python {
             return self.null(Exception::Type, format!("{of}.{name}() takes no keyword arguments"));
         }
         let found = match self.get(handle)? {
+            _ if !self.has_method(handle, name)? => None,
             Object::Dict(_) => self.dict_method(handle, name, &given)?,
             Object::List(_) | Object::Tuple(_) => self.sequence_method(handle, name, &given)?,
             Object::Leaf(Value::Text(text)) => {
@@ -199,6 +204,7 @@ impl Python {
         };
         let found = match (found, name, given.as_slice()) {
             (Some(answer), ..) => Some(answer),
+            (None, "__iter__", []) => Some(self.iter(handle)?),
             (None, "__getitem__", [key]) => Some(self.item(handle, *key)?),
             (None, "__setitem__", [key, value]) => {
                 let answer = self.set_item(handle, *key, *value)?;
@@ -398,6 +404,7 @@ impl Python {
     ) -> Answer<Value> {
         let Object::Leaf(Value::Tensor(tensor)) = self.get(handle)? else { return Ok(NULL) };
         let value = match (name, args.as_slice()) {
+            _ if self.knows_shapes_only && VALUES.contains(&name.trim_end_matches('_')) => return self.no_values(name),
             _ if !keywords.is_empty() => {
                 let message = format!("Tensor.{name}() of an object takes no arguments with names in host code");
                 return self.null(Exception::Type, message);
@@ -425,6 +432,12 @@ impl Python {
             }
         };
         self.import(&value, false).map(Value::Int)
+    }
+
+    /// Ends a call that only wants shapes: values would be looked at.
+    fn no_values(&mut self, what: &str) -> Answer<Value> {
+        self.ends_call = true;
+        Err((Exception::Runtime, needs_values(what)))
     }
 
     fn operation(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {

@@ -47,6 +47,8 @@ pub(super) struct Surroundings<'a> {
     pub function: &'a str,
     /// Whether it is a registration.
     pub registers: bool,
+    /// Whether only the shapes of the results are wanted.
+    pub shapes_only: bool,
     /// What is registered.
     pub exports: &'a mut Vec<Export>,
 }
@@ -118,6 +120,10 @@ pub(super) struct Python {
     looked_at: Cell<usize>,
     call: i64,
     module: i64,
+    /// Tensors have no values.
+    knows_shapes_only: bool,
+    /// The error that came out ends the call, whoever would catch it.
+    pub ends_call: bool,
 }
 
 impl Default for Python {
@@ -133,6 +139,8 @@ impl Default for Python {
             looked_at: Cell::new(0),
             call: CALLS.fetch_add(1, Ordering::Relaxed) % (1 << 30) + 1,
             module: 0,
+            knows_shapes_only: false,
+            ends_call: false,
         }
     }
 }
@@ -427,7 +435,7 @@ mod tests {
     use super::*;
 
     fn run(python: &mut Python, name: &str, args: &[Value]) -> Value {
-        let around = Surroundings { function: "f", registers: false, exports: &mut Vec::new() };
+        let around = Surroundings { function: "f", registers: false, shapes_only: false, exports: &mut Vec::new() };
         python.run(name, args, around).unwrap()
     }
 

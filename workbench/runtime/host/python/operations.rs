@@ -19,6 +19,7 @@ impl Python {
         args: &[Value],
         around: Surroundings<'_>,
     ) -> Answer<Value> {
+        self.knows_shapes_only = around.shapes_only;
         match (name, args) {
             ("object", [value]) => self.leaf(value.clone()),
             ("unsigned", [Value::Int(bits)]) => match i64::try_from(*bits as u64) {
@@ -152,6 +153,7 @@ impl Python {
                 }
                 Ok(Value::None)
             }
+            ("class_name", [Value::Int(handle)]) => self.type_name(*handle).map(Value::Text),
             ("is", [Value::Int(0), Value::Int(_)]) => int(0),
             ("is", [Value::Int(handle), Value::Int(kind)]) => {
                 self.type_of(*handle).map(|of| Value::Int(is_of(of, *kind).into()))
@@ -453,7 +455,7 @@ impl Python {
         }
     }
 
-    fn iter(&mut self, handle: i64) -> Answer<Value> {
+    pub(super) fn iter(&mut self, handle: i64) -> Answer<Value> {
         if let Some(foreign) = self.foreign(handle)? {
             return self.received(foreign.iter());
         }
