@@ -1,5 +1,6 @@
 """Inline PTX: instructions mean what NVIDIA's ISA says, by NumPy's integers and floats."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -276,7 +277,7 @@ def test_atomics_lanes_and_templates(memory):
     "statement, named",
     [
         ('asm volatile("wgmma.fence.sync.aligned;");', "wgmma.fence.sync.aligned"),
-        ('asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(y[0]), "l"(y));', "cp.async.cg.shared.global"),
+        ('asm volatile("cp.async.bulk.wait_group 0;");', "cp.async.bulk.wait_group"),
         ('asm("mov.u32 %0, %%smid;" : "=r"(y[0]));', "%%smid"),
         ('asm("add.s32 %0, %1, 1; frobnicate.b32 %0, %1;" : "=r"(y[0]) : "r"(1));', "frobnicate.b32"),
         ('asm("add.s32 %0, %5, 1;" : "=r"(y[0]) : "r"(1));', "%5"),
@@ -340,3 +341,91 @@ def test_mistakes_in_operands_are_told_of_where_they_stand():
     with pytest.raises(wb.CompileError, match="unknown name `z`") as wrong:
         wb.compile('__global__ void k(int* y) {\n  asm("mov.u32 %0, %1;" : "=r"(y[0]) : "r"(z));\n}')
     assert ":2:44" in str(wrong.value)
+
+
+H = np.concatenate([[0, 1, 0x8000, 0x3C00, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x0400], RNG.integers(0, 0x7C00, 2 * N - 9)]).astype(np.uint16).view(np.float16)
+HX, HY, HZ = H.copy(), RNG.permutation(H), RNG.permutation(H)
+# Sums and products of 11-bit significands are exact in float64 where exponents are near; those of the ends differ by at most 2^40.
+WIDE = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "min": np.fmin,
+    "max": np.fmax,
+    "fma": lambda x, y, z: x * y + z,
+    "neg": lambda x: -x,
+    "abs": np.abs,
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("pair", [False, True])
+def test_16_bit_floats(name, pair):
+    count = WIDE[name].__code__.co_argcount if hasattr(WIDE[name], "__code__") else WIDE[name].nin
+    inputs = [HX, HY, HZ][:count]
+    rounds = ".rn" if name == "fma" else ""
+    operands = ", ".join(f"%{i + 1}" for i in range(count))
+    with np.errstate(all="ignore"):
+        want = WIDE[name](*[x.astype(np.float64) for x in inputs]).astype(np.float16)
+    if pair:
+        made = run(f"{name}{rounds}.f16x2 %0, {operands};", "r", *[x.view(np.uint32) for x in inputs]).view(np.float16)
+    else:
+        made = run(f"{name}{rounds}.f16 %0, {operands};", "h", *[x.view(np.uint16) for x in inputs]).view(np.float16)
+    np.testing.assert_array_equal(made, want)
+    there = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(made)[there], np.signbit(want)[there])
+
+
+def test_bfloat16_pairs():
+    x, y = (RNG.standard_normal(2 * N).astype(ml_dtypes.bfloat16) for _ in range(2))
+    made = run("mul.rn.bf16x2 %0, %1, %2;", "r", x.view(np.uint32), y.view(np.uint32)).view(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(made, (x.astype(np.float64) * y.astype(np.float64)).astype(ml_dtypes.bfloat16))
+
+
+def shuffled(mode, value, b, c):
+    """A warp's results and predicates, by the ISA's own words."""
+    lane = np.arange(32)
+    by, clamp, segment = b & 31, c & 31, c >> 8 & 31
+    low, high = lane & segment, (lane & segment) | (clamp & ~segment & 31)
+    j = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": low | (by & ~segment & 31)}[mode]
+    there = j >= high if mode == "up" else j <= high
+    return value[np.where(there, j, lane)], there
+
+
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+@pytest.mark.parametrize("c", [0x1F, 0, 0x1C1F, 0x1800, 0x0F, 0x100F])
+def test_shuffles_with_clamps_and_predicates(mode, c):
+    text = f"""__global__ void k(const unsigned* x, const unsigned* b, unsigned* y, int* p) {{
+    unsigned v; int there;
+    asm volatile("{{ .reg .pred q; shfl.sync.{mode}.b32 %0|q, %2, %3, {c}, 0xffffffff; selp.s32 %1, 1, 0, q; }}"
+        : "=r"(v), "=r"(there) : "r"(x[threadIdx.x]), "r"(b[threadIdx.x]));
+    y[threadIdx.x] = v; p[threadIdx.x] = there;
+}}"""
+    module = wb.compile(text)
+    x = RNG.integers(0, 2**32, 32, np.uint32)
+    for by in (0, 1, 3, 17, 31):
+        b, y, p = np.full(32, by, np.uint32), np.empty(32, np.uint32), np.empty(32, np.int32)
+        module.k[1, 32](x, b, y, p)
+        want, there = shuffled(mode, x, b.astype(np.int64), c)
+        np.testing.assert_array_equal(y, want)
+        np.testing.assert_array_equal(p, there)
+
+
+def test_words_of_four_parts():
+    np.testing.assert_array_equal(
+        run("{ .reg .b16 a, b, c, d; mov.b64 {a, b, c, d}, %1; mov.b64 %0, {d, c, b, a}; }", "l", A64),
+        A64.view(np.uint16).reshape(-1, 4)[:, ::-1].copy().view(np.uint64).ravel(),
+    )
+
+
+def test_policies_of_caches_are_hints():
+    text = """__global__ void k(const float* x, float* y) {
+    unsigned long long policy;
+    float v;
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(v) : "l"(x + threadIdx.x), "l"(policy));
+    y[threadIdx.x] = v;
+}"""
+    x, y = X[:32].copy(), np.zeros(32, np.float32)
+    wb.compile(text).k[1, 32](x, y)
+    np.testing.assert_array_equal(y, x)

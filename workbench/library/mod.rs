@@ -101,6 +101,21 @@ pub const PTX_NAMESPACE: &str = "__wb_ptx";
 /// What inline PTX becomes calls of.
 static PTX: Part = Part { name: "<ptx>", text: include_str!("ptx.cuh"), mark: "" };
 
+/// Names beside it that ask for [`PTX`]: conversions of addresses.
+const ADDRESS_NAMES: [&str; 8] = [
+    "__cvta_generic_to_global",
+    "__cvta_generic_to_local",
+    "__cvta_generic_to_constant",
+    "__cvta_generic_to_shared",
+    "__cvta_global_to_generic",
+    "__cvta_local_to_generic",
+    "__cvta_constant_to_generic",
+    "__cvta_shared_to_generic",
+];
+
+/// What inline PTX of matrices becomes calls of.
+static PTX_MATRIX: Part = Part { name: "<ptx_matrix>", text: include_str!("ptx_matrix.cuh"), mark: "" };
+
 /// cuRAND's generators, for device code.
 static CURAND: Part = Part { name: "<curand_kernel>", text: include_str!("curand.cuh"), mark: "" };
 
@@ -481,7 +496,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 28] {
+pub fn all() -> [&'static Part; 29] {
     [
         &PIPELINE,
         &HALF,
@@ -491,6 +506,7 @@ pub fn all() -> [&'static Part; 28] {
         &HELPER_MATH,
         &CURAND,
         &PTX,
+        &PTX_MATRIX,
         &C10_HALF,
         &ATEN,
         &HOST,
@@ -555,7 +571,9 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let halves = HALF_NAMES.iter().any(|n| mentions(n));
     let c10 = (aten.is_some() || cublas.is_some() || mentions_c10_half(&mentions) || torch.is_some() && halves)
         .then_some(&C10_HALF);
-    let ptx = mentions(PTX_NAMESPACE).then_some(&PTX);
+    let in_ptx = mentions(PTX_NAMESPACE);
+    let ptx = (in_ptx || ADDRESS_NAMES.iter().any(|n| mentions(n))).then_some(&PTX);
+    let ptx_matrix = in_ptx.then_some(&PTX_MATRIX);
     let curand = CURAND_NAMES.iter().any(|n| mentions(n)).then_some(&CURAND);
     let cub = mentions("cub").then_some(&CUB);
     let wmma = WMMA_NAMES.iter().any(|n| mentions(n)).then_some(&WMMA);
@@ -588,6 +606,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         helper_math,
         curand,
         ptx,
+        ptx_matrix,
         c10,
         aten,
         host,

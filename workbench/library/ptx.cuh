@@ -104,10 +104,54 @@ __host__ __device__ inline unsigned lop3(unsigned a, unsigned b, unsigned c, uns
     return made;
 }
 
+// Shared memory has 32-bit numbers of its own: the low halves of our addresses, all of a block's being near to one another.
+__device__ inline void* shared(unsigned long long number, long offset = 0) {
+    __shared__ char window;
+    const unsigned long long here = (unsigned long long)&window;
+    return (void*)(here + (long long)(int)((unsigned)(number + offset) - (unsigned)here));
+}
+template <typename T> __device__ inline void* shared(T* number, long offset = 0) { return shared((unsigned long long)number, offset); }
+
+// `cp.async`: what is copied is there at once; past the first `n` bytes are zeros.
+template <typename T> __device__ inline void copy(void* to, const void* from, unsigned n) {
+    T value{};
+    if (n >= sizeof(T)) value = *(const T*)from;
+    else for (unsigned i = 0; i < n; ++i) ((char*)&value)[i] = ((const char*)from)[i];
+    *(T*)to = value;
+}
+
 __device__ inline unsigned thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 __device__ inline unsigned lane() { return thread() % 32u; }
 
+// `shfl`: which lane is asked is within the caller's segment, and not past the clamp; who asks for one that is not gets its own.
+template <int Mode> __device__ inline unsigned shfl(unsigned mask, unsigned value, unsigned b, unsigned c, bool& there) {
+    const int me = (int)lane(), by = (int)(b & 31u), clamp = (int)(c & 31u), segment = (int)(c >> 8 & 31u);
+    const int low = me & segment, high = low | (clamp & ~segment);
+    const int from = Mode == 0 ? me ^ by : Mode == 1 ? me - by : Mode == 2 ? me + by : low | (by & ~segment);
+    there = Mode == 1 ? from >= high : from <= high;
+    return __shfl_sync(mask, value, there ? from : me);
 }
 
-// There is one address space.
+// 16-bit floats of a register, and back.
+template <typename To, typename From> __host__ __device__ inline To bits(From from) {
+    To made;
+    __builtin_memcpy(&made, &from, sizeof(To));
+    return made;
+}
+template <typename Pair> __device__ inline Pair tanh2(Pair x) {
+    x.x = tanhf((float)x.x);
+    x.y = tanhf((float)x.y);
+    return x;
+}
+
+}
+
+// Addresses are the same in all spaces but shared memory.
 __device__ inline size_t __cvta_generic_to_global(const void* pointer) { return (size_t)pointer; }
+__device__ inline size_t __cvta_generic_to_local(const void* pointer) { return (size_t)pointer; }
+__device__ inline size_t __cvta_generic_to_constant(const void* pointer) { return (size_t)pointer; }
+__device__ inline size_t __cvta_generic_to_shared(const void* pointer) { return (unsigned)(size_t)pointer; }
+__device__ inline void* __cvta_global_to_generic(size_t number) { return (void*)number; }
+__device__ inline void* __cvta_local_to_generic(size_t number) { return (void*)number; }
+__device__ inline void* __cvta_constant_to_generic(size_t number) { return (void*)number; }
+__device__ inline void* __cvta_shared_to_generic(size_t number) { return __wb_ptx::shared(number); }

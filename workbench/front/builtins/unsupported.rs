@@ -34,7 +34,7 @@ const FUNCTIONS: &[Advice] = advice! {
     "tex3D" prefix, "a texture", "read a plain array and interpolate in the kernel";
     "surf" prefix, "a surface", "read and write a plain array";
     "__pipeline" prefix, "an asynchronous copy", "copy element by element";
-    "__cvta" prefix, "an address space conversion", "use the pointer as it is";
+    "__cvta" prefix, "a conversion between address spaces", "use the pointer as it is";
     "__isGlobal" exact, "an address space query", "leave it out";
     "__isShared" exact, "an address space query", "leave it out";
     "__builtin_" prefix, "a compiler builtin", "leave it out";

@@ -83,7 +83,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "CUB's collectives of blocks and warps: `BlockReduce`, `BlockScan`, `BlockRadixSort`, `WarpReduce` ...", "#include <cub/cub.cuh>\n__global__ void k(const int* x, int* y) { typedef cub::BlockReduce<int, 128> R; __shared__ typename R::TempStorage t; int all = R(t).Sum(x[threadIdx.x]); if (threadIdx.x == 0) y[0] = all; }";
             "8-bit floats (`cuda_fp8.h`)", "#include <cuda_fp8.h>\n__global__ void k(__nv_fp8_e4m3* x, float* y) { x[0] = __nv_fp8_e4m3(y[0]); y[1] = (float)x[0]; }";
             "cuRAND's generators (`curand_kernel.h`): XORWOW, MRG32k3a, Philox", "#include <curand_kernel.h>\n__global__ void k(float* y) { curandStatePhilox4_32_10_t s; curand_init(7, threadIdx.x, 0, &s); y[threadIdx.x] = curand_normal(&s); }";
-            "inline PTX: arithmetic, logic, conversions, loads and stores, atomics, shuffles, votes, fences", "__global__ void k(const float4* x, float* y) { float a, b, c, d; asm volatile(\"ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\" : \"=f\"(a), \"=f\"(b), \"=f\"(c), \"=f\"(d) : \"l\"(x)); asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y[0]) : \"f\"(a)); }";
+            "inline PTX: arithmetic, logic, conversions, loads and stores, atomics, shuffles, votes, fences, `cp.async`, `ldmatrix`, `mma.sync`", "__global__ void k(const float4* x, float* y) { float a, b, c, d; asm volatile(\"ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\" : \"=f\"(a), \"=f\"(b), \"=f\"(c), \"=f\"(d) : \"l\"(x)); asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y[0]) : \"f\"(a)); }";
             "torch's accessors and helpers", "#include <torch/extension.h>\ntemplate <typename scalar_t> __global__ void k(const torch::PackedTensorAccessor32<scalar_t, 2, torch::RestrictPtrTraits> x, float* y) { CUDA_KERNEL_LOOP(i, 4) y[i] = x[0][i]; } template __global__ void k<float>(const torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits>, float*);";
             "host functions with tensors: launches, `TORCH_CHECK`, `AT_DISPATCH_*`, `PYBIND11_MODULE`", "#include <torch/extension.h>\n__global__ void k(float* y) { y[0] = 1; } torch::Tensor run(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<float>()); return x; } PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"run\", &run); }";
             "what is not supported and no kernel needs: left out, with a warning", "__device__ void async(void* p) { asm volatile(\"cp.async.wait_all;\"); } __global__ void k(float* y) { y[0] = 1; }";
@@ -94,7 +94,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
 
 /// What is understood and stays outside, with a text that is refused. What to write meanwhile is in the message.
 pub static OUTSIDE: &[Construct] = constructs! {
-    "PTX of asynchronous copies, of matrices, of shared memory by 32-bit numbers", "__global__ void k(int* y) { asm volatile(\"cp.async.wait_all;\"); }";
+    "PTX of bulk copies, of memory barriers, of clusters, of matrices of warp groups", "__global__ void k(int* y) { asm volatile(\"cp.async.bulk.commit_group;\"); }";
     "textures and surfaces", "__global__ void k(cudaTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 0, 0); }";
     "Thrust, and CUB for the whole device", "#include <thrust/reduce.h>\n__global__ void k(int* y) { y[0] = thrust::reduce(y, y + 4); }";
     "quasirandom generators of cuRAND", "#include <curand_kernel.h>\n__global__ void k(float* y) { curandStateSobol32_t s; }";

@@ -120,7 +120,46 @@ impl Translator<'_> {
         self.put(args[0], &value).map(Some)
     }
 
+    /// Instructions on 16-bit floats, one or two of them, by CUDA's functions.
+    fn halves(&mut self, op: &str, modifiers: &[&str], ty: &str, args: &[&str]) -> Result<Option<()>> {
+        let (class, pair) = match ty {
+            "f16" => ("__half", false),
+            "f16x2" => ("__half2", true),
+            "bf16" => ("__nv_bfloat16", false),
+            "bf16x2" => ("__nv_bfloat162", true),
+            _ => return Ok(None),
+        };
+        let [to, rest @ ..] = args else { return Ok(None) };
+        let two = if pair { "2" } else { "" };
+        let call = match (op, modifiers, rest.len()) {
+            ("add" | "sub" | "mul", [] | ["rn"], 2) => format!("__h{op}{two}"),
+            ("fma", ["rn"], 3) => format!("__hfma{two}"),
+            ("fma", ["rn", "relu"], 3) => format!("__hfma{two}_relu"),
+            ("min" | "max", [], 2) => format!("__h{op}{two}"),
+            ("min" | "max", ["NaN"], 2) => format!("__h{op}{two}_nan"),
+            ("neg", [], 1) => format!("__hneg{two}"),
+            ("abs", [], 1) => format!("__habs{two}"),
+            ("ex2", ["approx"], 1) if !ty.starts_with('b') => format!("h{two}exp2"),
+            ("tanh", ["approx"], 1) => String::new(),
+            _ => return Ok(None),
+        };
+        let bits = if pair { "unsigned" } else { "unsigned short" };
+        let mut values = Vec::with_capacity(rest.len());
+        for arg in rest {
+            values.push(format!("{NAMESPACE}::bits<{class}>({})", self.read(arg, bits)?));
+        }
+        let value = match (op, pair) {
+            ("tanh", false) => format!("{class}(tanhf((float){}))", values[0]),
+            ("tanh", true) => format!("{NAMESPACE}::tanh2({})", values[0]),
+            _ => format!("{call}({})", values.join(", ")),
+        };
+        self.put(to, &format!("{NAMESPACE}::bits<{bits}>({value})")).map(Some)
+    }
+
     pub(super) fn arithmetic(&mut self, op: &str, modifiers: &[&str], ty: &str, args: &[&str]) -> Result<Option<()>> {
+        if ty.contains("f16") {
+            return self.halves(op, modifiers, ty, args);
+        }
         let Some(cpp_type) = cpp(ty) else { return Ok(None) };
         let [to, rest @ ..] = args else { return Ok(None) };
         let is_float = ty.starts_with('f');

@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
-use super::{NAMESPACE, Result, Translator, cpp, operands};
+use super::{NAMESPACE, Result, Translator, cpp, list};
 
 impl Translator<'_> {
     pub(super) fn load(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
         let Some((ty, n, order)) = memory(parts) else { return Ok(None) };
         let Some([to, from]) = without_policy(parts, args) else { return Ok(None) };
-        let from = self.address(from)?;
+        let from = self.address(from, is_shared(parts))?;
         let place = if order.is_empty() { "at" } else { "volatile_at" };
         if n == 1 {
             let Some(ty) = cpp(ty) else { return Ok(None) };
             self.put(to, &format!("{NAMESPACE}::{place}<{ty}>({from})"))?;
         } else {
-            let to = to.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(operands).unwrap_or_default();
+            let to = list(to).unwrap_or_default();
             let Some(vector) = vector(ty, n).filter(|_| to.len() == n && order.is_empty()) else { return Ok(None) };
             let _ = write!(self.out, "const {vector} __wb_m = {NAMESPACE}::at<{vector}>({from}); ");
             for (to, member) in to.iter().zip(["x", "y", "z", "w"]) {
@@ -30,7 +30,7 @@ impl Translator<'_> {
     pub(super) fn store(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
         let Some((ty, n, order)) = memory(parts) else { return Ok(None) };
         let Some([to, from]) = without_policy(parts, args) else { return Ok(None) };
-        let to = self.address(to)?;
+        let to = self.address(to, is_shared(parts))?;
         if order == "release" {
             self.out.push_str("__threadfence(); ");
         }
@@ -40,7 +40,7 @@ impl Translator<'_> {
             let value = self.read(from, one)?;
             let _ = write!(self.out, "{NAMESPACE}::{place}<{one}>({to}) = {value}; ");
         } else {
-            let from = from.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(operands).unwrap_or_default();
+            let from = list(from).unwrap_or_default();
             let Some(vector) = vector(ty, n).filter(|_| from.len() == n && order.is_empty()) else { return Ok(None) };
             let values: Result<Vec<String>> = from.iter().map(|from| self.read(from, one)).collect();
             let _ = write!(self.out, "{NAMESPACE}::at<{vector}>({to}) = make_{vector}({}); ", values?.join(", "));
@@ -51,7 +51,7 @@ impl Translator<'_> {
     pub(super) fn atomic(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
         let ty = parts.last().copied().unwrap_or("");
         let known = |part: &&str| {
-            matches!(*part, "global" | "relaxed" | "acquire" | "release" | "acq_rel" | "gpu" | "sys" | "cta")
+            matches!(*part, "global" | "shared" | "shared::cta" | "relaxed" | "acquire" | "release" | "acq_rel" | "gpu" | "sys" | "cta")
         };
         let between = parts.get(1..parts.len() - 1).unwrap_or_default();
         let rest: Vec<&str> = between.iter().copied().filter(|part| !known(part)).collect();
@@ -79,7 +79,7 @@ impl Translator<'_> {
         if values.len() != 1 + usize::from(operation == "cas") {
             return Ok(None);
         }
-        let place = self.address(place)?;
+        let place = self.address(place, is_shared(parts))?;
         let values: Result<Vec<String>> = values.iter().map(|value| self.read(value, ty)).collect();
         let call = format!("{call}(&{NAMESPACE}::at<{ty}>({place}), {})", values?.join(", "));
         match to {
@@ -93,21 +93,27 @@ impl Translator<'_> {
 
     pub(super) fn collective(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
         let value = match (parts, args) {
-            (["shfl", "sync", mode, "b32"], [_, a, b, c, mask]) => {
+            (["shfl", "sync", mode, "b32"], [to, a, b, c, mask]) => {
                 // The width is 32 where the clamp lets all lanes through and no segment is asked for.
                 let all = if *mode == "up" { ["0", "0x0"] } else { ["31", "0x1f"] };
-                if !all.contains(&c.to_lowercase().as_str()) {
-                    return Ok(None);
-                }
-                let call = match *mode {
-                    "bfly" => "__shfl_xor_sync",
-                    "up" => "__shfl_up_sync",
-                    "down" => "__shfl_down_sync",
-                    "idx" => "__shfl_sync",
+                let (name, number) = match *mode {
+                    "bfly" => ("_xor", 0),
+                    "up" => ("_up", 1),
+                    "down" => ("_down", 2),
+                    "idx" => ("", 3),
                     _ => return Ok(None),
                 };
+                let plain = all.contains(&c.to_lowercase().as_str()) && !to.contains('|');
                 let (mask, a, b) = (self.read(mask, "unsigned")?, self.read(a, "unsigned")?, self.read(b, "unsigned")?);
-                format!("{call}({mask}, {a}, {b})")
+                if plain {
+                    format!("__shfl{name}_sync({mask}, {a}, {b})")
+                } else {
+                    let c = self.read(c, "unsigned")?;
+                    let (to, there) = to.split_once('|').map_or((*to, "_"), |(to, there)| (to.trim(), there.trim()));
+                    let _ = write!(self.out, "bool __wb_y; const unsigned __wb_m = {NAMESPACE}::shfl<{number}>({mask}, {a}, {b}, {c}, __wb_y); ");
+                    self.put(to, "__wb_m")?;
+                    return self.put(there, "__wb_y").map(Some);
+                }
             }
             (["vote", "sync", what, "b32" | "pred"], [_, p, mask]) => {
                 let call = match *what {
@@ -138,6 +144,11 @@ impl Translator<'_> {
     }
 }
 
+/// Whether an address is one of shared memory, by its 32-bit number.
+fn is_shared(parts: &[&str]) -> bool {
+    parts.iter().any(|part| matches!(*part, "shared" | "shared::cta"))
+}
+
 /// CUDA's type of several of a type.
 fn vector(ty: &str, n: usize) -> Option<String> {
     let base = match ty {
@@ -162,8 +173,7 @@ fn memory<'a>(parts: &[&'a str]) -> Option<(&'a str, usize, &'a str)> {
     let (mut n, mut order) = (1, "");
     for part in parts.get(1..parts.len() - 1).unwrap_or_default() {
         match *part {
-            // Shared memory is told by 32-bit numbers, which are no addresses here.
-            "global" | "const" | "weak" | "nc" | "ca" | "cg" | "cs" | "lu" | "wb" | "wt" => {}
+            "shared" | "shared::cta" | "global" | "const" | "weak" | "nc" | "ca" | "cg" | "cs" | "lu" | "wb" | "wt" => {}
             "gpu" | "sys" | "cta" => {}
             "v2" => n = 2,
             "v4" => n = 4,

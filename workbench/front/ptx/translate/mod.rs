@@ -3,6 +3,7 @@
 //! may count on; everything else that is not known is refused by name.
 
 mod compute;
+mod matrix;
 mod memory;
 
 use std::fmt::Write;
@@ -109,6 +110,11 @@ fn operands(text: &str) -> Vec<String> {
         found.push(current.trim().to_owned());
     }
     found
+}
+
+/// What stands within braces.
+fn list(text: &str) -> Option<Vec<String>> {
+    text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(operands)
 }
 
 impl Translator<'_> {
@@ -234,15 +240,17 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Where `[a+16]` points, as an argument of `at`.
-    fn address(&self, text: &str) -> Result<String> {
+    /// Where `[a+16]` points, as arguments of `at`.
+    fn address(&self, text: &str, shared: bool) -> Result<String> {
         let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(|| refused(text))?;
         let (base, offset) = match inner.rfind(['+', '-']).filter(|at| *at > 0) {
             Some(at) => (&inner[..at], inner[at..].replace(' ', "").replacen('+', "", 1)),
             None => (inner, "0".to_owned()),
         };
         let offset: i64 = offset.parse().map_err(|_| refused(text))?;
-        Ok(format!("{}, {offset}", self.variable(base.trim())?))
+        let base = self.variable(base.trim())?;
+        // Which memory a number is of is told by all of it.
+        Ok(if shared { format!("{NAMESPACE}::shared({base}, {offset}), 0") } else { format!("{base}, {offset}") })
     }
 
     /// Translates an instruction; `None` where it is not known.
@@ -259,8 +267,13 @@ impl Translator<'_> {
             "cvta" => {
                 let [to, from] = args else { return Ok(None) };
                 let value = self.read(from, "unsigned long long")?;
-                let shared = modifiers.contains(&"shared") || ty == "u32";
-                return if shared { Ok(None) } else { self.put(to, &value).map(Some) };
+                let value = match (modifiers, ty) {
+                    (["to", "shared" | "shared::cta"], "u64" | "u32") => format!("(unsigned)({value})"),
+                    (["shared" | "shared::cta"], "u64") => format!("(unsigned long long){NAMESPACE}::shared({value})"),
+                    (["to", "global" | "const" | "local"] | ["global" | "const" | "local"], "u64") => value,
+                    _ => return Ok(None),
+                };
+                return self.put(to, &value).map(Some);
             }
             "membar" | "fence" => {
                 let fence = match (parts[0], ty) {
@@ -293,8 +306,16 @@ impl Translator<'_> {
             "griddepcontrol" if matches!(parts, [_, "wait" | "launch_dependents"]) => return Ok(Some(())),
             "prefetch" | "prefetchu" if matches!(ty, "L1" | "L2" | "evict_last" | "evict_normal") => {
                 let [place] = args else { return Ok(None) };
-                return self.address(place).map(|_| Some(()));
+                return self.address(place, false).map(|_| Some(()));
             }
+            // A policy is for caches, and there is but one.
+            "createpolicy" if ty == "b64" && modifiers.contains(&"fractional") => {
+                let [to, _] = args else { return Ok(None) };
+                return self.put(to, "0ull").map(Some);
+            }
+            "cp" if parts.get(1) == Some(&"async") => return self.copy_async(parts, args),
+            "ldmatrix" | "stmatrix" => return self.tiles(parts, args),
+            "mma" => return self.product(parts, args),
             "shfl" | "vote" | "activemask" | "redux" | "match" => return self.collective(parts, args),
             _ => {}
         }
@@ -303,7 +324,6 @@ impl Translator<'_> {
 
     fn moved(&mut self, ty: &str, args: &[&str]) -> Result<Option<()>> {
         let [to, from] = args else { return Ok(None) };
-        let list = |text: &str| text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(operands);
         let half = |ty: &str| match ty {
             "b32" | "u32" => Some(("unsigned short", "unsigned", 16)),
             "b64" | "u64" | "f64" => Some(("unsigned", "unsigned long long", 32)),
@@ -320,6 +340,19 @@ impl Translator<'_> {
                 let Some((part, whole, bits)) = half(ty) else { return Ok(None) };
                 let (low, high) = (self.read(&from[0], part)?, self.read(&from[1], part)?);
                 self.put(to, &format!("(({whole}){low} | ({whole}){high} << {bits})")).map(Some)
+            }
+            (Some(to), None) if to.len() == 4 && ty == "b64" => {
+                let _ = write!(self.out, "const unsigned long long __wb_m = {}; ", self.read(from, "unsigned long long")?);
+                for (i, to) in to.iter().enumerate() {
+                    self.put(to, &format!("(unsigned short)(__wb_m >> {})", 16 * i))?;
+                }
+                Ok(Some(()))
+            }
+            (None, Some(from)) if from.len() == 4 && ty == "b64" => {
+                let parts: Result<Vec<String>> = (from.iter().enumerate())
+                    .map(|(i, from)| Ok(format!("(unsigned long long){} << {}", self.read(from, "unsigned short")?, 16 * i)))
+                    .collect();
+                self.put(to, &format!("({})", parts?.join(" | "))).map(Some)
             }
             (None, None) => {
                 let Some(ty) = cpp(ty) else { return Ok(None) };
@@ -393,7 +426,11 @@ mod tests {
             ("add.s32 %0, %1, 5; foo.b32 %0, %1;", "foo.b32"),
             ("mov.u32 %0, %%smid;", "%%smid"),
             ("add.s32 %0, %9, 5;", "%9"),
-            ("ld.shared.b32 %0, [%1];", "ld.shared.b32"),
+            ("ld.shared::cluster.b32 %0, [%1];", "ld.shared::cluster.b32"),
+            ("cp.async.bulk.commit_group;", "cp.async.bulk.commit_group"),
+            ("cp.async.ca.shared.global [%0], [%1];", "cp.async.ca.shared.global"),
+            ("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%0}, {%1}, {%1}, {%0};", "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"),
+            ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%1}, {%1}, {%0};", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
             ("add.cc.u32 %0, %1, %1;", "add.cc.u32"),
             ("ld;", "ld"),
             ("st %0;", "st"),
@@ -401,7 +438,7 @@ mod tests {
             ("ld.global.u32 %0, [%1], %1;", "ld.global.u32"),
             ("mov.u32 %0, 1; /* and so on", "a /* without its */"),
             (".reg .u32 a<99999999999>;", "a<99999999999>"),
-            ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];", "ldmatrix.sync.aligned.m8n8.x1.shared.b16"),
+            ("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0}, [%1];", "ldmatrix.sync.aligned.m8n8.x2.shared.b16"),
             ("movl %1, %0;", "movl"),
             ("cvt; setp; mov; ;", "cvt"),
             ("{ .reg .u32 a; } mov.u32 %0, a;", "a"),
