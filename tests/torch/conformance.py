@@ -27,8 +27,11 @@ UNARY = {
     norm:1 norm:3 to:torch::kFloat16 to:torch::kInt32 to:torch::kBool to:torch::kFloat64 to:torch::kUInt8 masked_fill:a>0,2 masked_fill:a.to(torch::kBool),-1
     pow:2 pow:0.5 pow:-1 mul:2 mul:2.5 add:1 add:1,2 sub:0.5 div:2 div:0.5 remainder:3 remainder:-2 floor_divide:2 fmod:-2 eq:1 gt:0 le:0.5
     """.split(),
-    V: "chunk:2 chunk:3,1 split:2 split:3,1 split:{1,2} unbind unbind:1 chunk:0".split(),
-    P: "sort:1 sort:0,true topk:2 topk:1,0,false topk:9 max:0 min:1,true".split(),
+    V: "chunk:2 chunk:3,1 split:2 split:3,1 split:{1,2} unbind unbind:1 chunk:0 tensor_split:2,1 tensor_split:{1,2} tensor_split:5 hsplit:2 tensor_split:0".split(),
+    P: """
+    sort:1 sort:0,true topk:2 topk:1,0,false topk:9 max:0 min:1,true median:0 median:1,true nanmedian:0 kthvalue:2 kthvalue:1,0,true kthvalue:9 cummax:0 cummax:1
+    cummin:-1
+    """.split(),
 }
 UNARY_TEXT = {
     T: [
@@ -54,6 +57,28 @@ UNARY_TEXT = {
         "torch::conv2d(a.reshape({1, 3, 2, 2}), torch::ones({3, 1, 1, 1}, a.options()), torch::ones({3}, a.options()), 2, 1, 1, 3)",
         "torch::conv1d(a, a.slice(1, 0, 2).reshape({1, 3, 2}), {}, 1, 1)", "torch::conv1d(a, torch::ones({1, 3, 7}, a.options()))",
         "a & 1", "a ^ a", "~(a > 0)", "(a > 0) | (a < -1)", "a.reshape({0, 5})", "a.view({5, 5})", "a.squeeze(5)", "a.sum(4)", "a.expand({3, 3})", "a.t().t()",
+        "torch::median(a)", "a.nanmedian()", "torch::quantile(a, 0.3)", "torch::quantile(a, 0.75, 1, true)", "torch::quantile(a, torch::tensor({0.25, 1.0}, a.options()), 0)",
+        "torch::quantile(a, 0.4, 0, false, \"nearest\")", "torch::quantile(a, 1.5)", "a.msort()", "torch::searchsorted(std::get<0>(a.sort(-1)), a)",
+        "torch::searchsorted(std::get<0>(a[0].sort(-1)), a, true, true)", "torch::searchsorted(torch::tensor({-1, 0, 0, 1}), a, false, false, \"right\")",
+        "torch::searchsorted(a, a[0].to(torch::kFloat64))", "torch::bucketize(a, torch::tensor({-1, 0, 1}))", "torch::bucketize(a, a)",
+        "torch::isin(a, torch::tensor({0, 1, 2}, a.options()))", "torch::histc(a, 5, -2, 2)", "torch::histc(a, 4)", "a.nansum()", "a.nansum(0, true)", "torch::nan_to_num(a)",
+        "torch::nan_to_num(a, 1.5, 2.0, -3.0)", "torch::logaddexp(a, a * 2)", "torch::logit(a, 0.1)", "torch::xlogy(a, a)", "torch::sinc(a)", "torch::sgn(a)", "torch::signbit(a)",
+        "torch::copysign(a, -a)", "torch::copysign(a, -1.0)", "torch::heaviside(a, torch::full({}, 2, a.options()))", "torch::hardshrink(a)", "torch::softshrink(a)",
+        "torch::isclose(a, a + 1)", "torch::isclose(a, a, 1e-5, 1e-8, true)", "torch::diff(a)", "a.diff(2, 0)", "torch::diff(a, 1, -1, a)", "torch::ger(a[0], a[0])", "torch::vdot(a[0], a[0])",
+        "torch::addr(a.matmul(a.t()), a.t()[0], a.t()[1], 0.5, 2)", "torch::cross(a.slice(1, 0, 3), a.slice(1, 1, 4), 0)", "torch::cross(a, a * a)", "torch::dist(a, a * 2)",
+        "torch::kron(a, a)", "torch::kron(a, torch::eye(2).to(a.scalar_type()))", "torch::tensordot(a, a, {0}, {0})", "torch::tensordot(a, a, {0, 1}, {0, 1})", "torch::tensordot(a, a, {0}, {1})",
+        "torch::argwhere(a)", "torch::take_along_dim(a, a.argsort(int64_t(1)), 1)", "torch::take_along_dim(a, torch::tensor({3, 1}))", "torch::dstack({a, a})", "torch::column_stack({a, a[0]})",
+        "torch::block_diag({a, a[0]})", "torch::rot90(a)", "torch::rot90(a, -1)", "torch::rot90(a, 2, {1, 0})", "torch::fliplr(a)", "torch::flipud(a)", "torch::diagonal(a)", "torch::diagonal(a, 1)",
+        "torch::diagonal(a, -2)", "torch::diagonal(a, 9)", "torch::diagonal(a, 0, 1, 1)", "torch::diag_embed(a)", "torch::diag_embed(a, -1, 0, 2)", "torch::diag_embed(a, 1)",
+        "torch::diagonal_scatter(a, a[0].slice(0, 0, 3))", "torch::select_scatter(a, a[0], 0, 1)", "torch::slice_scatter(a, a.slice(1, 0, 2), 1, 1, 3)",
+        "torch::masked_scatter(a, a > 0, a * 2)", "torch::masked_scatter(a, a > 0, a[0][0])", "torch::scatter_reduce(a, 0, torch::zeros({2, 4}, torch::kLong), a, \"sum\")",
+        "torch::scatter_reduce(a, 0, torch::tensor({{0, 1, 0, 1}, {1, 1, 0, 2}}), a, \"prod\", false)", "torch::scatter_reduce(a, 1, torch::tensor({{0, 0}, {1, 1}}), a, \"amax\")",
+        "torch::scatter_reduce(a, 1, torch::tensor({{0, 0}, {1, 1}}), a, \"mean\")", "torch::scatter_reduce(a, 1, torch::tensor({{0, 0}, {1, 1}}), a, \"amin\", false)",
+        "torch::scatter_reduce(a, 1, torch::tensor({{0}}), a, \"least\")", "torch::tril_indices(3, 4)", "torch::triu_indices(3, 4, 1)", "torch::logspace(0, 2, 5)", "a.clone().fill_diagonal_(7)",
+        "torch::_softmax_backward_data(a, a.softmax(1), 1, a.scalar_type())", "torch::_log_softmax_backward_data(a, a.log_softmax(1), 1, a.scalar_type())", "torch::threshold_backward(a, a, 0.5)",
+        "torch::sigmoid_backward(a, a)", "torch::tanh_backward(a, a)", "torch::silu_backward(a, a)", "torch::gelu_backward(a, a)", "torch::gelu_backward(a, a, \"tanh\")",
+        "torch::leaky_relu_backward(a, a, 0.1, false)", "torch::hardtanh_backward(a, a, -0.5, 0.5)", "torch::softplus_backward(a, a, 2, 20)", "torch::elu_backward(a, 1.5, 1, 1, false, a)",
+        "a.index_put({torch::tensor({0, 0})}, a[0], true)", "torch::addbmm(torch::zeros({3, 3}, a.options()), a.unsqueeze(0), a.t().unsqueeze(0))",
         "a.unflatten(1, {2, 2})", "a.movedim(0, 1)", "a.as_strided({2, 2}, {1, 2})", "a.as_strided({9, 9}, {9, 9})",
     ],
     N: ["a.item<double>()", "a.sum().item<double>()", "a.numel()", "a.dim()", "a.size(-1)", "a.size(3)", "a.stride(0)", "a.element_size()",
@@ -147,6 +172,9 @@ KNOWN = {
     ("a.norm(2, 1, true)", "special"): "sums of squares are doubles here and do not overflow",
     ("torch::layer_norm(a, {4})", "special"): "variances are doubles here and do not overflow",
     ("torch::cdist(a, a)", "float16"): "torch has none for float16",
+    ("torch::kron(a, torch::eye(2).to(a.scalar_type()))", "transposed"): "torch views what it cannot view",
+    ("torch::take_along_dim(a, torch::tensor({3, 1}))", "transposed"): "torch views what it cannot view",
+    ("torch::addr(a.matmul(a.t()), a.t()[0], a.t()[1], 0.5, 2)", "scalar"): "arguments are worked out in another order",
     **{("1 / a", dtype): "torch refuses a number over integers" for dtype in ("int64", "int32", "uint8", "bool")},
     ("a.repeat_interleave(2,0)", "scalar"): "torch counts dimensions of what it has made a vector",
 }
@@ -164,7 +192,7 @@ def differences(ours, theirs, function) -> str | None:
     pairs = list(zip(ours[1], theirs[1])) if isinstance(theirs[1], list) else [(ours[1], theirs[1])]
     if isinstance(theirs[1], list) and len(ours[1]) != len(theirs[1]):
         return f"{len(ours[1])} results, torch has {len(theirs[1])}"
-    if "topk" in function:
+    if "topk" in function or "kthvalue" in function:
         # Which of equal elements comes first, torch leaves open.
         pairs = pairs[:1]
     for a, b in pairs:

@@ -244,6 +244,20 @@ const TORCH_NN_NAMES: &str = "\
     upsample_nearest2d upsample_bilinear2d nll_loss cross_entropy_loss kl_div smooth_l1_loss huber_loss \
     binary_cross_entropy cosine_similarity pairwise_distance triplet_margin_loss margin_ranking_loss";
 
+/// Names that ask for [`TORCH_MORE`].
+const TORCH_MORE_NAMES: &str = "\
+    _log_softmax_backward_data _softmax_backward_data addbmm addr aminmax argwhere bernoulli block_diag \
+    broadcast_tensors bucketize column_stack copysign cross cummax cummin diag_embed diagonal diagonal_scatter \
+    diff dist dsplit dstack elu_backward fliplr flipud gelu_backward ger hardshrink hardtanh_backward heaviside \
+    histc hsplit isclose isin kron kthvalue leaky_relu_backward logaddexp logit logspace masked_scatter median \
+    msort multinomial nan_to_num nanmedian nansum normal quantile randint_like randperm rot90 scatter_reduce \
+    searchsorted select_scatter sgn sigmoid_backward signbit silu_backward sinc slice_scatter softplus_backward \
+    softshrink take_along_dim tanh_backward tensor_split tensordot threshold_backward tril_indices triu_indices \
+    vdot vsplit xlogy nan_to_num_ masked_scatter_ scatter_reduce_ fill_diagonal_ bernoulli_";
+
+/// Operations of torch's made of others.
+static TORCH_MORE: Part = Part { name: "<torch_more>", text: include_str!("torch_more.cuh"), mark: "" };
+
 /// Names that ask for [`CUDART`].
 const CUDART_NAMES: [&str; 73] = [
     "CUDAGuard",
@@ -496,7 +510,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 29] {
+pub fn all() -> [&'static Part; 30] {
     [
         &PIPELINE,
         &HALF,
@@ -518,6 +532,7 @@ pub fn all() -> [&'static Part; 29] {
         &TORCH_ACCESSOR,
         &TORCH_CHECKS,
         &TORCH_NN,
+        &TORCH_MORE,
         &TORCH_LIBRARY,
         &CUB,
         &WMMA,
@@ -565,6 +580,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch_library = registers.then_some(&TORCH_LIBRARY);
     let torch_checks = torch.filter(|_| TORCH_CHECKS_NAMES.iter().any(|n| mentions(n))).map(|_| &TORCH_CHECKS);
     let torch_nn = torch.filter(|_| TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
+    let torch_more = torch.filter(|_| TORCH_MORE_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_MORE);
     let cudart = (cublas.is_some() || CUDART_NAMES.iter().any(|n| mentions(n))).then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
@@ -618,6 +634,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         torch_accessor,
         torch_checks,
         torch_nn,
+        torch_more,
         torch_library,
         cub,
         wmma,

@@ -595,6 +595,74 @@ public:
         return __wb_in_place("index_put_", ArrayRef<__wb::Index>(indices), value, accumulate);
     }
     bool is_nonzero() const { return __wb::op<bool>("is_nonzero", *this); }
+    // What `torch_more.cuh` makes of others.
+#define __WB_MORE(R, name, params, ...) \
+    R name params const { return at::name(*this, __VA_ARGS__); }
+#define __WB_MORE_BARE(name) \
+    Tensor name() const { return at::name(*this); }
+#define __WB_PAIR std::tuple<Tensor, Tensor>
+    __WB_MORE_BARE(median) __WB_MORE_BARE(nanmedian) __WB_MORE_BARE(msort) __WB_MORE_BARE(nansum) __WB_MORE_BARE(sinc) __WB_MORE_BARE(sgn)
+    __WB_MORE_BARE(signbit) __WB_MORE_BARE(argwhere) __WB_MORE_BARE(fliplr) __WB_MORE_BARE(flipud) __WB_MORE_BARE(bernoulli)
+    __WB_MORE(__WB_PAIR, median, (int64_t dim, bool keepdim = false), dim, keepdim)
+    __WB_MORE(__WB_PAIR, nanmedian, (int64_t dim, bool keepdim = false), dim, keepdim)
+    __WB_MORE(__WB_PAIR, kthvalue, (int64_t k, int64_t dim = -1, bool keepdim = false), k, dim, keepdim)
+    __WB_MORE(__WB_PAIR, cummax, (int64_t dim), dim)
+    __WB_MORE(__WB_PAIR, cummin, (int64_t dim), dim)
+    __WB_MORE(Tensor, quantile, (const Tensor& q, std::optional<int64_t> dim = std::nullopt, bool keepdim = false, std::string interpolation = "linear"), q, dim, keepdim, interpolation)
+    __WB_MORE(Tensor, quantile, (double q, std::optional<int64_t> dim = std::nullopt, bool keepdim = false, std::string interpolation = "linear"), q, dim, keepdim, interpolation)
+    __WB_MORE(Tensor, histc, (int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0), bins, min, max)
+    __WB_MORE(Tensor, nansum, (IntArrayRef dim, bool keepdim = false), dim, keepdim)
+    __WB_MORE(Tensor, nan_to_num, (std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt), nan, posinf, neginf)
+    __WB_MORE(Tensor, logaddexp, (const Tensor& other), other)
+    __WB_MORE(Tensor, logit, (std::optional<double> eps = std::nullopt), eps)
+    __WB_MORE(Tensor, xlogy, (const Tensor& other), other)
+    __WB_MORE(Tensor, copysign, (const Tensor& other), other)
+    __WB_MORE(Tensor, copysign, (const Scalar& other), other)
+    __WB_MORE(Tensor, heaviside, (const Tensor& values), values)
+    __WB_MORE(Tensor, hardshrink, (const Scalar& lambd = 0.5), lambd)
+    __WB_MORE(Tensor, isclose, (const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false), other, rtol, atol, equal_nan)
+    __WB_MORE(Tensor, diff, (int64_t n = 1, int64_t dim = -1, const std::optional<Tensor>& prepend = std::nullopt, const std::optional<Tensor>& append = std::nullopt), n, dim, prepend, append)
+    __WB_MORE(Tensor, ger, (const Tensor& other), other)
+    __WB_MORE(Tensor, vdot, (const Tensor& other), other)
+    __WB_MORE(Tensor, kron, (const Tensor& other), other)
+    __WB_MORE(Tensor, dist, (const Tensor& other, const Scalar& p = 2), other, p)
+    __WB_MORE(Tensor, cross, (const Tensor& other, std::optional<int64_t> dim = std::nullopt), other, dim)
+    __WB_MORE(Tensor, addr, (const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), a, b, beta, alpha)
+    __WB_MORE(Tensor, addbmm, (const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), a, b, beta, alpha)
+    __WB_MORE(Tensor, take_along_dim, (const Tensor& indices, std::optional<int64_t> dim = std::nullopt), indices, dim)
+    __WB_MORE(std::vector<Tensor>, tensor_split, (int64_t sections, int64_t dim = 0), sections, dim)
+    __WB_MORE(std::vector<Tensor>, tensor_split, (IntArrayRef indices, int64_t dim = 0), indices, dim)
+    __WB_MORE(std::vector<Tensor>, hsplit, (int64_t sections), sections)
+    __WB_MORE(std::vector<Tensor>, vsplit, (int64_t sections), sections)
+    __WB_MORE(Tensor, rot90, (int64_t k = 1, IntArrayRef dims = {0, 1}), k, dims)
+    __WB_MORE(Tensor, diagonal, (int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1), offset, dim1, dim2)
+    __WB_MORE(Tensor, diag_embed, (int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1), offset, dim1, dim2)
+    __WB_MORE(Tensor, masked_scatter, (const Tensor& mask, const Tensor& source), mask, source)
+    __WB_MORE(Tensor, scatter_reduce, (int64_t dim, const Tensor& index, const Tensor& src, std::string reduce, bool include_self = true), dim, index, src, reduce, include_self)
+    __WB_MORE(Tensor, bernoulli, (double p), p)
+    __WB_MORE(Tensor, multinomial, (int64_t n, bool replacement = false), n, replacement)
+#undef __WB_MORE
+#undef __WB_MORE_BARE
+#undef __WB_PAIR
+    Tensor& nan_to_num_(std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) const {
+        return copy_(at::nan_to_num(*this, nan, posinf, neginf));
+    }
+    Tensor& masked_scatter_(const Tensor& mask, const Tensor& source) const { return copy_(at::masked_scatter(*this, mask, source)); }
+    Tensor& scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src, std::string reduce, bool include_self = true) const {
+        return copy_(at::scatter_reduce(*this, dim, index, src, reduce, include_self));
+    }
+    Tensor& fill_diagonal_(const Scalar& value) const {
+        at::__wb_fill_diagonal(*this, value);
+        return *(Tensor*)this;
+    }
+    Tensor& bernoulli_(double p = 0.5) const { return copy_(at::bernoulli(*this, p)); }
+    Tensor& exponential_(double lambd = 1) const { return copy_(at::rand(sizes(), c10::kDouble).neg().log1p() / -lambd); }
+    Tensor& random_(int64_t from, int64_t to) const { return copy_(at::randint(from, to, sizes())); }
+    Tensor& random_(int64_t to) const { return random_(0, to); }
+    Tensor index_put(std::initializer_list<__wb::Index> indices, const Tensor& value, bool accumulate = false) const {
+        return clone().index_put_(indices, value, accumulate);
+    }
+    bool is_same_size(const Tensor& other) const { return sizes() == other.sizes(); }
     Tensor isnan() const { return __wb::op<Tensor>("isnan", *this); }
     Tensor isinf() const { return __wb::op<Tensor>("isinf", *this); }
     Tensor isfinite() const { return __wb::op<Tensor>("isfinite", *this); }

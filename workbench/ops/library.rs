@@ -29,6 +29,9 @@ pub struct Implementation {
     inferred: Option<Inferred>,
 }
 
+/// What somebody says of the shapes of results: whether those of a call, whose arguments come first, are as said.
+pub type ShapeRule = Arc<dyn Fn(&[Value], &Value) -> Result<()> + Send + Sync>;
+
 /// One overload of an operator; most have one, without a name.
 #[derive(Clone)]
 pub struct Overload {
@@ -44,6 +47,7 @@ pub struct Overload {
     is_inferred: bool,
     name: String,
     neuron: Option<Neuron>,
+    rule: Option<ShapeRule>,
 }
 
 /// What an operator of a `NEURON_LIBRARY` has besides its kernel.
@@ -72,6 +76,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
     if lines.is_empty() {
         return Ok(Vec::new());
     }
+    let mut replaced = Vec::new();
     let mut all = OPERATORS.write().unwrap_or_else(PoisonError::into_inner);
     let mut changed: HashMap<String, Vec<Overload>> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
@@ -119,6 +124,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
                 place.implementations.clear();
             }
             place.schema = Some(schema);
+            place.rule = None;
             place.is_inferred = matches!(&line.what, LibraryLine::Define(text) if !text.contains('('));
             place.definition = Some(program.clone());
             place.python_module = python_modules.get(line.namespace.as_str()).map(|m| (*m).to_owned());
@@ -139,8 +145,11 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
         }
     }
     for (name, packet) in changed {
-        all.insert(name, Arc::new(packet.into_iter().map(Arc::new).collect()));
+        replaced.extend(all.insert(name, Arc::new(packet.into_iter().map(Arc::new).collect())));
     }
+    drop(all);
+    // Rules of Python's go when no lock is held.
+    drop(replaced);
     Ok(order)
 }
 
@@ -159,6 +168,32 @@ pub fn define(schema: &str) -> Result<String> {
     packet.push(Arc::new(overload));
     all.insert(name.clone(), Arc::new(packet));
     Ok(name)
+}
+
+/// Changes the overload without a name of an operator that is there.
+fn change(name: &str, how: impl FnOnce(&mut Overload)) {
+    let mut all = OPERATORS.write().unwrap_or_else(PoisonError::into_inner);
+    let Some(packet) = all.get_mut(name) else { return };
+    let mut changed: Vec<Arc<Overload>> = packet.to_vec();
+    if let Some(place) = changed.iter_mut().find(|o| o.name.is_empty()) {
+        let mut overload = (**place).clone();
+        how(&mut overload);
+        *place = Arc::new(overload);
+        *packet = Arc::new(changed);
+    }
+}
+
+/// Holds the results of an operator's calls against a rule from now on, or against none.
+pub fn set_shape_rule(name: &str, rule: Option<ShapeRule>) {
+    let mut old = None;
+    change(name, |overload| old = std::mem::replace(&mut overload.rule, rule));
+    // It may be Python's, and is dropped when no lock is held.
+    drop(old);
+}
+
+/// Takes a schema that follows from a function's type at its word: it marks nothing as written, so nothing may be.
+pub fn hold_to_schema(name: &str) {
+    change(name, |overload| overload.is_inferred = false);
 }
 
 /// The kernels that a shape source of Neuron's names, in order.
@@ -282,6 +317,7 @@ impl Overload {
             is_inferred: false,
             name,
             neuron: None,
+            rule: None,
         }
     }
 
@@ -414,9 +450,31 @@ impl Overload {
     /// [`Error::Fault`] when it does something wrong, [`Error::Argument`] where it gives another number of results than its schema says.
     pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
         let found = self.implementation(prefer_cuda).map_err(Error::argument)?;
-        match &self.neuron {
-            Some(neuron) => self.call_neuron(found, neuron, values, limits),
-            None => found.program.call_export(&found.export, values, limits),
+        let given = values.clone();
+        let (value, report) = match &self.neuron {
+            Some(neuron) => self.call_neuron(found, neuron, values, limits)?,
+            None => found.program.call_export(&found.export, values, limits)?,
+        };
+        let value = self.fresh(value, &given)?;
+        if let Some(rule) = &self.rule {
+            rule(&given, &value)?;
+        }
+        Ok((value, report))
+    }
+
+    /// Results that share memory with an argument although the schema does not say so, as copies.
+    fn fresh(&self, value: Value, given: &[Value]) -> Result<Value> {
+        let Some(schema) = self.schema.as_ref().filter(|_| !self.is_inferred) else { return Ok(value) };
+        match value {
+            Value::Tuple(all) if schema.returns.len() != 1 => {
+                let each = all.into_iter().enumerate().map(|(i, one)| {
+                    let may = schema.returns.get(i).is_none_or(|ret| ret.alias.is_some());
+                    if may { Ok(one) } else { unshared(one, given) }
+                });
+                each.collect::<Result<_>>().map(Value::Tuple)
+            }
+            one if schema.returns.first().is_some_and(|ret| ret.alias.is_none()) => unshared(one, given),
+            one => Ok(one),
         }
     }
 
@@ -491,8 +549,29 @@ impl Overload {
     }
 }
 
+/// A value whose tensors share no memory with others.
+fn unshared(value: Value, others: &[Value]) -> Result<Value> {
+    fn shares(tensor: &HostTensor, other: &Value) -> bool {
+        match other {
+            Value::Tensor(o) => o.storage().ptr() == tensor.storage().ptr() && o.storage().bytes() > 0,
+            Value::List(all) | Value::Tuple(all) => all.iter().any(|one| shares(tensor, one)),
+            _ => false,
+        }
+    }
+    match value {
+        Value::Tensor(tensor) if others.iter().any(|other| shares(&tensor, other)) => {
+            let device = tensor.device();
+            host::ops::run("clone", vec![Value::Tensor(tensor)], device).map_err(|(_, message)| Error::Other(message))
+        }
+        Value::List(all) => {
+            all.into_iter().map(|one| unshared(one, others)).collect::<Result<_>>().map(Value::List)
+        }
+        value => Ok(value),
+    }
+}
+
 /// `float32 [5, 3]`
-fn described(value: &Value) -> String {
+pub fn described(value: &Value) -> String {
     match value {
         Value::Tensor(t) => format!("{} {:?}", t.dtype(), t.shape()),
         Value::List(all) | Value::Tuple(all) => {

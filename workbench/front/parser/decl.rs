@@ -25,10 +25,13 @@ impl Parser<'_> {
                     self.bump();
                 }
                 _ => {
-                    let (start, mark) = (self.pos, self.names.mark());
+                    let (start, mark, place) = (self.pos, self.names.mark(), out.len());
                     if self.item(out).is_err() {
                         self.skip_item(start, mark);
                     }
+                    // What a block declares of the namespace is known before the function that has the block.
+                    let place = place.min(out.len());
+                    out.splice(place..place, std::mem::take(&mut self.ahead));
                     if self.pos == start {
                         self.bump();
                     }

@@ -32,7 +32,7 @@ mod types;
 mod unsupported;
 mod words;
 
-use super::ast::{Ident, Interner, Symbol, TranslationUnit};
+use super::ast::{Ident, Interner, Item, Symbol, TranslationUnit};
 use super::lexer::{Flags, Keyword, Token, TokenKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
@@ -83,6 +83,7 @@ pub fn parse_after(
         in_angle: false,
         want_type: false,
         peak: 0,
+        ahead: Vec::new(),
     };
     parser.match_braces();
     let mut items = Vec::new();
@@ -126,6 +127,8 @@ struct Parser<'a> {
     in_angle: bool,
     /// A type must stand here, so that an unknown name is one.
     want_type: bool,
+    /// Functions of the namespace that blocks declare.
+    ahead: Vec<Item>,
     /// Greatest height of the expressions made since [`Parser::measured`] began.
     peak: u32,
 }

@@ -138,9 +138,13 @@ impl Parser<'_> {
                 Item::Alias(alias) => StmtKind::Alias(alias),
                 Item::Enum(decl) => StmtKind::Enum(decl),
                 Item::StaticAssert(assertion) => StmtKind::StaticAssert(assertion),
+                Item::Function(func) if func.body.is_none() => {
+                    self.ahead.push(Item::Function(func));
+                    continue;
+                }
                 Item::Function(func) => {
-                    let text = "functions declared inside functions are not supported";
-                    self.unsupported(func.span, text, "declare it before the function that calls it");
+                    let text = "a function is defined inside a function";
+                    self.unsupported(func.span, text, "define it before the function that calls it, or write a lambda");
                     self.unit.skipped.insert(func.name.last().name);
                     continue;
                 }

@@ -50,6 +50,8 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<library::LibraryOp>()?;
     m.add_function(wrap_pyfunction!(library::library_names, m)?)?;
     m.add_function(wrap_pyfunction!(library::define_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(library::set_shape_rule, m)?)?;
+    m.add_function(wrap_pyfunction!(library::hold_to_schema, m)?)?;
     m.add_function(wrap_pyfunction!(library::read_manifest, m)?)?;
     m.add_function(wrap_pyfunction!(library::write_manifest, m)?)?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;

@@ -1,8 +1,8 @@
 //! Operators that texts register with the dispatcher, called as `torch.ops` calls them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyNotImplementedError};
 use pyo3::prelude::*;
@@ -13,9 +13,10 @@ use workbench::ops::manifest::{Entry, Manifest};
 use workbench::ops::schema::{Return, Schema};
 use workbench::ops::unknown_argument;
 use workbench::runtime::host::{Limits, Value};
-use workbench::runtime::{DType, Program};
+use workbench::runtime::{DType, Error, Program};
 
 use crate::errors::{self, argument};
+use crate::gil;
 use crate::host::Given;
 use crate::interrupt::Poll;
 use crate::module::Module;
@@ -44,6 +45,87 @@ pub fn library_names(py: Python<'_>, module: &Module) -> PyResult<Vec<String>> {
 #[pyfunction]
 pub fn define_schema(py: Python<'_>, schema: &str) -> PyResult<String> {
     library::define(schema).map_err(|e| errors::to_py(py, e))
+}
+
+/// Holds what an operator's calls give against what `rule(*specs)` says: a list of dtypes and shapes, or None where it says nothing; `who`
+/// is what messages call it. Without a rule nothing is held.
+#[pyfunction]
+#[pyo3(signature = (name, rule, who))]
+pub fn set_shape_rule(name: String, rule: Option<Py<PyAny>>, who: String) {
+    let Some(rule) = rule else { return library::set_shape_rule(&name, None) };
+    let title = name.clone();
+    let known: Mutex<HashMap<u64, Wanted>> = Mutex::default();
+    let check = move |given: &[Value], value: &Value| {
+        let mut hasher = DefaultHasher::new();
+        for one in given {
+            hash_spec(one, &mut hasher);
+        }
+        let key = hasher.finish();
+        let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        let wanted = match found {
+            Some(wanted) => wanted,
+            None => {
+                let made = gil::attach(|py| said(py, rule.bind(py), given));
+                let mut known = known();
+                if known.len() >= MOST_SHAPES {
+                    known.clear();
+                }
+                known.entry(key).or_insert(made).clone()
+            }
+        };
+        let Some(wanted) = wanted else { return Ok(()) };
+        let mut came = Vec::new();
+        specs_of(value, &mut came);
+        if came == *wanted {
+            return Ok(());
+        }
+        let told = |all: &[(String, Vec<i64>)]| {
+            let each: Vec<String> = all.iter().map(|(dtype, shape)| format!("{dtype} {shape:?}")).collect();
+            if each.is_empty() { "nothing".to_owned() } else { each.join(", ") }
+        };
+        Err(Error::argument(format!("`{title}` gave {}, and {who} said {}", told(&came), told(&wanted))))
+    };
+    library::set_shape_rule(&name, Some(Arc::new(check)));
+}
+
+/// What a rule says for some arguments; None: nothing.
+type Wanted = Option<Arc<Vec<(String, Vec<i64>)>>>;
+
+/// For how many shapes of arguments a rule's word is kept.
+const MOST_SHAPES: usize = 256;
+
+fn said(py: Python<'_>, rule: &Bound<'_, PyAny>, given: &[Value]) -> Wanted {
+    let shapes = Given::shapes();
+    let specs = given.iter().map(|one| shapes.object(py, one)).collect::<PyResult<Vec<_>>>().ok()?;
+    // A rule that fails here is for torch alone, as one of sizes that depend on data.
+    let made = rule.call1(PyTuple::new(py, specs).ok()?).ok()?;
+    made.extract::<Option<Vec<(String, Vec<i64>)>>>().ok()?.map(Arc::new)
+}
+
+fn hash_spec(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::Tensor(t) => (t.dtype().name(), t.shape()).hash(hasher),
+        Value::List(all) | Value::Tuple(all) => {
+            all.len().hash(hasher);
+            all.iter().for_each(|one| hash_spec(one, hasher));
+        }
+        other => other.to_string().hash(hasher),
+    }
+}
+
+fn specs_of(value: &Value, out: &mut Vec<(String, Vec<i64>)>) {
+    match value {
+        Value::Tensor(t) => out.push((t.dtype().name().to_owned(), t.shape().to_vec())),
+        Value::List(all) | Value::Tuple(all) => all.iter().for_each(|one| specs_of(one, out)),
+        _ => {}
+    }
+}
+
+/// Takes a schema that follows from a function's type at its word.
+#[pyfunction]
+pub fn hold_to_schema(name: &str) {
+    library::hold_to_schema(name);
 }
 
 /// Reads a manifest, checked, as dicts and lists; `name` is what messages call it.

@@ -7,7 +7,8 @@ use super::{NAMESPACE, Result, Translator, list};
 impl Translator<'_> {
     /// `cp.async.cg.shared.global [to], [from], 16, n;`: of the bytes all from the `n`-th on are zeros.
     pub(super) fn copy_async(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
-        let known = |part: &&str| matches!(*part, "ca" | "cg" | "shared" | "shared::cta" | "global" | "shared::cluster");
+        let known =
+            |part: &&str| matches!(*part, "ca" | "cg" | "shared" | "shared::cta" | "global" | "shared::cluster");
         match parts.get(2..).unwrap_or_default() {
             // Everything is there at once.
             ["commit_group"] if args.is_empty() => return Ok(Some(())),

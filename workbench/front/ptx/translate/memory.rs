@@ -51,7 +51,19 @@ impl Translator<'_> {
     pub(super) fn atomic(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
         let ty = parts.last().copied().unwrap_or("");
         let known = |part: &&str| {
-            matches!(*part, "global" | "shared" | "shared::cta" | "relaxed" | "acquire" | "release" | "acq_rel" | "gpu" | "sys" | "cta")
+            matches!(
+                *part,
+                "global"
+                    | "shared"
+                    | "shared::cta"
+                    | "relaxed"
+                    | "acquire"
+                    | "release"
+                    | "acq_rel"
+                    | "gpu"
+                    | "sys"
+                    | "cta"
+            )
         };
         let between = parts.get(1..parts.len() - 1).unwrap_or_default();
         let rest: Vec<&str> = between.iter().copied().filter(|part| !known(part)).collect();
@@ -110,7 +122,10 @@ impl Translator<'_> {
                 } else {
                     let c = self.read(c, "unsigned")?;
                     let (to, there) = to.split_once('|').map_or((*to, "_"), |(to, there)| (to.trim(), there.trim()));
-                    let _ = write!(self.out, "bool __wb_y; const unsigned __wb_m = {NAMESPACE}::shfl<{number}>({mask}, {a}, {b}, {c}, __wb_y); ");
+                    let _ = write!(
+                        self.out,
+                        "bool __wb_y; const unsigned __wb_m = {NAMESPACE}::shfl<{number}>({mask}, {a}, {b}, {c}, __wb_y); "
+                    );
                     self.put(to, "__wb_m")?;
                     return self.put(there, "__wb_y").map(Some);
                 }
@@ -173,7 +188,8 @@ fn memory<'a>(parts: &[&'a str]) -> Option<(&'a str, usize, &'a str)> {
     let (mut n, mut order) = (1, "");
     for part in parts.get(1..parts.len() - 1).unwrap_or_default() {
         match *part {
-            "shared" | "shared::cta" | "global" | "const" | "weak" | "nc" | "ca" | "cg" | "cs" | "lu" | "wb" | "wt" => {}
+            "shared" | "shared::cta" | "global" | "const" | "weak" | "nc" | "ca" | "cg" | "cs" | "lu" | "wb" | "wt" => {
+            }
             "gpu" | "sys" | "cta" => {}
             "v2" => n = 2,
             "v4" => n = 4,

@@ -342,7 +342,8 @@ impl Translator<'_> {
                 self.put(to, &format!("(({whole}){low} | ({whole}){high} << {bits})")).map(Some)
             }
             (Some(to), None) if to.len() == 4 && ty == "b64" => {
-                let _ = write!(self.out, "const unsigned long long __wb_m = {}; ", self.read(from, "unsigned long long")?);
+                let _ =
+                    write!(self.out, "const unsigned long long __wb_m = {}; ", self.read(from, "unsigned long long")?);
                 for (i, to) in to.iter().enumerate() {
                     self.put(to, &format!("(unsigned short)(__wb_m >> {})", 16 * i))?;
                 }
@@ -350,7 +351,9 @@ impl Translator<'_> {
             }
             (None, Some(from)) if from.len() == 4 && ty == "b64" => {
                 let parts: Result<Vec<String>> = (from.iter().enumerate())
-                    .map(|(i, from)| Ok(format!("(unsigned long long){} << {}", self.read(from, "unsigned short")?, 16 * i)))
+                    .map(|(i, from)| {
+                        Ok(format!("(unsigned long long){} << {}", self.read(from, "unsigned short")?, 16 * i))
+                    })
                     .collect();
                 self.put(to, &format!("({})", parts?.join(" | "))).map(Some)
             }
@@ -429,8 +432,14 @@ mod tests {
             ("ld.shared::cluster.b32 %0, [%1];", "ld.shared::cluster.b32"),
             ("cp.async.bulk.commit_group;", "cp.async.bulk.commit_group"),
             ("cp.async.ca.shared.global [%0], [%1];", "cp.async.ca.shared.global"),
-            ("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%0}, {%1}, {%1}, {%0};", "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"),
-            ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%1}, {%1}, {%0};", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
+            (
+                "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%0}, {%1}, {%1}, {%0};",
+                "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32",
+            ),
+            (
+                "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%1}, {%1}, {%0};",
+                "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+            ),
             ("add.cc.u32 %0, %1, %1;", "add.cc.u32"),
             ("ld;", "ld"),
             ("st %0;", "st"),

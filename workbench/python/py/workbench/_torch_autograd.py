@@ -15,7 +15,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .autograd import checked_gradients, shapes_of
-from .errors import make_argument_error
+from .errors import make_argument_error, named
 
 __all__ = ["autograd_kernel"]
 
@@ -60,7 +60,8 @@ def _nested(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
 
 
 def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
-    """The kernel of an operator for the dispatch key `Autograd`."""
+    """The kernel of an operator for the dispatch key `Autograd`. It asks for the gradient at every call, and stays for as long as the
+    operator's definition: torch crashes where a kernel in Python goes while another thread, or a compiled function, is about to call it."""
     count = handle._positional
 
     class Gradient(_Base):
@@ -74,12 +75,13 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
                 result = operator.redispatch(keyset & torch._C._after_autograd_keyset, *call.nested(flat), **call.kwargs)
             every = handle._arguments(tuple(call.nested(flat)), call.kwargs)
             # A graph keeps the gradient of its time, whatever a cell says later.
-            ctx._wb_call, ctx._wb_backward, ctx._wb_shapes = call, handle._backward, shapes_of(every[:count])
-            if handle._setup is not None and count == len(every):
-                handle._setup(ctx, tuple(every), result)
-            elif handle._setup is not None:
+            backward, setup = handle._gradient_rule
+            ctx._wb_call, ctx._wb_backward, ctx._wb_shapes = call, backward, shapes_of(every[:count])
+            if setup is not None and count == len(every):
+                setup(ctx, tuple(every), result)
+            elif setup is not None:
                 by_name = dict(zip(handle.params[count:], every[count:]))
-                handle._setup(ctx=ctx, inputs=tuple(every[:count]), keyword_only_inputs=by_name, output=result)
+                setup(ctx=ctx, inputs=tuple(every[:count]), keyword_only_inputs=by_name, output=result)
             if not isinstance(result, (list, tuple)):
                 return result
             # A tuple is several results; a list is one.
@@ -104,6 +106,9 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
             try:
                 ctx.needs_input_grad = (*nested, *(False,) * missing)
                 made = ctx._wb_backward(ctx, *grads)
+            except Exception as error:
+                named(error, f"in the backward of `{handle.name}`")
+                raise
             finally:
                 ctx.needs_input_grad = needs
             result = tuple(made) if isinstance(made, (tuple, list)) else (made,)

@@ -17,6 +17,8 @@ from typing import Any, Callable, Iterator
 import torch
 
 from . import _workbench, torch_side
+from ._prints import print_of
+from ._symbolic import symbolic
 from ._torch_autograd import autograd_kernel
 from .differentiable import LibraryOp, OperatorGradient, PythonOp
 from .errors import make_argument_error
@@ -44,6 +46,7 @@ class _Entry:
             raise make_argument_error(f"torch takes no operator `{name}`: {error}") from None
         self.kernels: list[Any] = []
         self.rules: dict[str, torch.library.Library] = {}
+        self.asks_for_gradients = False
         #: What is true of the shapes and gradients that compilers may have built in.
         self.print = ""
 
@@ -86,6 +89,15 @@ class _Entry:
         self.drop(kind)
         self.rules[kind] = torch.library.Library(self.namespace, "FRAGMENT")
         return self.rules[kind]
+
+    def gradient(self, handle: Any) -> None:
+        """Has torch's autograd ask for the gradient, at every call from now on."""
+        if self.asks_for_gradients:
+            return
+        operator = packet(self.name)
+        overload = operator if isinstance(operator, torch._ops.OpOverload) else operator.default
+        self.library.impl(self.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
+        self.asks_for_gradients = True
 
     def drop(self, kind: str) -> None:
         old = self.rules.pop(kind, None)
@@ -198,7 +210,7 @@ def define(name: str) -> None:
     schemas = tuple(_schemas(handle))
     entry = _entries.get(name)
     if entry is not None and (entry.kind, entry.schemas) == (type(handle), schemas):
-        entry.drop("gradient")
+        # A kernel that asks for the gradient finds that there is none.
         entry.drop("vmap")
     else:
         if entry is not None:
@@ -254,10 +266,7 @@ def set_gradient(name: str) -> None:
     calls = getattr(handle._backward, "__self__", None)
     if isinstance(calls, OperatorGradient) and isinstance(calls.backward, str):
         _refuse_gradient(calls.backward)
-    operator = packet(name)
-    overload = operator if isinstance(operator, torch._ops.OpOverload) else operator.default
-    library = entry.rule("gradient")
-    library.impl(entry.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
+    entry.gradient(handle)
     _note_change(entry, handle)
 
 
@@ -268,11 +277,8 @@ def _first_schema(handle: Any) -> str:
 def _refuse_gradient(name: str) -> None:
     """Has an operator that computes a gradient, and has none itself, say so where torch would take zeros."""
     entry, handle = _entries.get(name), handles.get(name)
-    if entry is None or handle is None or handle._backward is not None or "gradient" in entry.rules or handle._writes:
-        return
-    found = packet(name)
-    overload = found if isinstance(found, torch._ops.OpOverload) else found.default
-    entry.rule("gradient").impl(entry.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
+    if entry is not None and handle is not None and not handle._writes:
+        entry.gradient(handle)
 
 
 def _writing_kernel(operator: Any) -> Callable[..., Any]:
@@ -332,7 +338,23 @@ def _python_kernel(handle: Any) -> Callable[..., Any]:
             # By name: a cell that is run again gives another function.
             inputs = handle._arguments(args, kwargs)
             count = handle._positional
-            return handle.function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
+            kept = [
+                (name, tensor, tensor._version)
+                for name, value in zip(handle.params, inputs)
+                if name not in handle._writes
+                for tensor in _all_tensors(value)
+                if not tensor.is_inference()
+            ]
+            result = handle.function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
+            for name, tensor, version in kept:
+                if tensor._version != version:
+                    raise make_argument_error(
+                        f"`{handle.name}` writes `{name}`, which its schema does not mark as Tensor(a!): {handle.schema}"
+                    )
+            given = _all_tensors(inputs)
+            several = handle._counted(result)
+            fixed = [_unshared(one, given) if source is None else one for one, source in zip(several, handle._results)]
+            return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
 
         return run
 
@@ -340,6 +362,22 @@ def _python_kernel(handle: Any) -> Callable[..., Any]:
         return handle._direct(*map(_bare, args), **{name: _bare(value) for name, value in kwargs.items()})
 
     return call
+
+
+def _all_tensors(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in _all_tensors(item)]
+    return [value] if isinstance(value, torch.Tensor) else []
+
+
+def _unshared(value: Any, given: list[torch.Tensor]) -> Any:
+    """A result that shares no memory with what was given."""
+    if isinstance(value, (list, tuple)):
+        return [_unshared(item, given) for item in value]
+    if not isinstance(value, torch.Tensor):
+        return value
+    storage = value.untyped_storage()._cdata
+    return value.clone() if any(tensor.untyped_storage()._cdata == storage for tensor in given) else value
 
 
 def _dtype(name: str) -> torch.dtype:
@@ -388,6 +426,10 @@ def _fake(name: str, overload: str) -> Callable[..., Any]:
         if handle._fake is not None and overload == "default":
             return _tensors(handle._fake(*args, **kwargs), device)
         one = handle if isinstance(handle, PythonOp) else getattr(handle, overload)
+        if not isinstance(handle, PythonOp) and overload == "default":
+            found = symbolic(handle, args, kwargs)
+            if found is not None:
+                return _tensors(found, device)
         return _tensors(one._derived(*args, **kwargs), device)
 
     return fake
@@ -491,11 +533,10 @@ def _note_change(entry: _Entry, handle: Any) -> None:
     """Compares shapes and gradients with what compilers may have seen, in this process or, by their caches on disk, before it."""
     prints = [repr(entry.schemas)]
     if isinstance(handle, Op):
-        for rule in (handle._parts["shape"], handle._fake, handle._backward, handle._setup):
-            prints.append(_print(rule, set()))
+        prints += [print_of(rule) for rule in (handle._parts["shape"], handle._fake, handle._backward, handle._setup)]
     else:
         prints.append(handle._text_print)
-        prints += [_print(rule, set()) for rule in (handle._fake, handle._backward, handle._setup)]
+        prints += [print_of(rule) for rule in (handle._fake, handle._backward, handle._setup)]
     now = hashlib.sha256("\n".join(prints).encode()).hexdigest()
     if entry.print and now != entry.print:
         _forget_compiled()
@@ -506,23 +547,3 @@ def _note_change(entry: _Entry, handle: Any) -> None:
         theirs = str(config.cache_key_tag).partition("|workbench-")[0]
         config.cache_key_tag = f"{theirs}|workbench-{hashlib.sha256(every.encode()).hexdigest()[:16]}"
 
-
-def _print(rule: Any, seen: set[int]) -> str:
-    """What tells a callable from one that does something else: its code, its constants, and the functions it names."""
-    if isinstance(rule, types.CodeType):
-        constants = [_print(constant, seen) for constant in rule.co_consts]
-        return repr((rule.co_code, constants, rule.co_names, rule.co_varnames, rule.co_freevars))
-    if not isinstance(rule, types.FunctionType):
-        return repr(rule)
-    if id(rule) in seen:
-        return "again"
-    seen.add(id(rule))
-    names = [rule.__globals__.get(name) for name in rule.__code__.co_names]
-    named = [_print(value, seen) for value in names if isinstance(value, (types.FunctionType, int, float, str, bool))]
-    cells = []
-    for cell in rule.__closure__ or ():
-        try:
-            cells.append(_print(cell.cell_contents, seen))
-        except ValueError:
-            cells.append("empty")
-    return repr((_print(rule.__code__, seen), named, cells, rule.__defaults__, rule.__kwdefaults__))

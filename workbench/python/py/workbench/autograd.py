@@ -6,7 +6,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .errors import make_argument_error
+from .errors import make_argument_error, named
 
 __all__ = ["Context", "Pullback"]
 
@@ -40,8 +40,14 @@ def needs_grad(value: Any) -> bool:
 
 
 def shapes_of(inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The shape of each input; None where it is no array."""
-    return tuple(tuple(value.shape) if hasattr(value, "shape") else None for value in inputs)
+    """The shape of each input, of a list of arrays a list of those; None where it is no array."""
+
+    def one(value: Any) -> Any:
+        if isinstance(value, (list, tuple)) and value and all(hasattr(item, "shape") for item in value):
+            return [tuple(item.shape) for item in value]
+        return tuple(value.shape) if hasattr(value, "shape") else None
+
+    return tuple(one(value) for value in inputs)
 
 
 def checked_gradients(name: str, params: Sequence[str], shapes: Sequence[Any], result: Any) -> tuple[Any, ...]:
@@ -57,19 +63,37 @@ def checked_gradients(name: str, params: Sequence[str], shapes: Sequence[Any], r
             "return one per input, None where it is no array"
         )
     for param, shape, gradient in zip(params, shapes, given):
-        if gradient is None or isinstance(gradient, (tuple, list)):
+        if gradient is None:
             continue
         if shape is None:
+            if isinstance(gradient, (tuple, list)) and all(item is None for item in gradient):
+                continue
             raise make_argument_error(
                 f"the backward of `{name}` gave a gradient for `{param}`, which is no array; return None for it"
             )
-        came = tuple(getattr(gradient, "shape", ()))
-        fits = len(came) >= len(shape) and all(b in (1, a) for a, b in zip(reversed(came), reversed(shape)))
-        if not fits:
+        if not isinstance(shape, list):
+            _check_gradient(name, param, shape, gradient)
+            continue
+        if not isinstance(gradient, (tuple, list)) or len(gradient) != len(shape):
+            count = len(gradient) if isinstance(gradient, (tuple, list)) else "no list of"
             raise make_argument_error(
-                f"the backward of `{name}` gave a gradient of shape {came} for `{param}`, whose shape is {shape}"
+                f"the backward of `{name}` gave {count} gradients for `{param}`, which is a list of {len(shape)} arrays"
             )
+        for i, (extents, item) in enumerate(zip(shape, gradient)):
+            if item is not None:
+                _check_gradient(name, f"{param}[{i}]", extents, item)
     return given
+
+
+def _check_gradient(name: str, param: str, shape: tuple[int, ...], gradient: Any) -> None:
+    if isinstance(gradient, (tuple, list)) or not hasattr(gradient, "shape") and not isinstance(gradient, (int, float)):
+        raise make_argument_error(
+            f"the backward of `{name}` gave a {type(gradient).__name__} for `{param}`; a gradient is an array like it, of shape {shape}"
+        )
+    came = tuple(getattr(gradient, "shape", ()))
+    fits = len(came) >= len(shape) and all(b in (1, a) for a, b in zip(reversed(came), reversed(shape)))
+    if not fits:
+        raise make_argument_error(f"the backward of `{name}` gave a gradient of shape {came} for `{param}`, whose shape is {shape}")
 
 
 class Pullback:
@@ -89,7 +113,11 @@ class Pullback:
 
     def __call__(self, *grads: Any) -> tuple[Any, ...]:
         """One gradient per input of the operator."""
-        result = self._backward(self._ctx, *grads)
+        try:
+            result = self._backward(self._ctx, *grads)
+        except Exception as error:
+            named(error, f"in the backward of `{self._name}`")
+            raise
         given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if len(given) == self._positional:
             # As in torch, arguments that are passed by name alone need not be mentioned.

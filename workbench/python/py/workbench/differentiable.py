@@ -23,10 +23,18 @@ class Differentiable:
     _writes: list[str]
     _results: list[int | None]
     _arguments: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
-    _backward: Callable[..., Any] | None = None
-    _setup: Callable[..., Any] | None = None
+    #: The gradient and what prepares it, which change together.
+    _gradient_rule: tuple[Callable[..., Any] | None, Callable[..., Any] | None] = (None, None)
     #: The samples of the manifest that it was loaded from, by a call.
     _samples: Callable[[], list[dict[str, Any]]] | None = None
+
+    @property
+    def _backward(self) -> Callable[..., Any] | None:
+        return self._gradient_rule[0]
+
+    @property
+    def _setup(self) -> Callable[..., Any] | None:
+        return self._gradient_rule[1]
 
     def register_autograd(
         self,
@@ -80,7 +88,7 @@ class Differentiable:
             for function in (backward, setup_context):
                 if function is not None and not callable(function):
                     raise make_argument_error(f"a callable is wanted, got {type(function).__name__}")
-        self._backward, self._setup = made, setup_context
+        self._gradient_rule = (made, setup_context)
         torch_side.set_gradient(self.name)
         return backward
 
@@ -332,6 +340,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     reference: Callable[..., Any] | None = None
 
     _fake: Callable[..., Any] | None = None
+    #: Shapes that were worked out for sizes that are symbols, by what the arguments are (`_symbolic.py`).
+    _symbolic: dict[Any, Any] = {}
     #: Of an operator that `wb.op` made of a host function: the text without the registration, and the function.
     _origin: tuple[str, str] | None = None
 
@@ -355,8 +365,20 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         if not callable(fake):
             raise make_argument_error(f"a callable is wanted, got {type(fake).__name__}")
         self._fake = fake
+        self._hold()
         torch_side.note_change(self.name)
         return fake
+
+    def _hold(self) -> None:
+        """Has the results of calls held against the fake."""
+        fake = self._fake
+
+        def rule(*specs: Any) -> Any:
+            count = self._positional
+            assert fake is not None
+            return specs_in(fake(*specs[:count], **dict(zip(self.params[count:], specs[count:]))))
+
+        _workbench.set_shape_rule(self.name, None if fake is None else rule, "its shape function")
 
     def fake(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: by
@@ -516,20 +538,41 @@ class PythonOp(LibraryOp):
                     f"`{self.name}` writes an argument that its schema does not mark, as in Tensor(a!): {error}"
                 ) from error
             raise
+        # What is written comes back as the very object that was given.
+        given = [value for value in _flat(inputs) if isinstance(value, np.ndarray)]
+
+        def fresh(value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [fresh(item) for item in value]
+            shares = isinstance(value, np.ndarray) and any(np.may_share_memory(value, array) for array in given)
+            return value.copy(order="K") if shares else value
+
+        several = self._counted(result)
+        fixed = [fresh(one) if source is None else inputs[source] for one, source in zip(several, self._results)]
+        return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
+
+    def _counted(self, result: Any) -> tuple[Any, ...]:
+        """The results, as many as the schema says."""
         wanted = self._results
         several = () if result is None else tuple(result) if isinstance(result, tuple) else (result,)
         if len(several) != len(wanted):
             raise make_argument_error(f"`{self.name}` gave {len(several)} results; its schema says {len(wanted)}: {self.schema}")
-        # What is written comes back as the very object that was given.
-        fixed = [one if source is None else inputs[source] for one, source in zip(several, wanted)]
-        return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
+        return several
 
     def _lent(self, name: str, value: Any) -> Any:
-        if not isinstance(value, np.ndarray) or name in self._writes:
+        if name in self._writes:
+            return value
+        if isinstance(value, (list, tuple)):
+            return [self._lent(name, item) for item in value]
+        if not isinstance(value, np.ndarray):
             return value
         view = value.view()
         view.flags.writeable = False
         return view
+
+
+def _flat(value: Any) -> list[Any]:
+    return [item for part in value for item in _flat(part)] if isinstance(value, (list, tuple)) else [value]
 
 
 def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, backward: Any, setup: Any) -> Any:
@@ -552,6 +595,19 @@ def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, backward:
     if backward is not None:
         made.register_autograd(backward, setup_context=setup)
     return made
+
+
+def specs_in(value: Any) -> list[tuple[str, tuple[int, ...]]] | None:
+    """The dtypes and shapes of what a shape function gives; None where there is more than that to it."""
+    if value is None:
+        return []
+    if isinstance(value, (list, tuple)):
+        parts = [specs_in(item) for item in value]
+        return None if any(part is None for part in parts) else [spec for part in parts for spec in part or ()]
+    try:
+        return [(str(value.dtype).rpartition(".")[2], tuple(int(extent) for extent in value.shape))]
+    except (AttributeError, TypeError):
+        return None
 
 
 def copies(values: Sequence[Any]) -> list[Any]:

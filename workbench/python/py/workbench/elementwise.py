@@ -208,7 +208,7 @@ class Elementwise:
         variant = self._variants[key]
         # Two operators of the same text share their variants, but neither reference nor gradient.
         variant.reference = self.reference
-        variant._backward, variant._setup = self._backward or (None, None)
+        variant._gradient_rule = self._backward or (None, None)
         return variant, arrays
 
     def _prepare(self, ins: list[Any], outs: list[Any] | None = None) -> tuple[Module, _Key, list[Any]]:

@@ -363,6 +363,13 @@ def make_argument_error(message: str) -> BaseException:
     return _remember(ArgumentError(message))
 
 
+def named(error: Exception, where: str) -> Exception:
+    """An exception of somebody's function, with a note that says where it was called (from Python 3.11 on)."""
+    if hasattr(error, "add_note"):
+        error.add_note(where)
+    return error
+
+
 def make_device_unavailable(message: str) -> BaseException:
     """A `DeviceUnavailable` of a message."""
     return _remember(DeviceUnavailable(message))

@@ -553,7 +553,7 @@ def op(
         handle.module, handle._parts = module, parts
         handles[full_name] = handle
     handle.reference = reference
-    handle._backward, handle._setup, handle._fake, handle._kernels, handle._samples = None, None, None, [], None
+    handle._gradient_rule, handle._fake, handle._kernels, handle._samples = (None, None), None, [], None
     torch_side.define(full_name)
     return handle
 
@@ -590,6 +590,8 @@ def _host_op(
     _, (text, state, timeout) = module.__reduce__()
     rebuild(text + registration, state, timeout)
     handle: LibraryOp = handles[full_name.partition(".")[0]]
+    if "(" not in schema:
+        _workbench.hold_to_schema(handle.name)
     handle.reference, handle._origin = reference, (text, function)
     if parts["shape"] is not None:
         handle.register_fake(parts["shape"])
@@ -606,7 +608,7 @@ def _python_op(schema: str, function: Callable[..., Any], shape: Any, reference:
     if not isinstance(handle, PythonOp):
         handle = handles[name] = PythonOp(name)
     handle.function, handle.reference = function, reference
-    handle._backward, handle._setup, handle._fake = None, None, shape
+    handle._gradient_rule, handle._fake = (None, None), shape
     torch_side.define(name)
     return handle
 
@@ -617,7 +619,7 @@ def adopt_library(names: Sequence[str]) -> None:
         known = handles.get(name)
         if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
             # Its text says anew what it is; a gradient is registered after that, as of any operator.
-            known._backward, known._setup, known._fake, known._origin, known._samples = None, None, None, None, None
+            known._gradient_rule, known._fake, known._origin, known._samples, known._symbolic = (None, None), None, None, None, {}
         else:
             handles[name] = LibraryOp(name)
         torch_side.define(name)

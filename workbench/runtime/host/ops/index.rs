@@ -3,7 +3,8 @@
 use ndarray::{ArrayD, Axis, Dimension, IxDyn};
 
 use super::super::array::{Answer, HostTensor};
-use super::wide::Wide;
+use super::order::order;
+use super::wide::{Wide, each};
 use super::{Args, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
@@ -11,9 +12,7 @@ use crate::runtime::DType;
 pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     Some(match args.name {
         "cumsum" | "cumprod" => cumulated(args),
-        "sort" | "argsort" | "topk" => sorted(args),
         "gather" => gather(args),
-        "scatter" | "scatter_add" => scatter(args),
         "index_add" | "index_copy" | "index_fill" => by_slices(args),
         "take" => take(args),
         "masked_fill" => masked_fill(args),
@@ -33,22 +32,12 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     })
 }
 
-/// The same of elements of either kind.
-macro_rules! each {
-    ($wide:expr, $a:ident => $made:expr) => {
-        match $wide {
-            Wide::Float($a) => Wide::Float($made),
-            Wide::Int($a) => Wide::Int($made),
-        }
-    };
-}
-
-fn fail<T>(message: String) -> Answer<T> {
+pub(super) fn fail<T>(message: String) -> Answer<T> {
     Err((Exception::Runtime, message))
 }
 
 /// A tensor of indices.
-fn indices(args: &mut Args<'_>) -> Answer<(ArrayD<i64>, HostTensor)> {
+pub(super) fn indices(args: &mut Args<'_>) -> Answer<(ArrayD<i64>, HostTensor)> {
     let index = args.tensor()?;
     if !matches!(index.dtype(), DType::Int64 | DType::Int32) {
         return fail(format!("{}(): Expected dtype int64 for index", args.name));
@@ -56,7 +45,7 @@ fn indices(args: &mut Args<'_>) -> Answer<(ArrayD<i64>, HostTensor)> {
     Ok((Wide::of(&index).ints(), index))
 }
 
-fn within(index: i64, at: usize, size: usize) -> Answer<usize> {
+pub(super) fn within(index: i64, at: usize, size: usize) -> Answer<usize> {
     match usize::try_from(index) {
         Ok(i) if i < size => Ok(i),
         _ => fail(format!("index {index} is out of bounds for dimension {at} with size {size}")),
@@ -64,11 +53,11 @@ fn within(index: i64, at: usize, size: usize) -> Answer<usize> {
 }
 
 /// Tensors without dimensions count as vectors of one element.
-fn with_dims(wide: Wide) -> Wide {
+pub(super) fn with_dims(wide: Wide) -> Wide {
     each!(wide, a => if a.ndim() == 0 { a.insert_axis(Axis(0)) } else { a })
 }
 
-fn shaped(wide: Wide, like: &HostTensor, dtype: DType) -> Answer<HostTensor> {
+pub(super) fn shaped(wide: Wide, like: &HostTensor, dtype: DType) -> Answer<HostTensor> {
     let wide =
         each!(wide, a => if like.dim() == 0 { a.into_shape_with_order(IxDyn(&[])).unwrap_or_default() } else { a });
     wide.tensor(dtype, like.device())
@@ -94,58 +83,6 @@ fn cumulated(args: &mut Args<'_>) -> Answer<Value> {
         }
     };
     shaped(made, &x, dtype).map(Value::Tensor)
-}
-
-/// The order of a lane: stable, NaN after all numbers.
-fn order<T: PartialOrd + Copy>(lane: &[T], descending: bool) -> Vec<usize> {
-    let is_nan = |v: T| v.partial_cmp(&v).is_none();
-    let mut places: Vec<usize> = (0..lane.len()).collect();
-    places.sort_by(|&i, &j| {
-        let (a, b) = (lane[i], lane[j]);
-        let ascending = a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)));
-        if descending { ascending.reverse() } else { ascending }
-    });
-    places
-}
-
-/// `sort(dim, descending)`, `argsort(dim, descending)`, `topk(k, dim, largest, sorted)`
-fn sorted(args: &mut Args<'_>) -> Answer<Value> {
-    let x = args.tensor()?;
-    let most = if args.name == "topk" { Some(args.int(1)?) } else { None };
-    let at = x.axis(args.int(-1)?)?;
-    let descending = args.flag(most.is_some())?;
-    let wide = with_dims(Wide::of(&x));
-    let extent = wide.shape()[at];
-    if most.is_some() && x.dtype() == DType::Bool {
-        return super::not_implemented("topk does not support bool dtypes on CPU", x.dtype());
-    }
-    if most.is_some_and(|k| k < 0 || k > extent) {
-        return fail("selected index k out of range".to_owned());
-    }
-    let mut shape: Vec<usize> = wide.shape().iter().map(|n| *n as usize).collect();
-    shape[at] = most.unwrap_or(extent) as usize;
-    let mut places = ArrayD::<i64>::zeros(IxDyn(&shape));
-    macro_rules! fill {
-        ($a:expr) => {{
-            let mut values = ArrayD::from_elem(IxDyn(&shape), Default::default());
-            for ((lane, mut value), mut place) in
-                $a.lanes(Axis(at)).into_iter().zip(values.lanes_mut(Axis(at))).zip(places.lanes_mut(Axis(at)))
-            {
-                let lane = lane.to_vec();
-                let order = order(&lane, descending);
-                for (i, from) in order.into_iter().take(place.len()).enumerate() {
-                    (value[i], place[i]) = (lane[from], from as i64);
-                }
-            }
-            values
-        }};
-    }
-    let values = each!(wide, a => fill!(a));
-    let places = shaped(Wide::Int(places), &x, DType::Int64).map(Value::Tensor)?;
-    if args.name == "argsort" {
-        return Ok(places);
-    }
-    Ok(Value::List(vec![Value::Tensor(shaped(values, &x, x.dtype())?), places]))
 }
 
 fn gather(args: &mut Args<'_>) -> Answer<Value> {
@@ -176,69 +113,6 @@ fn gather(args: &mut Args<'_>) -> Answer<Value> {
         ArrayD::from_shape_vec(index.raw_dim(), picked).unwrap_or_default()
     });
     shaped(made, &like, x.dtype()).map(Value::Tensor)
-}
-
-/// `scatter(dim, index, src or value)`, `scatter_add(dim, index, src)`
-fn scatter(args: &mut Args<'_>) -> Answer<Value> {
-    let x = args.tensor()?;
-    let at = x.axis(args.int(0)?)?;
-    let (index, _) = indices(args)?;
-    let source = args.next();
-    let index = if index.ndim() == 0 { index.insert_axis(Axis(0)) } else { index };
-    let target = with_dims(Wide::of(&x));
-    let extents = target.shape();
-    if index.ndim() != extents.len() {
-        return fail("Index tensor must have the same number of dimensions as self tensor".to_owned());
-    }
-    let source = match &source {
-        Value::Tensor(t) if t.dtype() != x.dtype() => {
-            return fail(format!("{}(): Expected self.dtype to be equal to src.dtype", args.name));
-        }
-        Value::Tensor(t) => with_dims(Wide::of(t)),
-        Value::Int(i) => Wide::Int(ArrayD::from_elem(index.raw_dim(), *i)),
-        Value::Bool(b) => Wide::Int(ArrayD::from_elem(index.raw_dim(), i64::from(*b))),
-        Value::Float(v) => Wide::Float(ArrayD::from_elem(index.raw_dim(), *v)),
-        other => return args.misfit(other, "Tensor or a number"),
-    };
-    let fits = source.shape().len() == index.ndim()
-        && (0..index.ndim()).all(|d| {
-            index.shape()[d] as i64 <= source.shape()[d] && (d == at || index.shape()[d] as i64 <= extents[d])
-        });
-    if !fits && !index.is_empty() {
-        return fail(format!(
-            "Expected index {:?} to be no larger than self {:?} apart from dimension {at} and to be no larger size than src {:?}",
-            index.shape(),
-            x.shape(),
-            source.shape()
-        ));
-    }
-    let add = args.name == "scatter_add";
-    let mut places = Vec::with_capacity(index.len());
-    for (from, i) in index.indexed_iter() {
-        let from = from.slice().to_vec();
-        let mut to = from.clone();
-        to[at] = within(*i, at, extents[at] as usize)?;
-        places.push((from, to));
-    }
-    let made = match target {
-        Wide::Int(mut a) => {
-            let source = source.ints();
-            for (from, to) in places {
-                let (value, place) = (source[IxDyn(&from)], &mut a[IxDyn(&to)]);
-                *place = if add { place.wrapping_add(value) } else { value };
-            }
-            Wide::Int(a)
-        }
-        Wide::Float(mut a) => {
-            let source = source.floats();
-            for (from, to) in places {
-                let (value, place) = (source[IxDyn(&from)], &mut a[IxDyn(&to)]);
-                *place = if add { *place + value } else { value };
-            }
-            Wide::Float(a)
-        }
-    };
-    shaped(made, &x, x.dtype()).map(Value::Tensor)
 }
 
 /// `index_add(dim, index, src, alpha)`, `index_copy(dim, index, src)`, `index_fill(dim, index, value)`

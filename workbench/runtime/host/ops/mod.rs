@@ -6,8 +6,10 @@ mod compose;
 mod elementwise;
 mod index;
 mod make;
+mod order;
 mod promote;
 mod reduce;
+mod scatter;
 mod shape;
 mod subscript;
 mod wide;
@@ -45,6 +47,8 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         elementwise::run,
         reduce::run,
         index::run,
+        order::run,
+        scatter::run,
         subscript::run,
         activation::run,
         compose::run,

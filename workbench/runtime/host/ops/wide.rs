@@ -274,3 +274,14 @@ pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTen
     Wide::of(t).write(&made)?;
     Ok(made)
 }
+
+/// The same of elements of either kind.
+macro_rules! each {
+    ($wide:expr, $a:ident => $made:expr) => {
+        match $wide {
+            Wide::Float($a) => Wide::Float($made),
+            Wide::Int($a) => Wide::Int($made),
+        }
+    };
+}
+pub(super) use each;
