@@ -53,7 +53,7 @@ pub(super) struct Space {
     pub span: Span,
     pub is_inline: bool,
     /// The texts that open it, a bit each.
-    books: u32,
+    books: u64,
 }
 
 /// What has been read.
@@ -66,7 +66,7 @@ pub(super) struct Shelf {
     /// The declarations of a name in a namespace, in order.
     declares: HashMap<(SpaceId, Symbol), Vec<u32>>,
     /// By symbol: how many declarations a name has, and the texts that they are in, a bit each.
-    counts: Vec<(u16, u32)>,
+    counts: Vec<(u16, u64)>,
     /// Types, and what those are that are other names.
     types: HashMap<Symbol, Vec<Symbol>>,
     count: u32,
@@ -186,7 +186,7 @@ impl Shelf {
                     self.counts.resize(name.0 as usize + 64, (0, 0));
                 }
                 let (count, books) = &mut self.counts[name.0 as usize];
-                (*count, *books) = (*count + 1, *books | 1 << self.books.len());
+                (*count, *books) = (*count + 1, *books | 1u64 << self.books.len());
             }
             let types = self.types_of(item);
             book.entries.push(Entry { path: path.as_slice().into(), space, types });
@@ -202,7 +202,7 @@ impl Shelf {
                 self.spaces.len() - 1
             }
         };
-        self.spaces[at].books |= 1 << self.books.len();
+        self.spaces[at].books |= 1u64 << self.books.len();
         SpaceId(at as u16)
     }
 
@@ -247,8 +247,8 @@ impl Shelf {
         interner: &Interner,
         keeper: Option<Keeper>,
     ) -> Library<'s> {
-        let parts = parts.iter().fold(0u32, |bits, part| bits | 1 << place(part));
-        for (number, book) in self.books.iter().enumerate().filter(|(number, _)| parts & 1 << number != 0) {
+        let parts = parts.iter().fold(0u64, |bits, part| bits | 1u64 << place(part));
+        for (number, book) in self.books.iter().enumerate().filter(|(number, _)| parts & 1u64 << number != 0) {
             sources.add_common(number as u32, book.file.clone());
         }
         let is_open = |name: &Symbol| self.counts.get(name.0 as usize).is_some_and(|(_, books)| books & parts != 0);
@@ -300,7 +300,7 @@ pub struct Library<'s> {
     /// What the text's own parse is to know of it.
     pub(super) names: Names,
     /// Which texts it is of, a bit each.
-    pub(super) parts: u32,
+    pub(super) parts: u64,
     /// Who knows what was made of its functions before.
     pub(super) keeper: Option<Keeper>,
 }
@@ -308,7 +308,12 @@ pub struct Library<'s> {
 impl<'s> Library<'s> {
     fn books(&self) -> impl Iterator<Item = &'s Book> {
         let parts = self.parts;
-        self.shelf.books.iter().enumerate().filter(move |(number, _)| parts & 1 << number != 0).map(|(_, book)| &**book)
+        self.shelf
+            .books
+            .iter()
+            .enumerate()
+            .filter(move |(number, _)| parts & 1u64 << number != 0)
+            .map(|(_, book)| &**book)
     }
 
     fn book(&self, number: u32) -> &'s Book {
@@ -380,7 +385,7 @@ impl<'s> Library<'s> {
     pub(super) fn names_in(&self, space: SpaceId) -> impl Iterator<Item = Symbol> {
         let is_open = |number: &u32| {
             let after = self.shelf.books.partition_point(|book| book.first <= *number);
-            self.parts & 1 << (after - 1) != 0
+            self.parts & 1u64 << (after - 1) != 0
         };
         let here = self.shelf.declares.iter().filter(move |((at, _), _)| *at == space);
         here.filter(move |(_, numbers)| numbers.iter().any(is_open)).map(|((_, name), _)| *name)

@@ -1,29 +1,5 @@
 // Intel Gaudi's custom operators: what sources use of `<hpu_custom_op.h>` and `<hpu_custom_op_pt2.h>`, and how a kernel that a descriptor
 // names is run. Descriptors stay with the program between calls, as numbers and texts.
-namespace std {
-
-// Memory of the call, which takes it back at its end.
-template <typename T> class shared_ptr {
-    T* place_ = nullptr;
-
-public:
-    shared_ptr() {}
-    shared_ptr(nullptr_t) {}
-    explicit shared_ptr(T* place) : place_(place) {}
-    template <typename U> shared_ptr(const shared_ptr<U>& other) : place_(other.get()) {}
-    T* get() const { return place_; }
-    T* operator->() const { return place_; }
-    conditional_t<is_void_v<T>, char, T>& operator*() const { return *(conditional_t<is_void_v<T>, char, T>*)place_; }
-    explicit operator bool() const { return place_ != nullptr; }
-};
-template <typename T, typename... A> inline shared_ptr<T> make_shared(const A&... args) {
-    T* place = (T*)__wb_alloc(sizeof(T));
-    __wb_construct(place, T(args...));
-    return shared_ptr<T>(place);
-}
-
-}
-
 // Parameters of kernels that come with Gaudi.
 namespace ns_ReluKernel {
 union Threshold {
@@ -411,7 +387,9 @@ inline void tpc_run(TpcNode& node) {
 template <typename F> struct ParamsCall;
 template <typename P> struct ParamsCall<std::shared_ptr<P> (*)(const at::Stack&, size_t&)> {
     static const void* call(long f, const at::Stack& inputs, size_t& size) {
-        return (const void*)reinterpret_cast<std::shared_ptr<P> (*)(const at::Stack&, size_t&)>(f)(inputs, size).get();
+        // Its owner is the call's, and goes with it.
+        auto* owner = new std::shared_ptr<P>(reinterpret_cast<std::shared_ptr<P> (*)(const at::Stack&, size_t&)>(f)(inputs, size));
+        return (const void*)owner->get();
     }
 };
 struct Callback {

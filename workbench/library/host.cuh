@@ -899,88 +899,12 @@ public:
 };
 template <typename K> using unordered_set = set<K>;
 
-enum memory_order { memory_order_relaxed, memory_order_acquire, memory_order_release, memory_order_acq_rel, memory_order_seq_cst };
-// Host code runs on one thread.
-template <typename T> struct atomic {
-    T __wb_value;
-    atomic() : __wb_value() {}
-    atomic(T value) : __wb_value(value) {}
-    T load(memory_order = memory_order_seq_cst) const { return __wb_value; }
-    void store(T value, memory_order = memory_order_seq_cst) { __wb_value = value; }
-    T fetch_add(T value, memory_order = memory_order_seq_cst) {
-        T old = __wb_value;
-        __wb_value = old + value;
-        return old;
-    }
-    T operator++() { return __wb_value += 1; }
-    T operator++(int) { return fetch_add(1); }
-    T operator+=(T value) { return __wb_value += value; }
-    operator T() const { return __wb_value; }
-};
-
 inline int tolower(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 inline int toupper(int c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
 inline int isdigit(int c) { return c >= '0' && c <= '9'; }
 inline int isspace(int c) { return c == ' ' || (c >= 9 && c <= 13); }
 inline int isalpha(int c) { return tolower(c) >= 'a' && tolower(c) <= 'z'; }
 inline int isalnum(int c) { return isalpha(c) || isdigit(c); }
-
-struct __wb_endl {};
-inline constexpr __wb_endl endl{};
-
-// A text that values are written to, or words are read from.
-class stringstream {
-    string text_;
-    size_t at_ = 0;
-    bool good_ = true;
-
-public:
-    stringstream() {}
-    explicit stringstream(const string& text) : text_(text) {}
-    string str() const { return text_; }
-    void str(const string& text) {
-        text_ = text;
-        at_ = 0;
-    }
-    template <typename T> stringstream& operator<<(const T& value) {
-        __wb::Value<decay_t<T>>::put(value);
-        __wb_op("workbench::streamed", 1);
-        text_ += __wb::Value<string>::get();
-        return *this;
-    }
-    stringstream& operator<<(const __wb_endl&) {
-        text_ += "\n";
-        return *this;
-    }
-    stringstream& operator>>(string& word) {
-        while (at_ < text_.size() && isspace(text_[at_])) ++at_;
-        size_t from = at_;
-        while (at_ < text_.size() && !isspace(text_[at_])) ++at_;
-        good_ = at_ > from;
-        if (good_) word = text_.substr(from, at_ - from);
-        return *this;
-    }
-    explicit operator bool() const { return good_; }
-    bool operator!() const { return !good_; }
-};
-using ostringstream = stringstream;
-using istringstream = stringstream;
-
-// What is printed goes where kernels print.
-struct ostream {
-    template <typename T> const ostream& operator<<(const T& value) const {
-        __wb::Value<decay_t<T>>::put(value);
-        __wb_op("workbench::streamed", 1);
-        string text = __wb::Value<string>::get();
-        printf("%s", text.c_str());
-        return *this;
-    }
-    const ostream& operator<<(const __wb_endl&) const {
-        printf("\n");
-        return *this;
-    }
-};
-inline constexpr ostream cout{}, cerr{}, clog{};
 
 // Algorithms on ranges of pointers.
 template <typename I, typename F> void sort(I first, I last, F less) {

@@ -4,8 +4,13 @@
 //! [`C10_HALF`] and [`ATEN`] the same way, and [`HELPER_MATH`] as the header that a text includes.
 
 mod macros;
+mod more;
 
 pub use macros::{HOST_MACROS, MACROS};
+use more::{
+    Asked, CUB_DEVICE, LIBCU, STD_ATOMIC, STD_CHRONO, STD_MEMORY, STD_RANDOM, STD_STREAMS, THRUST, TORCH_AUTOGRAD,
+    TORCH_FUNCTIONAL, TORCH_STREAMS,
+};
 
 /// A text that is read before the user's.
 #[derive(Debug)]
@@ -352,17 +357,13 @@ pub const HEAP: [&str; 6] =
     ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed", "__wb_delete", "__wb_delete_array"];
 
 /// Names of [`HOST`].
-const HOST_NAMES: [&str; 67] = [
+const HOST_NAMES: [&str; 63] = [
     "map",
     "multimap",
     "unordered_multimap",
     "unordered_map",
     "set",
     "unordered_set",
-    "atomic",
-    "stringstream",
-    "ostringstream",
-    "istringstream",
     "tolower",
     "toupper",
     "isdigit",
@@ -426,18 +427,8 @@ const HOST_NAMES: [&str; 67] = [
 static CONTAINERS: Part = Part { name: "<containers>", text: include_str!("containers.cuh"), mark: "" };
 
 /// Names of [`CONTAINERS`].
-const CONTAINER_NAMES: [&str; 10] = [
-    "back_inserter",
-    "deque",
-    "queue",
-    "stack",
-    "priority_queue",
-    "list",
-    "unique_ptr",
-    "make_unique",
-    "function",
-    "bitset",
-];
+const CONTAINER_NAMES: [&str; 8] =
+    ["back_inserter", "deque", "queue", "stack", "priority_queue", "list", "function", "bitset"];
 
 /// torch's own 16-bit floats, `c10::Half` and `c10::BFloat16`.
 static C10_HALF: Part = Part { name: "<c10_half>", text: include_str!("c10_half.cuh"), mark: "__WB_C10_HALVES" };
@@ -510,7 +501,8 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 30] {
+pub fn all() -> [&'static Part; 41] {
+    // What most texts ask for comes first: a text is read after all that stand before it.
     [
         &PIPELINE,
         &HALF,
@@ -532,16 +524,27 @@ pub fn all() -> [&'static Part; 30] {
         &TORCH_ACCESSOR,
         &TORCH_CHECKS,
         &TORCH_NN,
-        &TORCH_MORE,
         &TORCH_LIBRARY,
+        &PYTHON,
+        &PYBIND,
+        &NEURON,
         &CUB,
         &WMMA,
         &FP8,
-        &NEURON,
+        &TORCH_MORE,
+        &STD_STREAMS,
+        &STD_ATOMIC,
+        &STD_MEMORY,
+        &STD_RANDOM,
+        &STD_CHRONO,
+        &TORCH_FUNCTIONAL,
+        &TORCH_AUTOGRAD,
+        &TORCH_STREAMS,
+        &CUB_DEVICE,
+        &LIBCU,
+        &THRUST,
         &GAUDI,
         &GAUDI_TENSORFLOW,
-        &PYTHON,
-        &PYBIND,
     ]
 }
 
@@ -571,17 +574,32 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let cublas = (blas || CUBLAS_NAMES.iter().any(|n| mentions(n))).then_some(&CUBLAS);
     let gaudi = mentions("habana").then_some(&GAUDI);
     let gaudi_tensorflow = gaudi.filter(|_| mentions("tensorflow")).map(|_| &GAUDI_TENSORFLOW);
-    let torch = (python.is_some() || gaudi.is_some() || cublas.is_some() || TORCH_NAMES.iter().any(|n| mentions(n)))
-        .then_some(&TORCH);
+    let more = Asked::of(&mentions);
+    let torch = (more.thrust
+        || python.is_some()
+        || gaudi.is_some()
+        || cublas.is_some()
+        || TORCH_NAMES.iter().any(|n| mentions(n)))
+    .then_some(&TORCH);
     let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
     let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
     let neuron = torch.filter(|_| NEURON_NAMES.iter().any(|n| mentions(n))).map(|_| &NEURON);
     let registers = torch.is_some() && (TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n)) || mentions("__wb_neuron"));
     let torch_library = registers.then_some(&TORCH_LIBRARY);
     let torch_checks = torch.filter(|_| TORCH_CHECKS_NAMES.iter().any(|n| mentions(n))).map(|_| &TORCH_CHECKS);
-    let torch_nn = torch.filter(|_| TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
+    let torch_functional = torch.filter(|_| more.functional).map(|_| &TORCH_FUNCTIONAL);
+    // Gaudi's sources have an `IValue` of their own.
+    let torch_autograd = torch.filter(|_| more.autograd && gaudi.is_none()).map(|_| &TORCH_AUTOGRAD);
+    let torch_streams = torch.filter(|_| more.torch_streams).map(|_| &TORCH_STREAMS);
+    let torch_nn =
+        torch.filter(|_| more.functional || TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
     let torch_more = torch.filter(|_| TORCH_MORE_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_MORE);
-    let cudart = (cublas.is_some() || CUDART_NAMES.iter().any(|n| mentions(n))).then_some(&CUDART);
+    let cudart = (cublas.is_some()
+        || more.thrust
+        || more.cub_device
+        || torch_streams.is_some()
+        || CUDART_NAMES.iter().any(|n| mentions(n)))
+    .then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
     let halves = HALF_NAMES.iter().any(|n| mentions(n));
@@ -600,13 +618,15 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let containers = (mentions("std") && CONTAINER_NAMES.iter().any(|n| mentions(n))).then_some(&CONTAINERS);
     let host = (torch.is_some()
         || containers.is_some()
+        || more.is_host()
         || c
         || mentions(THROW)
         || mentions(LAND)
         || mentions(HEAP[0])
         || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
     .then_some(&HOST);
-    let std = (c10.is_some() || host.is_some() || cub.is_some() || ptx.is_some() || mentions("std")).then_some(&STD);
+    let std = (c10.is_some() || host.is_some() || cub.is_some() || ptx.is_some() || more.libcu || mentions("std"))
+        .then_some(&STD);
     // Of ATen every tensor names a few lines.
     let aten = aten.or(torch.map(|_| &ATEN));
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
@@ -634,16 +654,27 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         torch_accessor,
         torch_checks,
         torch_nn,
-        torch_more,
         torch_library,
+        python,
+        pybind,
+        neuron,
         cub,
         wmma,
         fp8,
-        neuron,
+        torch_more,
+        more.streams.then_some(&STD_STREAMS),
+        more.atomic.then_some(&STD_ATOMIC),
+        more.memory.then_some(&STD_MEMORY),
+        more.random.then_some(&STD_RANDOM),
+        more.chrono.then_some(&STD_CHRONO),
+        torch_functional,
+        torch_autograd,
+        torch_streams,
+        more.cub_device.then_some(&CUB_DEVICE),
+        more.libcu.then_some(&LIBCU),
+        more.thrust.then_some(&THRUST),
         gaudi,
         gaudi_tensorflow,
-        python,
-        pybind,
     ]
     .into_iter()
     .flatten()

@@ -1231,11 +1231,6 @@ namespace torch {
 using namespace c10;
 using namespace at;
 namespace indexing = at::indexing;
-namespace nn {
-namespace functional {
-using namespace at;
-}
-}
 template <typename F> inline F wrap_pybind_function(F f) { return f; }
 template <typename F> inline F wrap_pybind_function_no_gil(F f) { return f; }
 struct InferenceMode {

@@ -563,9 +563,7 @@ fn unshared(value: Value, others: &[Value]) -> Result<Value> {
             let device = tensor.device();
             host::ops::run("clone", vec![Value::Tensor(tensor)], device).map_err(|(_, message)| Error::Other(message))
         }
-        Value::List(all) => {
-            all.into_iter().map(|one| unshared(one, others)).collect::<Result<_>>().map(Value::List)
-        }
+        Value::List(all) => all.into_iter().map(|one| unshared(one, others)).collect::<Result<_>>().map(Value::List),
         value => Ok(value),
     }
 }

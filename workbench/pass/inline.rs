@@ -289,7 +289,8 @@ impl Copy {
         let mut out = Block::default();
         for (i, (stmt, span)) in block.iter().enumerate() {
             let last = last && i + 1 == block.stmts.len();
-            let span = self.place.unwrap_or(span);
+            // What the user's text says in a function of the library, as the body of a lambda, keeps its place.
+            let span = self.place.filter(|_| span.file.is_common() || span.is_none()).unwrap_or(span);
             match stmt {
                 Stmt::Let(_, Op::Param(_)) => {}
                 Stmt::Return(value) => {

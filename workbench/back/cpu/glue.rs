@@ -406,7 +406,11 @@ pub fn publish(uses: &Uses, module: &Module) {
             let glue = uses.list[index as usize];
             if glue.code.get().is_some() {
                 let first = *tables.identities.entry(identity).or_insert(glue);
-                debug_assert!(first.key == glue.key, "a function of the library is not the same in every text");
+                debug_assert!(
+                    first.key == glue.key,
+                    "a function of the library is not the same in every text: {}",
+                    module.functions.iter().find(|f| f.identity == Some(identity)).map_or("", |f| &f.name)
+                );
             }
         }
     });
@@ -434,8 +438,9 @@ fn is_alone(func: &Function) -> bool {
 /// What is known of the function of an identity.
 pub fn known(identity: Identity) -> Option<Known> {
     with_tables(|tables| {
-        let body = tables.bodies.get(&identity).map(|body| Known::Body(body));
-        body.or_else(|| Some(Known::Kept(Kept(*tables.identities.get(&identity)?))))
+        // What one text calls others do not inline, although it is small once it is folded: so who calls it is the same in all of them.
+        let kept = tables.identities.get(&identity).map(|glue| Known::Kept(Kept(*glue)));
+        kept.or_else(|| tables.bodies.get(&identity).map(|body| Known::Body(body)))
     })
     .flatten()
 }

@@ -5,7 +5,7 @@ use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::usage::{Callee, Usage};
 use super::{Builder, FuncState, Lowerer, Progress, Role, Side, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Compound, Expr, Ident, Symbol};
+use crate::front::ast::{BinaryOp, Compound, Expr, Ident, Symbol};
 use crate::front::builtins::{self, Lower};
 use crate::front::types::{Kind, StructTy, Ty};
 use crate::ir::layout::{Member, MemberType, StructLayout};
@@ -44,8 +44,12 @@ impl<'a> Lowerer<'a> {
         let mut func = self.module.functions[id.index()].clone();
         (func.span, func.max_threads) = (whole, max_threads);
         func.library = self.in_library(whole);
-        let usage =
-            if known.is_some() { Usage::default() } else { Usage::scan(code.body, &mut |name| self.callee(name)) };
+        let usage = if known.is_some() {
+            Usage::default()
+        } else {
+            let taking = self.taking_operators(side);
+            Usage::scan(code.body, &taking, &mut |name| self.callee(name))
+        };
         self.serials += 1;
         let outer = std::mem::replace(
             &mut self.f,
@@ -223,6 +227,27 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         u32::try_from(n).ok()
+    }
+
+    /// The operators that may write their right operand: those that read from streams, and archives' `&`. Kernels shift bits; of those only
+    /// what is declared counts.
+    fn taking_operators(&mut self, side: Side) -> Vec<BinaryOp> {
+        let mut taking = Vec::new();
+        for (op, sign) in [(BinaryOp::Shr, ">>"), (BinaryOp::BitAnd, "&")] {
+            let declared = match self.lookup(self.known.operators[sign]) {
+                Some(Decl::Functions(set)) => set.iter().any(|c| match c {
+                    super::names::Callable::Func(f) => {
+                        self.func(*f).params.last().is_some_and(|p| p.is_reference() && !p.referred().is_const)
+                    }
+                    super::names::Callable::Template(_) => true,
+                }),
+                _ => false,
+            };
+            if declared || op == BinaryOp::Shr && side == Side::Host {
+                taking.push(op);
+            }
+        }
+        taking
     }
 
     /// What the scan for addresses needs to know of a called name.

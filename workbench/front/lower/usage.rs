@@ -2,8 +2,8 @@
 //! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
 
 use crate::front::ast::{
-    BaseType, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol, TypeLayer,
-    TypeName, UnaryOp,
+    BaseType, BinaryOp, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol,
+    TypeLayer, TypeName, UnaryOp,
 };
 use rustc_hash::FxHashMap as HashMap;
 
@@ -33,9 +33,9 @@ pub enum Callee {
 }
 
 impl Usage {
-    /// Scans a body. `callee` tells about functions.
-    pub fn scan(body: &Compound, callee: &mut dyn FnMut(Symbol) -> Callee) -> Self {
-        let mut scan = Scan { usage: Usage::default(), callee };
+    /// Scans a body. `callee` tells about functions, `taking` which operators may take references to numbers.
+    pub fn scan(body: &Compound, taking: &[BinaryOp], callee: &mut dyn FnMut(Symbol) -> Callee) -> Self {
+        let mut scan = Scan { usage: Usage::default(), taking, callee };
         for stmt in &body.stmts {
             scan.stmt(stmt);
         }
@@ -55,6 +55,7 @@ impl Usage {
 
 struct Scan<'s> {
     usage: Usage,
+    taking: &'s [BinaryOp],
     callee: &'s mut dyn FnMut(Symbol) -> Callee,
 }
 
@@ -154,7 +155,10 @@ impl Scan<'_> {
             ExprKind::Binary(..) => {
                 // A chain of operators leans left; walking it in a loop keeps the stack flat.
                 let mut at = e;
-                while let ExprKind::Binary(_, a, b, _) = &at.kind {
+                while let ExprKind::Binary(op, a, b, _) = &at.kind {
+                    if self.taking.contains(op) {
+                        self.mark(b, |f| (f.taken, f.assigned) = (true, true));
+                    }
                     self.expr(b);
                     at = a;
                 }

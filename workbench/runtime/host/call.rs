@@ -2,7 +2,8 @@
 
 use std::alloc::Layout;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
@@ -861,6 +862,14 @@ impl State {
             ("time", []) => {
                 let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
                 Ok(Value::Int(now.map_or(0, |now| now.as_secs() as i64)))
+            }
+            // `std::random_device`: the seeds of a hash table come from the system.
+            ("entropy", []) => Ok(Value::Int(RandomState::new().hash_one(Instant::now()) as i64)),
+            // Since 1970, by a clock that never goes back.
+            ("nanoseconds", []) => {
+                static START: LazyLock<(SystemTime, Instant)> = LazyLock::new(|| (SystemTime::now(), Instant::now()));
+                let since = START.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default() + START.1.elapsed();
+                Ok(Value::Int(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)))
             }
             // `snprintf(..)`
             ("format", [Value::Text(format), args @ ..]) => format::c(format, args).map(Value::Text),

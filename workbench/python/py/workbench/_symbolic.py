@@ -71,9 +71,10 @@ def symbolic(handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not any(isinstance(extent, str) for _, extents in make for extent in extents or ()):
         return None
     key = tuple(make)
-    if key not in handle._symbolic:
-        handle._symbolic[key] = _found(handle, inputs, make, sizes)
-        known = [rule for rule in handle._symbolic.values() if rule is not None]
+    rules = handle._symbolic = handle._symbolic or {}
+    if key not in rules:
+        rules[key] = _found(handle, inputs, make, sizes)
+        known = [rule for rule in rules.values() if rule is not None]
 
         def said(*specs: Any) -> Any:
             for rule in known:
@@ -83,7 +84,7 @@ def symbolic(handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return None
 
         _workbench.set_shape_rule(handle.name, said if known else None, "what torch.compile was told of other sizes")
-    rule = handle._symbolic[key]
+    rule = rules[key]
     return None if rule is None else rule.specs(sizes)
 
 

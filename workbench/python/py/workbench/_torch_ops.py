@@ -345,7 +345,9 @@ def _python_kernel(handle: Any) -> Callable[..., Any]:
                 for tensor in _all_tensors(value)
                 if not tensor.is_inference()
             ]
-            result = handle.function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
+            # Below autograd nobody would count what is written.
+            with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.ADInplaceOrView, False):
+                result = handle.function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
             for name, tensor, version in kept:
                 if tensor._version != version:
                     raise make_argument_error(

@@ -341,7 +341,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
 
     _fake: Callable[..., Any] | None = None
     #: Shapes that were worked out for sizes that are symbols, by what the arguments are (`_symbolic.py`).
-    _symbolic: dict[Any, Any] = {}
+    _symbolic: dict[Any, Any] | None = None
     #: Of an operator that `wb.op` made of a host function: the text without the registration, and the function.
     _origin: tuple[str, str] | None = None
 
@@ -517,7 +517,7 @@ class PythonOp(LibraryOp):
         from sys import modules
 
         torch = modules.get("torch")
-        if torch is not None and any(isinstance(value, torch.Tensor) for value in (*args, *kwargs.values())):
+        if torch is not None and any(isinstance(value, torch.Tensor) for value in _flat((*args, *kwargs.values()))):
             from ._torch_ops import packet
 
             found = packet(self.name)

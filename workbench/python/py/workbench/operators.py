@@ -619,7 +619,7 @@ def adopt_library(names: Sequence[str]) -> None:
         known = handles.get(name)
         if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
             # Its text says anew what it is; a gradient is registered after that, as of any operator.
-            known._gradient_rule, known._fake, known._origin, known._samples, known._symbolic = (None, None), None, None, None, {}
+            known._gradient_rule, known._fake, known._origin, known._samples, known._symbolic = (None, None), None, None, None, None
         else:
             handles[name] = LibraryOp(name)
         torch_side.define(name)

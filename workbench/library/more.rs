@@ -1,0 +1,132 @@
+//! Parts that extensions and samples ask for besides, by the words that ask for them: more of the standard library, Thrust, CUB for the whole
+//! device, libcu++, torch's functional interface, its autograd and its streams.
+
+use super::Part;
+
+/// Owners of objects: `unique_ptr`, `shared_ptr` and kin.
+pub static STD_MEMORY: Part = Part { name: "<memory>", text: include_str!("std_memory.cuh"), mark: "" };
+/// `<random>`.
+pub static STD_RANDOM: Part = Part { name: "<random>", text: include_str!("std_random.cuh"), mark: "" };
+/// `<chrono>`.
+pub static STD_CHRONO: Part = Part { name: "<chrono>", text: include_str!("std_chrono.cuh"), mark: "" };
+/// `<iostream>`, `<sstream>`, `<iomanip>`.
+pub static STD_STREAMS: Part = Part { name: "<iostream>", text: include_str!("std_streams.cuh"), mark: "" };
+/// `<atomic>`, `<mutex>`.
+pub static STD_ATOMIC: Part = Part { name: "<atomic>", text: include_str!("std_atomic.cuh"), mark: "" };
+/// `<cuda/atomic>`, `<cuda/barrier>`, `<cuda/pipeline>`.
+pub static LIBCU: Part = Part { name: "<libcu++>", text: include_str!("libcu.cuh"), mark: "" };
+/// Thrust.
+pub static THRUST: Part = Part {
+    name: "<thrust>",
+    text: concat!(
+        include_str!("thrust/functions.cuh"),
+        include_str!("thrust/iterators.cuh"),
+        include_str!("thrust/vectors.cuh"),
+        include_str!("thrust/elementwise.cuh"),
+        include_str!("thrust/reductions.cuh"),
+        include_str!("thrust/selections.cuh"),
+        include_str!("thrust/sorting.cuh"),
+    ),
+    mark: "",
+};
+/// `cub::DeviceReduce` and its like.
+pub static CUB_DEVICE: Part = Part {
+    name: "<cub_device>",
+    text: concat!(include_str!("cub_device/reductions.cuh"), include_str!("cub_device/sorting.cuh")),
+    mark: "",
+};
+/// `torch::nn::functional`, and the operations behind it.
+pub static TORCH_FUNCTIONAL: Part = Part {
+    name: "<torch_functional>",
+    text: concat!(
+        include_str!("torch_functional/operations.cuh"),
+        include_str!("torch_functional/options.cuh"),
+        include_str!("torch_functional/layers.cuh"),
+        include_str!("torch_functional/losses.cuh"),
+    ),
+    mark: "",
+};
+/// `torch::autograd::Function`.
+pub static TORCH_AUTOGRAD: Part = Part { name: "<torch_autograd>", text: include_str!("torch_autograd.cuh"), mark: "" };
+/// Streams, events and guards by torch's names.
+pub static TORCH_STREAMS: Part = Part { name: "<torch_streams>", text: include_str!("torch_streams.cuh"), mark: "" };
+
+const MEMORY_NAMES: &str =
+    "unique_ptr make_unique shared_ptr make_shared weak_ptr default_delete enable_shared_from_this";
+const RANDOM_NAMES: &str = "\
+    mt19937 mt19937_64 minstd_rand minstd_rand0 default_random_engine random_device uniform_int_distribution \
+    uniform_real_distribution normal_distribution bernoulli_distribution discrete_distribution exponential_distribution \
+    lognormal_distribution linear_congruential_engine mersenne_twister_engine seed_seq shuffle generate generate_n";
+const CHRONO_NAMES: &str = "chrono this_thread";
+const STREAM_NAMES: &str = "\
+    cout cerr clog endl stringstream ostringstream istringstream ostream istream ios ios_base iostream setprecision setw setfill \
+    setbase boolalpha";
+const ATOMIC_NAMES: &str = "\
+    atomic atomic_flag atomic_int memory_order memory_order_relaxed memory_order_acquire memory_order_release memory_order_seq_cst \
+    mutex recursive_mutex lock_guard unique_lock scoped_lock once_flag call_once";
+const LIBCU_NAMES: &str = "\
+    thread_scope_system thread_scope_device thread_scope_block thread_scope_thread make_pipeline pipeline_shared_state \
+    aligned_size_t atomic_ref barrier latch counting_semaphore pipeline memory_order_relaxed memory_order_acquire \
+    memory_order_release memory_order_seq_cst numeric_limits";
+const CUB_DEVICE_NAMES: &str = "\
+    DeviceReduce DeviceScan DeviceRadixSort DeviceSelect DevicePartition DeviceHistogram DeviceRunLengthEncode \
+    DeviceSegmentedReduce DeviceSegmentedRadixSort DeviceSegmentedSort DeviceMergeSort DeviceAdjacentDifference DeviceFor \
+    KeyValuePair DoubleBuffer CountingInputIterator TransformInputIterator ArgIndexInputIterator ConstantInputIterator \
+    DiscardOutputIterator CachingDeviceAllocator CubDebugExit";
+const FUNCTIONAL_NAMES: &str = "\
+    functional enumtype ExpandingArray Dtype kNone kMean kSum kReLU kGELU kReflect kReplicate kCircular kConstant kZeros kNearest \
+    kLinear kBilinear kBicubic kTrilinear kArea pad reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d \
+    replication_pad2d replication_pad3d rrelu bilinear conv_transpose3d pixel_unshuffle hinge_embedding_loss \
+    cosine_embedding_loss multi_margin_loss multilabel_margin_loss soft_margin_loss poisson_nll_loss pdist \
+    max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool1d adaptive_max_pool2d \
+    adaptive_max_pool3d max_unpool2d adaptive_avg_pool3d alpha_dropout feature_alpha_dropout embedding_renorm_ embedding_bag col2im";
+const AUTOGRAD_NAMES: &str = "autograd IValue GradMode AutoGradMode";
+const TORCH_STREAM_NAMES: &str = "\
+    getStreamFromPool setCurrentCUDAStream CUDAStreamGuard OptionalCUDAStreamGuard CUDAMultiStreamGuard CUDAEvent DeviceGuard \
+    OptionalDeviceGuard device_count current_device set_device device_synchronize is_available CUDACachingAllocator globalContext \
+    StreamId DataPtr getCUDADeviceAllocator";
+
+/// Whether a text mentions one of some words.
+pub fn any(words: &str, mentions: &impl Fn(&str) -> bool) -> bool {
+    words.split_whitespace().any(mentions)
+}
+
+/// What of these a text asks for.
+pub struct Asked {
+    pub memory: bool,
+    pub random: bool,
+    pub chrono: bool,
+    pub streams: bool,
+    pub atomic: bool,
+    pub libcu: bool,
+    pub thrust: bool,
+    pub cub_device: bool,
+    pub functional: bool,
+    pub autograd: bool,
+    pub torch_streams: bool,
+}
+
+impl Asked {
+    /// By the words that a text mentions.
+    pub fn of(mentions: &impl Fn(&str) -> bool) -> Self {
+        let (in_std, thrust) = (mentions("std"), mentions("thrust"));
+        Asked {
+            memory: mentions("habana") || in_std && any(MEMORY_NAMES, mentions),
+            random: thrust || in_std && any(RANDOM_NAMES, mentions),
+            chrono: in_std && any(CHRONO_NAMES, mentions),
+            streams: in_std && any(STREAM_NAMES, mentions),
+            atomic: in_std && any(ATOMIC_NAMES, mentions),
+            libcu: mentions("cuda") && any(LIBCU_NAMES, mentions),
+            thrust,
+            cub_device: mentions("cub") && any(CUB_DEVICE_NAMES, mentions),
+            functional: any(FUNCTIONAL_NAMES, mentions),
+            autograd: any(AUTOGRAD_NAMES, mentions),
+            torch_streams: any(TORCH_STREAM_NAMES, mentions),
+        }
+    }
+
+    /// Whether any of them is host code of the standard library.
+    pub fn is_host(&self) -> bool {
+        self.memory || self.random || self.chrono || self.streams || self.atomic || self.thrust || self.cub_device
+    }
+}
