@@ -514,3 +514,96 @@ def test_schemas_that_are_inferred():
 
     refused(default, "parameter `by` has the default .*2.0.*, which no schema has")
     refused("__global__ void wrong(const float* x, float* y) {}", "a kernel does not say which of its pointers are results")
+
+
+def test_results_share_no_memory_with_arguments():
+    same = wb.op("fresh::same(Tensor x) -> Tensor", "at::Tensor same(at::Tensor x) { return x.contiguous(); }")
+    part = wb.op("fresh::part(Tensor x) -> (Tensor, Tensor)",
+                 "std::tuple<at::Tensor, at::Tensor> part(at::Tensor x) { return {x.slice(0, 1), x + 1}; }")
+    listed = wb.op("fresh::listed(Tensor x) -> Tensor[]", "std::vector<at::Tensor> listed(at::Tensor x) { return x.chunk(2); }")
+    mine = wb.op("fresh::mine(Tensor x) -> Tensor", lambda x: x[1:])
+    # What a schema says is shared is.
+    view = wb.op("fresh::view(Tensor(a) x) -> Tensor(a)", "at::Tensor view(at::Tensor x) { return x.slice(0, 1); }")
+    x = np.arange(4.0)
+    for made in (same(x), part(x)[0], listed(x)[0], listed(x)[1], mine(x)):
+        made[:] = -1
+    np.testing.assert_array_equal(x, np.arange(4.0))
+    assert mine(x).flags.writeable
+    view(x)[:] = -1
+    np.testing.assert_array_equal(x, [0, -1, -1, -1])
+
+
+def test_an_inferred_schema_marks_nothing_as_written():
+    op = wb.op("inferred::add_one", "void add_one(at::Tensor& x) { x.add_(1); }")
+    x = np.ones(3)
+    with pytest.raises(RuntimeError, match="written|writes|read-only|read only"):
+        op(x)
+    np.testing.assert_array_equal(x, np.ones(3))
+    written = wb.op("inferred::add_two(Tensor(a!) x) -> ()", "void add_two(at::Tensor& x) { x.add_(2); }")
+    written(x)
+    np.testing.assert_array_equal(x, np.full(3, 3.0))
+
+
+def test_callables_get_lists_that_they_cannot_write():
+    op = wb.op("lists::spoil(Tensor[] xs) -> Tensor", lambda xs: xs[0].__iadd__(1) * 2)
+    x = np.ones(3)
+    with pytest.raises(wb.ArgumentError, match="writes an argument that its schema does not mark"):
+        op([x, x])
+    np.testing.assert_array_equal(x, np.ones(3))
+
+
+@pytest.mark.parametrize("shape, said", [(lambda x: wb.empty_like(x), r"float64 \[3\]"), (lambda x: wb.Spec((6,), "float32"), r"float32 \[6\]")])
+def test_a_shape_function_that_disagrees_is_an_error(shape, said):
+    op = wb.op("disagrees::twice(Tensor x) -> Tensor", "at::Tensor twice(at::Tensor x) { return x.repeat(2); }", shape=shape)
+    for _ in range(2):
+        with pytest.raises(wb.ArgumentError, match=rf"`disagrees::twice` gave float64 \[6\], and its shape function said {said}"):
+            op(np.ones(3))
+    # Another one that is right.
+    op.register_fake(lambda x: wb.Spec((2 * x.shape[0],), x.dtype))
+    assert op(np.ones(3)).shape == (6,)
+    # One that cannot say without data says nothing.
+    op.register_fake(lambda x: 1 / 0)
+    assert op(np.ones(3)).shape == (6,)
+
+
+def test_gradients_of_lists_are_lists_like_them():
+    op = wb.op("lists::total(Tensor[] xs) -> Tensor", "at::Tensor total(std::vector<at::Tensor> xs) { return xs[0].sum() + xs[1].sum(); }")
+    xs = [np.ones(3), np.ones((2, 2))]
+    for made, said in [
+        ([np.ones(3)], "gave 1 gradients for `xs`, which is a list of 2 arrays"),
+        ([np.ones(3), np.ones((3, 2))], r"gave a gradient of shape \(3, 2\) for `xs\[1\]`, whose shape is \(2, 2\)"),
+        (np.ones(3), "gave no list of gradients for `xs`"),
+        ([np.ones(3), "no"], r"gave a str for `xs\[1\]`"),
+    ]:
+        op.register_autograd(lambda ctx, g, made=made: (made,))
+        with pytest.raises(wb.ArgumentError, match=said):
+            op.vjp(xs)[1](np.ones(()))
+    op.register_autograd(lambda ctx, g: ([g * np.ones(3), g * np.ones((2, 2))],))
+    first, second = op.vjp(xs)[1](np.float64(2))[0]
+    np.testing.assert_array_equal(first, np.full(3, 2.0))
+    np.testing.assert_array_equal(second, np.full((2, 2), 2.0))
+
+
+def test_host_functions_take_arrays_as_they_lie():
+    op = wb.op("lies::doubled(Tensor x) -> Tensor", "at::Tensor doubled(at::Tensor x) { return x * 2; }")
+    aligned = np.arange(6, dtype=np.float32)
+    bytes_ = np.zeros(6 * 4 + 1, np.uint8)
+    odd = bytes_[1:].view(np.float32)
+    odd[:] = aligned
+    assert not odd.flags.aligned
+    np.testing.assert_array_equal(op(odd), aligned * 2)
+    np.testing.assert_array_equal(op(aligned[::-1]), aligned[::-1] * 2)
+    packed = np.zeros(6, np.dtype([("a", np.int8), ("x", np.float32)]))
+    packed["x"] = aligned
+    np.testing.assert_array_equal(op(packed["x"]), aligned * 2)
+    written = wb.op("lies::add_one(Tensor(a!) x) -> ()", "void add_one(at::Tensor x) { x.add_(1); }")
+    with pytest.raises(wb.ArgumentError, match="not aligned; try np.array"):
+        written(odd)
+    with pytest.raises(wb.ArgumentError, match="negative or odd strides"):
+        written(aligned[::-1])
+
+
+def test_strings_in_schemas_have_escapes():
+    op = wb.op(r'''escapes::said(str s="a\nb\t\"c\"\\") -> str''', "std::string said(std::string s) { return s; }")
+    assert op() == 'a\nb\t"c"\\'
+    assert op.schema == r'''escapes::said(str s="a\nb\t\"c\"\\") -> str'''

@@ -57,3 +57,30 @@ def test_what_has_no_operator():
     with pytest.raises(wb.CompileError) as caught:
         wb.load_inline("t", "#include <torch/extension.h>\n" + HEAD + text, functions=["f"])
     assert "s << Own{1};" in str(caught.value)
+
+
+def test_enums_iterators_and_classes_that_convert():
+    text = """
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <sstream>
+enum Colour { red, green = 7 };
+struct Number { int n = 1; operator int() const { return 5; } };
+std::string f() {
+    std::ostringstream s;
+    std::vector<int> v{3, 1, 2};
+    std::replace(v.begin(), v.end(), 1, 9);
+    std::replace_if(v.begin(), v.end(), [](int x) { return x == 2; }, 8);
+    s << green << ' ' << std::to_string(red) << ' ';
+    std::copy(v.begin(), v.end(), std::ostream_iterator<int>(s, ", "));
+    Number a;
+    a.n = 4;
+    std::vector<Number> all;
+    all.push_back(a);
+    std::optional<Number> maybe(a);
+    s << all[0].n << maybe->n << (int)all[0];
+    return s.str();
+}
+"""
+    assert wb.load_inline("t", "#include <torch/extension.h>\n" + text, functions=["f"]).f() == "7 0 3, 9, 8, 445"

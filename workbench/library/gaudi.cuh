@@ -16,98 +16,7 @@ struct synBeamParams {
     bool bottomK;
 };
 
-namespace c10 {
-
-// An argument of an operator: nothing, a number, a text, a tensor, several tensors, several integers.
-class IValue {
-    enum Kind { NONE, BOOL, INT, DOUBLE, TEXT, TENSOR, TENSORS, INTS };
-    int kind_ = 0;
-    Scalar number_;
-    at::Tensor tensor_;
-    std::string text_;
-    std::vector<at::Tensor> tensors_;
-    std::vector<int64_t> ints_;
-
-    void check(bool fits, const char* wanted) const {
-        if (!fits) __wb::fail(0, "", "Expected ", wanted, " but got ", tagKind());
-    }
-
-public:
-    IValue() {}
-    IValue(std::nullopt_t) {}
-    IValue(const at::Tensor& value) : kind_(TENSOR), tensor_(value) {}
-    IValue(const Scalar& value) : kind_(value.isBoolean() ? BOOL : value.isFloatingPoint() ? DOUBLE : INT), number_(value) {}
-    IValue(bool value) : kind_(BOOL), number_(value) {}
-    IValue(int value) : kind_(INT), number_(value) {}
-    IValue(int64_t value) : kind_(INT), number_(value) {}
-    IValue(double value) : kind_(DOUBLE), number_(value) {}
-    IValue(const char* value) : kind_(TEXT), text_(value) {}
-    IValue(const std::string& value) : kind_(TEXT), text_(value) {}
-    IValue(const std::vector<at::Tensor>& value) : kind_(TENSORS), tensors_(value) {}
-    IValue(const std::vector<int64_t>& value) : kind_(INTS), ints_(value) {}
-    IValue(const IntArrayRef& value) : kind_(INTS), ints_(value.vec()) {}
-
-    const char* tagKind() const {
-        switch (kind_) {
-            case BOOL: return "Bool";
-            case INT: return "Int";
-            case DOUBLE: return "Double";
-            case TEXT: return "String";
-            case TENSOR: return "Tensor";
-            case TENSORS: return "TensorList";
-            case INTS: return "IntList";
-            default: return "None";
-        }
-    }
-    bool isNone() const { return kind_ == NONE; }
-    bool isBool() const { return kind_ == BOOL; }
-    bool isInt() const { return kind_ == INT; }
-    bool isDouble() const { return kind_ == DOUBLE; }
-    bool isScalar() const { return kind_ == BOOL || kind_ == INT || kind_ == DOUBLE; }
-    bool isString() const { return kind_ == TEXT; }
-    bool isTensor() const { return kind_ == TENSOR; }
-    bool isTensorList() const { return kind_ == TENSORS; }
-    bool isIntList() const { return kind_ == INTS; }
-    const at::Tensor& toTensor() const {
-        check(kind_ == TENSOR, "Tensor");
-        return tensor_;
-    }
-    Scalar toScalar() const {
-        check(isScalar(), "Scalar");
-        return number_;
-    }
-    int64_t toInt() const {
-        check(isScalar(), "Int");
-        return number_.toLong();
-    }
-    double toDouble() const {
-        check(isScalar(), "Double");
-        return number_.toDouble();
-    }
-    bool toBool() const {
-        check(isScalar(), "Bool");
-        return number_.toBool();
-    }
-    const std::string& toStringRef() const {
-        check(kind_ == TEXT, "String");
-        return text_;
-    }
-    std::vector<at::Tensor> toTensorVector() const {
-        check(kind_ == TENSORS, "TensorList");
-        return tensors_;
-    }
-    std::vector<at::Tensor> toTensorList() const { return toTensorVector(); }
-    std::vector<int64_t> toIntVector() const {
-        check(kind_ == INTS, "IntList");
-        return ints_;
-    }
-    std::vector<int64_t> toIntList() const { return toIntVector(); }
-};
-
-}
-
 namespace at {
-using c10::IValue;
 using Stack = std::vector<c10::IValue>;
 // The extents that two tensors broadcast to.
 inline std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b) {
@@ -123,7 +32,6 @@ inline std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b) {
 }
 }
 namespace torch {
-using c10::IValue;
 namespace jit {
 using Stack = at::Stack;
 }

@@ -431,6 +431,7 @@ inline unsigned long long stoull(const string& text, size_t* used = nullptr) {
     return __wb_integer(text, used, 0xfffffffffffffffful, false, "stoull");
 }
 template <typename T> string to_string(T value) {
+    if constexpr (__wb_is_enum(value)) return to_string((long long)value);
     __wb::Value<T>::put(value);
     __wb_op("workbench::to_string", 1);
     return __wb::Value<string>::get();
@@ -999,6 +1000,16 @@ template <typename I, typename J, typename O, typename F> O transform(I first, I
 template <typename I, typename F> F for_each(I first, I last, F f) {
     for (; first != last; ++first) f(*first);
     return f;
+}
+template <typename I, typename T> void replace(I first, I last, const T& old, const T& value) {
+    for (; first != last; ++first) {
+        if (*first == old) *first = value;
+    }
+}
+template <typename I, typename F, typename T> void replace_if(I first, I last, F is_so, const T& value) {
+    for (; first != last; ++first) {
+        if (is_so(*first)) *first = value;
+    }
 }
 template <typename I> void reverse(I first, I last) {
     while (first != last && first != --last) {

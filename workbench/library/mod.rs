@@ -9,7 +9,7 @@ mod more;
 pub use macros::{HOST_MACROS, MACROS};
 use more::{
     Asked, CUB_DEVICE, LIBCU, STD_ATOMIC, STD_CHRONO, STD_MEMORY, STD_RANDOM, STD_STREAMS, THRUST, TORCH_AUTOGRAD,
-    TORCH_FUNCTIONAL, TORCH_STREAMS,
+    TORCH_FUNCTIONAL, TORCH_IVALUE, TORCH_STREAMS,
 };
 
 /// A text that is read before the user's.
@@ -501,7 +501,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 41] {
+pub fn all() -> [&'static Part; 42] {
     // What most texts ask for comes first: a text is read after all that stand before it.
     [
         &PIPELINE,
@@ -538,6 +538,7 @@ pub fn all() -> [&'static Part; 41] {
         &STD_RANDOM,
         &STD_CHRONO,
         &TORCH_FUNCTIONAL,
+        &TORCH_IVALUE,
         &TORCH_AUTOGRAD,
         &TORCH_STREAMS,
         &CUB_DEVICE,
@@ -588,8 +589,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch_library = registers.then_some(&TORCH_LIBRARY);
     let torch_checks = torch.filter(|_| TORCH_CHECKS_NAMES.iter().any(|n| mentions(n))).map(|_| &TORCH_CHECKS);
     let torch_functional = torch.filter(|_| more.functional).map(|_| &TORCH_FUNCTIONAL);
-    // Gaudi's sources have an `IValue` of their own.
-    let torch_autograd = torch.filter(|_| more.autograd && gaudi.is_none()).map(|_| &TORCH_AUTOGRAD);
+    let torch_ivalue = torch.filter(|_| more.autograd || gaudi.is_some()).map(|_| &TORCH_IVALUE);
+    let torch_autograd = torch.filter(|_| more.autograd).map(|_| &TORCH_AUTOGRAD);
     let torch_streams = torch.filter(|_| more.torch_streams).map(|_| &TORCH_STREAMS);
     let torch_nn =
         torch.filter(|_| more.functional || TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
@@ -668,6 +669,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         more.random.then_some(&STD_RANDOM),
         more.chrono.then_some(&STD_CHRONO),
         torch_functional,
+        torch_ivalue,
         torch_autograd,
         torch_streams,
         more.cub_device.then_some(&CUB_DEVICE),

@@ -46,6 +46,8 @@ pub static TORCH_FUNCTIONAL: Part = Part {
     ),
     mark: "",
 };
+/// `c10::IValue`.
+pub static TORCH_IVALUE: Part = Part { name: "<torch_ivalue>", text: include_str!("torch_ivalue.cuh"), mark: "" };
 /// `torch::autograd::Function`.
 pub static TORCH_AUTOGRAD: Part = Part { name: "<torch_autograd>", text: include_str!("torch_autograd.cuh"), mark: "" };
 /// Streams, events and guards by torch's names.
@@ -60,7 +62,7 @@ const RANDOM_NAMES: &str = "\
 const CHRONO_NAMES: &str = "chrono this_thread";
 const STREAM_NAMES: &str = "\
     cout cerr clog endl stringstream ostringstream istringstream ostream istream ios ios_base iostream setprecision setw setfill \
-    setbase boolalpha";
+    setbase boolalpha ostream_iterator";
 const ATOMIC_NAMES: &str = "\
     atomic atomic_flag atomic_int memory_order memory_order_relaxed memory_order_acquire memory_order_release memory_order_seq_cst \
     mutex recursive_mutex lock_guard unique_lock scoped_lock once_flag call_once";

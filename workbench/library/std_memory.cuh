@@ -177,7 +177,13 @@ public:
     shared_ptr(shared_ptr&& other) { swap(other); }
     template <typename U, typename = enable_if_t<__wb_points<U, T>::value>>
     shared_ptr(const shared_ptr<U>& other) : held_(other.get()), owners_(other.__wb_count()) { join(); }
-    template <typename U> explicit shared_ptr(const weak_ptr<U>& other);
+    template <typename U> explicit shared_ptr(const weak_ptr<U>& other) : held_(other.__wb_get()), owners_(other.__wb_count()) {
+        if (other.expired()) {
+            __wb_push_c_string("bad_weak_ptr");
+            __wb_raise(16, 1);
+        }
+        join();
+    }
     template <typename U, typename D, typename = enable_if_t<__wb_points<U, T>::value>> shared_ptr(const unique_ptr<U, D>& other) {
         if (other.get() != nullptr) shared_ptr(((unique_ptr<U, D>&)other).release(), other.get_deleter()).swap(*this);
     }
@@ -259,14 +265,6 @@ public:
         owners_ = owners;
     }
 };
-template <typename T> template <typename U>
-shared_ptr<T>::shared_ptr(const weak_ptr<U>& other) : held_(other.__wb_get()), owners_(other.__wb_count()) {
-    if (other.expired()) {
-        __wb_push_c_string("bad_weak_ptr");
-        __wb_raise(16, 1);
-    }
-    join();
-}
 
 template <typename T> struct __wb_shares {
     template <typename... A> static shared_ptr<T> make(A&&... args) {

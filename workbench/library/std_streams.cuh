@@ -198,6 +198,8 @@ public:
         } else if constexpr (is_same_v<U, bool>) {
             if (flags_ & boolalpha) padded(value ? "true" : "false", value ? 4 : 5, 0);
             else integer(value, false, true);
+        } else if constexpr (__wb_is_enum(value)) {
+            __wb_show((long long)value);
         } else if constexpr (is_integral_v<U>) {
             bool negative = is_signed_v<U> && value < (U)0;
             // Other bases show a negative number's own bits.
@@ -407,6 +409,23 @@ inline ostream& getline(ostream& s, string& line, char end = '\n') {
     }
     return s;
 }
+
+// Writes what it is given, each with a text after it.
+template <typename T, typename C = char> class ostream_iterator {
+    ostream* to_;
+    const char* after_;
+
+public:
+    ostream_iterator(ostream& to, const char* after = nullptr) : to_(&to), after_(after) {}
+    ostream_iterator& operator*() { return *this; }
+    ostream_iterator& operator++() { return *this; }
+    ostream_iterator& operator++(int) { return *this; }
+    ostream_iterator& operator=(const T& value) {
+        *to_ << value;
+        if (after_ != nullptr) *to_ << after_;
+        return *this;
+    }
+};
 
 class stringstream : public ostream {
     string own_;

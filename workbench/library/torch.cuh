@@ -600,14 +600,15 @@ public:
     R name params const { return at::name(*this, __VA_ARGS__); }
 #define __WB_MORE_BARE(name) \
     Tensor name() const { return at::name(*this); }
-#define __WB_PAIR std::tuple<Tensor, Tensor>
+#define __WB_MORE_PAIR(name, params, ...) \
+    std::tuple<Tensor, Tensor> name params const { return at::name(*this, __VA_ARGS__); }
     __WB_MORE_BARE(median) __WB_MORE_BARE(nanmedian) __WB_MORE_BARE(msort) __WB_MORE_BARE(nansum) __WB_MORE_BARE(sinc) __WB_MORE_BARE(sgn)
     __WB_MORE_BARE(signbit) __WB_MORE_BARE(argwhere) __WB_MORE_BARE(fliplr) __WB_MORE_BARE(flipud) __WB_MORE_BARE(bernoulli)
-    __WB_MORE(__WB_PAIR, median, (int64_t dim, bool keepdim = false), dim, keepdim)
-    __WB_MORE(__WB_PAIR, nanmedian, (int64_t dim, bool keepdim = false), dim, keepdim)
-    __WB_MORE(__WB_PAIR, kthvalue, (int64_t k, int64_t dim = -1, bool keepdim = false), k, dim, keepdim)
-    __WB_MORE(__WB_PAIR, cummax, (int64_t dim), dim)
-    __WB_MORE(__WB_PAIR, cummin, (int64_t dim), dim)
+    __WB_MORE_PAIR(median, (int64_t dim, bool keepdim = false), dim, keepdim)
+    __WB_MORE_PAIR(nanmedian, (int64_t dim, bool keepdim = false), dim, keepdim)
+    __WB_MORE_PAIR(kthvalue, (int64_t k, int64_t dim = -1, bool keepdim = false), k, dim, keepdim)
+    __WB_MORE_PAIR(cummax, (int64_t dim), dim)
+    __WB_MORE_PAIR(cummin, (int64_t dim), dim)
     __WB_MORE(Tensor, quantile, (const Tensor& q, std::optional<int64_t> dim = std::nullopt, bool keepdim = false, std::string interpolation = "linear"), q, dim, keepdim, interpolation)
     __WB_MORE(Tensor, quantile, (double q, std::optional<int64_t> dim = std::nullopt, bool keepdim = false, std::string interpolation = "linear"), q, dim, keepdim, interpolation)
     __WB_MORE(Tensor, histc, (int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0), bins, min, max)
@@ -643,7 +644,7 @@ public:
     __WB_MORE(Tensor, multinomial, (int64_t n, bool replacement = false), n, replacement)
 #undef __WB_MORE
 #undef __WB_MORE_BARE
-#undef __WB_PAIR
+#undef __WB_MORE_PAIR
     Tensor& nan_to_num_(std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) const {
         return copy_(at::nan_to_num(*this, nan, posinf, neginf));
     }

@@ -79,7 +79,15 @@ impl fmt::Display for Default {
                 None => write!(f, "{v:?}"),
             },
             Default::Bool(v) => f.write_str(if *v { "True" } else { "False" }),
-            Default::Str(v) => write!(f, "\"{}\"", v.replace('\\', "\\\\").replace('"', "\\\"")),
+            Default::Str(v) => write!(
+                f,
+                "\"{}\"",
+                v.replace('\\', "\\\\")
+                    .replace('"', "\\\"")
+                    .replace('\n', "\\n")
+                    .replace('\t', "\\t")
+                    .replace('\r', "\\r")
+            ),
             Default::None => f.write_str("None"),
             Default::Other(v) => f.write_str(v),
         }
@@ -392,7 +400,12 @@ impl Parser<'_> {
                 match c {
                     _ if escaped => {
                         escaped = false;
-                        value.push(c);
+                        value.push(match c {
+                            'n' => '\n',
+                            't' => '\t',
+                            'r' => '\r',
+                            c => c,
+                        });
                     }
                     '\\' => escaped = true,
                     c if c == quote => {

@@ -1,6 +1,6 @@
 // test error
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"l"(to), "l"(from));
+    asm volatile("cp.async.bulk.shared.global [%0], [%1], 16;\n" ::"l"(to), "l"(from));
 }
 __device__ void by(float* y) { copy_async(y, y); }
 __global__ void k(float* y) { by(y); }

@@ -119,7 +119,7 @@ const NAMESPACES: &[Advice] = advice! {
     "torch" exact, "torch in C++", "use another operation of torch's, or do it in Python around the call";
     "at" exact, "ATen in C++", "use another operation of torch's, or do it in Python around the call";
     "c10" exact, "c10 in C++", "use another operation of torch's, or do it in Python around the call";
-    "thrust" exact, "Thrust", "write the algorithm out as a kernel";
+    "thrust" exact, "Thrust's", "LANGUAGE.md lists what of Thrust there is; write the algorithm out as a kernel";
     "cuda" exact, "libcu++", "use the plain C++ form";
     "cutlass" exact, "CUTLASS", "write the product out as loops";
     "cute" exact, "CuTe", "write the product out as loops";

@@ -55,6 +55,9 @@ impl<'a> Lowerer<'a> {
         if let Some(call) = self.memory_function(&name, &args, span) {
             return call;
         }
+        if let Some(life) = self.life(&name, &args, span) {
+            return life;
+        }
         let args: Vec<Typed> = args.into_iter().map(|a| self.as_builtin(a)).collect();
         let std_form = match (in_std, name.as_str()) {
             (true, "min") => Some("std::min"),

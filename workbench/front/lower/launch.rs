@@ -6,7 +6,7 @@ use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Expr, ExprKind};
-use crate::front::types::{Num, Ty};
+use crate::front::types::{self, Num, Ty};
 use crate::ir::service::Kind;
 use crate::ir::{Scalar, Service, Stmt, Value};
 use crate::source::Span;
@@ -224,15 +224,13 @@ impl<'a> Lowerer<'a> {
         if !self.in_library(span) {
             return None;
         }
-        if let "construct" | "destroy" = name {
-            return Some(self.life(args, span));
-        }
         if name == "launch_kernel" {
             return Some(self.launch_kernel(args, span));
         }
         // What a type is: the argument says which, and is not evaluated.
         let known = match (name, args) {
             ("is_class", [of]) => Some(of.ty.is_struct()),
+            ("is_enum", [of]) => Some(matches!(of.ty.kind, types::Kind::Enum(_))),
             ("is_derived", [of, base]) => Some(base.ty.as_struct().is_some_and(|b| of.ty.base_offset(b).is_some())),
             ("is_made_of", [made, of]) => Some(self.is_made_of(&made.ty.clone(), of)),
             _ => None,
@@ -300,19 +298,22 @@ impl<'a> Lowerer<'a> {
             || self.quietly(|this| this.user_conversion(&arg, to, true)).0.is_some()
     }
 
-    /// `__wb_construct(place, value)`, `__wb_destroy(place)`
-    fn life(&mut self, args: &[Typed], span: Span) -> Typed {
-        let [place, value @ ..] = args else { return Typed::error(span) };
+    /// `__wb_construct(place, value)`, `__wb_destroy(place)`, which only the library may write.
+    pub(super) fn life(&mut self, name: &str, args: &[Typed], span: Span) -> Option<Typed> {
+        if !matches!(name, "__wb_construct" | "__wb_destroy") || !self.in_library(span) {
+            return None;
+        }
+        let [place, value @ ..] = args else { return Some(Typed::error(span)) };
         let place = self.operand(place.clone());
-        let Some(ty) = place.ty.pointee().map(Ty::unqualified) else { return Typed::error(span) };
+        let Some(ty) = place.ty.pointee().map(Ty::unqualified) else { return Some(Typed::error(span)) };
         if !self.complete_type(&ty, span) {
-            return Typed::error(span);
+            return Some(Typed::error(span));
         }
         let value = value.first().map(|v| self.implicit(v.clone(), &ty, Use::Assign));
         if value.as_ref().is_some_and(Typed::is_error) {
-            return Typed::error(span);
+            return Some(Typed::error(span));
         }
-        Typed::value(Ty::void(), span, Node::Life(Box::new((place, value))))
+        Some(Typed::value(Ty::void(), span, Node::Life(Box::new((place, value)))))
     }
 
     pub(super) fn emit_life(&mut self, place: &Typed, value: Option<&Typed>, span: Span) {

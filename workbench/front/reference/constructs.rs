@@ -88,6 +88,9 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "host functions with tensors: launches, `TORCH_CHECK`, `AT_DISPATCH_*`, `PYBIND11_MODULE`", "#include <torch/extension.h>\n__global__ void k(float* y) { y[0] = 1; } torch::Tensor run(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<float>()); return x; } PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"run\", &run); }";
             "what is not supported and no kernel needs: left out, with a warning", "__device__ void async(void* p) { asm volatile(\"cp.async.wait_all;\"); } __global__ void k(float* y) { y[0] = 1; }";
             "host functions of numbers", "__host__ __device__ double half_of(double x) { return x / 2; } __global__ void k(double* y) { y[0] = half_of(3); }";
+            "Thrust: vectors, iterators, algorithms", "#include <thrust/sort.h>\n#include <thrust/execution_policy.h>\ntorch::Tensor f(torch::Tensor x) { thrust::sort(thrust::device, x.data_ptr<float>(), x.data_ptr<float>() + x.numel()); return x; }";
+            "CUB for the whole device", "#include <cub/cub.cuh>\nvoid f(torch::Tensor x, torch::Tensor y) { size_t n = 0; cub::DeviceReduce::Sum(nullptr, n, x.data_ptr<float>(), y.data_ptr<float>(), x.numel()); void* t; cudaMalloc(&t, n); cub::DeviceReduce::Sum(t, n, x.data_ptr<float>(), y.data_ptr<float>(), x.numel()); }";
+            "libcu++: atomics, barriers and pipelines of namespace `cuda`", "#include <cuda/atomic>\n__global__ void k(int* n) { cuda::atomic_ref<int, cuda::thread_scope_device> all(*n); all.fetch_add(1, cuda::memory_order_relaxed); }";
         },
     ),
 ];
@@ -96,7 +99,6 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
 pub static OUTSIDE: &[Construct] = constructs! {
     "PTX of bulk copies, of memory barriers, of clusters, of matrices of warp groups", "__global__ void k(int* y) { asm volatile(\"cp.async.bulk.commit_group;\"); }";
     "textures and surfaces", "__global__ void k(cudaTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 0, 0); }";
-    "Thrust, and CUB for the whole device", "#include <thrust/reduce.h>\n__global__ void k(int* y) { y[0] = thrust::reduce(y, y + 4); }";
     "quasirandom generators of cuRAND", "#include <curand_kernel.h>\n__global__ void k(float* y) { curandStateSobol32_t s; }";
     "dynamic parallelism", "__global__ void a() {} __global__ void k() { a<<<1, 1>>>(); }";
     "`goto`", "__global__ void k(int* y) { goto end; end: y[0] = 1; }";

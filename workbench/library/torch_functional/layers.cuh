@@ -57,7 +57,7 @@ template <size_t D> inline Tensor __wb_padded(const Tensor& input, const Tensor&
                               options.groups(), \
                               options.dilation()); \
     }
-__WB_CONVOLUTION(1, conv_transpose1d) __WB_CONVOLUTION(2, conv_transpose2d) __WB_CONVOLUTION(3, __wb_conv_transpose3d)
+__WB_CONVOLUTION(1, conv_transpose1d) __WB_CONVOLUTION(2, conv_transpose2d) __WB_CONVOLUTION(3, conv_transpose3d)
 #undef __WB_CONVOLUTION
 
 // Normalisation.

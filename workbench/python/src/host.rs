@@ -40,6 +40,8 @@ pub struct Given<'py> {
     keeps: bool,
     /// How many containers deep it is.
     depth: u32,
+    /// What cannot be lent as it lies is copied: for arguments that nobody writes.
+    pub copies: bool,
     /// What has a shape and a dtype is a tensor that holds nothing, and tensors come out as a `Spec`.
     shapes_only: bool,
 }
@@ -181,6 +183,17 @@ impl<'py> Given<'py> {
         };
         let size = dtype.size() as isize;
         let fits = view.is_aligned() && view.strides().iter().all(|s| s % size == 0 && *s >= 0);
+        if !fits && self.copies {
+            let copy = py.import("numpy")?.call_method1("array", (view.object(),))?;
+            let Some(view) = View::of(&copy) else {
+                return Err(argument(py, format!("{at} could not be copied")));
+            };
+            return self.array(&view, object, at).map(Value::sealed);
+        }
+        if !fits && !view.is_aligned() {
+            let message = format!("{at} got an array whose elements are not aligned; try np.array({at})");
+            return Err(argument(py, message));
+        }
         if !fits {
             // torch knows no negative strides either, and says so; a copy is what its users are told to make.
             let message = format!("{at} got an array with negative or odd strides; try np.ascontiguousarray({at})");

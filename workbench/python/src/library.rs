@@ -323,7 +323,9 @@ impl LibraryOp {
         let mut values = Vec::with_capacity(args.len());
         let first = schemas().next();
         for (i, object) in args.iter().enumerate() {
-            let named = first.and_then(|s| s.args.get(i)).map(|a| a.name.clone());
+            let arg = first.and_then(|s| s.args.get(i));
+            let named = arg.map(|a| a.name.clone());
+            given.copies = arg.is_some_and(|a| !a.mutated);
             values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
         }
         let (mut named, mut prefer_cuda) = (Vec::new(), false);
@@ -342,6 +344,7 @@ impl LibraryOp {
                 };
                 continue;
             }
+            given.copies = schemas().flat_map(|s| &s.args).any(|a| a.name == name && !a.mutated);
             let value = given.value(&object, &name)?;
             named.push((name, value));
         }
