@@ -180,8 +180,47 @@ def test_tiles_go_to_lanes_and_back(count, transposed, way):
     np.testing.assert_array_equal(memory[order, :8].reshape(tiles.shape), tiles)
 
 
-@pytest.mark.parametrize("size", [4, 8, 16])
-@pytest.mark.parametrize("mode", ["ca", "cg"])
+def test_the_count_before_the_shape_and_alignment_of_dynamic_memory():
+    """As CUTLASS writes it; and a swizzle of addresses that counts on memory beginning at a multiple of 1024."""
+    text = """extern __shared__ __align__(1024) unsigned char memory[];
+__global__ void k(const unsigned* x, unsigned* y, unsigned* rest) {
+    __shared__ float odd[3];
+    odd[threadIdx.x % 3] = 0;
+    unsigned base = (unsigned)__cvta_generic_to_shared(memory);
+    for (int i = threadIdx.x; i < 256; i += 32) ((unsigned*)memory)[i] = x[i];
+    __syncwarp();
+    unsigned at = base + threadIdx.x % 8 * 128, w;
+    at ^= (at & 0x380) >> 3;
+    asm volatile("ldmatrix.sync.aligned.x1.m8n8.shared.b16 {%0}, [%1];" : "=r"(w) : "r"(at));
+    y[threadIdx.x] = w;
+    rest[threadIdx.x] = base % 1024;
+}"""
+    x, y, rest = RNG.integers(0, 2**32, 256, np.uint32), np.zeros(32, np.uint32), np.ones(32, np.uint32)
+    wb.compile(text).k[1, 32, 1024](x, y, rest)
+    row = GROUP * 128
+    row = row ^ (row & 0x380) >> 3
+    np.testing.assert_array_equal(y, x[row // 4 + THREAD])
+    assert (rest == 0).all()
+
+
+def test_conversion_to_tf32():
+    text = """__global__ void k(const float* x, unsigned* y) {
+    unsigned w;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(w) : "f"(x[threadIdx.x]));
+    y[threadIdx.x] = w;
+}"""
+    x = np.concatenate([[1.0, 1 + 2.0**-11, -1 - 2.0**-11, 1 + 2.0**-12, np.inf, -np.inf, 3e38, 0.0], RNG.standard_normal(24)]).astype(np.float32)
+    y = np.zeros(32, np.uint32)
+    wb.compile(text).k[1, 32](x, y)
+    # Nearest multiples of a step of the 10-bit significand, halves away from zero.
+    finite = np.isfinite(x)
+    mantissa, exponent = np.frexp(np.where(finite, x, 1).astype(np.float64))
+    scaled = mantissa * 2**11
+    want = np.where(finite, np.sign(scaled) * np.floor(np.abs(scaled) + 0.5) * 2.0 ** (exponent - 11), x).astype(np.float32)
+    np.testing.assert_array_equal(y.view(np.float32), want)
+
+
+@pytest.mark.parametrize("size, mode", [(4, "ca"), (8, "ca"), (16, "ca"), (16, "cg")])
 def test_asynchronous_copies(size, mode):
     n = 37
     given = RNG.integers(0, 256, (n, size), np.uint8)
@@ -257,6 +296,8 @@ def test_atomics_and_stores_of_shared_memory():
         ('asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(a + 512), "l"(x));', "out-of-bounds write"),
         ('asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(a), "l"(x + 128));', "out-of-bounds read"),
         ('asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(a + 4), "l"(x));', "misaligned"),
+        ('asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" :: "r"(a), "l"(x), "r"(9));', "trap"),
+        ('asm volatile("cp.async.cg.shared.global [%0], [%1], %2;" :: "r"(a), "l"(x), "n"(8));', "trap"),
         ('asm volatile("st.shared.f32 [%0], %1;" :: "r"(a - 4), "f"(1.f));', "in no live allocation"),
         ('asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(12));', "in no live allocation"),
         ('asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(w) : "r"(a + 496 + 16 * threadIdx.x));', "out-of-bounds read"),

@@ -1,7 +1,6 @@
 """Thrust from host code, against NumPy: equal for integers, and for floats within bounds that are said where they are used."""
 
 import functools
-import pathlib
 
 import numpy as np
 import pytest

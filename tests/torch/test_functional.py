@@ -1,6 +1,5 @@
 """`torch::nn::functional` in host code: what torch's own functions give, called from the same text built by torch's compiler."""
 
-import os
 
 import numpy as np
 import pytest

@@ -831,7 +831,17 @@ inline Tensor where(const Tensor& cond, const Scalar& a, const Scalar& b) { retu
 inline std::vector<Tensor> meshgrid(TensorList tensors, std::string indexing = "ij") {
     return __wb::op<std::vector<Tensor>>("meshgrid", tensors, indexing);
 }
-inline Tensor cdist(const Tensor& a, const Tensor& b, double p = 2) { return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1); }
+inline Tensor cdist(const Tensor& a, const Tensor& b, double p = 2) {
+    if (a.dim() < 2 || b.dim() < 2) {
+        __wb_push_c_string("cdist only supports at least 2D tensors");
+        __wb_raise(0, 1);
+    }
+    if (a.size(-1) != b.size(-1)) {
+        __wb_push_c_string("X1 and X2 must have the same number of columns.");
+        __wb_raise(0, 1);
+    }
+    return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1);
+}
 inline Tensor binary_cross_entropy_with_logits(
     const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
     const std::optional<Tensor>& pos_weight = std::nullopt, int64_t reduction = 1) {

@@ -396,8 +396,12 @@ inline Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, con
     return __wb_reduced(loss, reduction);
 }
 inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8) {
-    Tensor a = x1.norm(2, dim, true).clamp_min(eps), b = x2.norm(2, dim, true).clamp_min(eps);
-    return ((x1 / a) * (x2 / b)).sum(dim);
+    // Of the shape that both broadcast to, which a sum of both has.
+    IntArrayRef shape = (x1 + x2).sizes();
+    std::vector<int64_t> common = shape.vec();
+    Tensor left = x1.expand(common), right = x2.expand(common);
+    Tensor a = left.norm(2, dim, true).clamp_min(eps), b = right.norm(2, dim, true).clamp_min(eps);
+    return ((left / a) * (right / b)).sum(dim);
 }
 inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-6, bool keepdim = false) {
     return (x1 - x2 + eps).norm(p, -1, keepdim);

@@ -100,13 +100,19 @@ pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
     let mut plan = SharedPlan::default();
     let variables = || module.shared.iter().enumerate().zip(&named).filter(|(_, named)| **named).map(|(m, _)| m);
     for (index, data) in variables().filter(|(_, data)| !data.dynamic) {
-        let at = plan.fixed.next_multiple_of(data.align.max(1));
+        // Tiles that are swizzled are declared with alignments up to a tile's rows.
+        let align = match data.size {
+            1024.. => SHARED_ALIGN as u32,
+            128.. => 128,
+            _ => data.align.max(1),
+        };
+        let at = plan.fixed.next_multiple_of(align);
         plan.placed.push(Placed { index, at, size: data.size, dynamic: false });
         plan.fixed = at.saturating_add(data.size);
     }
     for (index, _) in variables().filter(|(_, data)| data.dynamic) {
         if !plan.dynamic {
-            plan.fixed = plan.fixed.next_multiple_of(16);
+            plan.fixed = plan.fixed.next_multiple_of(SHARED_ALIGN as u32);
             plan.dynamic = true;
         }
         plan.placed.push(Placed { index, at: plan.fixed, size: 0, dynamic: true });
@@ -165,10 +171,15 @@ impl Kept {
     }
 }
 
+/// What the shared memory of a block begins at a multiple of, as on the devices: kernels that swizzle count on it.
+const SHARED_ALIGN: usize = 1024;
+
 /// The shared memory of the blocks a worker runs, one after the other.
 pub struct SharedMemory {
-    /// Kept for the addresses in `descs`, which start at a multiple of 16.
+    /// Kept for the addresses in `descs`.
     storage: Vec<u128>,
+    /// How many elements of it lie before the memory, which begins at a multiple of [`SHARED_ALIGN`].
+    skipped: usize,
     descs: Vec<BufferDesc>,
     bytes: usize,
 }
@@ -177,15 +188,18 @@ impl SharedMemory {
     /// Memory for a kernel's blocks with so many bytes of dynamic memory.
     pub fn new(count: usize, plan: &SharedPlan, dynamic: u32) -> Self {
         let bytes = if plan.placed.is_empty() { 0 } else { plan.fixed as usize + dynamic as usize };
-        let mut storage = vec![0u128; bytes.div_ceil(16)];
-        let base = storage.as_mut_ptr() as u64;
+        let spare = if bytes == 0 { 0 } else { SHARED_ALIGN / 16 };
+        let mut storage = vec![0u128; bytes.div_ceil(16) + spare];
+        let skipped = storage.as_ptr().addr().wrapping_neg() % SHARED_ALIGN / 16;
+        // SAFETY: within the storage, which has so much to spare.
+        let base = if spare == 0 { 0 } else { unsafe { storage.as_mut_ptr().add(skipped) as u64 } };
         let mut descs = vec![DANGLING_DESC; if plan.placed.is_empty() { 0 } else { count }];
         for placed in &plan.placed {
             let len = u64::from(if placed.dynamic { dynamic } else { placed.size });
             let meta = BufferDesc::meta(DescKind::Shared, placed.index as u32);
             descs[placed.index] = BufferDesc::new(base + u64::from(placed.at), len, true, meta);
         }
-        SharedMemory { storage, descs, bytes }
+        SharedMemory { storage, skipped, descs, bytes }
     }
 
     /// The descriptors, by the variables' index in the module; null where the kernel names none.
@@ -197,7 +211,7 @@ impl SharedMemory {
     pub fn poison(&mut self) {
         if self.bytes > 0 {
             // SAFETY: the storage is as long; generated code that uses it does not run now.
-            unsafe { fill(self.storage.as_mut_ptr().cast(), self.bytes as u64) };
+            unsafe { fill(self.storage.as_mut_ptr().add(self.skipped).cast(), self.bytes as u64) };
         }
     }
 }

@@ -141,7 +141,7 @@ impl<'a> Lowerer<'a> {
         }
         let pointer = self.operand(found);
         match pointer.ty.pointee().map(|p| p.kind.clone()) {
-            Some(crate::front::types::Kind::Function(ty)) if ty.ret.is_void() => {
+            Some(types::Kind::Function(ty)) if ty.ret.is_void() => {
                 let launcher = self.launcher(&ty, span);
                 Some(Launched::Pointer(pointer, launcher))
             }
@@ -154,7 +154,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn arguments_of_pointer(&mut self, pointer: &Typed, args: Vec<Typed>, span: Span) -> Option<Vec<Typed>> {
-        let crate::front::types::Kind::Function(ty) = &pointer.ty.pointee()?.kind else { return None };
+        let types::Kind::Function(ty) = &pointer.ty.pointee()?.kind else { return None };
         let ty = ty.clone();
         if !self.exactly("this kernel", ty.params.len(), args.len(), span) {
             return None;

@@ -57,7 +57,7 @@ impl Translator<'_> {
         let ftz = modifiers.iter().position(|m| *m == "ftz").map(|at| modifiers.remove(at)).is_some();
         let round = match modifiers[..] {
             [] => "",
-            [round @ ("rn" | "rni" | "rzi" | "rmi" | "rpi")] => round,
+            [round @ ("rn" | "rni" | "rzi" | "rmi" | "rpi" | "rna")] => round,
             _ => return Ok(None),
         };
         let whole = |round: &str, x: &str, f64: bool| {
@@ -76,6 +76,11 @@ impl Translator<'_> {
             ("f16", "f32", [_, a]) if round == "rn" => format!("__half_as_ushort(__half({}))", self.read(a, "float")?),
             ("bf16", "f32", [_, a]) if round == "rn" && !ftz => {
                 format!("__bfloat16_as_ushort(__nv_bfloat16({}))", self.read(a, "float")?)
+            }
+            // To the nearest of 10 bits, halves away from zero.
+            ("tf32", "f32", [_, a]) if round == "rna" && !ftz => {
+                let x = self.read(a, "unsigned")?;
+                format!("(({x} & 0x7f800000u) == 0x7f800000u ? {x} : ({x} + 0x1000u) & 0xffffe000u)")
             }
             ("f32", "f16", [_, a]) if round.is_empty() => {
                 format!("(float)__ushort_as_half({})", self.read(a, "unsigned short")?)

@@ -17,7 +17,7 @@ impl Translator<'_> {
             rest => {
                 let mut rest = rest.to_vec();
                 rest.retain(|part| !part.starts_with("L2::"));
-                if rest.len() != 3 || !rest.iter().all(|part| known(part)) {
+                if rest.len() != 3 || !rest.iter().all(known) {
                     return Ok(None);
                 }
             }
@@ -31,24 +31,41 @@ impl Translator<'_> {
             _ => return Ok(None),
         };
         let (to, from) = (self.address(to, true)?, self.address(from, false)?);
+        // Past the first cache go 16 bytes and nothing else.
+        let any = !parts.contains(&"cg");
+        let allowed = |size: &str| size == "16" || any && matches!(size, "4" | "8");
+        if size.starts_with(|c: char| c.is_ascii_digit()) && !allowed(size) {
+            return Ok(None);
+        }
         let (size, n) = (self.read(size, "unsigned")?, self.read(n, "unsigned")?);
         let _ = write!(
             self.out,
             "void* __wb_t = &{NAMESPACE}::at<char>({to}); const void* __wb_f = &{NAMESPACE}::at<char>({from}); \
              const unsigned __wb_n = {n}, __wb_s = {size}; \
-             if (__wb_s == 16) {NAMESPACE}::copy<uint4>(__wb_t, __wb_f, __wb_n); \
-             else if (__wb_s == 8) {NAMESPACE}::copy<uint2>(__wb_t, __wb_f, __wb_n); \
-             else {NAMESPACE}::copy<unsigned>(__wb_t, __wb_f, __wb_n); "
+             if (__wb_n > __wb_s) __trap(); \
+             else if (__wb_s == 16) {NAMESPACE}::copy<uint4>(__wb_t, __wb_f, __wb_n); \
+             else if (__wb_s == 8 && {any}) {NAMESPACE}::copy<uint2>(__wb_t, __wb_f, __wb_n); \
+             else if (__wb_s == 4 && {any}) {NAMESPACE}::copy<unsigned>(__wb_t, __wb_f, __wb_n); \
+             else __trap(); "
         );
         Ok(Some(()))
     }
 
     /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {a, b, c, d}, [p];`, and `stmatrix`, which has them the other way round.
     pub(super) fn tiles(&mut self, parts: &[&str], args: &[&str]) -> Result<Option<()>> {
-        let [_, "sync", "aligned", "m8n8", rest @ .., "b16"] = parts else { return Ok(None) };
-        let (count, transposed) = match rest {
-            [count, "shared" | "shared::cta"] => (*count, false),
-            [count, "trans", "shared" | "shared::cta"] | [count, "shared" | "shared::cta", "trans"] => (*count, true),
+        // The count may come before the shape.
+        let (["sync", "aligned", "m8n8", rest @ .., "b16"] | ["sync", "aligned", rest @ .., "b16"]) =
+            parts.get(1..).unwrap_or_default()
+        else {
+            return Ok(None);
+        };
+        let rest: Vec<&str> = rest.iter().copied().filter(|part| *part != "m8n8").collect();
+        if parts.iter().filter(|part| **part == "m8n8").count() != 1 {
+            return Ok(None);
+        }
+        let (count, transposed) = match rest[..] {
+            [count, "shared" | "shared::cta"] => (count, false),
+            [count, "trans", "shared" | "shared::cta"] | [count, "shared" | "shared::cta", "trans"] => (count, true),
             _ => return Ok(None),
         };
         let loads = parts[0] == "ldmatrix";
