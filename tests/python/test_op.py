@@ -604,6 +604,11 @@ def test_host_functions_take_arrays_as_they_lie():
 
 
 def test_strings_in_schemas_have_escapes():
-    op = wb.op(r'''escapes::said(str s="a\nb\t\"c\"\\") -> str''', "std::string said(std::string s) { return s; }")
-    assert op() == 'a\nb\t"c"\\'
-    assert op.schema == r'''escapes::said(str s="a\nb\t\"c\"\\") -> str'''
+    text = """at::Tensor said(std::string s) {
+    at::Tensor made = at::empty({(int64_t)s.size()}, at::kByte);
+    for (size_t i = 0; i < s.size(); ++i) made.data_ptr<uint8_t>()[i] = s[i];
+    return made;
+}"""
+    op = wb.op(r'''escapes::said(str s="a\nb\t\"c\"\\") -> Tensor''', text)
+    assert bytes(op()) == b'a\nb\t"c"\\'
+    assert op.schema == r'''escapes::said(str s="a\nb\t\"c\"\\") -> Tensor'''

@@ -432,9 +432,11 @@ inline unsigned long long stoull(const string& text, size_t* used = nullptr) {
 }
 template <typename T> string to_string(T value) {
     if constexpr (__wb_is_enum(value)) return to_string((long long)value);
-    __wb::Value<T>::put(value);
-    __wb_op("workbench::to_string", 1);
-    return __wb::Value<string>::get();
+    else {
+        __wb::Value<T>::put(value);
+        __wb_op("workbench::to_string", 1);
+        return __wb::Value<string>::get();
+    }
 }
 
 // Whether a `T` is made of a `U` that is none, nor an optional.

@@ -198,7 +198,7 @@ public:
         } else if constexpr (is_same_v<U, bool>) {
             if (flags_ & boolalpha) padded(value ? "true" : "false", value ? 4 : 5, 0);
             else integer(value, false, true);
-        } else if constexpr (__wb_is_enum(value)) {
+        } else if constexpr (__wb_is_enum(value) && __wb_is_made_of(*(long long*)nullptr, value)) {
             __wb_show((long long)value);
         } else if constexpr (is_integral_v<U>) {
             bool negative = is_signed_v<U> && value < (U)0;

@@ -397,8 +397,7 @@ inline Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, con
 }
 inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8) {
     // Of the shape that both broadcast to, which a sum of both has.
-    IntArrayRef shape = (x1 + x2).sizes();
-    std::vector<int64_t> common = shape.vec();
+    std::vector<int64_t> common = (x1 + x2).sizes().vec();
     Tensor left = x1.expand(common), right = x2.expand(common);
     Tensor a = left.norm(2, dim, true).clamp_min(eps), b = right.norm(2, dim, true).clamp_min(eps);
     return ((left / a) * (right / b)).sum(dim);
