@@ -612,3 +612,23 @@ def test_strings_in_schemas_have_escapes():
     op = wb.op(r'''escapes::said(str s="a\nb\t\"c\"\\") -> Tensor''', text)
     assert bytes(op()) == b'a\nb\t"c"\\'
     assert op.schema == r'''escapes::said(str s="a\nb\t\"c\"\\") -> Tensor'''
+
+
+def test_callables_are_held_to_their_shape_functions():
+    op = wb.op("disagrees::called(Tensor x) -> Tensor", lambda x: np.concatenate([x, x]), shape=wb.empty_like)
+    with pytest.raises(wb.ArgumentError, match=r"`disagrees::called` gave float64 \[6\], and its shape function said float64 \[3\]"):
+        op(np.ones(3))
+    op.register_fake(lambda x: wb.Spec((2 * x.shape[0],), x.dtype))
+    assert op(np.ones(3)).shape == (6,)
+
+
+def test_a_shape_function_that_is_interrupted_interrupts_the_call():
+    def shape(x):
+        raise KeyboardInterrupt
+
+    op = wb.op("disagrees::stopped(Tensor x) -> Tensor", "at::Tensor stopped(at::Tensor x) { return x * 2; }", shape=shape)
+    with pytest.raises(KeyboardInterrupt):
+        op(np.ones(3))
+    # And the next call is no worse for it.
+    op.register_fake(wb.empty_like)
+    np.testing.assert_array_equal(op(np.ones(3)), np.full(3, 2.0))

@@ -387,3 +387,24 @@ def test_a_pipelined_product_by_tensor_cores():
     wb.compile(GEMM).gemm[(n // 64, m // 64), 128](a, b, c, m, n, k)
     bound = (k + 1) * 2.0**-24 * (np.abs(bits(a)) @ np.abs(bits(b)))
     assert (np.abs(c - bits(a) @ bits(b)) <= bound).all()
+
+
+@pytest.mark.parametrize("align", [16, 128, 1024])
+@pytest.mark.parametrize("declared", ["__shared__ __align__({}) float s[40];", "__shared__ float s[40] __align__({});", "extern __shared__ alignas({}) float s[];"])
+def test_shared_memory_is_aligned_as_declared(align, declared):
+    text = f"""__global__ void k(unsigned* y) {{
+    __shared__ float a[5];
+    {declared.format(align)}
+    a[threadIdx.x % 5] = s[threadIdx.x] = 0;
+    y[threadIdx.x] = (unsigned)__cvta_generic_to_shared(s) % {align};
+}}"""
+    y = np.ones(32, np.uint32)
+    wb.compile(text).k[1, 32, 160](y)
+    assert (y == 0).all()
+
+
+@pytest.mark.parametrize("align", [3, 2048])
+def test_alignments_that_are_none(align):
+    with pytest.raises(wb.CompileError, match="an alignment is a power of two up to 1024") as raised:
+        wb.compile(f"__global__ void k(float* y) {{\n  __shared__ __align__({align}) float s[4]; y[0] = s[0];\n}}")
+    assert raised.value.diagnostics[0].line == 2

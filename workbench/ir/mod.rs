@@ -779,6 +779,9 @@ pub enum Space {
     Device,
 }
 
+/// What the shared memory of a block begins at a multiple of, as on the devices: kernels that swizzle count on it.
+pub const MAX_SHARED_ALIGN: u32 = 1024;
+
 /// A shared variable: one for each block that runs a kernel which names it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedData {
@@ -786,7 +789,7 @@ pub struct SharedData {
     pub name: String,
     /// Size in bytes; 0 for a dynamic one, which is as large as the launch says.
     pub size: u32,
-    /// Alignment in bytes, a power of two up to 16.
+    /// Alignment in bytes, a power of two up to [`MAX_SHARED_ALIGN`].
     pub align: u32,
     /// The scalar its elements are, when all are the same.
     pub elem: Option<Scalar>,

@@ -569,7 +569,7 @@ fn unshared(value: Value, others: &[Value]) -> Result<Value> {
 }
 
 /// `float32 [5, 3]`
-pub fn described(value: &Value) -> String {
+fn described(value: &Value) -> String {
     match value {
         Value::Tensor(t) => format!("{} {:?}", t.dtype(), t.shape()),
         Value::List(all) | Value::Tuple(all) => {

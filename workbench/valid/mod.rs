@@ -37,7 +37,7 @@
 //!     bits; the conversion cuts it to its length), `f64`, or pointer. Its result is an `i32`.
 //!
 //! Of threads together:
-//! 24. A shared variable is aligned to a power of two up to 16, and is a whole number of its elements; a dynamic one has no size.
+//! 24. A shared variable is aligned to a power of two up to 1024, and is a whole number of its elements; a dynamic one has no size.
 //! 25. An atomic works on numbers of 32 or 64 bits (`Cas` also 16; floats only in `Add` and `Exch`; `Inc`, `Dec` on `u32`), has a
 //!     comparison exactly when it is `Cas`, and binds a result of its operand's type.
 //! 26. A collective has the operands and the result that [`crate::ir::Collective`] gives. No host function holds one, or names
@@ -55,7 +55,7 @@ mod types;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::format::{self, ArgKind};
-use crate::ir::{FuncKind, Function, Module, Scalar};
+use crate::ir::{FuncKind, Function, MAX_SHARED_ALIGN, Module, Scalar};
 use crate::source::Span;
 
 pub use crate::ir::MAX_NESTING;
@@ -71,11 +71,18 @@ pub fn validate(module: &Module) -> Vec<Diagnostic> {
     let mut errors = Errors::default();
     for (i, global) in module.globals.iter().enumerate() {
         let what = format!("global g{i}");
-        check_memory(&mut errors, &what, global.bytes.len(), global.align, global.elem, Span::NONE);
+        check_memory(&mut errors, &what, global.bytes.len(), (global.align, 16), global.elem, Span::NONE);
     }
     for (i, shared) in module.shared.iter().enumerate() {
         let what = format!("shared variable m{i}");
-        check_memory(&mut errors, &what, shared.size as usize, shared.align, shared.elem, shared.span);
+        check_memory(
+            &mut errors,
+            &what,
+            shared.size as usize,
+            (shared.align, MAX_SHARED_ALIGN),
+            shared.elem,
+            shared.span,
+        );
         if shared.dynamic && shared.size != 0 {
             errors.push(shared.span, format!("{what} is dynamic and has a size"));
         }
@@ -107,7 +114,7 @@ fn check_function(errors: &mut Errors, module: &Module, formats: &[Option<Vec<Ar
     }
     for (i, slot) in func.slots.iter().enumerate() {
         let what = format!("slot s{i} of `{}`", func.name);
-        check_memory(errors, &what, slot.size as usize, slot.align, slot.elem, func.span);
+        check_memory(errors, &what, slot.size as usize, (slot.align, 16), slot.elem, func.span);
     }
     if func.kept.is_some() {
         if !func.kind.is_host() || !func.body.stmts.is_empty() {
@@ -125,8 +132,15 @@ fn check_function(errors: &mut Errors, module: &Module, formats: &[Option<Vec<Ar
     structure::Checker::new(errors, module, formats, func).run();
 }
 
-fn check_memory(errors: &mut Errors, what: &str, size: usize, align: u32, elem: Option<Scalar>, span: Span) {
-    if !align.is_power_of_two() || align > 16 {
+fn check_memory(
+    errors: &mut Errors,
+    what: &str,
+    size: usize,
+    (align, most): (u32, u32),
+    elem: Option<Scalar>,
+    span: Span,
+) {
+    if !align.is_power_of_two() || align > most {
         errors.push(span, format!("{what} is aligned to {align}"));
     }
     if let Some(elem) = elem.filter(|e| !size.is_multiple_of(e.size() as usize)) {

@@ -9,7 +9,7 @@ use super::faults::Named;
 use super::glue;
 use super::{Placed, SharedPlan};
 use crate::back::{Dim3, RawArg};
-use crate::ir::{FuncId, Module, Op, POISON, Space, Stmt};
+use crate::ir::{FuncId, MAX_SHARED_ALIGN, Module, Op, POISON, Space, Stmt};
 use crate::pass::reachable_from;
 
 /// Module data in memory of its own, 16-byte aligned, at addresses that are baked into code.
@@ -100,19 +100,14 @@ pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
     let mut plan = SharedPlan::default();
     let variables = || module.shared.iter().enumerate().zip(&named).filter(|(_, named)| **named).map(|(m, _)| m);
     for (index, data) in variables().filter(|(_, data)| !data.dynamic) {
-        // Tiles that are swizzled are declared with alignments up to a tile's rows.
-        let align = match data.size {
-            1024.. => SHARED_ALIGN as u32,
-            128.. => 128,
-            _ => data.align.max(1),
-        };
-        let at = plan.fixed.next_multiple_of(align);
+        let at = plan.fixed.next_multiple_of(data.align.max(1));
         plan.placed.push(Placed { index, at, size: data.size, dynamic: false });
         plan.fixed = at.saturating_add(data.size);
     }
     for (index, _) in variables().filter(|(_, data)| data.dynamic) {
         if !plan.dynamic {
-            plan.fixed = plan.fixed.next_multiple_of(SHARED_ALIGN as u32);
+            let asked = variables().filter(|(_, data)| data.dynamic).map(|(_, data)| data.align).max();
+            plan.fixed = plan.fixed.next_multiple_of(asked.unwrap_or(1).max(1));
             plan.dynamic = true;
         }
         plan.placed.push(Placed { index, at: plan.fixed, size: 0, dynamic: true });
@@ -171,8 +166,8 @@ impl Kept {
     }
 }
 
-/// What the shared memory of a block begins at a multiple of, as on the devices: kernels that swizzle count on it.
-const SHARED_ALIGN: usize = 1024;
+/// What the shared memory of a block begins at a multiple of.
+const SHARED_ALIGN: usize = MAX_SHARED_ALIGN as usize;
 
 /// The shared memory of the blocks a worker runs, one after the other.
 pub struct SharedMemory {

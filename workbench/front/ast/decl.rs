@@ -218,6 +218,8 @@ pub struct VarDecl {
     pub qualified: Option<Name>,
     /// `: n` of a bit-field.
     pub bits: Option<Box<Expr>>,
+    /// `alignas(n)`, `__align__(n)`, before the declaration or behind the name.
+    pub align: Option<Arc<Expr>>,
     /// `= expr`, `= {...}`, `(exprs)` or `{...}`.
     pub init: Option<Init>,
 }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::class_fields::MAX_ALIGN;
 use super::find::Found;
 use super::names::{Callable, Decl, ScopeId, ScopeKind, TArg};
 use super::template::{Instance, Partial, PartialDecl, TemplateKind};
@@ -375,7 +376,7 @@ impl<'a> Lowerer<'a> {
         for member in &decl.members {
             fine &= self.member_declaration(s, member, &mut fields, &mut methods);
         }
-        let align = self.asked_alignment(decl.align.as_deref());
+        let align = self.asked_alignment(decl.align.as_deref(), MAX_ALIGN);
         // Static members and aliases have seen what they need; fields get their places now.
         match Layout::new(bases, fields, s.is_union, align) {
             Some(layout) if layout.parts > MAX_PARTS => {

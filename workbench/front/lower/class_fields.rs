@@ -9,6 +9,9 @@ use crate::front::ast::{BaseType, Declaration, Expr, FunctionDecl, Member, Membe
 use crate::front::types::{Field, Layout, StructTy, Ty};
 use std::rc::Rc;
 
+/// Most alignment of a class.
+pub(super) const MAX_ALIGN: u32 = 256;
+
 impl<'a> Lowerer<'a> {
     pub(super) fn bases(&mut self, s: &Rc<StructTy>, decl: &'a StructDecl, fine: &mut bool) -> Vec<Ty> {
         let mut bases = Vec::new();
@@ -44,13 +47,13 @@ impl<'a> Lowerer<'a> {
     }
 
     /// `alignas(n)`, `__align__(n)`: 1 where there is none.
-    pub(super) fn asked_alignment(&mut self, align: Option<&'a Expr>) -> u32 {
+    pub(super) fn asked_alignment(&mut self, align: Option<&'a Expr>, most: u32) -> u32 {
         let Some(e) = align else { return 1 };
         let Some(n) = self.constant_integer(e, "an alignment") else { return 1 };
         match u32::try_from(n) {
-            Ok(n) if n.is_power_of_two() && n <= 256 => n,
+            Ok(n) if n.is_power_of_two() && n <= most => n,
             _ => {
-                let message = format!("an alignment is a power of two up to 256, not {n}");
+                let message = format!("an alignment is a power of two up to {most}, not {n}");
                 self.report(Diagnostic::error(Code::TypeMismatch, e.span, message));
                 1
             }
@@ -163,7 +166,7 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn fields(&mut self, s: &Rc<StructTy>, decl: &'a Declaration, fields: &mut Vec<Field>) -> bool {
         let mut fine = true;
-        let align = self.asked_alignment(decl.align.as_deref());
+        let align = self.asked_alignment(decl.align.as_deref(), MAX_ALIGN);
         for var in &decl.vars {
             if var.bits.is_some() {
                 let message = format!("bit-fields are not supported: `{}`", self.text(&var.name));

@@ -4,7 +4,7 @@ use super::{Lowerer, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Specifiers, VarDecl};
 use crate::front::types::Ty;
-use crate::ir::{Shared, SharedData};
+use crate::ir::{MAX_SHARED_ALIGN, Shared, SharedData};
 
 /// Most bytes of static shared memory of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 pub(super) const MAX_STATIC: u32 = 48 * 1024;
@@ -73,15 +73,11 @@ impl<'a> Lowerer<'a> {
             self.report(diag);
             return None;
         }
-        let data = SharedData {
-            name,
-            size,
-            // Dynamic memory starts where any type may.
-            align: if open { 16 } else { ty.variable_align() },
-            elem: ty.uniform(),
-            dynamic: open,
-            span,
-        };
+        let asked = self.asked_alignment(var.align.as_deref(), MAX_SHARED_ALIGN);
+        // Dynamic memory starts where any type may.
+        let own = if open { 16 } else { ty.variable_align() };
+        let data =
+            SharedData { name, size, align: own.max(ty.align()).max(asked), elem: ty.uniform(), dynamic: open, span };
         self.module.shared.push(data);
         Some((ty, Shared::new(self.module.shared.len() - 1)))
     }

@@ -289,16 +289,17 @@ impl Parser<'_> {
             self.names.declare_entry(name.name, entry);
         }
         self.skip_attributes();
-        // Where GCC takes the attribute that the macro stands for; variables have their alignment anyhow.
+        let mut align = specs.align.clone();
+        // Where GCC takes the attribute that the macro stands for.
         while self.at_word(K::Align) {
-            self.alignment()?;
+            align = Some(self.alignment()?);
             self.skip_attributes();
         }
         let ty = specs.with(declarator.layers, declarator.ty_end);
         let qualifiers = name.qualifiers().to_vec();
         let init = self.within(&qualifiers, name.global, Self::variable_init)?;
         let qualified = if simple.is_some() { None } else { Some(name.clone()) };
-        Ok(VarDecl { ty, name: name.last(), qualified, bits: None, init })
+        Ok(VarDecl { ty, name: name.last(), qualified, bits: None, align, init })
     }
 
     /// What follows the name of a variable.

@@ -465,7 +465,7 @@ impl Parser<'_> {
                     let span = self.peek().span;
                     let ty = specs.with(Vec::new(), Span::NONE);
                     let name = Ident { name: self.interner.intern(""), span };
-                    VarDecl { ty, name, qualified: None, bits: None, init: None }
+                    VarDecl { ty, name, qualified: None, bits: None, align: None, init: None }
                 }
             };
             if self.eat(T::Colon) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::{PyAttributeError, PyNotImplementedError};
+use pyo3::exceptions::{PyAttributeError, PyException, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::ops::gaudi::{self, Role};
@@ -66,7 +66,7 @@ pub fn set_shape_rule(name: String, rule: Option<Py<PyAny>>, who: String) {
         let wanted = match found {
             Some(wanted) => wanted,
             None => {
-                let made = gil::attach(|py| said(py, rule.bind(py), given));
+                let made = gil::attach(|py| said(py, rule.bind(py), given).map_err(|e| errors::from_py(py, e)))?;
                 let mut known = known();
                 if known.len() >= MOST_SHAPES {
                     known.clear();
@@ -95,12 +95,15 @@ type Wanted = Option<Arc<Vec<(String, Vec<i64>)>>>;
 /// For how many shapes of arguments a rule's word is kept.
 const MOST_SHAPES: usize = 256;
 
-fn said(py: Python<'_>, rule: &Bound<'_, PyAny>, given: &[Value]) -> Wanted {
+fn said(py: Python<'_>, rule: &Bound<'_, PyAny>, given: &[Value]) -> PyResult<Wanted> {
     let shapes = Given::shapes();
-    let specs = given.iter().map(|one| shapes.object(py, one)).collect::<PyResult<Vec<_>>>().ok()?;
-    // A rule that fails here is for torch alone, as one of sizes that depend on data.
-    let made = rule.call1(PyTuple::new(py, specs).ok()?).ok()?;
-    made.extract::<Option<Vec<(String, Vec<i64>)>>>().ok()?.map(Arc::new)
+    let specs = given.iter().map(|one| shapes.object(py, one)).collect::<PyResult<Vec<_>>>()?;
+    match rule.call1(PyTuple::new(py, specs)?) {
+        Ok(made) => Ok(made.extract::<Option<Vec<(String, Vec<i64>)>>>()?.map(Arc::new)),
+        // A rule that fails here is for torch alone, as one of sizes that depend on data. A wish to stop is none of its failures.
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn hash_spec(value: &Value, hasher: &mut DefaultHasher) {

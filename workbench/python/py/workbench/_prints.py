@@ -27,7 +27,10 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), typ
 
 def print_of(value: Any) -> str:
     """The same for what does the same; another one where that is not certain."""
-    return _print(value, set())
+    try:
+        return _print(value, {})
+    except RecursionError:
+        return _new(value)
 
 
 def _new(what: Any) -> str:
@@ -51,12 +54,16 @@ def _is_of_installed(value: Any) -> bool:
     return found is value
 
 
-def _print(value: Any, seen: set[int]) -> str:
+# What has been met, by its identity: its number, and itself, so that nothing else gets the identity meanwhile.
+_Seen = dict[int, tuple[int, Any]]
+
+
+def _print(value: Any, seen: _Seen) -> str:
     if isinstance(value, _PLAIN) or isinstance(value, (np.generic, np.dtype)):
         return f"{type(value).__name__} {value!r}"
     if id(value) in seen:
-        return "again"
-    seen = seen | {id(value)}
+        return f"again {seen[id(value)][0]}"
+    seen[id(value)] = (len(seen), value)
     if isinstance(value, types.CodeType):
         constants = [_print(constant, seen) for constant in value.co_consts]
         return repr((value.co_code, constants, value.co_names, value.co_varnames, value.co_freevars, value.co_flags))
@@ -67,9 +74,7 @@ def _print(value: Any, seen: set[int]) -> str:
     if isinstance(value, functools.partial):
         return f"partial {_print(value.func, seen)} {_print(value.args, seen)} {_print(value.keywords, seen)}"
     if isinstance(value, types.ModuleType):
-        path = Path(getattr(value, "__file__", None) or "")
-        changed = 0 if _is_installed(value.__name__) or not path.is_file() else path.stat().st_mtime_ns
-        return f"module {value.__name__} {changed}"
+        return f"module {value.__name__}" if _is_installed(value.__name__) else _new(value)
     if isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
         owner = getattr(value, "__self__", None)
         bound = "" if owner is None or isinstance(owner, types.ModuleType) else _print(owner, seen)
@@ -87,16 +92,27 @@ def _print(value: Any, seen: set[int]) -> str:
         return repr(value)
     from .operators import handles
 
-    if value is handles.get(getattr(value, "name", None)):
+    name = getattr(value, "name", None)
+    if isinstance(name, str) and value is handles.get(name):
         # A handle is a name; what it means is told of by itself.
-        return f"operator {value.name}"
-    # An object of a class in Python is what its class and its attributes are.
-    if type(value).__setattr__ is object.__setattr__ and hasattr(value, "__dict__") and not isinstance(value, (dict, list, tuple, set)):
-        return f"object {_class(type(value), seen)} {_print(vars(value), seen)}"
+        return f"operator {name}"
+    if _is_plain(type(value)) and hasattr(value, "__dict__"):
+        return f"object {_print(type(value), seen)} {_print(vars(value), seen)}"
     return _new(value)
 
 
-def _function(value: types.FunctionType, seen: set[int]) -> str:
+def _is_plain(kind: type) -> bool:
+    """Whether objects of a class are what their class and their attributes are: no memory of an extension's behind them, no slots."""
+    usual = ("__setattr__", "__getattribute__", "__reduce__", "__reduce_ex__")
+    # Room for attributes and weak references, and nothing else.
+    return (
+        kind.__basicsize__ <= object.__basicsize__ + 2 * tuple.__itemsize__
+        and all(getattr(kind, name) is getattr(object, name) for name in usual)
+        and not any("__slots__" in vars(base) for base in kind.__mro__)
+    )
+
+
+def _function(value: types.FunctionType, seen: _Seen) -> str:
     if _is_of_installed(value) and not value.__closure__:
         return f"function {value.__module__} {value.__qualname__}"
     named = {name: value.__globals__[name] for name in sorted(_names(value.__code__)) if name in value.__globals__}
@@ -119,9 +135,9 @@ def _names(code: types.CodeType) -> set[str]:
     return found
 
 
-def _class(value: type, seen: set[int]) -> str:
+def _class(value: type, seen: _Seen) -> str:
     if _is_of_installed(value):
         return f"class {value.__module__} {value.__qualname__}"
     own = {name: one for name, one in vars(value).items() if name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__")}
     members = [(name, _print(getattr(one, "__func__", getattr(one, "fget", one)), seen)) for name, one in own.items()]
-    return f"class {value.__qualname__} {[_class(base, seen) for base in value.__bases__]} {members}"
+    return f"class {value.__qualname__} {[_print(base, seen) for base in value.__bases__]} {members}"

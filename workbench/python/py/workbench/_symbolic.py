@@ -20,7 +20,7 @@ from .operators import Spec, spec_in_memory
 __all__ = ["symbolic"]
 
 Formula = Callable[[Sequence[Any]], Any]
-#: What is added to each size in turn, and what it is multiplied by where it cannot be just any number.
+#: How many sizes are tried, those at hand among them.
 _RUNS = 5
 
 
@@ -114,15 +114,15 @@ def _found(handle: Any, inputs: Sequence[Any], make: Any, sizes: Sequence[Any]) 
             return None
         # A size that depends on data has none.
         hints.append(node.hint if node.has_hint() else 8)
-    for way in ("more", "times"):
+    numbers = random.Random(17)
+    # Sizes a little larger, and multiples where they cannot be just any number.
+    for larger in (lambda hint: hint + numbers.randint(1, 30), lambda hint: hint * numbers.randint(2, 11)):
         runs = []
-        numbers = random.Random(17)
         for run in range(_RUNS):
-            values = [hint if run == 0 else hint + numbers.randint(1, 30) if way == "more" else hint * numbers.randint(2, 11) for hint in hints]
-            ranges = [node.shape_env.var_to_range.get(symbol) for symbol, node in zip(symbols, map(expressions.get, map(str, symbols))) if node]
-            if any(bound is not None and bound.upper < value for bound, value in zip(ranges, values)):
+            at = {symbol: hint if run == 0 else larger(hint) for symbol, hint in zip(symbols, hints)}
+            bounds = {symbol: expressions[str(symbol)].shape_env.var_to_range.get(symbol) for symbol in symbols}
+            if any(bound is not None and bound.upper < at[symbol] for symbol, bound in bounds.items()):
                 continue
-            at = dict(zip(symbols, values))
             concrete = [int(size.node.expr.subs(at)) if isinstance(_name(size), str) else int(size) for size in sizes]
             try:
                 runs.append((concrete, handle._derived(*_filled(inputs, iter(concrete)))))

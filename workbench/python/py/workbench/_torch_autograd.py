@@ -15,7 +15,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .autograd import checked_gradients, shapes_of
-from .errors import make_argument_error, named
+from .errors import add_place, make_argument_error
 
 __all__ = ["autograd_kernel"]
 
@@ -107,7 +107,7 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
                 ctx.needs_input_grad = (*nested, *(False,) * missing)
                 made = ctx._wb_backward(ctx, *grads)
             except Exception as error:
-                named(error, f"in the backward of `{handle.name}`")
+                add_place(error, f"in the backward of `{handle.name}`")
                 raise
             finally:
                 ctx.needs_input_grad = needs

@@ -354,7 +354,7 @@ def _python_kernel(handle: Any) -> Callable[..., Any]:
                         f"`{handle.name}` writes `{name}`, which its schema does not mark as Tensor(a!): {handle.schema}"
                     )
             given = _all_tensors(inputs)
-            several = handle._counted(result)
+            several = handle._checked(result, inputs)
             fixed = [_unshared(one, given) if source is None else one for one, source in zip(several, handle._results)]
             return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
 

@@ -6,7 +6,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .errors import make_argument_error, named
+from .errors import add_place, make_argument_error
 
 __all__ = ["Context", "Pullback"]
 
@@ -116,7 +116,7 @@ class Pullback:
         try:
             result = self._backward(self._ctx, *grads)
         except Exception as error:
-            named(error, f"in the backward of `{self._name}`")
+            add_place(error, f"in the backward of `{self._name}`")
             raise
         given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if len(given) == self._positional:

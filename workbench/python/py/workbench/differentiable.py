@@ -547,17 +547,40 @@ class PythonOp(LibraryOp):
             shares = isinstance(value, np.ndarray) and any(np.may_share_memory(value, array) for array in given)
             return value.copy(order="K") if shares else value
 
-        several = self._counted(result)
+        several = self._checked(result, inputs)
         fixed = [fresh(one) if source is None else inputs[source] for one, source in zip(several, self._results)]
         return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
 
-    def _counted(self, result: Any) -> tuple[Any, ...]:
-        """The results, as many as the schema says."""
+    def _checked(self, result: Any, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The results, as many as the schema says and of the shapes that the shape function says."""
         wanted = self._results
         several = () if result is None else tuple(result) if isinstance(result, tuple) else (result,)
         if len(several) != len(wanted):
             raise make_argument_error(f"`{self.name}` gave {len(several)} results; its schema says {len(wanted)}: {self.schema}")
+        came, said = specs_in(several), None if self._fake is None else self._said(inputs)
+        if came is not None and said is not None and came != said:
+            told = [", ".join(f"{dtype} {list(shape)}" for dtype, shape in specs) for specs in (came, said)]
+            raise make_argument_error(f"`{self.name}` gave {told[0]}, and its shape function said {told[1]}")
         return several
+
+    def _said(self, inputs: Sequence[Any]) -> Any:
+        """The dtypes and shapes that the shape function says; None where it cannot say without torch."""
+        from .operators import Spec
+
+        def spec(value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [spec(item) for item in value]
+            return Spec(tuple(value.shape), str(value.dtype).rpartition(".")[2]) if hasattr(value, "shape") else value
+
+        lent, count = [spec(value) for value in inputs], self._positional
+        try:
+            assert self._fake is not None
+            return specs_in(self._fake(*lent[:count], **dict(zip(self.params[count:], lent[count:]))))
+        except Exception:  # as of sizes that depend on data, which torch alone has words for
+            return None
+
+    def _hold(self) -> None:
+        """A callable's results are held against its fake where they come back."""
 
     def _lent(self, name: str, value: Any) -> Any:
         if name in self._writes:

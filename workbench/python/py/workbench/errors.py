@@ -363,11 +363,10 @@ def make_argument_error(message: str) -> BaseException:
     return _remember(ArgumentError(message))
 
 
-def named(error: Exception, where: str) -> Exception:
-    """An exception of somebody's function, with a note that says where it was called (from Python 3.11 on)."""
+def add_place(error: Exception, where: str) -> None:
+    """Notes with an exception of somebody's function where that was called; from Python 3.11 on."""
     if hasattr(error, "add_note"):
         error.add_note(where)
-    return error
 
 
 def make_device_unavailable(message: str) -> BaseException:
