@@ -302,7 +302,7 @@ fn function(choices: &mut dyn Iterator<Item = u32>, kind: FuncKind, params: &[Pa
 }
 
 fn run(module: &Module, n: i32, x: f32) -> (Option<FaultKind>, Vec<i64>) {
-    let code = Code::compile(module, None, Tier::Good).expect("within limits").expect("it has all bodies");
+    let code = Code::compile(module, None, Tier::Good, None).expect("within limits").expect("it has all bodies");
     let mut cells = vec![0i64; CELLS];
     let buffer = RawArg::Buffer { ptr: cells.as_mut_ptr().cast(), bytes: CELLS * 8, writable: true };
     let args = [buffer, RawArg::Scalar(n as i64 as u64), RawArg::Scalar(u64::from(x.to_bits()))];

@@ -23,6 +23,7 @@ pub use lower::nearest;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::ir::ahead::Ahead;
 use crate::ir::kept::Keeper;
 use crate::ir::{FuncKind, Module};
 use crate::library::Part;
@@ -47,19 +48,21 @@ pub const FUNCTIONS: &str = "functions";
 
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
-    compile_with(sources, name, text, options, None)
+    compile_with(sources, name, text, options, None, None)
 }
 
-/// As [`compile`]; functions of the library that `keeper` knows are not lowered: what was made is left without a body.
+/// As [`compile`]; functions of the library that `keeper` knows are not lowered: what was made is left without a body. `ahead` gets the kernels
+/// of a text that launches some while the rest is being lowered.
 pub fn compile_with(
     sources: &mut SourceMap,
     name: &str,
     text: &str,
     options: &Options,
     keeper: Option<Keeper>,
+    ahead: Option<&dyn Ahead>,
 ) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
-    if let Some(compiled) = stack::with(|| compile_here(sources, file, options, keeper)) {
+    if let Some(compiled) = stack::with(|| compile_here(sources, file, options, keeper, ahead)) {
         return compiled;
     }
     let span = Span { file, start: 0, end: 0 };
@@ -72,10 +75,11 @@ fn compile_here(
     file: FileId,
     options: &Options,
     keeper: Option<Keeper>,
+    ahead: Option<&dyn Ahead>,
 ) -> (Module, Vec<Diagnostic>) {
     let (mark, mut shelf) = (sources.mark(), Shelf::now());
     loop {
-        match compile_beside(&shelf, sources, file, options, keeper) {
+        match compile_beside(&shelf, sources, file, options, (keeper, ahead)) {
             Ok(compiled) => return compiled,
             // Names have other handles beside a longer shelf.
             Err(parts) => {
@@ -92,7 +96,7 @@ fn compile_beside(
     sources: &mut SourceMap,
     file: FileId,
     options: &Options,
-    keeper: Option<Keeper>,
+    (keeper, ahead): (Option<Keeper>, Option<&dyn Ahead>),
 ) -> Result<(Module, Vec<Diagnostic>), Vec<&'static Part>> {
     let mut diags = Vec::new();
     let mut interner = ast::Interner::beside(&shelf.interner);
@@ -139,17 +143,19 @@ fn compile_beside(
     let before = diags.len();
     let asked =
         options.instances.iter().map(|name| interner.intern(name.split('<').next().unwrap_or("").trim())).collect();
+    let ahead = ahead.filter(|_| tokens.iter().any(|token| token.kind == lexer::TokenKind::LaunchOpen));
     let mut spare = spare::Spare::of(file);
     let mut module;
     let mut round = 0;
     loop {
-        module =
-            lowered(sources, tokens.clone(), (&library, offers, python, gaudi), options, &mut interner, &mut diags);
+        let beside = Beside { library: &library, offers, python, gaudi, ahead };
+        module = lowered(sources, tokens.clone(), &beside, options, &mut interner, &mut diags);
         round += 1;
         let host: Vec<_> = module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
         if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &host, &interner) {
             break;
         }
+        ahead.inspect(|ahead| ahead.restart());
         diags.truncate(before);
     }
     diags.extend(spare.warnings());
@@ -180,12 +186,24 @@ fn names_objects(tokens: &[lexer::Token], interner: &mut ast::Interner) -> bool 
     })
 }
 
-/// Parses and lowers preprocessed tokens; with the library comes whether host functions without registrations are
-/// offered, whether the text may hold a module of Python's C interface, and whether it is of Gaudi's dialect, and TensorFlow's part of it.
+/// What a text is compiled with besides its tokens.
+struct Beside<'s> {
+    library: &'s Library<'s>,
+    /// Whether host functions without registrations are offered.
+    offers: bool,
+    /// Whether the text may hold a module of Python's C interface.
+    python: bool,
+    /// Whether it is of Gaudi's dialect, and TensorFlow's part of it.
+    gaudi: [bool; 2],
+    /// Who takes kernels while the rest is being lowered.
+    ahead: Option<&'s dyn Ahead>,
+}
+
+/// Parses and lowers preprocessed tokens.
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    (library, offers, python, gaudi): (&Library<'_>, bool, bool, [bool; 2]),
+    &Beside { library, offers, python, gaudi, ahead }: &Beside<'_>,
     options: &Options,
     interner: &mut ast::Interner,
     diags: &mut Vec<Diagnostic>,
@@ -223,5 +241,5 @@ fn lowered(
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
     let ours = ours.as_ref().map(|(file, unit)| (*file, unit));
-    lower::lower(library, &unit, ours, &wanted, sources, interner, diags)
+    lower::lower(library, &unit, ours, &wanted, (sources, ahead), interner, diags)
 }

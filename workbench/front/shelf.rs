@@ -424,7 +424,7 @@ mod tests {
             loop {
                 let mut sources = SourceMap::new();
                 let file = sources.add("a.cu", text);
-                match crate::front::compile_beside(&shelf, &mut sources, file, &Options::default(), None) {
+                match crate::front::compile_beside(&shelf, &mut sources, file, &Options::default(), (None, None)) {
                     Ok((module, diags)) => {
                         assert!(diags.is_empty(), "{diags:?}");
                         return (module.to_string(), shelf.books.len());

@@ -61,6 +61,7 @@
 //! statement: the exception is in flight then, until it is caught or goes on ([`Service::BeginCatch`], [`Service::Resume`]). Faults are no
 //! exceptions.
 
+pub mod ahead;
 pub mod collective;
 pub mod constants;
 pub mod elem;

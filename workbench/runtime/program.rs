@@ -160,10 +160,13 @@ impl Program {
         // Other tiers make all of their code themselves.
         let keeps = options.device == Device::Cpu && options.tier == Tier::Both;
         let keeper: Option<ir::kept::Keeper> = if keeps { Some(back::cpu::known) } else { None };
-        let (mut module, mut diags) = front::compile_with(&mut sources, name, text, &options.front, keeper);
+        // Of instances the variables are those of their program.
+        let mut ahead = (keeps && same.is_none()).then(back::cpu::Ahead::default);
+        let meanwhile = ahead.as_ref().map(|ahead| ahead as &dyn ir::ahead::Ahead);
+        let (mut module, mut diags) = front::compile_with(&mut sources, name, text, &options.front, keeper, meanwhile);
         let (module, code, warnings) = match options.device {
             Device::Cpu => loop {
-                match cpu_code(&module, diags, same, options.tier) {
+                match cpu_code(&module, diags, same, options.tier, ahead.take()) {
                     Ok(Some((code, warnings))) => break (module, Code::Cpu(code), warnings),
                     Ok(None) => {
                         sources = SourceMap::new();
@@ -199,7 +202,7 @@ impl Program {
                 data.bytes = pass::widen::data_as(own.elem, data.elem, bytes);
             }
         }
-        match cpu_code(&module, Vec::new(), None, self.0.options.tier) {
+        match cpu_code(&module, Vec::new(), None, self.0.options.tier, None) {
             Ok(None) => Err(Error::argument("the code of the rewritten program does not fit".to_owned())),
             Ok(Some((code, warnings))) => Ok(Program(Arc::new(Inner {
                 text: self.0.text.clone(),
@@ -688,6 +691,7 @@ fn cpu_code(
     mut diags: Vec<Diagnostic>,
     same: Option<&back::cpu::Code>,
     tier: Tier,
+    ahead: Option<back::cpu::Ahead>,
 ) -> std::result::Result<Option<(back::cpu::Code, Vec<Diagnostic>)>, Vec<Diagnostic>> {
     if diags.iter().any(Diagnostic::is_error) {
         return Err(diags);
@@ -696,10 +700,32 @@ fn cpu_code(
     if diags.iter().any(Diagnostic::is_error) {
         return Err(diags);
     }
-    let mut prepared = module.clone();
-    back::cpu::prepare(&mut prepared);
-    let code = back::cpu::Code::compile(&prepared, same, tier);
-    discard(prepared);
+    let make = |claim: Option<&back::cpu::Claim>| {
+        let elsewhere = |id: FuncId| claim.is_some_and(|claim| claim.kernels.contains(&id));
+        let function = |(id, func): (FuncId, &ir::Function)| match elsewhere(id) {
+            true => back::cpu::absent(),
+            false => func.clone(),
+        };
+        let functions = (0..).map(FuncId::new).zip(&module.functions).map(function).collect();
+        let mut prepared = ir::Module {
+            functions,
+            globals: module.globals.clone(),
+            shared: module.shared.clone(),
+            formats: module.formats.clone(),
+            templates: module.templates.clone(),
+            addressed: module.addressed.clone(),
+        };
+        back::cpu::prepare(&mut prepared);
+        let code = back::cpu::Code::compile(&prepared, same, tier, claim);
+        discard(prepared);
+        code
+    };
+    let claim = ahead.map(|ahead| ahead.claim(module)).filter(|claim| !claim.kernels.is_empty());
+    let code = match make(claim.as_ref()) {
+        // Without what was to be made ahead.
+        Ok(None) if claim.is_some() => make(None),
+        code => code,
+    };
     match code {
         Ok(code) => Ok(code.map(|code| (code, diags))),
         Err(more) => {

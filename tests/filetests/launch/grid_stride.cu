@@ -56,7 +56,6 @@ __global__ void talk(int n) {
 // run: triad<<<13, 37>>>(a = iota(1), b = fill(1, 1.0), y = fill(1, 7), s = 2.0, n = 0)
 //   y == [7]
 // run: triad<<<1, 4>>>(a = iota(9), b = fill(10, 1.0), y = fill(10, 0), s = 1.0, n = 10)
-//   y == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
 //   fault: out-of-bounds read at 6:100 block (0,0,0) thread (1,0,0): reads index 9 of `a`, which has 9 elements
 // run: macro<<<2, 2>>>(x = iota(7), y = fill(7, -1), n = 7)
 //   y == [0, -1, 3, -1, 10, -1, 21]

@@ -263,7 +263,7 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
             }
             None => unnamed,
         },
-        DescKind::Global => match glue::global(&launch.image.globals, index) {
+        DescKind::Global => match glue::global(launch.image.data(), index) {
             Some((_, g)) => {
                 Buffer { name: Cow::Borrowed(&g.name), elem: g.elem.map(Elem::from), noun: "a literal", ..unnamed }
             }
@@ -312,7 +312,7 @@ unsafe fn locate(ctx: &WorkerCtx, launch: &Launch<'_>, root: SiteRoot, a: u64, b
         },
         SiteRoot::Slot(i) => (table(DescKind::Slot, i, glue::slot(&launch.image.slots, i as usize)), a as i64),
         SiteRoot::Global(i) => {
-            let desc = glue::global(&launch.image.globals, i as usize).map(|(desc, _)| *desc);
+            let desc = glue::global(launch.image.data(), i as usize).map(|(desc, _)| *desc);
             (desc.unwrap_or(super::context::DANGLING_DESC), a as i64)
         }
         SiteRoot::Shared(i) => {

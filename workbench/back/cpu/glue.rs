@@ -540,7 +540,7 @@ mod tests {
 
     #[test]
     fn what_one_text_compiled_no_other_compiles_again() {
-        let compiled = super::super::Code::compile(&module(TEXT), None, super::super::Tier::Both);
+        let compiled = super::super::Code::compile(&module(TEXT), None, super::super::Tier::Both, None);
         assert!(compiled.is_ok());
         // Another text, with lines before it and another function, of the same types.
         let other = format!("// a line\n{}", TEXT.replace("x + x", "x * x"));
@@ -577,7 +577,7 @@ mod tests {
     /// A module as it is compiled, with what of it is known from before.
     fn module_with(text: &str, keeper: Option<crate::ir::kept::Keeper>) -> Module {
         let sources = &mut SourceMap::default();
-        let (mut module, diags) = front::compile_with(sources, "t.cu", text, &front::Options::default(), keeper);
+        let (mut module, diags) = front::compile_with(sources, "t.cu", text, &front::Options::default(), keeper, None);
         assert!(diags.iter().all(|d| !d.is_error()), "{text}: {diags:?}");
         assert!(crate::valid::validate(&module).is_empty(), "{text}");
         pass::prepare_for_cpu(&mut module);
@@ -622,17 +622,17 @@ mod tests {
         let text = format!("{HEAD}{}", BODIES[9]);
         let first = module_with(&text, None);
         assert!(first.functions.iter().all(|f| f.kept.is_none()));
-        assert!(super::super::Code::compile(&first, None, super::super::Tier::Both).is_ok());
+        assert!(super::super::Code::compile(&first, None, super::super::Tier::Both, None).is_ok());
         let second = module_with(&text, Some(known));
         let kept = second.functions.iter().filter(|f| f.kept.is_some()).count();
         assert!(kept > 3, "{kept}");
         assert!(second.functions.len() < first.functions.len() / 2, "{}", second.functions.len());
-        assert!(matches!(super::super::Code::compile(&second, None, super::super::Tier::Both), Ok(Some(_))));
+        assert!(matches!(super::super::Code::compile(&second, None, super::super::Tier::Both, None), Ok(Some(_))));
         // Good code is made of whole programs, and so is the code of what calls itself.
-        assert!(matches!(super::super::Code::compile(&second, None, super::super::Tier::Good), Ok(None)));
+        assert!(matches!(super::super::Code::compile(&second, None, super::super::Tier::Good, None), Ok(None)));
         let recursive = format!("{text}\nint64_t g(int64_t n) {{ return n < 2 ? n : g(n - 1) + g(n - 2); }}");
         let recursive = module_with(&recursive, Some(known));
-        assert!(matches!(super::super::Code::compile(&recursive, None, super::super::Tier::Both), Ok(None)));
+        assert!(matches!(super::super::Code::compile(&recursive, None, super::super::Tier::Both, None), Ok(None)));
         // A specialisation of a template of the library's.
         let special = format!(
             "{HEAD}namespace c10 {{ template <> struct CppTypeToScalarType<void *> {{ static const int value = 1; }}; }}\n{}",

@@ -269,7 +269,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
     let Some(SiteKind::Launch(kernel)) = launch.site(site).map(|s| &s.kind) else { return 1 };
     let Some(host) = launch.host else { return u64::from(fail(ctx, site, nowhere())) };
-    let Some(entry) = launch.image.entries.get(kernel.index()).and_then(Option::as_ref) else { return 1 };
+    let Some(entry) = launch.image.entry(*kernel) else { return 1 };
     // SAFETY: the caller's promise.
     let word = |at: usize| unsafe { *words.add(at) };
     let mut at = 7;

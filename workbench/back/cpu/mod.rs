@@ -6,6 +6,7 @@
 //! stops what runs too long, [`output`] keeps what is printed.
 
 mod affine;
+mod ahead;
 mod analysis;
 mod context;
 mod crew;
@@ -39,8 +40,8 @@ mod wide;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use cranelift_codegen::ir as clif;
@@ -89,6 +90,10 @@ struct Image {
     #[expect(clippy::vec_box, reason = "generated code holds their addresses")]
     _tables: Vec<Box<SlotTable>>,
     globals: Arc<Globals>,
+    /// Those of the program, where this is a part of one that was made ahead; these are the first of them.
+    all_globals: OnceLock<Arc<Globals>>,
+    /// What was made ahead of the program.
+    ahead: Vec<Arc<Image>>,
     /// Those of the functions whose address is taken, with what tells those of their type.
     functions: Vec<Option<(u64, Callee)>>,
     /// What messages call the shared variables; a dynamic one has no size of its own.
@@ -104,6 +109,18 @@ impl Image {
     /// The site that generated code means by a word.
     fn site(&self, word: u64) -> Option<&Site> {
         glue::site(&self.sites, word)
+    }
+
+    /// The data of the program.
+    fn data(&self) -> &Globals {
+        self.all_globals.get().unwrap_or(&self.globals)
+    }
+
+    /// The entry of a function that may be launched, wherever in the program it is.
+    fn entry(&self, func: FuncId) -> Option<&Entry> {
+        let here = |image: &Self| image.entries.get(func.index()).is_some_and(Option::is_some);
+        let image = if here(self) { self } else { self.ahead.iter().find(|image| here(image))? };
+        image.entries[func.index()].as_ref()
     }
 }
 
@@ -247,6 +264,7 @@ impl Tier {
     }
 }
 
+pub use ahead::{Ahead, Claim, absent};
 pub use glue::known;
 pub use host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
 pub use tiers::{discard, settle};
@@ -273,7 +291,8 @@ pub fn prepare(module: &mut Module) {
 
 impl Code {
     /// Compiles every kernel and host function of a valid module, and what they call. `__constant__` and `__device__` variables that
-    /// `same`, compiled from the same text, has are shared with it. `None` where what is [`known`] turns out to be needed with its bodies.
+    /// `same`, compiled from the same text, has are shared with it. What was made `ahead` is [`absent`] in the module and a part of the code.
+    /// `None` where that could not be made after all, or what is [`known`] turns out to be needed with its bodies.
     ///
     /// # Errors
     /// Constructs the CPU does not run yet, a limit on code size or stack, as diagnostics.
@@ -281,16 +300,34 @@ impl Code {
         module: &Module,
         same: Option<&Code>,
         tier: Tier,
+        ahead: Option<&Claim>,
     ) -> std::result::Result<Option<Code>, Vec<Diagnostic>> {
-        let image = build(module, same.map(|code| code.0.globals.clone()), tier).map_err(|diag| vec![*diag])?;
-        let Some(image) = image.map(Arc::new) else { return Ok(None) };
+        let others = ahead.and_then(|claim| claim.globals.clone()).or_else(|| same.map(|code| code.0.globals.clone()));
+        let globals = Arc::new(Globals::new(module, others));
+        let image = build(module, globals, tier).map_err(|diag| vec![*diag])?;
+        let Some(mut image) = image else { return Ok(None) };
+        if let Some(claim) = ahead {
+            let Some(images) = claim.images() else { return Ok(None) };
+            for made in &images {
+                let _ = made.all_globals.set(image.globals.clone());
+                tiers::improve(made);
+            }
+            image.ahead = images;
+        }
+        let image = Arc::new(image);
         tiers::improve(&image);
         Ok(Some(Code(image)))
     }
 
+    /// The part of the program that a function is in.
+    fn part(&self, func: FuncId) -> &Arc<Image> {
+        let is_there = |image: &&Arc<Image>| image.entries.get(func.index()).is_some_and(Option::is_some);
+        self.0.ahead.iter().find(is_there).unwrap_or(&self.0)
+    }
+
     /// Whether launches run the best code they ever will.
     pub fn is_settled(&self) -> bool {
-        self.0.tiers.are_settled()
+        self.0.tiers.are_settled() && self.0.ahead.iter().all(|image| image.tiers.are_settled())
     }
 
     /// Runs a kernel over its grid, or a host function as one thread.
@@ -301,8 +338,8 @@ impl Code {
     /// As [`Code::launch`], with the result of a host function: its bits, integers extended to 64 by their signedness.
     /// A function without a result, or one that faulted, gives none.
     pub fn call(&self, func: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> (Option<u64>, Outcome) {
-        let image = &*self.0;
-        tiers::attend(&self.0);
+        let image = self.part(func);
+        tiers::attend(image);
         let Some(entry) = image.entries.get(func.index()).and_then(Option::as_ref) else {
             return (None, misuse(Span::NONE, format!("{func} cannot be launched")));
         };
@@ -324,7 +361,7 @@ impl Code {
         for info in &entry.derived {
             let (word, desc) = match info.derived {
                 Derived::Member(member) => {
-                    let outside = memory::Outside { descs: &descs, globals: &image.globals, host: config.host };
+                    let outside = memory::Outside { descs: &descs, globals: image.data(), host: config.host };
                     // SAFETY: the lender of the arguments' memory keeps it until the launch returns, and only a launch changes it.
                     unsafe { read_member(member, info.ty, args, &outside) }
                 }
@@ -349,7 +386,7 @@ impl Code {
             ParamType::Ptr { .. } | ParamType::Bytes { .. } => std::ptr::from_ref(desc) as u64,
         });
         let words: Vec<u64> = passed.chain(read).collect();
-        let wide = wide_code(&self.0, func, config);
+        let wide = wide_code(image, func, config);
         // The clock costs more than a small launch.
         let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
         let is_timed = image.wide.is_some() && wide.is_none() && work > MIN_TIMED_WORK;
@@ -357,7 +394,7 @@ impl Code {
         let (bits, outcome) =
             schedule::run(image, entry, wide, Bound { descs: &descs, derived: &derived, args: &words }, config);
         if let Some(start) = start {
-            tiers::note_launch(&self.0, func, config.block, start.elapsed());
+            tiers::note_launch(image, func, config.block, start.elapsed());
         }
         ((entry.returns && outcome.fault.is_none()).then_some(bits), outcome)
     }
@@ -374,12 +411,12 @@ impl Code {
 
     /// Bytes of static shared memory a block of a kernel takes.
     pub fn static_shared(&self, func: FuncId) -> u32 {
-        self.0.entries.get(func.index()).and_then(Option::as_ref).map_or(0, |e| e.shared.fixed)
+        self.0.entry(func).map_or(0, |e| e.shared.fixed)
     }
 
     /// Which code the last launch of a kernel ran: `soon`, `good` or `wide`; none before the first.
     pub fn last_tier(&self, func: FuncId) -> Option<&'static str> {
-        let entry = self.0.entries.get(func.index())?.as_ref()?;
+        let entry = self.0.entry(func)?;
         match entry.last.load(Ordering::Relaxed) {
             1 => Some("soon"),
             2 => Some("good"),
@@ -393,10 +430,11 @@ impl Code {
         if block.count() == 0 || block.count() > 1024 || block.z > 64 {
             return Err("no block is like that".to_owned());
         }
-        match &self.0.wide {
+        let image = self.part(func);
+        match &image.wide {
             Some(wide) => match wide.reason(func, block) {
                 Some(why) => Err(why),
-                None => wide.text(&self.0.globals, func, block),
+                None => wide.text(&image.globals, func, block),
             },
             None => Err("this machine has no wide tier, or it was compiled without".to_owned()),
         }
@@ -473,7 +511,8 @@ enum Purpose<'a> {
 }
 
 /// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number, after that
-/// of new glue. Code that is there soon lacks what only saves time: the rows of a kernel whose accesses need no checks.
+/// of new glue. Code that is there soon lacks what only saves time: the rows of a kernel whose accesses need no checks, and the rounds of
+/// grid-stride loops, the last parts.
 fn compile_all(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
@@ -487,7 +526,12 @@ fn compile_all(
     let parts: Vec<((FuncId, Part), u32)> = glue.chain(parts).collect();
     let mut builder = FunctionBuilderContext::new();
     let mut crew = Crew::new(parts.len(), crew::compile);
+    let mut added = Vec::with_capacity(parts.len());
     for ((id, part), number) in &parts {
+        let is_round = matches!(part, Part::Trip | Part::Round);
+        if is_round && matches!(purpose, Purpose::Soon(None)) {
+            continue;
+        }
         let mut func = clif::Function::new();
         let shortcuts = lower::function(lowering, *id, *part, *number, &mut func, &mut builder)?;
         let Some(effort) = size::effort(&func) else { return Err(too_large(lowering.module.func(*id)).into()) };
@@ -501,6 +545,10 @@ fn compile_all(
                     cranelift_codegen::verify_function(&func, lowering.isa).map_err(wrong)?;
                 }
                 if let Some(kept) = kept {
+                    if is_round {
+                        kept.push((func, effort));
+                        continue;
+                    }
                     kept.push((func.clone(), effort));
                 }
                 shortcuts.iter().for_each(|shortcut| shortcut.leave_out(&mut func));
@@ -508,9 +556,10 @@ fn compile_all(
             }
         };
         let isa = isa::host(now).map_err(|e| internal(Span::NONE, e.to_owned()))?;
+        added.push(*id);
         crew.add(func.dfg.num_insts(), Job { func, isa, disasm });
     }
-    let made = parts.iter().zip(crew.finish()).map(|(((id, _), _), code)| {
+    let made = added.iter().zip(crew.finish()).map(|(id, code)| {
         let code = code.unwrap_or_else(|panic| {
             // Good code may do without; whoever works on this wants to hear of it.
             if cfg!(debug_assertions) {
@@ -582,18 +631,18 @@ fn keep_glue(
 }
 
 /// Makes the code of a module; `None` where it takes bodies that are left out.
-fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Option<Image>> {
+fn build(module: &Module, globals: Arc<Globals>, tier: Tier) -> Result<Option<Image>> {
     if tier == Tier::Both {
         let glue = glue::Uses::of(module);
         let uses_glue = !glue.list.is_empty();
         let plan = plan(module, glue)?;
         // How deep a recursion may go depends on the frames, and must not depend on which code is there.
-        match if plan.recurses() { None } else { Some(build_plan(module, others.clone(), tier, plan)) } {
+        match if plan.recurses() { None } else { Some(build_plan(module, globals.clone(), tier, plan)) } {
             Some(Err(_)) if uses_glue => {}
             Some(built) => return built.map(Some),
             None if is_partial(module) => return Ok(None),
             None => {
-                return build_plan(module, others, Tier::Good, plan::plan(module, glue::Uses::default())?).map(Some);
+                return build_plan(module, globals, Tier::Good, plan::plan(module, glue::Uses::default())?).map(Some);
             }
         }
     }
@@ -602,7 +651,7 @@ fn build(module: &Module, others: Option<Arc<Globals>>, tier: Tier) -> Result<Op
     }
     let plan = plan(module, glue::Uses::default())?;
     let tier = if plan.recurses() && tier == Tier::Soon { Tier::Good } else { tier };
-    build_plan(module, others, tier, plan).map(Some)
+    build_plan(module, globals, tier, plan).map(Some)
 }
 
 /// Whether bodies are left out.
@@ -610,9 +659,8 @@ fn is_partial(module: &Module) -> bool {
     module.functions.iter().any(|func| func.kept.is_some())
 }
 
-fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: Plan) -> Result<Image> {
+fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) -> Result<Image> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
-    let globals = Arc::new(Globals::new(module, others));
     let mut lowering = Lowering {
         module,
         isa: isa.as_ref(),
@@ -680,7 +728,21 @@ fn build_plan(module: &Module, others: Option<Arc<Globals>>, tier: Tier, plan: P
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();
     let (wide, is_good) = (Wide::of(module, tier), matches!(tier, Tier::Good | Tier::Wide));
-    Ok(Image { tiers, entries, sites, slots, _tables: tables, globals, functions, shared, formats, is_good, wide })
+    Ok(Image {
+        tiers,
+        entries,
+        sites,
+        slots,
+        _tables: tables,
+        globals,
+        all_globals: OnceLock::new(),
+        ahead: Vec::new(),
+        functions,
+        shared,
+        formats,
+        is_good,
+        wide,
+    })
 }
 
 /// The bits of a struct's member, with the buffer they point into.

@@ -213,7 +213,7 @@ pub struct Bound<'a> {
 impl Launch<'_> {
     /// What its threads may reach besides their own memory.
     pub fn outside(&self) -> Outside<'_> {
-        Outside { descs: self.descs, globals: &self.image.globals, host: self.host }
+        Outside { descs: self.descs, globals: self.image.data(), host: self.host }
     }
 
     /// Which of its members of structs a fault is about.
@@ -411,11 +411,7 @@ impl Launch<'_> {
         };
         let code = self.wide.as_ref().map_or(code, |wide| wide.entry());
         // SAFETY: as above, of the functions compiled with it.
-        let rounds = self
-            .entry
-            .rounds
-            .filter(|_| self.wide.is_none())
-            .map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
+        let rounds = self.rounds().map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
         let mut size = self.first_claim();
         loop {
             let begin = self.next.fetch_add(size, Ordering::Relaxed);
@@ -542,12 +538,18 @@ impl Launch<'_> {
         ctx.budget >= 0 || unsafe { tick::tick(ctx, u64::MAX, THREAD_KNOWN) } >= 0
     }
 
+    /// The number of the code of a grid-stride loop's numbers, that of one round after it: where the launch's code has them.
+    fn rounds(&self) -> Option<usize> {
+        let is_there = |part: &usize| self.machine.address(part + 1).is_some();
+        self.entry.rounds.filter(|part| self.wide.is_none() && is_there(part))
+    }
+
     /// All blocks where nothing can be won by sharing, else a few microseconds' worth.
     fn first_claim(&self) -> u64 {
         if !self.parallel {
             return self.blocks;
         }
-        if self.entry.rounds.is_some() && self.wide.is_none() {
+        if self.rounds().is_some() {
             return rounds::claim(self.blocks, self.blocks);
         }
         let block_ns = self.block_ops * NS_PER_OP;
@@ -563,7 +565,7 @@ impl Launch<'_> {
         if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
             self.call_helpers();
         }
-        if self.entry.rounds.is_some() && self.wide.is_none() {
+        if self.rounds().is_some() {
             return rounds::claim(self.blocks, left);
         }
         // Large enough not to fight over the counter, small enough that all end together.

@@ -101,7 +101,7 @@ mod tests {
         let (mut module, diags) = front::compile(&mut sources, "f.cu", &text, &Options::default());
         assert!(diags.iter().all(|d| !d.is_error()), "{diags:?}");
         crate::pass::prepare_for_cpu(&mut module);
-        super::super::Code::compile(&module, None, super::super::Tier::Both).err().map(|diags| diags[0].code)
+        super::super::Code::compile(&module, None, super::super::Tier::Both, None).err().map(|diags| diags[0].code)
     }
 
     #[test]

@@ -27,6 +27,9 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let id = self.func_id(index);
+        if self.func(index).side == Side::Host {
+            self.hand_over();
+        }
         self.func_mut(index).progress = Progress::Running;
         let info = self.func(index);
         let (display, whole, name) = (info.display.clone(), info.whole, info.name);
@@ -142,6 +145,7 @@ impl<'a> Lowerer<'a> {
         }
         func.ret = ret.ir();
         self.module.functions[id.index()] = func;
+        self.is_whole(id, side);
     }
 
     /// The result type of a function, its body looked at if it takes that. Reports recursion that needs its own result.

@@ -225,7 +225,7 @@ impl<'a> Lowerer<'a> {
             let info = self.func_mut(index);
             if info.progress == super::Progress::Idle && !info.broken {
                 info.progress = super::Progress::Queued;
-                self.queue.push_back(index);
+                self.enqueue(index);
             }
         }
     }

@@ -489,7 +489,15 @@ impl<'a> Lowerer<'a> {
         info.called.get_or_insert(span);
         if info.progress == Progress::Idle && info.code.is_some() && !info.broken {
             info.progress = Progress::Queued;
-            self.queue.push_back(index);
+            self.enqueue(index);
+        }
+    }
+
+    /// Has a body wait. What runs on the device goes first: others make code of it meanwhile.
+    pub(super) fn enqueue(&mut self, index: FuncIndex) {
+        match self.func(index).side {
+            Side::Kernel | Side::Device => self.queue.push_front(index),
+            Side::Host | Side::Both => self.queue.push_back(index),
         }
     }
 
@@ -548,7 +556,7 @@ impl<'a> Lowerer<'a> {
             info.bounds = made.bounds;
         }
         info.progress = Progress::Queued;
-        self.queue.push_back(index);
+        self.enqueue(index);
         true
     }
 

@@ -478,7 +478,7 @@ impl<'a> Lowerer<'a> {
         (info.span, info.whole) = (span, decl.span);
         if info.progress == Progress::Idle && info.called.is_some() {
             info.progress = Progress::Queued;
-            self.queue.push_back(index);
+            self.enqueue(index);
         }
     }
 }

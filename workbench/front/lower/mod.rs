@@ -11,6 +11,7 @@
 //! values are nodes that are written straight into one (`object`).
 
 mod aggregate;
+mod ahead;
 mod body;
 mod builder;
 mod call;
@@ -82,6 +83,7 @@ use super::ast::{
 use super::shelf::Library;
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
+use crate::ir::ahead::Ahead;
 use crate::ir::{Const, FuncId, FuncKind, Function, Global, Identity, Label, Local, Module, Shared, Slot, Value};
 use crate::source::{FileId, SourceMap, Span};
 use class::Class;
@@ -445,6 +447,11 @@ struct Lowerer<'a> {
     host_vars: HashMap<VarId, host_data::HostVar<'a>>,
     /// Those of them that are no constants, in the order they were asked for.
     computed: Vec<VarId>,
+    /// Who takes kernels while the rest is being lowered.
+    ahead: Option<&'a dyn Ahead>,
+    /// The kernels that it has not taken yet, and which functions are in the module whole.
+    untaken: Vec<FuncId>,
+    whole: Vec<bool>,
     /// Functions whose bodies wait.
     queue: VecDeque<FuncIndex>,
     context: Option<Rc<Context>>,
@@ -456,19 +463,21 @@ struct Lowerer<'a> {
 
 /// Lowers a unit after what it reaches of the `library`, then what of ours stands `after` it, in a file of its own; what could not be
 /// lowered is left out and reported. What the library declares is lowered only where it is used, and the text may declare its names anew.
-/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
+/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for. Beside the sources
+/// comes who takes kernels meanwhile.
 pub fn lower(
     library: &Library<'_>,
     unit: &TranslationUnit,
     after: Option<(FileId, &TranslationUnit)>,
     wanted: &[(String, TranslationUnit)],
-    sources: &SourceMap,
+    (sources, ahead): (&SourceMap, Option<&dyn Ahead>),
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
     let mut lowerer = Lowerer::new(library, unit, after.map(|(file, _)| file), sources, interner, diags);
     lowerer.adapts = lowerer.may_adapt(&unit.items);
     lowerer.catches = lowerer.interner.contains(crate::library::LAND);
+    lowerer.ahead = ahead;
     lowerer.open_library();
     lowerer.declarations(&unit.items);
     after.into_iter().for_each(|(_, unit)| lowerer.declarations(&unit.items));
@@ -538,6 +547,9 @@ impl<'a> Lowerer<'a> {
             any_launcher: None,
             host_vars: HashMap::default(),
             computed: Vec::new(),
+            ahead: None,
+            untaken: Vec::new(),
+            whole: Vec::new(),
             queue: VecDeque::new(),
             context: None,
             instances: 0,

@@ -111,7 +111,7 @@ impl<'a> Lowerer<'a> {
                 self.define(index, decl, scope);
                 if self.func(index).side != Side::Host && self.func(index).progress == super::Progress::Idle {
                     self.func_mut(index).progress = super::Progress::Queued;
-                    self.queue.push_back(index);
+                    self.enqueue(index);
                 }
             }
             None => {

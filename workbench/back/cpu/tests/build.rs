@@ -179,7 +179,7 @@ pub fn compile(functions: Vec<Function>) -> Code {
 }
 
 pub fn compile_module(module: &Module) -> Code {
-    match Code::compile(module, None, Tier::Good) {
+    match Code::compile(module, None, Tier::Good, None) {
         Ok(code) => code.expect("it has all bodies"),
         Err(diags) => panic!("{diags:?}"),
     }

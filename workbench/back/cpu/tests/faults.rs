@@ -262,7 +262,8 @@ fn recursion_without_end_is_a_fault_and_the_next_launch_works() {
 fn too_large_a_local_array_does_not_compile() {
     let mut b = Build::kernel("large");
     b.slot("a", Scalar::F64, 100_000);
-    let diags = super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both).err().expect("a diagnostic");
+    let diags =
+        super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both, None).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::StackLimit);
 }
 
@@ -274,8 +275,9 @@ fn a_barrier_in_a_function_that_calls_itself_is_a_diagnostic() {
     inner.body.push(Stmt::Call { result: None, func: FuncId::new(0), args: vec![], raised: None }, span);
     let mut b = Build::kernel("barrier");
     b.stmt(Stmt::Call { result: None, func: FuncId::new(0), args: vec![], raised: None });
-    let diags =
-        super::super::Code::compile(&module(vec![inner, b.done()]), None, Tier::Both).err().expect("a diagnostic");
+    let diags = super::super::Code::compile(&module(vec![inner, b.done()]), None, Tier::Both, None)
+        .err()
+        .expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::Unsupported);
     // The scratch of a compilation that failed is not used again.
     drop(compile(vec![access(true, Scalar::F32)]));
@@ -292,7 +294,8 @@ fn ir_that_breaks_the_rules_is_a_diagnostic() {
     let mut missing = Build::kernel("missing");
     missing.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![], raised: None });
     for b in [undefined, stray, missing] {
-        let diags = super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both).err().expect("a diagnostic");
+        let diags =
+            super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both, None).err().expect("a diagnostic");
         assert_eq!(diags[0].code, crate::diagnostic::Code::BadIr);
     }
 }

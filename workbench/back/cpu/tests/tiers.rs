@@ -24,7 +24,7 @@ fn kernel() -> Module {
 }
 
 fn code(module: &Module, tier: Tier) -> Code {
-    Code::compile(module, None, tier).unwrap_or_else(|diags| panic!("{diags:?}")).expect("it has all bodies")
+    Code::compile(module, None, tier, None).unwrap_or_else(|diags| panic!("{diags:?}")).expect("it has all bodies")
 }
 
 fn run(code: &Code, n: usize) -> Vec<f32> {
@@ -67,11 +67,10 @@ fn a_long_launch_runs_good_code() {
     let value = b.load(to, Scalar::F32);
     b.store(to, value);
     // Nobody makes the good code but the launch.
-    let code = Code(Arc::new(
-        super::super::build(&module(vec![b.done()]), None, Tier::Both)
-            .expect("it compiles")
-            .expect("it has all bodies"),
-    ));
+    let module = module(vec![b.done()]);
+    let globals = Arc::new(super::super::memory::Globals::new(&module, None));
+    let image = super::super::build(&module, globals, Tier::Both);
+    let code = Code(Arc::new(image.expect("it compiles").expect("it has all bodies")));
     let mut y = vec![0.0f32; 1 << 23];
     let one = code.launch(FuncId::new(0), &[buffer(&mut y)], &LaunchConfig::new(1, 32));
     assert_eq!((one.fault, code.0.tiers.are_settled()), (None, false));
