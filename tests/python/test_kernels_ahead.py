@@ -263,3 +263,98 @@ at::Tensor f(at::Tensor x) {
             np.testing.assert_array_equal(m.f(x), x * x + np.float32(1))
     finally:
         wb.set_tier("auto")
+
+
+def padded(text):
+    """With host functions behind, so that kernels are made before the text is through."""
+    pad = "torch::Tensor p{i}(torch::Tensor x) {{ auto y = torch::relu(x) * {i}; std::vector<int> v; v.push_back({i}); return y + v[0]; }}\n"
+    head, _, last = text.rpartition("void f(")
+    return head + "".join(pad.format(i=i) for i in range(40)) + "void f(" + last
+
+
+READ_ONLY = {
+    "sentinel": (
+        """static const int Z[4] = {0, 0, 0, 0};
+__device__ const int* table[4];
+__global__ void fill(int* x) { int i = threadIdx.x; table[i] = (x[i] < 0) ? Z : nullptr; }
+"""
+        + "".join(f"__global__ void e{i}(int* x) {{ x[{i}] = 1; }}\n" for i in range(9))
+        + """__global__ void use(int* x) { int i = threadIdx.x; x[i] = (table[i] == Z) ? 100 : x[i]; }
+void f(torch::Tensor x) { fill<<<1, 4>>>(x.data_ptr<int>()); use<<<1, 4>>>(x.data_ptr<int>()); }""",
+        [-1, 2, -3, 4],
+        [100, 2, 100, 4],
+    ),
+    "of the host": (
+        """static const int A[3] = {1, 2, 3};
+__global__ void k(const int* h, int* x) { x[0] = (h == A); x[1] = h[2]; }
+void f(torch::Tensor x) { k<<<1, 1>>>(A, x.data_ptr<int>()); }""",
+        [0, 0],
+        [1, 3],
+    ),
+    "letters": (
+        """__global__ void k(int* x) { const char* t[2] = {"ab", "cd"}; x[0] = t[x[1] & 1][0]; }
+void f(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<int>()); }""",
+        [0, 1],
+        [ord("c"), 1],
+    ),
+    "tables": (
+        """static const float T[4] = {1, 2, 3, 4};
+struct V { const float* p; int n; };
+__global__ void k(int* x) { V v[2] = {{T, 4}, {T + 1, 3}}; x[0] = v[x[1] & 1].p[1]; }
+void f(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<int>()); }""",
+        [0, 1],
+        [3, 1],
+    ),
+    "between kernels": (
+        """__device__ const int A[3] = {5, 6, 7};
+__device__ const int* q;
+__global__ void s() { q = A; }
+__global__ void k(int* x) { x[0] = q[x[1]]; }
+void f(torch::Tensor x) { s<<<1, 1>>>(); k<<<1, 1>>>(x.data_ptr<int>()); }""",
+        [0, 2],
+        [7, 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_data_that_nobody_writes_is_at_one_place(name):
+    text, given, wanted = READ_ONLY[name]
+    # Several times: whether a kernel is made ahead depends on who is faster.
+    for turn in range(12):
+        x = np.array(given, np.int32)
+        module(padded(text) + f"\n// {turn}\n", ["f"]).f(x)
+        assert x.tolist() == wanted
+
+
+def test_letters_that_kernels_leave_for_the_host(capfd):
+    text = """__device__ const char* q;
+__global__ void s() { q = "hello"; }
+void f() { s<<<1, 1>>>(); const char* h; cudaMemcpyFromSymbol(&h, q, sizeof(h)); printf("%s\\n", h); }"""
+    for turn in range(6):
+        module(padded(text) + f"\n// {turn}\n", ["f"]).f()
+    assert capfd.readouterr().out == "hello\n" * 6
+
+
+def test_instances_are_told_of_in_their_order():
+    text = """template <typename T> __device__ T h(T x) { return x.nope; }
+template <typename T> __global__ void k(T* x) { x[0] = h(x[1]); }
+void f(torch::Tensor x) {
+    k<float><<<1, 1>>>(x.data_ptr<float>());
+    k<double><<<1, 1>>>(x.data_ptr<double>());
+    k<int><<<1, 1>>>(x.data_ptr<int>());
+}"""
+    with pytest.raises(wb.CompileError) as raised:
+        module(text, ["f"])
+    assert [d.message.split("`")[1] for d in raised.value.diagnostics] == ["float", "double", "int"]
+
+
+@pytest.mark.parametrize("many", [74, 80])
+def test_a_limit_of_the_program_does_not_depend_on_who_is_faster(many):
+    kernel = "__global__ void k{i}(float* x, int n) {{ {body} }}\n"
+    body = "".join(f"x[{q}] = x[n] + {q};" for q in range(1000))
+    text = "".join(kernel.format(i=i, body=body) for i in range(many)) + "void f(torch::Tensor x) { k0<<<1, 1>>>(x.data_ptr<float>(), 1); }\n"
+    for turn in range(2):
+        with pytest.raises(wb.CompileError, match="`k71` is too large"):
+            module(text + f"// {turn}", ["f"])
+    works()

@@ -3,6 +3,7 @@
 //! Nothing stops at the first error: every stage collects diagnostics, and [`compile`] returns all of them with whatever
 //! module could be made. The module is whole exactly when no diagnostic is an error.
 
+pub mod asked;
 pub mod ast;
 pub mod builtins;
 mod expose;
@@ -41,6 +42,8 @@ pub struct Options {
     pub units: bool,
     /// Instances of kernels' templates to make, by name: `scale<float, 4>`.
     pub instances: Vec<String>,
+    /// Calls whose instances of kernels' templates to make.
+    pub calls: Vec<asked::Call>,
 }
 
 /// What `load_inline` calls the text that binds the functions it is asked for.
@@ -110,6 +113,9 @@ fn compile_beside(
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
+    for word in asked::words(&options.calls, |name| interner.contains(name)) {
+        interner.intern(word);
+    }
     ptx::rewrite(&mut tokens, &mut interner);
     if names_objects(&tokens, &mut interner) {
         interner.intern(crate::library::PYBIND_WORD);
@@ -141,8 +147,9 @@ fn compile_beside(
     let gaudi = [has(&crate::library::GAUDI), has(&crate::library::GAUDI_TENSORFLOW)];
     let library = shelf.library(&parts, sources, &interner, keeper);
     let before = diags.len();
-    let asked =
-        options.instances.iter().map(|name| interner.intern(name.split('<').next().unwrap_or("").trim())).collect();
+    let names = options.instances.iter().map(|name| name.split('<').next().unwrap_or("").trim());
+    let names = names.chain(options.calls.iter().map(|call| call.template.as_str()));
+    let asked = names.map(|name| interner.intern(name)).collect();
     let ahead = ahead.filter(|_| tokens.iter().any(|token| token.kind == lexer::TokenKind::LaunchOpen));
     let mut spare = spare::Spare::of(file);
     let mut module;
@@ -241,5 +248,5 @@ fn lowered(
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
     let ours = ours.as_ref().map(|(file, unit)| (*file, unit));
-    lower::lower(library, &unit, ours, &wanted, (sources, ahead), interner, diags)
+    lower::lower(library, &unit, ours, (&wanted, &options.calls), (sources, ahead), interner, diags)
 }

@@ -837,6 +837,8 @@ pub struct Module {
     pub formats: Vec<FormatData>,
     /// Names of kernels' templates, of which a launch may ask for an instance.
     pub templates: Vec<String>,
+    /// The kernels that calls from outside asked for, in their order; there is none for a call that no template takes.
+    pub asked: Vec<FuncId>,
     /// Functions whose address is taken as a number, [`FuncId::address`], by code that host code may call them from, with what tells the
     /// functions of their type.
     pub addressed: Vec<(FuncId, u64)>,

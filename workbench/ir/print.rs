@@ -540,6 +540,7 @@ mod tests {
             ],
             shared: Vec::new(),
             formats: vec![FormatData { text: "n is %d\n".into(), span }],
+            asked: Vec::new(),
             templates: Vec::new(),
             addressed: Vec::new(),
         };

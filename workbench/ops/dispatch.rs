@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::binding::{Bound, Source};
 use super::plan::ArgValue;
-use super::registry::{Definition, Implementation, KernelImpl};
-use crate::ir::ParamType;
+use super::registry::{Definition, Implementation, KernelImpl, Template};
+use crate::ir::{Elem, ParamType};
 use crate::runtime::program::param_type;
 use crate::runtime::{DType, Error, Result};
 
@@ -43,6 +43,11 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
     if let Some(picked) = all.iter().skip(1).find_map(|i| fits(i, args)) {
         return Ok(picked);
     }
+    if let Some(template) = &definition.template
+        && let Some(bound) = instance(name, definition, template, args)?
+    {
+        return Ok(Picked::Kernel(bound));
+    }
     if TWINS.get() {
         for implementation in &all {
             if let Implementation::Kernel(kernel) = &**implementation {
@@ -67,6 +72,28 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
         "`{name}`: {}{more}",
         complaint.unwrap_or_else(|| "it has no implementation".to_owned())
     )))
+}
+
+/// The instance of an operator's template for the arrays of a call, if there is one; it serves later calls, too.
+fn instance(
+    name: &str,
+    definition: &Definition,
+    template: &Template,
+    args: &[ArgValue<'_>],
+) -> Result<Option<Arc<Bound>>> {
+    let arrays = definition.schema.args.iter().zip(args).filter_map(|(arg, value)| match value {
+        ArgValue::Array(array) => Some((arg.name.clone(), Elem::from(array.dtype))),
+        _ => None,
+    });
+    match template.instance(arrays.collect()) {
+        Ok(kernel) => {
+            let bound = definition.add(name, kernel)?;
+            Ok(mismatch(&bound, args).is_none().then_some(bound))
+        }
+        // The complaint about what there is says more.
+        Err(Error::Argument(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn fits(implementation: &Arc<Implementation>, args: &[ArgValue<'_>]) -> Option<Picked> {

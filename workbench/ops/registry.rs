@@ -8,6 +8,8 @@ use super::binding::{Bound, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
+use crate::front::asked;
+use crate::ir::{Elem, Scalar};
 use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};
 
 /// The shape and type of an array that is not there yet.
@@ -113,6 +115,20 @@ impl KernelImpl {
     }
 }
 
+/// A template of kernels, the instances of which serve an operator.
+pub(crate) struct Template {
+    program: Program,
+    name: String,
+}
+
+impl Template {
+    /// The instance for arrays of these element types, by the names of the arguments.
+    pub(crate) fn instance(&self, arrays: Vec<(String, Elem)>) -> Result<Kernel> {
+        let named = arrays.into_iter().map(|(name, elem)| (name, asked::Arg::Array(elem))).collect();
+        self.program.deduce(&asked::Call { template: self.name.clone(), args: asked::Args::Named(named) })
+    }
+}
+
 /// What an operator's name means now.
 pub struct Definition {
     /// The schema.
@@ -126,6 +142,8 @@ pub struct Definition {
     pub(crate) extent_text: String,
     pub(crate) block: [u32; 3],
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
+    /// Where more implementations come from.
+    pub(crate) template: Option<Template>,
     /// For each signature input the schema argument it is.
     pub(crate) signed: Vec<usize>,
     pub(crate) gradient: RwLock<Option<Gradient>>,
@@ -190,17 +208,25 @@ impl Op {
         };
         // Integer arguments that shapes or launches use need not be parameters of the kernel.
         let free = |arg: &str| shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &extent, d));
-        let implementation = match options.source {
-            SourceCode::Host(f) => Implementation::Host(f),
-            SourceCode::Program(program) => {
-                let kernel = pick(&name, &schema, &program, options.kernel.as_deref())?;
-                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel, &free)?))
+        let binds = |kernel: Kernel| bind(&schema, signature.as_ref(), kernel, &free);
+        let program = match options.source {
+            SourceCode::Host(_) => None,
+            SourceCode::Program(ref program) => Some(program.clone()),
+            SourceCode::Text(ref text, ref compile) => Some(Program::compile(text, compile)?),
+        };
+        let (implementation, template) = match (options.source, program) {
+            (SourceCode::Host(f), _) => (Implementation::Host(f), None),
+            (_, Some(program)) => {
+                let (bound, template) = match pick(&name, &schema, &program, options.kernel.as_deref())? {
+                    Meant::Kernel(kernel) => (binds(kernel)?, None),
+                    Meant::Template(template) => {
+                        let template = Template { program, name: template };
+                        (first_instance(&schema, &template, &binds)?, Some(template))
+                    }
+                };
+                (Implementation::Kernel(KernelImpl::new(bound)), template)
             }
-            SourceCode::Text(text, compile) => {
-                let program = Program::compile(&text, &compile)?;
-                let kernel = pick(&name, &schema, &program, options.kernel.as_deref())?;
-                Implementation::Kernel(KernelImpl::new(bind(&schema, signature.as_ref(), kernel, &free)?))
-            }
+            (_, None) => return Err(Error::argument(format!("`{name}` has no source"))),
         };
         let mut most = None;
         if let Implementation::Kernel(k) = &implementation {
@@ -223,6 +249,7 @@ impl Op {
             extent_text,
             block,
             implementations: RwLock::new(vec![Arc::new(implementation)]),
+            template,
             signed,
             gradient: RwLock::new(None),
             timeout: options.timeout,
@@ -270,22 +297,7 @@ impl Op {
     /// # Errors
     /// [`Error::Argument`] when the kernel's parameters cannot be bound to the schema.
     pub fn register_kernel(&self, kernel: Kernel) -> Result<()> {
-        let definition = self.definition();
-        let names = definition.signature.as_ref().unwrap_or(&definition.plain);
-        let free = |arg: &str| {
-            definition.shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &definition.extent, d))
-        };
-        if definition.signature.is_none() && definition.shape_fn.is_none() {
-            check_like_first(self.name(), &definition.schema)?;
-        }
-        let bound = bind(&definition.schema, definition.signature.as_ref(), kernel, &free)?;
-        let mut all = write(&definition.implementations);
-        all.retain(|i| match &**i {
-            Implementation::Kernel(k) => !same_types(&k.bound, &bound),
-            Implementation::Host(_) => true,
-        });
-        all.push(Arc::new(Implementation::Kernel(KernelImpl::new(bound))));
-        Ok(())
+        self.definition().add(self.name(), kernel).map(drop)
     }
 
     /// The binding of its kernels' parameters, one a line.
@@ -327,6 +339,24 @@ impl Op {
 }
 
 impl Definition {
+    /// Adds a kernel, in place of one for the same types.
+    pub(crate) fn add(&self, name: &str, kernel: Kernel) -> Result<Arc<Bound>> {
+        let names = self.signature.as_ref().unwrap_or(&self.plain);
+        let free = |arg: &str| self.shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &self.extent, d));
+        if self.signature.is_none() && self.shape_fn.is_none() {
+            check_like_first(name, &self.schema)?;
+        }
+        let made = KernelImpl::new(bind(&self.schema, self.signature.as_ref(), kernel, &free)?);
+        let bound = made.bound.clone();
+        let mut all = write(&self.implementations);
+        all.retain(|i| match &**i {
+            Implementation::Kernel(k) => !same_types(&k.bound, &bound),
+            Implementation::Host(_) => true,
+        });
+        all.push(Arc::new(Implementation::Kernel(made)));
+        Ok(bound)
+    }
+
     pub(crate) fn implementations(&self) -> Vec<Arc<Implementation>> {
         read(&self.implementations).clone()
     }
@@ -380,23 +410,60 @@ fn same_types(a: &Bound, b: &Bound) -> bool {
     types(a) == types(b) && device(a) == device(b)
 }
 
-/// The kernel meant: the one named, the one with the operator's name, or the only one.
-fn pick(name: &str, schema: &Schema, program: &Program, wanted: Option<&str>) -> Result<Kernel> {
+/// What [`pick`] found.
+enum Meant {
+    Kernel(Kernel),
+    Template(String),
+}
+
+/// The kernel meant, or the template of kernels: the one named, the one with the operator's name, or the only one.
+fn pick(name: &str, schema: &Schema, program: &Program, wanted: Option<&str>) -> Result<Meant> {
+    let (names, templates) = (program.kernel_names(), program.template_names());
+    let found = |wanted: &str| match templates.iter().any(|t| t == wanted) && !names.iter().any(|n| n == wanted) {
+        true => Ok(Meant::Template(wanted.to_owned())),
+        false => program.kernel(wanted).map(Meant::Kernel),
+    };
     if let Some(wanted) = wanted {
-        return program.kernel(wanted);
+        return found(wanted);
     }
-    let names = program.kernel_names();
-    if names.contains(&schema.name) {
-        return program.kernel(&schema.name);
+    if names.contains(&schema.name) || templates.contains(&schema.name) {
+        return found(&schema.name);
     }
-    match names.as_slice() {
-        [only] => program.kernel(only),
-        [] => Err(Error::argument(format!("`{name}`: the text has no `__global__` kernel"))),
-        many => Err(Error::argument(format!(
+    match (names.as_slice(), templates) {
+        ([only], _) => found(only),
+        ([], [only]) => found(only),
+        ([], []) => Err(Error::argument(format!("`{name}`: the text has no `__global__` kernel"))),
+        (many, templates) => Err(Error::argument(format!(
             "`{name}`: the text has several kernels ({}); say which with kernel=",
-            many.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+            many.iter().chain(templates).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
         ))),
     }
+}
+
+/// Element types that an operator of a template begins with, the first that its text compiles for.
+const FIRST: [Scalar; 4] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64];
+
+/// The instance of a template that shows how its parameters are bound: all arrays of one type, or else one of them of indices.
+fn first_instance(schema: &Schema, template: &Template, binds: &dyn Fn(Kernel) -> Result<Bound>) -> Result<Bound> {
+    let tensors: Vec<&str> = schema.args.iter().filter(|a| a.is_tensor()).map(|a| a.name.as_str()).collect();
+    let alike = FIRST.into_iter().map(|one| vec![one; tensors.len()]);
+    let indexed = (0..tensors.len()).flat_map(|at| {
+        [Scalar::I64, Scalar::I32].map(|index| {
+            let mut types = vec![Scalar::F32; tensors.len()];
+            types[at] = index;
+            types
+        })
+    });
+    let several = tensors.len() > 1;
+    let mut first_error = None;
+    for types in alike.chain(indexed.filter(|_| several)) {
+        let arrays = tensors.iter().map(|name| (*name).to_owned()).zip(types.into_iter().map(Elem::from)).collect();
+        match template.instance(arrays).and_then(binds) {
+            Ok(bound) => return Ok(bound),
+            Err(error) => _ = first_error.get_or_insert(error),
+        }
+    }
+    Err(first_error.unwrap_or_else(|| Error::argument(format!("`{}` has no instance", template.name))))
 }
 
 /// For each input of the signature the schema argument of its name.

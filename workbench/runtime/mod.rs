@@ -5,6 +5,7 @@ pub mod dtype;
 mod extents;
 pub mod fault;
 pub mod host;
+mod make;
 pub mod program;
 pub mod render;
 mod shapes;

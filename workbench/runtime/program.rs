@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 pub use super::extents::limits;
 use super::extents::{NOT_SUPPORTED, check_extents, check_shared, refused};
 use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Value};
+use super::make::{cpu_code, cuda_code};
 use super::{DType, Error, Fault, Result};
 use crate::back::cpu::Refusal;
 pub use crate::back::cpu::{Tier, discard, settle};
@@ -15,7 +16,7 @@ use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
 use crate::source::SourceMap;
-use crate::{front, pass, valid};
+use crate::{front, pass};
 
 /// Where a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -119,6 +120,8 @@ struct Inner {
     code: Code,
     /// Programs of instances of kernels' templates, by the name asked for.
     instances: Mutex<HashMap<String, Program>>,
+    /// Those that calls have asked for.
+    deduced: Mutex<HashMap<front::asked::Call, Kernel>>,
     /// What host functions and operators the text offers, once its registrations have run.
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
     /// What host code has left for later calls.
@@ -189,6 +192,7 @@ impl Program {
             warnings,
             code,
             instances: Mutex::default(),
+            deduced: Mutex::default(),
             exports: OnceLock::new(),
             notes: Arc::default(),
             is_for_gpus,
@@ -212,6 +216,7 @@ impl Program {
                 warnings,
                 code: Code::Cpu(code),
                 instances: Mutex::default(),
+                deduced: Mutex::default(),
                 exports: OnceLock::new(),
                 notes: Arc::default(),
                 is_for_gpus: self.0.is_for_gpus,
@@ -322,6 +327,36 @@ impl Program {
                 self.template_hint()
             ))),
         }
+    }
+
+    /// The instance of a kernel's template that a call asks for, deduced as C++ deduces it for a launch, and compiled where it is new. On the CPU
+    /// its `__constant__` and `__device__` variables are this program's.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when no template of the name takes such arguments, or they leave some of its own open;
+    /// [`Error::Compile`] when the instance does not compile.
+    pub fn deduce(&self, call: &front::asked::Call) -> Result<Kernel> {
+        if let Some(known) = self.0.deduced.lock().unwrap_or_else(PoisonError::into_inner).get(call) {
+            return Ok(known.clone());
+        }
+        let mut options = self.0.options.clone();
+        options.front.calls = vec![call.clone()];
+        let program = Program::compile_beside(&self.0.text, &options, self.cpu_code())?;
+        let Some(&id) = program.0.module.asked.first() else {
+            let name = &call.template;
+            return Err(Error::argument(format!(
+                "the arguments of the template `{name}` do not follow from {}; ask for an instance, such as `{name}<float>`",
+                described(&call.args)
+            )));
+        };
+        let kernel = Kernel { program, id };
+        let mut all = self.0.deduced.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(all.entry(call.clone()).or_insert(kernel).clone())
+    }
+
+    /// Names of kernels' templates, of which launches ask for instances.
+    pub fn template_names(&self) -> &[String] {
+        &self.0.module.templates
     }
 
     fn host(&self, name: &str) -> Result<(FuncId, &ir::Function)> {
@@ -685,83 +720,19 @@ pub(super) fn list(names: &[String]) -> String {
     }
 }
 
-/// The code of a module with the warnings of its text; `None` where bodies are needed that it leaves out.
-fn cpu_code(
-    module: &ir::Module,
-    mut diags: Vec<Diagnostic>,
-    same: Option<&back::cpu::Code>,
-    tier: Tier,
-    ahead: Option<back::cpu::Ahead>,
-) -> std::result::Result<Option<(back::cpu::Code, Vec<Diagnostic>)>, Vec<Diagnostic>> {
-    if diags.iter().any(Diagnostic::is_error) {
-        return Err(diags);
-    }
-    diags.extend(valid::validate(module));
-    if diags.iter().any(Diagnostic::is_error) {
-        return Err(diags);
-    }
-    let make = |claim: Option<&back::cpu::Claim>| {
-        let elsewhere = |id: FuncId| claim.is_some_and(|claim| claim.kernels.contains(&id));
-        let function = |(id, func): (FuncId, &ir::Function)| match elsewhere(id) {
-            true => back::cpu::absent(),
-            false => func.clone(),
-        };
-        let functions = (0..).map(FuncId::new).zip(&module.functions).map(function).collect();
-        let mut prepared = ir::Module {
-            functions,
-            globals: module.globals.clone(),
-            shared: module.shared.clone(),
-            formats: module.formats.clone(),
-            templates: module.templates.clone(),
-            addressed: module.addressed.clone(),
-        };
-        back::cpu::prepare(&mut prepared);
-        let code = back::cpu::Code::compile(&prepared, same, tier, claim);
-        discard(prepared);
-        code
+/// `(float32 array, any, int64)`
+fn described(args: &front::asked::Args) -> String {
+    use front::asked::{Arg as Asked, Args};
+    let one = |arg: &Asked| match arg {
+        Asked::Any => "a number".to_owned(),
+        Asked::Array(elem) => format!("an array of {}", DType::from(*elem)),
+        Asked::Number(elem) => format!("a {}", DType::from(*elem)),
     };
-    let claim = ahead.map(|ahead| ahead.claim(module)).filter(|claim| !claim.kernels.is_empty());
-    let code = match make(claim.as_ref()) {
-        // Without what was to be made ahead.
-        Ok(None) if claim.is_some() => make(None),
-        code => code,
+    let all: Vec<String> = match args {
+        Args::InOrder(args) => args.iter().map(one).collect(),
+        Args::Named(args) => args.iter().map(|(name, arg)| format!("`{name}`, {}", one(arg))).collect(),
     };
-    match code {
-        Ok(code) => Ok(code.map(|code| (code, diags))),
-        Err(more) => {
-            diags.extend(more);
-            Err(diags)
-        }
-    }
-}
-
-/// Compiles for a GPU. Kernels the front end did not understand are still NVRTC's to judge; their parameters are then
-/// read off the declarations.
-fn cuda_code(
-    text: &str,
-    name: &str,
-    options: &CompileOptions,
-    sources: &mut SourceMap,
-    module: ir::Module,
-    diags: &[Diagnostic],
-) -> Result<(ir::Module, back::cuda::Code, Vec<Diagnostic>)> {
-    let module = if diags.iter().any(Diagnostic::is_error) { back::cuda::scan::declarations(text) } else { module };
-    let cuda_options = back::cuda::Options {
-        name: name.to_owned(),
-        arch: options.arch.clone(),
-        defines: options.front.defines.clone(),
-        headers: options.front.headers.clone(),
-        extra: options.nvrtc_options.clone(),
-        kernels: module.kernels().map(|(_, f)| f.name.clone()).collect(),
-        fmad: options.fmad,
-    };
-    match back::cuda::Code::compile(crate::source::FileId(0), text, sources, &cuda_options) {
-        Ok((code, warnings)) => Ok((module, code, warnings)),
-        Err(back::cuda::CompileFailure::Unavailable(message)) => Err(Error::DeviceUnavailable(message)),
-        Err(back::cuda::CompileFailure::Diagnostics(diagnostics)) => {
-            Err(Error::Compile { diagnostics, sources: Arc::new(sources.clone()) })
-        }
-    }
+    if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
 }
 
 /// A parameter's type as C++.

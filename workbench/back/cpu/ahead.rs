@@ -5,20 +5,31 @@
 //! What is made ahead counts as long as it is what the finished module says; where it is not, or could not be made, the program is compiled
 //! as if nobody had tried, and says why it does not compile, too.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::memory::Globals;
+use super::memory::{Globals, Others};
 use super::{Image, Tier, build, pool};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{FuncId, FuncKind, Function, Module};
+use crate::ir::{Block, FuncId, FuncKind, Function, GlobalData, Module};
 use crate::source::Span;
 use crate::{ir, pass, valid};
 
-/// Most kernels of one image: more would keep a thread that has something better to do from waiting for a few.
-const MAX_TOGETHER: usize = 8;
+/// Statements of one image, after which it gets no more kernels: what nobody has begun when the front end is done is shared by all threads,
+/// what somebody has is waited for.
+const ENOUGH: usize = 300;
+
+/// Most images of a program, all of which wait for their good code.
+const MAX_IMAGES: usize = 8;
+
+/// Most bytes of data of a text: each image is made beside a copy.
+const MAX_DATA: usize = 1 << 18;
+
+/// Most statements of a module: past that a limit of the whole program is near, and what it says had better not wait.
+const MAX_STMTS: usize = 50_000;
 
 /// Kernels whose code is being made ahead.
 pub struct Ahead {
@@ -85,11 +96,21 @@ impl ir::ahead::Ahead for Ahead {
         }
         let text = self.text();
         let mut state = text.lock();
+        if state.closed {
+            return;
+        }
         for id in reached {
             state.functions.entry(*id).or_insert_with(|| Arc::new(module.func(*id).clone()));
         }
         let State { tables, .. } = &mut *state;
-        tables.globals.extend_from_slice(&module.globals[tables.globals.len()..]);
+        let new = &module.globals[tables.globals.len()..];
+        let bytes = |all: &[GlobalData]| all.iter().map(|global| global.bytes.len()).sum::<usize>();
+        if bytes(&tables.globals) + bytes(new) > MAX_DATA {
+            state.closed = true;
+            state.waiting.clear();
+            return;
+        }
+        tables.globals.extend_from_slice(new);
         tables.shared.extend_from_slice(&module.shared[tables.shared.len()..]);
         tables.formats.extend_from_slice(&module.formats[tables.formats.len()..]);
         state.waiting.push((kernel, reached.to_vec()));
@@ -122,8 +143,9 @@ impl Ahead {
                 let pair = state.functions.get(id).zip(module.functions.get(id.index()));
                 pair.is_some_and(|(taken, func)| is_same(taken, func))
             });
-        let over = |batch: &Batch| matches!(batch.image, Some(None));
-        if !same || state.begun.iter().any(over) {
+        let failed = |batch: &Batch| matches!(batch.image, Some(None));
+        let stmts: usize = module.functions.iter().map(|func| func.body.count()).sum();
+        if !same || stmts > MAX_STMTS || state.begun.iter().any(failed) {
             state.begun.clear();
             state.globals = None;
         }
@@ -170,18 +192,23 @@ impl Text {
     fn work(&self) {
         let mut state = self.lock();
         loop {
-            if state.closed || state.waiting.is_empty() {
+            if state.closed || state.waiting.is_empty() || state.begun.len() >= MAX_IMAGES {
                 state.asked = false;
                 return;
             }
-            let many = state.waiting.len().min(MAX_TOGETHER);
+            let size = |(_, reached): &(FuncId, Vec<FuncId>)| -> usize {
+                reached.iter().filter_map(|id| state.functions.get(id)).map(|func| func.body.count()).sum()
+            };
+            let before = state.waiting.iter().scan(0, |sum, one| Some(std::mem::replace(sum, *sum + size(one))));
+            let many = before.take_while(|before| *before < ENOUGH).count();
             let taken: Vec<(FuncId, Vec<FuncId>)> = state.waiting.drain(..many).collect();
             let kernels = taken.iter().map(|(kernel, _)| *kernel).collect();
             let mut functions: Vec<FuncId> = taken.into_iter().flat_map(|(_, reached)| reached).collect();
             functions.sort_unstable();
             functions.dedup();
             let module = state.module(&functions);
-            let globals = Arc::new(Globals::new(&module, state.globals.clone()));
+            let before = state.globals.clone().map_or(Others::None, Others::First);
+            let globals = Arc::new(Globals::new(&module, before));
             state.globals = Some(globals.clone());
             let number = state.begun.len();
             state.begun.push(Batch { kernels, functions, image: None });
@@ -224,9 +251,16 @@ pub fn absent() -> Function {
 /// Whether two are the same function, whatever other texts know of it.
 fn is_same(a: &Function, b: &Function) -> bool {
     let Function { name, library, kind, params, ret, values, locals, slots, labels, body, span, max_threads, .. } = a;
+    // What holds a NaN equals nothing, and has a hash.
+    let hash = |body: &Block| {
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        hasher.finish()
+    };
     (name, library, kind, params, ret) == (&b.name, &b.library, &b.kind, &b.params, &b.ret)
         && (values, locals, slots, labels) == (&b.values, &b.locals, &b.slots, &b.labels)
-        && (body, span, max_threads) == (&b.body, &b.span, &b.max_threads)
+        && (span, max_threads) == (&b.span, &b.max_threads)
+        && (*body == b.body || hash(body) == hash(&b.body))
 }
 
 /// The code of all kernels of a module, which host code launches. What is wrong with it whoever compiles the whole will say.

@@ -9,14 +9,14 @@ use super::faults::Named;
 use super::glue;
 use super::{Placed, SharedPlan};
 use crate::back::{Dim3, RawArg};
-use crate::ir::{FuncId, MAX_SHARED_ALIGN, Module, Op, POISON, Space, Stmt};
+use crate::ir::{FuncId, GlobalData, MAX_SHARED_ALIGN, Module, Op, POISON, Space, Stmt};
 use crate::pass::reachable_from;
 
 /// Module data in memory of its own, 16-byte aligned, at addresses that are baked into code.
 pub struct Globals {
     /// Kept for the addresses in `descs`; kernels write to it.
     _storage: Box<[UnsafeCell<u128>]>,
-    /// Kept for those of variables that are another program's.
+    /// Kept for those of data that is in other memory.
     _others: Option<Arc<Globals>>,
     /// One for each [`crate::ir::Global`]; generated code holds their addresses.
     pub descs: Box<[BufferDesc]>,
@@ -26,38 +26,72 @@ pub struct Globals {
     spaces: Vec<Space>,
 }
 
-impl Globals {
-    /// Copies the data of a module. Variables that `others`, of the same text, has already are those: the same memory.
-    pub fn new(module: &Module, others: Option<Arc<Globals>>) -> Self {
+/// Memory that data of a module may have already.
+#[derive(Clone, Default)]
+pub enum Others {
+    #[default]
+    None,
+    /// Another program's of the same text: variables of the same names are the same.
+    Program(Arc<Globals>),
+    /// That of the first data of this very module.
+    First(Arc<Globals>),
+}
+
+impl Others {
+    /// For each datum of a module where it is, if it has memory already.
+    fn places(&self, module: &Module) -> Vec<Option<u64>> {
+        let place = |others: &Globals, at: usize| others.descs.get(at).map(|desc| desc.base);
         let mut taken = HashSet::new();
-        let words: usize = module.globals.iter().map(|g| g.bytes.len().div_ceil(16)).sum();
-        let mut storage: Box<[UnsafeCell<u128>]> = (0..words).map(|_| UnsafeCell::new(0)).collect();
-        let base = storage.as_mut_ptr() as u64;
-        let mut descs = Vec::with_capacity(module.globals.len());
-        let mut names = Vec::with_capacity(module.globals.len());
-        let mut start = 0;
-        for (i, global) in module.globals.iter().enumerate() {
-            for (cell, chunk) in storage[start / 16..].iter_mut().zip(global.bytes.chunks(16)) {
-                bytemuck::bytes_of_mut(cell.get_mut())[..chunk.len()].copy_from_slice(chunk);
-            }
-            let (len, meta) = (global.bytes.len() as u64, BufferDesc::meta(DescKind::Global, i as u32));
-            let other = others.as_ref().filter(|_| global.space != Space::ReadOnly).and_then(|others| {
+        let mut find = |(i, global): (usize, &GlobalData)| match self {
+            Others::None => None,
+            Others::First(others) => place(others, i),
+            Others::Program(_) if global.space == Space::ReadOnly => None,
+            Others::Program(others) => {
                 // Of several of a name the first is the first.
                 let same = |j: &usize| {
                     others.names[*j].name == global.name
-                        && (others.descs[*j].len, others.spaces[*j]) == (len, global.space)
+                        && (others.descs[*j].len, others.spaces[*j]) == (global.bytes.len() as u64, global.space)
                         && !taken.contains(j)
                 };
                 let found = (0..others.names.len()).find(same)?;
                 taken.insert(found);
-                Some(others.descs[found].base)
-            });
-            let at = other.unwrap_or(base + start as u64);
-            descs.push(BufferDesc::new(at, len, global.space == Space::Device, meta));
-            names.push(Named { name: global.name.clone(), size: len, elem: global.elem });
+                place(others, found)
+            }
+        };
+        module.globals.iter().enumerate().map(&mut find).collect()
+    }
+}
+
+impl Globals {
+    /// Copies the data of a module, but for what is in the memory of `others`.
+    pub fn new(module: &Module, others: Others) -> Self {
+        let places = others.places(module);
+        let own = || module.globals.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(global, _)| global);
+        let words: usize = own().map(|g| g.bytes.len().div_ceil(16)).sum();
+        let mut storage: Box<[UnsafeCell<u128>]> = (0..words).map(|_| UnsafeCell::new(0)).collect();
+        let base = storage.as_mut_ptr() as u64;
+        let mut starts = Vec::new();
+        let mut start = 0;
+        for global in own() {
+            for (cell, chunk) in storage[start / 16..].iter_mut().zip(global.bytes.chunks(16)) {
+                bytemuck::bytes_of_mut(cell.get_mut())[..chunk.len()].copy_from_slice(chunk);
+            }
+            starts.push(base + start as u64);
             start += global.bytes.len().next_multiple_of(16);
         }
+        let mut starts = starts.into_iter();
+        let (mut descs, mut names) = (Vec::new(), Vec::new());
+        for (i, (global, place)) in module.globals.iter().zip(places).enumerate() {
+            let (len, meta) = (global.bytes.len() as u64, BufferDesc::meta(DescKind::Global, i as u32));
+            let at = place.or_else(|| starts.next()).unwrap_or_default();
+            descs.push(BufferDesc::new(at, len, global.space == Space::Device, meta));
+            names.push(Named { name: global.name.clone(), size: len, elem: global.elem });
+        }
         let spaces = module.globals.iter().map(|g| g.space).collect();
+        let others = match others {
+            Others::None => None,
+            Others::Program(others) | Others::First(others) => Some(others),
+        };
         Globals { _storage: storage, _others: others, descs: descs.into(), names, spaces }
     }
 

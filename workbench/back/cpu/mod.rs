@@ -62,7 +62,7 @@ use faults::{Named, Site};
 use isa::Effort;
 use jit::{Assembler, JitError, Links, MachineCode};
 use lower::{Lowering, Part};
-use memory::Globals;
+use memory::{Globals, Others};
 use plan::{Plan, plan};
 use schedule::Bound;
 use tiers::{Machine, Tiers};
@@ -103,6 +103,8 @@ struct Image {
     is_good: bool,
     /// Where hot kernels get wide code.
     wide: Option<Wide>,
+    /// How many statements it was made of.
+    stmts: usize,
 }
 
 impl Image {
@@ -302,12 +304,19 @@ impl Code {
         tier: Tier,
         ahead: Option<&Claim>,
     ) -> std::result::Result<Option<Code>, Vec<Diagnostic>> {
-        let others = ahead.and_then(|claim| claim.globals.clone()).or_else(|| same.map(|code| code.0.globals.clone()));
+        let others = match (ahead.and_then(|claim| claim.globals.clone()), same) {
+            (Some(first), _) => Others::First(first),
+            (None, Some(code)) => Others::Program(code.0.globals.clone()),
+            (None, None) => Others::None,
+        };
         let globals = Arc::new(Globals::new(module, others));
         let image = build(module, globals, tier).map_err(|diag| vec![*diag])?;
         let Some(mut image) = image else { return Ok(None) };
         if let Some(claim) = ahead {
             let Some(images) = claim.images() else { return Ok(None) };
+            if images.iter().fold(image.stmts, |sum, image| sum + image.stmts) > plan::MAX_STMTS {
+                return Ok(None);
+            }
             for made in &images {
                 let _ = made.all_globals.set(image.globals.clone());
                 tiers::improve(made);
@@ -742,6 +751,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
         formats,
         is_good,
         wide,
+        stmts: plan.stmts,
     })
 }
 
@@ -811,7 +821,7 @@ impl Entry {
 fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
     let plan = plan(module, glue::Uses::default())?;
-    let globals = Globals::new(module, None);
+    let globals = Globals::new(module, Others::None);
     let mut lowering = Lowering {
         module,
         isa: isa.as_ref(),

@@ -8,7 +8,7 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::ir::{FuncId, FuncKind, Function, Module};
 
 /// Most statements of all functions of a module together.
-const MAX_STMTS: usize = 500_000;
+pub const MAX_STMTS: usize = 500_000;
 
 /// Most bytes of scratch for the values of a block's threads.
 const MAX_SCRATCH: u32 = 64 << 20;
@@ -27,6 +27,8 @@ pub struct Plan {
     pub functions: BTreeMap<FuncId, u64>,
     /// What is compiled apart, once for all programs.
     pub glue: glue::Uses,
+    /// How many statements all of it has.
+    pub stmts: usize,
 }
 
 impl Plan {
@@ -135,7 +137,7 @@ pub fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
     let mut functions = BTreeMap::new();
     let taken = order.iter().filter_map(|id| infos[id.index()].as_ref()).flat_map(|info| info.addresses.iter());
     functions.extend(module.addressed.iter().chain(taken).copied());
-    Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, glue })
+    Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, glue, stmts })
 }
 
 /// For each function, whether one of `work` is or calls it; of known glue it is not said what that calls.

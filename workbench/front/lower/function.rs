@@ -496,7 +496,7 @@ impl<'a> Lowerer<'a> {
     /// Has a body wait. What runs on the device goes first: others make code of it meanwhile.
     pub(super) fn enqueue(&mut self, index: FuncIndex) {
         match self.func(index).side {
-            Side::Kernel | Side::Device => self.queue.push_front(index),
+            Side::Kernel | Side::Device => self.device_queue.push_back(index),
             Side::Host | Side::Both => self.queue.push_back(index),
         }
     }
@@ -506,7 +506,7 @@ impl<'a> Lowerer<'a> {
         if self.f.inside || self.quiet > 0 || self.scopes.waiting.is_declaring() {
             return;
         }
-        while let Some(index) = self.queue.pop_front() {
+        while let Some(index) = self.device_queue.pop_front().or_else(|| self.queue.pop_front()) {
             if self.func(index).progress == Progress::Queued {
                 self.lower_body(index);
             }

@@ -12,6 +12,7 @@
 
 mod aggregate;
 mod ahead;
+mod asked;
 mod body;
 mod builder;
 mod call;
@@ -76,6 +77,7 @@ mod tests;
 pub use builder::Builder;
 pub use names::nearest;
 
+use super::asked::Call;
 use super::ast::{
     BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
     TypeName,
@@ -452,7 +454,8 @@ struct Lowerer<'a> {
     /// The kernels that it has not taken yet, and which functions are in the module whole.
     untaken: Vec<FuncId>,
     whole: Vec<bool>,
-    /// Functions whose bodies wait.
+    /// Functions whose bodies wait: those that only the device runs, and the others.
+    device_queue: VecDeque<FuncIndex>,
     queue: VecDeque<FuncIndex>,
     context: Option<Rc<Context>>,
     instances: u32,
@@ -463,13 +466,14 @@ struct Lowerer<'a> {
 
 /// Lowers a unit after what it reaches of the `library`, then what of ours stands `after` it, in a file of its own; what could not be
 /// lowered is left out and reported. What the library declares is lowered only where it is used, and the text may declare its names anew.
-/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for. Beside the sources
+/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for, `calls` those that
+/// they ask for. Beside the sources
 /// comes who takes kernels meanwhile.
 pub fn lower(
     library: &Library<'_>,
     unit: &TranslationUnit,
     after: Option<(FileId, &TranslationUnit)>,
-    wanted: &[(String, TranslationUnit)],
+    (wanted, calls): (&[(String, TranslationUnit)], &[Call]),
     (sources, ahead): (&SourceMap, Option<&dyn Ahead>),
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
@@ -488,6 +492,10 @@ pub fn lower(
             lowerer.wanted_instance(name, shown);
             lowerer.drain();
         }
+    }
+    for call in calls {
+        lowerer.asked_instance(call);
+        lowerer.drain();
     }
     lowerer.complete_instances();
     lowerer.finish_host_data();
@@ -550,6 +558,7 @@ impl<'a> Lowerer<'a> {
             ahead: None,
             untaken: Vec::new(),
             whole: Vec::new(),
+            device_queue: VecDeque::new(),
             queue: VecDeque::new(),
             context: None,
             instances: 0,

@@ -37,7 +37,7 @@ pub struct Launcher {
 
 /// Extents of a launch and its dynamic shared memory.
 #[derive(Clone, Copy)]
-struct Shape {
+pub struct Shape {
     grid: Dim3,
     block: Dim3,
     shared_mem: u32,
@@ -108,8 +108,7 @@ impl Kernel {
     }
 
     fn __getitem__(slf: Py<Self>, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Launcher> {
-        let shape = Shape::of_index(slf.get().kernel.name(), index)?;
-        check_stream(py, index.cast::<PyTuple>().ok().and_then(|t| t.get_item(3).ok()).as_ref())?;
+        let shape = Shape::of_index(py, slf.get().kernel.name(), index)?;
         Ok(Launcher { kernel: slf, shape })
     }
 
@@ -139,13 +138,7 @@ impl Kernel {
         stream: Option<&Bound<'_, PyAny>>,
         timeout: Option<f64>,
     ) -> PyResult<()> {
-        check_stream(py, stream)?;
-        let name = self.kernel.name();
-        let shape = Shape {
-            grid: dim3(name, "grid", grid)?,
-            block: dim3(name, "block", block)?,
-            shared_mem: shared(py, name, shared_mem)?,
-        };
+        let shape = Shape::of_parts(py, self.kernel.name(), (grid, block), shared_mem, stream)?;
         let args = py.get_type::<PyTuple>().call1((args,))?.cast_into::<PyTuple>()?;
         self.run(py, &shape, &args, timeout.or(self.timeout))
     }
@@ -176,7 +169,8 @@ impl Kernel {
 }
 
 impl Kernel {
-    fn run(&self, py: Python<'_>, shape: &Shape, given: &Bound<'_, PyTuple>, timeout: Option<f64>) -> PyResult<()> {
+    /// A launch of these extents; waits for it.
+    pub fn run(&self, py: Python<'_>, shape: &Shape, given: &Bound<'_, PyTuple>, timeout: Option<f64>) -> PyResult<()> {
         self.stale.warn(py)?;
         let bundle = args::bind(py, self.kernel.name(), self.kernel.params(), given.iter())?;
         let threads = shape.grid.count().saturating_mul(shape.block.count());
@@ -260,15 +254,19 @@ impl Launcher {
     }
 
     fn __repr__(&self) -> String {
-        let Shape { grid, block, .. } = self.shape;
-        format!("<launch of {} on grid {grid} x block {block}>", self.kernel.get().kernel.name())
+        format!("<launch of {} {}>", self.kernel.get().kernel.name(), self.shape)
+    }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "on grid {} x block {}", self.grid, self.block)
     }
 }
 
 impl Shape {
     /// `[grid, block]`, `[grid, block, shared]` or `[grid, block, shared, stream]`.
-    fn of_index(name: &str, index: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let py = index.py();
+    pub fn of_index(py: Python<'_>, name: &str, index: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Ok(parts) = index.cast::<PyTuple>() else {
             return Err(argument(py, format!("`{name}[...]` wants grid and block, as in {name}[grid, block]")));
         };
@@ -285,10 +283,28 @@ impl Shape {
             },
             Err(_) => 0,
         };
-        Ok(Shape {
+        let shape = Shape {
             grid: dim3(name, "grid", &parts.get_item(0)?)?,
             block: dim3(name, "block", &parts.get_item(1)?)?,
             shared_mem,
+        };
+        check_stream(py, parts.get_item(3).ok().as_ref())?;
+        Ok(shape)
+    }
+
+    /// What `launch` is given.
+    pub fn of_parts(
+        py: Python<'_>,
+        name: &str,
+        (grid, block): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+        shared_mem: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        check_stream(py, stream)?;
+        Ok(Shape {
+            grid: dim3(name, "grid", grid)?,
+            block: dim3(name, "block", block)?,
+            shared_mem: shared(py, name, shared_mem)?,
         })
     }
 }

@@ -20,6 +20,7 @@ mod output;
 mod stale;
 mod structs;
 mod symbol;
+mod template;
 mod tier;
 mod torch;
 mod values;
@@ -40,6 +41,8 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<kernel::Kernel>()?;
     m.add_class::<symbol::Symbol>()?;
     m.add_class::<kernel::Launcher>()?;
+    m.add_class::<template::KernelTemplate>()?;
+    m.add_class::<template::TemplateLauncher>()?;
     m.add_class::<kernel::HostFunction>()?;
     m.add_class::<host::ExtensionFunction>()?;
     m.add_function(wrap_pyfunction!(library::neuron_kernels, m)?)?;

@@ -18,6 +18,7 @@ use crate::host::ExtensionFunction;
 use crate::kernel::{HostFunction, Kernel};
 use crate::stale::Stale;
 use crate::symbol::Symbol;
+use crate::template::KernelTemplate;
 
 /// How many compiled texts are kept; the one unused for longest goes first.
 const CACHE_SIZE: usize = 64;
@@ -47,6 +48,11 @@ impl Module {
         let callable =
             |f: &&workbench::ir::Function| f.name == name && matches!(f.kind, FuncKind::Kernel | FuncKind::Host);
         let Some(function) = self.program.module().functions.iter().find(callable) else {
+            if self.program.template_names().iter().any(|template| template == name) {
+                let (program, timeout) = (self.program.clone(), self.timeout);
+                let template = KernelTemplate { program, name: name.to_owned(), timeout, stale: Stale::default() };
+                return Ok(Some(Bound::new(py, template)?.into_any()));
+            }
             if !name.contains('<') {
                 return Ok(None);
             }
@@ -114,7 +120,7 @@ impl Module {
 
     fn __dir__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let names = slf.py().get_type::<Self>().dir()?;
-        for name in slf.get().names() {
+        for name in slf.get().names().iter().chain(slf.get().program.template_names()) {
             names.append(name)?;
         }
         Ok(names)
@@ -133,6 +139,12 @@ impl Module {
     #[getter]
     fn kernels(&self) -> Vec<String> {
         self.program.kernel_names()
+    }
+
+    /// Names of the templates of kernels, in text order: each is an attribute whose launches deduce the instance.
+    #[getter]
+    fn templates(&self) -> Vec<String> {
+        self.program.template_names().to_vec()
     }
 
     /// Names of the host functions, in text order.
@@ -412,7 +424,7 @@ pub fn compile_source(
     }
     let compile = CompileOptions {
         name: key.name.clone(),
-        front: front::Options { defines: key.defines.clone(), headers, units: key.units, instances: Vec::new() },
+        front: front::Options { defines: key.defines.clone(), headers, units: key.units, ..front::Options::default() },
         device: if cuda { Device::Cuda } else { Device::Cpu },
         arch: key.arch.clone(),
         nvrtc_options: key.options.clone(),

@@ -68,7 +68,7 @@ fn a_long_launch_runs_good_code() {
     b.store(to, value);
     // Nobody makes the good code but the launch.
     let module = module(vec![b.done()]);
-    let globals = Arc::new(super::super::memory::Globals::new(&module, None));
+    let globals = Arc::new(super::super::memory::Globals::new(&module, super::super::memory::Others::None));
     let image = super::super::build(&module, globals, Tier::Both);
     let code = Code(Arc::new(image.expect("it compiles").expect("it has all bodies")));
     let mut y = vec![0.0f32; 1 << 23];

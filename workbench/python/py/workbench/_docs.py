@@ -48,6 +48,36 @@ Raises what the kernel's own launch raises.
 array([7, 7, 7], dtype=int32)
 """
 
+_TEMPLATE = """A template of kernels: `k[grid, block](...)` runs the instance that the arguments ask for, deduced as C++ deduces it for a launch.
+
+The arrays' element types say which; numbers only where those leave something open (a float of Python's is a double, an int an int).
+An instance is compiled at its first launch; `m["k<float, 4>"]` names one. All share the variables of their text.
+
+Raises ArgumentError where the template's arguments do not follow, CompileError where the instance does not compile, and what its launch raises.
+
+>>> import numpy as np, workbench as wb
+>>> k = wb.compile("template <typename T> __global__ void k(const T* x, T* y, T by) { y[threadIdx.x] = x[threadIdx.x] * by; }").k
+>>> x = np.arange(3, dtype=np.int16); y = np.empty_like(x)
+>>> k[1, 3](x, y, 2)
+>>> y
+array([0, 2, 4], dtype=int16)
+>>> k
+<template of kernels k>
+"""
+
+_TEMPLATE_LAUNCHER = """A template of kernels with its grid and block chosen; call it with one value per parameter.
+
+Raises what the template's own launch raises.
+
+>>> import numpy as np, workbench as wb
+>>> fill = wb.compile("template <typename T> __global__ void fill(T* x, T v) { x[blockIdx.x] = v; }").fill
+>>> on_three = fill[3, 1]
+>>> x = np.zeros(3)
+>>> on_three(x, 7.5)
+>>> x
+array([7.5, 7.5, 7.5])
+"""
+
 _HOST = """A host function of scalars; call it like any function. Its result is a Python scalar, or None for void.
 
 Raises ArgumentError for a scalar that does not fit, KernelFault for what the function does wrong.
@@ -153,6 +183,8 @@ def install() -> None:
     _workbench.Module.__doc__ = _MODULE
     _workbench.Launcher.__doc__ = _LAUNCHER
     _workbench.Kernel.__doc__ = _Doc(_KERNEL)  # type: ignore[assignment]
+    _workbench.KernelTemplate.__doc__ = _TEMPLATE
+    _workbench.TemplateLauncher.__doc__ = _TEMPLATE_LAUNCHER
     _workbench.ExtensionFunction.__doc__ = _ExtensionDoc(_EXTENSION)  # type: ignore[assignment]
     _workbench.HostFunction.__doc__ = _Doc(_HOST)  # type: ignore[assignment]
     _workbench.BenchReport.__doc__ = _BENCH

@@ -168,7 +168,9 @@ class WorkbenchMagics(Magics):
             if not args.name.isidentifier():
                 raise UsageError(f"%%kernel: --name {args.name} is no identifier")
             return {args.name: module}
-        names = [*module.kernels, *module.entry_points]
+        # Instances of templates that the text launches have names that are none of Python's.
+        kernels = [name for name in module.kernels if name.isidentifier()]
+        names = [*kernels, *(name for name in module.templates if name not in kernels), *module.entry_points]
         return {name: module[name] for name in names}
 
     def _land(self, landed: dict[str, Any], cell: str) -> None:

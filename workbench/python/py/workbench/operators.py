@@ -489,7 +489,8 @@ def op(
     `schema` is torch's: "lab::muladd(Tensor a, Tensor b, float c) -> Tensor". `source` is CUDA C++ (messages call it
     `name`) or a compiled module; `kernel` says which kernel where there are several. `shape` is a signature such as
     "a[m,k], b[k,n] -> out[m,n]", or a callable on `Spec`s; without it outputs are like input 0. Kernel parameters are
-    bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. `threads` (or
+    bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. Of a template each call gets the
+    instance of its arrays' element types. `threads` (or
     `grid`) are expressions over dims; without them there is one thread per element of output 0. `reference` is what
     `check` compares with.
 
@@ -563,7 +564,7 @@ def _host_function(module: Module, full_name: str, wanted: str | None) -> str | 
     if module.device != "cpu":
         return None
     short = full_name.split("::")[1].partition(".")[0]
-    kernels, functions = module.kernels, module.host_functions
+    kernels, functions = [*module.kernels, *module.templates], module.host_functions
     if wanted is not None:
         return wanted if wanted in functions and wanted not in kernels else None
     if short in kernels or len(kernels) == 1 and short not in functions:

@@ -1,0 +1,217 @@
+//! Templates of kernels: `m.scale[grid, block](...)`, where the arguments say which instance is meant.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
+use workbench::front::asked::{Arg, Args, Call};
+use workbench::ir::{Elem, Scalar};
+use workbench::runtime::{DType, Error, Program};
+
+use crate::args;
+use crate::errors::{self, argument};
+use crate::kernel::{Kernel, Shape, seconds};
+use crate::module::Module;
+use crate::ndarray::View;
+use crate::stale::Stale;
+
+/// A template of kernels.
+#[pyclass(module = "workbench", frozen)]
+pub struct KernelTemplate {
+    pub program: Program,
+    pub name: String,
+    /// Seconds, for launches that name none.
+    pub timeout: Option<f64>,
+    /// Said once, at the next call.
+    pub stale: Stale,
+}
+
+/// A template with its grid and block chosen; call it with the kernel's arguments.
+#[pyclass(module = "workbench", frozen)]
+pub struct TemplateLauncher {
+    template: Py<KernelTemplate>,
+    shape: Shape,
+}
+
+#[pymethods]
+impl KernelTemplate {
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.name
+    }
+
+    /// The template's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text it is in.
+    #[getter]
+    fn text(&self) -> &str {
+        self.program.text()
+    }
+
+    /// The module it belongs to.
+    #[getter]
+    fn module(&self) -> Module {
+        Module { program: self.program.clone(), timeout: self.timeout }
+    }
+
+    /// The instance that these arguments ask for, compiled where it is new: C++'s deduction from the arrays' element types, and from numbers
+    /// where arrays leave something open (a float of Python's is a double, an int an int). Default arguments of the template hold.
+    ///
+    /// Raises ArgumentError where its arguments do not follow from these, CompileError where the instance does not compile.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> m = wb.compile("template <typename T> __global__ void fill(T* x, T v) { x[threadIdx.x] = v; }")
+    /// >>> m.fill.instance(np.zeros(3, np.int16), 7)
+    /// <kernel void fill<short>(short* x, short v)>
+    #[pyo3(signature = (*args))]
+    fn instance(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Kernel> {
+        self.stale.warn(py)?;
+        let mut shapes = Vec::with_capacity(args.len());
+        for object in args.iter() {
+            shapes.push(Known::of(&object)?);
+        }
+        let call = |numbers: bool| Call {
+            template: self.name.clone(),
+            args: Args::InOrder(shapes.iter().map(|known| known.arg(numbers)).collect()),
+        };
+        // Numbers of Python's fit any type, as long as arrays say which.
+        let kernel = match self.program.deduce(&call(false)) {
+            Err(Error::Argument(_)) if shapes.iter().any(|known| matches!(known, Known::Number(_))) => {
+                self.program.deduce(&call(true))
+            }
+            found => found,
+        };
+        let kernel = kernel.map_err(|e| errors::to_py(py, e))?;
+        Ok(Kernel { kernel, timeout: self.timeout, stale: Stale::default() })
+    }
+
+    fn __getitem__(slf: Py<Self>, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<TemplateLauncher> {
+        let shape = Shape::of_index(py, &slf.get().name, index)?;
+        Ok(TemplateLauncher { template: slf, shape })
+    }
+
+    /// Runs the instance that the arguments ask for and waits for it; as `Kernel.launch`.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> m = wb.compile("template <typename T> __global__ void fill(T* x, T v) { x[threadIdx.x] = v; }")
+    /// >>> x = np.zeros(3); m.fill.launch(1, 3, (x, 7.5), timeout=5.0)
+    /// >>> x
+    /// array([7.5, 7.5, 7.5])
+    #[pyo3(signature = (grid, block, args, shared_mem=0, stream=None, timeout=None))]
+    #[expect(clippy::too_many_arguments, reason = "the published signature")]
+    fn launch(
+        &self,
+        py: Python<'_>,
+        grid: &Bound<'_, PyAny>,
+        block: &Bound<'_, PyAny>,
+        args: &Bound<'_, PyAny>,
+        shared_mem: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+        timeout: Option<f64>,
+    ) -> PyResult<()> {
+        let shape = Shape::of_parts(py, &self.name, (grid, block), shared_mem, stream)?;
+        seconds(py, timeout)?;
+        let args = py.get_type::<PyTuple>().call1((args,))?.cast_into::<PyTuple>()?;
+        self.instance(py, &args)?.run(py, &shape, &args, timeout.or(self.timeout))
+    }
+
+    fn _mark_stale(&self, why: String) {
+        self.stale.mark(why);
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let name = &self.name;
+        Err(argument(
+            py,
+            format!(
+                "`{name}` is a template of kernels: choose a grid and a block first, as in {name}[grid, block](...)"
+            ),
+        ))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<template of kernels {}>", self.name)
+    }
+
+    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let module = Bound::new(py, slf.get().module())?;
+        let getter = py.import("operator")?.getattr("getitem")?;
+        Ok((getter, (module, slf.get().name.as_str())).into_pyobject(py)?.into_any())
+    }
+}
+
+#[pymethods]
+impl TemplateLauncher {
+    /// Runs the instance that these arguments ask for and waits for it.
+    #[pyo3(signature = (*args))]
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let template = self.template.get();
+        template.instance(py, args)?.run(py, &self.shape, args, template.timeout)
+    }
+
+    /// The template.
+    #[getter]
+    fn template(&self, py: Python<'_>) -> Py<KernelTemplate> {
+        self.template.clone_ref(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<launch of the template {} {}>", self.template.get().name, self.shape)
+    }
+}
+
+/// What an object says of the type of its parameter.
+enum Known {
+    Nothing,
+    Array(Elem),
+    Number(Elem),
+}
+
+impl Known {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        if object.is_none() || object.is_instance_of::<PyDict>() {
+            return Ok(Known::Nothing);
+        }
+        // As literals are in C++.
+        for (is, scalar) in [
+            (object.is_instance_of::<PyBool>(), Scalar::Bool),
+            (object.is_instance_of::<PyInt>(), Scalar::I32),
+            (object.is_instance_of::<PyFloat>(), Scalar::F64),
+        ] {
+            if is {
+                return Ok(Known::Number(scalar.into()));
+            }
+        }
+        if let Some(view) = View::of(object) {
+            return match view.dtype() {
+                Some(dtype) => Ok(Known::Array(dtype.into())),
+                None => Err(argument(py, format!("an array of {} is nothing that C can point at", view.dtype_name()))),
+            };
+        }
+        // Numbers of NumPy's have a dtype and no dimension; so have tensors, which are arrays with memory.
+        if args::float(object).is_some()
+            && let Ok(name) =
+                object.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract::<String>())
+        {
+            return Ok(DType::from_name(&name).map_or(Known::Nothing, |dtype| Known::Number(dtype.into())));
+        }
+        let array = args::interop(py)?.call_method1("as_array", (object, false, "of the template", "T*"))?;
+        match View::of(&array).and_then(|view| view.dtype()) {
+            Some(dtype) => Ok(Known::Array(dtype.into())),
+            None => Ok(Known::Nothing),
+        }
+    }
+
+    fn arg(&self, numbers: bool) -> Arg {
+        match self {
+            Known::Array(elem) => Arg::Array(*elem),
+            Known::Number(elem) if numbers => Arg::Number(*elem),
+            Known::Number(_) | Known::Nothing => Arg::Any,
+        }
+    }
+}
