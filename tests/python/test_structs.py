@@ -168,7 +168,9 @@ def test_an_instance_of_a_template_is_compiled_when_it_is_asked_for():
 def test_a_template_without_arguments_says_how_to_ask():
     module = wb.compile(TEMPLATE)
     with pytest.raises(AttributeError, match="and the template `scale`: ask for an instance, such as `scale<float>`"):
-        module.scale
+        module.scall
+    with pytest.raises(wb.ArgumentError, match="template `scale` do not follow from an array of float32; ask for an instance"):
+        module.scale[1, 5](np.ones(5, np.float32))
     with pytest.raises(wb.CompileError, match="unknown kernel `scall`; the nearest known one is `scale`") as caught:
         module["scall<float, 4>"]
     assert caught.value.text == "scall<float, 4>"
