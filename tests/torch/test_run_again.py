@@ -24,7 +24,8 @@ BEHIND = {
     "object": ("class C:\n    pass\nK = C(); K.a = {v}", "K.a"),
     "nested": ("K = {v}", "(lambda: K)()"),
     "helper": ("def K():\n    return {v}", "K()"),
-    "tensor": ("import torch\nK = torch.tensor([{v}])", "K[0]"),
+    # Tensors that nobody passed are nothing that torch traces, of whosever gradient: their numbers are.
+    "tensor": ("import torch\nclass K:\n    a = torch.tensor([{v}])\n    b = a.tolist()", "K.b[0]"),
     "two": ("a = [1.0]\nb = [{v}]\nK = (a, b, b if {v} > 8 else a)", "max(K[1])"),
     "partial": ("import functools\nK = functools.partial(lambda a: a, {v})", "K()"),
 }
