@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, SlotTable, WorkerCtx};
 use super::faults::Named;
 use super::glue;
-use super::{Placed, SharedPlan};
+use super::{HostMemory, Placed, SharedPlan};
 use crate::back::{Dim3, RawArg};
 use crate::ir::{FuncId, GlobalData, MAX_SHARED_ALIGN, Module, Op, POISON, Space, Stmt};
 use crate::pass::reachable_from;
@@ -301,9 +301,22 @@ impl Search {
         if let Some(found) = self.among(outside.descs).or_else(|| self.among(&outside.globals.descs)) {
             return Some(found);
         }
-        let host = outside.host?;
-        // Text of the library's, whose address a class of the user's keeps.
-        host.memory().find(self.addr).or_else(|| glue::find(self.addr).map(std::ptr::from_ref))
+        self.of_host(outside.host?.memory())
+    }
+
+    /// Among what host code has, and text of the library's, whose address a class of the user's keeps. Allocations may lie next to one
+    /// another: what one ends at another begins at.
+    fn of_host(&mut self, memory: &HostMemory) -> Option<*const BufferDesc> {
+        let mut holds = |desc: *const BufferDesc| {
+            // SAFETY: a static descriptor, or the host's, which keeps all it ever had.
+            let (base, len) = unsafe { ((*desc).base, (*desc).len) };
+            if self.addr - base >= len {
+                self.past_end = desc;
+            }
+            self.addr - base < len
+        };
+        let own = memory.find(self.addr).filter(|desc| holds(*desc));
+        own.or_else(|| glue::find(self.addr).map(std::ptr::from_ref).filter(|desc| holds(*desc)))
     }
 }
 
@@ -417,4 +430,33 @@ pub unsafe extern "C" fn slots(frame: *mut u8, table: &SlotTable) {
 pub unsafe extern "C" fn fill(ptr: *mut u8, len: u64) {
     // SAFETY: as above.
     unsafe { ptr.write_bytes(POISON, len as usize) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Scalar;
+
+    #[test]
+    fn what_begins_where_something_else_ends_is_what_begins() {
+        let bytes = b"fifteen letters\0".to_vec();
+        let text = GlobalData { name: String::new(), bytes, align: 1, elem: Some(Scalar::I8), space: Space::ReadOnly };
+        let (text, _) = glue::literal(&text).expect("there is room");
+        let memory = HostMemory::default();
+        memory.lend(text.base - 32, 32, true, "before", None);
+        memory.lend(text.base + text.len, 8, true, "behind", None);
+        let found = |addr: u64| {
+            let mut search = Search::new(addr);
+            let found = search.of_host(&memory).unwrap_or(search.past_end);
+            // SAFETY: descriptors of `memory`, and static ones.
+            unsafe { (*found).base }
+        };
+        assert_eq!(found(text.base - 32), text.base - 32);
+        assert_eq!(found(text.base - 1), text.base - 32);
+        assert_eq!(found(text.base), text.base);
+        assert_eq!(found(text.base + text.len), text.base + text.len);
+        // One past the end of what nothing begins behind.
+        assert_eq!(found(text.base + text.len + 8), text.base + text.len);
+        assert_eq!(found(text.base + text.len + 9), DANGLING_DESC.base);
+    }
 }
