@@ -108,6 +108,8 @@ def test_what_does_not_follow():
         m.scale[1, 1](x)
     with pytest.raises(wb.ArgumentError, match="template of kernels: choose a grid"):
         m.scale(x, x, 1.0, 4)
+    with pytest.raises(wb.ArgumentError, match=r"`arg1` \(`T\*`\) got a list; an array is wanted, try np.array\(arg1"):
+        m.scale[1, 1](x, [1.0, 2.0], 1.0, 2)
     with pytest.raises(wb.ArgumentError, match="complex64"):
         m.scale[1, 1](np.zeros(4, np.complex64), x, 1.0, 4)
     with pytest.raises(wb.ArgumentError, match="`scale<float>`.*which cannot hold|parameter `n`"):

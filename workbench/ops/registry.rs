@@ -209,24 +209,20 @@ impl Op {
         // Integer arguments that shapes or launches use need not be parameters of the kernel.
         let free = |arg: &str| shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &extent, d));
         let binds = |kernel: Kernel| bind(&schema, signature.as_ref(), kernel, &free);
-        let program = match options.source {
-            SourceCode::Host(_) => None,
-            SourceCode::Program(ref program) => Some(program.clone()),
-            SourceCode::Text(ref text, ref compile) => Some(Program::compile(text, compile)?),
+        let of_program = |program: Program| -> Result<_> {
+            let (bound, template) = match pick(&name, &schema, &program, options.kernel.as_deref())? {
+                Meant::Kernel(kernel) => (binds(kernel)?, None),
+                Meant::Template(template) => {
+                    let template = Template { program, name: template };
+                    (first_instance(&schema, &template, &binds)?, Some(template))
+                }
+            };
+            Ok((Implementation::Kernel(KernelImpl::new(bound)), template))
         };
-        let (implementation, template) = match (options.source, program) {
-            (SourceCode::Host(f), _) => (Implementation::Host(f), None),
-            (_, Some(program)) => {
-                let (bound, template) = match pick(&name, &schema, &program, options.kernel.as_deref())? {
-                    Meant::Kernel(kernel) => (binds(kernel)?, None),
-                    Meant::Template(template) => {
-                        let template = Template { program, name: template };
-                        (first_instance(&schema, &template, &binds)?, Some(template))
-                    }
-                };
-                (Implementation::Kernel(KernelImpl::new(bound)), template)
-            }
-            (_, None) => return Err(Error::argument(format!("`{name}` has no source"))),
+        let (implementation, template) = match options.source {
+            SourceCode::Host(f) => (Implementation::Host(f), None),
+            SourceCode::Program(program) => of_program(program)?,
+            SourceCode::Text(text, compile) => of_program(Program::compile(&text, &compile)?)?,
         };
         let mut most = None;
         if let Implementation::Kernel(k) = &implementation {

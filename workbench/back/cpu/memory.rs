@@ -27,9 +27,7 @@ pub struct Globals {
 }
 
 /// Memory that data of a module may have already.
-#[derive(Clone, Default)]
 pub enum Others {
-    #[default]
     None,
     /// Another program's of the same text: variables of the same names are the same.
     Program(Arc<Globals>),

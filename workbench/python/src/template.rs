@@ -69,8 +69,8 @@ impl KernelTemplate {
     fn instance(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Kernel> {
         self.stale.warn(py)?;
         let mut shapes = Vec::with_capacity(args.len());
-        for object in args.iter() {
-            shapes.push(Known::of(&object)?);
+        for (at, object) in args.iter().enumerate() {
+            shapes.push(Known::of(&object, at)?);
         }
         let call = |numbers: bool| Call {
             template: self.name.clone(),
@@ -172,7 +172,8 @@ enum Known {
 }
 
 impl Known {
-    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// `at` is the argument's place, whose parameter has no name until the instance is known.
+    fn of(object: &Bound<'_, PyAny>, at: usize) -> PyResult<Self> {
         let py = object.py();
         if object.is_none() || object.is_instance_of::<PyDict>() {
             return Ok(Known::Nothing);
@@ -200,7 +201,7 @@ impl Known {
         {
             return Ok(DType::from_name(&name).map_or(Known::Nothing, |dtype| Known::Number(dtype.into())));
         }
-        let array = args::interop(py)?.call_method1("as_array", (object, false, "of the template", "T*"))?;
+        let array = args::interop(py)?.call_method1("as_array", (object, false, format!("arg{at}"), "T*"))?;
         match View::of(&array).and_then(|view| view.dtype()) {
             Some(dtype) => Ok(Known::Array(dtype.into())),
             None => Ok(Known::Nothing),
