@@ -116,3 +116,67 @@ def test_numbers_follow_where_no_formula_fits():
     for n in (4, 9, 13):
         assert compiled(torch.ones(n)).shape == (n * n - n // 3,)
         np.testing.assert_array_equal(op(np.ones(n, np.float32)), np.full(n * n - n // 3, n, np.float32))
+
+
+REPEAT = """
+__global__ void repeat(const float* x, float* y, int n, int k) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * k) y[i] = x[i % n];
+}
+at::Tensor repeated(const at::Tensor& x, int64_t k) { return x.repeat({k}); }
+at::Tensor filled(const at::Tensor& x, at::IntArrayRef shape, std::optional<int64_t> m) { return x.new_zeros(shape) + m.value_or(1); }
+"""
+
+
+@pytest.mark.parametrize("way", ["kernel", "host function", "callable"])
+def test_an_argument_may_be_a_symbol(way):
+    schema = "symbolic::again(Tensor x, SymInt k) -> Tensor"
+    if way == "kernel":
+        op = wb.op(schema, REPEAT, kernel="repeat", shape="x[n] -> y[n*k]")
+    elif way == "host function":
+        op = wb.op(schema, REPEAT, kernel="repeated")
+    else:
+        op = wb.op(schema, lambda x, k: x.repeat(k), shape=lambda x, k: wb.Spec((x.shape[0] * k,), x.dtype))
+    counter = CompileCounter()
+    compiled = torch.compile(lambda x, like: torch.ops.symbolic.again(x, like.shape[0]) * 2, backend=counter, dynamic=True, fullgraph=True)
+    for k in (3, 4, 9, 17):
+        x = torch.randn(5)
+        torch.testing.assert_close(compiled(x, torch.zeros(k)), x.repeat(k) * 2)
+    assert counter.frame_count == 1
+    results = torch.library.opcheck(torch.ops.symbolic.again.default, (torch.randn(3), 4))
+    assert set(results.values()) == {"SUCCESS"}
+    exported = torch.export.export(
+        _Again(), (torch.randn(5), torch.zeros(3)), dynamic_shapes={"x": None, "like": {0: torch.export.Dim("k", min=2)}}
+    )
+    x = torch.randn(5)
+    torch.testing.assert_close(exported.module()(x, torch.zeros(11)), x.repeat(11))
+    assert op.schema == schema and str(torch.ops.symbolic.again.default._schema) == schema
+
+
+class _Again(torch.nn.Module):
+    def forward(self, x, like):
+        return torch.ops.symbolic.again(x, like.shape[0])
+
+
+def test_lists_and_optionals_of_symbols():
+    wb.op("symbolic::filled(Tensor x, SymInt[] shape, SymInt? m=None) -> Tensor", REPEAT, kernel="filled")
+    counter = CompileCounter()
+
+    def f(x, like):
+        return torch.ops.symbolic.filled(x, [like.shape[0], x.shape[0], 2], like.shape[1])
+
+    compiled = torch.compile(f, backend=counter, dynamic=True, fullgraph=True)
+    for rows, columns, count in ((3, 4, 5), (7, 2, 6), (8, 9, 3)):
+        made = compiled(torch.randn(count), torch.zeros(rows, columns))
+        assert made.shape == (rows, count, 2) and (made == columns).all()
+    assert counter.frame_count == 1
+
+
+def test_an_int_is_a_constant_to_compilers():
+    wb.op("symbolic::fixed(Tensor x, int k) -> Tensor", REPEAT, kernel="repeated")
+    counter = CompileCounter()
+    compiled = torch.compile(lambda x, like: torch.ops.symbolic.fixed(x, like.shape[0]), backend=counter, dynamic=True, fullgraph=True)
+    for k in (3, 4, 9):
+        x = torch.randn(5)
+        torch.testing.assert_close(compiled(x, torch.zeros(k)), x.repeat(k))
+    assert counter.frame_count == 3

@@ -146,7 +146,7 @@ pub fn bind(
             "`{name}` has no output: add a result, or mark a written argument as `Tensor(a!)`"
         )));
     }
-    let serves = |a: usize| schema.args[a].kind == Kind::Int && free(&schema.args[a].name);
+    let serves = |a: usize| schema.args[a].kind.is_int() && free(&schema.args[a].name);
     if let Some(a) = (0..used.len()).find(|&a| !used[a] && !serves(a)) {
         let arg = &schema.args[a];
         return Err(Error::argument(format!(
@@ -185,7 +185,7 @@ fn argument(name: &str, schema: &Schema, a: usize, ty: ParamType) -> Result<Sour
             param_type(ty)
         ))),
         (Kind::Tensor, ParamType::Ptr { .. }) => Ok(Source::Input(a, arg.mutated)),
-        (Kind::Int, ParamType::Scalar(s)) if s.is_int() || s.is_float() => Ok(Source::Scalar(a)),
+        (Kind::Int | Kind::SymInt, ParamType::Scalar(s)) if s.is_int() || s.is_float() => Ok(Source::Scalar(a)),
         (Kind::Float, ParamType::Scalar(s)) if s.is_float() => Ok(Source::Scalar(a)),
         (Kind::Bool, ParamType::Scalar(s)) if s == Scalar::Bool || s.is_int() => Ok(Source::Scalar(a)),
         (Kind::Scalar, ParamType::Scalar(_)) => Ok(Source::Scalar(a)),

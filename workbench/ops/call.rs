@@ -41,7 +41,7 @@ impl OwnedArg {
             Default::Bool(v) => OwnedArg::Bool(*v),
             Default::Str(v) => OwnedArg::Str(v.clone()),
             Default::None => OwnedArg::None,
-            Default::Other(_) => return None,
+            Default::Imaginary(_) | Default::List(_) => return None,
         })
     }
 

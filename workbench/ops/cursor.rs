@@ -1,4 +1,4 @@
-//! A place in a text of one line: what the grammars of schemas and shape signatures have in common.
+//! A place in a text of a line or a few: what the grammars of schemas and shape signatures have in common.
 
 use crate::runtime::{Error, Result};
 
@@ -8,10 +8,13 @@ const LONGEST: usize = 16 * 1024;
 /// Where something is wrong, in bytes, and what.
 pub(super) type Wrong = (usize, String);
 
-/// The error about a text: what it is, what is wrong, and a caret under the place.
+/// The error about a text: what it is, what is wrong, and a caret under the place, in the line that it is in.
 pub(super) fn caret(what: &str, text: &str, at: usize, message: &str) -> Error {
-    let column = text.get(..at).unwrap_or(text).chars().count();
-    Error::argument(format!("{what}: {message}\n  {text}\n  {}^", " ".repeat(column)))
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[start..].lines().next().unwrap_or("");
+    let column = before[start..].chars().count();
+    Error::argument(format!("{what}: {message}\n  {line}\n  {}^", " ".repeat(column)))
 }
 
 /// Refuses a text that nobody wrote.
@@ -48,10 +51,17 @@ impl<'a> Cursor<'a> {
         self.at >= self.text.len()
     }
 
-    /// Goes past white space.
+    /// Goes past white space and comments, `# to the end of the line`.
     pub fn space(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
+        loop {
+            let rest = self.rest();
+            self.at += rest.len() - rest.trim_start().len();
+            let rest = self.rest();
+            if !rest.starts_with('#') {
+                return;
+            }
+            self.at += rest.find('\n').unwrap_or(rest.len());
+        }
     }
 
     /// Goes past white space, and past a token if it stands there.

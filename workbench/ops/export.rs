@@ -276,8 +276,7 @@ impl<'a> Writer<'a> {
     fn new(name: &'a str, definition: &'a Definition, bound: &'a Bound, taken: &dyn Fn(&str) -> bool) -> Self {
         let rename = |name: &str| if taken(name) { format!("{name}_") } else { name.to_owned() };
         let mut schema = definition.schema.clone();
-        let integers: Vec<String> =
-            schema.args.iter().filter(|a| a.kind == Kind::Int).map(|a| a.name.clone()).collect();
+        let integers: Vec<String> = schema.args.iter().filter(|a| a.kind.is_int()).map(|a| a.name.clone()).collect();
         schema.args.iter_mut().for_each(|a| a.name = rename(&a.name));
         let signed = |signature: &Signature| {
             let mut made = signature.clone();
@@ -376,7 +375,7 @@ impl<'a> Writer<'a> {
     fn dims(&self, out: &mut Text) {
         let names = self.names();
         for (d, dim) in names.dims.iter().enumerate().filter(|(d, _)| self.needs(*d)) {
-            let given = self.schema().args.iter().find(|a| a.name == *dim && a.kind == Kind::Int);
+            let given = self.schema().args.iter().find(|a| a.name == *dim && a.kind.is_int());
             let start = given.map_or_else(String::new, |a| format!(", {}", a.name));
             out.line(format!("  workbench::Dim {}{{\"{dim}\"{start}}};", dim_name(names, d)));
         }
@@ -651,7 +650,7 @@ impl<'a> Writer<'a> {
             Some(signature) => {
                 let mut known = vec![false; signature.dims.len()];
                 for (d, dim) in signature.dims.iter().enumerate() {
-                    known[d] = self.schema().args.iter().any(|a| a.name == *dim && a.kind == Kind::Int);
+                    known[d] = self.schema().args.iter().any(|a| a.name == *dim && a.kind.is_int());
                 }
                 let mut any: Option<&str> = None;
                 for input in &signature.inputs {
@@ -778,7 +777,8 @@ impl Text {
 fn cpp_type(kind: &Kind) -> String {
     match kind {
         Kind::Tensor => "const at::Tensor&".to_owned(),
-        Kind::Int => "int64_t".to_owned(),
+        // A kernel is called with numbers, whatever the schema has while shapes are looked at.
+        Kind::Int | Kind::SymInt => "int64_t".to_owned(),
         Kind::Float => "double".to_owned(),
         Kind::Bool => "bool".to_owned(),
         Kind::Scalar => "const at::Scalar&".to_owned(),
@@ -790,7 +790,9 @@ fn cpp_type(kind: &Kind) -> String {
             if by_reference { format!("const std::optional<{bare}>&") } else { format!("std::optional<{bare}>") }
         }
         // Nothing else is bound to a kernel.
-        Kind::ScalarType | Kind::Other(_) | Kind::List(..) => "const c10::IValue&".to_owned(),
+        Kind::ScalarType | Kind::Named(_) | Kind::Generic(..) | Kind::Tuple(_) | Kind::List(..) => {
+            "const c10::IValue&".to_owned()
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Once, PoisonError, RwLock};
 
-use super::schema::{Argument, Default, Kind, Schema};
+use super::schema::{Argument, Default, Kind, Schema, scalar_type};
 use super::unknown_argument;
 use crate::back::{Exception, FaultKind};
 use crate::runtime::host::{
@@ -158,7 +158,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
 /// # Errors
 /// [`Error::Argument`] for a schema that is none.
 pub fn define(schema: &str) -> Result<String> {
-    let schema = Schema::parse(schema)?;
+    let schema = Schema::parse_operator(schema)?;
     let name = format!("{}::{}", schema.namespace, schema.name);
     let mut overload = Overload::new(schema.overload.clone());
     overload.schema = Some(schema);
@@ -289,12 +289,12 @@ fn defined_schema(line: &LibraryEntry, text: &str) -> Result<Schema> {
                 "`m.def(\"{text}\")`: a name alone needs a function to take the schema from; write one as in \"{text}(Tensor x) -> Tensor\""
             )));
         };
-        return Schema::parse(&inferred_schema(&name, inferred));
+        return Schema::parse_operator(&inferred_schema(&name, inferred));
     };
     qualified(&line.namespace, text[..open].split('.').next().unwrap_or("").trim())?;
     match text[..open].contains("::") {
-        true => Schema::parse(text),
-        false => Schema::parse(&format!("{}::{}", line.namespace, text.trim())),
+        true => Schema::parse_operator(text),
+        false => Schema::parse_operator(&format!("{}::{}", line.namespace, text.trim())),
     }
 }
 
@@ -426,7 +426,7 @@ impl Overload {
                 let value = match (value, &arg.default) {
                     (Some(value), _) => value,
                     (None, Some(default)) => default_value(default, &arg.kind).ok_or_else(|| {
-                        Error::argument(format!("{name}(): give argument `{}`; its default `{default}` is a name", arg.name))
+                        Error::argument(format!("{name}(): give argument `{}`; host code has no value for its default `{default}`", arg.name))
                     })?,
                     (None, None) => {
                         return Err(Error::argument(format!("{name}() is missing value for argument '{}'. {schema}", arg.name)));
@@ -579,11 +579,13 @@ fn described(value: &Value) -> String {
     }
 }
 
-/// A type as C++ can tell it: without the sizes of lists.
+/// A type as C++ can tell it: without the sizes of lists, and every integer alike.
 fn unsized_kind(kind: &Kind) -> String {
     match kind {
         Kind::List(inner, _) => format!("{}[]", unsized_kind(inner)),
         Kind::Optional(inner) => format!("{}?", unsized_kind(inner)),
+        // As in torch, a function of int64_t serves both: symbols are numbers when it is called.
+        Kind::SymInt => Kind::Int.to_string(),
         kind => kind.to_string(),
     }
 }
@@ -597,11 +599,17 @@ fn fit(kind: &Kind, value: Value) -> Option<Value> {
             all.into_iter().map(|v| fit(inner, v)).collect::<Option<_>>().map(Value::List)
         }
         // One number stands for a list of a stated size, though not for a list of lists.
-        (Kind::List(inner, Some(n)), value) if matches!(**inner, Kind::Int | Kind::Float | Kind::Bool) => {
+        (Kind::List(inner, Some(n)), value)
+            if matches!(**inner, Kind::Int | Kind::SymInt | Kind::Float | Kind::Bool) =>
+        {
             fit(inner, value).map(|v| Value::List(vec![v; *n as usize]))
         }
+        (Kind::Tuple(kinds), Value::List(all) | Value::Tuple(all)) if kinds.len() == all.len() => {
+            kinds.iter().zip(all).map(|(kind, v)| fit(kind, v)).collect::<Option<_>>().map(Value::Tuple)
+        }
+        (Kind::Generic(name, kinds), value) => fit_generic(name, kinds, value),
         (Kind::Tensor, value @ Value::Tensor(_))
-        | (Kind::Int, value @ (Value::Int(_) | Value::Bool(_)))
+        | (Kind::Int | Kind::SymInt, value @ (Value::Int(_) | Value::Bool(_)))
         | (Kind::Bool, value @ Value::Bool(_))
         | (Kind::Str, value @ Value::Text(_))
         | (Kind::Scalar, value @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)))
@@ -610,9 +618,28 @@ fn fit(kind: &Kind, value: Value) -> Option<Value> {
         (Kind::Float, Value::Int(i)) => Some(Value::Float(i as f64)),
         (Kind::Float, Value::Bool(b)) => Some(Value::Float(f64::from(u8::from(b)))),
         (Kind::ScalarType, Value::Text(name)) => DType::from_name(&name).map(Value::DType),
-        (Kind::Other(name), value @ Value::Device(_)) if name == "Device" => Some(value),
-        (Kind::Other(name), Value::Text(text)) if name == "Device" => device(&text).map(Value::Device),
-        (Kind::Other(name), value) if name != "Device" => Some(value),
+        (Kind::Named(name), value @ Value::Device(_)) if name == "Device" => Some(value),
+        (Kind::Named(name), Value::Text(text)) if name == "Device" => device(&text).map(Value::Device),
+        (Kind::Named(name), value @ (Value::Int(_) | Value::Float(_))) if name == "complex" => Some(value),
+        (Kind::Named(name), Value::Foreign(object)) if name == "complex" => {
+            (object.type_name() == "complex").then_some(Value::Foreign(object))
+        }
+        (Kind::Scalar, Value::Foreign(object)) => (object.type_name() == "complex").then_some(Value::Foreign(object)),
+        (Kind::Named(name), value) if name != "Device" && name != "complex" => Some(value),
+        _ => None,
+    }
+}
+
+/// As [`fit`], for types of other types.
+fn fit_generic(name: &str, kinds: &[Kind], value: Value) -> Option<Value> {
+    match (name, kinds, value) {
+        ("Dict", [key, of], Value::Dict(all)) => {
+            let pairs = all.into_iter().map(|(k, v)| Some((fit(key, k)?, fit(of, v)?)));
+            pairs.collect::<Option<_>>().map(Value::Dict)
+        }
+        ("Union", _, value) => kinds.iter().find_map(|kind| fit(kind, value.clone())),
+        // Objects of torch's own.
+        ("Future" | "RRef" | "Await", _, value @ Value::Foreign(_)) => Some(value),
         _ => None,
     }
 }
@@ -626,44 +653,28 @@ fn device(text: &str) -> Option<DeviceTag> {
     }
 }
 
-/// The default of an argument as a value; `None` where it has none, or a name that says nothing here.
+/// The default of an argument as a value; `None` where it has none, or one that says nothing here.
 pub fn default_of(arg: &Argument) -> Option<Value> {
     default_value(arg.default.as_ref()?, &arg.kind)
 }
 
-/// A default as a value; `None` for a name (`contiguous_format`) that says nothing here.
+/// A default as a value; `None` for one that says nothing here, such as complex numbers.
 fn default_value(default: &Default, kind: &Kind) -> Option<Value> {
     let value = match default {
+        Default::Int(v) if matches!(kind, Kind::ScalarType) => Value::DType(scalar_type(*v)?),
+        Default::Int(v @ (0 | 1)) if *kind == Kind::Bool => Value::Bool(*v == 1),
         Default::Int(v) => Value::Int(*v),
         Default::Float(v) => Value::Float(*v),
         Default::Bool(v) => Value::Bool(*v),
         Default::Str(v) => Value::Text(v.clone()),
         Default::None => Value::None,
-        Default::Other(text) => match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-            Some(inner) => {
-                let items = inner.split(',').map(str::trim).filter(|t| !t.is_empty());
-                Value::List(items.map(number).collect::<Option<_>>()?)
-            }
-            // torch's enumerations are ints.
-            None => match text.as_str() {
-                "Mean" => Value::Int(1),
-                "Sum" => Value::Int(2),
-                "float" => Value::DType(DType::Float32),
-                "long" => Value::DType(DType::Int64),
-                "int" => Value::DType(DType::Int32),
-                name => DType::from_name(name).map(Value::DType)?,
-            },
-        },
+        Default::Imaginary(_) => return None,
+        Default::List(all) => {
+            let Kind::List(inner, _) = kind else { return None };
+            Value::List(all.iter().map(|one| default_value(one, inner)).collect::<Option<_>>()?)
+        }
     };
     fit(kind, value)
-}
-
-fn number(text: &str) -> Option<Value> {
-    match text {
-        "True" => Some(Value::Bool(true)),
-        "False" => Some(Value::Bool(false)),
-        text => text.parse().map(Value::Int).or_else(|_| text.parse().map(Value::Float)).ok(),
-    }
 }
 
 /// The first overload that takes the arguments, with them bound.

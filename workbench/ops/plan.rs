@@ -283,7 +283,7 @@ fn check_kinds(schema: &Schema, args: &[ArgValue<'_>]) -> std::result::Result<()
             (Kind::Tensor, ArgValue::None) => {
                 return Err(format!("argument `{}` is None; an array is wanted", arg.name));
             }
-            (Kind::Int, ArgValue::Float(_)) => {
+            (Kind::Int | Kind::SymInt, ArgValue::Float(_)) => {
                 return Err(format!("argument `{}` (int) got {}; an integer is wanted", arg.name, value.describe()));
             }
             _ => {}

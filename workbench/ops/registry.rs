@@ -181,9 +181,9 @@ impl Op {
     /// [`Error::Compile`] when the text does not compile; [`Error::Argument`] for a malformed schema, signature or
     /// expression (with a caret), or parameters that cannot be bound (with the binding made).
     pub fn define(schema: &str, options: OpOptions) -> Result<Op> {
-        let schema = Schema::parse(schema)?;
+        let schema = Schema::parse_operator(schema)?;
         let name = schema.qualified_name();
-        let integers: Vec<&str> = schema.args.iter().filter(|a| a.kind == Kind::Int).map(|a| a.name.as_str()).collect();
+        let integers: Vec<&str> = schema.args.iter().filter(|a| a.kind.is_int()).map(|a| a.name.as_str()).collect();
         let (signature, shape_fn) = match &options.shape {
             ShapeRule::LikeFirst => (None, None),
             ShapeRule::Signature(text) => (Some(Signature::parse(text, &integers)?), None),

@@ -3,7 +3,7 @@
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 use workbench::runtime::host::{DeviceTag, Export, Fill, HostTensor, Limits, Registration, Storage, Value, hollowly};
 use workbench::runtime::{DType, Program, Report};
 
@@ -36,6 +36,8 @@ pub struct Given<'py> {
     objects: Vec<Bound<'py, PyAny>>,
     /// For what host code knows as Python objects: tuples stay tuples, and bytes, integers of any size and all other objects are values, too.
     exact: bool,
+    /// What is nothing else is an object.
+    any_object: bool,
     /// Tensors keep their arrays themselves, and so may outlive this.
     keeps: bool,
     /// How many containers deep it is.
@@ -53,6 +55,11 @@ impl<'py> Given<'py> {
     /// For a call of which only the shapes of the results are wanted.
     pub fn shapes() -> Self {
         Given { shapes_only: true, ..Given::default() }
+    }
+
+    /// For a callable of Python's, which may be given any object.
+    pub fn objects() -> Self {
+        Given { any_object: true, ..Given::default() }
     }
 
     /// For what passes between host code and Python while a call runs.
@@ -133,6 +140,13 @@ impl<'py> Given<'py> {
         {
             return Ok(Value::Bytes(bytes.as_bytes().to_vec()));
         }
+        if self.any_object
+            && let Ok(number) = object.cast::<PyComplex>()
+        {
+            // NumPy's are of a class of their own.
+            let plain = PyComplex::from_doubles(py, number.real(), number.imag());
+            return Ok(foreign::Object::value(&plain));
+        }
         // An array of one number is one, even where Python takes it for an index.
         let is_array = !object.is_instance_of::<PyInt>() && object.hasattr("__dlpack__")?;
         if let Some(int) = if is_array { None } else { args::integer(object) } {
@@ -157,7 +171,7 @@ impl<'py> Given<'py> {
         // What nobody else knows is an object to who knows Python's.
         let interfaces = ["__array_interface__", "__cuda_array_interface__"];
         let has = |name: &&str| object.hasattr(*name).unwrap_or(false);
-        if self.exact && !is_array && !interfaces.iter().any(has) {
+        if (self.exact || self.any_object) && !is_array && !interfaces.iter().any(has) {
             return Ok(foreign::Object::value(object));
         }
         let array = interop(py)?.call_method1("as_array", (object, true, at, "Tensor"))?;

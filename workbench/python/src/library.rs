@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyException, PyNotImplementedError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyComplex, PyDict, PyList, PyTuple};
 use workbench::ops::gaudi::{self, Role};
 use workbench::ops::library::{self, Overload};
 use workbench::ops::manifest::{Entry, Manifest};
-use workbench::ops::schema::{Return, Schema};
+use workbench::ops::schema::{self, Return, Schema};
 use workbench::ops::unknown_argument;
 use workbench::runtime::host::{Limits, Value};
 use workbench::runtime::{DType, Error, Program};
@@ -450,7 +450,7 @@ impl LibraryOp {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<()> {
-        self.bind(py, &mut Given::default(), args, kwargs).map(drop)
+        self.bind(py, &mut Given::objects(), args, kwargs).map(drop)
     }
 
     /// Every argument of a call in the schema's order, defaults included.
@@ -474,6 +474,8 @@ impl LibraryOp {
             if let Some(object) = kwargs.get_item(&arg.name)? {
                 used += 1;
                 objects.push(object);
+            } else if let Some(schema::Default::Imaginary(v)) = arg.default {
+                objects.push(PyComplex::from_doubles(py, 0.0, v).into_any());
             } else if let Some(value) = library::default_of(arg) {
                 objects.push(Given::default().object(py, &value)?);
             } else {

@@ -563,6 +563,13 @@ pub fn schema_parts(py: Python<'_>, schema: &str) -> PyResult<(String, Vec<Optio
     Ok((parsed.qualified_name(), parsed.returns.into_iter().map(|r| r.name).collect()))
 }
 
+/// A schema as it is printed.
+#[pyfunction]
+#[pyo3(signature = (schema))]
+pub fn schema_text(py: Python<'_>, schema: &str) -> PyResult<String> {
+    Schema::parse(schema).map(|s| s.to_string()).map_err(|e: Error| errors::to_py(py, e))
+}
+
 /// Name, type, default, whether it follows the `*`, whether it is written.
 type ArgumentParts = (String, String, Option<String>, bool, bool);
 

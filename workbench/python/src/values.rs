@@ -37,7 +37,7 @@ pub fn value<'a, 'py: 'a>(
     };
     match kind {
         Kind::Tensor => array(op, arg, object, keep).map(ArgValue::Array),
-        Kind::Int => int(object).transpose()?.map(ArgValue::Int).ok_or_else(wrong),
+        Kind::Int | Kind::SymInt => int(object).transpose()?.map(ArgValue::Int).ok_or_else(wrong),
         Kind::Float => args::float(object).transpose()?.map(ArgValue::Float).ok_or_else(wrong),
         Kind::Bool => match int(object).transpose()? {
             Some(v @ (0 | 1)) => Ok(ArgValue::Bool(v == 1)),
@@ -52,10 +52,12 @@ pub fn value<'a, 'py: 'a>(
             Some(v) => Ok(ArgValue::Int(v)),
             None => args::float(object).transpose()?.map(ArgValue::Float).ok_or_else(wrong),
         },
-        Kind::ScalarType | Kind::Other(_) | Kind::List(..) | Kind::Optional(_) => Err(argument(
-            object.py(),
-            format!("`{op}`: argument `{}` of type `{}` cannot be passed to a kernel", arg.name, arg.kind),
-        )),
+        Kind::ScalarType | Kind::Named(_) | Kind::Generic(..) | Kind::Tuple(_) | Kind::List(..) | Kind::Optional(_) => {
+            Err(argument(
+                object.py(),
+                format!("`{op}`: argument `{}` of type `{}` cannot be passed to a kernel", arg.name, arg.kind),
+            ))
+        }
     }
 }
 
@@ -123,7 +125,7 @@ pub fn default<'py>(py: Python<'py>, op: &str, arg: &Argument) -> PyResult<Bound
         Some(Default::Bool(v)) => PyBool::new(py, *v).to_owned().into_any(),
         Some(Default::Str(v)) => PyString::new(py, v).into_any(),
         Some(Default::None) => py.None().into_bound(py),
-        Some(Default::Other(v)) => {
+        Some(v @ (Default::Imaginary(_) | Default::List(_))) => {
             return Err(argument(py, format!("`{op}`: give argument `{}`; its default `{v}` is no number", arg.name)));
         }
         None => return Err(argument(py, format!("`{op}`: argument `{}` is missing", arg.name))),

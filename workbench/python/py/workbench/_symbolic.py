@@ -1,9 +1,10 @@
 """Shapes of host functions for sizes that are symbols, as `torch.compile(dynamic=True)` and `torch.export` have them.
 
 A host function works with numbers. It is run without data for several sizes near those at hand, and each extent of its results is looked
-for among what extents are made of: constants, the sizes themselves, their sums, products and quotients. Where one formula fits all
-runs it is taken; where none does, torch is given numbers, and compiles for each size anew. A formula could still be wrong for sizes far
-away, so from then on the results of every call are held against it, and a call that differs is an error.
+for among what extents are made of: constants, the sizes themselves, their sums, products and quotients. Arguments that the schema calls
+`SymInt` are such sizes, too. Where one formula fits all runs it is taken; where none does, torch is given numbers, and compiles for each
+size anew. A formula could still be wrong for sizes far away, so from then on the results of every call are held against it, and a call
+that differs is an error.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ __all__ = ["symbolic"]
 Formula = Callable[[Sequence[Any]], Any]
 #: How many sizes are tried, those at hand among them.
 _RUNS = 5
+#: The kind of an argument that is a size itself.
+_NUMBER = "SymInt"
 
 
 class _Rule:
@@ -44,15 +47,29 @@ class _Rule:
         if len(flat) != len(self.make):
             return False
         for value, (kind, extents) in zip(flat, self.make):
-            if isinstance(value, Spec):
-                if kind != value.dtype or len(extents) != len(value.shape):
+            if isinstance(value, Spec) or kind == _NUMBER:
+                came = _sizes_of(value)
+                if kind != (value.dtype if isinstance(value, Spec) else _NUMBER) or len(extents) != len(came):
                     return False
-                for said, size in zip(extents, value.shape):
+                for said, size in zip(extents, came):
                     if (named.setdefault(said, size) if isinstance(said, str) else said) != size:
                         return False
             elif extents is not None or kind != repr(value):
                 return False
         return True
+
+    def sizes(self, inputs: Sequence[Any]) -> list[int]:
+        """The sizes in concrete arguments of this make."""
+        return [size for value, (_, extents) in zip(_flat(inputs), self.make) if extents is not None for size in _sizes_of(value)]
+
+
+def _sizes_of(value: Any) -> tuple[Any, ...]:
+    """The extents of an array, or the number that is one."""
+    return tuple(value.shape) if hasattr(value, "shape") else (value,) if type(value) is int or _is_symbol(value) else ()
+
+
+def _is_symbol(value: Any) -> bool:
+    return isinstance(value, torch.SymInt)
 
 
 def symbolic(handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -60,6 +77,11 @@ def symbolic(handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     inputs = handle._arguments(args, kwargs)
     make, sizes = [], []
     for value in _flat(inputs):
+        if _is_symbol(value):
+            # An argument `SymInt`.
+            make.append((_NUMBER, (_name(value),)))
+            sizes.append(value)
+            continue
         if not isinstance(value, torch.Tensor):
             make.append((repr(value), None))
             continue
@@ -79,7 +101,7 @@ def symbolic(handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         def said(*specs: Any) -> Any:
             for rule in known:
                 if rule.fits(specs):
-                    made = rule.specs([size for spec in _flat(specs) if isinstance(spec, Spec) for size in spec.shape])
+                    made = rule.specs(rule.sizes(specs))
                     return [(spec.dtype, spec.shape) for spec in (made if rule.is_several else (made,))]
             return None
 
@@ -98,7 +120,7 @@ def _flat(value: Any) -> Iterator[Any]:
 
 def _name(size: Any) -> int | str:
     """The expression of a size that is a symbol, or a number."""
-    if not isinstance(size, torch.SymInt):
+    if not _is_symbol(size):
         return int(size)
     expression = size.node.expr
     return str(expression) if expression.free_symbols else int(expression)
@@ -144,6 +166,8 @@ def _filled(inputs: Any, sizes: Iterator[int]) -> list[Any]:
             shape, dtype = tuple(next(sizes) for _ in value.shape), str(value.dtype).removeprefix("torch.")
             # Those that are not contiguous have no symbols.
             made.append(Spec(shape, dtype) if value.is_contiguous() else spec_in_memory(shape, dtype, tuple(map(int, value.stride()))))
+        elif _is_symbol(value):
+            made.append(next(sizes))
         else:
             made.append(_filled(value, sizes) if isinstance(value, (list, tuple)) else value)
     return made

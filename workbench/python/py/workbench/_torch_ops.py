@@ -64,7 +64,8 @@ class _Entry:
             except RuntimeError as error:
                 # What is there by that name may be somebody else's.
                 self.take_out()
-                raise make_argument_error(f"torch takes no operator `{schema}`: {str(error).splitlines()[0]}") from None
+                why = next((line.strip() for line in str(error).splitlines() if line.strip()), "it does not say why")
+                raise make_argument_error(f"torch takes no operator `{schema}`: {why}") from None
             self.library._register_fake(target, _fake(self.name, overload))
             parsed = torch._C.parse_schema(schema)
             if any(argument.alias_info is not None and argument.alias_info.is_write for argument in parsed.arguments):

@@ -526,10 +526,10 @@ class PythonOp(LibraryOp):
         return self._direct(*args, **kwargs)
 
     def _direct(self, *args: Any, **kwargs: Any) -> Any:
-        self._check_arguments(*args, **kwargs)
         inputs = list(self._arguments(args, kwargs))
-        lent = [self._lent(name, value) for name, value in zip(self.params, inputs)]
         count = self._positional
+        self._check_arguments(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))
+        lent = [self._lent(name, value) for name, value in zip(self.params, inputs)]
         try:
             result = self.function(*lent[:count], **dict(zip(self.params[count:], lent[count:])))
         except ValueError as error:

@@ -211,7 +211,7 @@ fn is_alike(one: &Schema, other: &Schema) -> bool {
 /// The number that an argument of a kernel is.
 fn scalar<'a>(kind: &Kind, word: StableIValue) -> Option<ArgValue<'a>> {
     match kind {
-        Kind::Int => Some(ArgValue::Int(word as i64)),
+        Kind::Int | Kind::SymInt => Some(ArgValue::Int(word as i64)),
         Kind::Float => Some(ArgValue::Float(f64::from_bits(word))),
         Kind::Bool => Some(ArgValue::Bool(word & 0xff != 0)),
         Kind::Optional(inner) => scalar(inner, word),

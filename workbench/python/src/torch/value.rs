@@ -28,10 +28,10 @@ pub enum Taken {
 /// them.
 pub fn passes(kind: &Kind) -> bool {
     match kind {
-        Kind::Tensor | Kind::Int | Kind::Float | Kind::Bool | Kind::Str | Kind::ScalarType => true,
+        Kind::Tensor | Kind::Int | Kind::SymInt | Kind::Float | Kind::Bool | Kind::Str | Kind::ScalarType => true,
         Kind::Optional(inner) | Kind::List(inner, _) => passes(inner),
-        Kind::Scalar => false,
-        Kind::Other(name) => name == "Device",
+        Kind::Scalar | Kind::Generic(..) | Kind::Tuple(_) => false,
+        Kind::Named(name) => name == "Device",
     }
 }
 
@@ -162,7 +162,7 @@ impl<'a> Lent<'a> {
                 Some(dtype) => Value::DType(dtype),
                 None => return Err(format!("argument `{name}` is a type that kernels do not have")),
             },
-            (Taken::Word(word), Kind::Other(_)) => {
+            (Taken::Word(word), Kind::Named(_)) => {
                 let is_cuda = super::abi::get().is_some_and(|abi| abi.cpu != (word >> 32) as i32);
                 Value::Device(DeviceTag { is_cuda, index: *word as u32 as i32 as i8 })
             }
@@ -197,7 +197,7 @@ impl<'a> Lent<'a> {
             (Kind::Tensor, Value::Tensor(tensor)) => self.made(abi, tensor)?.into_value(),
             (Kind::Float, Value::Float(x)) => x.to_bits(),
             (Kind::Float, Value::Int(i)) => (*i as f64).to_bits(),
-            (Kind::Int, Value::Int(i)) => *i as u64,
+            (Kind::Int | Kind::SymInt, Value::Int(i)) => *i as u64,
             (Kind::Bool, Value::Bool(b)) => u64::from(*b),
             (Kind::Str, Value::Text(text)) => {
                 let mut handle = std::ptr::null_mut();
