@@ -31,6 +31,7 @@ pub fn with_twins<R>(f: impl FnOnce() -> R) -> R {
 pub(crate) enum Picked {
     Kernel(Arc<Bound>),
     Host(Arc<Implementation>),
+    Outside(usize),
 }
 
 pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Picked> {
@@ -61,7 +62,7 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
     // The first kernel's complaint is the one that helps.
     let complaint = all.iter().find_map(|i| match &**i {
         Implementation::Kernel(k) => mismatch(&k.bound, args),
-        Implementation::Host(_) => None,
+        Implementation::Host(_) | Implementation::Outside(..) => None,
     });
     let more = if all.len() > 1 {
         format!(" (nor does any of its {} other kernels fit)", all.len() - 1)
@@ -99,6 +100,11 @@ fn instance(
 fn fits(implementation: &Arc<Implementation>, args: &[ArgValue<'_>]) -> Option<Picked> {
     match &**implementation {
         Implementation::Host(_) => Some(Picked::Host(implementation.clone())),
+        Implementation::Outside(dtypes, number) => {
+            let first = args.iter().find_map(|a| if let ArgValue::Array(a) = a { Some(a.dtype) } else { None });
+            let serves = dtypes.as_ref().is_none_or(|all| first.is_some_and(|d| all.contains(&d)));
+            serves.then_some(Picked::Outside(*number))
+        }
         Implementation::Kernel(k) => mismatch(&k.bound, args).is_none().then(|| Picked::Kernel(k.bound.clone())),
     }
 }

@@ -57,6 +57,7 @@ impl Op {
             [one] => match &**one {
                 Implementation::Kernel(kernel) => kernel,
                 Implementation::Host(_) => return Err(fail("it is a closure of Rust's")),
+                Implementation::Outside(..) => return Err(fail("a callable of Python's serves a part of its calls")),
             },
             _ => return Err(fail("it has kernels of several modules")),
         };

@@ -77,6 +77,8 @@ pub(crate) enum Run {
     Kernel(KernelRun),
     /// A Rust closure.
     Host(Arc<Implementation>),
+    /// Nothing of ours.
+    Outside,
 }
 
 /// A kernel's part of a plan.
@@ -114,6 +116,28 @@ impl Op {
     /// [`Error::Argument`] when no implementation takes arrays of these types.
     pub fn output_dtypes(&self, dtypes: &[Option<DType>]) -> Result<SmallVec<[DType; 2]>> {
         let definition = self.definition();
+        Ok(match self.picked(&definition, dtypes)? {
+            dispatch::Picked::Kernel(bound) => bound.outputs.iter().copied().collect(),
+            dispatch::Picked::Host(_) | dispatch::Picked::Outside(_) => {
+                let first = dtypes.iter().flatten().next().copied().unwrap_or(DType::Float32);
+                (0..definition.output_count()).map(|k| definition.other_dtype(k, first)).collect()
+            }
+        })
+    }
+
+    /// The number of what serves a call with arrays of these element types, where that was registered by
+    /// [`Op::register_outside`].
+    ///
+    /// # Errors
+    /// As [`Op::output_dtypes`].
+    pub fn outside(&self, dtypes: &[Option<DType>]) -> Result<Option<usize>> {
+        Ok(match self.picked(&self.definition(), dtypes)? {
+            dispatch::Picked::Outside(number) => Some(number),
+            _ => None,
+        })
+    }
+
+    fn picked(&self, definition: &Definition, dtypes: &[Option<DType>]) -> Result<dispatch::Picked> {
         let args: SmallVec<[ArgValue<'_>; 8]> = definition
             .schema
             .args
@@ -130,13 +154,7 @@ impl Op {
                 None => ArgValue::Int(0),
             })
             .collect();
-        Ok(match dispatch::pick(self.name(), &definition, &args)? {
-            dispatch::Picked::Kernel(bound) => bound.outputs.iter().copied().collect(),
-            dispatch::Picked::Host(_) => {
-                let first = dtypes.iter().flatten().next().copied().unwrap_or(DType::Float32);
-                SmallVec::from_elem(first, definition.output_count())
-            }
-        })
+        dispatch::pick(self.name(), definition, &args)
     }
 
     /// Runs a planned call; `outputs` are the first bytes of the arrays that [`Plan::outputs`] describes.
@@ -152,8 +170,12 @@ impl Op {
     ) -> Result<Report> {
         let Run::Kernel(run) = &plan.run else {
             return Err(Error::argument(format!(
-                "`{}` is implemented by a host function: call it with Op::call",
-                self.name()
+                "`{}` is implemented by {}",
+                self.name(),
+                match &plan.run {
+                    Run::Outside => "a callable of Python's: call it there",
+                    _ => "a host function: call it with Op::call",
+                }
             )));
         };
         let Some((grid, block)) = run.launch else { return Ok(Report::default()) };
@@ -190,7 +212,9 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
     }
     let dtype = |k: usize| match &picked {
         dispatch::Picked::Kernel(bound) => bound.outputs[k],
-        dispatch::Picked::Host(_) => first().map_or(DType::Float32, |a| a.dtype),
+        dispatch::Picked::Host(_) | dispatch::Picked::Outside(_) => {
+            definition.other_dtype(k, first().map_or(DType::Float32, |a| a.dtype))
+        }
     };
     if let Some(signature) = &definition.signature {
         for (array, &a) in signature.inputs.iter().zip(&definition.signed) {
@@ -204,11 +228,7 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
         }
         for (k, array) in signature.outputs.iter().enumerate() {
             // A kernel's pointer decides; what the signature says was held against it, and widens with a float64 twin.
-            let said = array.dtype.filter(|_| matches!(picked, dispatch::Picked::Host(_)));
-            outputs.push(Spec {
-                shape: dims.output(signature, array).map_err(fail)?,
-                dtype: said.unwrap_or_else(|| dtype(k)),
-            });
+            outputs.push(Spec { shape: dims.output(signature, array).map_err(fail)?, dtype: dtype(k) });
         }
     } else if let Some(f) = &definition.shape_fn {
         let specs: Vec<Spec> = args
@@ -244,6 +264,7 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
     }
     let run = match picked {
         dispatch::Picked::Host(implementation) => Run::Host(implementation),
+        dispatch::Picked::Outside(_) => Run::Outside,
         dispatch::Picked::Kernel(bound) => {
             let numel = |shape: &[i64]| shape.iter().product::<i64>();
             let elements = match outputs.first() {

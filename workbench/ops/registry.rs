@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::binding::{Bound, bind, describe, fresh_outputs};
+use super::binding::{Bound, Source, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
 use crate::front::asked;
-use crate::ir::{Elem, Scalar};
+use crate::ir::{Elem, ParamType, Scalar};
 use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};
 
 /// The shape and type of an array that is not there yet.
@@ -101,6 +101,8 @@ pub(crate) enum Implementation {
     Kernel(KernelImpl),
     /// A Rust closure.
     Host(HostFn),
+    /// What whoever made the operator runs itself, by its number, for calls whose first array is of one of these types; `None`: of any.
+    Outside(Option<Vec<DType>>, usize),
 }
 
 /// A kernel implementation with its float64 twin, made when first asked for.
@@ -144,6 +146,9 @@ pub struct Definition {
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
     /// Where more implementations come from.
     pub(crate) template: Option<Template>,
+    /// For each fresh output its element type where the first kernel's is another than its first array's: what serves other types
+    /// gives such ones, too.
+    fixed: Vec<Option<DType>>,
     /// For each signature input the schema argument it is.
     pub(crate) signed: Vec<usize>,
     pub(crate) gradient: RwLock<Option<Gradient>>,
@@ -225,7 +230,9 @@ impl Op {
             SourceCode::Text(text, compile) => of_program(Program::compile(&text, &compile)?)?,
         };
         let mut most = None;
+        let mut fixed = Vec::new();
         if let Implementation::Kernel(k) = &implementation {
+            fixed = fixed_outputs(&k.bound);
             most = k.bound.kernel.function().max_threads.filter(|m| (1..256).contains(m));
             if signature.is_none() && shape_fn.is_none() {
                 check_like_first(&name, &schema)?;
@@ -246,6 +253,7 @@ impl Op {
             block,
             implementations: RwLock::new(vec![Arc::new(implementation)]),
             template,
+            fixed,
             signed,
             gradient: RwLock::new(None),
             timeout: options.timeout,
@@ -296,6 +304,20 @@ impl Op {
         self.definition().add(self.name(), kernel).map(drop)
     }
 
+    /// Has calls whose first array is of one of these types (`None`: all calls) served by what the caller runs itself, by a number that
+    /// [`Op::outside`] gives; what served them is there no longer.
+    pub fn register_outside(&self, dtypes: Option<Vec<DType>>, number: usize) {
+        let definition = self.definition();
+        let mut all = write(&definition.implementations);
+        let Some(taken) = &dtypes else {
+            *all = vec![Arc::new(Implementation::Outside(None, number))];
+            return;
+        };
+        // Kernels may take arrays of other types after the first; they are asked later.
+        all.retain(|i| !matches!(&**i, Implementation::Outside(Some(old), _) if old.iter().all(|d| taken.contains(d))));
+        all.insert(0, Arc::new(Implementation::Outside(dtypes, number)));
+    }
+
     /// The binding of its kernels' parameters, one a line.
     pub fn binding(&self) -> String {
         let definition = self.definition();
@@ -307,6 +329,11 @@ impl Op {
                     describe(&definition.schema, definition.signature.as_ref(), &k.bound.kernel, &sources)
                 }
                 Implementation::Host(_) => "a host function on whole arrays".to_owned(),
+                Implementation::Outside(None, _) => "a callable, for arrays of any type".to_owned(),
+                Implementation::Outside(Some(dtypes), _) => {
+                    let names: Vec<&str> = dtypes.iter().map(|d| d.name()).collect();
+                    format!("a callable, for arrays of {}", names.join(", "))
+                }
             })
             .collect();
         texts.join("\n")
@@ -318,7 +345,7 @@ impl Op {
             .iter()
             .filter_map(|i| match &**i {
                 Implementation::Kernel(k) => Some(k.bound.kernel.clone()),
-                Implementation::Host(_) => None,
+                Implementation::Host(_) | Implementation::Outside(..) => None,
             })
             .collect()
     }
@@ -347,9 +374,12 @@ impl Definition {
         let mut all = write(&self.implementations);
         all.retain(|i| match &**i {
             Implementation::Kernel(k) => !same_types(&k.bound, &bound),
-            Implementation::Host(_) => true,
+            Implementation::Host(_) | Implementation::Outside(..) => true,
         });
-        all.push(Arc::new(Implementation::Kernel(made)));
+        // What is registered last serves its types.
+        let outside = all.iter().position(|i| matches!(&**i, Implementation::Outside(..)));
+        let at = outside.unwrap_or(all.len());
+        all.insert(at, Arc::new(Implementation::Kernel(made)));
         Ok(bound)
     }
 
@@ -370,6 +400,12 @@ impl Definition {
     /// The shape signature, if there is one, and for each of its inputs the schema argument that it is.
     pub fn signature(&self) -> Option<(&Signature, &[usize])> {
         self.signature.as_ref().map(|signature| (signature, self.signed.as_slice()))
+    }
+
+    /// The element type of a fresh output of what is no kernel, by that of the first array.
+    pub(crate) fn other_dtype(&self, output: usize, first: DType) -> DType {
+        let said = self.signature.as_ref().and_then(|s| s.outputs.get(output)?.dtype);
+        said.or_else(|| self.fixed.get(output).copied().flatten()).unwrap_or(first)
     }
 
     /// How many fresh outputs a call makes.
@@ -404,6 +440,17 @@ fn same_types(a: &Bound, b: &Bound) -> bool {
     let types = |bound: &Bound| -> Vec<_> { bound.kernel.params().iter().map(|p| p.ty).collect() };
     let device = |bound: &Bound| bound.kernel.program().options().device;
     types(a) == types(b) && device(a) == device(b)
+}
+
+/// The element types of a kernel's outputs that are others than its first array's.
+fn fixed_outputs(bound: &Bound) -> Vec<Option<DType>> {
+    let arrays =
+        bound.sources.iter().zip(bound.kernel.params()).filter_map(|(source, param)| match (source, param.ty) {
+            (Source::Input(a, _), ParamType::Ptr { elem: Some(elem), .. }) => Some((*a, DType::from(elem))),
+            _ => None,
+        });
+    let first = arrays.min_by_key(|(a, _)| *a).map(|(_, dtype)| dtype);
+    bound.outputs.iter().map(|d| Some(*d).filter(|d| first.is_some_and(|first| first != *d))).collect()
 }
 
 /// What [`pick`] found.

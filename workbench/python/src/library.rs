@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyException, PyNotImplementedError};
@@ -291,6 +292,8 @@ pub fn tf_execute<'py>(
 pub struct LibraryOp {
     name: String,
     overload: Option<String>,
+    /// Whether callables of Python's serve some of its calls.
+    has_outside: AtomicBool,
 }
 
 impl LibraryOp {
@@ -362,7 +365,7 @@ impl LibraryOp {
     #[new]
     #[pyo3(signature = (name, overload=None))]
     fn new(name: String, overload: Option<String>) -> Self {
-        LibraryOp { name, overload }
+        LibraryOp { name, overload, has_outside: AtomicBool::new(false) }
     }
 
     /// The name with its namespace.
@@ -411,7 +414,7 @@ impl LibraryOp {
     /// One of the overloads.
     fn _overload(&self, py: Python<'_>, name: &str) -> PyResult<LibraryOp> {
         if self.overload.is_none() && self.overloads(py)?.iter().any(|o| o.name() == name) {
-            return Ok(LibraryOp { name: self.name.clone(), overload: Some(name.to_owned()) });
+            return Ok(Self::new(self.name.clone(), Some(name.to_owned())));
         }
         Err(PyAttributeError::new_err(format!("the operator `{}` has no overload or attribute `{name}`", self.name)))
     }
@@ -502,22 +505,30 @@ impl LibraryOp {
     /// there is one for the CPU as well.
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
         let chosen = kwargs.is_some_and(|kwargs| kwargs.contains("prefer").unwrap_or(false));
         if !chosen && torch::has_tensor(args, kwargs) {
-            let name = match &self.overload {
-                Some(overload) => format!("{}.{overload}", self.name),
-                None => self.name.clone(),
+            let name = match &this.overload {
+                Some(overload) => format!("{}.{overload}", this.name),
+                None => this.name.clone(),
             };
             if let Some(result) = torch::through_torch(py, &name, args, kwargs)? {
                 return Ok(result);
             }
         }
-        self._direct(py, args, kwargs)
+        if !chosen && this.has_outside.load(Ordering::Relaxed) {
+            return slf.call_method("_elsewhere", args, kwargs);
+        }
+        this._direct(py, args, kwargs)
+    }
+
+    /// Has every call ask whether a callable serves it, or none.
+    fn _ask_outside(&self, asks: bool) {
+        self.has_outside.store(asks, Ordering::Relaxed);
     }
 
     /// Calls the operator without torch's dispatcher, whatever the arguments are.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub struct NativeOp {
     /// Makes a namedtuple of several named outputs.
     result_type: Mutex<Option<Py<PyAny>>>,
     stale: Stale,
+    /// Whether callables of Python's serve some of its calls.
+    has_outside: AtomicBool,
 }
 
 /// Text, macros, CUDA's launcher, the CPU's, why there is none, the fake kernel.
@@ -66,7 +69,12 @@ impl NativeOp {
         result_type: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let op = define(py, schema, module, kernel, shape, threads, block, grid)?;
-        let made = NativeOp { op, result_type: Mutex::new(None), stale: Stale::default() };
+        let made = NativeOp {
+            op,
+            result_type: Mutex::new(None),
+            stale: Stale::default(),
+            has_outside: AtomicBool::new(false),
+        };
         made.set(result_type);
         Ok(made)
     }
@@ -88,6 +96,7 @@ impl NativeOp {
     ) -> PyResult<()> {
         define(py, schema, module, kernel, shape, threads, block, grid)?;
         self.set(result_type);
+        self.has_outside.store(false, Ordering::Relaxed);
         self.stale.clear();
         Ok(())
     }
@@ -152,18 +161,41 @@ impl NativeOp {
     /// Calls the operator.
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
         if torch::has_tensor(args, kwargs)
-            && let Some(result) = torch::through_torch(py, self.op.name(), args, kwargs)?
+            && let Some(result) = torch::through_torch(py, this.op.name(), args, kwargs)?
         {
-            self.stale.warn(py)?;
+            this.stale.warn(py)?;
             return Ok(result);
         }
-        self._direct(py, args, kwargs)
+        if this.has_outside.load(Ordering::Relaxed) {
+            return slf.call_method("_elsewhere", args, kwargs);
+        }
+        this._direct(py, args, kwargs)
+    }
+
+    /// Has every call ask whether a callable serves it, or none.
+    fn _ask_outside(&self, asks: bool) {
+        self.has_outside.store(asks, Ordering::Relaxed);
+    }
+
+    /// Has a callable, by its number, serve calls whose first array is of one of these types, or all.
+    fn _register_outside(&self, py: Python<'_>, dtypes: Option<Vec<String>>, number: usize) -> PyResult<()> {
+        let known = |name: String| {
+            DType::from_name(&name).ok_or_else(|| argument(py, format!("`{name}` is no element type (float32, ...)")))
+        };
+        let dtypes = dtypes.map(|all| all.into_iter().map(known).collect::<PyResult<Vec<_>>>()).transpose()?;
+        self.op.register_outside(dtypes, number);
+        Ok(())
+    }
+
+    /// The number of the callable that serves a call, for arguments as `_output_dtypes` has them; None where a kernel does.
+    fn _outside_of(&self, py: Python<'_>, kinds: Vec<Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+        self.op.outside(&self.dtypes_of(py, &kinds)?).map_err(|e| errors::to_py(py, e))
     }
 
     /// Calls the operator without torch's dispatcher, whatever the arguments are.
@@ -249,18 +281,7 @@ impl NativeOp {
 
     /// The element types of the fresh outputs, for arguments that are numbers or, for arrays, names of element types.
     fn _output_dtypes(&self, py: Python<'_>, kinds: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<&'static str>> {
-        let definition = self.op.definition();
-        let mut dtypes = Vec::with_capacity(kinds.len());
-        for (arg, kind) in definition.schema.args.iter().zip(&kinds) {
-            let name = if arg.is_tensor() && !kind.is_none() { Some(kind.extract::<String>()?) } else { None };
-            dtypes.push(match name {
-                None => None,
-                Some(name) => Some(DType::from_name(&name).ok_or_else(|| {
-                    argument(py, format!("`{}`: argument `{}` is of {name}", self.op.name(), arg.name))
-                })?),
-            });
-        }
-        let found = self.op.output_dtypes(&dtypes).map_err(|e| errors::to_py(py, e))?;
+        let found = self.op.output_dtypes(&self.dtypes_of(py, &kinds)?).map_err(|e| errors::to_py(py, e))?;
         Ok(found.into_iter().map(DType::name).collect())
     }
 
@@ -288,6 +309,22 @@ impl NativeOp {
 }
 
 impl NativeOp {
+    /// The element types of arguments that are numbers or, for arrays, names of element types.
+    fn dtypes_of(&self, py: Python<'_>, kinds: &[Bound<'_, PyAny>]) -> PyResult<Vec<Option<DType>>> {
+        let definition = self.op.definition();
+        let mut dtypes = Vec::with_capacity(kinds.len());
+        for (arg, kind) in definition.schema.args.iter().zip(kinds) {
+            let name = if arg.is_tensor() && !kind.is_none() { Some(kind.extract::<String>()?) } else { None };
+            dtypes.push(match name {
+                None => None,
+                Some(name) => Some(DType::from_name(&name).ok_or_else(|| {
+                    argument(py, format!("`{}`: argument `{}` is of {name}", self.op.name(), arg.name))
+                })?),
+            });
+        }
+        Ok(dtypes)
+    }
+
     fn set(&self, result_type: Option<Py<PyAny>>) {
         *self.result_type.lock().unwrap_or_else(PoisonError::into_inner) = result_type;
     }

@@ -23,6 +23,7 @@ from ._torch_autograd import autograd_kernel
 from .differentiable import LibraryOp, OperatorGradient, PythonOp
 from .errors import make_argument_error
 from .operators import Op, Spec, handles
+from .outside import several
 
 __all__ = ["define", "note_change", "packet", "set_gradient", "set_vmap"]
 
@@ -36,8 +37,8 @@ _entries: dict[str, _Entry] = {}
 class _Entry:
     """What torch knows of an operator."""
 
-    def __init__(self, name: str, kind: type, schemas: tuple[tuple[str, str], ...]) -> None:
-        self.name, self.kind, self.schemas = name, kind, schemas
+    def __init__(self, name: str, kind: type, schemas: tuple[tuple[str, str], ...], devices: frozenset[str]) -> None:
+        self.name, self.kind, self.schemas, self.devices = name, kind, schemas, devices
         self.namespace, self.short = name.split("::")
         #: Definitions, fakes and kernels in Python; torch forgets what a `Library` registered when it goes.
         try:
@@ -72,16 +73,20 @@ class _Entry:
                 found = getattr(getattr(torch.ops, self.namespace), self.short.partition(".")[0])
                 written = _writing_kernel(getattr(found, overload if "." not in target else target.partition(".")[2]))
                 self.library.impl(target, written, "ADInplaceOrView", with_keyset=True)
+            outside = self.devices if overload == "default" else frozenset()
+            if "cuda" in outside:
+                self.library.impl(target, _python_kernel(handle, "cuda"), "CUDA")
             keys = ["CPU"]
             if not any(str(argument.type) == "Tensor" for argument in parsed.arguments):
                 # A call may be without a tensor that would say where.
                 keys.append("CompositeExplicitAutograd")
             for key in keys:
-                kernel = _workbench.torch_implement(
-                    _FOLDER, self.name, overload if isinstance(handle, LibraryOp) else None, key
-                )
+                kernel = None
+                if "cpu" not in outside:
+                    native = overload if isinstance(handle, LibraryOp) else None
+                    kernel = _workbench.torch_implement(_FOLDER, self.name, native, key)
                 if kernel is None:
-                    self.library.impl(target, _python_kernel(one), key)
+                    self.library.impl(target, _python_kernel(handle if "cpu" in outside else one, "cpu"), key)
                 else:
                     self.kernels.append(kernel)
 
@@ -210,7 +215,9 @@ def define(name: str) -> None:
     handle = handles[name]
     schemas = tuple(_schemas(handle))
     entry = _entries.get(name)
-    if entry is not None and (entry.kind, entry.schemas) == (type(handle), schemas):
+    # Where callables serve some calls, each asks in Python.
+    devices = frozenset(one.device for one in handle._outside.values())
+    if entry is not None and (entry.kind, entry.schemas, entry.devices) == (type(handle), schemas, devices):
         # A kernel that asks for the gradient finds that there is none.
         entry.drop("vmap")
     else:
@@ -221,7 +228,7 @@ def define(name: str) -> None:
         try:
             if not schemas:
                 return
-            entry = _Entry(name, type(handle), schemas)
+            entry = _Entry(name, type(handle), schemas, devices)
             entry.define()
             _entries[name] = entry
         finally:
@@ -330,14 +337,21 @@ def _bare(value: Any) -> Any:
     return value
 
 
-def _python_kernel(handle: Any) -> Callable[..., Any]:
-    """For types that torch's boxed kernels cannot pass (`Scalar`, `complex`), and for torch before 2.10."""
+def _python_kernel(handle: Any, device: str) -> Callable[..., Any]:
+    """For callables, for types that torch's boxed kernels cannot pass (`Scalar`, `complex`), and for torch before 2.10."""
 
-    if isinstance(handle, PythonOp):
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return handle._direct(*map(_bare, args), **{name: _bare(value) for name, value in kwargs.items()})
+
+    if isinstance(handle, PythonOp) or getattr(handle, "_outside", None):
 
         def run(*args: Any, **kwargs: Any) -> Any:
             # By name: a cell that is run again gives another function.
             inputs = handle._arguments(args, kwargs)
+            found = handle._serving(device, inputs)
+            function = getattr(handle, "function", None) if found is None else found.function
+            if function is None:
+                return call(*args, **kwargs)
             count = handle._positional
             kept = [
                 (name, tensor, tensor._version)
@@ -348,22 +362,18 @@ def _python_kernel(handle: Any) -> Callable[..., Any]:
             ]
             # Below autograd nobody would count what is written.
             with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.ADInplaceOrView, False):
-                result = handle.function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
+                result = function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
             for name, tensor, version in kept:
                 if tensor._version != version:
                     raise make_argument_error(
                         f"`{handle.name}` writes `{name}`, which its schema does not mark as Tensor(a!): {handle.schema}"
                     )
             given = _all_tensors(inputs)
-            several = handle._checked(result, inputs)
-            fixed = [_unshared(one, given) if source is None else one for one, source in zip(several, handle._results)]
+            made = several(handle, result, inputs)
+            fixed = [_unshared(one, given) if source is None else one for one, source in zip(made, handle._results)]
             return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
 
         return run
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return handle._direct(*map(_bare, args), **{name: _bare(value) for name, value in kwargs.items()})
-
     return call
 
 

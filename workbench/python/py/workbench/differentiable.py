@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
 from . import _workbench, torch_side
-from ._workbench import CheckReport, GradReport, NativeLibraryOp
+from ._workbench import CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, needs_grad
 from .errors import make_argument_error
+from .outside import Outside, dtype_of, flat, is_on_cuda, outside, run, specs_in
 
 __all__ = ["Differentiable", "LibraryOp"]
 
@@ -23,10 +24,19 @@ class Differentiable:
     _writes: list[str]
     _results: list[int | None]
     _arguments: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
+    _ask_outside: Callable[[bool], None]
+    _direct: Callable[..., Any]
+    fake: Callable[..., Any]
+    #: Whether arguments are what the schema says; an ArgumentError if not.
+    _hold_arguments: Callable[[Sequence[Any]], None]
     #: The gradient and what prepares it, which change together.
     _gradient_rule: tuple[Callable[..., Any] | None, Callable[..., Any] | None] = (None, None)
     #: The samples of the manifest that it was loaded from, by a call.
     _samples: Callable[[], list[dict[str, Any]]] | None = None
+    #: How torch runs it over a batch.
+    _vmap_rule: Callable[..., Any] | None = None
+    #: Callables that serve some of its calls, by numbers: the larger the later, and the last word counts.
+    _outside: Mapping[int, Outside] = {}
 
     @property
     def _backward(self) -> Callable[..., Any] | None:
@@ -105,8 +115,98 @@ class Differentiable:
         """
         if not callable(rule):
             raise make_argument_error(f"a callable is wanted, got {type(rule).__name__}")
+        self._vmap_rule = rule
         torch_side.set_vmap(self.name, rule)
         return rule
+
+    def register_kernel(self, device: str, kernel: Any = None, /, *, dtypes: Sequence[Any] | None = None) -> Any:
+        """Adds an implementation for other dtypes or another device ("cpu", "cuda"), or replaces that of the same; also as a decorator.
+
+        `kernel` is a kernel of a module, `m.name`, compiled for that device, which serves the element types of its parameters; or a
+        callable with the operator's arguments: a function of Python's, a host function of a module, another operator. A callable
+        serves calls whose first array is of one of `dtypes`, without them all calls on that device. It is given NumPy's arrays, by
+        `torch.ops` tensors, and its results are held against schema and shapes; what it writes and the schema does not mark is an
+        ArgumentError.
+
+        >>> import numpy as np, workbench as wb
+        >>> text = ("__global__ void neg(const T* x, T* y, int n) "
+        ...         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = -x[i]; }")
+        >>> neg = wb.op("doc::neg(Tensor x) -> Tensor", wb.compile(text, defines={"T": "float"}), shape="x[n] -> y[n]")
+        >>> _ = neg.register_kernel("cpu", wb.compile(text, defines={"T": "int"}).neg)
+        >>> neg(np.arange(3, dtype=np.int32))
+        array([ 0, -1, -2], dtype=int32)
+        >>> @neg.register_kernel("cpu", dtypes=["float64"])
+        ... def neg_double(x):
+        ...     return -x
+        >>> neg(np.arange(3.0))
+        array([-0., -1., -2.])
+        """
+        if kernel is None:
+            return lambda k: self.register_kernel(device, k, dtypes=dtypes)
+        if device not in ("cpu", "cuda"):
+            raise make_argument_error(f"device is {device!r}; it must be \"cpu\" or \"cuda\"")
+        if isinstance(kernel, Kernel):
+            if dtypes is not None:
+                raise make_argument_error("a kernel serves the element types of its parameters; leave out dtypes=")
+            if kernel.module.device != device:
+                raise make_argument_error(f"kernel `{kernel.name}` is compiled for {kernel.module.device}, not for {device}")
+            self._register_compiled(kernel)
+            return kernel
+        made = outside(self.name, device, kernel, dtypes)
+        number = max(self._outside, default=-1) + 1
+        kept = {n: old for n, old in self._outside.items() if not made.covers(old)}
+        self._register_callable(made, number)
+        self._outside = {**kept, number: made}
+        self._ask_outside(True)
+        self._tell_torch()
+        return kernel
+
+    def _register_compiled(self, kernel: Kernel) -> None:
+        raise make_argument_error(
+            f"`{self.name}` is no operator of a kernel, and `{kernel.name}` does not say how it is launched; "
+            "register a host function or a callable that launches it"
+        )
+
+    def _register_callable(self, made: Outside, number: int) -> None:
+        """Whatever else has to know of it."""
+
+    def _tell_torch(self) -> None:
+        """Makes torch know the operator again, with its gradient and its rule for batches."""
+        rule = self._vmap_rule
+        torch_side.define(self.name)
+        if self._backward is not None:
+            torch_side.set_gradient(self.name)
+        if rule is not None:
+            torch_side.set_vmap(self.name, rule)
+
+    def _serving(self, device: str, inputs: Sequence[Any]) -> Outside | None:
+        """The callable that serves a call; None where there is none for it."""
+        dtype = next((dtype for value in flat(inputs) if (dtype := dtype_of(value)) is not None), None)
+        return next((one for _, one in sorted(self._outside.items(), reverse=True) if one.serves(device, dtype)), None)
+
+    def _elsewhere(self, *args: Any, **kwargs: Any) -> Any:
+        """A call that a callable may serve; the native half makes it where there are some."""
+        inputs = list(self._arguments(args, kwargs))
+        found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
+        if found is None:
+            return self._direct(*args, **kwargs)
+        self._hold_arguments(inputs)
+        return run(self, found.function, inputs)
+
+    def _said(self, inputs: Sequence[Any]) -> Any:
+        """The dtypes and shapes that the shape function says; None where it cannot say without torch."""
+        from .operators import Spec
+
+        def spec(value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [spec(item) for item in value]
+            return Spec(tuple(value.shape), dtype_of(value)) if dtype_of(value) is not None else value
+
+        lent, count = [spec(value) for value in inputs], self._positional
+        try:
+            return specs_in(self.fake(*lent[:count], **dict(zip(self.params[count:], lent[count:]))))
+        except Exception:  # as of sizes that depend on data, which torch alone has words for
+            return None
 
     def opcheck(
         self, *args: Any, test_utils: Sequence[str] | None = None, raise_exception: bool = True, **kwargs: Any
@@ -185,6 +285,61 @@ class Differentiable:
         fresh = [value for value, source in zip(every, self._results) if source is None]
         fresh += [inputs[self.params.index(name)] for name in self._writes]
         return fresh[0] if len(fresh) == 1 else tuple(fresh)
+
+    def _check_by_calls(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        wanted: Callable[..., Any],
+        rtol: float | None,
+        atol: float | None,
+        equal_nan: bool,
+    ) -> CheckReport:
+        """A check that sees arguments and results alone."""
+        inputs = self._arguments(args, kwargs)
+        expected, got = wanted(*copies(inputs)), self._outcome(copies(inputs))
+        return _workbench.check_results(got, expected, rtol, atol, equal_nan, self.name)
+
+    def _gradcheck_by_calls(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], eps: float, atol: float, rtol: float, raise_exception: bool
+    ) -> GradReport:
+        """A gradient check in float64 where calls with that come back, in float32 where they do not."""
+        backward = self._gradient()
+        inputs = list(self._arguments(args, kwargs))
+        places = [i for i, value in enumerate(inputs) if is_floating(value)]
+        names = [self.params[i] for i in places]
+
+        def whole(arrays: tuple[Any, ...]) -> list[Any]:
+            filled = list(inputs)
+            for place, array in zip(places, arrays):
+                filled[place] = array
+            return filled
+
+        def call(filled: list[Any]) -> Any:
+            count = self._positional
+            return self(*filled[:count], **dict(zip(self.params[count:], filled[count:])))  # type: ignore[operator]
+
+        def forward(*arrays: Any) -> Any:
+            return call(copies(whole(arrays)))
+
+        def pullback(*arrays: Any) -> Callable[..., tuple[Any, ...]]:
+            filled = whole(arrays)
+            pull = self._pullback(backward, tuple(filled), call(filled))
+            return lambda *grads: tuple(pull(*grads)[place] for place in places)
+
+        def widened(dtype: str) -> list[Any]:
+            return [np.ascontiguousarray(np.asarray(inputs[place]).astype(dtype)) for place in places]
+
+        why = None
+        try:
+            forward(*widened("float64"))
+        except (RuntimeError, ValueError, TypeError, NotImplementedError) as error:
+            why, eps, atol = str(error).splitlines()[0], 1e-2, 1e-2
+        arrays = widened("float64" if why is None else "float32")
+        report = _workbench.gradcheck_call(forward, pullback, arrays, names, eps, atol, rtol, self.name, why)
+        if raise_exception and not report:
+            raise RuntimeError(str(report))
+        return report
 
     def _gradient(self) -> Callable[..., Any]:
         if self._backward is None:
@@ -346,7 +501,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     _origin: tuple[str, str] | None = None
 
     def __reduce__(self) -> Any:
-        return _rebuild, (self.name, self._modules, self.reference, self._fake, self._backward, self._setup)
+        state = (self.reference, self._fake, self._backward, self._setup, list(self._outside.values()))
+        return _rebuild, (self.name, self._modules, *state)
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the results, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
@@ -368,6 +524,10 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         self._hold()
         torch_side.note_change(self.name)
         return fake
+
+    def _hold_arguments(self, inputs: Sequence[Any]) -> None:
+        count = self._positional
+        self._check_arguments(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))
 
     def _hold(self) -> None:
         """Has the results of calls held against the fake."""
@@ -420,9 +580,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         wanted = reference or self.reference
         if wanted is None:
             raise make_argument_error(f"`{self.name}` has no reference; give one, as in op.check(..., reference=f)")
-        inputs = self._arguments(args, kwargs)
-        expected, got = wanted(*copies(inputs)), self._outcome(copies(inputs))
-        return _workbench.check_results(got, expected, rtol, atol, equal_nan, self.name)
+        return self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
 
     def gradcheck(
         self,
@@ -450,42 +608,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         >>> wb.ops.doc_grad.square.gradcheck(np.arange(4.0)).passed
         True
         """
-        backward = self._gradient()
-        inputs = list(self._arguments(args, kwargs))
-        places = [i for i, value in enumerate(inputs) if is_floating(value)]
-        names = [self.params[i] for i in places]
-
-        def whole(arrays: tuple[Any, ...]) -> list[Any]:
-            filled = list(inputs)
-            for place, array in zip(places, arrays):
-                filled[place] = array
-            return filled
-
-        def call(filled: list[Any]) -> Any:
-            count = self._positional
-            return self(*filled[:count], **dict(zip(self.params[count:], filled[count:])))
-
-        def forward(*arrays: Any) -> Any:
-            return call(copies(whole(arrays)))
-
-        def pullback(*arrays: Any) -> Callable[..., tuple[Any, ...]]:
-            filled = whole(arrays)
-            pull = self._pullback(backward, tuple(filled), call(filled))
-            return lambda *grads: tuple(pull(*grads)[place] for place in places)
-
-        def widened(dtype: str) -> list[Any]:
-            return [np.ascontiguousarray(np.asarray(inputs[place]).astype(dtype)) for place in places]
-
-        why = None
-        try:
-            forward(*widened("float64"))
-        except (RuntimeError, ValueError, TypeError, NotImplementedError) as error:
-            why, eps, atol = str(error).splitlines()[0], 1e-2, 1e-2
-        arrays = widened("float64" if why is None else "float32")
-        report = _workbench.gradcheck_call(forward, pullback, arrays, names, eps, atol, rtol, self.name, why)
-        if raise_exception and not report:
-            raise RuntimeError(str(report))
-        return report
+        return self._gradcheck_by_calls(args, kwargs, eps, atol, rtol, raise_exception)
 
 
 class PythonOp(LibraryOp):
@@ -506,7 +629,8 @@ class PythonOp(LibraryOp):
         return ["CPU"]
 
     def __reduce__(self) -> Any:
-        return _rebuild_python, (self.schema, self.function, self.reference, self._fake, self._backward, self._setup)
+        state = (self.reference, self._fake, self._backward, self._setup, list(self._outside.values()))
+        return _rebuild_python, (self.schema, self.function, *state)
 
     def _derived(self, *args: Any, **kwargs: Any) -> Any:
         raise make_argument_error(
@@ -517,7 +641,7 @@ class PythonOp(LibraryOp):
         from sys import modules
 
         torch = modules.get("torch")
-        if torch is not None and any(isinstance(value, torch.Tensor) for value in _flat((*args, *kwargs.values()))):
+        if torch is not None and any(isinstance(value, torch.Tensor) for value in flat((*args, *kwargs.values()))):
             from ._torch_ops import packet
 
             found = packet(self.name)
@@ -527,87 +651,29 @@ class PythonOp(LibraryOp):
 
     def _direct(self, *args: Any, **kwargs: Any) -> Any:
         inputs = list(self._arguments(args, kwargs))
-        count = self._positional
-        self._check_arguments(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))
-        lent = [self._lent(name, value) for name, value in zip(self.params, inputs)]
-        try:
-            result = self.function(*lent[:count], **dict(zip(self.params[count:], lent[count:])))
-        except ValueError as error:
-            if "read-only" in str(error):
-                raise make_argument_error(
-                    f"`{self.name}` writes an argument that its schema does not mark, as in Tensor(a!): {error}"
-                ) from error
-            raise
-        # What is written comes back as the very object that was given.
-        given = [value for value in _flat(inputs) if isinstance(value, np.ndarray)]
-
-        def fresh(value: Any) -> Any:
-            if isinstance(value, (list, tuple)):
-                return [fresh(item) for item in value]
-            shares = isinstance(value, np.ndarray) and any(np.may_share_memory(value, array) for array in given)
-            return value.copy(order="K") if shares else value
-
-        several = self._checked(result, inputs)
-        fixed = [fresh(one) if source is None else inputs[source] for one, source in zip(several, self._results)]
-        return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
-
-    def _checked(self, result: Any, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """The results, as many as the schema says and of the shapes that the shape function says."""
-        wanted = self._results
-        several = () if result is None else tuple(result) if isinstance(result, tuple) else (result,)
-        if len(several) != len(wanted):
-            raise make_argument_error(f"`{self.name}` gave {len(several)} results; its schema says {len(wanted)}: {self.schema}")
-        came, said = specs_in(several), None if self._fake is None else self._said(inputs)
-        if came is not None and said is not None and came != said:
-            told = [", ".join(f"{dtype} {list(shape)}" for dtype, shape in specs) for specs in (came, said)]
-            raise make_argument_error(f"`{self.name}` gave {told[0]}, and its shape function said {told[1]}")
-        return several
+        self._hold_arguments(inputs)
+        found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
+        return run(self, self.function if found is None else found.function, inputs)
 
     def _said(self, inputs: Sequence[Any]) -> Any:
-        """The dtypes and shapes that the shape function says; None where it cannot say without torch."""
-        from .operators import Spec
-
-        def spec(value: Any) -> Any:
-            if isinstance(value, (list, tuple)):
-                return [spec(item) for item in value]
-            return Spec(tuple(value.shape), str(value.dtype).rpartition(".")[2]) if hasattr(value, "shape") else value
-
-        lent, count = [spec(value) for value in inputs], self._positional
-        try:
-            assert self._fake is not None
-            return specs_in(self._fake(*lent[:count], **dict(zip(self.params[count:], lent[count:]))))
-        except Exception:  # as of sizes that depend on data, which torch alone has words for
-            return None
+        return None if self._fake is None else super()._said(inputs)
 
     def _hold(self) -> None:
         """A callable's results are held against its fake where they come back."""
 
-    def _lent(self, name: str, value: Any) -> Any:
-        if name in self._writes:
-            return value
-        if isinstance(value, (list, tuple)):
-            return [self._lent(name, item) for item in value]
-        if not isinstance(value, np.ndarray):
-            return value
-        view = value.view()
-        view.flags.writeable = False
-        return view
 
-
-def _flat(value: Any) -> list[Any]:
-    return [item for part in value for item in _flat(part)] if isinstance(value, (list, tuple)) else [value]
-
-
-def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, backward: Any, setup: Any) -> Any:
+def _rebuild_python(
+    schema: str, function: Any, reference: Any, fake: Any, backward: Any, setup: Any, others: Sequence[Outside]
+) -> Any:
     from .operators import op
 
     made = op(schema, function, shape=fake, reference=reference)
-    if backward is not None:
-        made.register_autograd(backward, setup_context=setup)
-    return made
+    return _with(made, others, backward, setup)
 
 
-def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, backward: Any, setup: Any) -> Any:
+def _rebuild(
+    name: str, modules: list[Any], reference: Any, fake: Any, backward: Any, setup: Any, others: Sequence[Outside]
+) -> Any:
     # Its modules have registered what they say when they were made.
     from .operators import handles
 
@@ -615,22 +681,15 @@ def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, backward:
     made.reference = reference
     if fake is not None:
         made.register_fake(fake)
+    return _with(made, others, backward, setup)
+
+
+def _with(made: Any, others: Sequence[Outside], backward: Any, setup: Any) -> Any:
+    for one in others:
+        made.register_kernel(one.device, one.function, dtypes=one.dtypes)
     if backward is not None:
         made.register_autograd(backward, setup_context=setup)
     return made
-
-
-def specs_in(value: Any) -> list[tuple[str, tuple[int, ...]]] | None:
-    """The dtypes and shapes of what a shape function gives; None where there is more than that to it."""
-    if value is None:
-        return []
-    if isinstance(value, (list, tuple)):
-        parts = [specs_in(item) for item in value]
-        return None if any(part is None for part in parts) else [spec for part in parts for spec in part or ()]
-    try:
-        return [(str(value.dtype).rpartition(".")[2], tuple(int(extent) for extent in value.shape))]
-    except (AttributeError, TypeError):
-        return None
 
 
 def copies(values: Sequence[Any]) -> list[Any]:

@@ -17,6 +17,7 @@ from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
 from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import make_argument_error
+from .outside import Outside, dtype_of
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
 
@@ -216,6 +217,7 @@ class Op(Differentiable, NativeOp):
             "setup": self._setup,
             "fake": self._fake,
             "kernels": self._kernels,
+            "outside": list(self._outside.values()),
         }
         return _rebuild, (self.schema, self.module, self._parts, state)
 
@@ -243,9 +245,10 @@ class Op(Differentiable, NativeOp):
         self._fake = fake
         for kernel in self._kernels:
             self._register_kernel(kernel)
-        torch_side.define(self.name)
-        if self._backward is not None:
-            torch_side.set_gradient(self.name)
+        for number, made in sorted(self._outside.items()):
+            self._register_callable(made, number)
+        self._ask_outside(bool(self._outside))
+        self._tell_torch()
         return fake
 
     def fake(self, *args: Any, **kwargs: Any) -> Any:
@@ -284,30 +287,24 @@ class Op(Differentiable, NativeOp):
 
         save(self, path)
 
-    def register_kernel(self, device: str, kernel: Any = None, /) -> Any:
-        """Adds a kernel for other dtypes or another device ("cpu", "cuda"), or replaces that of the same; also as a decorator.
-
-        `kernel` is a kernel of a module, `m.name`, compiled for that device.
-
-        >>> import numpy as np, workbench as wb
-        >>> text = ("__global__ void neg(const T* x, T* y, int n) "
-        ...         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = -x[i]; }")
-        >>> neg = wb.op("doc::neg(Tensor x) -> Tensor", wb.compile(text, defines={"T": "float"}), shape="x[n] -> y[n]")
-        >>> _ = neg.register_kernel("cpu", wb.compile(text, defines={"T": "int"}).neg)
-        >>> neg(np.arange(3, dtype=np.int32))
-        array([ 0, -1, -2], dtype=int32)
-        """
-        if kernel is None:
-            return lambda k: self.register_kernel(device, k)
-        if device not in ("cpu", "cuda"):
-            raise make_argument_error(f"device is {device!r}; it must be \"cpu\" or \"cuda\"")
-        if not isinstance(kernel, Kernel):
-            raise make_argument_error(f"a kernel of a module is wanted, as m.name; got {type(kernel).__name__}")
-        if kernel.module.device != device:
-            raise make_argument_error(f"kernel `{kernel.name}` is compiled for {kernel.module.device}, not for {device}")
+    def _register_compiled(self, kernel: Kernel) -> None:
         self._register_kernel(kernel)
         self._kernels.append(kernel)
-        return kernel
+
+    def _register_callable(self, made: Outside, number: int) -> None:
+        if made.device == "cpu":
+            self._register_outside(made.dtypes, number)
+
+    def _serving(self, device: str, inputs: Sequence[Any]) -> Outside | None:
+        if device != "cpu":
+            return super()._serving(device, inputs)
+        if not self._outside:
+            return None
+        number = self._outside_of([dtype_of(value) or value for value in inputs])
+        return None if number is None else self._outside[number]
+
+    def _hold_arguments(self, inputs: Sequence[Any]) -> None:
+        self._fresh(tuple(inputs))
 
     def check(
         self,
@@ -337,6 +334,8 @@ class Op(Differentiable, NativeOp):
                 f"`{self.name}` has no reference; give one, as in op.check(..., reference=f) or wb.op(..., reference=f)"
             )
         inputs = self._arguments(args, kwargs)
+        if self._serving("cpu", inputs) is not None:
+            return self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
         return _workbench.check_op(self, inputs, wanted, rtol, atol, equal_nan, self.name)
 
     def gradcheck(
@@ -367,6 +366,8 @@ class Op(Differentiable, NativeOp):
         True
         """
         backward = self._gradient()
+        if self._outside:
+            return self._gradcheck_by_calls(args, kwargs, eps, atol, rtol, raise_exception)
         inputs = self._arguments(args, kwargs)
 
         def pullback(*values: Any) -> Pullback:
@@ -555,6 +556,7 @@ def op(
         handles[full_name] = handle
     handle.reference = reference
     handle._gradient_rule, handle._fake, handle._kernels, handle._samples = (None, None), None, [], None
+    handle._outside, handle._vmap_rule = {}, None
     torch_side.define(full_name)
     return handle
 
@@ -610,6 +612,7 @@ def _python_op(schema: str, function: Callable[..., Any], shape: Any, reference:
         handle = handles[name] = PythonOp(name)
     handle.function, handle.reference = function, reference
     handle._gradient_rule, handle._fake = (None, None), shape
+    handle._outside, handle._vmap_rule = {}, None
     torch_side.define(name)
     return handle
 
@@ -621,6 +624,8 @@ def adopt_library(names: Sequence[str]) -> None:
         if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
             # Its text says anew what it is; a gradient is registered after that, as of any operator.
             known._gradient_rule, known._fake, known._origin, known._samples, known._symbolic = (None, None), None, None, None, None
+            known._outside, known._vmap_rule = {}, None
+            known._ask_outside(False)
         else:
             handles[name] = LibraryOp(name)
         torch_side.define(name)
@@ -630,6 +635,8 @@ def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str
     made = op(schema, module, **parts, reference=state["reference"])
     for kernel in state["kernels"]:
         made.register_kernel(kernel.module.device, kernel)
+    for one in state["outside"]:
+        made.register_kernel(one.device, one.function, dtypes=one.dtypes)
     made._fake = state["fake"]
     if state["backward"] is not None:
         made.register_autograd(state["backward"], setup_context=state["setup"])
