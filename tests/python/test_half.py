@@ -106,3 +106,35 @@ def test_torch_tensors_of_both(module):
         x, y = torch.arange(4).to(dtype), torch.zeros(4, dtype=dtype)
         module[kernel][1, 4](x, y, 2.0, 4)
         assert torch.equal(y, x * 2)
+
+
+SCALE_BY = """
+#include <cuda_fp16.h>
+template <typename T> __global__ void scale(const T* x, T by, T* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * by;
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_operators_pass_numbers_as_16_bit_floats(dtype: str) -> None:
+    kind = np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
+    op = wb.op("half::scale(Tensor x, float by) -> Tensor", SCALE_BY, shape="x[n] -> y[n]")
+    x = np.random.default_rng(5).standard_normal(33).astype(kind)
+    # The number is rounded once to the type, and so is each product.
+    by = np.asarray(0.1).astype(kind)
+    want = (x.astype(np.float64) * np.float64(by)).astype(kind)
+    assert op(x, 0.1).tobytes() == want.tobytes() and op(x, by=0.1).dtype == kind
+    assert op(x, 3).tobytes() == (x.astype(np.float64) * 3).astype(kind).tobytes()
+    assert op.check(x, 0.1, reference=lambda x, by: want)
+    scalar = wb.op("half::scalar(Tensor x, Scalar by) -> Tensor", SCALE_BY, shape="x[n] -> y[n]")
+    assert scalar(x, True).tobytes() == x.tobytes() and scalar(x, -2).tobytes() == (x.astype(np.float64) * -2).astype(kind).tobytes()
+
+
+def test_numbers_that_16_bits_do_not_hold_are_refused() -> None:
+    op = wb.op("half::scale(Tensor x, float by) -> Tensor", SCALE_BY, shape="x[n] -> y[n]")
+    x = np.ones(3, np.float16)
+    with pytest.raises(wb.ArgumentError, match="argument `by` .*70000.0, which does not fit"):
+        op(x, 70000.0)
+    assert np.isinf(op(x, float("inf"))).all() and op(x, 65504.0).tolist() == [65504.0] * 3

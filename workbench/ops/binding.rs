@@ -2,7 +2,7 @@
 
 use super::schema::{Kind, Schema};
 use super::shape::Signature;
-use crate::ir::{Elem, ParamType, Scalar};
+use crate::ir::{Elem, Param, ParamType, Scalar};
 use crate::runtime::program::param_type;
 use crate::runtime::{DType, Error, Kernel, Result};
 
@@ -85,7 +85,7 @@ pub fn bind(
     // By name first: arguments, outputs, dims.
     for (i, param) in params.iter().enumerate() {
         if let Some(a) = schema.args.iter().position(|a| a.name == param.name) {
-            sources[i] = Some(argument(&name, schema, a, param.ty)?);
+            sources[i] = Some(argument(&name, schema, a, param)?);
             used[a] = true;
             continue;
         }
@@ -163,7 +163,8 @@ pub fn bind(
     })
 }
 
-fn argument(name: &str, schema: &Schema, a: usize, ty: ParamType) -> Result<Source> {
+fn argument(name: &str, schema: &Schema, a: usize, param: &Param) -> Result<Source> {
+    let ty = param.ty;
     let arg = &schema.args[a];
     let kind = match &arg.kind {
         Kind::Optional(inner) => inner,
@@ -189,8 +190,15 @@ fn argument(name: &str, schema: &Schema, a: usize, ty: ParamType) -> Result<Sour
         (Kind::Float, ParamType::Scalar(s)) if s.is_float() => Ok(Source::Scalar(a)),
         (Kind::Bool, ParamType::Scalar(s)) if s == Scalar::Bool || s.is_int() => Ok(Source::Scalar(a)),
         (Kind::Scalar, ParamType::Scalar(_)) => Ok(Source::Scalar(a)),
+        // A 16-bit float is a struct to the language.
+        (Kind::Float | Kind::Scalar, ParamType::Bytes { .. }) if half_of(param).is_some() => Ok(Source::Scalar(a)),
         _ => wrong(),
     }
+}
+
+/// The 16-bit float that a parameter is, if it is one.
+pub(crate) fn half_of(param: &Param) -> Option<Elem> {
+    param.layout.as_ref().and_then(|layout| layout.half())
 }
 
 /// The binding as a small table, one parameter a line.

@@ -7,12 +7,12 @@
 use std::fmt::Write;
 
 use super::Op;
-use super::binding::{Bound, Source, fresh_outputs};
+use super::binding::{Bound, Source, fresh_outputs, half_of};
 use super::registry::{Definition, Extent, Implementation};
 use super::schema::{Kind, Schema};
 use super::shape::{ArrayShape, Expr, Extents, Operator, Signature};
 use crate::back::cuda::{device_words, qualified_kernels};
-use crate::ir::{Function, ParamType, Scalar, Stmt};
+use crate::ir::{Elem, Function, ParamType, Scalar, Stmt};
 use crate::runtime::program::param_type;
 use crate::runtime::{DType, Error, Kernel, Result};
 use crate::source::FileId;
@@ -539,7 +539,14 @@ impl<'a> Writer<'a> {
         let (op, name) = (self.name, &param.name);
         let number = |value: &str| match param.ty {
             ParamType::Scalar(s) => format!("workbench::narrow<{}>(\"{op}\", \"{name}\", {value})", s.c_name()),
-            _ => value.to_owned(),
+            // torch's 16-bit floats become CUDA's where those are wanted.
+            _ => match half_of(param) {
+                Some(elem) => {
+                    let ty = if elem == Elem::F16 { "c10::Half" } else { "c10::BFloat16" };
+                    format!("{ty}(workbench::narrow<float>(\"{op}\", \"{name}\", {value}))")
+                }
+                None => value.to_owned(),
+            },
         };
         match self.bound.sources[i] {
             Source::Input(a, written) => {
@@ -567,7 +574,7 @@ impl<'a> Writer<'a> {
                     kind => (kind, arg.name.clone()),
                 };
                 match (kind, param.ty) {
-                    (Kind::Scalar, ParamType::Scalar(Scalar::F32 | Scalar::F64)) => {
+                    (Kind::Scalar, ParamType::Scalar(Scalar::F32 | Scalar::F64) | ParamType::Bytes { .. }) => {
                         number(&format!("{value}.to<double>()"))
                     }
                     (Kind::Scalar, ParamType::Scalar(Scalar::Bool)) => format!("{value}.to<bool>()"),

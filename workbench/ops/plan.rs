@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use super::binding::{Bound, Source};
+use super::binding::{Bound, Source, half_of};
 use super::dispatch;
 use super::registry::{Definition, Extent, Implementation, Op, Spec};
 use super::schema::{Kind, Schema};
 use super::shape::{Dims, Expr, Shape, check_size, tuple};
 use crate::back::Dim3;
-use crate::ir::{Const, ParamType, Scalar};
+use crate::ir::{Const, Elem, ParamType, Scalar};
 use crate::runtime::program::param_type;
 use crate::runtime::{Arg, BufferArg, DType, Error, Interrupt, LaunchConfig, Report, Result};
 
@@ -179,7 +179,8 @@ impl Op {
             )));
         };
         let Some((grid, block)) = run.launch else { return Ok(Report::default()) };
-        let raw = raw_args(self.name(), run, args, plan, outputs)?;
+        let mut halves = Halves::new();
+        let raw = raw_args(self.name(), run, args, plan, outputs, &mut halves)?;
         let config =
             LaunchConfig { timeout: config.timeout, interrupt: config.interrupt, ..LaunchConfig::new(grid, block) };
         run.bound.kernel.launch_raw(&config, &raw)
@@ -344,12 +345,16 @@ fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::
 
 pub(crate) type RawArgs = SmallVec<[Arg; 12]>;
 
+/// The 16-bit floats among the arguments of a launch, which it reads from memory.
+pub(crate) type Halves = Vec<Box<u16>>;
+
 pub(crate) fn raw_args(
     name: &str,
     run: &KernelRun,
     args: &[ArgValue<'_>],
     plan: &Plan,
     outputs: &[*mut u8],
+    halves: &mut Halves,
 ) -> Result<RawArgs> {
     let bound = &run.bound;
     let mut raw = RawArgs::new();
@@ -373,12 +378,36 @@ pub(crate) fn raw_args(
                 let bytes = spec.shape.iter().product::<i64>() as usize * spec.dtype.size();
                 Arg::Buffer(BufferArg { ptr: outputs[k], bytes, dtype: spec.dtype, writable: true })
             }
-            Source::Scalar(a) => Arg::Scalar(scalar(name, &param.name, param.ty, &args[a])?),
+            Source::Scalar(a) => match half_of(param) {
+                Some(elem) => half(name, &param.name, elem, &args[a], halves)?,
+                None => Arg::Scalar(scalar(name, &param.name, param.ty, &args[a])?),
+            },
             Source::Dim(d) => Arg::Scalar(scalar(name, &param.name, param.ty, &ArgValue::Int(run.dims[d]))?),
             Source::Count => Arg::Scalar(scalar(name, &param.name, param.ty, &ArgValue::Int(run.count))?),
         });
     }
     Ok(raw)
+}
+
+/// A number as a 16-bit float, rounded once, in memory that outlives the launch.
+fn half(op: &str, param: &str, elem: Elem, value: &ArgValue<'_>, halves: &mut Halves) -> Result<Arg> {
+    let number = match value {
+        ArgValue::Float(v) => *v,
+        ArgValue::Int(v) => *v as f64,
+        ArgValue::Bool(v) => f64::from(u8::from(*v)),
+        _ => {
+            let (ty, came) = (elem.c_name(), value.describe());
+            return Err(Error::argument(format!("`{op}`: argument `{param}` ({ty}) got {came}; a number is wanted")));
+        }
+    };
+    let bits = elem.half_bits(number).unwrap_or_default();
+    if number.is_finite() && elem.half_value(bits).is_some_and(f64::is_infinite) {
+        let (ty, came) = (elem.c_name(), value.describe());
+        return Err(Error::argument(format!("`{op}`: argument `{param}` ({ty}) got {came}, which does not fit")));
+    }
+    halves.push(Box::new(bits));
+    let ptr = halves.last_mut().map_or(std::ptr::null_mut(), |bits| std::ptr::from_mut(&mut **bits));
+    Ok(Arg::Buffer(BufferArg { ptr: ptr.cast(), bytes: 2, dtype: DType::UInt8, writable: false }))
 }
 
 /// A number by the C signature; one that does not fit is an error.

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::binding::Source;
 use super::call::{OwnedArg, fill_defaults};
-use super::plan::{ArgValue, Run, raw_args};
+use super::plan::{ArgValue, Halves, Run, raw_args};
 use super::registry::Op;
 use crate::back::Dim3;
 use crate::pass::instrument;
@@ -48,7 +48,8 @@ impl Op {
         let mut tensors: Vec<Tensor> =
             plan.outputs.iter().map(|o| Tensor::try_poisoned(o.dtype, &shape(&o.shape))).collect::<Result<_>>()?;
         let pointers: SmallVec<[*mut u8; 4]> = tensors.iter_mut().map(Tensor::as_mut_ptr).collect();
-        let mut raw = raw_args(self.name(), run, &values, &plan, &pointers)?;
+        let mut halves = Halves::new();
+        let mut raw = raw_args(self.name(), run, &values, &plan, &pointers, &mut halves)?;
         let (kernel, tracked) = run.bound.kernel.with_writers()?;
         let mut records: Vec<Vec<u64>> = Vec::new();
         for &param in &tracked {
