@@ -144,10 +144,10 @@ def twice_op(**options):
 
 
 def a_gradient(ctx, grad):
-    return some_list[0] * grad
+    return some_set.pop() * grad
 
 
-some_list = [2]
+some_set = {2}
 
 
 def test_what_cannot_be_exported_says_why(tmp_path):
@@ -171,7 +171,7 @@ def test_what_cannot_be_exported_says_why(tmp_path):
     op.register_autograd(lambda ctx, grad: grad * 2)
     refused(op, "the backward of `exported_bad::twice` cannot be exported: only a function written with `def`")
     op.register_autograd(a_gradient)
-    refused(op, "it uses `some_list`, which the extension would not have")
+    refused(op, "it uses `some_set`, which would not be there")
     factor = 2
 
     def enclosed(ctx, grad):

@@ -15,6 +15,10 @@
 //! [[softmax.samples]]
 //! x = { normal = [5, 7] }
 //! ```
+//!
+//! The file of references may hold more than those: `function` (what computes an operator without a text), `fake` and `shape_function`
+//! (its shapes), `gradient` and `setup` (its backward and `setup_context`) name functions of it, and `reference` one that has another
+//! name than the operator. `[[softmax.kernels]]` are further implementations: a `function`, or a `kernel` with a `text` of its own.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +36,82 @@ pub struct Manifest {
     /// The text itself, where there is no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The file with the references, beside the manifest.
+    /// The file with the references and other functions of Python's, beside the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// What the text is compiled with.
+    #[serde(flatten)]
+    pub build: Build,
     /// What is said of each operator, by its name without the namespace.
     #[serde(flatten)]
     pub operators: BTreeMap<String, Entry>,
+}
+
+/// What a text is compiled with, beside itself.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Build {
+    /// Macros.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub defines: BTreeMap<String, String>,
+    /// Texts by the names that they are included by.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The compiler's options.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+}
+
+/// A further implementation of an operator: a kernel of a text of its own, or a function.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Other {
+    /// `cpu` or `cuda`; without it the CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The function of the file of references.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// The element types of the first array that it serves; without them all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dtypes: Vec<String>,
+    /// The kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The text of the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// As [`Build`] has them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub defines: BTreeMap<String, String>,
+    /// As [`Build`] has them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// As [`Build`] has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+}
+
+impl Other {
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.device.as_deref().is_some_and(|d| d != "cpu" && d != "cuda") {
+            return Err("`device` is `cpu` or `cuda`".to_owned());
+        }
+        match (&self.function, &self.kernel, &self.text) {
+            (Some(_), None, None) => check_dtypes(self.dtypes.iter()),
+            (None, Some(_), Some(_)) if self.dtypes.is_empty() => Ok(()),
+            _ => {
+                Err("one of `kernels` is a `function`, perhaps with `dtypes`, or a `kernel` and its `text`".to_owned())
+            }
+        }
+    }
+}
+
+fn check_dtypes<'a>(mut names: impl Iterator<Item = &'a String>) -> std::result::Result<(), String> {
+    match names.find(|name| DType::from_name(name).is_none()) {
+        Some(name) => Err(format!("`{name}` is no element type (float32, int64, ...)")),
+        None => Ok(()),
+    }
 }
 
 /// What is said of an operator.
@@ -62,6 +136,27 @@ pub struct Entry {
     /// How many blocks, as expressions over dims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<String>,
+    /// The function of Python's that computes it, of an operator without a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// The function that gives its shapes, also on torch's tensors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fake: Option<String>,
+    /// The function that gives its shapes on `Spec`s alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape_function: Option<String>,
+    /// The reference, where it has another name than the operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The function that computes the gradient.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient: Option<String>,
+    /// The `setup_context` of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
+    /// Further implementations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<Other>,
     /// The operator that computes the gradient.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backward: Option<String>,
@@ -93,14 +188,21 @@ impl Manifest {
     pub fn parse(name: &str, text: &str) -> Result<Manifest> {
         let manifest: Manifest =
             toml::from_str(text).map_err(|e| Error::argument(format!("{name}: {}", e.to_string().trim_end())))?;
-        if manifest.source.is_some() == manifest.text.is_some() {
+        let needs_text = manifest.operators.values().any(|entry| entry.function.is_none());
+        if manifest.source.is_some() == manifest.text.is_some() && (needs_text || manifest.source.is_some()) {
             return Err(Error::argument(format!("{name}: it has either `source`, a file, or `text`")));
         }
         if manifest.operators.is_empty() {
             return Err(Error::argument(format!("{name}: it says nothing of any operator; write a table `[name]`")));
         }
         for (operator, entry) in &manifest.operators {
-            entry.check().map_err(|why| Error::argument(format!("{name}: `{operator}`: {why}")))?;
+            let checked = entry.check().and_then(|()| match manifest.reference {
+                None if entry.has_functions() => {
+                    Err("its functions need a `reference`, the file that they are in".to_owned())
+                }
+                _ => Ok(()),
+            });
+            checked.map_err(|why| Error::argument(format!("{name}: `{operator}`: {why}")))?;
         }
         Ok(manifest)
     }
@@ -115,6 +217,12 @@ impl Manifest {
 }
 
 impl Entry {
+    /// Whether it names functions of a Python file.
+    fn has_functions(&self) -> bool {
+        let own = [&self.function, &self.fake, &self.shape_function, &self.reference, &self.gradient, &self.setup];
+        own.iter().any(|name| name.is_some()) || self.kernels.iter().any(|other| other.function.is_some())
+    }
+
     fn check(&self) -> std::result::Result<(), String> {
         if self.backward.is_some() != self.saves.is_some() {
             return Err("`backward` and `saves` go together".to_owned());
@@ -122,10 +230,22 @@ impl Entry {
         if self.schema.is_none() && (self.kernel.is_some() || self.shape.is_some() || self.threads.is_some()) {
             return Err("`kernel`, `shape` and `threads` need a `schema`".to_owned());
         }
-        for dtype in self.dtypes.iter().chain(self.tolerance.keys()) {
-            if DType::from_name(dtype).is_none() {
-                return Err(format!("`{dtype}` is no element type (float32, int64, ...)"));
+        if self.function.is_some() {
+            let of_text =
+                self.kernel.is_some() || self.shape.is_some() || self.threads.is_some() || self.block.is_some();
+            if self.schema.is_none() || of_text || self.grid.is_some() || self.shape_function.is_some() {
+                return Err("`function` goes with a `schema`, and without what is said of kernels".to_owned());
             }
+        }
+        if self.shape_function.is_some() && (self.shape.is_some() || self.fake.is_some() || self.schema.is_none()) {
+            return Err("`shape_function` goes with a `schema`, and without `shape` and `fake`".to_owned());
+        }
+        if self.gradient.is_some() && self.backward.is_some() || self.setup.is_some() && self.gradient.is_none() {
+            return Err("a gradient is a `gradient`, perhaps with `setup`, or a `backward` with `saves`".to_owned());
+        }
+        check_dtypes(self.dtypes.iter().chain(self.tolerance.keys()))?;
+        for other in &self.kernels {
+            other.check()?;
         }
         for (i, sample) in self.samples.iter().enumerate() {
             for (argument, value) in sample {

@@ -1,16 +1,16 @@
 //! Operators that texts register with the dispatcher, called as `torch.ops` calls them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyException, PyNotImplementedError};
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyList, PyString, PyTuple};
 use workbench::ops::gaudi::{self, Role};
 use workbench::ops::library::{self, Overload};
-use workbench::ops::manifest::{Entry, Manifest};
+use workbench::ops::manifest::Manifest;
 use workbench::ops::schema::{self, Return, Schema};
 use workbench::ops::unknown_argument;
 use workbench::runtime::host::{Limits, Value};
@@ -140,40 +140,35 @@ pub fn read_manifest<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<B
     from_toml(py, &value)
 }
 
-/// The text of a manifest, by what it says of each operator.
+/// The text of a manifest: of its operators and of what goes before them, as `read_manifest` gives it.
 #[pyfunction]
-#[pyo3(signature = (text, reference, entries))]
-pub fn write_manifest(
-    py: Python<'_>,
-    text: String,
-    reference: Option<String>,
-    entries: &Bound<'_, PyDict>,
-) -> PyResult<String> {
-    let mut operators = BTreeMap::new();
-    for (name, entry) in entries.iter() {
-        operators.insert(name.extract()?, manifest_entry(entry.cast::<PyDict>()?)?);
-    }
-    let manifest = Manifest { source: None, text: Some(text), reference, operators };
-    manifest.to_text().map_err(|e| errors::to_py(py, e))
+#[pyo3(signature = (name, table))]
+pub fn write_manifest(py: Python<'_>, name: &str, table: &Bound<'_, PyDict>) -> PyResult<String> {
+    let made: Result<Manifest, _> = to_toml(table.as_any())?.try_into();
+    let text = made.map_err(|e| Error::argument(format!("{name}: {e}"))).and_then(|manifest| manifest.to_text());
+    // What is written can be read.
+    text.and_then(|text| Manifest::parse(name, &text).map(|_| text)).map_err(|e| errors::to_py(py, e))
 }
 
-fn manifest_entry(entry: &Bound<'_, PyDict>) -> PyResult<Entry> {
-    let get = |key: &str| entry.get_item(key)?.filter(|v| !v.is_none()).map(|v| v.extract::<String>()).transpose();
-    let names =
-        |key: &str| entry.get_item(key)?.filter(|v| !v.is_none()).map(|v| v.extract::<Vec<String>>()).transpose();
-    let block = entry.get_item("block")?.filter(|v| !v.is_none()).map(|v| v.extract::<Vec<u32>>()).transpose()?;
-    Ok(Entry {
-        schema: get("schema")?,
-        kernel: get("kernel")?,
-        shape: get("shape")?,
-        threads: get("threads")?,
-        block,
-        grid: get("grid")?,
-        backward: get("backward")?,
-        saves: names("saves")?,
-        differentiable: names("differentiable")?,
-        ..Entry::default()
-    })
+fn to_toml(object: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+    if let Ok(table) = object.cast::<PyDict>() {
+        let pairs = table.iter().map(|(key, value)| Ok((key.extract::<String>()?, to_toml(&value)?)));
+        return Ok(toml::Value::Table(pairs.collect::<PyResult<_>>()?));
+    }
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        let items = object.try_iter()?.map(|item| to_toml(&item?));
+        return Ok(toml::Value::Array(items.collect::<PyResult<_>>()?));
+    }
+    if object.is_instance_of::<PyBool>() {
+        return Ok(toml::Value::Boolean(object.extract()?));
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(toml::Value::Float(object.extract()?));
+    }
+    if object.is_instance_of::<PyString>() {
+        return Ok(toml::Value::String(object.extract()?));
+    }
+    Ok(toml::Value::Integer(object.extract()?))
 }
 
 fn from_toml<'py>(py: Python<'py>, value: &toml::Value) -> PyResult<Bound<'py, PyAny>> {

@@ -254,6 +254,25 @@ class Differentiable:
 
         return to_jax(self)
 
+    def save(self, path: Any) -> None:
+        """Writes a manifest, a `.toml` file with the text, from which `wb.load_library` makes the operator again; its functions of
+        Python's (what computes it, shapes, gradient, reference) go into a Python file beside it. The operator that computes the
+        gradient comes along.
+
+        ArgumentError for what a manifest cannot hold: lambdas, closures and methods, kernels for a GPU, and operators of several texts.
+
+        >>> import numpy as np, pathlib, tempfile, workbench as wb
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "twice.toml"
+        >>> twice = wb.op("doc_save::twice(Tensor x) -> Tensor", "__global__ void twice(const float* x, float* y, int n) "
+        ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }", shape="x[*] -> y[*]")
+        >>> twice.save(path)
+        >>> "doc_save::twice(Tensor x) -> Tensor" in path.read_text()
+        True
+        """
+        from .saving import save
+
+        save(self, path)
+
     def export(self, directory: Any, samples: Sequence[Any] | None = None) -> Any:
         """Writes a PyTorch extension that needs no Workbench: setup.py (Python's limited API), the text, a launcher made of schema and
         shape signature, registrations, fake kernel and gradient in Python, and a test with recorded calls. Gives the directory's path.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import keyword
 import re
 import sys
-import textwrap
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +18,7 @@ import numpy as np
 from . import _workbench
 from .differentiable import Differentiable, LibraryOp, OperatorGradient, PythonOp, copies, is_floating
 from .errors import KernelFault, make_argument_error
+from .functions import Unwritable, written
 from .operators import Op, empty_like
 
 __all__ = ["export"]
@@ -456,58 +455,25 @@ def _operator_gradient(handle: Any, gradient: OperatorGradient, called: Any, sam
 def _function(function: Callable[..., Any], what: str, operators: list[Any] | None = None) -> tuple[str, str]:
     """A Python function as text that stands alone, with what it uses before it; and its name."""
 
-    def refuse(why: str) -> Any:
-        return make_argument_error(f"{what} cannot be exported: {why}")
-
-    if inspect.ismethod(function):
-        raise refuse("it is a method of an object, which the extension would not have")
-    try:
-        text = textwrap.dedent(inspect.getsource(function))
-        tree = ast.parse(text).body[0]
-    except (OSError, TypeError, SyntaxError):
-        raise refuse("its text is not there") from None
-    if not isinstance(tree, ast.FunctionDef):
-        raise refuse("only a function written with `def` can")
-    for decorator in tree.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if not isinstance(called, ast.Attribute) or not called.attr.startswith("register_"):
-            raise refuse(f"it has the decorator `{ast.unparse(decorator)}`")
-    if getattr(function, "__closure__", None):
-        raise refuse("it uses variables of the function that it was written in")
-    before = []
-    tree.decorator_list = []
-    local = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)} | {
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    used = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-    for name in dict.fromkeys(used):
-        if name in local or name == tree.name or name not in function.__globals__:
-            continue
-        value = function.__globals__[name]
-        is_module = isinstance(value, ModuleType)
-        if is_module and value.__name__ == "workbench" and _used_of(tree, name) <= {"empty_like"}:
-            before.append(f"class {name}:\n    empty_like = staticmethod(torch.empty_like)\n")
-        elif is_module and value.__name__.partition(".")[0] not in ("workbench", "__main__"):
-            before.append(f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}")
-        elif isinstance(value, Differentiable) and operators is not None:
+    def line(name: str, value: Any, used: set[str]) -> str | None:
+        if isinstance(value, ModuleType) and value.__name__ == "workbench" and used <= {"empty_like"}:
+            return f"class {name}:\n    empty_like = staticmethod(torch.empty_like)\n"
+        if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "workbench":
+            advice = " (tensors and Specs have new_empty)" if "Spec" in used else ""
+            raise Unwritable(f"it uses `{name}.{min(used, default='')}`, which the extension would not have{advice}")
+        if (getattr(value, "__module__", None) or "").partition(".")[0] == "workbench" and callable(value) and not isinstance(value, Differentiable):
+            raise Unwritable(f"it uses `{name}`, which the extension would not have")
+        if isinstance(value, Differentiable) and operators is not None:
             namespace, _, rest = value.name.partition("::")
-            before.append(f"{name} = torch.ops.{namespace}.{rest}")
             operators.append(value)
-        elif type(value) in (bool, int, str, type(None)):
-            before.append(f"{name} = {value!r}")
-        elif type(value) is float:
-            before.append(f'{name} = float("{value!r}")' if value != value or value in (np.inf, -np.inf) else f"{name} = {value!r}")
-        else:
-            which = f"`{name}.{min(_used_of(tree, name), default='')}`" if is_module else f"`{name}`"
-            advice = " (tensors and Specs have new_empty)" if is_module and "Spec" in _used_of(tree, name) else ""
-            raise refuse(f"it uses {which}, which the extension would not have{advice}")
-    lines = text.splitlines()[tree.lineno - 1 :]
-    return "\n".join([*before, "", "", *lines] if before else lines) + "\n", tree.name
+            return f"{name} = torch.ops.{namespace}.{rest}"
+        return None
 
-
-def _used_of(tree: ast.AST, name: str) -> set[str]:
-    """The attributes that are used of what has a name."""
-    return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name}
+    try:
+        made = written(function, line)
+    except Unwritable as error:
+        raise make_argument_error(f"{what} cannot be exported: {error}") from None
+    return "\n\n\n".join(filter(None, ["\n".join(made.before), made.text])), made.name
 
 
 def _files(directory: Path, package: str, parts: list[_Part], operators: dict[str, _Operator]) -> dict[str, str]:

@@ -14,11 +14,11 @@ import numpy as np
 from . import _workbench
 from ._compile import compile as compile_source
 from ._interop import bfloat16
-from .differentiable import OperatorGradient, copies
+from .differentiable import copies
 from .errors import make_argument_error
 from .operators import Op, Spec, handles, op
 
-__all__ = ["Library", "LibraryReport", "LibraryRow", "load_library", "save"]
+__all__ = ["Library", "LibraryReport", "LibraryRow", "load_library"]
 
 # torch.testing.assert_close's defaults: relative and absolute, by dtype.
 _TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
@@ -346,21 +346,32 @@ def load_library(path: str | Path) -> Library:
     except (OSError, UnicodeDecodeError) as error:
         raise make_argument_error(f"{path}: {error}") from None
     reference = table.pop("reference", None)
-    references = None if reference is None else _references(path.parent / reference)
-    module = compile_source(text, name=source or path.stem, options=[f"-I{path.parent}"])
-    registered = {name.split("::")[1]: name for name in _workbench.library_names(module)}
+    made_of = {key: table.pop(key, None) for key in ("defines", "headers", "options")}
+    functions = _Functions(path, reference, table)
+    module = None if text is None else _compiled(text, source or path.stem, made_of, path.parent)
+    registered = {} if module is None else {name.split("::")[1]: name for name in _workbench.library_names(module)}
     operators: dict[str, Any] = {}
     for name, entry in table.items():
-        if "schema" in entry:
+        if "function" in entry:
+            operators[name] = op(entry["schema"], functions.of(name, "function"), shape=functions.of(name, "fake"))
+        elif "schema" in entry:
             parts = {key: entry.get(key) for key in ("kernel", "shape", "threads", "block", "grid")}
-            operators[name] = op(entry["schema"], module, **parts)
+            if "shape_function" in entry:
+                parts["shape"] = functions.of(name, "shape_function")
+            operators[name] = op(entry["schema"], module, **parts)  # type: ignore[arg-type]
         elif name in registered:
             operators[name] = handles[registered[name]]
         else:
             known = ", ".join(registered) or "nothing"
             raise make_argument_error(f"{path.name}: the text registers no operator `{name}` (it registers {known})")
-        operators[name].reference = getattr(references, name, None)
+        operators[name].reference = functions.reference(name)
     for name, entry in table.items():
+        if "fake" in entry and "function" not in entry:
+            operators[name].register_fake(functions.of(name, "fake"))
+        for number, other in enumerate(entry.get("kernels", ())):
+            _register(operators[name], other, functions.kernel(name, number), path)
+        if "gradient" in entry:
+            operators[name].register_autograd(functions.of(name, "gradient"), setup_context=functions.of(name, "setup"))
         if "backward" in entry:
             backward = entry["backward"]
             target = operators[backward].name if backward in operators else registered.get(backward, backward)
@@ -375,6 +386,52 @@ def load_library(path: str | Path) -> Library:
     return library
 
 
+class _Functions:
+    """The Python file beside a manifest: its functions, by what the manifest calls them."""
+
+    def __init__(self, path: Path, file: str | None, table: dict[str, dict[str, Any]]) -> None:
+        self.path, self.file, self.table = path, file, table
+        self.module = None if file is None else _references(path.parent / file)
+        roles = ("function", "fake", "shape_function", "gradient", "setup")
+        self.said = {entry[role] for entry in table.values() for role in roles if role in entry}
+        self.said |= {other["function"] for entry in table.values() for other in entry.get("kernels", ()) if "function" in other}
+
+    def named(self, operator: str, role: str, name: str) -> Callable[..., Any]:
+        found = getattr(self.module, name, None)
+        if not callable(found):
+            raise make_argument_error(f"{self.path.name}: `{operator}`: {self.file} has no function `{name}` for `{role}`")
+        return found  # type: ignore[no-any-return]
+
+    def of(self, operator: str, role: str) -> Callable[..., Any] | None:
+        name = self.table[operator].get(role)
+        return None if name is None else self.named(operator, role, name)
+
+    def kernel(self, operator: str, number: int) -> Callable[..., Any] | None:
+        name = self.table[operator]["kernels"][number].get("function")
+        return None if name is None else self.named(operator, "kernels", name)
+
+    def reference(self, operator: str) -> Callable[..., Any] | None:
+        """The function that the entry names, or the one with the operator's name that is nothing else."""
+        if "reference" in self.table[operator]:
+            return self.of(operator, "reference")
+        return None if operator in self.said else getattr(self.module, operator, None)
+
+
+def _compiled(text: str, name: str, made_of: dict[str, Any], folder: Path) -> Any:
+    options = [*(made_of.get("options") or ()), f"-I{folder}"]
+    return compile_source(text, name=name, defines=made_of.get("defines"), headers=made_of.get("headers"), options=options)
+
+
+def _register(handle: Any, other: dict[str, Any], function: Callable[..., Any] | None, path: Path) -> None:
+    """Another implementation of an operator: a kernel with a text of its own, or a function."""
+    device = other.get("device", "cpu")
+    if function is not None:
+        handle.register_kernel(device, function, dtypes=other.get("dtypes"))
+        return
+    module = _compiled(other["text"], path.stem, other, path.parent)
+    handle.register_kernel(device, module[other["kernel"]])
+
+
 def _references(path: Path) -> ModuleType:
     """The module of a file, which no other file replaces."""
     # Imported here: `import workbench` should not wait for it.
@@ -386,80 +443,3 @@ def _references(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def save(handle: Op, path: str | Path) -> None:
-    """Writes an operator of `wb.op` as a manifest with its text; its reference as a Python file beside it."""
-    path = Path(path)
-    if path.suffix != ".toml":
-        raise make_argument_error(f"{path}: a manifest is a .toml file")
-    if len(handle._kernels) > 0 or handle.module.device != "cpu":
-        raise make_argument_error(f"`{handle.name}` has kernels of several modules, or of a GPU, which a manifest cannot hold")
-    _, (_, state, _) = handle.module.__reduce__()
-    if state["defines"] or state["headers"] or state["options"]:
-        raise make_argument_error(f"`{handle.name}` was compiled with defines, headers or options, which a manifest cannot hold")
-    gradient = getattr(handle._backward, "__self__", None)
-    if handle._backward is not None and (not isinstance(gradient, OperatorGradient) or not isinstance(gradient.backward, str)):
-        raise make_argument_error(
-            f"the gradient of `{handle.name}` is a callable, which a manifest cannot hold; "
-            "register_autograd(name of an operator, saves=[...]) can be saved"
-        )
-    short = handle.__name__.partition(".")[0]
-    entries = {short: _entry(handle)}
-    if gradient is not None:
-        other = handles.get(gradient.backward)
-        if not isinstance(other, Op) or other.module.text != handle.module.text:
-            raise make_argument_error(
-                f"the gradient of `{handle.name}` is by `{gradient.backward}`, which is no operator of the same text"
-            )
-        entries[other.__name__.partition(".")[0]] = _entry(other)
-        entries[short] |= {"backward": other.__name__, "saves": gradient.saves, "differentiable": gradient.differentiable}
-    reference = None
-    if handle.reference is not None:
-        reference = f"{path.stem}.py"
-        path.with_suffix(".py").write_text(_source(handle, short), encoding="utf-8")
-    path.write_text(_workbench.write_manifest(handle.module.text, reference, entries), encoding="utf-8")
-
-
-def _entry(handle: Op) -> dict[str, Any]:
-    parts = handle._parts
-    if callable(parts["shape"]):
-        raise make_argument_error(
-            f"`{handle.name}` has a callable for its shape, which a manifest cannot hold; a signature can be saved"
-        )
-    entry = {key: parts[key] for key in ("kernel", "shape")} | {"schema": handle.schema}
-    for key in ("threads", "grid"):
-        value = parts[key]
-        several = value if isinstance(value, (tuple, list)) else [value]
-        entry[key] = None if value is None else ", ".join(str(one) for one in several)
-    block = parts["block"]
-    entry["block"] = None if block is None else [block] if isinstance(block, int) else list(block)
-    return entry
-
-
-def _source(handle: Op, short: str) -> str:
-    """A reference as the text of a file of its own."""
-    import inspect
-    import textwrap
-
-    function: Callable[..., Any] | None = handle.reference
-    why = None
-    try:
-        text = textwrap.dedent(inspect.getsource(function))  # type: ignore[arg-type]
-    except (OSError, TypeError):
-        why = "its text is not there"
-    else:
-        if not text.startswith("def "):
-            why = "only a function written with `def` can be saved"
-        elif getattr(function, "__closure__", None):
-            why = "it uses variables of the function that it was written in"
-        else:
-            code, known = function.__code__, function.__globals__  # type: ignore[union-attr]
-            others = [n for n in code.co_names if n in known and n != code.co_name and known[n] is not np]
-            if others:
-                why = f"it uses `{others[0]}` of the module that it was written in"
-    if why is not None:
-        raise make_argument_error(f"the reference of `{handle.name}` cannot be saved: {why}")
-    name = function.__name__  # type: ignore[union-attr]
-    alias = "" if name == short else f"\n\n{short} = {name}\n"
-    return f'"""Reference of {handle.name}."""\n\nimport numpy as np\n\n\n{text}{alias}'

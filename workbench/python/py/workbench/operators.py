@@ -268,25 +268,6 @@ class Op(Differentiable, NativeOp):
         made = [next(fresh) if source is None else _as_spec(inputs[source]) for source in self._results]
         return None if not made else made[0] if len(made) == 1 else tuple(made)
 
-    def save(self, path: Any) -> None:
-        """Writes a manifest, a `.toml` file with the text, from which `wb.load_library` makes the operator again; the reference goes
-        into a Python file beside it.
-
-        ArgumentError for what a manifest cannot hold: shapes and gradients that are callables, references that are lambdas,
-        kernels of several modules.
-
-        >>> import numpy as np, pathlib, tempfile, workbench as wb
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "twice.toml"
-        >>> twice = wb.op("doc_save::twice(Tensor x) -> Tensor", "__global__ void twice(const float* x, float* y, int n) "
-        ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }", shape="x[*] -> y[*]")
-        >>> twice.save(path)
-        >>> "doc_save::twice(Tensor x) -> Tensor" in path.read_text()
-        True
-        """
-        from .manifest import save
-
-        save(self, path)
-
     def _register_compiled(self, kernel: Kernel) -> None:
         self._register_kernel(kernel)
         self._kernels.append(kernel)

@@ -1,0 +1,137 @@
+"""Functions of Python's as texts that stand alone: what they use comes before them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import sys
+import textwrap
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any, Callable
+
+import numpy as np
+
+__all__ = ["Unwritable", "Written", "written"]
+
+
+# Longer tables are data, which a text is no place for.
+_MOST_ITEMS = 1000
+
+
+class Unwritable(Exception):
+    """Why a function is no text that stands alone."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A function's own text and name, and the lines and definitions that it needs before it."""
+
+    before: tuple[str, ...]
+    text: str
+    name: str
+    #: Whether it calls itself by its name.
+    is_recursive: bool = False
+
+
+#: What a global name is to be, given its value and the attributes that are used of it; None where nothing special is known of it.
+Line = Callable[[str, Any, "set[str]"], "str | None"]
+
+
+def written(function: Callable[..., Any], line: Line) -> Written:
+    """A function written with `def`, as a text: modules it uses are imported, numbers and texts repeated, functions of the same kind
+    written before it, and `line` says what else becomes of a name.
+
+    Raises Unwritable for methods, lambdas, closures, and for what cannot be said in a text.
+    """
+    return _written(function, line, ())
+
+
+def _written(function: Callable[..., Any], line: Line, within: tuple[Any, ...]) -> Written:
+    if inspect.ismethod(function):
+        raise Unwritable("it is a method of an object, which would not be there")
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+        tree = ast.parse(text).body[0]
+    except (OSError, TypeError, SyntaxError):
+        raise Unwritable("its text is not there") from None
+    if not isinstance(tree, ast.FunctionDef) or not isinstance(function, FunctionType):
+        raise Unwritable("only a function written with `def` can")
+    for decorator in tree.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(called, ast.Attribute) or not called.attr.startswith("register_"):
+            raise Unwritable(f"it has the decorator `{ast.unparse(decorator)}`")
+    if function.__closure__:
+        raise Unwritable("it uses variables of the function that it was written in")
+    before: list[str] = []
+    tree.decorator_list = []
+    local = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)} | {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    used = dict.fromkeys(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    for name in used:
+        if name in local or name == tree.name or name not in function.__globals__:
+            continue
+        before += _before(name, function.__globals__[name], _used_of(tree, name), line, (*within, function))
+    lines = text.splitlines()[tree.lineno - 1 :]
+    return Written(tuple(dict.fromkeys(before)), "\n".join(lines) + "\n", tree.name, tree.name in used)
+
+
+def _before(name: str, value: Any, used: set[str], line: Line, within: tuple[Any, ...]) -> list[str]:
+    """What stands before a function that uses a global name."""
+    found = line(name, value, used)
+    if found is not None:
+        return [found]
+    if isinstance(value, ModuleType) and value.__name__ != "__main__":
+        return [f"import {name}" if value.__name__ == name else f"import {value.__name__} as {name}"]
+    said = _said(value)
+    if said is not None:
+        return [f"{name} = {said}"]
+    if isinstance(value, np.ndarray) and value.size <= _MOST_ITEMS and (items := _said(value.tolist())) is not None:
+        return ["import numpy as np", f"{name} = np.array({items}, {value.dtype.name!r})"]
+    if is_installed(value):
+        return [imported(value, name)]
+    if isinstance(value, FunctionType) and value.__name__ == name:
+        if value in within:
+            raise Unwritable(f"it and `{name}` call one another")
+        made = _written(value, line, within)
+        return [*made.before, made.text]
+    raise Unwritable(f"it uses `{name}`, which would not be there")
+
+
+def _said(value: Any) -> str | None:
+    """A number, a text, or a container of such as Python writes it."""
+    if type(value) in (bool, int, str, bytes, complex, type(None)):
+        return repr(value)
+    if type(value) is float:
+        return repr(value) if math.isfinite(value) else f'float("{value!r}")'
+    if type(value) in (tuple, list) and len(value) <= _MOST_ITEMS:
+        items = [_said(item) for item in value]
+        if None in items:
+            return None
+        inner = ", ".join(str(item) for item in items)
+        return f"[{inner}]" if type(value) is list else f"({inner},)" if len(items) == 1 else f"({inner})"
+    if type(value) is dict and len(value) <= _MOST_ITEMS:
+        pairs = [(_said(key), _said(item)) for key, item in value.items()]
+        return None if any(None in pair for pair in pairs) else "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+    return None
+
+
+def is_installed(value: Any) -> bool:
+    """Whether a function or class is a package's, found there by its name."""
+    module = sys.modules.get(getattr(value, "__module__", None) or "")
+    where = getattr(module, "__file__", None) or ""
+    is_packages = module is not None and ("site-packages" in where or "dist-packages" in where or module.__name__ in sys.stdlib_module_names)
+    return is_packages and getattr(module, getattr(value, "__name__", ""), None) is value
+
+
+def imported(value: Any, name: str) -> str:
+    """The import of what `is_installed`."""
+    lead = f"from {value.__module__} import {value.__name__}"
+    return lead if value.__name__ == name else f"{lead} as {name}"
+
+
+def _used_of(tree: ast.AST, name: str) -> set[str]:
+    """The attributes that are used of what has a name."""
+    return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name}
