@@ -116,6 +116,45 @@ def test_torch_compiles_and_exports_it(path):
     torch._dynamo.reset()
 
 
+@pytest.mark.parametrize("path", [p for p in MANIFESTS if p.stem not in BY_THE_DATA | IN_PLACE], ids=lambda path: path.stem)
+def test_autocast(path):
+    handle, op, samples = operator(path)
+    sample = small(samples)[0]
+    wanted, _ = leaves(handle, sample)
+
+    def of(dtype: torch.dtype) -> dict[str, Any]:
+        return {
+            key: value.to(dtype).requires_grad_(key in wanted) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+            for key, value in sample.items()
+        }
+
+    def gradients(args: dict[str, Any]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        value = outcome(op(**args))
+        return value.detach(), list(torch.autograd.grad(value, [args[name] for name in wanted]))
+
+    single = of(torch.float32)
+    want, grads = gradients(single)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        # Nobody has said what to cast it to.
+        torch.testing.assert_close(gradients(single)[0], want)
+    # What is 16 bits wide for a matrix product before it is 32 bits wide here, and its gradient 16 again.
+    halves = of(torch.bfloat16)
+    rounded = {key: value.detach().float().requires_grad_(key in wanted) if key in wanted else value for key, value in halves.items()}
+    rounded |= {key: value.float() for key, value in rounded.items() if isinstance(value, torch.Tensor) and value.dtype == torch.bfloat16}
+    want, grads = gradients(rounded)
+    library = torch.library.Library("kernels", "FRAGMENT")
+    try:
+        torch.library.register_autocast(f"kernels::{path.stem}", "cpu", torch.float32, lib=library)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            got, came = gradients(halves)
+    finally:
+        library._destroy()
+    torch.testing.assert_close(got, want)
+    for one, other in zip(came, grads):
+        assert one.dtype == torch.bfloat16
+        torch.testing.assert_close(one, other.bfloat16())
+
+
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 @pytest.mark.parametrize("name", ["relu", "softmax", "layer_norm", "muladd"])
 def test_transforms(name):
