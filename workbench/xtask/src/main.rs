@@ -64,6 +64,8 @@ fn main() -> ExitCode {
 
 /// The repository's root.
 fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // The checkout that cargo runs this in: what was built in another one that shares the build folder says another.
+    let run_in = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let here = run_in.as_deref().unwrap_or(Path::new(env!("CARGO_MANIFEST_DIR")));
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
