@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -203,7 +204,7 @@ def test_what_is_none_is_refused(neg: wb.Op) -> None:
     for act, message in (
         (lambda: neg.register_kernel("gpu", np.negative), 'device is \'gpu\'; it must be "cpu" or "cuda"'),
         (lambda: neg.register_kernel("cpu", 3), "a kernel of a module or a callable is wanted, got int"),
-        (lambda: neg.register_kernel("cpu", np.negative, dtypes=["float"]), "`float` is no element type"),
+        (lambda: neg.register_kernel("cpu", np.negative, dtypes=["float"]), "`float` is float64 to NumPy and float32 to torch"),
         (lambda: neg.register_kernel("cpu", np.negative, dtypes=[]), "dtypes names no element type"),
         (lambda: neg.register_kernel("cpu", kernel, dtypes=["float32"]), "leave out dtypes="),
         (lambda: neg.register_kernel("cuda", kernel), "compiled for cpu, not for cuda"),
@@ -226,3 +227,154 @@ def test_a_callable_for_cuda_leaves_the_host_alone(neg: wb.Op) -> None:
     neg.register_kernel("cuda", lambda x: calls.append("cuda") or x)
     assert (neg(numbers("float32")) == -numbers("float32")).all() and calls == []
     assert isinstance(neg(OnDevice()), OnDevice) and calls == ["cuda"]
+
+
+def test_the_order_is_kept_by_pickles_and_fakes(neg: wb.Op) -> None:
+    by = {n: wb.compile(NEG.replace("-x[i]", f"{n} * x[i]"), defines={"T": "float"}) for n in (2, 3)}
+    x = np.ones(2, np.float32)
+    op = wb.op("several::order(Tensor x) -> Tensor", by[2])
+    op.register_kernel("cpu", np.negative)
+    op.register_kernel("cpu", by[3].neg)
+    assert op(x)[0] == 3 and pickle.loads(pickle.dumps(op))(x)[0] == 3
+    op.register_fake(wb.empty_like)
+    assert op(x)[0] == 3 and op(x.astype(np.float64))[0] == -1
+    for _ in range(5):
+        op.register_kernel("cpu", by[3].neg)
+    assert len(op._others) == 2
+
+
+def test_old_handles_run_what_has_the_name_now() -> None:
+    makes = {
+        "kernel": lambda: wb.op("several::turns(Tensor x) -> Tensor", wb.compile(NEG, defines={"T": "double"}), kernel="neg", shape="x[n] -> y[n]"),
+        "host": lambda: wb.op("several::turns(Tensor x) -> Tensor", HOST, kernel="negated"),
+        "callable": lambda: wb.op("several::turns(Tensor x) -> Tensor", lambda x: -x),
+    }
+    held = []
+    for name in ("callable", "kernel", "host", "callable", "host", "kernel", "callable"):
+        held.append(makes[name]())
+        newest = held[-1]
+        newest.register_kernel("cpu", lambda x, n=len(held): x * n, dtypes=["float64"])
+        for one in held:
+            assert one(np.ones(2)).tolist() == [len(held)] * 2
+        held[0].register_kernel("cpu", lambda x, n=len(held): x * -n, dtypes=["float64"])
+        assert all(one(np.ones(2)).tolist() == [-len(held)] * 2 for one in held)
+        assert held[0].check(np.ones(2), reference=lambda x, n=len(held): x * -n)
+
+
+def test_other_overloads_can_still_be_called() -> None:
+    wb.compile("""
+    at::Tensor one(const at::Tensor& x) { return x + 1; }
+    at::Tensor two(const at::Tensor& x, double y) { return x + y; }
+    TORCH_LIBRARY_FRAGMENT(several_overloads, m) { m.def("f(Tensor x) -> Tensor", &one); m.def("f.S(Tensor x, float y) -> Tensor", &two); }
+    """)
+    op = wb.ops.several_overloads.f
+    op.register_kernel("cpu", lambda x: x * 5, dtypes=["float64"])
+    assert op(np.ones(1)).tolist() == [5.0] and op(np.ones(1, np.float32)).tolist() == [2.0]
+    assert op(np.ones(1), 3.0).tolist() == [4.0]
+
+
+def test_whatever_kernels_take_and_refuse_stays(neg: wb.Op) -> None:
+    class Memory:
+        def __init__(self, array):
+            self.__array_interface__ = array.__array_interface__
+            self.array = array
+
+    single, double = np.ones(3, np.float32), np.ones(3)
+    neg.register_kernel("cpu", lambda x: 2 * x, dtypes=["float64"])
+    assert np.asarray(neg(memoryview(single))).tolist() == [-1] * 3 and np.asarray(neg(Memory(single))).tolist() == [-1] * 3
+    assert np.asarray(neg(memoryview(double))).tolist() == [2] * 3
+    for wrong in ([1.0, 2.0], 3.0, "x", None, single.astype(">f4"), np.ones(3, np.complex64)):
+        with pytest.raises(wb.ArgumentError):
+            neg(wrong)
+
+
+def test_results_are_of_the_schemas_types() -> None:
+    x = np.ones(3)
+    for schema, right, wrong in (
+        ("Tensor", [x, (x,)], [3.0, "abc", [1.0, 2.0, 3.0], object(), wb.Spec(3, "float64"), (v for v in x), np.ma.masked_array(x)]),
+        ("int", [3, np.int64(3)], [2.5, "3", x]),
+        ("float", [2.5, 2, np.float32(1)], ["2.5", None, x]),
+        ("bool", [True, np.True_], [x, "True"]),
+        ("str", ["a"], [1, b"a"]),
+        ("Tensor[]", [[x, x], (x, x), []], [x, [x, 1]]),
+        ("Tensor?", [x, None], [1]),
+        ("(Tensor, int)", [(x, 1), [x, 2]], [(x,), (1, x), x]),
+    ):
+        for value in right:
+            wb.op(f"several::gives(Tensor x) -> {schema}", lambda x, value=value: value)(x)
+        for value in wrong:
+            with pytest.raises(wb.ArgumentError, match="several::gives"):
+                wb.op(f"several::gives(Tensor x) -> {schema}", lambda x, value=value: value)(x)
+    made = wb.op("several::gives(Tensor x) -> Tensor[]", lambda x: (-x,))(x)
+    assert isinstance(made, list) and len(made) == 1
+    assert type(wb.op("several::gives(Tensor x) -> Tensor", lambda x: x.sum())(x)) is np.ndarray
+
+
+def test_what_is_written_is_what_comes_back() -> None:
+    text = "__global__ void add_(float* x, float by, int n) { int i = threadIdx.x; if (i < n) x[i] += by; }"
+    op = wb.op("several::adds_(Tensor(a!) x, float by) -> Tensor(a!)", text)
+    op.register_kernel("cpu", lambda x, by: x + by, dtypes=["float64"])
+    with pytest.raises(wb.ArgumentError, match="gave something else than `x`, which it is to write"):
+        op(np.zeros(3), 2.0)
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    with pytest.raises(wb.ArgumentError, match="argument `x` is written, and the array is read-only"):
+        op(fixed, 2.0)
+
+    def fails(x, by):
+        raise ValueError("my file is read-only")
+
+    op.register_kernel("cpu", fails, dtypes=["float64"])
+    with pytest.raises(ValueError, match="^my file is read-only$"):
+        op(np.zeros(3), 2.0)
+
+
+def test_shape_functions_that_fail_say_so() -> None:
+    x = np.ones(3)
+    with pytest.raises(wb.ArgumentError, match="shape is a callable, got int"):
+        wb.op("several::shaped(Tensor x) -> Tensor", lambda x: -x, shape=3)
+    for shape, error in ((lambda x: 1 // 0, ZeroDivisionError), (lambda x, y: x, TypeError), (lambda x: (2,), wb.ArgumentError)):
+        with pytest.raises(error):
+            wb.op("several::shaped(Tensor x) -> Tensor", lambda x: -x, shape=shape)(x)
+
+
+def test_names_of_types_and_results() -> None:
+    x = np.ones(2)
+    for dtypes in (np.float64, np.dtype("f8"), "f8", "double", float, [np.float64], {"float64"}):
+        op = wb.op("several::typed(Tensor x) -> (Tensor lo, Tensor hi)", lambda x: (x, x))
+        op.register_kernel("cpu", lambda x: (x - 1, x + 1), dtypes=dtypes)
+        assert op(x).lo.tolist() == [0, 0] and op(x.astype(np.float32)).hi.tolist() == [1, 1]
+    for wrong in (5, "x", [np.floating, "x"]):
+        with pytest.raises(wb.ArgumentError):
+            op.register_kernel("cpu", lambda x: (x, x), dtypes=wrong)
+    for names in ("(Tensor _a, Tensor _b)", "(Tensor lo, Tensor lo)"):
+        assert type(wb.op(f"several::typed(Tensor x) -> {names}", lambda x: (x, x))(x)) is tuple
+    for words in ("several::in(Tensor x) -> Tensor", "several::f.in(Tensor x) -> Tensor", "several::f(Tensor x) -> (Tensor class, Tensor b)"):
+        with pytest.raises(wb.ArgumentError, match="a word of the language"):
+            wb.op(words, lambda x: x)
+    with pytest.raises(wb.ArgumentError, match="cannot serve its own calls"):
+        op.register_kernel("cpu", op)
+
+
+def test_registering_while_others_call(neg: wb.Op) -> None:
+    neg.register_kernel("cpu", lambda x: -x, dtypes=["float64"])
+    stop, wrong = threading.Event(), []
+
+    def work(dtype: str) -> None:
+        x = np.ones(4, dtype)
+        while not stop.is_set():
+            try:
+                if neg(x)[0] != -1:
+                    wrong.append("wrong")
+            except Exception as error:  # what came is the finding
+                wrong.append(repr(error))
+
+    threads = [threading.Thread(target=work, args=(dtype,)) for dtype in ("float32", "float64")]
+    for thread in threads:
+        thread.start()
+    for _ in range(300):
+        neg.register_kernel("cpu", lambda x: -x, dtypes=["float64"])
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

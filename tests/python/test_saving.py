@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import subprocess
 import sys
@@ -258,3 +259,148 @@ def test_what_cannot_be_saved_is_said(tmp_path):
     with pytest.raises(wb.ArgumentError, match="a manifest is a .toml file"):
         kernel.save(tmp_path / "scale.json")
     assert not list(tmp_path.iterdir())
+
+
+def again_default(x, FACTOR=FACTOR):
+    return x * FACTOR
+
+
+def with_inner_names(x):
+    scale = lambda FACTOR: FACTOR + 1  # noqa: E731
+    return scale(x) * FACTOR + sum(FACTOR for FACTOR in [1, 2]) * 0
+
+
+ROW = np.array([1.0, 2.0])
+
+
+def with_array(x, row=ROW):
+    return x * row
+
+
+def changes_a_global(x):
+    global counted
+    counted = 1
+    return x
+
+
+def wrapped(function):
+    @functools.wraps(function)
+    def inner(x):
+        return function(x) * 100
+
+    return inner
+
+
+def test_functions_are_what_their_texts_say(tmp_path):
+    for function, want in ((again_default, 2.5), (with_inner_names, 5.0), (with_array, [1.0, 2.0])):
+        wb.op("saved::told(Tensor x) -> Tensor", function).save(tmp_path / "text.toml")
+        loaded(tmp_path / "text.toml", f"assert np.all(library.told(np.ones(2)) == {want}), library.told(np.ones(2))")
+        (tmp_path / "text.py").unlink()
+
+    def altered(x, by=1.0):
+        return x * by
+
+    def with_attribute(x):
+        return x
+
+    altered.__defaults__ = (9.0,)
+    with_attribute.k = 1
+    for function, why in (
+        (wrapped(half), "it wraps another function"),
+        (changes_a_global, "it changes the global `counted`"),
+        (altered, "its defaults are others than its text says"),
+        (with_attribute, "it has attributes of its own"),
+        (uses_an_attribute, r"it uses `an_operator.name` of an operator"),
+    ):
+        with pytest.raises(wb.ArgumentError, match=why):
+            wb.op("saved::told(Tensor x) -> Tensor", function).save(tmp_path / "other.toml")
+
+
+an_operator = wb.op("saved::an_operator(Tensor x) -> Tensor", half)
+
+
+def uses_an_attribute(x):
+    return x if an_operator.name else x
+
+
+def test_no_file_of_somebody_elses_is_written_over(tmp_path):
+    (tmp_path / "mine.py").write_text("print('mine')\n")
+    with pytest.raises(wb.ArgumentError, match="was not written by op.save"):
+        wb.op("saved::half(Tensor x) -> Tensor", half).save(tmp_path / "mine.toml")
+    assert (tmp_path / "mine.py").read_text() == "print('mine')\n" and not (tmp_path / "mine.toml").exists()
+    op = wb.op("saved::half(Tensor x) -> Tensor", half)
+    op.save(tmp_path / "ours.toml")
+    op.save(tmp_path / "ours.toml")
+
+
+def test_one_name_in_two_namespaces(tmp_path):
+    wb.compile("""
+    at::Tensor a(const at::Tensor& x) { return x * 2; }
+    at::Tensor b(const at::Tensor& x) { return x * 3; }
+    TORCH_LIBRARY_FRAGMENT(saved_a, m) { m.def("f(Tensor x) -> Tensor", &a); }
+    TORCH_LIBRARY_FRAGMENT(saved_b, m) { m.def("f(Tensor x) -> Tensor", &b); }""")
+    wb.ops.saved_a.f.save(tmp_path / "a.toml")
+    wb.ops.saved_b.f.save(tmp_path / "b.toml")
+    loaded(tmp_path / "a.toml", "assert library.f(np.ones(1))[0] == 2")
+    loaded(tmp_path / "b.toml", "assert library.f(np.ones(1))[0] == 3")
+
+
+scale = 2.0
+
+
+def calc(x):
+    return x * scale
+
+
+def quarter(x):
+    return half(half(x))
+
+
+def test_helpers_are_no_references(tmp_path):
+    wb.op("saved::scale(Tensor x) -> Tensor", calc).save(tmp_path / "scale.toml")
+    wb.op("saved::half(Tensor x) -> Tensor", quarter).save(tmp_path / "half.toml")
+    loaded(tmp_path / "scale.toml", "assert library.scale.reference is None and library.scale(np.ones(1))[0] == 2")
+    loaded(tmp_path / "half.toml", "assert library.half.reference is None and library.half(np.ones(1))[0] == 0.25")
+
+
+def test_a_linear_operators_gradient_saves_nothing(tmp_path):
+    text = """
+    at::Tensor twice(const at::Tensor& x, const at::Tensor& unused) { return x * 2; }
+    at::Tensor twice_backward(const at::Tensor& g) { return g * 2; }
+    """
+    wb.op("saved::twice_backward(Tensor g) -> Tensor", text, kernel="twice_backward")
+    op = wb.op("saved::twice(Tensor x, Tensor unused) -> Tensor", text, kernel="twice")
+    op.register_autograd("saved::twice_backward", saves=[], differentiable=["x"])
+    op.register_vmap(batches)
+    op.save(tmp_path / "twice.toml")
+    loaded(tmp_path / "twice.toml", """
+        gradients = library.twice.vjp(np.ones(2), np.ones(2))[1](np.ones(2))
+        assert gradients[0].tolist() == [2, 2] and gradients[1] is None
+        assert library.twice._vmap_rule.__name__ == "batches"
+    """)
+
+
+def batches(info, in_dims, x, unused):
+    return x * 2, in_dims[0]
+
+
+def test_manifests_that_are_wrong_name_the_operator_and_change_nothing(tmp_path):
+    kernel = "__global__ void k(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+    op = wb.op("unsaved::k(Tensor x) -> Tensor", kernel, shape="x[n] -> y[n]")
+    op.register_autograd(scale_gradient)
+    lead = f"text = '''{kernel}'''\n[k]\nschema = 'unsaved::k(Tensor x) -> Tensor'\n"
+    for text, why in (
+        ("block = 256", "`k`: .*block"),
+        ("threads = 3", "`k`: .*threads"),
+        ("backward = 'k'\nsaves = ['zz']", "`k`: `saves` names `zz`, which is no argument"),
+        ("[[k.kernels]]\ntext = 'int f();'\nkernel = 'g'", "`unsaved::k`: `kernels`: .*g"),
+        ("[[k.kernels]]\nkernels = 3", "`k`: .*kernels"),
+    ):
+        (tmp_path / "m.toml").write_text(lead + text)
+        with pytest.raises(wb.ArgumentError, match=f"(?s)m.toml: {why}"):
+            wb.load_library(tmp_path / "m.toml")
+        if "saves" in text:
+            assert op._backward is scale_gradient
+    for name in ("text", "reference"):
+        with pytest.raises(wb.ArgumentError, match=f"an operator called `{name}` cannot be in a manifest"):
+            wb.op(f"unsaved::{name}(Tensor x) -> Tensor", half).save(tmp_path / "t.toml")

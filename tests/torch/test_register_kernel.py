@@ -102,3 +102,48 @@ def test_the_kernel_comes_back():
     made("kernel")
     assert held(torch.ones(2), 2.0).tolist() == [2, 2] and calls == [1]
     torch.testing.assert_close(op(torch.ones(2), 3.0), torch.full((2,), 3.0))
+
+
+@pytest.mark.parametrize("way", ["kernel", "host function", "callable"])
+def test_without_a_gradient_there_is_none_by_accident(way):
+    op = made(way)
+    op.register_kernel("cpu", lambda x, by: x * by, dtypes=["float64"])
+    for dtype in (torch.float32, torch.float64):
+        x = torch.ones(2, dtype=dtype, requires_grad=True)
+        assert torch.ops.others.scale(x, 2.0).grad_fn is None or way == "host function" and dtype == torch.float32
+
+
+@pytest.mark.parametrize("way", ["kernel", "host function", "callable"])
+def test_a_gradient_that_comes_after_compilation_is_found(way):
+    op = made(way)
+
+    def compiled_gradient():
+        torch._dynamo.reset()
+        x = torch.ones(2, requires_grad=True)
+        result = torch.compile(lambda x: torch.ops.others.scale(x, 2.0) * 1, backend="aot_eager", fullgraph=True)(x)
+        if result.requires_grad:
+            result.sum().backward()
+        return x.grad
+
+    assert compiled_gradient() is None
+    op.register_autograd(lambda ctx, grad: (7 * grad, None))
+    assert compiled_gradient().tolist() == [7, 7]
+
+
+def test_what_is_to_be_written_is_written():
+    op = wb.op(
+        "others::add_(Tensor(a!) x, float by) -> Tensor(a!)",
+        "__global__ void add_(float* x, float by, int n) { int i = threadIdx.x; if (i < n) x[i] += by; }",
+    )
+    op.register_kernel("cpu", lambda x, by: x + by, dtypes=["float64"])
+    with pytest.raises(Exception, match="gave something else than `x`, which it is to write"):
+        torch.ops.others.add_(torch.zeros(2, dtype=torch.float64), 2.0)
+    op.register_kernel("cpu", lambda x, by: x.add_(by), dtypes=["float64"])
+    x = torch.zeros(2, dtype=torch.float64)
+    assert torch.ops.others.add_(x, 2.0).data_ptr() == x.data_ptr() and x.tolist() == [2, 2]
+
+
+def test_complex_tensors_go_to_callables():
+    op = wb.op("others::conjugate(Tensor x) -> Tensor", lambda x: x.conj().resolve_conj(), shape=lambda x: wb.empty_like(x))
+    x = torch.tensor([1 + 2j])
+    assert op(x).tolist() == [1 - 2j]

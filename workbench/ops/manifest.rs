@@ -93,12 +93,17 @@ pub struct Other {
 }
 
 impl Other {
+    /// Whether nothing is said of how a text is compiled.
+    fn is_plain(&self) -> bool {
+        self.defines.is_empty() && self.headers.is_empty() && self.options.is_empty()
+    }
+
     fn check(&self) -> std::result::Result<(), String> {
         if self.device.as_deref().is_some_and(|d| d != "cpu" && d != "cuda") {
             return Err("`device` is `cpu` or `cuda`".to_owned());
         }
         match (&self.function, &self.kernel, &self.text) {
-            (Some(_), None, None) => check_dtypes(self.dtypes.iter()),
+            (Some(_), None, None) if self.is_plain() => check_dtypes(self.dtypes.iter()),
             (None, Some(_), Some(_)) if self.dtypes.is_empty() => Ok(()),
             _ => {
                 Err("one of `kernels` is a `function`, perhaps with `dtypes`, or a `kernel` and its `text`".to_owned())
@@ -154,6 +159,12 @@ pub struct Entry {
     /// The `setup_context` of that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
+    /// The function that runs it over a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vmap: Option<String>,
+    /// The qualified name, of an operator that the text registers; without it the name decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
     /// Further implementations.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<Other>,
@@ -177,6 +188,9 @@ pub struct Entry {
     pub samples: Vec<BTreeMap<String, Value>>,
 }
 
+/// What a manifest says of itself, beside operators.
+const HEAD: [&str; 6] = ["source", "text", "reference", "defines", "headers", "options"];
+
 /// What a table that stands for an array may say.
 const GENERATORS: [&str; 4] = ["normal", "uniform", "integers", "values"];
 
@@ -186,8 +200,23 @@ impl Manifest {
     /// # Errors
     /// [`Error::Argument`] with the line and a caret, or naming the operator and what is wrong with its entry.
     pub fn parse(name: &str, text: &str) -> Result<Manifest> {
-        let manifest: Manifest =
+        let table: toml::Table =
             toml::from_str(text).map_err(|e| Error::argument(format!("{name}: {}", e.to_string().trim_end())))?;
+        // Each operator by itself, so that a message can name it.
+        for (key, value) in &table {
+            if !HEAD.contains(&key.as_str())
+                && let Err(why) = value.clone().try_into::<Entry>()
+            {
+                return Err(Error::argument(format!("{name}: `{key}`: {}", why.to_string().trim_end())));
+            }
+        }
+        let manifest: Manifest = Value::Table(table)
+            .try_into()
+            .map_err(|e| Error::argument(format!("{name}: {}", e.to_string().trim_end())))?;
+        let has_text = manifest.source.is_some() || manifest.text.is_some();
+        if !has_text && !(manifest.build.defines.is_empty() && manifest.build.options.is_empty()) {
+            return Err(Error::argument(format!("{name}: `defines` and `options` need a text")));
+        }
         let needs_text = manifest.operators.values().any(|entry| entry.function.is_none());
         if manifest.source.is_some() == manifest.text.is_some() && (needs_text || manifest.source.is_some()) {
             return Err(Error::argument(format!("{name}: it has either `source`, a file, or `text`")));
@@ -219,7 +248,15 @@ impl Manifest {
 impl Entry {
     /// Whether it names functions of a Python file.
     fn has_functions(&self) -> bool {
-        let own = [&self.function, &self.fake, &self.shape_function, &self.reference, &self.gradient, &self.setup];
+        let own = [
+            &self.function,
+            &self.fake,
+            &self.shape_function,
+            &self.reference,
+            &self.gradient,
+            &self.setup,
+            &self.vmap,
+        ];
         own.iter().any(|name| name.is_some()) || self.kernels.iter().any(|other| other.function.is_some())
     }
 
@@ -227,8 +264,12 @@ impl Entry {
         if self.backward.is_some() != self.saves.is_some() {
             return Err("`backward` and `saves` go together".to_owned());
         }
-        if self.schema.is_none() && (self.kernel.is_some() || self.shape.is_some() || self.threads.is_some()) {
-            return Err("`kernel`, `shape` and `threads` need a `schema`".to_owned());
+        let launches = self.threads.is_some() || self.block.is_some() || self.grid.is_some();
+        if self.schema.is_none() && (self.kernel.is_some() || self.shape.is_some() || launches) {
+            return Err("`kernel`, `shape`, `threads`, `block` and `grid` need a `schema`".to_owned());
+        }
+        if self.schema.is_some() && self.operator.is_some() {
+            return Err("`operator` names one that the text registers, which has its schema there".to_owned());
         }
         if self.function.is_some() {
             let of_text =

@@ -101,6 +101,13 @@ pub struct RunConfig<'a> {
     pub interrupt: Option<&'a dyn Interrupt>,
 }
 
+impl Plan {
+    /// Whether it is run by whoever registered it, [`Op::register_outside`].
+    pub fn is_outside(&self) -> bool {
+        matches!(self.run, Run::Outside)
+    }
+}
+
 impl Op {
     /// Works a call out: picks the implementation, matches shapes, finds outputs and launch.
     ///

@@ -38,7 +38,7 @@ const NAMES: [&str; 18] = [
 const GENERICS: [(&str, Option<usize>); 5] =
     [("Dict", Some(2)), ("Future", Some(1)), ("RRef", Some(1)), ("Await", Some(1)), ("Union", None)];
 
-/// Words of TorchScript's, which no argument can have for a name.
+/// Words of Python's and TorchScript's, which nothing can have for a name.
 const RESERVED: [&str; 29] = [
     "False", "None", "True", "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "for",
     "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return", "try", "while", "with",
@@ -99,11 +99,11 @@ impl Parser<'_> {
     fn schema(&mut self) -> Parsed<(Schema, Option<usize>)> {
         let namespace = self.ident("the operator's namespace, as in `lab::muladd`")?;
         self.expect("::", "`::` and the operator's name")?;
-        let name = self.ident("the operator's name")?;
+        let name = self.name("the operator's name")?;
         let overload = if self.rest().starts_with('.') {
             self.at += 1;
             let at = self.at;
-            let overload = self.ident("an overload name")?;
+            let overload = self.name("an overload name")?;
             if overload == "default" {
                 return Err((at, "`default` is torch's name for the overload without one; leave it out".to_owned()));
             }
@@ -121,6 +121,17 @@ impl Parser<'_> {
         }
         let (is_vararg, is_varret) = (open_args.is_some(), open_returns.is_some());
         Ok((Schema { namespace, name, overload, args, is_vararg, returns, is_varret }, open_args.or(open_returns)))
+    }
+
+    /// A name that Python can have.
+    fn name(&mut self, what: &str) -> Parsed<String> {
+        self.space();
+        let at = self.at;
+        let name = self.ident(what)?;
+        match RESERVED.contains(&name.as_str()) {
+            true => Err((at, format!("`{name}` is a word of the language, and no name"))),
+            false => Ok(name),
+        }
     }
 
     /// args: [arg {`,` arg}] `)`, one of them `*`, the last one `...`
@@ -169,10 +180,7 @@ impl Parser<'_> {
         let Written { kind, text, alias, mutated } = self.kind(0)?;
         self.space();
         let at = self.at;
-        let name = self.ident("the argument's name")?;
-        if RESERVED.contains(&name.as_str()) {
-            return Err((at, format!("`{name}` is a word of the language, and no name of an argument")));
-        }
+        let name = self.name("the argument's name")?;
         if before.iter().any(|a| a.name == name) {
             return Err((at, format!("there are two arguments `{name}`")));
         }
@@ -462,7 +470,9 @@ impl Parser<'_> {
     /// result: type [name]
     fn result(&mut self) -> Parsed<Return> {
         let Written { kind, text, alias, mutated } = self.kind(0)?;
-        let name = self.word();
+        self.space();
+        let is_named = self.rest().starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
+        let name = if is_named { Some(self.name("the result's name")?) } else { None };
         Ok(Return { name, kind, text, alias, mutated })
     }
 }

@@ -175,7 +175,22 @@ impl NativeOp {
         if this.has_outside.load(Ordering::Relaxed) {
             return slf.call_method("_elsewhere", args, kwargs);
         }
-        this._direct(py, args, kwargs)
+        match this.by_kernel(py, args, kwargs)? {
+            Some(result) => Ok(result),
+            // A thread has registered one since.
+            None => slf.call_method("_elsewhere", args, kwargs),
+        }
+    }
+
+    /// Calls a kernel; `NotImplemented` where a callable serves the call by now.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn _by_kernel<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.by_kernel(py, args, kwargs)?.unwrap_or_else(|| py.NotImplemented().into_bound(py)))
     }
 
     /// Has every call ask whether a callable serves it, or none.
@@ -206,11 +221,8 @@ impl NativeOp {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.stale.warn(py)?;
-        let definition = self.op.definition();
-        let mut objects = Objects::new();
-        self.objects(py, &definition.schema, args, kwargs, &mut objects)?;
-        self.call(py, &definition, &objects)
+        let found = self.by_kernel(py, args, kwargs)?;
+        found.ok_or_else(|| argument(py, format!("`{}`: a callable serves this call", self.op.name())))
     }
 
     /// The shapes and dtypes of the fresh outputs, for arguments of a call whose arrays may be `Spec`s; nothing is run.
@@ -309,6 +321,20 @@ impl NativeOp {
 }
 
 impl NativeOp {
+    /// Calls a kernel; `None` where a callable serves the call.
+    fn by_kernel<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.stale.warn(py)?;
+        let definition = self.op.definition();
+        let mut objects = Objects::new();
+        self.objects(py, &definition.schema, args, kwargs, &mut objects)?;
+        self.call(py, &definition, &objects)
+    }
+
     /// The element types of arguments that are numbers or, for arrays, names of element types.
     fn dtypes_of(&self, py: Python<'_>, kinds: &[Bound<'_, PyAny>]) -> PyResult<Vec<Option<DType>>> {
         let definition = self.op.definition();
@@ -382,7 +408,7 @@ impl NativeOp {
         py: Python<'py>,
         definition: &Definition,
         objects: &Objects<'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let schema = &definition.schema;
         let mut keep = Keep::new();
         let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
@@ -390,6 +416,9 @@ impl NativeOp {
             args.push(values::value(self.op.name(), arg, object, &mut keep)?);
         }
         let plan = self.with_arguments(py, objects, || self.op.plan(&args))?.map_err(|e| errors::to_py(py, e))?;
+        if plan.is_outside() {
+            return Ok(None);
+        }
         let mut outputs: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
         let mut pointers: SmallVec<[*mut u8; 4]> = SmallVec::new();
         for spec in &plan.outputs {
@@ -404,7 +433,7 @@ impl NativeOp {
             pointers.push(data);
         }
         self.run(py, &plan, &args, &pointers)?;
-        self.results(py, schema, objects, outputs)
+        self.results(py, schema, objects, outputs).map(Some)
     }
 
     fn run(&self, py: Python<'_>, plan: &Plan, args: &[ArgValue<'_>], outputs: &[*mut u8]) -> PyResult<()> {
@@ -598,6 +627,14 @@ fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
 pub fn schema_parts(py: Python<'_>, schema: &str) -> PyResult<(String, Vec<Option<String>>)> {
     let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
     Ok((parsed.qualified_name(), parsed.returns.into_iter().map(|r| r.name).collect()))
+}
+
+/// The types and names of a schema's results.
+#[pyfunction]
+#[pyo3(signature = (schema))]
+pub fn schema_returns(py: Python<'_>, schema: &str) -> PyResult<Vec<(String, Option<String>)>> {
+    let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
+    Ok(parsed.returns.into_iter().map(|r| (r.kind.to_string(), r.name)).collect())
 }
 
 /// A schema as it is printed.

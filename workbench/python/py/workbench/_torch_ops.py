@@ -103,6 +103,8 @@ class _Entry:
         operator = packet(self.name)
         overload = operator if isinstance(operator, torch._ops.OpOverload) else operator.default
         self.library.impl(self.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
+        # Where compiled functions have called it without one, the overload remembers what it found.
+        getattr(overload, "_dispatch_cache", {}).clear()
         self.asks_for_gradients = True
 
     def drop(self, kind: str) -> None:
@@ -361,7 +363,8 @@ def _python_kernel(handle: Any, device: str) -> Callable[..., Any]:
                 if not tensor.is_inference()
             ]
             # Below autograd nobody would count what is written.
-            with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.ADInplaceOrView, False):
+            # A gradient is what is registered, not what the callable happens to be made of.
+            with torch._C._AutoDispatchBelowAutograd(), torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.ADInplaceOrView, False):
                 result = function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
             for name, tensor, version in kept:
                 if tensor._version != version:

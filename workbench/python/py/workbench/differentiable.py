@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -10,9 +11,16 @@ from . import _workbench, torch_side
 from ._workbench import CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, needs_grad
 from .errors import make_argument_error
-from .outside import Outside, dtype_of, flat, is_on_cuda, outside, run, specs_in
+from .outside import DTYPES, Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 
 __all__ = ["Differentiable", "LibraryOp"]
+
+#: What numbers what `register_kernel` adds.
+_NUMBERS = itertools.count(1)
+#: What an old handle leaves to the operator that has its name now.
+_FORWARDED = (
+    "register_kernel register_fake register_autograd register_vmap check gradcheck opcheck vjp bench fake save export to_jax".split()
+)
 
 
 class Differentiable:
@@ -35,8 +43,8 @@ class Differentiable:
     _samples: Callable[[], list[dict[str, Any]]] | None = None
     #: How torch runs it over a batch.
     _vmap_rule: Callable[..., Any] | None = None
-    #: Callables that serve some of its calls, by numbers: the larger the later, and the last word counts.
-    _outside: Mapping[int, Outside] = {}
+    #: What `register_kernel` added, by numbers: the larger the later, and the last word counts.
+    _others: Mapping[int, Outside | Kernel] = {}
 
     @property
     def _backward(self) -> Callable[..., Any] | None:
@@ -45,6 +53,10 @@ class Differentiable:
     @property
     def _setup(self) -> Callable[..., Any] | None:
         return self._gradient_rule[1]
+
+    #: The operator that has the name now, where it is of another make; and the handles that this one follows.
+    _successor: Any = None
+    _before: Sequence[Any] = ()
 
     def register_autograd(
         self,
@@ -151,15 +163,43 @@ class Differentiable:
             if kernel.module.device != device:
                 raise make_argument_error(f"kernel `{kernel.name}` is compiled for {kernel.module.device}, not for {device}")
             self._register_compiled(kernel)
+            # What it replaces is told by its name and parameters.
+            kept = {n: old for n, old in self._others.items() if isinstance(old, Outside) or repr(old) != repr(kernel)}
+            self._others = {**kept, next(_NUMBERS): kernel}
             return kernel
-        made = outside(self.name, device, kernel, dtypes)
-        number = max(self._outside, default=-1) + 1
-        kept = {n: old for n, old in self._outside.items() if not made.covers(old)}
-        self._register_callable(made, number)
-        self._outside = {**kept, number: made}
+        if kernel is self or getattr(kernel, "_qualified_op_name", getattr(kernel, "_name", "")) in (self.name, f"{self.name}.default"):
+            raise make_argument_error(f"`{self.name}` cannot serve its own calls")
+        made, number = outside(self.name, device, kernel, dtypes), next(_NUMBERS)
+        # Known before anything asks for it, and forgotten when nothing does.
+        self._others = {**self._others, number: made}
         self._ask_outside(True)
         self._tell_torch()
+        self._register_callable(made, number)
+        self._others = {n: old for n, old in self._others.items() if n == number or isinstance(old, Kernel) or not made.covers(old)}
         return kernel
+
+    @property
+    def _outside(self) -> dict[int, Outside]:
+        """The callables that serve some of its calls."""
+        return {number: one for number, one in self._others.items() if isinstance(one, Outside)}
+
+    def _again(self, others: Sequence[Outside | Kernel]) -> None:
+        """Adds what another operator had, in that order."""
+        for one in others:
+            if isinstance(one, Kernel):
+                self.register_kernel(one.module.device, one)
+            else:
+                self.register_kernel(one.device, one.function, dtypes=one.dtypes)
+
+    def _succeed(self, old: Any) -> None:
+        """Has handles of another make that had the name run this operator."""
+        self._before = [old, *old._before]
+        for one in self._before:
+            one._successor = self
+            one._ask_outside(True)
+            for name in _FORWARDED:
+                if hasattr(type(self), name):
+                    setattr(one, name, getattr(self, name))
 
     def _register_compiled(self, kernel: Kernel) -> None:
         raise make_argument_error(
@@ -169,6 +209,20 @@ class Differentiable:
 
     def _register_callable(self, made: Outside, number: int) -> None:
         """Whatever else has to know of it."""
+
+    def _extras(self) -> dict[str, Any]:
+        """What was registered for it, beside what it is made of."""
+        others = [one for _, one in sorted(self._others.items())]
+        return {"others": others, "backward": self._backward, "setup": self._setup, "vmap": self._vmap_rule}
+
+    def _with(self, extras: Mapping[str, Any]) -> Any:
+        """Itself, with what `_extras` of another one gave."""
+        self._again(extras["others"])
+        if extras["backward"] is not None:
+            self.register_autograd(extras["backward"], setup_context=extras["setup"])
+        if extras["vmap"] is not None:
+            self.register_vmap(extras["vmap"])
+        return self
 
     def _tell_torch(self) -> None:
         """Makes torch know the operator again, with its gradient and its rule for batches."""
@@ -186,6 +240,8 @@ class Differentiable:
 
     def _elsewhere(self, *args: Any, **kwargs: Any) -> Any:
         """A call that a callable may serve; the native half makes it where there are some."""
+        if self._successor is not None:
+            return self._successor(*args, **kwargs)
         inputs = list(self._arguments(args, kwargs))
         found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
         if found is None:
@@ -202,11 +258,18 @@ class Differentiable:
                 return [spec(item) for item in value]
             return Spec(tuple(value.shape), dtype_of(value)) if dtype_of(value) is not None else value
 
+        if any(dtype not in DTYPES for value in flat(inputs) if (dtype := dtype_of(value)) is not None):
+            # Such as complex numbers, which a Spec does not know.
+            return None
         lent, count = [spec(value) for value in inputs], self._positional
         try:
-            return specs_in(self.fake(*lent[:count], **dict(zip(self.params[count:], lent[count:]))))
-        except Exception:  # as of sizes that depend on data, which torch alone has words for
+            said = self.fake(*lent[:count], **dict(zip(self.params[count:], lent[count:])))
+        except (RuntimeError, ImportError, NameError, AttributeError):  # as of sizes that depend on data, which torch alone has words for
             return None
+        specs = specs_in(said)
+        if specs is None and all(kind == "Tensor" for kind, _ in returns_of(schema_of(self))):
+            raise make_argument_error(f"the shape function of `{self.name}` gave {said!r}; one wb.Spec per result is wanted")
+        return specs
 
     def opcheck(
         self, *args: Any, test_utils: Sequence[str] | None = None, raise_exception: bool = True, **kwargs: Any
@@ -520,8 +583,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     _origin: tuple[str, str] | None = None
 
     def __reduce__(self) -> Any:
-        state = (self.reference, self._fake, self._backward, self._setup, list(self._outside.values()))
-        return _rebuild, (self.name, self._modules, *state)
+        return _rebuild, (self.name, self._modules, self.reference, self._fake, self._extras())
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the results, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
@@ -543,6 +605,15 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         self._hold()
         torch_side.note_change(self.name)
         return fake
+
+    def _elsewhere(self, *args: Any, **kwargs: Any) -> Any:
+        if self._successor is None and len(self.overloads()) > 1:
+            # Callables serve the overload without a name.
+            try:
+                self._hold_arguments(self._arguments(args, kwargs))
+            except (TypeError, ValueError):
+                return self._direct(*args, **kwargs)
+        return super()._elsewhere(*args, **kwargs)
 
     def _hold_arguments(self, inputs: Sequence[Any]) -> None:
         count = self._positional
@@ -648,8 +719,7 @@ class PythonOp(LibraryOp):
         return ["CPU"]
 
     def __reduce__(self) -> Any:
-        state = (self.reference, self._fake, self._backward, self._setup, list(self._outside.values()))
-        return _rebuild_python, (self.schema, self.function, *state)
+        return _rebuild_python, (self.schema, self.function, self.reference, self._fake, self._extras())
 
     def _derived(self, *args: Any, **kwargs: Any) -> Any:
         raise make_argument_error(
@@ -669,6 +739,8 @@ class PythonOp(LibraryOp):
         return self._direct(*args, **kwargs)
 
     def _direct(self, *args: Any, **kwargs: Any) -> Any:
+        if self._successor is not None:
+            return self._successor(*args, **kwargs)
         inputs = list(self._arguments(args, kwargs))
         self._hold_arguments(inputs)
         found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
@@ -681,18 +753,13 @@ class PythonOp(LibraryOp):
         """A callable's results are held against its fake where they come back."""
 
 
-def _rebuild_python(
-    schema: str, function: Any, reference: Any, fake: Any, backward: Any, setup: Any, others: Sequence[Outside]
-) -> Any:
+def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, extras: dict[str, Any]) -> Any:
     from .operators import op
 
-    made = op(schema, function, shape=fake, reference=reference)
-    return _with(made, others, backward, setup)
+    return op(schema, function, shape=fake, reference=reference)._with(extras)
 
 
-def _rebuild(
-    name: str, modules: list[Any], reference: Any, fake: Any, backward: Any, setup: Any, others: Sequence[Outside]
-) -> Any:
+def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, extras: dict[str, Any]) -> Any:
     # Its modules have registered what they say when they were made.
     from .operators import handles
 
@@ -700,15 +767,7 @@ def _rebuild(
     made.reference = reference
     if fake is not None:
         made.register_fake(fake)
-    return _with(made, others, backward, setup)
-
-
-def _with(made: Any, others: Sequence[Outside], backward: Any, setup: Any) -> Any:
-    for one in others:
-        made.register_kernel(one.device, one.function, dtypes=one.dtypes)
-    if backward is not None:
-        made.register_autograd(backward, setup_context=setup)
-    return made
+    return made._with(extras)
 
 
 def copies(values: Sequence[Any]) -> list[Any]:

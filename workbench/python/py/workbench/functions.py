@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import math
 import sys
 import textwrap
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Callable
 
 import numpy as np
@@ -51,6 +52,10 @@ def written(function: Callable[..., Any], line: Line) -> Written:
 def _written(function: Callable[..., Any], line: Line, within: tuple[Any, ...]) -> Written:
     if inspect.ismethod(function):
         raise Unwritable("it is a method of an object, which would not be there")
+    if hasattr(function, "__wrapped__"):
+        raise Unwritable("it wraps another function")
+    if vars(function) if isinstance(function, FunctionType) else None:
+        raise Unwritable(f"it has attributes of its own (`{next(iter(vars(function)))}`)")
     try:
         text = textwrap.dedent(inspect.getsource(function))
         tree = ast.parse(text).body[0]
@@ -66,16 +71,49 @@ def _written(function: Callable[..., Any], line: Line, within: tuple[Any, ...]) 
         raise Unwritable("it uses variables of the function that it was written in")
     before: list[str] = []
     tree.decorator_list = []
-    local = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)} | {
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    used = dict.fromkeys(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    used = _globals_of(function.__code__)
+    # Defaults and annotations are looked up where the function is defined.
+    outer = [*tree.args.defaults, *filter(None, tree.args.kw_defaults), *filter(None, [tree.returns])]
+    outer += [a.annotation for a in ast.walk(tree.args) if isinstance(a, ast.arg) and a.annotation is not None]
+    used |= dict.fromkeys(n.id for part in outer for n in ast.walk(part) if isinstance(n, ast.Name))
+    _hold_defaults(function, tree)
     for name in used:
-        if name in local or name == tree.name or name not in function.__globals__:
+        if name == tree.name or name not in function.__globals__:
             continue
         before += _before(name, function.__globals__[name], _used_of(tree, name), line, (*within, function))
     lines = text.splitlines()[tree.lineno - 1 :]
     return Written(tuple(dict.fromkeys(before)), "\n".join(lines) + "\n", tree.name, tree.name in used)
+
+
+def _globals_of(code: CodeType) -> dict[str, None]:
+    """The global names that a function and those within it look up."""
+    found: dict[str, None] = {}
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            raise Unwritable(f"it changes the global `{instruction.argval}`")
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            found[instruction.argval] = None
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _globals_of(constant)
+    return found
+
+
+def _hold_defaults(function: FunctionType, tree: ast.FunctionDef) -> None:
+    """Refuses a function whose defaults are others by now than its text says, where that can be told."""
+    texts = [*tree.args.defaults, *(d for d in tree.args.kw_defaults if d is not None)]
+    values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    is_same = len(texts) == len(values)
+    for text, value in zip(texts, values):
+        if isinstance(text, ast.Name) and text.id in function.__globals__:
+            is_same = is_same and function.__globals__[text.id] is value
+        else:
+            try:
+                is_same = is_same and repr(ast.literal_eval(text)) == repr(value)
+            except ValueError:
+                continue
+    if not is_same:
+        raise Unwritable("its defaults are others than its text says")
 
 
 def _before(name: str, value: Any, used: set[str], line: Line, within: tuple[Any, ...]) -> list[str]:
@@ -88,7 +126,7 @@ def _before(name: str, value: Any, used: set[str], line: Line, within: tuple[Any
     said = _said(value)
     if said is not None:
         return [f"{name} = {said}"]
-    if isinstance(value, np.ndarray) and value.size <= _MOST_ITEMS and (items := _said(value.tolist())) is not None:
+    if isinstance(value, np.ndarray) and value.size <= _MOST_ITEMS and value.dtype.kind in "biufc" and (items := _said(value.tolist())) is not None:
         return ["import numpy as np", f"{name} = np.array({items}, {value.dtype.name!r})"]
     if is_installed(value):
         return [imported(value, name)]

@@ -349,7 +349,8 @@ def load_library(path: str | Path) -> Library:
     made_of = {key: table.pop(key, None) for key in ("defines", "headers", "options")}
     functions = _Functions(path, reference, table)
     module = None if text is None else _compiled(text, source or path.stem, made_of, path.parent)
-    registered = {} if module is None else {name.split("::")[1]: name for name in _workbench.library_names(module)}
+    names = [] if module is None else _workbench.library_names(module)
+    registered = {name.split("::")[1]: name for name in names}
     operators: dict[str, Any] = {}
     for name, entry in table.items():
         if "function" in entry:
@@ -359,11 +360,12 @@ def load_library(path: str | Path) -> Library:
             if "shape_function" in entry:
                 parts["shape"] = functions.of(name, "shape_function")
             operators[name] = op(entry["schema"], module, **parts)  # type: ignore[arg-type]
-        elif name in registered:
-            operators[name] = handles[registered[name]]
+        elif entry.get("operator", registered.get(name)) in names:
+            operators[name] = handles[entry.get("operator", registered.get(name))]
         else:
-            known = ", ".join(registered) or "nothing"
-            raise make_argument_error(f"{path.name}: the text registers no operator `{name}` (it registers {known})")
+            known = ", ".join(registered if "operator" not in entry else names) or "nothing"
+            wanted = entry.get("operator", name)
+            raise make_argument_error(f"{path.name}: the text registers no operator `{wanted}` (it registers {known})")
         operators[name].reference = functions.reference(name)
     for name, entry in table.items():
         if "fake" in entry and "function" not in entry:
@@ -380,6 +382,8 @@ def load_library(path: str | Path) -> Library:
             operators[name].register_autograd(
                 target, saves=entry["saves"], differentiable=entry.get("differentiable")
             )
+        if "vmap" in entry:
+            operators[name].register_vmap(functions.of(name, "vmap"))
     library = Library(path, operators, table)
     for name in operators:
         operators[name]._samples = partial(library.samples, name)
@@ -392,9 +396,24 @@ class _Functions:
     def __init__(self, path: Path, file: str | None, table: dict[str, dict[str, Any]]) -> None:
         self.path, self.file, self.table = path, file, table
         self.module = None if file is None else _references(path.parent / file)
-        roles = ("function", "fake", "shape_function", "gradient", "setup")
-        self.said = {entry[role] for entry in table.values() for role in roles if role in entry}
-        self.said |= {other["function"] for entry in table.values() for other in entry.get("kernels", ()) if "function" in other}
+        #: Whether it says which functions are whose; else references have the operators' names.
+        self.says = False
+        # All of them before anything is registered.
+        for operator, entry in table.items():
+            for role in ("function", "fake", "shape_function", "gradient", "setup", "reference", "vmap"):
+                self.says |= self.of(operator, role) is not None
+            for number in range(len(entry.get("kernels", ()))):
+                self.says |= self.kernel(operator, number) is not None
+            if "schema" in entry:
+                self._hold_names(operator, entry)
+
+    def _hold_names(self, operator: str, entry: dict[str, Any]) -> None:
+        """Refuses names of arguments that there are not."""
+        params = [param for param, *_ in _workbench.schema_arguments(entry["schema"])]
+        for key in ("saves", "differentiable"):
+            for name in entry.get(key) or ():
+                if name not in params and not (key == "saves" and name.partition(".")[0] == "output"):
+                    raise make_argument_error(f"{self.path.name}: `{operator}`: `{key}` names `{name}`, which is no argument of it")
 
     def named(self, operator: str, role: str, name: str) -> Callable[..., Any]:
         found = getattr(self.module, name, None)
@@ -414,7 +433,7 @@ class _Functions:
         """The function that the entry names, or the one with the operator's name that is nothing else."""
         if "reference" in self.table[operator]:
             return self.of(operator, "reference")
-        return None if operator in self.said else getattr(self.module, operator, None)
+        return None if self.says else getattr(self.module, operator, None)
 
 
 def _compiled(text: str, name: str, made_of: dict[str, Any], folder: Path) -> Any:
@@ -429,7 +448,11 @@ def _register(handle: Any, other: dict[str, Any], function: Callable[..., Any] |
         handle.register_kernel(device, function, dtypes=other.get("dtypes"))
         return
     module = _compiled(other["text"], path.stem, other, path.parent)
-    handle.register_kernel(device, module[other["kernel"]])
+    try:
+        kernel = module[other["kernel"]]
+    except KeyError as error:
+        raise make_argument_error(f"{path.name}: `{handle.name}`: `kernels`: {error.args[0]}") from None
+    handle.register_kernel(device, kernel)
 
 
 def _references(path: Path) -> ModuleType:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import namedtuple
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -17,7 +15,8 @@ from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
 from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import make_argument_error
-from .outside import Outside, dtype_of
+from ._interop import as_tensor
+from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
 
@@ -150,6 +149,12 @@ def run_shape(function: Callable[..., Any], call: tuple[Any, ...], given: list[t
     return result
 
 
+def has_memory(value: Any) -> bool:
+    """Whether it is no array, and yet has memory that one can be made of."""
+    interfaces = ("__dlpack__", "__array_interface__")
+    return isinstance(value, (memoryview, bytearray)) or dtype_of(value) is None and any(hasattr(value, one) for one in interfaces)
+
+
 def _is_array(value: Any) -> bool:
     return not isinstance(value, (bool, int, float, str)) and hasattr(value, "shape") and hasattr(value, "dtype")
 
@@ -195,7 +200,6 @@ class Op(Differentiable, NativeOp):
     module: Module
     _parts: dict[str, Any]
     _fake: Callable[..., Any] | None = None
-    _kernels: list[Kernel]
 
     @property
     def __name__(self) -> str:
@@ -213,13 +217,9 @@ class Op(Differentiable, NativeOp):
     def __reduce__(self) -> Any:
         state = {
             "reference": self.reference,
-            "backward": self._backward,
-            "setup": self._setup,
             "fake": self._fake,
-            "kernels": self._kernels,
-            "outside": list(self._outside.values()),
         }
-        return _rebuild, (self.schema, self.module, self._parts, state)
+        return _rebuild, (self.schema, self.module, self._parts, state, self._extras())
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the outputs, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
@@ -243,10 +243,11 @@ class Op(Differentiable, NativeOp):
             )
         self._define(self.schema, self.module, {**self._parts, "shape": fake})
         self._fake = fake
-        for kernel in self._kernels:
-            self._register_kernel(kernel)
-        for number, made in sorted(self._outside.items()):
-            self._register_callable(made, number)
+        for number, one in sorted(self._others.items()):
+            if isinstance(one, Kernel):
+                self._register_kernel(one)
+            else:
+                self._register_callable(one, number)
         self._ask_outside(bool(self._outside))
         self._tell_torch()
         return fake
@@ -270,7 +271,6 @@ class Op(Differentiable, NativeOp):
 
     def _register_compiled(self, kernel: Kernel) -> None:
         self._register_kernel(kernel)
-        self._kernels.append(kernel)
 
     def _register_callable(self, made: Outside, number: int) -> None:
         if made.device == "cpu":
@@ -281,11 +281,36 @@ class Op(Differentiable, NativeOp):
             return super()._serving(device, inputs)
         if not self._outside:
             return None
-        number = self._outside_of([dtype_of(value) or value for value in inputs])
-        return None if number is None else self._outside[number]
+        kinds = []
+        for (kind, _), value in zip(self._kinds, inputs):
+            is_array = kind.rstrip("?") == "Tensor" and value is not None
+            dtype = dtype_of(value) if is_array else None
+            if is_array and dtype not in DTYPES:
+                # Whatever it is, kernels know what to say of it.
+                return None
+            kinds.append(dtype if is_array else value)
+        number = self._outside_of(kinds)
+        return None if number is None else self._outside.get(number)
 
     def _hold_arguments(self, inputs: Sequence[Any]) -> None:
         self._fresh(tuple(inputs))
+
+    def _elsewhere(self, *args: Any, **kwargs: Any) -> Any:
+        if self._successor is not None:
+            return self._successor(*args, **kwargs)
+        inputs = [
+            as_tensor(value, name in self._writes, name, "Tensor") if kind.rstrip("?") == "Tensor" and has_memory(value) else value
+            for name, (kind, _), value in zip(self.params, self._kinds, self._arguments(args, kwargs))
+        ]
+        while True:
+            found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
+            if found is not None:
+                self._hold_arguments(inputs)
+                return run(self, found.function, inputs)
+            # Another thread may register one meanwhile.
+            made = self._by_kernel(*args, **kwargs)
+            if made is not NotImplemented:
+                return made
 
     def check(
         self,
@@ -413,7 +438,7 @@ def _as_spec(value: Any) -> Spec:
 
 def _native_arguments(schema: str, module: Module, parts: dict[str, Any]) -> tuple[Any, ...]:
     _, names = _workbench.schema_parts(schema)
-    result = _result_type(tuple(str(name) for name in names)) if len(names) > 1 and all(names) else None
+    result = tuple_type(tuple(names))
     block = parts["block"]
     if block is not None:
         extents = (block,) if isinstance(block, int) else tuple(block)
@@ -430,19 +455,6 @@ def _native_arguments(schema: str, module: Module, parts: dict[str, Any]) -> tup
         _extents("grid", parts["grid"]),
         result,
     )
-
-
-@lru_cache(maxsize=None)
-def _result_type(names: tuple[str, ...]) -> Callable[..., Any]:
-    make: Any = namedtuple
-    made: Any = make("Result", names)
-    # By its names, so that a worker process can send results back.
-    made.__reduce__ = lambda self: (_result, (names, tuple(self)))
-    return made  # type: ignore[no-any-return]
-
-
-def _result(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
-    return _result_type(names)(*values)
 
 
 def _extents(what: str, value: Any) -> str | None:
@@ -532,12 +544,14 @@ def op(
     if isinstance(handle, Op):
         handle._define(schema, module, parts)
     else:
-        handle = Op(*_native_arguments(schema, module, parts))
+        old, handle = handle, Op(*_native_arguments(schema, module, parts))
         handle.module, handle._parts = module, parts
         handles[full_name] = handle
+        if old is not None:
+            handle._succeed(old)
     handle.reference = reference
-    handle._gradient_rule, handle._fake, handle._kernels, handle._samples = (None, None), None, [], None
-    handle._outside, handle._vmap_rule = {}, None
+    handle._gradient_rule, handle._fake, handle._samples = (None, None), None, None
+    handle._others, handle._vmap_rule = {}, None
     torch_side.define(full_name)
     return handle
 
@@ -585,15 +599,20 @@ def _host_op(
 def _python_op(schema: str, function: Callable[..., Any], shape: Any, reference: Callable[..., Any] | None) -> PythonOp:
     if isinstance(shape, str):
         raise make_argument_error("of a callable shape= is a callable, too; a signature says nothing here")
+    if shape is not None and not callable(shape):
+        raise make_argument_error(f"shape is a callable, got {type(shape).__name__}")
     if reference is not None and not callable(reference):
         raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
     name = _workbench.define_schema(schema)
     handle = handles.get(name)
     if not isinstance(handle, PythonOp):
-        handle = handles[name] = PythonOp(name)
+        old, handle = handle, PythonOp(name)
+        handles[name] = handle
+        if old is not None:
+            handle._succeed(old)
     handle.function, handle.reference = function, reference
     handle._gradient_rule, handle._fake = (None, None), shape
-    handle._outside, handle._vmap_rule = {}, None
+    handle._others, handle._vmap_rule = {}, None
     torch_side.define(name)
     return handle
 
@@ -605,23 +624,19 @@ def adopt_library(names: Sequence[str]) -> None:
         if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
             # Its text says anew what it is; a gradient is registered after that, as of any operator.
             known._gradient_rule, known._fake, known._origin, known._samples, known._symbolic = (None, None), None, None, None, None
-            known._outside, known._vmap_rule = {}, None
+            known._others, known._vmap_rule = {}, None
             known._ask_outside(False)
         else:
             handles[name] = LibraryOp(name)
+            if known is not None:
+                handles[name]._succeed(known)
         torch_side.define(name)
 
 
-def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str, Any]) -> Op:
+def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str, Any], extras: dict[str, Any]) -> Any:
     made = op(schema, module, **parts, reference=state["reference"])
-    for kernel in state["kernels"]:
-        made.register_kernel(kernel.module.device, kernel)
-    for one in state["outside"]:
-        made.register_kernel(one.device, one.function, dtypes=one.dtypes)
     made._fake = state["fake"]
-    if state["backward"] is not None:
-        made.register_autograd(state["backward"], setup_context=state["setup"])
-    return made
+    return made._with(extras)
 
 
 class _Namespace:

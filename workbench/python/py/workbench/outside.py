@@ -3,16 +3,24 @@ what its results are held against."""
 
 from __future__ import annotations
 
+import keyword
+import re
+from collections import namedtuple
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from . import _workbench
 from .errors import make_argument_error
 
-__all__ = ["Outside", "dtype_of", "flat", "is_on_cuda", "outside", "run", "several", "specs_in"]
+__all__ = ["DTYPES", "Outside", "dtype_of", "flat", "is_on_cuda", "outside", "returns_of", "run", "schema_of", "several", "specs_in", "tuple_type"]
 
-_DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
+#: The element types that kernels know.
+DTYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split())
+# What NumPy says of an array that is lent to be read.
+_READ_ONLY = re.compile(r"(assignment destination|output array|array) is read-only|read-only (array|memory)")
 
 
 @dataclass(frozen=True)
@@ -33,20 +41,20 @@ class Outside:
         return self.device == other.device and (mine is None or theirs is not None and set(theirs) <= set(mine))
 
 
-def outside(name: str, device: str, function: Any, dtypes: Sequence[str] | None) -> Outside:
+def outside(name: str, device: str, function: Any, dtypes: Any) -> Outside:
     """A callable as it was registered; ArgumentError for what is none."""
+    from .operators import dtype_name
+
     if not callable(function):
         raise make_argument_error(f"`{name}`: a kernel of a module or a callable is wanted, got {type(function).__name__}")
     if dtypes is None:
         return Outside(device, None, function)
-    every = (dtypes,) if isinstance(dtypes, str) else tuple(dtypes)
-    names = [one if isinstance(one, str) else np.dtype(one).name if isinstance(one, type) else str(one).removeprefix("torch.") for one in every]
-    for one in names:
-        if one not in _DTYPES:
-            raise make_argument_error(f"`{name}`: `{one}` is no element type; those are {', '.join(_DTYPES)}")
-    if not names:
+    every = tuple(dtypes) if isinstance(dtypes, (list, tuple, set, frozenset)) else (dtypes,)
+    if any(isinstance(one, str) and one == "float" for one in every):
+        raise make_argument_error(f"`{name}`: `float` is float64 to NumPy and float32 to torch; say which is meant")
+    if not every:
         raise make_argument_error(f"`{name}`: dtypes names no element type; leave it out for all of them")
-    return Outside(device, tuple(names), function)
+    return Outside(device, tuple(dict.fromkeys(dtype_name(one) for one in every)), function)
 
 
 def dtype_of(value: Any) -> str | None:
@@ -77,18 +85,51 @@ def specs_in(value: Any) -> list[tuple[str, tuple[int, ...]]] | None:
         return None
 
 
+def schema_of(op: Any) -> str:
+    """The schema of an operator, of several overloads that of the one without a name."""
+    lines: list[str] = op.schema.splitlines()
+    return next((line for line in lines if "." not in line.partition("(")[0]), lines[0])
+
+
+@lru_cache(maxsize=1024)
+def returns_of(schema: str) -> tuple[tuple[str, str | None], ...]:
+    """The types and names of a schema's results."""
+    return tuple(_workbench.schema_returns(schema))
+
+
+@lru_cache(maxsize=None)
+def tuple_type(names: tuple[str | None, ...]) -> Callable[..., Any] | None:
+    """Makes a namedtuple of several results that all have names a field can have; None where they have not."""
+    fields = [name for name in names if name is not None and name.isidentifier() and not keyword.iskeyword(name) and name[0] != "_"]
+    if len(names) < 2 or len(set(fields)) < len(names):
+        return None
+    make: Any = namedtuple
+    made: Any = make("Result", fields)
+    # By its names, so that a worker process can send results back.
+    made.__reduce__ = lambda self: (_result, (names, tuple(self)))
+    return made  # type: ignore[no-any-return]
+
+
+def _result(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    made = tuple_type(names)
+    return values if made is None else made(*values)
+
+
 def run(op: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """Calls a callable on the host's arrays: those that the schema does not mark are lent to be read, results are held against the shapes
     that the operator says, and share no memory with what was given.
 
     ArgumentError for what it writes without leave, and for results that the schema or the shape function do not have.
     """
+    for name, value in zip(op.params, inputs):
+        if name in op._writes and any(isinstance(one, np.ndarray) and not one.flags.writeable for one in flat(value)):
+            raise make_argument_error(f"`{op.name}`: argument `{name}` is written, and the array is read-only")
     lent = [_lent(op, name, value) for name, value in zip(op.params, inputs)]
     count = op._positional
     try:
         result = function(*lent[:count], **dict(zip(op.params[count:], lent[count:])))
     except ValueError as error:
-        if "read-only" in str(error):
+        if _READ_ONLY.search(str(error)) and any(isinstance(one, np.ndarray) and not one.flags.writeable for one in flat(lent)):
             raise make_argument_error(
                 f"`{op.name}` writes an argument that its schema does not mark, as in Tensor(a!): {error}"
             ) from error
@@ -104,15 +145,31 @@ def run(op: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 
     made = several(op, result, inputs)
     fixed = [fresh(one) if source is None else inputs[source] for one, source in zip(made, op._results)]
-    return None if not fixed else fixed[0] if len(fixed) == 1 else tuple(fixed)
+    if len(fixed) < 2:
+        return fixed[0] if fixed else None
+    named = tuple_type(tuple(name for _, name in returns_of(schema_of(op))))
+    return tuple(fixed) if named is None else named(*fixed)
 
 
 def several(op: Any, result: Any, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The results of a callable, as many as the schema says and of the shapes that the operator says."""
-    wanted = op._results
-    made = () if result is None else tuple(result) if isinstance(result, tuple) else (result,)
+    """The results of a callable, as many and of the types that the schema says, and of the shapes that the operator says."""
+    wanted = returns_of(schema_of(op))
+    if len(wanted) == 1:
+        kind = wanted[0][0]
+        is_wrapped = isinstance(result, tuple) and len(result) == 1 and not kind.rstrip("?").endswith("]")
+        made: tuple[Any, ...] = result if is_wrapped else () if result is None and not kind.endswith("?") else (result,)
+        if isinstance(result, tuple) and len(result) > 1 and not kind.rstrip("?").endswith(("]", ")")):
+            made = result
+    else:
+        made = () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
     if len(made) != len(wanted):
         raise make_argument_error(f"`{op.name}` gave {len(made)} results; its schema says {len(wanted)}: {op.schema}")
+    made = tuple(_held(op, i, value, kind) for i, (value, (kind, _)) in enumerate(zip(made, wanted)))
+    for value, source in zip(made, op._results):
+        if source is not None and not _is_same(value, inputs[source]):
+            raise make_argument_error(
+                f"`{op.name}` gave something else than `{op.params[source]}`, which it is to write and give back: {op.schema}"
+            )
     came, said = specs_in(made), op._said(inputs)
     if came is not None and said is not None and came != said:
 
@@ -121,6 +178,51 @@ def several(op: Any, result: Any, inputs: Sequence[Any]) -> tuple[Any, ...]:
 
         raise make_argument_error(f"`{op.name}` gave {told(came)}, and its shape function said {told(said)}")
     return made
+
+
+def _held(op: Any, number: int, value: Any, kind: str) -> Any:
+    """A result as the schema's type has it."""
+    bare = kind.rstrip("?")
+    if value is None and kind.endswith("?"):
+        return None
+    if bare.endswith("]") and isinstance(value, (list, tuple)):
+        inner = bare[: bare.rindex("[")]
+        return [_held(op, number, item, inner) for item in value]
+    if bare == "Tensor":
+        if isinstance(value, np.generic):
+            return np.asarray(value)
+        if isinstance(value, np.ndarray) and type(value) is not np.ndarray and not isinstance(value, np.ma.MaskedArray):
+            return np.asarray(value)
+        has_memory = hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
+        if dtype_of(value) is not None and has_memory and not isinstance(value, np.ma.MaskedArray):
+            return value
+    elif bare in _NUMBERS:
+        if isinstance(value, _NUMBERS[bare]) or type(value).__name__ in ("SymInt", "SymFloat", "SymBool"):
+            return value
+    elif not bare.endswith("]"):
+        return value
+    which = "its result" if len(returns_of(schema_of(op))) == 1 else f"result {number}"
+    raise make_argument_error(f"`{op.name}`: {which} is `{kind}` in the schema, and it gave {type(value).__name__}: {op.schema}")
+
+
+_NUMBERS: dict[str, Any] = {
+    "int": (int, np.integer),
+    "SymInt": (int, np.integer),
+    "float": (float, int, np.floating, np.integer),
+    "bool": (bool, np.bool_),
+    "str": (str,),
+    "Scalar": (int, float, complex, np.number),
+}
+
+
+def _is_same(value: Any, given: Any) -> bool:
+    """Whether a result is an argument that was to be written, or lies where that lies."""
+    if value is given or isinstance(given, (list, tuple)):
+        return True
+    if isinstance(value, np.ndarray) and isinstance(given, np.ndarray):
+        return value.shape == given.shape and value.__array_interface__["data"][0] == given.__array_interface__["data"][0]
+    pointers = [getattr(one, "data_ptr", None) for one in (value, given)]
+    return all(pointers) and pointers[0]() == pointers[1]()  # type: ignore[misc]
 
 
 def _lent(op: Any, name: str, value: Any) -> Any:

@@ -9,13 +9,18 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _workbench
-from ._workbench import Module
+from ._workbench import Kernel, Module
 from .differentiable import Differentiable, LibraryOp, OperatorGradient, PythonOp
 from .errors import make_argument_error
 from .functions import Unwritable, imported, is_installed, written
 from .operators import Op, handles
 
 __all__ = ["save"]
+
+#: How a file of functions begins.
+_MARK = '"""Functions of '
+#: What a manifest says of itself.
+_TAKEN = ("source", "text", "reference", "defines", "headers", "options")
 
 
 def save(handle: Any, path: str | Path) -> None:
@@ -27,12 +32,15 @@ def save(handle: Any, path: str | Path) -> None:
     saved.add(handle)
     functions = saved.file()
     table: dict[str, Any] = dict(saved.text or {})
+    beside = path.with_suffix(".py")
     if functions is not None:
-        table["reference"] = f"{path.stem}.py"
+        table["reference"] = beside.name
+        if beside.exists() and not beside.read_text(encoding="utf-8", errors="replace").startswith(_MARK):
+            raise make_argument_error(f"{beside} is there and was not written by op.save; its functions would go there, give another path")
     text = _workbench.write_manifest(path.name, table | saved.entries)
     # Nothing is written before everything could be.
     if functions is not None:
-        path.with_suffix(".py").write_text(functions, encoding="utf-8")
+        beside.write_text(functions, encoding="utf-8")
     path.write_text(text, encoding="utf-8")
 
 
@@ -51,6 +59,8 @@ class _Saved:
     def add(self, handle: Any) -> str:
         """Takes an operator in, and gives the name that its entry has."""
         short = handle.name.partition("::")[2].partition(".")[0]
+        if short in _TAKEN:
+            raise make_argument_error(f"`{handle.name}`: an operator called `{short}` cannot be in a manifest, where that is another thing")
         if short in self.names:
             if self.names[short] != handle.name:
                 raise make_argument_error(f"`{handle.name}` and `{self.names[short]}` have one name in a manifest")
@@ -72,7 +82,8 @@ class _Saved:
         if handle.reference is not None:
             name = self.function(handle, handle.reference, short, "reference")
             entry["reference"] = name
-        for key in [key for key, value in entry.items() if value is None or value == []]:
+        entry["vmap"] = self.function(handle, handle._vmap_rule, short, "vmap")
+        for key in [key for key, value in entry.items() if value is None or key == "kernels" and not value]:
             del entry[key]
         return short
 
@@ -113,7 +124,7 @@ class _Saved:
         if handle._origin is None:
             # Its text registers it.
             self._text(handle, modules[0], modules[0].text)
-            return {}
+            return {"operator": handle.name}
         text, function = handle._origin
         self._text(handle, modules[0], text)
         return {"schema": handle.schema, "kernel": function}
@@ -121,9 +132,10 @@ class _Saved:
     def _others(self, handle: Any, short: str) -> list[dict[str, Any]]:
         """What `register_kernel` added."""
         others: list[dict[str, Any]] = []
-        for kernel in getattr(handle, "_kernels", ()):
-            others.append({"kernel": kernel.name, "text": kernel.module.text, **_state(handle, kernel.module)})
-        for number, one in sorted(handle._outside.items()):
+        for number, one in sorted(handle._others.items()):
+            if isinstance(one, Kernel):
+                others.append({"kernel": one.name, "text": one.module.text, **_state(handle, one.module)})
+                continue
             name = self.function(handle, one.function, f"{short}_{number}", "kernel")
             others.append({"device": one.device, "function": name} | ({} if one.dtypes is None else {"dtypes": list(one.dtypes)}))
         return others
@@ -193,13 +205,11 @@ class _Saved:
         if not self.definitions and not self.before:
             return None
         lines = sorted(dict.fromkeys(self.before))
-        head = [f'"""Functions of {self.title}."""'] + (["\n".join(lines)] if lines else [])
-        plain = [text.rstrip("\n") for text in self.definitions.values() if not text.startswith("def ")]
+        head = [f'{_MARK}{self.title}."""'] + (["\n".join(lines)] if lines else [])
+        constants = [text.rstrip("\n") for text in self.definitions.values() if not text.startswith("def ")]
         functions = [text.rstrip("\n") for text in self.definitions.values() if text.startswith("def ")]
-        constants = [text for text in plain if " = np." not in text]
-        aliases = [text for text in plain if " = np." in text]
         blocks = ["\n\n".join([*head, *(["\n".join(constants)] if constants else [])]), *functions]
-        return "\n\n\n".join([*blocks, *(["\n".join(aliases)] if aliases else [])]) + "\n"
+        return "\n\n\n".join(blocks) + "\n"
 
 
 def _state(handle: Any, module: Module) -> dict[str, Any]:
@@ -214,6 +224,9 @@ def _state(handle: Any, module: Module) -> dict[str, Any]:
 def _line(name: str, value: Any, used: set[str]) -> str | None:
     """What a global name is in the file beside a manifest."""
     if isinstance(value, Differentiable) and value is handles.get(value.name):
+        if used:
+            full = value.name.replace("::", ".")
+            raise Unwritable(f"it uses `{name}.{min(used)}` of an operator; wb.ops.{full}.{min(used)} says where that is")
         return _wrapper(name, value)
     if isinstance(value, ModuleType) and value.__name__ == "workbench":
         return "import workbench" + ("" if name == "workbench" else f" as {name}")
