@@ -110,7 +110,8 @@ def test_without_a_gradient_there_is_none_by_accident(way):
     op.register_kernel("cpu", lambda x, by: x * by, dtypes=["float64"])
     for dtype in (torch.float32, torch.float64):
         x = torch.ones(2, dtype=dtype, requires_grad=True)
-        assert torch.ops.others.scale(x, 2.0).grad_fn is None or way == "host function" and dtype == torch.float32
+        # torch's own, which warns where somebody goes through it.
+        assert torch.ops.others.scale(x, 2.0).grad_fn.name() == "WarnNotImplemented"
 
 
 @pytest.mark.parametrize("way", ["kernel", "host function", "callable"])
