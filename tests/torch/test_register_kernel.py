@@ -111,7 +111,7 @@ def test_without_a_gradient_there_is_none_by_accident(way):
     for dtype in (torch.float32, torch.float64):
         x = torch.ones(2, dtype=dtype, requires_grad=True)
         # torch's own, which warns where somebody goes through it.
-        assert torch.ops.others.scale(x, 2.0).grad_fn.name() == "WarnNotImplemented"
+        assert torch.ops.others.scale(x, 2.0).grad_fn.name().endswith("WarnNotImplemented")
 
 
 @pytest.mark.parametrize("way", ["kernel", "host function", "callable"])

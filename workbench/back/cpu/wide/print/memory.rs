@@ -10,9 +10,6 @@ use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{AtomicOp, Op, ParamType, Scalar, Type, Value};
 use crate::source::Span;
 
-/// Most cache lines that atomics ask for ahead: a block's, where one has 256 threads.
-const MOST_CLAIMED: usize = 16;
-
 /// An access to one allocation.
 pub(super) struct Access {
     pub root: Root,
@@ -535,9 +532,6 @@ impl Printer<'_> {
         }
         let kind = if s.is_float() { suffix(s) } else { signed_suffix(s) };
         let (base, limit, site) = (&access.base, &access.limit, &access.site);
-        if space == "global" {
-            self.claim(ptr, base);
-        }
         for u in 0..self.chunks {
             let (mask, n) = (self.mask(place, u), self.fresh());
             let small = match (result, space, compare) {
@@ -582,17 +576,6 @@ impl Printer<'_> {
             self.keep(v)?;
         }
         Ok(())
-    }
-
-    /// Asks for the cache lines that a group's and the next group's atomics will write. Another processor often has them, and an atomic
-    /// waits for its line alone; asked for together they come together.
-    fn claim(&mut self, ptr: Value, base: &str) {
-        let Some(step) = self.form(ptr).slope().filter(|step| (1..=64).contains(step)) else { return };
-        let (off, chunk) = (self.one(ptr, 0), 16 * step);
-        let lines = (0..2 * i64::from(self.chunks) * chunk).step_by(64).take(MOST_CLAIMED);
-        for line in lines.collect::<Vec<_>>() {
-            self.line(format!("__builtin_prefetch({base} + {off} + {line}, 1);"));
-        }
     }
 
     /// Faults unless the address is a multiple of `align`.
