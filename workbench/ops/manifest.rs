@@ -62,6 +62,12 @@ pub struct Build {
     pub options: Vec<String>,
 }
 
+impl Build {
+    fn is_empty(&self) -> bool {
+        self.defines.is_empty() && self.headers.is_empty() && self.options.is_empty()
+    }
+}
+
 /// A further implementation of an operator: a kernel of a text of its own, or a function.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -213,9 +219,8 @@ impl Manifest {
         let manifest: Manifest = Value::Table(table)
             .try_into()
             .map_err(|e| Error::argument(format!("{name}: {}", e.to_string().trim_end())))?;
-        let has_text = manifest.source.is_some() || manifest.text.is_some();
-        if !has_text && !(manifest.build.defines.is_empty() && manifest.build.options.is_empty()) {
-            return Err(Error::argument(format!("{name}: `defines` and `options` need a text")));
+        if manifest.source.is_none() && manifest.text.is_none() && !manifest.build.is_empty() {
+            return Err(Error::argument(format!("{name}: `defines`, `headers` and `options` need a text")));
         }
         let needs_text = manifest.operators.values().any(|entry| entry.function.is_none());
         if manifest.source.is_some() == manifest.text.is_some() && (needs_text || manifest.source.is_some()) {
