@@ -169,15 +169,6 @@ def test_foreign_arrays_share_their_memory(wrap):
     assert (out == x).all()
 
 
-def test_torch_tensors_share_their_memory():
-    torch = pytest.importorskip("torch")
-    x, out = torch.arange(8, dtype=torch.float32), torch.zeros(8)
-    copier("float")[1, 8](x, out, 8)
-    assert bool((out == x).all())
-    with pytest.raises(wb.ArgumentError, match="detach"):
-        copier("float")[1, 8](x, torch.zeros(8, requires_grad=True), 8)
-
-
 @pytest.mark.parametrize("value", [1.0, [1.0, 2.0], (1.0,), "text", object(), np.float32(1), {1: 2}])
 def test_what_is_no_array_is_an_argument_error(value):
     with pytest.raises(wb.ArgumentError, match="`x`"):

@@ -100,14 +100,6 @@ def test_differences_of_halves_check_no_gradient():
         f.gradcheck(np.ones(3, np.float16))
 
 
-def test_torch_tensors_of_both(module):
-    torch = pytest.importorskip("torch")
-    for kernel, dtype in [("half_scale", torch.float16), ("brain_scale", torch.bfloat16)]:
-        x, y = torch.arange(4).to(dtype), torch.zeros(4, dtype=dtype)
-        module[kernel][1, 4](x, y, 2.0, 4)
-        assert torch.equal(y, x * 2)
-
-
 SCALE_BY = """
 #include <cuda_fp16.h>
 template <typename T> __global__ void scale(const T* x, T by, T* y, int n) {

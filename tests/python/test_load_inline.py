@@ -257,8 +257,6 @@ def test_what_host_code_cannot_do_ends_in_a_diagnostic():
 def test_the_signature_is_torchs():
     names = list(inspect.signature(wb.load_inline).parameters)
     assert names[:7] == ["name", "cpp_sources", "cuda_sources", "functions", "extra_cflags", "extra_cuda_cflags", "extra_ldflags"]
-    torch = pytest.importorskip("torch.utils.cpp_extension")
-    assert set(inspect.signature(torch.load_inline).parameters) <= set(names)
 
 
 def test_results_lie_in_memory_as_torch_has_them():
