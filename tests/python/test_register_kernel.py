@@ -283,6 +283,15 @@ def test_whatever_kernels_take_and_refuse_stays(neg: wb.Op) -> None:
     neg.register_kernel("cpu", lambda x: 2 * x, dtypes=["float64"])
     assert np.asarray(neg(memoryview(single))).tolist() == [-1] * 3 and np.asarray(neg(Memory(single))).tolist() == [-1] * 3
     assert np.asarray(neg(memoryview(double))).tolist() == [2] * 3
+
+    class Named(Memory):
+        # As nothing of ours says it.
+        dtype, shape = "<f8", (3,)
+
+    assert np.asarray(neg(Named(double))).tolist() == [2] * 3
+    neg.register_kernel("cpu", lambda x: 2 * x)
+    assert np.asarray(neg(Named(double))).tolist() == [2] * 3
+    neg.register_kernel("cpu", wb.compile(NEG, defines={"T": "float"}).neg)
     for wrong in ([1.0, 2.0], 3.0, "x", None, single.astype(">f4"), np.ones(3, np.complex64)):
         with pytest.raises(wb.ArgumentError):
             neg(wrong)
@@ -333,7 +342,7 @@ def test_shape_functions_that_fail_say_so() -> None:
     x = np.ones(3)
     with pytest.raises(wb.ArgumentError, match="shape is a callable, got int"):
         wb.op("several::shaped(Tensor x) -> Tensor", lambda x: -x, shape=3)
-    for shape, error in ((lambda x: 1 // 0, ZeroDivisionError), (lambda x, y: x, TypeError), (lambda x: (2,), wb.ArgumentError)):
+    for shape, error in ((lambda x: 1 // 0, ZeroDivisionError), (lambda x: x.shpe, AttributeError), (lambda x, y: x, TypeError), (lambda x: (2,), wb.ArgumentError)):
         with pytest.raises(error):
             wb.op("several::shaped(Tensor x) -> Tensor", lambda x: -x, shape=shape)(x)
 

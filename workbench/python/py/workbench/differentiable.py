@@ -264,7 +264,7 @@ class Differentiable:
         lent, count = [spec(value) for value in inputs], self._positional
         try:
             said = self.fake(*lent[:count], **dict(zip(self.params[count:], lent[count:])))
-        except (RuntimeError, ImportError, NameError, AttributeError):  # as of sizes that depend on data, which torch alone has words for
+        except (RuntimeError, ImportError):  # as of sizes that depend on data, which torch alone has words for
             return None
         specs = specs_in(said)
         if specs is None and all(kind == "Tensor" for kind, _ in returns_of(schema_of(self))):

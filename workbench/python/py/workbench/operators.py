@@ -11,11 +11,11 @@ import numpy as np
 from . import _workbench, torch_side
 from ._compile import compile as compile_source
 from ._compile import rebuild
+from ._interop import as_tensor
 from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
 from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import make_argument_error
-from ._interop import as_tensor
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
@@ -23,6 +23,8 @@ __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_l
 _DTYPES = frozenset(
     "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
 )
+# How often a call asks again who serves it, where other threads register callables meanwhile.
+_MOST_TRIES = 100
 #: Every handle by its name; registering a name again changes the handle there is.
 handles: dict[str, Any] = {}
 
@@ -150,9 +152,9 @@ def run_shape(function: Callable[..., Any], call: tuple[Any, ...], given: list[t
 
 
 def has_memory(value: Any) -> bool:
-    """Whether it is no array, and yet has memory that one can be made of."""
+    """Whether it is no array that says its type as ours do, and yet has memory that one can be made of."""
     interfaces = ("__dlpack__", "__array_interface__")
-    return isinstance(value, (memoryview, bytearray)) or dtype_of(value) is None and any(hasattr(value, one) for one in interfaces)
+    return isinstance(value, (memoryview, bytearray)) or dtype_of(value) not in DTYPES and any(hasattr(value, one) for one in interfaces)
 
 
 def _is_array(value: Any) -> bool:
@@ -302,7 +304,7 @@ class Op(Differentiable, NativeOp):
             as_tensor(value, name in self._writes, name, "Tensor") if kind.rstrip("?") == "Tensor" and has_memory(value) else value
             for name, (kind, _), value in zip(self.params, self._kinds, self._arguments(args, kwargs))
         ]
-        while True:
+        for _ in range(_MOST_TRIES):
             found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
             if found is not None:
                 self._hold_arguments(inputs)
@@ -311,6 +313,7 @@ class Op(Differentiable, NativeOp):
             made = self._by_kernel(*args, **kwargs)
             if made is not NotImplemented:
                 return made
+        return self._direct(*args, **kwargs)
 
     def check(
         self,
