@@ -17,8 +17,9 @@
 //! ```
 //!
 //! The file of references may hold more than those: `function` (what computes an operator without a text), `fake` and `shape_function`
-//! (its shapes), `gradient` and `setup` (its backward and `setup_context`) name functions of it, and `reference` one that has another
-//! name than the operator. `[[softmax.kernels]]` are further implementations: a `function`, or a `kernel` with a `text` of its own.
+//! (its shapes), `gradient` and `setup` (its backward and `setup_context`), `vmap` (its rule for batches) and `reference` name functions
+//! of it. Where none of these is said references have the operators' names. `operator` is the qualified name of one that the text
+//! registers, where the name alone would not do. `[[softmax.kernels]]` are further implementations: a `function`, or a `kernel` with a `text` of its own.
 
 use std::collections::BTreeMap;
 

@@ -430,7 +430,7 @@ class _Functions:
         return None if name is None else self.named(operator, "kernels", name)
 
     def reference(self, operator: str) -> Callable[..., Any] | None:
-        """The function that the entry names, or the one with the operator's name that is nothing else."""
+        """The function that the entry names; in a manifest that names no functions at all the one with the operator's name."""
         if "reference" in self.table[operator]:
             return self.of(operator, "reference")
         return None if self.says else getattr(self.module, operator, None)
