@@ -101,6 +101,116 @@ def test_a_fault_in_a_long_row_is_told_of_its_block_and_thread(tiers, block, mis
     assert f"block ({bx}, {by}, 0), thread ({tx}, {ty}, 0)" in said
 
 
+# Kernels that read shared memory which their own block has not written, or not all of it, or not surely: poison, whatever an earlier block
+# of the same worker left there. `s` is what each thread of a block sees.
+UNWRITTEN = {
+    "padding": "__shared__ float t[8][9]; t[tid / 8][tid % 8] = x[i]; __syncthreads(); s = t[tid / 8][8] + 0 * t[0][0];",
+    "one_block": "__shared__ float t[64]; if (blockIdx.x == 0) t[tid] = x[i]; __syncthreads(); s = t[tid];",
+    "by_data": "__shared__ float t[64]; if (x[i] > 0) t[tid] = x[i]; __syncthreads(); s = t[tid];",
+    "half": "__shared__ float t[64]; if (tid % 2) t[tid] = x[i]; __syncthreads(); s = t[63 - tid];",
+    "half_and_later_all": "__shared__ float t[64]; if (tid < 32) t[tid] = x[i]; __syncthreads(); s = t[63 - tid];"
+    " __syncthreads(); t[tid] = x[i];",
+    "rounds_by_data": "__shared__ float t[64]; for (int k = tid; k < (int)x[0]; k += 64) t[k] = x[i]; __syncthreads(); s = t[tid];",
+    "some_rounds": "__shared__ float t[64]; for (int k = tid; k < 48; k += 64) t[k] = x[i]; __syncthreads(); s = t[tid]; __syncthreads();"
+    " t[tid] = 7.0f;",
+    "place_by_data": "__shared__ float t[64]; t[((int)x[i] & 31) + 32 * (blockIdx.x & 1)] = 1.0f; __syncthreads(); s = t[tid];",
+    "loop_not_entered": "__shared__ float t[64]; for (int k = 0; k < (blockIdx.x == 0); k++) { t[tid] = x[i]; __syncthreads(); s += t[63 - tid]; }"
+    " __syncthreads(); s = t[tid];",
+    "left_before": "__shared__ float t[64]; for (int k = 0; k < 2; k++) { if (blockIdx.x % 2) break; t[tid] = x[i]; __syncthreads(); }"
+    " __syncthreads(); s = t[tid];",
+    "two": "__shared__ float t[64]; __shared__ float u[64]; t[tid] = x[i]; __syncthreads(); s = u[tid]; __syncthreads(); u[tid] = t[63 - tid];",
+    "narrow": "__shared__ float t[64]; ((short*)t)[tid] = (short)x[i]; __syncthreads(); s = t[tid]; __syncthreads(); t[tid] = 1.0f;",
+    "dynamic": "extern __shared__ float t[]; t[tid] = x[i]; __syncthreads(); s = t[64 + tid];",
+    "dynamic_later": "extern __shared__ float t[]; t[tid] = x[i]; __syncthreads(); s = t[64 + tid]; __syncthreads(); t[64 + tid] = 3.0f;",
+    "read_first": "__shared__ float t[64]; s = t[tid]; t[tid] = x[i]; __syncthreads(); s += 0 * t[63 - tid];",
+    "atomic": "__shared__ int t[64]; atomicAdd(&t[tid], 1); __syncthreads(); s = __int_as_float(t[tid]);",
+    "written": "__shared__ float t[64]; t[tid] = x[i]; __syncthreads(); s = t[63 - tid]; __syncthreads(); if (tid < 9) t[tid] += s;"
+    " __syncthreads(); s = t[tid];",
+}
+
+
+@pytest.mark.parametrize("what", UNWRITTEN)
+def test_no_block_sees_what_an_earlier_one_left(tiers, what):
+    text = (
+        "__global__ void k(const float* x, float* out) {{ int tid = threadIdx.x, i = blockIdx.x * 64 + tid; float s = 0; {} out[i] = s; }}"
+    ).format(UNWRITTEN[what])
+    x = rng.integers(1, 40, 64 * 200).astype(np.float32) * rng.choice([-1, 1], 64 * 200).astype(np.float32)
+    x[0] = 50
+    if "dynamic" in what:
+        found = []
+        for tier in ("good", "wide"):
+            wb.set_tier(tier)
+            out = np.zeros_like(x)
+            kernel = wb.compile(text).k
+            kernel[200, 64, 512](x, out)
+            assert kernel.tier == tier
+            found.append(out.view(np.int32))
+        np.testing.assert_array_equal(*found)
+        return
+    (_, out), said = tiers(text.replace("float* out", "int* out").replace("= s; }", "= __float_as_int(s); }"), "k", 200, 64, x,
+                           np.zeros(x.size, np.int32))
+    assert said is None
+    if what == "written":
+        rows = x.reshape(200, 64)
+        turned = rows[:, ::-1]
+        expected = rows.copy()
+        expected[:, :9] += turned[:, :9]
+        np.testing.assert_array_equal(out.view(np.float32).reshape(200, 64), expected)
+    else:
+        # Bytes of poison are 0xcb.
+        assert (out == np.int32(-0x34343435) + (what == "atomic")).any()
+
+
+# Bodies of kernels over (w, h) in long rows: what is in bounds at both ends of all rows need not be looked at again, all else is.
+ROWS = {
+    "backwards": "out[y * w + (w - 1 - x)] = in[(h - 1 - y) * w + x];",
+    "every_second": "if (2 * x + 1 < w) out[y * w + 2 * x + 1] = in[y * w + 2 * x];",
+    "squares": "if (y * y < h) out[y * y * w + x] = in[y * y * w + x];",
+    "crooked": "out[y * w + x] = in[(y - 3) * (y - 3) % h * w + x];",
+    "unsigned": "out[y * w + x] = in[(unsigned)(y * w + x) - (unsigned)k];",
+    "size_t": "size_t i = (size_t)y * w + x; out[i] = in[i - k];",
+    "wraps": "unsigned i = (unsigned)(y * w + x) * 0x40000001u; out[i & 0x3fffffffu] = in[y * w + x];",
+    "far": "out[y * w + x] = in[(long long)(y / 9) * far + x];",
+    "minus_one": "size_t less = (size_t)(long long)-k; out[y * w + x] = in[y * w + x + less];",
+    "members": "float2* p = (float2*)out; if (x < w / 2) { float2 a = ((const float2*)in)[y * (w / 2) + x]; p[y * (w / 2) + x] = make_float2(a.y, a.x); }",
+    "bytes": "((char*)out)[y * w + x] = ((const char*)in)[y * w + x + k];",
+    "three_products": "out[y * w + x] = in[(y * far * far * far + y) * w + x];",
+    "guarded": "if (x >= k) out[y * w + x] = in[y * w + x - k]; else out[y * w + x] = 0;",
+}
+
+
+@pytest.mark.parametrize("block", [(32, 8), (64, 1), (16, 2, 2)])
+@pytest.mark.parametrize("k", [0, 33])
+@pytest.mark.parametrize("what", ROWS)
+def test_checks_made_once_for_all_rows_find_what_each_would(tiers, what, k, block):
+    block = (*block, 1)[:3]
+    text = (
+        "__global__ void k(const float* in, float* out, int w, int h, int k, int far) {{ int x = blockIdx.x * blockDim.x + threadIdx.x;"
+        " int y = (blockIdx.y * blockDim.y + threadIdx.y) * blockDim.z + threadIdx.z; if (x >= w || y >= h) return; {} }}"
+    ).format(ROWS[what])
+    w, h = 256, 24
+    grid = (-(-w // block[0]), -(-h // (block[1] * block[2])))
+    x = rng.standard_normal(w * h).astype(np.float32)
+    far = {"three_products": 0 if k == 0 else 5, "far": w if k == 0 else 1 << 30}.get(what, 0)
+    (_, out), said = tiers(text, "k", grid, block, x, np.full(w * h, -1, np.float32), w, h, k, far)
+    faults = {"unsigned": k > 0, "size_t": k > 0, "minus_one": k > 0, "far": k == 33, "three_products": k > 0}
+    assert (said is not None) == faults.get(what, False), said
+    if said is None:
+        image = x.reshape(h, w)
+        shifted = np.zeros_like(image)
+        shifted[:, k:] = image[:, : w - k]
+        expected = {
+            "backwards": image[::-1, ::-1],
+            "guarded": shifted,
+            "members": x.reshape(-1, 2)[:, ::-1].reshape(h, w),
+            "crooked": image[(np.arange(h) - 3) ** 2 % h],
+            "unsigned": image, "size_t": image, "minus_one": image, "three_products": image,
+            "far": image[np.arange(h) // 9] if far else np.tile(image[0], (h, 1)),
+        }.get(what)
+        if expected is not None:
+            np.testing.assert_array_equal(out.reshape(h, w), expected)
+
+
 REDUCE = """
 __global__ void reduce(const T* x, T* out, int n) {
     __shared__ T buffer[1024];

@@ -209,11 +209,15 @@ pub struct SharedMemory {
     skipped: usize,
     descs: Vec<BufferDesc>,
     bytes: usize,
+    /// What is poisoned for all blocks but the first: where in the memory, and how many bytes.
+    again: Vec<(usize, usize)>,
+    is_new: bool,
 }
 
 impl SharedMemory {
-    /// Memory for a kernel's blocks with so many bytes of dynamic memory.
-    pub fn new(count: usize, plan: &SharedPlan, dynamic: u32) -> Self {
+    /// Memory for a kernel's blocks with so many bytes of dynamic memory. No block sees of the variables in `overwritten` what an earlier
+    /// one left.
+    pub fn new(count: usize, plan: &SharedPlan, dynamic: u32, overwritten: &[usize]) -> Self {
         let bytes = if plan.placed.is_empty() { 0 } else { plan.fixed as usize + dynamic as usize };
         let spare = if bytes == 0 { 0 } else { SHARED_ALIGN / 16 };
         let mut storage = vec![0u128; bytes.div_ceil(16) + spare];
@@ -221,12 +225,19 @@ impl SharedMemory {
         // SAFETY: within the storage, which has so much to spare.
         let base = if spare == 0 { 0 } else { unsafe { storage.as_mut_ptr().add(skipped) as u64 } };
         let mut descs = vec![DANGLING_DESC; if plan.placed.is_empty() { 0 } else { count }];
+        let mut again = Vec::new();
         for placed in &plan.placed {
             let len = u64::from(if placed.dynamic { dynamic } else { placed.size });
             let meta = BufferDesc::meta(DescKind::Shared, placed.index as u32);
             descs[placed.index] = BufferDesc::new(base + u64::from(placed.at), len, true, meta);
+            if !overwritten.contains(&placed.index) {
+                again.push((placed.at as usize, len as usize));
+            }
         }
-        SharedMemory { storage, skipped, descs, bytes }
+        if overwritten.is_empty() {
+            again = vec![(0, bytes)];
+        }
+        SharedMemory { storage, skipped, descs, bytes, again, is_new: true }
     }
 
     /// The descriptors, by the variables' index in the module; null where the kernel names none.
@@ -236,9 +247,11 @@ impl SharedMemory {
 
     /// Makes it what a block finds when it starts.
     pub fn poison(&mut self) {
-        if self.bytes > 0 {
+        let whole = [(0, self.bytes)];
+        let parts = if std::mem::take(&mut self.is_new) { whole.as_slice() } else { self.again.as_slice() };
+        for &(at, bytes) in parts.iter().filter(|(_, bytes)| *bytes > 0) {
             // SAFETY: the storage is as long; generated code that uses it does not run now.
-            unsafe { fill(self.storage.as_mut_ptr().add(self.skipped).cast(), self.bytes as u64) };
+            unsafe { fill(self.storage.as_mut_ptr().add(self.skipped).cast::<u8>().add(at), bytes as u64) };
         }
     }
 }

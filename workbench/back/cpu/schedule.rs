@@ -362,7 +362,8 @@ impl Launch<'_> {
 
     fn work(&self, role: Role) {
         let float_env = FloatEnv::enter();
-        let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem);
+        let overwritten = self.wide.as_ref().map_or(&[][..], |code| &code.overwritten);
+        let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem, overwritten);
         let mut kept = match self.keeps() {
             None => None,
             Some(needs) => match Kept::new(needs, self.room(), self.block) {
@@ -437,6 +438,9 @@ impl Launch<'_> {
                 let block_ns = (start.elapsed().as_nanos() as f64 / (end - begin) as f64).max(0.1);
                 size = self.next_claim(size, end, block_ns, role);
             }
+        }
+        if self.wide.is_some() {
+            wide::settle_stores();
         }
         self.crowd.leave(&mut ctx.worker.waiting);
         drop(float_env);

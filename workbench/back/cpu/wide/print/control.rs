@@ -44,6 +44,12 @@ pub(super) fn turned(op: CompareOp) -> Option<CompareOp> {
     }
 }
 
+/// Whether a test is a name or its opposite.
+fn is_name(test: &str) -> bool {
+    let name = test.trim_start_matches('!');
+    name.len() > 1 && name.starts_with('v') && name[1..].bytes().all(|c| c.is_ascii_digit())
+}
+
 /// Whether a statement may take control to a place outside of itself.
 fn escapes(stmt: &Stmt, inside: &mut Vec<Label>) -> bool {
     match stmt {
@@ -210,11 +216,17 @@ impl Printer<'_> {
     /// they do not.
     fn all_by_ends(&self, cond: Value, wanted: bool) -> Option<String> {
         let sign = if wanted { "" } else { "!" };
-        let both = |a: &Value, b: &Value, sign: &str| {
-            let text = format!("({} {sign} {})", self.all_by_ends(*a, wanted)?, self.all_by_ends(*b, wanted)?);
+        let op = self.op_of(cond)?;
+        let both = |is_and: bool| {
+            let mut parts = Vec::new();
+            self.parts(cond, op, wanted, &mut parts)?;
+            // What the group shares mostly does not change from group to group: one test that is made once.
+            let (shared, others): (Vec<String>, Vec<String>) = parts.into_iter().partition(|part| is_name(part));
+            let (one, all) = if is_and { (" & ", " && ") } else { (" | ", " || ") };
+            let shared = (!shared.is_empty()).then(|| format!("({})", shared.join(one)));
+            let text = format!("({})", shared.into_iter().chain(others).collect::<Vec<_>>().join(all));
             (text.len() <= MAX_EXPRESSION).then_some(text)
         };
-        let op = self.op_of(cond)?;
         // A condition that another region kept may be made of what this one does not know.
         if !self.form(cond).is_one() && !op.operands().iter().all(|v| self.defined.contains(v)) {
             return None;
@@ -226,10 +238,26 @@ impl Printer<'_> {
                 Some(format!("({})", parts.join(" && ")))
             }
             (_, Op::Compare(op, a, b)) => self.all_compared(*op, (*a, *b), wanted),
-            (_, Op::Binary(BinaryOp::And, a, b)) => both(a, b, if wanted { "&&" } else { "||" }),
-            (_, Op::Binary(BinaryOp::Or, a, b)) => both(a, b, if wanted { "||" } else { "&&" }),
+            (_, Op::Binary(BinaryOp::And, ..)) => both(wanted),
+            (_, Op::Binary(BinaryOp::Or, ..)) => both(!wanted),
             (_, Op::Unary(UnaryOp::Not, a)) => self.all_by_ends(*a, !wanted),
             _ => None,
+        }
+    }
+
+    /// The tests of what a chain of `&` or of `|` joins.
+    fn parts(&self, cond: Value, chain: &Op, wanted: bool, found: &mut Vec<String>) -> Option<()> {
+        match (chain, self.op_of(cond)) {
+            (Op::Binary(joins, ..), Some(Op::Binary(op, a, b)))
+                if joins == op && !self.form(cond).is_one() && [a, b].iter().all(|v| self.defined.contains(v)) =>
+            {
+                self.parts(*a, chain, wanted, found)?;
+                self.parts(*b, chain, wanted, found)
+            }
+            _ => {
+                found.push(self.all_by_ends(cond, wanted)?);
+                Some(())
+            }
         }
     }
 

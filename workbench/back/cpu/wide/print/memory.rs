@@ -491,7 +491,6 @@ impl Printer<'_> {
                     all.join(" + "),
                     cache / 16
                 ));
-                self.streams = true;
                 format!("if (nt_p{i} && is_line({base} + {off})) {{ {}}} else {{ {}}}", put("nt"), put("st"))
             }
             _ => put("st"),

@@ -7,6 +7,7 @@
 mod both;
 mod control;
 mod group;
+mod line;
 mod math;
 mod memory;
 mod next;
@@ -21,7 +22,7 @@ use std::fmt::Write as _;
 
 use super::compiler::{self, Vectors};
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
-use super::{Result, TOO_LONG, Unsupported};
+use super::{Result, TOO_LONG, Unsupported, overwritten};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::{FuncInfo, Root};
 use crate::back::cpu::context::{BufferDesc, DescField, Field};
@@ -130,8 +131,6 @@ pub struct Printer<'m> {
     reads: HashSet<u32>,
     /// Whether groups of the region being printed that take nothing of its `if` are followed by none that do.
     halves: bool,
-    /// Whether anything is stored past the cache.
-    streams: bool,
     /// Whether one call runs several blocks, neighbours in x: where they do not synchronise and have no loops, long rows of memory are
     /// worth more than a block's cache.
     merges: bool,
@@ -151,6 +150,8 @@ pub struct Printed {
     pub room: u32,
     /// Whether a call may run several blocks that are neighbours in x.
     pub merges: bool,
+    /// Shared variables that each block overwrites before it reads them.
+    pub overwritten: Vec<usize>,
 }
 
 /// Whether a function has neither loops nor memory that a block's threads share.
@@ -261,7 +262,6 @@ impl<'m> Printer<'m> {
             next_blocks: HashMap::new(),
             reads: HashSet::new(),
             halves: false,
-            streams: false,
             merges,
             places,
             walk: node::Walk::default(),
@@ -271,7 +271,11 @@ impl<'m> Printer<'m> {
         printer.body()?;
         let text = printer.finish();
         let room = printer.room();
-        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges })
+        let overwritten = match printer.split {
+            Some(plan) => overwritten::variables(module, func, plan, &printer.forms[0].roots, block),
+            None => Vec::new(),
+        };
+        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges, overwritten })
     }
 
     fn parameters_read(&self) -> HashSet<u32> {
@@ -514,9 +518,6 @@ impl<'m> Printer<'m> {
             self.line(limit);
         }
         self.out.push_str(&body);
-        if self.streams {
-            self.line("_mm_sfence();");
-        }
         let _ = writeln!(self.out, "*(i64*)(ctx + {}) = budget;\nreturn 0;\n}}", Field::BUDGET);
         std::mem::take(&mut self.out)
     }
@@ -539,15 +540,23 @@ impl<'m> Printer<'m> {
     }
 
     /// The allocations that pointers may point into.
+    /// Declares what the kernel is given. All of it is read here, once: for all that the compiler knows, a store may change it.
     fn print_roots(&mut self) {
         for (i, param) in self.func.params.iter().enumerate() {
-            if !matches!(param.ty, ParamType::Scalar(_)) {
-                let text = format!(
+            let text = match param.ty {
+                ParamType::Scalar(Scalar::Bool) => format!("const b1 A{i} = *(const u8*)(args + {i}) != 0;"),
+                ParamType::Scalar(s) => format!("const {0} A{i} = *(const {0}*)(args + {i});", ctype(s)),
+                _ => format!(
                     "const char* D_p{i} = (const char*)args[{i}]; char* const B_p{i} = *(char* const*)(D_p{i} + {});",
                     DescField::BASE
-                );
-                self.line(text);
-            }
+                ),
+            };
+            self.line(text);
+        }
+        for (name, field) in [("block", Field::BLOCK), ("grid", Field::GRID)] {
+            let all: Vec<String> =
+                (0..3).map(|d| format!("{name}{d} = *(const u32*)(ctx + {})", field + 4 * d)).collect();
+            self.line(format!("const u32 {};", all.join(", ")));
         }
         self.line("char* const B_null = 0;");
         let shared: BTreeSet<usize> = self.forms[0]

@@ -123,9 +123,7 @@ impl Printer<'_> {
             (text.len() <= MAX_EXPRESSION).then_some(text)
         };
         match self.op_of(v)? {
-            Op::Param(i) if !matches!(self.func.ty(v), Type::Ptr) => {
-                Some(format!("(i64)*(const {}*)(args + {i})", super::ctype(self.scalar(v))))
-            }
+            Op::Param(i) if !matches!(self.func.ty(v), Type::Ptr) => Some(format!("(i64)A{i}")),
             Op::Builtin(b @ Builtin::GridDim(_)) => Some(format!("(i64){}", self.builtin_one(*b, 0))),
             Op::Convert(to, a) if to.is_int() => self.leaf(*a, depth + 1),
             Op::Binary(BinaryOp::Add, a, b) => both(a, b, "+"),

@@ -3,7 +3,6 @@
 use super::scalar::{self, comparison};
 use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, signed_suffix, suffix, vtype};
 use crate::back::Dim3;
-use crate::back::cpu::context::Field;
 use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::split::ValueHome;
 use crate::back::cpu::wide::forms::{LANES, truncate};
@@ -103,10 +102,7 @@ impl Printer<'_> {
         }
         Ok(match op {
             Op::Const(c) => Self::constant(*c),
-            Op::Param(i) if self.func.ty(v).scalar().is_some() => match s {
-                Scalar::Bool => format!("*(const u8*)(args + {i}) != 0"),
-                _ => format!("*(const {}*)(args + {i})", ctype(s)),
-            },
+            Op::Param(i) if self.func.ty(v).scalar().is_some() => format!("A{i}"),
             Op::Param(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) => "0ll".to_owned(),
             Op::Get(l) => self.local_one(*l, v, u),
             Op::Builtin(b) => self.builtin_one(*b, u),
@@ -399,8 +395,8 @@ impl Printer<'_> {
             Builtin::ThreadIdx(1) if self.geometry.spans => format!("row % {y}u"),
             Builtin::ThreadIdx(_) if self.geometry.spans => format!("row / {y}u"),
             Builtin::BlockIdx(0) if self.merges => "bx".to_owned(),
-            Builtin::BlockIdx(d) => format!("*(const u32*)(ctx + {})", Field::BLOCK + 4 * i32::from(d)),
-            Builtin::GridDim(d) => format!("*(const u32*)(ctx + {})", Field::GRID + 4 * i32::from(d)),
+            Builtin::BlockIdx(d) => format!("block{d}"),
+            Builtin::GridDim(d) => format!("grid{d}"),
             Builtin::BlockDim(d) => format!("{}u", [x, y, z][usize::from(d.min(2))]),
             Builtin::ThreadIdx(0) if x == 1 => "0u".to_owned(),
             Builtin::ThreadIdx(0) if y * z == 1 => first,

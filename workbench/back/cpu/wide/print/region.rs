@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::control::Stretch;
+use super::range::Unchecked;
 use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, suffix, vtype};
 use crate::back::Dim3;
 use crate::back::cpu::context::Field;
@@ -147,8 +148,20 @@ impl<'m> Printer<'m> {
             Field::BLOCK,
             Field::RUN
         ));
+        let unchecked = self.unchecked_row(group)?;
+        if let Some(Unchecked { test, .. }) = &unchecked {
+            self.line(format!("const b1 safe = {test};"));
+        }
         self.line(format!("for (u32 row = 0; row < {}; row++) {{\nst.row = row; u32 t0 = 0;", y * z));
-        self.line(format!("for (; t0 + {group} <= length; t0 += {group}) {{"));
+        let groups = format!("for (; t0 + {group} <= length; t0 += {group}) {{");
+        if let Some(Unchecked { proven, .. }) = unchecked {
+            self.line(format!("if (likely(safe && !st.faulted)) {groups}"));
+            self.proven = proven;
+            self.group(stretch, &[], Mask::Full)?;
+            self.proven = HashSet::new();
+            self.line("}");
+        }
+        self.line(groups);
         self.group(stretch, &[], Mask::Full)?;
         self.line("}");
         self.chunks = 1;

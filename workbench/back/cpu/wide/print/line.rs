@@ -1,0 +1,306 @@
+//! Numbers of a loop as lines of what it counts: `a + b * counter`, with bounds that say in how many bits they may be computed.
+
+use super::range::{Counter, Counts};
+use super::{Form, MAX_EXPRESSION, Printer};
+use crate::back::Dim3;
+use crate::back::cpu::wide::forms::{FOLLOWED, SMALL};
+use crate::ir::{BinaryOp, Builtin, Op, Type, Value};
+
+/// Deepest expression that is followed.
+const MAX_DEPTH: u32 = 24;
+
+/// Numbers below this may be added up in 64 bits.
+pub(super) const LARGE: f64 = 1e18;
+
+/// Numbers below this are themselves in 128 bits, however large what they are the sum of has been in between: it wraps around.
+const HUGE: f64 = 1.6e38;
+
+/// What stands for `threadIdx.y` and `threadIdx.z` of long rows until their ends are put in.
+pub(super) const ROWS: [&str; 2] = ["ROW_Y", "ROW_Z"];
+
+/// Most conditions on the parts of one expression.
+const MAX_NEEDS: usize = 32;
+
+/// An expression as a line, with the least that it may be, and the least that it may not.
+pub(super) struct Need {
+    a: String,
+    pub b: String,
+    least: i64,
+    most: i64,
+}
+
+impl Need {
+    /// The condition, for a counter.
+    pub fn at(&self, counter: &str) -> String {
+        format!("within({}, {}ll, {}ll)", at(&self.a, &self.b, counter), self.least, self.most)
+    }
+}
+
+fn at(a: &str, b: &str, counter: &str) -> String {
+    match b {
+        "0" => a.to_owned(),
+        "1" => format!("({a} + {counter})"),
+        b => format!("({a} + {b} * {counter})"),
+    }
+}
+
+/// `a + b * counter`, as C.
+pub(super) struct Line {
+    pub a: String,
+    pub b: String,
+    /// What `b` is, where the text tells.
+    pub slope: Option<i64>,
+    /// What the whole is, where the text tells.
+    value: Option<i64>,
+    /// Bound on the absolute value of the whole where all of `needs` hold.
+    total: f64,
+    /// Bounds on the absolute values of `a` and `b`, and on those of all that they are made of.
+    most: (f64, f64),
+    pub peak: f64,
+    pub needs: Vec<Need>,
+    /// What this number may be, unless that follows from what it is used for.
+    range: Option<(i64, i64)>,
+    /// In which powers `threadIdx.y` and `threadIdx.z` are in it, of long rows.
+    powers: [u32; 2],
+    /// Of a pointer that is in bounds the largest limit of a buffer with which its index is in range, and what that stands for.
+    pub implied: Option<(i64, Need)>,
+}
+
+impl Line {
+    fn of(a: String, most: u64) -> Self {
+        let (most, value) = (most as f64, (most == 0).then_some(0));
+        let (slope, needs) = (Some(0), Vec::new());
+        let (b, powers) = ("0".to_owned(), [0; 2]);
+        Line {
+            a,
+            b,
+            slope,
+            value,
+            total: most,
+            most: (most, 0.0),
+            peak: most,
+            needs,
+            range: None,
+            powers,
+            implied: None,
+        }
+    }
+
+    /// A number of the loop's surroundings.
+    fn leaf(text: String, most: u64, counter: &Counter) -> Self {
+        let mut line = Line::of(format!("(wide){text}"), most);
+        if let Some(cap) = counter.cap.filter(|cap| cap.unsigned_abs() < most) {
+            line.need(1 - cap, cap);
+            let cap = cap as f64;
+            (line.total, line.most.0, line.peak) = (cap, cap, cap);
+        }
+        line
+    }
+
+    /// Notes how large the expression itself may be.
+    fn noted(mut self, counter: &Counter) -> Self {
+        self.peak = self.peak.max(self.most.0 + self.most.1 * counter.most);
+        self
+    }
+
+    fn need(&mut self, least: i64, most: i64) {
+        self.needs.push(Need { a: self.a.clone(), b: self.b.clone(), least, most });
+    }
+
+    /// The line with all that it needs among its needs.
+    fn settled(mut self) -> Self {
+        if let Some((least, most)) = self.range.take() {
+            self.need(least, most);
+        }
+        self.needs.extend(self.implied.take().map(|(_, need)| need));
+        self
+    }
+
+    /// The number, for a counter.
+    pub fn at(&self, counter: &str) -> String {
+        at(&self.a, &self.b, counter)
+    }
+
+    /// Whether it is one number that needs nothing.
+    pub fn is_plain(&self) -> bool {
+        self.b == "0" && self.needs.is_empty() && self.range.is_none()
+    }
+
+    fn plus(self, other: Line, sign: char, counter: &Counter) -> Self {
+        let (mut x, y) = (self.settled(), other.settled());
+        x.needs.extend(y.needs);
+        let slope = x.slope.zip(y.slope);
+        let slope = slope.and_then(|(x, y)| if sign == '+' { x.checked_add(y) } else { x.checked_sub(y) });
+        let b = match slope {
+            Some(slope) => slope.to_string(),
+            None => format!("({} {sign} {})", x.b, y.b),
+        };
+        let value =
+            x.value.zip(y.value).and_then(|(x, y)| if sign == '+' { x.checked_add(y) } else { x.checked_sub(y) });
+        Line {
+            a: if y.value == Some(0) { x.a } else { format!("({} {sign} {})", x.a, y.a) },
+            b,
+            slope,
+            value,
+            total: x.total + y.total,
+            powers: [0, 1].map(|i| x.powers[i].max(y.powers[i])),
+            most: (x.most.0 + y.most.0, x.most.1 + y.most.1),
+            peak: x.peak.max(y.peak),
+            needs: x.needs,
+            range: None,
+            implied: None,
+        }
+        .noted(counter)
+    }
+
+    /// Times a line that is one number.
+    fn times(self, other: Line, counter: &Counter) -> Self {
+        let (mut x, y) = (self.settled(), other.settled());
+        x.needs.extend(y.needs);
+        let slope = match (x.slope, y.value) {
+            (Some(0), _) => Some(0),
+            (Some(slope), Some(n)) => slope.checked_mul(n),
+            _ => None,
+        };
+        let b = match slope {
+            Some(slope) => slope.to_string(),
+            None => format!("({} * {})", x.b, y.a),
+        };
+        Line {
+            a: format!("({} * {})", x.a, y.a),
+            b,
+            slope,
+            value: x.value.zip(y.value).and_then(|(x, y)| x.checked_mul(y)),
+            total: x.total * y.total,
+            powers: [0, 1].map(|i| x.powers[i] + y.powers[i]),
+            most: (x.most.0 * y.most.0, x.most.1 * y.most.0),
+            peak: x.peak.max(y.peak),
+            needs: x.needs,
+            range: None,
+            implied: None,
+        }
+        .noted(counter)
+    }
+}
+
+/// A number of the text.
+fn number(n: i64) -> Line {
+    Line { value: Some(n), ..Line::of(format!("({n}ll)"), n.unsigned_abs()) }
+}
+
+impl Printer<'_> {
+    /// A bound on the absolute value of an integer.
+    fn most(&self, v: Value) -> u64 {
+        self.forms[0].magnitude(v, FOLLOWED)
+    }
+
+    /// A value of a loop as a line of its counter: of a chunk's first thread.
+    pub(super) fn line_of(&self, v: Value, u: u32, counter: &Counter, depth: u32) -> Option<Line> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let ty = self.func.ty(v);
+        if ty.scalar().is_some_and(|s| !s.is_int()) {
+            return None;
+        }
+        let form = self.ahead(v, counter.version);
+        if !counter.own.contains(&v) {
+            let is_line = form.is_one() || form != Form::Lanes && self.rests_of(v).is_empty();
+            return is_line.then(|| Line::leaf(self.one(v, u), self.most(v), counter));
+        }
+        let of = |v: &Value| self.line_of(*v, u, counter, depth + 1);
+        let counted = || {
+            let (b, slope, value) = ("1".to_owned(), Some(1), None);
+            Line { b, slope, value, total: counter.most, most: (0.0, 1.0), ..number(0) }.noted(counter)
+        };
+        let op = self.op_of(v)?;
+        let line = match op {
+            _ if counter.counts == Counts::Place && self.places.is_some_and(|places| places.contains(&v)) => counted(),
+            Op::Const(_) => number(self.known(v)?),
+            Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if ty == Type::Ptr => number(0),
+            Op::Param(i) => Line::leaf(format!("A{i}"), self.most(v), counter),
+            Op::Builtin(Builtin::BlockDim(d)) => {
+                let Dim3 { x, y, z } = self.geometry.block;
+                number(i64::from([x, y, z][usize::from(*d)]))
+            }
+            Op::Builtin(Builtin::ThreadIdx(d @ (1 | 2))) if counter.counts == Counts::Place => {
+                let (i, Dim3 { y, z, .. }) = (usize::from(*d) - 1, self.geometry.block);
+                match [y, z][i] {
+                    1 => number(0),
+                    extent => {
+                        let mut line = Line::of(format!("(wide){}", ROWS[i]), u64::from(extent));
+                        line.powers[i] = 1;
+                        line
+                    }
+                }
+            }
+            Op::Builtin(b) if form != Form::Lanes => {
+                Line::leaf(format!("({})", self.builtin_one(*b, u)), self.most(v), counter)
+            }
+            Op::Get(l) if counter.counts == Counts::Local(*l) => counted(),
+            Op::Get(l) if !counter.sets.contains(l) => {
+                let (name, form) = self.local(*l, counter.version);
+                let name = format!("{name}{}", l.index());
+                let text = match form {
+                    Form::Group => name,
+                    Form::Row(step) => super::in_row(&name, super::scalar_of(ty), step, u),
+                    Form::Chunk | Form::Line(_) => format!("{name}_{u}"),
+                    Form::Lanes => return None,
+                };
+                Line::leaf(text, self.most(v), counter)
+            }
+            Op::Binary(BinaryOp::Add, x, y) => of(x)?.plus(of(y)?, '+', counter),
+            Op::Binary(BinaryOp::Sub, x, y) => of(x)?.plus(of(y)?, '-', counter),
+            Op::Binary(BinaryOp::Mul, x, y) => {
+                let (x, y) = (of(x)?, of(y)?);
+                let (x, y) = if y.b == "0" { (x, y) } else { (y, x) };
+                if y.b != "0" {
+                    return None;
+                }
+                x.times(y, counter)
+            }
+            Op::Binary(BinaryOp::Shl, x, y) => {
+                let by = self.known(*y).filter(|n| (0..31).contains(n))?;
+                of(x)?.times(number(1 << by), counter)
+            }
+            Op::Convert(to, x) => {
+                let from = self.func.ty(*x).scalar()?;
+                let mut line = of(x)?;
+                if from.bits() < 32 || to.bits() < 32 {
+                    return None;
+                }
+                if from.bits() < to.bits() && self.most(*x) >= SMALL {
+                    let reach = match self.ahead(*x, counter.version) {
+                        Form::Lanes => return None,
+                        form => self.reach(form),
+                    };
+                    let (least, most) =
+                        if from.is_signed() { (i64::from(i32::MIN), 1i64 << 31) } else { (0, 1i64 << 32) };
+                    line = line.settled();
+                    line.range = Some((least - reach.min(0), most - reach.max(0)));
+                    line.total = line.total.min(most as f64);
+                }
+                line
+            }
+            Op::PtrAdd { ptr, index, stride } => {
+                let (p, mut i) = (of(ptr)?, of(index)?);
+                let (bytes, reach) = (i64::from(stride.bytes()), super::op::reach(*stride));
+                // Of an array's start: in bounds the index is as small as the array.
+                let is_start = p.value == Some(0) && bytes > 0 && i.total * (bytes as f64) < HUGE;
+                let range = i.range.take_if(|_| is_start);
+                let implied =
+                    range.map(|(least, most)| (bytes << 31, Need { a: i.a.clone(), b: i.b.clone(), least, most }));
+                if !is_start && !self.is_near(*index, *stride) {
+                    i = i.settled();
+                    i.need(-reach, reach);
+                    i.total = i.total.min(reach as f64);
+                }
+                Line { implied, ..i.times(number(bytes), counter).plus(p, '+', counter) }
+            }
+            _ => return None,
+        };
+        let is_short = line.a.len() + line.b.len() <= MAX_EXPRESSION && line.needs.len() <= MAX_NEEDS;
+        // Between their ends rows are no straight line if a square is in it.
+        (is_short && line.total < HUGE && line.powers.iter().all(|n| *n <= 1)).then_some(line)
+    }
+}

@@ -1,0 +1,71 @@
+//! What is told of kernels besides their text.
+
+use super::super::memory::{Globals, Others};
+use super::*;
+use crate::front;
+use crate::source::SourceMap;
+
+/// Kernels with the shape of their blocks and the names of the variables that each block overwrites before it reads them.
+const OVERWRITTEN: &[(&str, [u32; 3], &[&str])] = &[
+    (
+        "__shared__ float tile[32][33]; for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][threadIdx.x] = x[i + j];
+         __syncthreads(); x[i] = tile[threadIdx.x][threadIdx.y];",
+        [32, 8, 1],
+        &["tile"],
+    ),
+    // The last column is never written; with a later store to it, it may be.
+    (
+        "__shared__ float tile[32][33]; for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][threadIdx.x] = x[i + j];
+         __syncthreads(); x[i] = tile[threadIdx.x][threadIdx.y]; tile[threadIdx.x][32] = 1.0f;",
+        [32, 8, 1],
+        &[],
+    ),
+    (
+        "__shared__ float a[256]; float s = 0.0f; for (int k = i; k < n; k += 256) s += x[k]; a[threadIdx.x] = s; __syncthreads();
+         for (int k = blockDim.x / 2; k > 0; k >>= 1) { if (threadIdx.x < k) a[threadIdx.x] += a[threadIdx.x + k]; __syncthreads(); }
+         x[i] = a[0];",
+        [256, 1, 1],
+        &["a"],
+    ),
+    // As many threads as the variable has elements, and fewer.
+    ("__shared__ int a[64]; a[threadIdx.x] = i; __syncthreads(); atomicAdd(&a[n], 1); __syncthreads(); x[i] = a[0];", [64, 1, 1], &["a"]),
+    ("__shared__ int a[64]; a[threadIdx.x] = i; __syncthreads(); atomicAdd(&a[n], 1); __syncthreads(); x[i] = a[0];", [48, 1, 1], &[]),
+    (
+        "__shared__ float a[16][16], b[16][16]; float s = 0.0f;
+         for (int t = 0; t < n; t++) { a[threadIdx.y][threadIdx.x] = x[t]; b[threadIdx.y][threadIdx.x] = t < 3 ? x[i] : 0.0f; __syncthreads();
+         for (int k = 0; k < 16; k++) s += a[threadIdx.y][k] * b[k][threadIdx.x]; __syncthreads(); } x[i] = s;",
+        [16, 16, 1],
+        &["a", "b"],
+    ),
+    // Nobody enters the loop where there is nothing to do.
+    (
+        "__shared__ float a[16]; for (int t = 0; t < n; t++) { a[threadIdx.x] = x[t]; __syncthreads(); } x[i] = a[15 - threadIdx.x];",
+        [16, 1, 1],
+        &[],
+    ),
+    ("__shared__ float a[16]; if (i < n) a[threadIdx.x] = x[i]; __syncthreads(); x[i] = a[0];", [16, 1, 1], &[]),
+    ("__shared__ float a[16]; if (threadIdx.x < 16) a[threadIdx.x] = x[i]; __syncthreads(); x[i] = a[0];", [32, 1, 1], &["a"]),
+    ("extern __shared__ float d[]; d[threadIdx.x] = x[i]; __syncthreads(); x[i] = d[0];", [32, 1, 1], &["d"]),
+    ("extern __shared__ float d[]; d[threadIdx.x] = x[i]; __syncthreads(); x[i] = d[0]; d[n] = 1.0f;", [32, 1, 1], &[]),
+];
+
+#[test]
+fn overwritten_variables_are_found() {
+    for (body, [x, y, z], names) in OVERWRITTEN {
+        let text =
+            format!("__global__ void k(float* x, int n) {{ int i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}");
+        let options = front::Options::default();
+        let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
+        assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
+        super::super::prepare(&mut module);
+        let globals = Globals::new(&module, Others::None);
+        let id = FuncId::new(0);
+        // Without vectors there is no wide tier.
+        let Ok((printed, _)) = printed(&module, &globals, id, Dim3 { x: *x, y: *y, z: *z }) else {
+            assert!(compiler::vectors().is_err(), "{text}");
+            return;
+        };
+        let found: Vec<&str> = printed.overwritten.iter().map(|m| module.shared[*m].name.as_str()).collect();
+        assert_eq!(&found, names, "{text}");
+    }
+}
