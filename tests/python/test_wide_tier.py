@@ -101,6 +101,86 @@ def test_a_fault_in_a_long_row_is_told_of_its_block_and_thread(tiers, block, mis
     assert f"block ({bx}, {by}, 0), thread ({tx}, {ty}, 0)" in said
 
 
+# Integers added to arrays that nobody reads, by every block: `i` is the thread's place, `n` how many there are.
+SUMS = {
+    "neighbours": ("int", "atomicAdd(&out[threadIdx.x], x[i]);", lambda x: np.bincount(np.arange(x.size) % 64, x, 64)),
+    "anywhere": ("int", "atomicAdd(&out[(x[i] * 7 & 0x7fffffff) % 64], x[i]);", lambda x: np.bincount((x * 7 & 0x7FFFFFFF) % 64, x, 64)),
+    "one": ("unsigned int", "atomicAdd(&out[5], 1u);", lambda x: np.bincount([5], [x.size], 64)),
+    "some": ("int", "if (x[i] > 0) atomicAdd(&out[threadIdx.x], 3);",
+             lambda x: np.bincount(np.arange(x.size) % 64, 3 * (x > 0), 64)),
+    "less": ("int", "atomicSub(&out[threadIdx.x], x[i]);", lambda x: -np.bincount(np.arange(x.size) % 64, x, 64)),
+    "long": ("unsigned long long", "atomicAdd(&out[threadIdx.x], (unsigned long long)(long long)x[i] << 20);",
+             lambda x: np.bincount(np.arange(x.size) % 64, x.astype(float), 64).astype(np.int64) << 20),
+    "bytes": ("int", "atomicAdd(&out[x[i] & 31], x[i]); atomicSub(&out[32 + (x[i] & 31)], 1);",
+              lambda x: np.bincount(x & 31, x, 64) - np.bincount(32 + (x & 31), minlength=64)),
+    "asked": ("int", "int old = atomicAdd(&out[threadIdx.x], x[i]); if (old == 1 << 30) out[0] = 0;",
+              lambda x: np.bincount(np.arange(x.size) % 64, x, 64)),
+}
+
+
+@pytest.mark.parametrize("what", SUMS)
+@pytest.mark.parametrize("blocks", [15, 300])
+@pytest.mark.parametrize("size", [64, 17000])
+def test_sums_that_nobody_reads_before_the_end(tiers, what, blocks, size):
+    ty, body, expected = SUMS[what]
+    text = f"__global__ void k(const int* x, {ty}* out) {{ int i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"
+    x = rng.integers(-50, 50, 64 * blocks).astype(np.int32)
+    dtype = {"int": np.int32, "unsigned int": np.uint32}.get(ty, np.uint64)
+    before = rng.integers(0, 9, size).astype(dtype)
+    (_, out), said = tiers(text, "k", blocks, 64, x, before)
+    assert said is None
+    np.testing.assert_array_equal(out[:64], (before[:64].astype(np.int64) + expected(x).astype(np.int64)).astype(dtype))
+    np.testing.assert_array_equal(out[64:], before[64:])
+
+
+def test_sums_that_are_read_by_another_name_are_there_at_once(tiers):
+    text = """__global__ void k(const int* seen, int* out) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) for (int k = 0; k < 8; k++) atomicAdd(&out[k + 1], seen[k] + 1); }"""
+    for tier in ("good", "wide"):
+        wb.set_tier(tier)
+        own = np.zeros(64, np.int32)
+        wb.compile(text).k[64, 32](own, own)
+        np.testing.assert_array_equal(own[:10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 0])
+        own[:] = 0
+        wb.compile(text).k[64, 32](own[:40], own[8:])
+        np.testing.assert_array_equal(own[8:18], [0, 1, 1, 1, 1, 1, 1, 1, 1, 0])
+
+
+@pytest.mark.parametrize("short", [0, 1, 50])
+def test_a_sum_past_the_end_is_told_of_its_lowest_thread(tiers, short):
+    text = "__global__ void k(int* out) { if (blockIdx.x > 20) atomicAdd(&out[threadIdx.x], 1); }"
+    _, said = tiers(text, "k", 100, 64, np.zeros(short, np.int32))
+    assert f"block (21, 0, 0), thread ({short}, 0, 0)" in said
+    frozen = np.zeros(64, np.int32)
+    frozen.flags.writeable = False
+    with pytest.raises((wb.KernelFault, wb.ArgumentError)):
+        wb.compile(text).k[100, 64](frozen)
+    assert not frozen.any()
+
+
+@pytest.mark.parametrize("index", ["x[i]", "(int)x[i] & 127", "(x[i] + 1) & 255", "255 - x[i]"])
+@pytest.mark.parametrize("bins,value", [(256, "1u"), (256, "(unsigned)x[i] + 1u"), (255, "1u")])
+@pytest.mark.parametrize("n", [255, 70001])
+def test_tables_that_bytes_index(tiers, index, bins, value, n):
+    text = f"""__global__ void k(const unsigned char* x, unsigned* out, int n) {{
+        __shared__ unsigned bins[{bins}];
+        for (int b = threadIdx.x; b < {bins}; b += blockDim.x) bins[b] = 0;
+        __syncthreads();
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&bins[{index}], {value});
+        __syncthreads();
+        for (int b = threadIdx.x; b < {bins}; b += blockDim.x) atomicAdd(&out[b], bins[b]);
+    }}"""
+    x = rng.integers(0, 256, n).astype(np.uint8)
+    wide = x.astype(np.int64)
+    places = {"(int)x[i] & 127": wide & 127, "(x[i] + 1) & 255": (wide + 1) & 255, "255 - x[i]": 255 - wide}.get(index, wide)
+    (_, out), said = tiers(text, "k", 40, 128, x, np.zeros(bins, np.uint32), n)
+    if places.max(initial=0) >= bins:
+        assert "bins" in said
+        return
+    assert said is None
+    np.testing.assert_array_equal(out, np.bincount(places, wide + 1 if "x" in value else None, bins))
+
+
 # Kernels that read shared memory which their own block has not written, or not all of it, or not surely: poison, whatever an earlier block
 # of the same worker left there. `s` is what each thread of a block sees.
 UNWRITTEN = {

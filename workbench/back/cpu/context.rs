@@ -146,6 +146,8 @@ pub struct WorkerCtx {
     pub slots: *mut u8,
     /// For each thread of a block its index: x in the low 10 bits, y in the next 10, z above.
     pub threads: *const u32,
+    /// For each parameter what the worker adds to instead of its array, or null; see `sums`. Of wide code with such sums alone.
+    pub sums: *const *mut u8,
     /// Grows when something happens that a loop which waits cannot do; see `tick`.
     pub progress: u64,
     /// What faulted: a site, and two operands that depend on it.
@@ -192,6 +194,7 @@ impl Field {
     pub const SCRATCH: i32 = offset_of!(WorkerCtx, scratch) as i32;
     pub const SLOTS: i32 = offset_of!(WorkerCtx, slots) as i32;
     pub const THREADS: i32 = offset_of!(WorkerCtx, threads) as i32;
+    pub const SUMS: i32 = offset_of!(WorkerCtx, sums) as i32;
     pub const PROGRESS: i32 = offset_of!(WorkerCtx, progress) as i32;
     pub const FAULT: i32 = offset_of!(WorkerCtx, fault) as i32;
 }

@@ -30,6 +30,7 @@ mod schedule;
 mod size;
 mod split;
 mod stack;
+mod sums;
 mod thunk;
 mod tick;
 mod tiers;

@@ -16,7 +16,7 @@ use super::memory::{Kept, Outside, SharedMemory};
 use super::rounds::{self, Rounds};
 use super::tick::{self, Stop};
 use super::tiers::Machine;
-use super::{Callee, Entry, Image, Way, glue, pool, stack, wide};
+use super::{Callee, Entry, Image, Way, glue, pool, stack, sums, wide};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
 use crate::ir::Derived;
 
@@ -53,6 +53,8 @@ pub struct Launch<'a> {
     pub args: &'a [u64],
     /// What pointers in structs point at.
     pub reach: Vec<Named>,
+    /// Arrays that workers add to at their end.
+    sums: Vec<sums::Sum>,
     /// `gridDim`.
     pub grid: Dim3,
     /// `blockDim`.
@@ -163,6 +165,10 @@ pub fn run(
     let machine = image.tiers.now();
     let tier = if wide.is_some() { 3 } else { 1 + u8::from(image.is_good || image.tiers.are_good()) };
     entry.last.store(tier, Ordering::Relaxed);
+    let sums = match &wide {
+        Some(code) => sums::of_launch(&code.sums, args, descs, derived, blocks),
+        None => Vec::new(),
+    };
     let launch = Launch {
         image,
         machine,
@@ -172,6 +178,7 @@ pub fn run(
         derived,
         args,
         reach: config.reach.iter().map(Named::reached).collect(),
+        sums,
         grid: config.grid,
         block: config.block,
         timeout: config.timeout,
@@ -371,6 +378,8 @@ impl Launch<'_> {
                 None => return self.record(0, self.too_much_kept(needs.1)),
             },
         };
+        let has_sums = self.wide.as_ref().is_some_and(|code| !code.sums.is_empty());
+        let own = sums::Own::new(&self.sums, if has_sums { self.args.len() } else { 0 });
         self.crowd.enter();
         let mut ctx = WorkerCtx {
             budget: tick::BUDGET,
@@ -390,6 +399,7 @@ impl Launch<'_> {
             scratch: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.scratch.as_mut_ptr().cast()),
             slots: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.slots.as_mut_ptr().cast()),
             threads: kept.as_ref().map_or(std::ptr::null(), |k| k.threads.as_ptr()),
+            sums: own.pointers(),
             progress: 0,
             fault: [0; 3],
             direct: (0, self.entry.params.len()),
@@ -442,6 +452,7 @@ impl Launch<'_> {
         if self.wide.is_some() {
             wide::settle_stores();
         }
+        own.add_up();
         self.crowd.leave(&mut ctx.worker.waiting);
         drop(float_env);
         if let Some(kept) = kept {

@@ -77,6 +77,8 @@ pub struct Code {
     pub merges: bool,
     /// Shared variables that need be poisoned for a worker's first block alone, by their numbers in the module.
     pub overwritten: Vec<usize>,
+    /// Parameters whose arrays it only adds integers to, with the size of these.
+    pub sums: Vec<(usize, usize)>,
     /// Keeps the entry's memory.
     _library: Library,
 }
@@ -284,6 +286,6 @@ fn build(module: &Module, globals: &Globals, func: FuncId, block: Dim3) -> std::
     let entry =
         unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| format!("generated code did not load: {e}"))?;
     let entry = *entry;
-    let print::Printed { sites, room, merges, overwritten, .. } = printed;
-    Ok(Code { entry, sites, keeps, room, merges, overwritten, _library: library })
+    let print::Printed { sites, room, merges, overwritten, sums, .. } = printed;
+    Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, _library: library })
 }

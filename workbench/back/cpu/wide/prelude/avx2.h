@@ -549,6 +549,11 @@ FN u64 pair(vi32 i, int n) {
     __m128i four = n < 2 ? LOW4(i.a) : n < 4 ? HIGH4(i.a) : n < 6 ? LOW4(i.b) : HIGH4(i.b);
     return (u64)(n & 1 ? _mm_extract_epi64(four, 1) : _mm_extract_epi64(four, 0));
 }
+/* A lane of numbers below 256. */
+FN u64 byte(vi32 i, int l) {
+    __m128i all = _mm_packus_epi16(_mm_packus_epi32(LOW4(i.a), HIGH4(i.a)), _mm_packus_epi32(LOW4(i.b), HIGH4(i.b)));
+    return (u64)(l < 8 ? _mm_extract_epi64(all, 0) : _mm_extract_epi64(all, 1)) >> l % 8 * 8 & 255;
+}
 #define SIGNS_4(m, n) _mm_castsi128_ps(_mm_sllv_epi32(_mm_set1_epi32((i32)(m)), _mm_setr_epi32(31 - (n), 30 - (n), 29 - (n), 28 - (n))))
 FN vf32 ga_f32(m16 m, const char* p, vi64 o) {
 #define AT(l) *(const f32*)(p + OF4(o, l))

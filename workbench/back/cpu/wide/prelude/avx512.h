@@ -328,6 +328,11 @@ FN u64 pair(vi32 i, int n) {
                  : n < 6 ? _mm512_extracti32x4_epi32(i, 2) : _mm512_extracti32x4_epi32(i, 3);
     return (u64)(n & 1 ? _mm_extract_epi64(four, 1) : _mm_extract_epi64(four, 0));
 }
+/* A lane of numbers below 256. */
+FN u64 byte(vi32 i, int l) {
+    __m128i all = _mm512_cvtepi32_epi8(i);
+    return (u64)(l < 8 ? _mm_extract_epi64(all, 0) : _mm_extract_epi64(all, 1)) >> l % 8 * 8 & 255;
+}
 /* Sixteen loads, which on some machines take half as long as a gather does. */
 FN __m128 four(f32 a, f32 b, f32 c, f32 d) { return _mm_setr_ps(a, b, c, d); }
 FN vf32 join4(__m128 a, __m128 b, __m128 c, __m128 d) {

@@ -145,7 +145,7 @@ COLD_STORE(f32, vf32) COLD_STORE(f64, vf64) COLD_STORE(i32, vi32) COLD_STORE(i64
 COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
 
 /* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: there, at 32-bit indices of elements,
-   where nobody asks what was there before; `up1`: with one number for all. */
+   where nobody asks what was there before; `up1`: with one number for all. Indices that are bytes come eight in a number. */
 #define ONCE(fetch) old = fetch(at, val, __ATOMIC_SEQ_CST)
 #define RETRY(expr) \
     do { \
@@ -165,10 +165,13 @@ COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
         } \
         __builtin_memcpy(&x, r, sizeof r); return x; \
     } \
-    FN void up_##name(m16 m, char* p, vi32 i, vty x) { \
+    FN void up_##name(m16 m, char* p, vi32 i, vty x, int are_bytes) { \
         i32 q[16]; ty v[16]; \
         __builtin_memcpy(q, &i, 64); __builtin_memcpy(v, &x, sizeof v); \
-        if (m == 0xffff) { \
+        if (m == 0xffff && are_bytes) { \
+            _Pragma("GCC unroll 16") \
+            for (int l = 0; l < 16; l++) { ty* at = (ty*)p + byte(i, l); ty old = *at, val = v[l]; *at = expr; } \
+        } else if (m == 0xffff) { \
             _Pragma("GCC unroll 8") \
             for (int l = 0; l < 16; l += 2) { \
                 u64 two = pair(i, l / 2); \
@@ -179,10 +182,13 @@ COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
             LOOP_LANES(m) { ty* at = (ty*)p + q[l]; ty old = *at, val = v[l]; *at = expr; } \
         } \
     } \
-    FN void up1_##name(m16 m, char* p, vi32 i, ty val) { \
+    FN void up1_##name(m16 m, char* p, vi32 i, ty val, int are_bytes) { \
         i32 q[16]; \
         __builtin_memcpy(q, &i, 64); \
-        if (m == 0xffff) { \
+        if (m == 0xffff && are_bytes) { \
+            _Pragma("GCC unroll 16") \
+            for (int l = 0; l < 16; l++) { ty* at = (ty*)p + byte(i, l); ty old = *at; *at = expr; } \
+        } else if (m == 0xffff) { \
             _Pragma("GCC unroll 8") \
             for (int l = 0; l < 8; l++) { \
                 u64 two = pair(i, l); \

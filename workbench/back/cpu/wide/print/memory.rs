@@ -7,22 +7,22 @@ use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::DescField;
 use crate::back::cpu::faults::SiteKind;
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{AtomicOp, Op, ParamType, Scalar, Type, Value};
+use crate::ir::{AtomicOp, BinaryOp, Op, ParamType, Scalar, Type, Value};
 use crate::source::Span;
 
 /// An access to one allocation.
 pub(super) struct Access {
     pub root: Root,
     /// The C names of the allocation and of the number of offsets it may start at.
-    base: String,
-    limit: String,
+    pub base: String,
+    pub limit: String,
     pub site: String,
     /// What is read or written in memory.
     pub s: Scalar,
     /// The name of the operations of memory.
-    kind: &'static str,
+    pub kind: &'static str,
     /// Whether the second word of a fault is the index that moved the pointer.
-    indexed: Option<Value>,
+    pub indexed: Option<Value>,
 }
 
 /// Bytes of this machine's largest cache: 32 MiB where it does not tell.
@@ -47,6 +47,21 @@ fn memory_suffix(s: Scalar, write: bool) -> &'static str {
         Scalar::U16 => "u16",
         other => suffix(other),
     }
+}
+
+/// An atomic in one of its texts.
+pub(super) struct Update {
+    pub result: Option<Value>,
+    pub op: AtomicOp,
+    /// What it is called, with the type.
+    pub call: String,
+    pub ptr: Value,
+    pub value: Value,
+    pub compare: Option<Value>,
+    /// Where the memory is that its offsets are from.
+    pub base: String,
+    /// Whether nobody else works on that memory meanwhile.
+    pub alone: bool,
 }
 
 impl Printer<'_> {
@@ -294,6 +309,33 @@ impl Printer<'_> {
         )
     }
 
+    /// Whether the index of such a pointer is below 256.
+    fn has_byte_index(&self, ptr: Value) -> bool {
+        let Some(Op::PtrAdd { index, .. }) = self.op_of(ptr) else { return false };
+        let is_byte = |v: Value| {
+            self.scalar(v) == Scalar::U8
+                || matches!(self.op_of(v), Some(Op::Binary(BinaryOp::And, a, b))
+                    if [*a, *b].into_iter().any(|v| self.known(v).is_some_and(|n| (0..256).contains(&n))))
+        };
+        // Up to where it is no conversion that keeps the number.
+        let mut v = *index;
+        while !is_byte(v) {
+            match self.op_of(v) {
+                Some(Op::Convert(to, a)) if to.is_int() && to.bits() >= 32 && self.scalar(*a).is_int() => v = *a,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Whether an element is in a shared variable whatever its index: that is a byte, and there are as many.
+    pub(super) fn is_in_table(&self, ptr: Value, value: Value) -> bool {
+        let Some(Op::PtrAdd { ptr: start, stride, .. }) = self.op_of(ptr) else { return false };
+        let Some(Op::SharedAddr(m)) = self.op_of(*start) else { return false };
+        let elements = self.module.shared.get(m.index()).map_or(0, |data| data.size / stride.bytes().max(1));
+        elements >= 256 && stride.bytes() == self.scalar(value).size() && self.has_byte_index(ptr)
+    }
+
     /// For a pointer that is a shared one moved by a 32-bit number of elements, that number and the shared one's offset.
     fn small_index(&mut self, ptr: Value, s: Scalar, u: u32) -> Result<Option<(String, String)>> {
         let Some(Op::PtrAdd { ptr: from, index, stride }) = self.op_of(ptr) else { return Ok(None) };
@@ -512,7 +554,6 @@ impl Printer<'_> {
         if matches!(access.root, Root::Slot(_)) || s.size() < 4 {
             return Err(Unsupported("such an atomic"));
         }
-        let space = if matches!(access.root, Root::Shared(_)) { "shared" } else { "global" };
         let name = match op {
             AtomicOp::Add => "add",
             AtomicOp::Sub => "sub",
@@ -530,49 +571,89 @@ impl Printer<'_> {
             return Err(Unsupported("such an atomic of floats"));
         }
         let kind = if s.is_float() { suffix(s) } else { signed_suffix(s) };
-        let (base, limit, site) = (&access.base, &access.limit, &access.site);
-        for u in 0..self.chunks {
-            let (mask, n) = (self.mask(place, u), self.fresh());
-            let small = match (result, space, compare) {
-                (None, "shared", None) => self.small_index(ptr, s, u)?,
-                _ => None,
-            };
-            if let Some((index, first)) = small {
-                let offs = self.lanes(ptr, u)?;
-                let words = self.word_lanes(&access, &offs, u)?;
-                let (up, value) = match self.form(value).is_one() {
-                    true => ("up1", self.one(value, u)),
-                    false => ("up", self.lanes(value, u)?),
-                };
-                let outside = Self::outside_small(&access, &index, &first, &mask, n);
-                self.line(format!(
-                    "{outside}if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, {offs}, {words}); CLOSE }}\n\
-                     {up}_{name}_{kind}({mask} & ~bad{n}, {base} + {first}, at{n}, {value});",
-                    16 * u
-                ));
-                continue;
-            }
-            let offs = self.lanes(ptr, u)?;
-            let words = self.word_lanes(&access, &format!("at{n}"), u)?;
-            let lanes = self.lanes(value, u)?;
-            let compare = match compare {
-                Some(c) => format!(", {}", self.lanes(c, u)?),
-                None => String::new(),
-            };
-            self.line(format!(
-                "const vi64 at{n} = {offs};\nm16 bad{n} = {mask} & outside(at{n}, {limit});\n\
-                 if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, at{n}, {words}); CLOSE }}",
-                16 * u
-            ));
-            let call = format!("at_{name}_{kind}_{space}({mask} & ~bad{n}, {base}, at{n}, {lanes}{compare})");
-            match result {
-                Some(v) => self.line(format!("const {} v{}_{u} = {call};", vtype(s), v.index())),
-                None => self.line(format!("{call};")),
-            }
+        let alone = matches!(access.root, Root::Shared(_));
+        let call = format!("{name}_{kind}");
+        let mut update = Update { result, op, call, ptr, value, compare, base: access.base.clone(), alone };
+        if let Some(own) = self.own_sums(access.root) {
+            self.line(format!("if ({own}) {{"));
+            (update.base, update.alone) = (own, true);
+            self.update(&update, &access, place)?;
+            self.line("} else {");
+            (update.base, update.alone) = (access.base.clone(), alone);
+            self.update(&update, &access, place)?;
+            self.line("}");
+        } else {
+            self.update(&update, &access, place)?;
         }
         if let Some(v) = result {
             self.defined.insert(v);
             self.keep(v)?;
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, update: &Update, access: &Access, place: Place) -> Result<()> {
+        let Update { result, call, ptr, value, compare, base, alone, .. } = update;
+        let (ptr, value, s) = (*ptr, *value, access.s);
+        let (limit, site) = (&access.limit, &access.site);
+        for u in 0..self.chunks {
+            let (mask, n) = (self.mask(place, u), self.fresh());
+            let offs = self.lanes(ptr, u)?;
+            let small = match (result, alone, compare) {
+                (None, true, None) => self.small_index(ptr, s, u)?,
+                _ => None,
+            };
+            if let Some((index, first)) = small {
+                let words = self.word_lanes(access, &offs, u)?;
+                let (up, value) = match self.form(value).is_one() {
+                    true => ("up1", self.one(value, u)),
+                    false => ("up", self.lanes(value, u)?),
+                };
+                let are_bytes = self.has_byte_index(ptr);
+                if self.proven.contains(&ptr) {
+                    self.line(format!(
+                        "{up}_{call}({mask}, {base} + {first}, {index}, {value}, {});",
+                        i32::from(are_bytes)
+                    ));
+                    continue;
+                }
+                let mut outside = Self::outside_small(access, &index, &first, &mask, n);
+                if are_bytes {
+                    outside = outside
+                        .replace(&format!("m16 bad{n} = "), &format!("m16 bad{n} = likely(room{n} >= 256) ? 0 : "));
+                }
+                let text = format!(
+                    "{outside}if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, {offs}, {words}); CLOSE }}\n\
+                     {up}_{call}({mask} & ~bad{n}, {base} + {first}, at{n}, {value}, {});",
+                    16 * u,
+                    i32::from(are_bytes)
+                );
+                if !self.add_line(update, access, place, u, &text)? {
+                    self.line(text);
+                }
+                continue;
+            }
+            let words = self.word_lanes(access, &format!("at{n}"), u)?;
+            let lanes = self.lanes(value, u)?;
+            let compare = match compare {
+                Some(c) => format!(", {}", self.lanes(*c, u)?),
+                None => String::new(),
+            };
+            let checked = format!(
+                "const vi64 at{n} = {offs};\nm16 bad{n} = {mask} & outside(at{n}, {limit});\n\
+                 if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, at{n}, {words}); CLOSE }}",
+                16 * u
+            );
+            let space = if *alone { "shared" } else { "global" };
+            let call = format!("at_{call}_{space}({mask} & ~bad{n}, {base}, at{n}, {lanes}{compare})");
+            if *alone && self.add_line(update, access, place, u, &format!("{checked} {call};"))? {
+                continue;
+            }
+            self.line(checked);
+            match result {
+                Some(v) => self.line(format!("const {} v{}_{u} = {call};", vtype(s), v.index())),
+                None => self.line(format!("{call};")),
+            }
         }
         Ok(())
     }

@@ -16,8 +16,9 @@ mod op;
 mod range;
 mod region;
 mod scalar;
+mod sums;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::compiler::{self, Vectors};
@@ -129,6 +130,8 @@ pub struct Printer<'m> {
     next_blocks: HashMap<Value, String>,
     /// Parameters whose arrays the kernel reads.
     reads: HashSet<u32>,
+    /// Parameters whose arrays it only adds integers to, with their sizes.
+    sums: BTreeMap<u32, u32>,
     /// Whether groups of the region being printed that take nothing of its `if` are followed by none that do.
     halves: bool,
     /// Whether one call runs several blocks, neighbours in x: where they do not synchronise and have no loops, long rows of memory are
@@ -152,6 +155,8 @@ pub struct Printed {
     pub merges: bool,
     /// Shared variables that each block overwrites before it reads them.
     pub overwritten: Vec<usize>,
+    /// Parameters whose arrays the kernel only adds integers to, with the size of these.
+    pub sums: Vec<(usize, usize)>,
 }
 
 /// Whether a function has neither loops nor memory that a block's threads share.
@@ -261,12 +266,14 @@ impl<'m> Printer<'m> {
             looks_ahead: HashMap::new(),
             next_blocks: HashMap::new(),
             reads: HashSet::new(),
+            sums: BTreeMap::new(),
             halves: false,
             merges,
             places,
             walk: node::Walk::default(),
         };
         printer.reads = printer.parameters_read();
+        printer.sums = printer.sums();
         printer.next_blocks = printer.next_blocks();
         printer.body()?;
         let text = printer.finish();
@@ -275,7 +282,8 @@ impl<'m> Printer<'m> {
             Some(plan) => overwritten::variables(module, func, plan, &printer.forms[0].roots, block),
             None => Vec::new(),
         };
-        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges, overwritten })
+        let sums = printer.sums.iter().map(|(i, size)| (*i as usize, *size as usize)).collect();
+        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges, overwritten, sums })
     }
 
     fn parameters_read(&self) -> HashSet<u32> {
@@ -557,6 +565,9 @@ impl<'m> Printer<'m> {
             let all: Vec<String> =
                 (0..3).map(|d| format!("{name}{d} = *(const u32*)(ctx + {})", field + 4 * d)).collect();
             self.line(format!("const u32 {};", all.join(", ")));
+        }
+        for i in self.sums.keys().copied().collect::<Vec<_>>() {
+            self.line(format!("char* const Q_p{i} = (*(char* const* const*)(ctx + {}))[{i}];", Field::SUMS));
         }
         self.line("char* const B_null = 0;");
         let shared: BTreeSet<usize> = self.forms[0]

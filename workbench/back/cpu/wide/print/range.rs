@@ -19,6 +19,9 @@ use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value
 /// Bytes to look ahead: what a memory's latency is worth.
 const AHEAD: i64 = 4096;
 
+/// Most rounds to look ahead: strides that are powers of two all fall on the same lines of the first cache, which has eight or twelve of each.
+const MOST_AHEAD: i64 = 8;
+
 /// Bound on the places of a row: blocks of up to 1024 threads.
 const MOST_PLACES: f64 = 2.2e12;
 
@@ -109,9 +112,10 @@ impl Printer<'_> {
         mut conditions: Vec<String>,
         blocks: &[&Block],
     ) -> Result<Option<Unchecked>> {
-        let mut accesses = Vec::new();
+        let (mut accesses, mut sure) = (Vec::new(), Vec::new());
         let mut others = false;
         for_each(blocks, |stmt| match stmt {
+            Stmt::Atomic { ptr, value, .. } if self.is_in_table(*ptr, *value) => sure.push(*ptr),
             Stmt::Let(_, Op::Load { ptr, ty: Type::Scalar(s), .. }) => accesses.push((*ptr, *s, false)),
             Stmt::Store { ptr, value, .. } => {
                 if let Some(s) = self.func.ty(*value).scalar() {
@@ -132,6 +136,9 @@ impl Printer<'_> {
                 proven.insert(*ptr);
                 conditions.extend(bounds.conditions);
             }
+        }
+        if !others {
+            proven.extend(sure);
         }
         // Bounds are linear in the rows' numbers, so that the first and the last bound all between.
         let Dim3 { y, z, .. } = self.geometry.block;
@@ -340,7 +347,7 @@ impl Printer<'_> {
         let by = bound.filter(|b| !write && near && self.known(b.by).is_none());
         let by = by.and_then(|b| self.line_of(b.by, 0, counter, 0));
         if let (Some(ahead), Some(by)) = (ahead, by) {
-            let rounds = (AHEAD / (i64::from(LANES * self.chunks) * size)).max(1);
+            let rounds = (AHEAD / (i64::from(LANES * self.chunks) * size)).clamp(1, MOST_AHEAD);
             self.looks_ahead.insert(ptr, format!("(i64)({ahead} * {}) * {rounds}", by.a));
         }
         Ok(Some(all))
