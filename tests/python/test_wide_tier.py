@@ -101,6 +101,70 @@ def test_a_fault_in_a_long_row_is_told_of_its_block_and_thread(tiers, block, mis
     assert f"block ({bx}, {by}, 0), thread ({tx}, {ty}, 0)" in said
 
 
+# Walks that several blocks do together before the first of them goes on.
+WALKS = {
+    "sum": ("float", "{ty} s = 0; for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x) s += x[i];"),
+    "least": ("int", "{ty} s = 1 << 30; for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x) s = min(s, x[i]);"),
+    "two": ("int", "{ty} s = 0, t = 5; for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x)"
+                   " {{ s += x[i]; t ^= x[i]; }} s += t;"),
+    "guarded": ("float", "{ty} s = 0; for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x)"
+                         " if (x[i] > 0) s += x[i];"),
+    "asks": ("int", "{ty} s = 0; for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x) s += x[i] * (int)blockIdx.x;"),
+    "begun": ("int", "{ty} s = 100 + tid; for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x) s += x[i];"),
+}
+
+
+@pytest.mark.parametrize("block,grid", [(256, 1), (256, 2), (256, 37), (128, 9), (64, 100), (64, 7), (32, 40), (512, 5)])
+@pytest.mark.parametrize("what", WALKS)
+def test_blocks_that_walk_together_each_get_their_own(tiers, what, block, grid):
+    ty, walk = WALKS[what]
+    text = """__global__ void k(const T* x, T* out, int n) {{
+        __shared__ T buffer[512];
+        int tid = threadIdx.x;
+        {}
+        buffer[tid] = s;
+        __syncthreads();
+        out[blockIdx.x * blockDim.x + tid] = buffer[blockDim.x - 1 - tid];
+    }}""".format(walk.format(ty="T")).replace("T*", f"{ty}*").replace("T buffer", f"{ty} buffer").replace("T s", f"{ty} s")
+    threads = block * grid
+    for n in (0, 3, threads - 1, threads, 5 * threads + 100):
+        x = rng.integers(-50, 50, max(n, 1)).astype(np.float32 if ty == "float" else np.int32)
+        (_, out), said = tiers(text, "k", grid, block, x, np.full(threads, 77, x.dtype), n)
+        assert said is None
+        padded = np.zeros(-(-max(n, 1) // threads) * threads, x.dtype)
+        padded[:n] = x[:n]
+        rounds = padded.reshape(-1, threads)
+        there = (np.arange(padded.size) < n).reshape(rounds.shape)
+        expected = {
+            "sum": rounds.sum(0), "guarded": np.maximum(rounds, 0).sum(0),
+            "least": np.where(there, rounds, 1 << 30).min(0),
+            "two": rounds.sum(0) + (np.bitwise_xor.reduce(rounds.astype(np.int32)) ^ 5),
+            "asks": rounds.sum(0) * (np.arange(threads) // block),
+            "begun": rounds.sum(0) + 100 + np.arange(threads) % block,
+        }[what]
+        np.testing.assert_array_equal(out.reshape(grid, block), expected.reshape(grid, block)[:, ::-1])
+
+
+@pytest.mark.parametrize("block,grid", [(256, 8), (128, 12), (64, 64)])
+@pytest.mark.parametrize("missing", [1, 100, 1000])
+def test_of_blocks_that_walk_together_each_faults_by_itself(tiers, block, grid, missing):
+    """The lowest block that goes out of bounds is told of, whoever walked for it; lower ones have done all they do."""
+    text = """__global__ void k(const int* x, int* out, int n) {
+        __shared__ int buffer[256];
+        int tid = threadIdx.x, s = 0;
+        for (int i = blockIdx.x * blockDim.x + tid; i < n; i += gridDim.x * blockDim.x) s += x[i];
+        buffer[tid] = s;
+        __syncthreads();
+        if (tid == 0) out[blockIdx.x] = 1;
+    }"""
+    threads = block * grid
+    n = 3 * threads
+    out = np.zeros(grid, np.int32)
+    _, said = tiers(text, "k", grid, block, rng.integers(0, 9, n - missing).astype(np.int32), out, n)
+    lowest = (n - missing) % threads
+    assert f"block ({lowest // block}, 0, 0), thread ({lowest % block}, 0, 0)" in said
+
+
 # Integers added to arrays that nobody reads, by every block: `i` is the thread's place, `n` how many there are.
 SUMS = {
     "neighbours": ("int", "atomicAdd(&out[threadIdx.x], x[i]);", lambda x: np.bincount(np.arange(x.size) % 64, x, 64)),

@@ -123,6 +123,9 @@ pub struct WorkerCtx {
     pub block: [u32; 3],
     /// How many blocks wide code is to run, from that one on in x.
     pub run: u32,
+    /// Of wide code whose blocks may walk over memory together: 0 where this one walks by itself, 1 in the first of those that do, which
+    /// walks for all, and counting from there. Code makes it 0 where nothing came of it.
+    pub walk: u32,
     /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called
     /// or by one that is given the index packed.
     pub thread: [u32; 3],
@@ -182,6 +185,7 @@ impl Field {
     pub const FRAMES: i32 = offset_of!(WorkerCtx, frames) as i32;
     pub const BLOCK_LINEAR: i32 = offset_of!(WorkerCtx, block_linear) as i32;
     pub const BLOCK: i32 = offset_of!(WorkerCtx, block) as i32;
+    pub const WALK: i32 = offset_of!(WorkerCtx, walk) as i32;
     pub const RUN: i32 = offset_of!(WorkerCtx, run) as i32;
     pub const THREAD: i32 = offset_of!(WorkerCtx, thread) as i32;
     pub const GRID: i32 = offset_of!(WorkerCtx, grid) as i32;

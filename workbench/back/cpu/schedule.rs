@@ -388,6 +388,7 @@ impl Launch<'_> {
             block_linear: 0,
             block: [0; 3],
             run: 1,
+            walk: 0,
             thread: [0; 3],
             grid: [self.grid.x, self.grid.y, self.grid.z],
             dims: [self.block.x, self.block.y, self.block.z],
@@ -493,8 +494,19 @@ impl Launch<'_> {
             // SAFETY: as above.
             return unsafe { self.run_rows(code, ctx, begin, end) };
         }
+        // How many blocks may walk over memory together, as long as something comes of it.
+        let mut together = self.wide.as_ref().and_then(|code| code.walks).map_or(0, u64::from);
+        ctx.walk = 0;
         for linear in begin..end {
             ctx.block_linear = linear;
+            if together > 0 {
+                let all = end - linear >= together && u64::from(ctx.block[0]) + together <= u64::from(self.grid.x);
+                ctx.walk = match u64::from(ctx.walk) {
+                    n if (1..together).contains(&n) => ctx.walk + 1,
+                    _ => u32::from(all),
+                };
+            }
+            let walks = ctx.walk == 1;
             shared.poison();
             let whole = self.wide.is_some() || self.entry.keeps.is_some();
             let (depth, height) = if whole { (1, 1) } else { (self.block.z, self.block.y) };
@@ -510,6 +522,9 @@ impl Launch<'_> {
                         return false;
                     }
                 }
+            }
+            if walks && ctx.walk == 0 {
+                together = 0;
             }
             let [x, y, z] = &mut ctx.block;
             *x += 1;

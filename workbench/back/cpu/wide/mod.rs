@@ -19,6 +19,7 @@ mod spans;
 #[cfg(test)]
 mod tests;
 mod unroll;
+mod walk;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,6 +80,8 @@ pub struct Code {
     pub overwritten: Vec<usize>,
     /// Parameters whose arrays it only adds integers to, with the size of these.
     pub sums: Vec<(usize, usize)>,
+    /// How many blocks, neighbours in x, may walk over memory together.
+    pub walks: Option<u32>,
     /// Keeps the entry's memory.
     _library: Library,
 }
@@ -273,8 +276,11 @@ fn print_one(
         return Err(Unsupported("a loop that waits for other threads"));
     }
     let (survey, places) = (Survey::new(&function), spans::places(&function, block));
-    let printed = Printer::print(module, globals, &function, &info, (&survey, places.as_ref()), block)?;
-    let keeps = info.split.as_ref().map(|s| (s.scratch as usize, s.slot_bytes as usize));
+    let walk = walk::find(&function, &info, block);
+    let known = (&survey, places.as_ref(), walk.as_ref());
+    let printed = Printer::print(module, globals, &function, &info, known, block)?;
+    let more = printed.walks.map_or(0, |(_, bytes)| bytes);
+    let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
     Ok((printed, keeps))
 }
 
@@ -286,6 +292,7 @@ fn build(module: &Module, globals: &Globals, func: FuncId, block: Dim3) -> std::
     let entry =
         unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| format!("generated code did not load: {e}"))?;
     let entry = *entry;
-    let print::Printed { sites, room, merges, overwritten, sums, .. } = printed;
-    Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, _library: library })
+    let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
+    let walks = walks.map(|(blocks, _)| blocks);
+    Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, _library: library })
 }

@@ -22,26 +22,33 @@ enum Part {
 
 /// The values that are `blockIdx.x * blockDim.x + threadIdx.x`, if the kernel asks for nothing else of these two.
 pub fn places(func: &Function, block: Dim3) -> Option<HashSet<Value>> {
+    let mut all = Vec::new();
+    func.body.for_each_stmt(&mut |stmt| all.push(stmt));
+    places_among(func, &all, block)
+}
+
+/// As [`places`], if these statements ask for nothing else.
+pub fn places_among(func: &Function, stmts: &[&Stmt], block: Dim3) -> Option<HashSet<Value>> {
     let mut ops: HashMap<Value, &Op> = HashMap::new();
-    func.body.for_each_stmt(&mut |stmt| {
+    for stmt in stmts {
         if let Stmt::Let(v, op) = stmt {
             ops.insert(*v, op);
         }
-    });
+    }
     let mut parts: HashMap<Value, Part> = HashMap::new();
-    func.body.for_each_stmt(&mut |stmt| {
+    for stmt in stmts {
         if let Stmt::Let(v, op) = stmt
             && let Some(part) = part(op, func, &ops, &parts, block.x)
         {
             parts.insert(*v, part);
         }
-    });
+    }
     // What is made of parts of a place and is none itself wants to know where in its block a thread is.
     let mut asks = false;
-    func.body.for_each_stmt(&mut |stmt| {
+    for stmt in stmts {
         let is_part = stmt.result().is_some_and(|v| parts.contains_key(&v));
         stmt.for_each_value(|v| asks |= !is_part && parts.get(&v).is_some_and(|part| *part != Part::Place));
-    });
+    }
     let places: HashSet<Value> = parts.iter().filter(|(_, part)| **part == Part::Place).map(|(v, _)| *v).collect();
     (!asks && !places.is_empty()).then_some(places)
 }

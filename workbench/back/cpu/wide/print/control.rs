@@ -83,7 +83,11 @@ impl Printer<'_> {
             if place.mask == Mask::Full && self.splits_group(stmt, place.version) {
                 return self.split_group(stretch.from(i), place);
             }
+            let may_be_done = self.begin_unless_walked(stmt);
             self.stmt(stmt, span, place)?;
+            if may_be_done {
+                self.line("}");
+            }
             if stmt.is_terminator() {
                 break;
             }

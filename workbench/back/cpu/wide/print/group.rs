@@ -74,6 +74,11 @@ impl Printer<'_> {
         wanted.min(self.geometry.chunks)
     }
 
+    /// Whether all that a stretch does is to walk memory side by side, with few registers.
+    pub(super) fn walks_side_by_side(&self, stretch: Stretch<'_>) -> bool {
+        self.walk_width(stretch) == Some(MOST)
+    }
+
     /// Of a region that walks memory how many chunks may run in step.
     fn walk_width(&self, stretch: Stretch<'_>) -> Option<u32> {
         let mut widest = None;

@@ -17,12 +17,14 @@ mod range;
 mod region;
 mod scalar;
 mod sums;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::compiler::{self, Vectors};
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
+use super::walk::Walk;
 use super::{Result, TOO_LONG, Unsupported, overwritten};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::{FuncInfo, Root};
@@ -141,6 +143,8 @@ pub struct Printer<'m> {
     places: Option<&'m HashSet<Value>>,
     /// The walk over the regions of a block.
     walk: node::Walk,
+    /// A walk over memory that blocks do together, and where in scratch is what it leaves.
+    together: Option<(&'m Walk, u32)>,
 }
 
 /// A printed kernel.
@@ -157,6 +161,8 @@ pub struct Printed {
     pub overwritten: Vec<usize>,
     /// Parameters whose arrays the kernel only adds integers to, with the size of these.
     pub sums: Vec<(usize, usize)>,
+    /// How many blocks, neighbours in x, may walk over memory together, where any may; with the bytes of scratch that this takes.
+    pub walks: Option<(u32, u32)>,
 }
 
 /// Whether a function has neither loops nor memory that a block's threads share.
@@ -230,7 +236,7 @@ impl<'m> Printer<'m> {
         globals: &'m Globals,
         func: &'m Function,
         info: &'m FuncInfo,
-        (survey, places): (&'m Survey, Option<&'m HashSet<Value>>),
+        (survey, places, together): (&'m Survey, Option<&'m HashSet<Value>>, Option<&'m Walk>),
         block: Dim3,
     ) -> Result<Printed> {
         let merges = info.split.is_none() && is_plain(func);
@@ -271,19 +277,21 @@ impl<'m> Printer<'m> {
             merges,
             places,
             walk: node::Walk::default(),
+            together: None,
         };
         printer.reads = printer.parameters_read();
         printer.sums = printer.sums();
         printer.next_blocks = printer.next_blocks();
-        printer.body()?;
+        printer.body(together.map(|walk| (walk, survey)))?;
         let text = printer.finish();
         let room = printer.room();
         let overwritten = match printer.split {
             Some(plan) => overwritten::variables(module, func, plan, &printer.forms[0].roots, block),
             None => Vec::new(),
         };
+        let walks = printer.together.map(|(walk, _)| (walk.blocks, printer.kept_by_walks()));
         let sums = printer.sums.iter().map(|(i, size)| (*i as usize, *size as usize)).collect();
-        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges, overwritten, sums })
+        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges, overwritten, sums, walks })
     }
 
     fn parameters_read(&self) -> HashSet<u32> {
@@ -514,6 +522,10 @@ impl<'m> Printer<'m> {
         );
         let closed: Vec<String> = self.closed.iter().map(|name| format!("{name} = 0;")).collect();
         let _ = writeln!(self.out, "#define CLOSE if (st.faulted) {{ {} }}", closed.join(" "));
+        if self.together.is_some() {
+            let open = self.open();
+            let _ = writeln!(self.out, "#define SPAN {}u\n#define OPEN {open}", self.geometry.block.x);
+        }
         self.print_joins();
         let _ = writeln!(self.out, "u32 kernel(char* ctx, const u64* args) {{\nState st = {{0}};");
         let _ = writeln!(self.out, "i64 budget = *(i64*)(ctx + {});", Field::BUDGET);

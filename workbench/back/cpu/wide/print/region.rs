@@ -8,7 +8,8 @@ use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, suffix, vtype
 use crate::back::Dim3;
 use crate::back::cpu::context::Field;
 use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
-use crate::back::cpu::wide::forms::LANES;
+use crate::back::cpu::wide::forms::{LANES, Survey};
+use crate::back::cpu::wide::walk::Walk;
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{Local, Op, POISON, Scalar, Stmt, Type, Value};
 
@@ -27,7 +28,7 @@ fn poison(ty: Type) -> String {
 }
 
 impl<'m> Printer<'m> {
-    pub(super) fn body(&mut self) -> Result<()> {
+    pub(super) fn body(&mut self, together: Option<(&'m Walk, &'m Survey)>) -> Result<()> {
         match self.split {
             None if self.merges => self.blocks(),
             None => self.region(Stretch::of(&self.func.body), &[]),
@@ -39,6 +40,9 @@ impl<'m> Printer<'m> {
                 ));
                 self.start_masks(plan);
                 self.start_block(plan)?;
+                if let Some((walk, survey)) = together {
+                    self.walk_together(walk, survey)?;
+                }
                 self.sequence(&plan.regions.body, &self.func.body)?;
                 self.line("end0:;");
                 Ok(())
@@ -316,10 +320,10 @@ impl<'m> Printer<'m> {
 
     /// Declares the locals of a region, and brings what it uses of other regions: from scratch, or computed anew. Gives the locals that
     /// it sets.
-    fn bring(&mut self, stretch: Stretch<'m>, version: Version) -> Result<Vec<Local>> {
+    pub(super) fn bring(&mut self, stretch: Stretch<'_>, version: Version) -> Result<Vec<Local>> {
         let (mut mentioned, mut sets, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         let (mut used, mut own) = (Vec::new(), HashSet::new());
-        let mut look = |stmt: &'m Stmt| {
+        let mut look = |stmt: &Stmt| {
             match stmt {
                 Stmt::Set(l, _) => {
                     mentioned.push(*l);
