@@ -82,13 +82,15 @@ impl<'l> Own<'l> {
             for (i, element) in bytes[..sum.bytes].chunks_exact(sum.size).enumerate() {
                 let at = (sum.base as usize + i * sum.size) as *mut u8;
                 // SAFETY: the launch may write the array, which is aligned; others add to it at the same time.
-                match element.try_into().map(u64::from_ne_bytes) {
-                    Ok(0) => {}
-                    Ok(n) => drop(unsafe { AtomicU64::from_ptr(at.cast()).fetch_add(n, Ordering::Relaxed) }),
-                    Err(_) => match element.try_into().map_or(0, u32::from_ne_bytes) {
-                        0 => {}
-                        n => drop(unsafe { AtomicU32::from_ptr(at.cast()).fetch_add(n, Ordering::Relaxed) }),
-                    },
+                unsafe {
+                    match element.try_into().map(u64::from_ne_bytes) {
+                        Ok(0) => {}
+                        Ok(n) => drop(AtomicU64::from_ptr(at.cast()).fetch_add(n, Ordering::Relaxed)),
+                        Err(_) => match element.try_into().map_or(0, u32::from_ne_bytes) {
+                            0 => {}
+                            n => drop(AtomicU32::from_ptr(at.cast()).fetch_add(n, Ordering::Relaxed)),
+                        },
+                    }
                 }
             }
         }
