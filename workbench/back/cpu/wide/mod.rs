@@ -99,7 +99,7 @@ impl Code {
 }
 
 /// Makes what this thread has stored past the cache visible before anything that it stores from here on: once a worker, because after each
-/// block it took a tenth of the time of a transpose.
+/// block it took 7 % of the time of a transpose.
 pub fn settle_stores() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every processor of this architecture has it.

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use super::print::scalar_of;
 use crate::back::Dim3;
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::split::SplitPlan;
@@ -99,10 +100,7 @@ impl<'f> Variable<'f> {
     /// How many accesses there are in statements.
     fn count(&self, stmts: &[Stmt]) -> usize {
         let mut count = 0;
-        for stmt in stmts {
-            count += usize::from(self.accesses(stmt));
-            stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut |s| count += usize::from(self.accesses(s))));
-        }
+        each(stmts, &mut |stmt| count += usize::from(self.accesses(stmt)));
         count
     }
 
@@ -445,8 +443,4 @@ impl<'v, 'f> Thread<'v, 'f> {
             _ => None,
         }
     }
-}
-
-fn scalar_of(ty: Type) -> Scalar {
-    ty.scalar().unwrap_or(Scalar::I64)
 }

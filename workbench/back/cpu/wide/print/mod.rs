@@ -222,7 +222,7 @@ fn vtype(s: Scalar) -> &'static str {
 }
 
 /// The scalar that stands for a value: of a pointer its offset.
-fn scalar_of(ty: Type) -> Scalar {
+pub(super) fn scalar_of(ty: Type) -> Scalar {
     ty.scalar().unwrap_or(Scalar::I64)
 }
 

@@ -1,6 +1,6 @@
 //! Arrays of integers that a kernel only adds to: each worker adds to a copy of its own, which is all zeros at first, and at its end adds
 //! that to the array. Sums of integers are the same in any order, and nobody sees them before the launch has ended. So the processors do not
-//! wait for each other at every addition: a histogram whose blocks add their bins to one array took half as long again.
+//! wait for each other at every addition: a histogram whose blocks add their bins to one array took a fifth longer.
 //!
 //! Whether a launch does so it decides itself ([`crate::back::cpu::sums`]): the text has both ways.
 
