@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::CallConv;
 
 use super::math::directed::{self, Toward};
-use super::math::{bessel, lanes, logarithm, norm, special};
+use super::math::{bessel, lanes, logarithm, norm, reciprocal, special};
 use super::{faults, host, join, memory, output, thunk};
 use crate::ir::MathFn;
 
@@ -206,6 +206,7 @@ forms! {
     remainder_f32 remainder_f64 (x, y) libm::remainderf(x, y), libm::remainder(x, y);
     rint_f32 rint_f64 (x) x.round_ties_even(), x.round_ties_even();
     round_f32 round_f64 (x) x.round(), x.round();
+    rsqrt_f32 rsqrt_f64 (x) reciprocal::rsqrt(x), special::rsqrt(x);
     sin_f32 sin_f64 (x) x.sin(), x.sin();
     sinh_f32 sinh_f64 (x) x.sinh(), x.sinh();
     sqrt_f32 sqrt_f64 (x) x.sqrt(), x.sqrt();
@@ -244,7 +245,6 @@ rounded! {
     remquo_quotient_f32 remquo_quotient_f64 (x, y) special::remquo_quotient(x, y);
     rcbrt_f32 rcbrt_f64 (x) special::rcbrt(x);
     rhypot_f32 rhypot_f64 (x, y) special::rhypot(x, y);
-    rsqrt_f32 rsqrt_f64 (x) special::rsqrt(x);
     sinpi_f32 sinpi_f64 (x) special::sinpi(x);
     tgamma_f32 tgamma_f64 (x) libm::tgamma(x);
     y0_f32 y0_f64 (x) bessel::y0(x);

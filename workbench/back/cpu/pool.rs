@@ -1,7 +1,9 @@
 //! The threads that help a launch: one pool for the process, made at first use, made anew in a forked child.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use super::placement::Helpers;
 use super::stack;
@@ -38,11 +40,35 @@ pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
         let done = Done(pool.pending.clone());
         let job = job.clone();
         threads.spawn(move || {
-            let _done = done;
             job();
+            drop(done);
+            linger();
         });
     }
     count
+}
+
+/// How long a thread looks for something to do before it sleeps, and a launch for its helpers to end: waking who sleeps takes as long.
+pub const LINGER: Duration = Duration::from_micros(50);
+
+/// Takes what else is to be done, for a while: launches often follow one another.
+fn linger() {
+    thread_local! {
+        static LINGERS: Cell<bool> = const { Cell::new(false) };
+    }
+    // A job that was taken here goes back there.
+    if LINGERS.replace(true) {
+        return;
+    }
+    let mut idle = Instant::now();
+    while idle.elapsed() < LINGER {
+        match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => idle = Instant::now(),
+            Some(rayon::Yield::Idle) => std::hint::spin_loop(),
+            None => break,
+        }
+    }
+    LINGERS.set(false);
 }
 
 /// Counts a job as done, however it ends.

@@ -5,7 +5,7 @@
 //! away, so a launch never waits for a thread that has not begun, and may be made from anywhere, a pool thread included.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -101,6 +101,8 @@ struct Finished {
 struct Crew {
     state: Mutex<CrewState>,
     left: Condvar,
+    /// How many run, for who looks without the lock.
+    busy: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -126,7 +128,7 @@ pub enum Role {
 pub struct Worker {
     /// What it may do besides running blocks.
     pub role: Role,
-    /// When the interrupt was last asked.
+    /// When the interrupt was last asked, or the first poll.
     pub asked: Option<Instant>,
     /// What it knows of its own waiting.
     pub waiting: tick::Waiting,
@@ -296,11 +298,16 @@ impl Launch<'_> {
                     return;
                 }
                 state.running += 1;
+                crew.busy.store(state.running, Ordering::Relaxed);
             }
             // SAFETY: the launch is not closed, and `wait` lets it end only when nobody runs.
             let launch = unsafe { &*(launch as *const Launch<'_>) };
             launch.work(Role::Helper);
-            lock(&crew.state).running -= 1;
+            {
+                let mut state = lock(&crew.state);
+                state.running -= 1;
+                crew.busy.store(state.running, Ordering::Relaxed);
+            }
             crew.left.notify_all();
         });
     }
@@ -309,6 +316,15 @@ impl Launch<'_> {
     fn wait(&self) {
         let mut state = lock(&self.crew.state);
         state.closed = true;
+        if state.running > 0 {
+            // Blocks take about as long, so who helps is about to end as well.
+            drop(state);
+            let begin = Instant::now();
+            while self.crew.busy.load(Ordering::Relaxed) > 0 && begin.elapsed() < pool::LINGER {
+                std::hint::spin_loop();
+            }
+            state = lock(&self.crew.state);
+        }
         while state.running > 0 {
             if self.interrupt.is_none() {
                 state = self.crew.left.wait(state).unwrap_or_else(PoisonError::into_inner);

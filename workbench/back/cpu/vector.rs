@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::affine::{Finder, RowPlan};
 use super::analysis::Root;
+use super::math::reciprocal;
 use crate::ir::{BinaryOp, Block, CompareOp, Function, Local, MathFn, Op, Scalar, Stmt, Type, UnaryOp, Value};
 
 /// Threads that share one vector of 32-bit numbers.
@@ -406,7 +407,7 @@ impl Planner<'_, '_> {
                 let known = match math {
                     MathFn::Ceil | MathFn::Floor | MathFn::Trunc | MathFn::Rint | MathFn::Sqrt | MathFn::Fabs => true,
                     MathFn::Fmin | MathFn::Fmax => true,
-                    MathFn::Rsqrt => scalar == Scalar::F32,
+                    MathFn::Rsqrt => scalar == Scalar::F32 && !reciprocal::has_estimate(),
                     MathFn::Fma => self.has_fma,
                     _ => false,
                 };

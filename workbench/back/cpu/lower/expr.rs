@@ -7,6 +7,7 @@ use super::{FuncLower, Ptr, Result, Val, scalar_type};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::Field;
 use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::math::reciprocal;
 use crate::ir::{Builtin, Const, MathFn, Op, Scalar, Value};
 use crate::source::Span;
 
@@ -143,7 +144,7 @@ impl FuncLower<'_, '_> {
                 self.without_nan(values[0], values[1], most)
             }
             // Within 2 ULP, CUDA's bound for `rsqrtf` (Programming Guide, "Mathematical Functions").
-            MathFn::Rsqrt if scalar == Scalar::F32 => {
+            MathFn::Rsqrt if scalar == Scalar::F32 && !reciprocal::has_estimate() => {
                 let root = self.b.ins().sqrt(values[0]);
                 let one = self.b.ins().f32const(1.0);
                 self.b.ins().fdiv(one, root)

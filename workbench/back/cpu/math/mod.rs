@@ -7,4 +7,5 @@ pub mod double;
 pub mod lanes;
 pub mod logarithm;
 pub mod norm;
+pub mod reciprocal;
 pub mod special;

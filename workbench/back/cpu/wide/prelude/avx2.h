@@ -62,6 +62,16 @@ FLOAT1(rint, ROUND_PS, ROUND_PD)
 FLOAT1(floor, FLOOR_PS, FLOOR_PD)
 FLOAT1(ceil, CEIL_PS, CEIL_PD)
 FLOAT1(trunc, TRUNC_PS, TRUNC_PD)
+/* As `math/reciprocal.rs` has it, operation by operation. */
+#ifdef RSQRT_ESTIMATE
+FN __m256 rsqrt8(__m256 x) {
+    __m256 y = _mm256_rsqrt14_ps(x), t = _mm256_mul_ps(x, y), e = _mm256_fnmadd_ps(t, y, _mm256_set1_ps(1));
+    return _mm256_mask3_fmadd_ps(_mm256_mul_ps(y, _mm256_set1_ps(0.5f)), e, y, _mm256_cmp_ps_mask(e, e, _CMP_ORD_Q));
+}
+#else
+FN __m256 rsqrt8(__m256 x) { return _mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(x)); }
+#endif
+FN vf32 rsqrt_f32(vf32 x) { return (vf32){rsqrt8(x.a), rsqrt8(x.b)}; }
 FN vf32 fma_f32(vf32 x, vf32 y, vf32 z) { return (vf32){_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)}; }
 FN vf64 fma_f64(vf64 x, vf64 y, vf64 z) {
     return (vf64){_mm256_fmadd_pd(x.a, y.a, z.a), _mm256_fmadd_pd(x.b, y.b, z.b),

@@ -60,6 +60,15 @@ FLOAT1(ceil, CEIL_PS, CEIL_PD)
 FLOAT1(trunc, TRUNC_PS, TRUNC_PD)
 FN vf32 fma_f32(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
 FN vf64 fma_f64(vf64 x, vf64 y, vf64 z) { return (vf64){_mm512_fmadd_pd(x.a, y.a, z.a), _mm512_fmadd_pd(x.b, y.b, z.b)}; }
+/* As `math/reciprocal.rs` has it, operation by operation. */
+#ifdef RSQRT_ESTIMATE
+FN vf32 rsqrt_f32(vf32 x) {
+    vf32 y = _mm512_rsqrt14_ps(x), t = _mm512_mul_ps(x, y), e = _mm512_fnmadd_ps(t, y, _mm512_set1_ps(1));
+    return _mm512_mask3_fmadd_ps(_mm512_mul_ps(y, _mm512_set1_ps(0.5f)), e, y, _mm512_cmp_ps_mask(e, e, _CMP_ORD_Q));
+}
+#else
+FN vf32 rsqrt_f32(vf32 x) { return div_f32(splat_f32(1), sqrt_f32(x)); }
+#endif
 FN vf32 copysign_f32(vf32 x, vf32 y) { return _mm512_or_ps(_mm512_abs_ps(x), _mm512_and_ps(y, _mm512_set1_ps(-0.0f))); }
 FN __m512d copysign8(__m512d x, __m512d y) { return _mm512_or_pd(_mm512_abs_pd(x), _mm512_and_pd(y, _mm512_set1_pd(-0.0))); }
 FN vf64 copysign_f64(vf64 x, vf64 y) { return (vf64){copysign8(x.a, y.a), copysign8(x.b, y.b)}; }

@@ -145,7 +145,8 @@ COLD_STORE(f32, vf32) COLD_STORE(f64, vf64) COLD_STORE(i32, vi32) COLD_STORE(i64
 COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
 
 /* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: there, at 32-bit indices of elements,
-   where nobody asks what was there before; `up1`: with one number for all. Indices that are bytes come eight in a number. */
+   where nobody asks what was there before; `up1`: with one number for all. Indices that are bytes come eight in a number; `up1_bytes`: out of
+   memory. */
 #define ONCE(fetch) old = fetch(at, val, __ATOMIC_SEQ_CST)
 #define RETRY(expr) \
     do { \
@@ -198,6 +199,11 @@ COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
         } else { \
             LOOP_LANES(m) { ty* at = (ty*)p + q[l]; ty old = *at; *at = expr; } \
         } \
+    } \
+    FN void up1_bytes_##name(char* p, const char* from, ty val) { \
+        u64 q[2]; __builtin_memcpy(q, from, 16); \
+        _Pragma("GCC unroll 16") \
+        for (int l = 0; l < 16; l++) { ty* at = (ty*)p + (u8)(q[l / 8] >> 8 * (l % 8)); ty old = *at; *at = expr; } \
     } \
     FN vty at_##name##_global(m16 m, char* p, vi64 o, vty x) { \
         i64 q[16]; ty v[16], r[16] = {0}; \

@@ -128,7 +128,13 @@ impl Printer<'_> {
         let [first, second] = both.spans.map(|span| self.access(ptr, ty, true, span));
         let (access, sites) = (first?, second?.site);
         let sites = [access.site.clone(), sites];
-        let chunks: Vec<_> = (0..self.chunks).map(|u| (self.one(ptr, u), format!("y{name}_{u}"))).collect();
+        let proven = self.known.proven.contains(&ptr);
+        let chunks: Vec<_> = (0..self.chunks)
+            .map(|u| {
+                let off = if proven { self.proven_at(ptr, u) } else { self.one(ptr, u) };
+                (off, format!("y{name}_{u}"))
+            })
+            .collect();
         let mut slow = Vec::new();
         for u in 0..self.chunks {
             let mut text = String::new();
@@ -139,7 +145,6 @@ impl Printer<'_> {
         }
         let whole = self.form(ptr).is_whole();
         let window = self.limit(access.root, true, access.s.size(), if whole { self.chunks } else { 1 })?;
-        let proven = self.proven.contains(&ptr);
         let parts: Vec<_> = match whole {
             true => vec![(chunks.as_slice(), slow.join("\n"))],
             false => chunks.chunks(1).zip(slow).collect(),

@@ -616,12 +616,12 @@ impl Printer<'_> {
         print: impl Fn(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.line("{");
-        if let Some(Unchecked { test, proven, all }) = self.unchecked(stmt, place.version)? {
+        if let Some(Unchecked { test, known, all }) = self.unchecked(stmt, place.version)? {
             self.line(format!("if (likely({test})) {{"));
-            let before = self.proven.clone();
-            self.proven.extend(proven);
+            let before = self.known.clone();
+            self.known.extend(known);
             print(self)?;
-            self.proven = before;
+            self.known = before;
             if all && !twice {
                 self.line("}\n}");
                 return Ok(());

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Form, Mask, Place, Printer, ctype, signed_suffix, suffix, vtype};
+use super::{Form, Mask, Place, Printer, ctype, in_row, signed_suffix, suffix, vtype};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::DescField;
 use crate::back::cpu::faults::SiteKind;
@@ -131,7 +131,7 @@ impl Printer<'_> {
         }
         let (base, limit, site, cty) = (&access.base, &access.limit, &access.site, ctype(access.s));
         let truth = if access.s == Scalar::Bool { " != 0" } else { "" };
-        if self.proven.contains(&ptr) {
+        if self.known.proven.contains(&ptr) {
             return self.load_proven(v, ptr, &access, place);
         }
         match (self.form(v), self.form(ptr)) {
@@ -235,18 +235,28 @@ impl Printer<'_> {
         }
     }
 
+    /// The offset of a proven pointer for a chunk.
+    pub(super) fn proven_at(&mut self, ptr: Value, u: u32) -> String {
+        let form = self.form(ptr);
+        let step = if let Form::Row(step) = form { step } else { 0 };
+        match self.known.lines.get(&ptr).and_then(|lines| lines.get(if form.is_whole() { 0 } else { u as usize })) {
+            Some(line) => in_row(&format!("({line})"), Scalar::I64, step, u),
+            None => self.one(ptr, u),
+        }
+    }
+
     /// As [`Printer::load`], of what is in bounds.
     fn load_proven(&mut self, v: Value, ptr: Value, access: &Access, place: Place) -> Result<()> {
         let (name, s, base, kind) = (v.index(), access.s, &access.base, access.kind);
         let truth = if s == Scalar::Bool { " != 0" } else { "" };
         if self.form(v) == Form::Group {
-            let off = self.one(ptr, 0);
+            let off = self.proven_at(ptr, 0);
             self.line(format!("const {0} v{name} = *(const {0}*)({base} + {off}){truth};", ctype(s)));
             return Ok(());
         }
         let ahead = self.looks_ahead.get(&ptr).or_else(|| self.next_blocks.get(&ptr)).cloned();
         for u in 0..self.chunks {
-            let (off, mask) = (self.one(ptr, u), self.mask(place, u));
+            let (off, mask) = (self.proven_at(ptr, u), self.mask(place, u));
             let (ty, value) = match (self.form(v), self.form(ptr)) {
                 (Form::Lanes, Form::Row(step) | Form::Line(step)) if step == i64::from(s.size()) => {
                     if let Some(ahead) = &ahead {
@@ -309,6 +319,26 @@ impl Printer<'_> {
              m16 bad{n} = {mask} & outside_x(at{n}, room{n} < 0x80000000ull ? (u32)room{n} : 0x80000000u);\n",
             size - 1
         )
+    }
+
+    /// Where in memory a chunk's indices of such a pointer are, if they are bytes that lie there side by side.
+    fn bytes_of(&mut self, ptr: Value, u: u32) -> Result<Option<String>> {
+        let Some(Op::PtrAdd { index, .. }) = self.op_of(ptr) else { return Ok(None) };
+        let mut v = *index;
+        while let Some(Op::Convert(to, a)) = self.op_of(v) {
+            if !to.is_int() || to.bits() < 32 || !self.scalar(*a).is_int() {
+                return Ok(None);
+            }
+            v = *a;
+        }
+        let Some(Op::Load { ptr: from, .. }) = self.op_of(v) else { return Ok(None) };
+        let (from, root) = (*from, self.root_of(*from));
+        let is_known = self.known.bytes.contains(&v) && self.known.proven.contains(&from);
+        let is_near = self.form(from).slope() == Some(1) && matches!(root, Root::Param(_));
+        if !is_known || !is_near {
+            return Ok(None);
+        }
+        Ok(Some(format!("B_{} + {}", Self::root_name(root)?, self.proven_at(from, u))))
     }
 
     /// Whether the index of such a pointer is below 256.
@@ -434,8 +464,8 @@ impl Printer<'_> {
             }
             let lanes = self.lanes(value, u)?;
             let near = self.form(ptr).slope() == Some(size);
-            if self.proven.contains(&ptr) && near {
-                let off = self.one(ptr, u);
+            if self.known.proven.contains(&ptr) && near {
+                let off = self.proven_at(ptr, u);
                 match place.mask {
                     Mask::Full if self.form(ptr).is_whole() => ways.push((off, lanes, String::new())),
                     Mask::Full => {
@@ -487,7 +517,7 @@ impl Printer<'_> {
             let (chunks, slow): (Vec<_>, Vec<_>) =
                 ways.into_iter().map(|(off, lanes, slow)| ((off, lanes), slow)).unzip();
             let fast = self.store_full(&access, &chunks);
-            if self.proven.contains(&ptr) {
+            if self.known.proven.contains(&ptr) {
                 self.line(format!("{{ {fast}}}"));
                 return Ok(());
             }
@@ -612,7 +642,13 @@ impl Printer<'_> {
                     false => ("up", self.lanes(value, u)?),
                 };
                 let are_bytes = self.has_byte_index(ptr);
-                if self.proven.contains(&ptr) {
+                if let (true, "up1", Mask::Full, Some(from)) =
+                    (self.known.proven.contains(&ptr), up, place.mask, self.bytes_of(ptr, u)?)
+                {
+                    self.line(format!("up1_bytes_{call}({base} + {first}, {from}, {value});"));
+                    continue;
+                }
+                if self.known.proven.contains(&ptr) {
                     self.line(format!(
                         "{up}_{call}({mask}, {base} + {first}, {index}, {value}, {});",
                         i32::from(are_bytes)
@@ -656,45 +692,6 @@ impl Printer<'_> {
                 Some(v) => self.line(format!("const {} v{}_{u} = {call};", vtype(s), v.index())),
                 None => self.line(format!("{call};")),
             }
-        }
-        Ok(())
-    }
-
-    /// Faults unless the address is a multiple of `align`.
-    pub(super) fn aligned(&mut self, ptr: Value, align: u32, span: Span, place: Place) -> Result<()> {
-        let root = self.root_of(ptr);
-        if matches!(root, Root::Slot(_)) {
-            return Err(Unsupported("a vector in a local array"));
-        }
-        let base = format!("B_{}", Self::root_name(root)?);
-        let site = self.site(span, SiteKind::Align(align));
-        let low = align - 1;
-        for u in 0..self.chunks {
-            let mask = self.mask(place, u);
-            // Where each step of a line is a multiple, the first tells for all.
-            let even = self.form(ptr).slope().is_some_and(|step| step % i64::from(align) == 0)
-                && self.rests(ptr, u).is_empty();
-            if self.form(ptr).is_one() {
-                let off = self.one(ptr, u);
-                self.line(format!(
-                    "if (unlikely(((u64){base} + (u64){off}) & {low})) {{ note_one(&st, {site}, t0 + {}, {mask}, (u64){base} + (u64){off}, 0); CLOSE }}",
-                    16 * u
-                ));
-                continue;
-            }
-            let offs = self.lanes(ptr, u)?;
-            let n = self.fresh();
-            let test = if even {
-                format!("unlikely(((u64){base} + (u64){}) & {low})", self.one(ptr, u))
-            } else {
-                "1".to_owned()
-            };
-            self.line(format!(
-                "if ({test}) {{ const vi64 at{n} = add_i64({offs}, splat_i64((i64){base}));\n\
-                 const m16 bad{n} = {mask} & truth_i64(and_i64(at{n}, splat_i64({low})));\n\
-                 if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, at{n}, splat_i64(0)); CLOSE }} }}",
-                16 * u
-            ));
         }
         Ok(())
     }

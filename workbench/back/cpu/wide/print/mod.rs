@@ -4,6 +4,7 @@
 //! a line the first number).
 //! Locals are `l3` or `l3_0`. Pointers are byte offsets (`i64`) from the start of the one allocation they point into.
 
+mod aligned;
 mod both;
 mod control;
 mod group;
@@ -31,6 +32,7 @@ use crate::back::cpu::analysis::{FuncInfo, Root};
 use crate::back::cpu::context::{BufferDesc, DescField, Field};
 use crate::back::cpu::faults::{FAR, Site, SiteKind, SiteRoot};
 use crate::back::cpu::intrinsics::{self, HostFn};
+use crate::back::cpu::math::reciprocal;
 use crate::back::cpu::memory::Globals;
 use crate::back::cpu::split::SplitPlan;
 use crate::ir::{Const, Function, Label, Local, Module, Op, ParamType, Scalar, Stmt, Type, Value};
@@ -124,9 +126,8 @@ pub struct Printer<'m> {
     end: u32,
     addresses: &'static [usize],
     functions: math::Functions,
-    /// Pointers whose accesses are known to be in bounds.
-    proven: HashSet<Value>,
-    /// Of those, by how many bytes to look ahead, as C: where rounds are too far apart for the machine to see where they go.
+    known: range::Known,
+    /// Of proven pointers, by how many bytes to look ahead, as C: where rounds are too far apart for the machine to see where they go.
     looks_ahead: HashMap<Value, String>,
     /// Pointers of loads that ask for the next block's elements too, and by how many bytes these are away.
     next_blocks: HashMap<Value, String>,
@@ -268,7 +269,7 @@ impl<'m> Printer<'m> {
             end: 0,
             addresses,
             functions: math::Functions::default(),
-            proven: HashSet::new(),
+            known: range::Known::default(),
             looks_ahead: HashMap::new(),
             next_blocks: HashMap::new(),
             reads: HashSet::new(),
@@ -495,6 +496,9 @@ impl<'m> Printer<'m> {
             Ok(Vectors::Avx2) => AVX2,
             Ok(Vectors::Avx512) | Err(_) => AVX512,
         };
+        if reciprocal::has_estimate() {
+            self.out.push_str("#define RSQRT_ESTIMATE\n");
+        }
         self.out.extend([SCALAR, registers, LANES_OF_BOTH]);
         let functions = self.functions();
         self.out.push_str(&functions);

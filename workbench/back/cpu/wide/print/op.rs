@@ -380,7 +380,7 @@ impl Printer<'_> {
             MathFn::Fmin if easy => format!("min2_{kind}({all})"),
             MathFn::Fmax if easy => format!("max2_{kind}({all})"),
             MathFn::Fmin | MathFn::Fmax => format!("{}_{kind}({all})", math.name()),
-            MathFn::Rsqrt if s == Scalar::F32 => format!("div_f32(splat_f32(1.0f), sqrt_f32({all}))"),
+            MathFn::Rsqrt if s == Scalar::F32 => format!("rsqrt_f32({all})"),
             _ if math.arity() <= 3 => self.math_call(math, s, &all)?,
             _ => return Err(Unsupported("a function of four numbers")),
         })

@@ -6,9 +6,9 @@
 //! that is widened has to be in its type's range at both ends, where it then is what the kernel computes modulo 2^32. The groups of a long
 //! row are such a loop, which counts the threads' places in it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::line::{LARGE, ROWS};
+use super::line::{LARGE, Line, ROWS};
 use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::Root;
@@ -59,18 +59,60 @@ pub(super) struct Counter {
 }
 
 /// On what condition an access is in bounds.
-struct Bounds {
-    conditions: Vec<String>,
+pub(super) struct Bounds {
+    pub conditions: Vec<String>,
     /// The largest number on the way there.
-    peak: f64,
+    pub peak: f64,
+    /// Where it is in a round, for the group or for each chunk, where 64 bits hold all of that.
+    pub lines: Option<Vec<String>>,
+    /// Of reads of neighbours how many bytes one more of what is counted is away.
+    per_count: Option<String>,
+}
+
+impl Bounds {
+    /// None yet.
+    pub fn of(counter: &Counter) -> Self {
+        Bounds { conditions: Vec::new(), peak: counter.most, lines: None, per_count: None }
+    }
+
+    /// Computes in 64 bits, where that is enough.
+    pub fn narrow(&mut self) {
+        if self.peak < LARGE {
+            self.conditions.iter_mut().for_each(|text| *text = text.replace("(wide)", "(i64)"));
+        }
+    }
+}
+
+/// What is known of pointers where something is printed.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    /// Those whose accesses are in bounds.
+    pub proven: HashSet<Value>,
+    /// Those that are aligned.
+    pub even: HashSet<Value>,
+    /// Offsets of proven ones as lines of what is counted, for the group or for each chunk, as C: of 64 bits throughout, so that the
+    /// compiler sees what is the same in all rounds and what moves by a constant.
+    pub lines: HashMap<Value, Vec<String>>,
+    /// Bytes that are the same in memory where they are used: what the loop writes besides is the block's own.
+    pub bytes: HashSet<Value>,
+}
+
+impl Known {
+    /// Adds what is known within a loop.
+    pub fn extend(&mut self, other: Known) {
+        self.proven.extend(other.proven);
+        self.even.extend(other.even);
+        self.lines.extend(other.lines);
+        self.bytes.extend(other.bytes);
+    }
 }
 
 /// Accesses of a loop that need no checks.
 pub(super) struct Unchecked {
     /// On what condition.
     pub test: String,
-    /// Their pointers.
-    pub proven: HashSet<Value>,
+    /// What is known of their pointers.
+    pub known: Known,
     /// Whether nothing else in the loop may fault.
     pub all: bool,
 }
@@ -112,8 +154,16 @@ impl Printer<'_> {
         mut conditions: Vec<String>,
         blocks: &[&Block],
     ) -> Result<Option<Unchecked>> {
-        let (mut accesses, mut sure) = (Vec::new(), Vec::new());
+        let (mut accesses, mut sure, mut aligned) = (Vec::new(), Vec::new(), Vec::new());
         let mut others = false;
+        let (mut bytes, mut writes) = (HashSet::new(), false);
+        for_each(blocks, |stmt| match stmt {
+            Stmt::Let(v, Op::Load { ty: Type::Scalar(Scalar::U8), .. }) => drop(bytes.insert(*v)),
+            Stmt::Store { ptr, .. } | Stmt::Atomic { ptr, .. } => {
+                writes |= !matches!(self.root_of(*ptr), Root::Shared(_));
+            }
+            _ => {}
+        });
         for_each(blocks, |stmt| match stmt {
             Stmt::Atomic { ptr, value, .. } if self.is_in_table(*ptr, *value) => sure.push(*ptr),
             Stmt::Let(_, Op::Load { ptr, ty: Type::Scalar(s), .. }) => accesses.push((*ptr, *s, false)),
@@ -122,23 +172,37 @@ impl Printer<'_> {
                     accesses.push((*ptr, s, true));
                 }
             }
+            Stmt::Aligned { ptr, align } => aligned.push((*ptr, *align)),
             Stmt::Let(v, Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..)) => others |= !self.scalar(*v).is_float(),
             Stmt::Let(..) | Stmt::Set(..) | Stmt::If { .. } | Stmt::Scope { .. } => {}
             Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) => {}
             _ => others = true,
         });
-        let mut proven = HashSet::new();
-        let found = self.all_bounds(&accesses, counter, bound)?;
+        let mut known = Known { bytes: if writes { HashSet::new() } else { bytes }, ..Known::default() };
+        let found = self.all_bounds(&accesses, counter)?;
         others |= found.iter().any(Option::is_none);
+        for (ptr, align) in aligned {
+            match self.evenness(ptr, align, counter)? {
+                Some(bounds) => {
+                    known.even.insert(ptr);
+                    conditions.extend(bounds.conditions);
+                }
+                None => others = true,
+            }
+        }
         // What may fault besides must find every store checked: after a fault it writes no more.
-        for ((ptr, _, write), bounds) in accesses.iter().zip(found) {
+        for ((ptr, s, write), bounds) in accesses.iter().zip(found) {
+            if let (Some(per_count), Some(bound)) = (bounds.as_ref().and_then(|b| b.per_count.as_ref()), bound) {
+                self.look_ahead(*ptr, *s, per_count, (counter, bound));
+            }
             if let Some(bounds) = bounds.filter(|_| !(*write && others)) {
-                proven.insert(*ptr);
+                known.proven.insert(*ptr);
                 conditions.extend(bounds.conditions);
+                known.lines.extend(bounds.lines.map(|lines| (*ptr, lines)));
             }
         }
         if !others {
-            proven.extend(sure);
+            known.proven.extend(sure);
         }
         // Bounds are linear in the rows' numbers, so that the first and the last bound all between.
         let Dim3 { y, z, .. } = self.geometry.block;
@@ -148,9 +212,9 @@ impl Printer<'_> {
         }
         conditions.sort();
         conditions.dedup();
-        let is_any = !proven.is_empty() && conditions.len() <= 120;
+        let is_any = !known.proven.is_empty() && conditions.len() <= 120;
         let test = format!("!st.faulted && {}", conditions.join(" && "));
-        Ok(is_any.then_some(Unchecked { test, proven, all: !others }))
+        Ok(is_any.then_some(Unchecked { test, known, all: !others }))
     }
 
     /// What a loop counts: a local that its step alone sets, by adding what does not change, up to what does not change.
@@ -246,13 +310,30 @@ impl Printer<'_> {
         Ok(Some(all))
     }
 
+    /// Lines of the counter as it is: `now<u>` and the numbers of rows become what they are called where the accesses are.
+    fn in_this_round(&self, lines: Vec<String>, counter: &Counter) -> Vec<String> {
+        let Dim3 { y, .. } = self.geometry.block;
+        let of = |mut text: String| {
+            text = text.replace("(wide)", "(i64)");
+            match counter.counts {
+                Counts::Place => {
+                    text = text.replace("now0", "((i64)bx0 * SPAN + t0)");
+                    text.replace(ROWS[0], &format!("(row % {y}u)")).replace(ROWS[1], &format!("(row / {y}u)"))
+                }
+                Counts::Local(local) => {
+                    let (prefix, form) = self.local(local, counter.version);
+                    (0..self.times(form)).rev().fold(text, |text, u| {
+                        let chunk = if form.is_whole() { String::new() } else { format!("_{u}") };
+                        text.replace(&format!("now{u}"), &format!("{prefix}{}{chunk}", local.index()))
+                    })
+                }
+            }
+        };
+        lines.into_iter().map(of).collect()
+    }
+
     /// The conditions of accesses (pointers, what is there, whether it is written), computed in 64 bits if that can be had.
-    fn all_bounds(
-        &mut self,
-        accesses: &[(Value, Scalar, bool)],
-        counter: &mut Counter,
-        bound: Option<&Bound>,
-    ) -> Result<Vec<Option<Bounds>>> {
+    fn all_bounds(&mut self, accesses: &[(Value, Scalar, bool)], counter: &mut Counter) -> Result<Vec<Option<Bounds>>> {
         let most = counter.most;
         let mut first = None;
         for cap in CAPS {
@@ -262,7 +343,7 @@ impl Printer<'_> {
             }
             let mut found = Vec::new();
             for (ptr, s, write) in accesses {
-                found.push(self.bounds(*ptr, *s, *write, (counter, bound))?);
+                found.push(self.bounds(*ptr, *s, *write, counter)?);
             }
             if found.iter().flatten().all(|b| b.peak < LARGE) {
                 return Ok(found);
@@ -273,7 +354,7 @@ impl Printer<'_> {
     }
 
     /// The counter of a chunk's first thread at an end.
-    fn at_end(&self, end: &str, counter: &Counter, u: u32) -> String {
+    pub(super) fn at_end(&self, end: &str, counter: &Counter, u: u32) -> String {
         let form = match counter.counts {
             Counts::Local(local) => self.local(local, counter.version).1,
             Counts::Place => Form::Row(1),
@@ -285,14 +366,21 @@ impl Printer<'_> {
         }
     }
 
+    /// The conditions on which an expression is the line that it looks like, given the counter at both ends.
+    pub(super) fn what_lines_need(&self, line: &Line, ends: &[String; 2], counter: &Counter) -> Vec<String> {
+        let mut all = Vec::new();
+        for need in &line.needs {
+            let ends = if need.b == "0" { &ends[..1] } else { &ends[..] };
+            all.extend(ends.iter().map(|end| need.at(end)));
+        }
+        if let (Counts::Local(_), Some(cap)) = (counter.counts, counter.cap) {
+            all.extend(ends.iter().map(|end| format!("within({end}, -{cap}, {cap})")));
+        }
+        all
+    }
+
     /// The conditions on which an access is in bounds in all rounds; `None` where nothing is known.
-    fn bounds(
-        &mut self,
-        ptr: Value,
-        s: Scalar,
-        write: bool,
-        (counter, bound): (&Counter, Option<&Bound>),
-    ) -> Result<Option<Bounds>> {
+    fn bounds(&mut self, ptr: Value, s: Scalar, write: bool, counter: &Counter) -> Result<Option<Bounds>> {
         let root = self.root_of(ptr);
         if matches!(root, Root::Slot(_) | Root::Null | Root::Unset | Root::Dynamic) {
             return Ok(None);
@@ -305,8 +393,9 @@ impl Printer<'_> {
         // Of neighbours the first tells where the window of limits allows it, of others both ends do.
         let near = form.slope() == Some(size);
         let reach = self.reach(form);
-        let mut all = Bounds { conditions: Vec::new(), peak: counter.most };
+        let mut all = Bounds::of(counter);
         let mut ahead = None;
+        let mut now = Vec::new();
         for u in 0..self.times(form) {
             let Some(line) = self.line_of(ptr, u, counter, 0) else { return Ok(None) };
             let limit = self.limit(root, write, s.size(), 0)?;
@@ -330,26 +419,38 @@ impl Printer<'_> {
             if let Some((implied, _)) = line.implied {
                 all.conditions.push(format!("{limit} <= {implied}ll"));
             }
-            for need in &line.needs {
-                let ends = if need.b == "0" { vec![&first] } else { vec![&first, &last] };
-                all.conditions.extend(ends.into_iter().map(|end| need.at(end)));
-            }
-            if let (Counts::Local(_), Some(cap)) = (counter.counts, counter.cap) {
-                all.conditions.extend([&first, &last].map(|end| format!("within({end}, -{cap}, {cap})")));
-            }
+            all.conditions.extend(self.what_lines_need(&line, &[first, last], counter));
             all.peak = all.peak.max(line.peak);
+            now.push(line.at(&self.at_end("now", counter, u)));
             ahead = Some(line.b);
         }
-        if all.peak < LARGE {
-            all.conditions.iter_mut().for_each(|text| *text = text.replace("(wide)", "(i64)"));
-        }
-        // The machine sees by itself where small steps go.
-        let by = bound.filter(|b| !write && near && self.known(b.by).is_none());
-        let by = by.and_then(|b| self.line_of(b.by, 0, counter, 0));
-        if let (Some(ahead), Some(by)) = (ahead, by) {
-            let rounds = (AHEAD / (i64::from(LANES * self.chunks) * size)).clamp(1, MOST_AHEAD);
-            self.looks_ahead.insert(ptr, format!("(i64)({ahead} * {}) * {rounds}", by.a));
-        }
+        all.narrow();
+        all.lines = (all.peak < LARGE).then(|| self.in_this_round(now, counter));
+        all.per_count = ahead.filter(|_| !write && near);
         Ok(Some(all))
+    }
+
+    /// Where rounds are too far apart for the machine to see where they go: asks for some of those that follow, after the last ones for
+    /// the first of the next block.
+    fn look_ahead(&mut self, ptr: Value, s: Scalar, per_count: &str, (counter, bound): (&Counter, &Bound)) {
+        // The machine sees by itself where small steps go.
+        if self.known(bound.by).is_some() {
+            return;
+        }
+        let Some(by) = self.line_of(bound.by, 0, counter, 0) else { return };
+        let most = (AHEAD / (i64::from(LANES * self.chunks) * i64::from(s.size()))).clamp(1, MOST_AHEAD);
+        let [per_count, by] = [per_count, &by.a].map(|text| text.replace("(wide)", "(i64)"));
+        let Some(next) = self.next_blocks.get(&ptr).cloned() else {
+            self.looks_ahead.insert(ptr, format!("({per_count} * {by}) * {most}"));
+            return;
+        };
+        let n = self.fresh();
+        self.line(format!(
+            "const i64 by{n} = {by}, rounds{n} = by{n} > 0 && first0 <= last0 ? (i64)((last0 - first0) / by{n}) + 1 : 0;\n\
+             const i64 far{n} = by{n} * (rounds{n} < {most} ? rounds{n} : {most});\n\
+             const i64 ahead{n} = {per_count} * far{n}, past{n} = {per_count} * (far{n} - by{n} * rounds{n}) + {next};"
+        ));
+        let text = vec![format!("((i64)now0 + far{n} <= (i64)last0 ? ahead{n} : past{n})")];
+        self.looks_ahead.extend(self.in_this_round(text, counter).pop().map(|text| (ptr, text)));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::control::Stretch;
-use super::range::Unchecked;
+use super::range::{Known, Unchecked};
 use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, suffix, vtype};
 use crate::back::Dim3;
 use crate::back::cpu::context::Field;
@@ -158,11 +158,11 @@ impl<'m> Printer<'m> {
         }
         self.line(format!("for (u32 row = 0; row < {}; row++) {{\nst.row = row; u32 t0 = 0;", y * z));
         let groups = format!("for (; t0 + {group} <= length; t0 += {group}) {{");
-        if let Some(Unchecked { proven, .. }) = unchecked {
+        if let Some(Unchecked { known, .. }) = unchecked {
             self.line(format!("if (likely(safe && !st.faulted)) {groups}"));
-            self.proven = proven;
+            self.known = known;
             self.group(stretch, &[], Mask::Full)?;
-            self.proven = HashSet::new();
+            self.known = Known::default();
             self.line("}");
         }
         self.line(groups);

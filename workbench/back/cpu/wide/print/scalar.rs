@@ -2,6 +2,7 @@
 
 use super::{Printer, ctype};
 use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::math::reciprocal;
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{BinaryOp, BitFn, CompareOp, MathFn, Scalar, UnaryOp};
 
@@ -137,7 +138,9 @@ impl Printer<'_> {
                 format!("__builtin_{}{f}({all})", math.name())
             }
             MathFn::Fmin | MathFn::Fmax => format!("s{}_{}({all})", math.name(), ctype(s)),
-            MathFn::Rsqrt if s == Scalar::F32 => format!("(1.0f / __builtin_sqrtf({all}))"),
+            MathFn::Rsqrt if s == Scalar::F32 && !reciprocal::has_estimate() => {
+                format!("(1.0f / __builtin_sqrtf({all}))")
+            }
             _ => format!("{}({all})", self.math_pointer(math, s)?),
         })
     }

@@ -34,7 +34,11 @@ impl<'m> Printer<'m> {
         let chunks = replace(&mut self.chunks, CHUNKS);
         let places = self.places.replace(&walk.places);
         self.split = None;
-        let before = (take(&mut self.defined), take(&mut self.lazy), take(&mut self.next_blocks), self.printed.clone());
+        // The next block is the next of these.
+        let blocks = LANES * CHUNKS / self.geometry.block.x;
+        let next = self.next_blocks.iter().map(|(ptr, by)| (*ptr, format!("({by} * {blocks}ll)"))).collect();
+        let next = replace(&mut self.next_blocks, next);
+        let before = (take(&mut self.defined), take(&mut self.lazy), next, self.printed.clone());
         let at = plan.scratch.next_multiple_of(64);
         // The loop alone says whether its threads go side by side.
         let looped = Stretch { stmts: &body.stmts[walk.at..=walk.at], spans: &body.spans[walk.at..=walk.at] };
