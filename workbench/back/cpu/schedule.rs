@@ -28,8 +28,9 @@ const WORTH_HELP: f64 = 25_000.0;
 const WORTH_GOOD_CODE: f64 = 4e6;
 /// The time a first claim aims at.
 const FIRST_CLAIM: f64 = 5_000.0;
-/// The time later claims aim at: long against the counter's cost, short against a launch.
-const CLAIM: f64 = 100_000.0;
+/// The time later claims aim at: long against the counter's cost, short against a launch. A stencil reads what lies on both sides of a claim
+/// twice.
+const CLAIM: f64 = 200_000.0;
 /// Most blocks of one call of code that takes several: a fraction of a millisecond.
 const MAX_RUN: u64 = 1024;
 /// How often the launching thread asks whether to stop.

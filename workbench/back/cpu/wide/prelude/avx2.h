@@ -66,7 +66,7 @@ FLOAT1(trunc, TRUNC_PS, TRUNC_PD)
 #ifdef RSQRT_ESTIMATE
 FN __m256 rsqrt8(__m256 x) {
     __m256 y = _mm256_rsqrt14_ps(x), t = _mm256_mul_ps(x, y), e = _mm256_fnmadd_ps(t, y, _mm256_set1_ps(1));
-    return _mm256_mask3_fmadd_ps(_mm256_mul_ps(y, _mm256_set1_ps(0.5f)), e, y, _mm256_cmp_ps_mask(e, e, _CMP_ORD_Q));
+    return _mm256_mask3_fmadd_ps(_mm256_mul_ps(y, _mm256_set1_ps(0.5f)), e, y, _mm256_cmp_ps_mask(t, t, _CMP_ORD_Q));
 }
 #else
 FN __m256 rsqrt8(__m256 x) { return _mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(x)); }

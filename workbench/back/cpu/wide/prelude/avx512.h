@@ -64,7 +64,7 @@ FN vf64 fma_f64(vf64 x, vf64 y, vf64 z) { return (vf64){_mm512_fmadd_pd(x.a, y.a
 #ifdef RSQRT_ESTIMATE
 FN vf32 rsqrt_f32(vf32 x) {
     vf32 y = _mm512_rsqrt14_ps(x), t = _mm512_mul_ps(x, y), e = _mm512_fnmadd_ps(t, y, _mm512_set1_ps(1));
-    return _mm512_mask3_fmadd_ps(_mm512_mul_ps(y, _mm512_set1_ps(0.5f)), e, y, _mm512_cmp_ps_mask(e, e, _CMP_ORD_Q));
+    return _mm512_mask3_fmadd_ps(_mm512_mul_ps(y, _mm512_set1_ps(0.5f)), e, y, _mm512_cmp_ps_mask(t, t, _CMP_ORD_Q));
 }
 #else
 FN vf32 rsqrt_f32(vf32 x) { return div_f32(splat_f32(1), sqrt_f32(x)); }

@@ -32,6 +32,7 @@ FN f64 f64_of(u64 bits) { f64 x; __builtin_memcpy(&x, &bits, 8); return x; }
 FN u32 bits_f32(f32 x) { u32 n; __builtin_memcpy(&n, &x, 4); return n; }
 FN u64 bits_f64(f64 x) { u64 n; __builtin_memcpy(&n, &x, 8); return n; }
 
+FN i64 largest(i64 x, i64 y) { return x > y ? x : y; }
 /* Whether least <= x < most. */
 #define within(x, least, most) ((x) >= (least) && (x) < (most))
 

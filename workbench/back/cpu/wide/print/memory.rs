@@ -262,11 +262,8 @@ impl Printer<'_> {
                     if let Some(ahead) = &ahead {
                         self.fetch(base, &off, ahead, s, u);
                     }
-                    let value = match place.mask {
-                        Mask::Full => format!("ld_{kind}({base} + {off})"),
-                        Mask::Some(_) => format!("ldm_{kind}({mask}, {base} + {off})"),
-                    };
-                    (vtype(s), value)
+                    // In bounds are the elements of all threads, those that are not here included.
+                    (vtype(s), format!("ld_{kind}({base} + {off})"))
                 }
                 (_, Form::Row(step) | Form::Line(step)) if s.size() >= 4 => {
                     (vtype(s), format!("gl_{}({mask}, {base} + {off}, {step})", suffix(s)))

@@ -1,6 +1,7 @@
 //! Blocks: the whole body as one region, or a walk over the regions between barriers.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use super::control::Stretch;
 use super::range::{Known, Unchecked};
@@ -142,6 +143,25 @@ impl<'m> Printer<'m> {
         Ok(())
     }
 
+    /// Declares where the farthest of the rows begins that are read from each array, and gives what asks for it some lines ahead: the others
+    /// it has been before, so that alone comes from memory. The machine would see where it goes, but not past the end of a page, and
+    /// a thread has too much to do for many of them to be begun at once. Took a tenth off a stencil.
+    fn farthest_rows(&mut self, known: &Known, group: u32) -> String {
+        const AHEAD: u32 = 8192;
+        // An element and its neighbours in a row are in one line.
+        const FEW: usize = 3;
+        let mut text = String::new();
+        for ((param, size), rows) in known.rows.iter().filter(|(_, rows)| rows.len() > FEW) {
+            let n = self.fresh();
+            let far = rows.iter().cloned().reduce(|a, b| format!("largest({a}, {b})")).unwrap_or_default();
+            self.line(format!("const i64 far{n} = {far} + {size} * (i64)bx0 * SPAN + {AHEAD};"));
+            for line in (0..group * size).step_by(64) {
+                let _ = writeln!(text, "__builtin_prefetch(B_p{param} + far{n} + (i64)t0 * {size} + {line});");
+            }
+        }
+        text
+    }
+
     /// All threads of several blocks that are neighbours in x, of which each row is one long row. What is left of it goes chunk by chunk.
     fn long_rows(&mut self, stretch: Stretch<'m>) -> Result<()> {
         let Dim3 { x, y, z } = self.geometry.block;
@@ -159,7 +179,9 @@ impl<'m> Printer<'m> {
         self.line(format!("for (u32 row = 0; row < {}; row++) {{\nst.row = row; u32 t0 = 0;", y * z));
         let groups = format!("for (; t0 + {group} <= length; t0 += {group}) {{");
         if let Some(Unchecked { known, .. }) = unchecked {
+            let ahead = self.farthest_rows(&known, group);
             self.line(format!("if (likely(safe && !st.faulted)) {groups}"));
+            self.line(ahead);
             self.known = known;
             self.group(stretch, &[], Mask::Full)?;
             self.known = Known::default();

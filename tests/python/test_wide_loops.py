@@ -1,0 +1,181 @@
+"""The wide tier's loops: what is looked at once before them, addresses that move by a constant, what is asked of memory ahead, and `rsqrtf`.
+
+Results are NumPy's where these are exact, else those of the tier below, bit for bit, and so are faults.
+"""
+
+import numpy as np
+import pytest
+import workbench as wb
+
+from test_set_tier import HAS_WIDE
+from test_wide_tier import tiers  # noqa: F401
+
+pytestmark = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or neither AVX-512 nor AVX2")
+rng = np.random.default_rng(20261126)
+
+VECTORS = """
+__global__ void total(const float4* a, float4* out, int n, int step) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (int j = 0; j < n; j += step) {
+        float4 v = a[j];
+        sum.x += v.x * i; sum.y += v.y; sum.z += v.z; sum.w += v.w;
+    }
+    out[i] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("n, step", [(0, 1), (1, 1), (37, 1), (37, 3), (64, 5)])
+def test_vectors_in_a_loop_are_looked_at_once(tiers, n, step):  # noqa: F811
+    # Small integers, so that sums are exact in any order.
+    a = rng.integers(-8, 8, (n, 4)).astype(np.float32)
+    (_, out), said = tiers(VECTORS, "total", 3, 48, a, np.full((144, 4), np.nan, np.float32), n, step)
+    wanted = np.tile(a[::step].sum(0, dtype=np.float64), (144, 1))
+    wanted[:, 0] *= np.arange(144)
+    assert said is None
+    np.testing.assert_array_equal(out, wanted)
+
+
+def aligned(size, shift):
+    """Floats of which the first lies `shift` bytes behind a multiple of 64."""
+    raw = np.zeros(4 * size + 128, np.uint8)
+    begin = -raw.ctypes.data % 64 + shift
+    return raw[begin : begin + 4 * size].view(np.float32)
+
+
+@pytest.mark.parametrize("shift", [0, 4, 8, 12, 16])
+@pytest.mark.parametrize("n", [0, 1, 30])
+def test_a_misaligned_vector_in_a_loop_is_a_fault(n, shift):
+    told = []
+    before = wb.set_tier("good")
+    try:
+        for tier in ("good", "wide"):
+            wb.set_tier(tier)
+            a, out = aligned(120, shift), aligned(4 * 96, 0)
+            a[:] = 1
+            kernel = wb.compile(VECTORS).total
+            try:
+                kernel[2, 48](a, out, n, 1)
+                told.append(out.tolist())
+            except wb.KernelFault as e:
+                told.append((e.kind, e.line, e.block, e.thread))
+    finally:
+        wb.set_tier(before)
+    assert told[0] == told[1]
+    assert isinstance(told[0], tuple) == (shift % 16 != 0 and n > 0)
+    if isinstance(told[0], tuple):
+        assert told[0] == ("misaligned access", 6, (0, 0, 0), (0, 0, 0))
+
+
+INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; "
+
+
+@pytest.mark.parametrize("text, of", [
+    # Numbers of 32 bits that wrap around are no lines, whatever they look like.
+    ("unsigned k = (unsigned)m + 4294967295u * (unsigned)j; sum += x[k];", lambda m, j: m - j),
+    ("int k = m - j; sum += x[k];", lambda m, j: m - j),
+    ("int k = (j * 65536) * 65536 + j; sum += x[k];", lambda m, j: j),
+    ("long long k = (long long)j * 2 + 1; sum += x[k];", lambda m, j: 2 * j + 1),
+    ("unsigned char k = j; sum += x[k];", lambda m, j: j & 255),
+    ("short k = j * 3; sum += x[k + 1];", lambda m, j: 3 * j + 1),
+])
+@pytest.mark.parametrize("m", [1, 50, 300])
+def test_addresses_that_a_loop_moves(tiers, text, of, m):  # noqa: F811
+    x = rng.integers(-99, 99, 1024).astype(np.int32)
+    source = f"__global__ void k(const int* x, int* y, int n, int m) {{ {INDEX} int sum = i; for (int j = 0; j < m; j++) {{ {text} }} y[i] = sum; }}"
+    (_, y), said = tiers(source, "k", 2, 64, x, np.full(100, -1, np.int32), 100, m)
+    assert said is None
+    np.testing.assert_array_equal(y, np.arange(100) + sum(int(x[of(m, j)]) for j in range(m)))
+
+
+STENCIL = """
+__global__ void cross(const float* in, float* out, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    int i = y * w + x;
+    if (x > 0 && x < w - 1 && y > 0 && y < h - 1) out[i] = in[i] + in[i - 1] + in[i + 1] + in[i - w] * 2 + in[i + w] * 3;
+    else out[i] = in[i];
+}
+"""
+
+
+@pytest.mark.parametrize("w, h", [(1, 1), (33, 5), (64, 64), (257, 31), (700, 3)])
+@pytest.mark.parametrize("block", [(32, 8), (16, 16), (64, 1)])
+def test_the_farthest_row_is_asked_for_ahead(tiers, w, h, block):  # noqa: F811
+    x = rng.integers(-99, 99, (h, w)).astype(np.float32)
+    grid = (-(-w // block[0]), -(-h // block[1]))
+    (_, out), said = tiers(STENCIL, "cross", grid, block, x, np.full_like(x, np.nan), w, h)
+    wanted = x.copy()
+    wanted[1:-1, 1:-1] += x[1:-1, :-2] + x[1:-1, 2:] + 2 * x[:-2, 1:-1] + 3 * x[2:, 1:-1]
+    assert said is None
+    np.testing.assert_array_equal(out, wanted)
+
+
+HISTOGRAM = """
+__global__ void count(UNTOUCHED unsigned char* x, unsigned* out, unsigned char* y, int n) {
+    __shared__ unsigned bins[256];
+    bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) { BODY }
+    __syncthreads();
+    atomicAdd(&out[threadIdx.x], bins[threadIdx.x]);
+}
+"""
+
+
+@pytest.mark.parametrize("untouched, body", [
+    ("const", "atomicAdd(&bins[x[i]], 1u);"),
+    # The byte is what it was when it was read, not what is there by now; `y` is the same memory.
+    ("const", "unsigned char v = x[i]; y[i] = v + 1; atomicAdd(&bins[v], 1u);"),
+    ("", "unsigned char v = x[i]; x[i] = v + 1; atomicAdd(&bins[v], 1u);"),
+])
+@pytest.mark.parametrize("grid, n", [(1, 0), (1, 255), (2, 4096), (7, 100_000), (64, 65_536), (3, 1_000_003)])
+def test_bytes_that_index_tables(untouched, body, grid, n):
+    before = wb.set_tier("wide")
+    try:
+        kernel = wb.compile(HISTOGRAM.replace("BODY", body).replace("UNTOUCHED", untouched)).count
+        x = rng.integers(0, 256, n).astype(np.uint8)
+        out, own = np.zeros(256, np.uint32), x.copy()
+        for _ in range(2):
+            kernel[grid, 256](own, out, own, n)
+        assert kernel.tier == "wide"
+    finally:
+        wb.set_tier(before)
+    again = x if untouched and "y[i]" not in body else x + np.uint8(1)
+    np.testing.assert_array_equal(out, np.bincount(x, minlength=256) + np.bincount(again, minlength=256))
+
+
+RSQRT = """
+__global__ void each(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = rsqrtf(x[i]); }
+__global__ void of_block(const float* x, float* y, int n) { float r = rsqrtf(x[blockIdx.x]); if (threadIdx.x < n) y[blockIdx.x * n + threadIdx.x] = r; }
+"""
+
+
+def test_reciprocal_square_roots_are_the_same_in_all_tiers():
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 1.0, 4.0, 1e-45, 1.1754942e-38, 3.4028235e38]
+    x = np.concatenate([np.float32(special), rng.integers(0, 2**32, 200_000, dtype=np.uint32).view(np.float32)])
+    found = []
+    before = wb.set_tier("soon")
+    try:
+        for tier in ("soon", "good", "wide"):
+            wb.set_tier(tier)
+            m = wb.compile(RSQRT)
+            y, z = np.full_like(x, -7), np.full((500, 40), -7, np.float32)
+            m.each[-(-len(x) // 256), 256](x, y, len(x))
+            m.of_block[500, 64](x, z, 40)
+            found.append((y, z))
+    finally:
+        wb.set_tier(before)
+    for y, z in found:
+        np.testing.assert_array_equal(y, found[0][0])
+        np.testing.assert_array_equal(z, np.repeat(found[0][0][:500], 40).reshape(500, 40))
+    y = found[0][0]
+    positive = (x > 0) & np.isfinite(x)
+    with np.errstate(all="ignore"):
+        wanted = 1 / np.sqrt(x.astype(np.float64))
+    # CUDA's bound is 2 ULP (Programming Guide, "Mathematical Functions"); results are normal numbers.
+    assert (np.abs(y[positive] - wanted[positive]) <= 2 * np.spacing(np.abs(wanted[positive]).astype(np.float32))).all()
+    assert y[0] == np.inf and y[1] == -np.inf and y[2] == 0
+    assert np.isnan(y[(x < 0) | np.isnan(x)]).all()
