@@ -616,9 +616,9 @@ impl Printer<'_> {
         print: impl Fn(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.line("{");
-        if let Some(Unchecked { test, known, all }) = self.unchecked(stmt, place.version)? {
+        if let Some(Unchecked { test, known }) = self.unchecked(stmt, place.version)? {
             self.line(format!("if (likely({test})) {{"));
-            let before = self.known.clone();
+            let (before, all) = (self.known.clone(), known.safe);
             self.known.extend(known);
             print(self)?;
             self.known = before;

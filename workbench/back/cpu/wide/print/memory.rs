@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::range::{PLACE, ROW};
 use super::{Form, Mask, Place, Printer, ctype, in_row, signed_suffix, suffix, vtype};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::context::DescField;
@@ -562,6 +563,8 @@ impl Printer<'_> {
                     all.join(" + "),
                     cache / 16
                 ));
+                // Groups of a long row begin whole lines apart.
+                let off = off.replace(PLACE, ROW);
                 format!("if (nt_p{i} && is_line({base} + {off})) {{ {}}} else {{ {}}}", put("nt"), put("st"))
             }
             _ => put("st"),

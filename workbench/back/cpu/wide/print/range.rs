@@ -17,7 +17,7 @@ use crate::back::cpu::wide::forms::{LANES, first_exit};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value};
 
 /// Bytes to look ahead: what a memory's latency is worth.
-const AHEAD: i64 = 4096;
+const AHEAD: i64 = 6144;
 
 /// Most rounds to look ahead: strides that are powers of two all fall on the same lines of the first cache, which has eight or twelve of each
 /// and does not keep the oldest of them for long. A histogram of bytes is a tenth faster by three than by eight.
@@ -28,6 +28,10 @@ const MOST_PLACES: f64 = 2.2e12;
 
 /// What numbers of a loop may be bounded by, on the condition that they are, so that 64 bits are enough for what they are multiplied by.
 const CAPS: [Option<i64>; 5] = [None, Some(1 << 30), Some(1 << 24), Some(1 << 20), Some(1 << 17)];
+
+/// Where in a long row a group's first thread is, and where the row begins, as C.
+pub(super) const PLACE: &str = "((i64)bx0 * SPAN + t0)";
+pub(super) const ROW: &str = "((i64)bx0 * SPAN)";
 
 /// What counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,6 +104,8 @@ pub(super) struct Known {
     pub bytes: HashSet<Value>,
     /// Where the rows begin that are read from each array (a parameter) of elements of that size.
     pub rows: BTreeMap<(u32, u32), BTreeSet<String>>,
+    /// Whether nothing else may fault.
+    pub safe: bool,
 }
 
 impl Known {
@@ -110,6 +116,7 @@ impl Known {
         self.lines.extend(other.lines);
         self.bytes.extend(other.bytes);
         self.rows.extend(other.rows);
+        self.safe |= other.safe;
     }
 }
 
@@ -119,8 +126,6 @@ pub(super) struct Unchecked {
     pub test: String,
     /// What is known of their pointers.
     pub known: Known,
-    /// Whether nothing else in the loop may fault.
-    pub all: bool,
 }
 
 fn for_each(blocks: &[&Block], mut f: impl FnMut(&Stmt)) {
@@ -221,9 +226,10 @@ impl Printer<'_> {
         }
         conditions.sort();
         conditions.dedup();
+        known.safe = !others;
         let is_any = !known.proven.is_empty() && conditions.len() <= 120;
         let test = format!("!st.faulted && {}", conditions.join(" && "));
-        Ok(is_any.then_some(Unchecked { test, known, all: !others }))
+        Ok(is_any.then_some(Unchecked { test, known }))
     }
 
     /// What a loop counts: a local that its step alone sets, by adding what does not change, up to what does not change.
@@ -326,7 +332,7 @@ impl Printer<'_> {
             text = text.replace("(wide)", "(i64)");
             match counter.counts {
                 Counts::Place => {
-                    text = text.replace("now0", "((i64)bx0 * SPAN + t0)");
+                    text = text.replace("now0", PLACE);
                     text.replace(ROWS[0], &format!("(row % {y}u)")).replace(ROWS[1], &format!("(row / {y}u)"))
                 }
                 Counts::Local(local) => {

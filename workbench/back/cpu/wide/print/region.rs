@@ -314,6 +314,7 @@ impl<'m> Printer<'m> {
             }
         }
         match self.merges {
+            _ if self.geometry.spans && self.known.safe => {}
             _ if self.geometry.spans => self.line("if (unlikely(st.faulted)) length = st.block * SPAN;"),
             // Lower blocks run on, and of this one nothing more: what is left of it are higher threads.
             true => self.line("if (unlikely(st.faulted)) { blocks = st.block; if (st.now >= st.block) break; }"),
