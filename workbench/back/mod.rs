@@ -72,7 +72,8 @@ impl From<(u32, u32, u32)> for Dim3 {
 pub enum RawArg {
     /// A scalar, zero-extended (signed ones sign-extended) to 64 bits; floats by their bits.
     Scalar(u64),
-    /// Host memory. The lender keeps it alive and unmoved until the launch returns.
+    /// Host memory. The lender keeps it alive and unmoved until the launch returns. In a launch with a [`Queue`] it is memory of that
+    /// GPU, which the lender keeps until the kernel has run; what lies in the bytes of a struct by value is host memory all the same.
     Buffer {
         /// First byte; aligned to the parameter's element type.
         ptr: *mut u8,
@@ -115,6 +116,19 @@ unsafe impl Send for Reach {}
 // SAFETY: as above.
 unsafe impl Sync for Reach {}
 
+/// A stream of a GPU, on which a launch is queued: its arrays lie on that GPU, and nobody waits for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Queue<'a> {
+    /// The GPU's index, in the driver's order.
+    pub device: u32,
+    /// The driver's handle of the stream; 0 is the legacy default stream.
+    pub stream: u64,
+    /// Streams for whose work so far the kernel waits.
+    pub after: &'a [u64],
+    /// Streams whose later work waits for the kernel.
+    pub before: &'a [u64],
+}
+
 /// How to launch.
 #[derive(Clone, Copy)]
 pub struct LaunchConfig<'a> {
@@ -134,6 +148,9 @@ pub struct LaunchConfig<'a> {
     pub reach: &'a [Reach],
     /// What host code runs on; a kernel that it launches may reach its memory.
     pub host: Option<&'a dyn cpu::Host>,
+    /// On a GPU, where the arrays lie there: then the pointers among arguments and in structs are the device's addresses. `None`: arrays
+    /// are in host memory.
+    pub queue: Option<Queue<'a>>,
 }
 
 impl LaunchConfig<'_> {
@@ -148,6 +165,7 @@ impl LaunchConfig<'_> {
             serial: false,
             reach: &[],
             host: None,
+            queue: None,
         }
     }
 }

@@ -16,9 +16,11 @@ pub mod tensor;
 pub use builder::{Accessor, Element, IntoArg, Launch, NULL, Struct, accessor, accessor_mut};
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
-pub use program::{Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Tier, discard, settle};
+pub use program::{
+    Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Tier, discard, settle, synchronize,
+};
 pub use structure::{Given, Packed};
 pub use symbol::Symbol;
 pub use tensor::Tensor;
 
-pub use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, PrintfRecord, Reach};
+pub use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, PrintfRecord, Queue, Reach};

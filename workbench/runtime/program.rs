@@ -650,23 +650,25 @@ impl Kernel {
         format!("void {}({})", self.name(), params.join(", "))
     }
 
-    /// Runs the kernel over its grid and waits for it.
+    /// Runs the kernel over its grid and waits for it, or queues it where [`LaunchConfig::queue`] says so.
     ///
     /// # Errors
     /// [`Error::Argument`] for arguments or extents that do not fit, [`Error::Fault`] when the kernel does something
-    /// wrong, [`Error::DeviceUnavailable`] where there is no GPU for a GPU program.
+    /// wrong or one queued earlier has, [`Error::DeviceUnavailable`] where there is no GPU for a GPU program.
     pub fn launch_raw(&self, config: &LaunchConfig<'_>, args: &[Arg]) -> Result<Report> {
         let func = self.function();
         check_extents(func, config)?;
         let raw = bind(&func.name, &func.params, args)?;
         let outcome = match &self.program.0.code {
+            Code::Cpu(_) if config.queue.is_some() => {
+                let what = format!("`{}` is compiled for the CPU, and its arrays lie on a GPU", func.name);
+                return Err(Error::argument(format!("{what}; compile the text with device=\"cuda\"")));
+            }
             Code::Cpu(code) => {
                 check_shared(func, code.static_shared(self.id), config)?;
                 code.launch(self.id, &raw, config)
             }
-            Code::Cuda(code) => {
-                code.launch(&func.name, &func.params, &raw, config).map_err(Error::DeviceUnavailable)?
-            }
+            Code::Cuda(code) => code.launch(&func.name, &func.params, &raw, config)?,
         };
         self.program.report(&func.name, outcome, Vec::new())
     }
@@ -710,6 +712,34 @@ impl Kernel {
         let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
         Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
     }
+}
+
+impl From<back::cuda::Refused> for Error {
+    fn from(refused: back::cuda::Refused) -> Self {
+        match refused {
+            back::cuda::Refused::Unavailable(why) => Error::DeviceUnavailable(why),
+            back::cuda::Refused::Late(late) => Error::Fault(Box::new(Fault {
+                kind: late.fault.kind,
+                kernel: late.kernel,
+                span: late.fault.span,
+                block: late.fault.block,
+                thread: late.fault.thread,
+                detail: late.fault.detail,
+                output: Vec::new(),
+                dropped: 0,
+                warnings: Vec::new(),
+                sources: late.sources,
+            })),
+        }
+    }
+}
+
+/// Waits for the kernels that were queued ([`LaunchConfig::queue`]), on every GPU; `false` when interrupted.
+///
+/// # Errors
+/// [`Error::Fault`] for what one of them did wrong.
+pub fn synchronize(interrupt: Option<&dyn back::Interrupt>) -> Result<bool> {
+    Ok(back::cuda::synchronize(interrupt)?)
 }
 
 /// `a`, `b` and `c`, or "none".

@@ -1,8 +1,10 @@
-//! The NVIDIA driver, looked up at run time, and this process's one context on device 0.
+//! The NVIDIA driver, looked up at run time, and this process's contexts: on each GPU the primary one, which torch and CuPy use too.
 //!
 //! A fault such as an illegal address breaks the context it happened in. The broken one is let go: when nothing else in
 //! the process holds it, the next launch gets a new one; when something does (torch, CuPy), the device is refused.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use cudarc::driver::result::{self, DriverError, stream::StreamKind};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute, CUresult};
 
+use super::queue::Queued;
 use super::record::{self, CAPACITY, HEADER};
 
 /// A GPU.
@@ -98,6 +101,22 @@ pub(super) fn describe(error: DriverError) -> String {
     if text.is_empty() { format!("{:?}", error.0) } else { format!("{:?} ({text})", error.0) }
 }
 
+/// What an error says of what a kernel did, where it is one of those.
+pub(super) fn explained(error: DriverError) -> Option<String> {
+    let what = describe(error);
+    match error.0 {
+        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS => Some(format!(
+            "a thread accessed memory outside every array: {what}; the GPU does not say which, device=\"cpu\" names the \
+             line and the thread"
+        )),
+        CUresult::CUDA_ERROR_MISALIGNED_ADDRESS => Some(format!(
+            "a thread accessed an address that is no multiple of the access's size: {what}; device=\"cpu\" names the line \
+             and the thread"
+        )),
+        _ => None,
+    }
+}
+
 /// Whether the context is broken after this error: every later call in it gives the same.
 pub(super) fn breaks_context(error: DriverError) -> bool {
     matches!(
@@ -170,13 +189,13 @@ impl LogMemory {
     }
 }
 
-/// This process's context.
+/// This process's context on a GPU.
 pub(super) struct Context {
     device: sys::CUdevice,
     context: sys::CUcontext,
     /// Our own stream: work of others in the context neither waits for ours nor holds it up.
     pub stream: sys::CUstream,
-    pub log: LogMemory,
+    log: OnceCell<LogMemory>,
     process: u32,
 }
 
@@ -187,34 +206,60 @@ unsafe impl Send for Context {}
 pub(super) struct Abandoned {
     pub kernel: String,
     pub memory: Vec<sys::CUdeviceptr>,
+    /// Happens when the kernel has ended.
+    pub end: sys::CUevent,
 }
 
-/// What launches share, one at a time.
+/// What launches on a GPU share, one at a time.
 #[derive(Default)]
 pub(super) struct State {
+    /// The GPU's index.
+    pub device: u32,
     pub context: Option<Context>,
     pub abandoned: Option<Abandoned>,
+    /// What was queued since somebody last waited.
+    pub queued: Queued,
     refused: Option<String>,
     /// Counts contexts: a module belongs to the one it was loaded in.
     pub generation: u64,
     recovering: bool,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { context: None, abandoned: None, refused: None, generation: 0, recovering: false });
+// SAFETY: driver handles may be used from any thread.
+unsafe impl Send for State {}
 
-/// Modules whose programs are gone, with their generations: unloading one waits for running kernels, so it is left to the
-/// next launch.
-static UNUSED: Mutex<Vec<(u64, usize)>> = Mutex::new(Vec::new());
+/// A GPU's state; it stays for as long as the process runs.
+type Shared = &'static Mutex<State>;
 
-/// Hands a module over to be unloaded when it is safe.
-pub(super) fn discard(generation: u64, module: sys::CUmodule) {
-    UNUSED.lock().unwrap_or_else(PoisonError::into_inner).push((generation, module as usize));
+static STATES: Mutex<BTreeMap<u32, Shared>> = Mutex::new(BTreeMap::new());
+
+/// Modules whose programs are gone: unloading one waits for running kernels, so it is left to the next launch.
+static UNUSED: Mutex<Vec<Module>> = Mutex::new(Vec::new());
+
+/// The state of a GPU, locked for one launch.
+pub(super) fn state(device: u32) -> MutexGuard<'static, State> {
+    let shared: Shared = {
+        let mut all = STATES.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(device).or_insert_with(|| Box::leak(Box::new(Mutex::new(State { device, ..State::default() }))))
+    };
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The state, locked for one launch.
-pub(super) fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+/// The GPUs that launches have used.
+pub(super) fn used() -> Vec<u32> {
+    STATES.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+}
+
+/// The GPU that an address lies on; `None`: the driver knows of none.
+pub fn device_of(address: u64) -> Option<u32> {
+    if address == 0 || start().is_err() {
+        return None;
+    }
+    let mut index = -1i32;
+    let what = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    // SAFETY: the attribute is an `int`; an address that the driver does not know is an error, not a fault.
+    unsafe { sys::cuPointerGetAttribute((&raw mut index).cast(), what, address) }.result().ok()?;
+    u32::try_from(index).ok()
 }
 
 impl State {
@@ -233,7 +278,7 @@ impl State {
         }
         if self.context.is_none() {
             start()?;
-            match Context::new() {
+            match Context::new(self.device) {
                 Ok(context) => {
                     self.context = Some(context);
                     self.recovering = false;
@@ -255,8 +300,8 @@ impl State {
         unsafe { result::ctx::set_current(context.context) }
             .map_err(|e| format!("the CUDA context: {}", describe(e)))?;
         if let Some(abandoned) = &self.abandoned {
-            // SAFETY: the stream belongs to the current context.
-            match unsafe { sys::cuStreamQuery(context.stream) }.result() {
+            // SAFETY: the event belongs to the current context.
+            match unsafe { result::event::query(abandoned.end) } {
                 Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {
                     return Err(format!(
                         "the GPU is refused: kernel `{}`, given up earlier, is still running, and CUDA has no way to stop it; \
@@ -273,7 +318,9 @@ impl State {
                         // SAFETY: the kernel that used it has ended. A failure leaks, and shows in the next call.
                         let _ = unsafe { result::free_sync(memory) };
                     }
-                    context.log.take(false);
+                    // SAFETY: nothing waits for it any more.
+                    let _ = unsafe { result::event::destroy(abandoned.end) };
+                    context.take_log(false);
                     self.abandoned = None;
                 }
             }
@@ -283,10 +330,14 @@ impl State {
     }
 
     fn unload_unused(&self) {
-        for (generation, module) in UNUSED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            if generation == self.generation {
+        if !self.queued.is_empty() {
+            return;
+        }
+        let mine = |module: &mut Module| module.device == self.device;
+        for module in UNUSED.lock().unwrap_or_else(PoisonError::into_inner).extract_if(.., mine) {
+            if module.generation == self.generation {
                 // SAFETY: the module was loaded in this context, its program is gone and no kernel runs.
-                let _ = unsafe { result::module::unload(module as sys::CUmodule) };
+                let _ = unsafe { result::module::unload(module.handle) };
             }
         }
     }
@@ -295,6 +346,7 @@ impl State {
     pub fn lose(&mut self) {
         self.generation += 1;
         self.abandoned = None;
+        self.queued = Queued::default();
         self.recovering = true;
         if let Some(context) = self.context.take() {
             // SAFETY: nothing of ours uses the context after this. When others hold it too, it lives on, broken, and the
@@ -308,8 +360,8 @@ impl State {
 }
 
 impl Context {
-    fn new() -> Result<Self, DriverError> {
-        let device = result::device::get(0)?;
+    fn new(index: u32) -> Result<Self, DriverError> {
+        let device = result::device::get(i32::try_from(index).unwrap_or(i32::MAX))?;
         // SAFETY: the device came from `device::get`; a failure below releases what was retained.
         unsafe {
             let context = result::primary_ctx::retain(device)?;
@@ -317,10 +369,12 @@ impl Context {
                 result::ctx::set_current(context)?;
                 // A context that another library broke shows it here.
                 result::ctx::synchronize()?;
-                Ok((result::stream::create(StreamKind::NonBlocking)?, LogMemory::new()?))
+                result::stream::create(StreamKind::NonBlocking)
             })();
             match made {
-                Ok((stream, log)) => Ok(Context { device, context, stream, log, process: std::process::id() }),
+                Ok(stream) => {
+                    Ok(Context { device, context, stream, log: OnceCell::new(), process: std::process::id() })
+                }
                 Err(e) => {
                     let _ = result::ctx::set_current(ptr::null_mut());
                     let _ = result::primary_ctx::release(device);
@@ -328,6 +382,24 @@ impl Context {
                 }
             }
         }
+    }
+}
+
+impl Context {
+    /// The log, made when a kernel may first write one. The context is current.
+    pub fn log(&self) -> Result<&LogMemory, DriverError> {
+        match self.log.get() {
+            Some(log) => Ok(log),
+            None => {
+                let made = LogMemory::new()?;
+                Ok(self.log.get_or_init(|| made))
+            }
+        }
+    }
+
+    /// As [`LogMemory::take`]; nothing where no kernel has had a log.
+    pub fn take_log(&self, running: bool) -> record::Log {
+        self.log.get().map_or_else(record::Log::default, |log| log.take(running))
     }
 }
 
@@ -349,7 +421,9 @@ impl Drop for Previous {
 }
 
 /// A module loaded in a context.
+#[derive(Clone, Copy)]
 pub(super) struct Module {
+    pub device: u32,
     pub generation: u64,
     pub handle: sys::CUmodule,
 }
@@ -357,9 +431,13 @@ pub(super) struct Module {
 // SAFETY: a handle, used under the state's lock.
 unsafe impl Send for Module {}
 
+/// The modules of a program, one in each context that it has run in.
+#[derive(Default)]
+pub(super) struct Modules(Vec<Module>);
+
 impl Module {
     /// Loads machine code, or PTX where there is none for this device. The context is current.
-    pub fn load(generation: u64, cubin: &[u8], ptx: &str) -> Result<Self, DriverError> {
+    fn load(state: &State, cubin: &[u8], ptx: &str) -> Result<Self, DriverError> {
         let image = |bytes: &[u8]| {
             // SAFETY: the bytes are what NVRTC made; the driver copies them. PTX ends in a NUL.
             unsafe { result::module::load_data(bytes.as_ptr().cast::<c_void>()) }
@@ -378,12 +456,26 @@ impl Module {
                 other => other?,
             }
         };
-        Ok(Module { generation, handle })
+        Ok(Module { device: state.device, generation: state.generation, handle })
     }
 }
 
-impl Drop for Module {
+impl Modules {
+    /// The module of the current context, loaded when it is first asked for.
+    pub fn of(&mut self, state: &State, cubin: &[u8], ptx: &str) -> Result<sys::CUmodule, DriverError> {
+        let known = self.0.iter().find(|m| (m.device, m.generation) == (state.device, state.generation));
+        if let Some(module) = known {
+            return Ok(module.handle);
+        }
+        let module = Module::load(state, cubin, ptx)?;
+        self.0.retain(|m| m.device != state.device);
+        self.0.push(module);
+        Ok(module.handle)
+    }
+}
+
+impl Drop for Modules {
     fn drop(&mut self) {
-        discard(self.generation, self.handle);
+        UNUSED.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.0);
     }
 }

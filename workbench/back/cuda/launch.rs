@@ -1,18 +1,19 @@
-//! Runs a kernel on device 0: arrays copied in, the kernel waited for, arrays copied out, its log read.
+//! Runs a kernel: host arrays are copied to device 0, the kernel waited for, arrays copied back and its log read; arrays that lie on a GPU
+//! are passed as they are, and the kernel is queued there.
 
 use std::ffi::{CString, c_void};
-use std::time::{Duration, Instant};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult};
 
-use super::driver::{self, Abandoned, Module, Previous, State};
+use super::driver::{self, Abandoned, Previous, State};
+use super::queue::{self, Patience, Refused};
 use super::{Code, record};
-use crate::back::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault, Reach};
+use crate::back::{FaultKind, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach};
 use crate::ir::{Param, ParamType};
 
 /// The pointer of the prelude to the log.
-const LOG_SYMBOL: &str = "__wb_log";
+pub(super) const LOG_SYMBOL: &str = "__wb_log";
 
 /// Dynamic shared memory a kernel gets without asking for more (CUDA C++ Programming Guide, "Shared Memory").
 const SHARED_BY_DEFAULT: u32 = 48 << 10;
@@ -41,31 +42,53 @@ enum End {
     GivenUp(FaultKind, String),
 }
 
+/// What is launched: the launch's own arguments, with the kernel's name in the machine code.
+struct Launch<'a> {
+    kernel: &'a str,
+    lowered: &'a str,
+    params: &'a [Param],
+    args: &'a [RawArg],
+    config: &'a LaunchConfig<'a>,
+}
+
 impl Code {
-    /// Runs a kernel and waits for it. Every pointer's array is copied in; those of non-const pointers are copied out when
-    /// nothing went wrong.
+    /// Runs a kernel. Of host memory every pointer's array is copied in, the kernel waited for, and those of non-const pointers copied out
+    /// when nothing went wrong. With a [`Queue`] nothing is copied, and the kernel is waited for only where it writes a log (which holds one
+    /// launch's) or has a timeout.
     ///
     /// # Errors
-    /// One sentence on why no kernel can run here. What the kernel does wrong is in the outcome.
+    /// Why no kernel can run here, or what one that was queued earlier did wrong. What the kernel does wrong is in the outcome.
     pub fn launch(
         &self,
         kernel: &str,
         params: &[Param],
         args: &[RawArg],
         config: &LaunchConfig<'_>,
-    ) -> Result<Outcome, String> {
+    ) -> Result<Outcome, Refused> {
         let Some(lowered) = self.lowered(kernel) else {
-            return Err(match self.unlaunchable(kernel) {
+            return Err(Refused::Unavailable(match self.unlaunchable(kernel) {
                 Some(reason) => reason,
                 None => format!("the program compiled for the GPU has no kernel `{kernel}`"),
-            });
+            }));
         };
+        let launch = Launch { kernel, lowered, params, args, config };
         let _previous = Previous::remember();
-        let mut state = driver::state();
+        let mut state = driver::state(config.queue.map_or(0, |q| q.device));
         state.ready()?;
+        if let (Some(queue), false) = (config.queue, self.logs || config.timeout.is_some()) {
+            return match self.put(&mut state, &launch, queue) {
+                Ok(()) => Ok(Outcome::default()),
+                Err(failure) => self.not_queued(&mut state, kernel, &failure),
+            };
+        }
+        // What went wrong before is not this kernel's.
+        if !state.settle(config.interrupt).map_err(Refused::Late)? {
+            let detail = "interrupted while it waited for kernels queued earlier; it was not launched".to_owned();
+            return Ok(self
+                .outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, FaultKind::Interrupted, detail))));
+        }
         let mut memory = Vec::new();
-        let result = self.run(&mut state, kernel, lowered, params, args, config, &mut memory);
-        let outcome = match result {
+        let outcome = match self.run(&mut state, &launch, &mut memory) {
             Ok(outcome) => outcome,
             Err(failure) => self.failed(&mut state, kernel, &failure),
         };
@@ -78,50 +101,67 @@ impl Code {
         Ok(outcome)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the launch's own arguments, split from the locking around them")]
-    fn run(
-        &self,
-        state: &mut State,
-        kernel: &str,
-        lowered: &str,
-        params: &[Param],
-        args: &[RawArg],
-        config: &LaunchConfig<'_>,
-        memory: &mut Vec<sys::CUdeviceptr>,
-    ) -> Result<Outcome, Failure> {
+    /// Queues a kernel.
+    fn put(&self, state: &mut State, launch: &Launch<'_>, queue: Queue<'_>) -> Result<(), Failure> {
+        let function = self.function(state, launch)?;
+        let stream = queue.stream as sys::CUstream;
+        let captured = queue::is_captured(stream).map_err(doing("looking at the stream"))?;
+        self.start(launch, function, stream, &[])?;
+        if !captured {
+            state.queued.add(self, launch.kernel, queue.stream).map_err(doing("marking the stream"))?;
+        }
+        Ok(())
+    }
+
+    /// What comes of a kernel that could not be queued.
+    fn not_queued(&self, state: &mut State, kernel: &str, failure: &Failure) -> Result<Outcome, Refused> {
+        if !driver::breaks_context(failure.error) {
+            return Ok(self.failed(state, kernel, failure));
+        }
+        if !state.queued.is_empty() {
+            return Err(Refused::Late(state.late(failure.error, Some(kernel))));
+        }
+        state.lose();
+        let what = driver::describe(failure.error);
+        let detail = format!(
+            "it was not launched: something else that this process ran on the GPU broke the context, {what}; restart the process"
+        );
+        Ok(self.outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, FaultKind::Device, detail))))
+    }
+
+    /// The kernel in the module of the current context.
+    fn function(&self, state: &State, launch: &Launch<'_>) -> Result<sys::CUfunction, Failure> {
         let module = self.module(state).map_err(doing("loading the machine code"))?;
-        let Some(context) = &state.context else {
-            return Err(Failure {
-                error: DriverError(CUresult::CUDA_ERROR_INVALID_CONTEXT),
-                doing: "launching".to_owned(),
-            });
-        };
-        let stream = context.stream;
         // SAFETY: the module is loaded in the current context and lives as long as `self` or the context.
-        let function =
-            unsafe { result::module::get_function(module, c_name(lowered)) }.map_err(doing("finding the kernel"))?;
-        if config.shared_mem > SHARED_BY_DEFAULT {
+        let function = unsafe { result::module::get_function(module, c_name(launch.lowered)) }
+            .map_err(doing("finding the kernel"))?;
+        let bytes = launch.config.shared_mem;
+        if bytes > SHARED_BY_DEFAULT {
             let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function is the module's.
-            unsafe { result::function::set_function_attribute(function, attribute, config.shared_mem as i32) }
-                .map_err(doing(format!("asking for {} bytes of dynamic shared memory", config.shared_mem)))?;
+            unsafe { result::function::set_function_attribute(function, attribute, bytes as i32) }
+                .map_err(doing(format!("asking for {bytes} bytes of dynamic shared memory")))?;
         }
-        let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
-        let mut regions = regions(args.iter().copied().chain(lent));
-        for region in &mut regions {
-            upload(region, stream, memory)?;
+        Ok(function)
+    }
+
+    /// Puts the kernel on a stream, between what it waits for and what waits for it. `regions`: where host memory lies on the device.
+    fn start(
+        &self,
+        launch: &Launch<'_>,
+        function: sys::CUfunction,
+        stream: sys::CUstream,
+        regions: &[Region],
+    ) -> Result<(), Failure> {
+        let config = launch.config;
+        let queue = config.queue.unwrap_or_default();
+        for &other in queue.after.iter().chain(queue.before) {
+            queue::order(other, queue.stream).map_err(doing("waiting for another stream"))?;
         }
-        // SAFETY: the symbol is a pointer of the module; the copy is ordered before the kernel by the stream, and
-        // `log_pointer` is pageable, so it has been read when the call returns.
-        unsafe {
-            if let Ok((symbol, _)) = result::module::get_global(module, c_name(LOG_SYMBOL)) {
-                let log_pointer = [context.log.device];
-                result::memcpy_htod_async(symbol, &log_pointer, stream).map_err(doing("preparing the log"))?;
-            }
-        }
-        let mut words: Vec<u64> = args.iter().map(|arg| word(arg, &regions)).collect();
+        let on_device = config.queue.is_some();
+        let mut words: Vec<u64> = launch.args.iter().map(|arg| word(arg, regions, on_device)).collect();
         let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|w| std::ptr::from_mut(w).cast()).collect();
-        let mut structs = structs(params, args, config.reach, &regions);
+        let mut structs = structs(launch.params, launch.args, config.reach, regions, on_device);
         for (i, bytes) in &mut structs {
             pointers[*i] = bytes.as_mut_ptr().cast();
         }
@@ -139,18 +179,68 @@ impl Code {
             )
         }
         .map_err(doing(format!("launching grid {grid} of blocks {block}")))?;
+        for &other in queue.before {
+            queue::order(queue.stream, other).map_err(doing("having another stream wait"))?;
+        }
+        Ok(())
+    }
+
+    /// Runs a kernel and waits for it.
+    fn run(
+        &self,
+        state: &mut State,
+        launch: &Launch<'_>,
+        memory: &mut Vec<sys::CUdeviceptr>,
+    ) -> Result<Outcome, Failure> {
+        let (kernel, config) = (launch.kernel, launch.config);
+        let function = self.function(state, launch)?;
+        let Some(context) = &state.context else {
+            return Err(Failure {
+                error: DriverError(CUresult::CUDA_ERROR_INVALID_CONTEXT),
+                doing: "launching".to_owned(),
+            });
+        };
+        let stream = config.queue.map_or(context.stream, |q| q.stream as sys::CUstream);
+        let mut regions = Vec::new();
+        if config.queue.is_none() {
+            let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
+            regions = self::regions(launch.args.iter().copied().chain(lent));
+            for region in &mut regions {
+                upload(region, stream, memory)?;
+            }
+        } else if queue::is_captured(stream).map_err(doing("looking at the stream"))? {
+            let detail = "the stream is being captured into a graph, and a launch that prints, asserts or has a timeout is waited for";
+            return Ok(self.outcome(
+                record::Log::default(),
+                Some(self.fault_at_kernel(kernel, FaultKind::Device, detail.to_owned())),
+            ));
+        }
+        if self.logs {
+            let log = context.log().map_err(doing("preparing the log"))?;
+            let module = self.module(state).map_err(doing("loading the machine code"))?;
+            // SAFETY: the symbol is a pointer of the module; the copy is ordered before the kernel by the stream, and
+            // `log_pointer` is pageable, so it has been read when the call returns.
+            unsafe {
+                let (symbol, _) =
+                    result::module::get_global(module, c_name(LOG_SYMBOL)).map_err(doing("finding the log"))?;
+                let log_pointer = [log.device];
+                result::memcpy_htod_async(symbol, &log_pointer, stream).map_err(doing("preparing the log"))?;
+            }
+        }
+        self.start(launch, function, stream, &regions)?;
         match wait(stream, config).map_err(doing("running"))? {
             End::Done => {}
             End::GivenUp(kind, detail) => {
-                let log = context.log.take(true);
-                state.abandoned = Some(Abandoned { kernel: kernel.to_owned(), memory: std::mem::take(memory) });
+                let log = context.take_log(true);
+                let end = queue::end_of(stream).map_err(doing("giving up"))?;
+                state.abandoned = Some(Abandoned { kernel: kernel.to_owned(), memory: std::mem::take(memory), end });
                 return Ok(self.outcome(log, Some(self.fault_at_kernel(kernel, kind, detail))));
             }
         }
-        let log = context.log.take(false);
+        let log = context.take_log(false);
         let fault = log.fault.as_ref().map(|f| self.reported(kernel, f));
-        if fault.is_none() {
-            download(params, args, config.reach, &regions, stream)?;
+        if fault.is_none() && config.queue.is_none() {
+            download(launch.params, launch.args, config.reach, &regions, stream)?;
         }
         Ok(self.outcome(log, fault))
     }
@@ -158,13 +248,7 @@ impl Code {
     /// The module, loaded once in each context.
     fn module(&self, state: &State) -> Result<sys::CUmodule, DriverError> {
         let mut loaded = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match loaded.as_ref().filter(|m| m.generation == state.generation) {
-            Some(module) => Ok(module.handle),
-            None => {
-                let module = Module::load(state.generation, self.cubin(), self.ptx())?;
-                Ok(loaded.insert(module).handle)
-            }
-        }
+        loaded.of(state, self.cubin(), self.ptx())
     }
 
     fn outcome(&self, log: record::Log, fault: Option<RawFault>) -> Outcome {
@@ -176,7 +260,7 @@ impl Code {
         let broken = driver::breaks_context(failure.error);
         // What was written before the fault is in host memory, whatever became of the context.
         let log = match &state.context {
-            Some(context) => context.log.take(false),
+            Some(context) => context.take_log(false),
             None => record::Log::default(),
         };
         if broken {
@@ -184,14 +268,6 @@ impl Code {
         }
         let what = driver::describe(failure.error);
         let detail = match failure.error.0 {
-            CUresult::CUDA_ERROR_ILLEGAL_ADDRESS => format!(
-                "a thread accessed memory outside every array: {what}; the GPU does not say which, device=\"cpu\" names the \
-                 line and the thread"
-            ),
-            CUresult::CUDA_ERROR_MISALIGNED_ADDRESS => format!(
-                "a thread accessed an address that is no multiple of the access's size: {what}; device=\"cpu\" names the line \
-                 and the thread"
-            ),
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => format!("the GPU has no room for {}: {what}", failure.doing),
             CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => format!(
                 "{} needs more registers or shared memory than a multiprocessor has: {what}; launch smaller blocks",
@@ -202,7 +278,7 @@ impl Code {
                  arch, update the driver, or install an NVRTC of its CUDA version",
                 self.arch()
             ),
-            _ => format!("{} failed: {what}", failure.doing),
+            _ => driver::explained(failure.error).unwrap_or_else(|| format!("{} failed: {what}", failure.doing)),
         };
         // A fault that a thread reported before the context broke says more.
         let fault = match log.fault.as_ref() {
@@ -277,8 +353,14 @@ fn upload(region: &mut Region, stream: sys::CUstream, memory: &mut Vec<sys::CUde
     Ok(())
 }
 
-/// The structs by value, with the device's addresses in place of the host's.
-fn structs(params: &[Param], args: &[RawArg], reach: &[Reach], regions: &[Region]) -> Vec<(usize, Vec<u128>)> {
+/// The structs by value, with the device's addresses in place of the host's where they are not those already.
+fn structs(
+    params: &[Param],
+    args: &[RawArg],
+    reach: &[Reach],
+    regions: &[Region],
+    on_device: bool,
+) -> Vec<(usize, Vec<u128>)> {
     let mut out = Vec::new();
     for (i, (param, arg)) in params.iter().zip(args).enumerate() {
         let (ParamType::Bytes { .. }, RawArg::Buffer { ptr, bytes, .. }) = (param.ty, *arg) else { continue };
@@ -286,7 +368,7 @@ fn structs(params: &[Param], args: &[RawArg], reach: &[Reach], regions: &[Region
         let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut copy);
         // SAFETY: the lender keeps `bytes` bytes at `ptr` alive; the copy is at least as long.
         unsafe { std::ptr::copy_nonoverlapping(ptr, memory.as_mut_ptr(), bytes) };
-        for r in reach.iter().filter(|r| r.param == i) {
+        for r in reach.iter().filter(|r| r.param == i && !on_device) {
             if let Some(place) = memory.get_mut(r.offset as usize..r.offset as usize + 8) {
                 place.copy_from_slice(&device_address(r.ptr as usize, regions).to_le_bytes());
             }
@@ -297,10 +379,11 @@ fn structs(params: &[Param], args: &[RawArg], reach: &[Reach], regions: &[Region
 }
 
 /// The 8 bytes a parameter is read from.
-fn word(arg: &RawArg, regions: &[Region]) -> u64 {
+fn word(arg: &RawArg, regions: &[Region], on_device: bool) -> u64 {
     match *arg {
         RawArg::Scalar(bits) => bits,
         RawArg::Null => 0,
+        RawArg::Buffer { ptr, .. } if on_device => ptr as u64,
         RawArg::Buffer { ptr, .. } => device_address(ptr as usize, regions),
     }
 }
@@ -336,13 +419,9 @@ fn download(
     unsafe { result::stream::synchronize(stream) }.map_err(doing("copying from the GPU"))
 }
 
-/// Waits for the stream, at first without sleeping: most kernels take microseconds.
+/// Waits for the stream.
 fn wait(stream: sys::CUstream, config: &LaunchConfig<'_>) -> Result<End, DriverError> {
-    const AWAKE: Duration = Duration::from_micros(200);
-    const LONGEST_NAP: Duration = Duration::from_millis(2);
-    const BETWEEN_POLLS: Duration = Duration::from_millis(5);
-    let begun = Instant::now();
-    let mut polled = begun;
+    let mut patience = Patience::new(config.interrupt);
     loop {
         // SAFETY: the stream belongs to the current context.
         match unsafe { sys::cuStreamQuery(stream) }.result() {
@@ -350,22 +429,13 @@ fn wait(stream: sys::CUstream, config: &LaunchConfig<'_>) -> Result<End, DriverE
             Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {}
             Err(e) => return Err(e),
         }
-        let elapsed = begun.elapsed();
         let running_on = "it runs on, for CUDA cannot stop it, and the GPU is refused while it does";
-        if let Some(limit) = config.timeout.filter(|&t| elapsed >= t) {
+        if let Some(limit) = config.timeout.filter(|&t| patience.elapsed() >= t) {
             let detail = format!("the kernel was still running after {:.3} s; {running_on}", limit.as_secs_f64());
             return Ok(End::GivenUp(FaultKind::Timeout, detail));
         }
-        if polled.elapsed() >= BETWEEN_POLLS {
-            polled = Instant::now();
-            if config.interrupt.is_some_and(|i| i.interrupted()) {
-                return Ok(End::GivenUp(FaultKind::Interrupted, format!("the launch was interrupted; {running_on}")));
-            }
-        }
-        if elapsed < AWAKE {
-            std::hint::spin_loop();
-        } else {
-            std::thread::sleep((elapsed / 8).min(LONGEST_NAP));
+        if patience.interrupted() {
+            return Ok(End::GivenUp(FaultKind::Interrupted, format!("the launch was interrupted; {running_on}")));
         }
     }
 }
@@ -394,7 +464,7 @@ mod tests {
         for (i, region) in regions.iter_mut().enumerate() {
             region.device = 0x1_0000 * (i as u64 + 1);
         }
-        let words: Vec<u64> = args.iter().map(|a| word(a, &regions)).collect();
+        let words: Vec<u64> = args.iter().map(|a| word(a, &regions, false)).collect();
         assert_eq!(words, [0x1_0000, 1, 0x1_0020, 0x2_0000, 0x1_0000, 0x3_0000]);
     }
 }

@@ -11,6 +11,7 @@ mod launch;
 mod lex;
 mod log_map;
 mod nvrtc;
+mod queue;
 mod record;
 pub mod scan;
 mod search;
@@ -18,9 +19,10 @@ mod search;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-pub use driver::DeviceInfo;
+pub use driver::{DeviceInfo, device_of};
+pub use queue::{Late, Refused, synchronize};
 pub use scan::Signature;
 pub use search::add_search_path;
 
@@ -91,9 +93,11 @@ pub struct Code {
     signatures: Vec<Signature>,
     files: Files,
     /// The texts as compiled, for places in faults.
-    sources: SourceMap,
+    sources: Arc<SourceMap>,
     whole: Span,
-    loaded: Mutex<Option<driver::Module>>,
+    /// Whether a kernel of it writes the log: it prints, asserts or traps.
+    logs: bool,
+    loaded: Mutex<driver::Modules>,
 }
 
 /// The GPUs of this machine; none where there is no driver.
@@ -172,14 +176,16 @@ impl Code {
         }
         let code = Code {
             arch,
+            // Its declaration stands in every text.
+            logs: output.ptx.matches(launch::LOG_SYMBOL).count() > 1,
             ptx: output.ptx,
             cubin: output.cubin,
             lowered,
             signatures,
             files,
-            sources: sources.clone(),
+            sources: Arc::new(sources.clone()),
             whole,
-            loaded: Mutex::new(None),
+            loaded: Mutex::default(),
         };
         Ok((code, warnings))
     }

@@ -7,11 +7,12 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use workbench::ir::{Const, Elem, Param, ParamType, Scalar};
 use workbench::runtime::program::{numpy_name, param_type};
-use workbench::runtime::{Arg, BufferArg, DType, Packed, Reach};
+use workbench::runtime::{Arg, BufferArg, DType, Device, Packed, Reach};
 
 use crate::errors::{self, argument};
 use crate::gil;
 use crate::ndarray::View;
+use crate::on_gpu::{GpuArray, Held, Places, Stream};
 use crate::structs::structure;
 
 /// The arguments of one launch, with whatever must stay alive until it returns.
@@ -19,16 +20,54 @@ use crate::structs::structure;
 pub struct Bundle<'py> {
     /// In parameter order.
     pub args: Vec<Arg>,
-    /// Arrays converted or copied on the way in.
-    keep: Vec<Bound<'py, PyAny>>,
+    keep: Keep<'py>,
     /// The structs by value.
     structs: Vec<Packed>,
 }
 
-impl Bundle<'_> {
+/// What arguments need until their launch returns, and where their arrays lie.
+#[derive(Default)]
+pub struct Keep<'py> {
+    /// Arrays, as given, or converted or copied on the way in.
+    pub objects: Vec<Bound<'py, PyAny>>,
+    /// Where they lie.
+    pub places: Places<'py>,
+    /// Whether arrays on a GPU are taken.
+    takes_gpu: bool,
+}
+
+impl<'py> Keep<'py> {
+    /// For a launch on a device.
+    pub fn new(device: Device) -> Self {
+        Keep { takes_gpu: device == Device::Cuda, ..Keep::default() }
+    }
+
+    /// The array of an object that lies on a GPU, where such ones are taken.
+    ///
+    /// # Errors
+    /// `ArgumentError` for one beside host arrays, or that gives no memory.
+    pub fn gpu(&mut self, object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<GpuArray<'py>>> {
+        if !self.takes_gpu || View::of(object).is_some() {
+            return Ok(None);
+        }
+        let Some(array) = GpuArray::of(object, name)? else { return Ok(None) };
+        self.places.gpu(name, &array)?;
+        Ok(Some(array))
+    }
+}
+
+impl<'py> Bundle<'py> {
     /// What pointers in structs point at.
     pub fn reach(&self) -> Vec<Reach> {
         self.structs.iter().flat_map(Packed::reach).cloned().collect()
+    }
+
+    /// What the launch is queued on, as [`Places::queue`].
+    ///
+    /// # Errors
+    /// `ArgumentError` for a stream that does not fit the arrays.
+    pub fn queue(&self, py: Python<'py>, stream: Option<&Stream>) -> PyResult<Option<Held>> {
+        self.keep.places.queue(py, stream)
     }
 }
 
@@ -38,7 +77,7 @@ pub fn signature(ret: Option<&str>, name: &str, params: &[Param]) -> String {
     format!("{} {name}({})", ret.unwrap_or("void"), list.join(", "))
 }
 
-/// Binds positional arguments to parameters.
+/// Binds positional arguments to the parameters of a kernel compiled for `device`.
 ///
 /// # Errors
 /// `ArgumentError` naming the parameter, what came and what was wanted.
@@ -46,6 +85,7 @@ pub fn bind<'py>(
     py: Python<'py>,
     function: &str,
     params: &[Param],
+    device: Device,
     given: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
 ) -> PyResult<Bundle<'py>> {
     let left = params.get(given.len()..).unwrap_or_default();
@@ -61,14 +101,14 @@ pub fn bind<'py>(
             ),
         ));
     }
-    let mut bundle = Bundle { args: Vec::with_capacity(params.len()), keep: Vec::new(), structs: Vec::new() };
+    let mut bundle = Bundle { args: Vec::with_capacity(params.len()), keep: Keep::new(device), structs: Vec::new() };
     for (param, object) in params.iter().zip(given) {
         let arg = match param.ty {
             ParamType::Scalar(s) => Arg::Scalar(scalar(&object, s, &param.name)?),
             ParamType::Ptr { elem, is_const } => {
                 let arg = pointer(&mut bundle.keep, &object, param, elem, is_const)?;
                 // The tuple of the call keeps the object itself alive, but an iterator may have made it.
-                bundle.keep.push(object);
+                bundle.keep.objects.push(object);
                 arg
             }
             ParamType::Bytes { .. } => {
@@ -94,7 +134,7 @@ pub fn bind<'py>(
 /// # Errors
 /// `ArgumentError` naming the parameter, what came and what was wanted.
 pub fn pointer<'py>(
-    keep: &mut Vec<Bound<'py, PyAny>>,
+    keep: &mut Keep<'py>,
     object: &Bound<'py, PyAny>,
     param: &Param,
     elem: Option<Elem>,
@@ -104,18 +144,22 @@ pub fn pointer<'py>(
     if object.is_none() {
         return Ok(Arg::Null);
     }
+    if let Some(array) = keep.gpu(object, &param.name)? {
+        return on_gpu(py, &array, param, elem, is_const);
+    }
+    keep.places.host(py, &param.name)?;
     let converted;
     let view = match View::of(object) {
         Some(view) => view,
         None => {
             converted =
                 interop(py)?.call_method1("as_array", (object, !is_const, &param.name, param_type(param.ty)))?;
-            keep.push(converted.clone());
+            keep.objects.push(converted.clone());
             View::of(&converted)
                 .ok_or_else(|| argument(py, format!("parameter `{}` cannot take this object", param.name)))?
         }
     };
-    let dtype = check_dtype(&view, elem.map(DType::from), param)?;
+    let dtype = check_dtype(py, view.dtype(), &view.dtype_name(), elem.map(DType::from), param)?;
     if !is_const {
         let problem = if !view.is_writeable() {
             Some(("read-only", "copy it first"))
@@ -127,15 +171,7 @@ pub fn pointer<'py>(
             None
         };
         if let Some((what, help)) = problem {
-            return Err(argument(
-                py,
-                format!(
-                    "parameter `{}` (`{}`) may be written, but the array is {what}; {}",
-                    param.name,
-                    param_type(param.ty),
-                    help.replace("(x)", &format!("({})", param.name))
-                ),
-            ));
+            return Err(unwritable(py, param, what, &help.replace("(x)", &format!("({})", param.name))));
         }
     }
     if view.is_contiguous() && view.is_aligned() {
@@ -144,8 +180,32 @@ pub fn pointer<'py>(
     let copy = contiguous(view.object())?;
     let view = View::of(&copy).ok_or_else(|| argument(py, "NumPy made no array of an array"))?;
     let arg = buffer(&view, dtype, false);
-    keep.push(copy.clone());
+    keep.objects.push(copy.clone());
     Ok(arg)
+}
+
+fn unwritable(py: Python<'_>, param: &Param, what: &str, help: &str) -> PyErr {
+    let (name, ty) = (&param.name, param_type(param.ty));
+    argument(py, format!("parameter `{name}` (`{ty}`) may be written, but the array is {what}; {help}"))
+}
+
+/// An array on a GPU for a pointer parameter: its address, never a copy.
+fn on_gpu(py: Python<'_>, array: &GpuArray<'_>, param: &Param, elem: Option<Elem>, is_const: bool) -> PyResult<Arg> {
+    let dtype = check_dtype(py, array.dtype(), &array.dtype_name, elem.map(DType::from), param)?;
+    if !is_const && !array.writable {
+        return Err(unwritable(py, param, "read-only", "copy it first"));
+    }
+    if !array.is_contiguous(dtype.size()) {
+        let help = array.copy_help(&param.name);
+        if !is_const {
+            return Err(unwritable(py, param, "not contiguous", &format!("{help} and copy the result back")));
+        }
+        let (name, ty) = (&param.name, param_type(param.ty));
+        let what = format!("parameter `{name}` (`{ty}`) got an array that is not contiguous");
+        return Err(argument(py, format!("{what}, and one on a GPU is not copied in silence; {help}")));
+    }
+    let bytes = array.len() * dtype.size();
+    Ok(Arg::Buffer(BufferArg { ptr: array.ptr as *mut u8, bytes, dtype, writable: !is_const }))
 }
 
 /// The array as an argument.
@@ -159,8 +219,13 @@ pub fn contiguous<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>
 }
 
 /// The element type, when it is the one wanted.
-fn check_dtype(view: &View<'_, '_>, wanted: Option<DType>, param: &Param) -> PyResult<DType> {
-    let came = view.dtype();
+fn check_dtype(
+    py: Python<'_>,
+    came: Option<DType>,
+    came_name: &str,
+    wanted: Option<DType>,
+    param: &Param,
+) -> PyResult<DType> {
     match (came, wanted) {
         (Some(dtype), None) => Ok(dtype),
         (Some(dtype), Some(wanted)) if dtype == wanted => Ok(dtype),
@@ -173,10 +238,10 @@ fn check_dtype(view: &View<'_, '_>, wanted: Option<DType>, param: &Param) -> PyR
                 "parameter `{}` (`{}`) got an array of {}{}",
                 param.name,
                 param_type(param.ty),
-                view.dtype_name(),
+                came_name,
                 if wanted.is_some() { format!(", but{help}") } else { help }
             );
-            Err(argument(view.object().py(), text))
+            Err(argument(py, text))
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::args;
 use crate::errors::{self, argument};
 use crate::interrupt::Poll;
 use crate::module::Module;
+use crate::on_gpu::{HOST_STREAM, Stream};
 use crate::output;
 use crate::stale::Stale;
 
@@ -35,12 +36,12 @@ pub struct Launcher {
     shape: Shape,
 }
 
-/// Extents of a launch and its dynamic shared memory.
-#[derive(Clone, Copy)]
+/// Extents of a launch, its dynamic shared memory and its stream.
 pub struct Shape {
     grid: Dim3,
     block: Dim3,
     shared_mem: u32,
+    stream: Option<Stream>,
 }
 
 #[pymethods]
@@ -108,15 +109,19 @@ impl Kernel {
     }
 
     fn __getitem__(slf: Py<Self>, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Launcher> {
-        let shape = Shape::of_index(py, slf.get().kernel.name(), index)?;
+        let shape = Shape::of_index(py, slf.get().kernel.name(), slf.get().device(), index)?;
         Ok(Launcher { kernel: slf, shape })
     }
 
-    /// Runs the kernel and waits for it.
+    /// Runs the kernel and waits for it; on arrays that lie on a GPU (torch's, CuPy's, any with `__cuda_array_interface__`) it is queued.
     ///
     /// `grid` and `block` are ints or up to three of them; `args` holds one value per parameter: arrays whose dtype is
     /// the pointer's, scalars, or None for a null pointer. Arrays for pointers that are not const are written in place.
-    /// `timeout` is in seconds.
+    /// `timeout` is in seconds, and a launch that has one is waited for.
+    ///
+    /// A kernel compiled for "cuda" takes arrays of one GPU by their addresses, without copies. `stream` is a handle or a stream of torch's
+    /// or CuPy's; None is the one that the arrays' library uses now. The arrays have to live until the kernel has run, as torch's and
+    /// CuPy's do that are used on that stream; `synchronize` waits, and raises what went wrong. Host arrays take no stream.
     ///
     /// Raises ArgumentError, KernelFault, KernelTimeout or KeyboardInterrupt.
     ///
@@ -138,7 +143,7 @@ impl Kernel {
         stream: Option<&Bound<'_, PyAny>>,
         timeout: Option<f64>,
     ) -> PyResult<()> {
-        let shape = Shape::of_parts(py, self.kernel.name(), (grid, block), shared_mem, stream)?;
+        let shape = Shape::of_parts(py, self.kernel.name(), self.device(), (grid, block), shared_mem, stream)?;
         let args = py.get_type::<PyTuple>().call1((args,))?.cast_into::<PyTuple>()?;
         self.run(py, &shape, &args, timeout.or(self.timeout))
     }
@@ -169,12 +174,18 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// A launch of these extents; waits for it.
+    /// What it is compiled for.
+    fn device(&self) -> Device {
+        self.kernel.program().options().device
+    }
+
+    /// A launch of these extents; waits for it, unless its arrays lie on a GPU.
     pub fn run(&self, py: Python<'_>, shape: &Shape, given: &Bound<'_, PyTuple>, timeout: Option<f64>) -> PyResult<()> {
         self.stale.warn(py)?;
-        let bundle = args::bind(py, self.kernel.name(), self.kernel.params(), given.iter())?;
+        let bundle = args::bind(py, self.kernel.name(), self.kernel.params(), self.device(), given.iter())?;
+        let held = bundle.queue(py, shape.stream.as_ref())?;
         let threads = shape.grid.count().saturating_mul(shape.block.count());
-        let on_cpu = self.kernel.program().options().device == Device::Cpu;
+        let on_cpu = self.device() == Device::Cpu;
         let small = on_cpu && threads < KEEP_GIL_BELOW && timeout.is_none();
         let poll = Poll::new(small);
         let reach = bundle.reach();
@@ -182,6 +193,7 @@ impl Kernel {
         config.shared_mem = shape.shared_mem;
         config.timeout = seconds(py, timeout)?;
         config.interrupt = Some(&poll);
+        config.queue = held.as_ref().map(|held| held.queue());
         let result = if small {
             self.kernel.launch_raw(&config, &bundle.args)
         } else {
@@ -266,7 +278,7 @@ impl std::fmt::Display for Shape {
 
 impl Shape {
     /// `[grid, block]`, `[grid, block, shared]` or `[grid, block, shared, stream]`.
-    pub fn of_index(py: Python<'_>, name: &str, index: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn of_index(py: Python<'_>, name: &str, device: Device, index: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Ok(parts) = index.cast::<PyTuple>() else {
             return Err(argument(py, format!("`{name}[...]` wants grid and block, as in {name}[grid, block]")));
         };
@@ -283,25 +295,25 @@ impl Shape {
             },
             Err(_) => 0,
         };
-        let shape = Shape {
+        Ok(Shape {
             grid: dim3(name, "grid", &parts.get_item(0)?)?,
             block: dim3(name, "block", &parts.get_item(1)?)?,
             shared_mem,
-        };
-        check_stream(py, parts.get_item(3).ok().as_ref())?;
-        Ok(shape)
+            stream: stream_of(device, parts.get_item(3).ok().as_ref())?,
+        })
     }
 
     /// What `launch` is given.
     pub fn of_parts(
         py: Python<'_>,
         name: &str,
+        device: Device,
         (grid, block): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
         shared_mem: i64,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        check_stream(py, stream)?;
         Ok(Shape {
+            stream: stream_of(device, stream)?,
             grid: dim3(name, "grid", grid)?,
             block: dim3(name, "block", block)?,
             shared_mem: shared(py, name, shared_mem)?,
@@ -313,12 +325,12 @@ fn shared(py: Python<'_>, name: &str, bytes: i64) -> PyResult<u32> {
     u32::try_from(bytes).map_err(|_| argument(py, format!("`{name}`: {bytes} bytes of shared memory are out of range")))
 }
 
-fn check_stream(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    match stream {
-        Some(stream) if !stream.is_none() => {
-            Err(argument(py, "stream must be None: host arrays are launched synchronously, without a stream"))
-        }
-        _ => Ok(()),
+/// The stream of a launch. On the CPU there are none.
+fn stream_of(device: Device, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
+    match (stream.filter(|s| !s.is_none()), device) {
+        (None, _) => Ok(None),
+        (Some(stream), Device::Cpu) => Err(argument(stream.py(), HOST_STREAM)),
+        (Some(stream), Device::Cuda) => Stream::of(stream).map(Some),
     }
 }
 

@@ -15,6 +15,7 @@ mod kernel;
 mod library;
 mod module;
 mod ndarray;
+mod on_gpu;
 mod op;
 mod output;
 mod stale;
@@ -61,6 +62,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;
     m.add_function(wrap_pyfunction!(devices::cuda_devices, m)?)?;
+    m.add_function(wrap_pyfunction!(on_gpu::synchronize, m)?)?;
     m.add_class::<bench::BenchReport>()?;
     m.add_class::<bench::Svg>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;

@@ -8,7 +8,7 @@ use workbench::runtime::program::numpy_name;
 use workbench::runtime::{Arg, BufferArg, DType, Given};
 use workbench::source::Span;
 
-use crate::args::{half, interop, pointer, scalar};
+use crate::args::{Keep, half, interop, pointer, scalar};
 use crate::errors::argument;
 use crate::ndarray::View;
 
@@ -17,7 +17,7 @@ use crate::ndarray::View;
 /// # Errors
 /// `ArgumentError` naming the member, what came and what was wanted.
 pub fn structure<'py>(
-    keep: &mut Vec<Bound<'py, PyAny>>,
+    keep: &mut Keep<'py>,
     object: &Bound<'py, PyAny>,
     layout: &StructLayout,
     path: &str,
@@ -77,12 +77,7 @@ fn raw(bytes: Vec<u8>, layout: &StructLayout, py: Python<'_>, path: &str) -> PyR
     Err(argument(py, format!("`{path}` is a struct of {size} bytes, not {came} bytes; was it packed with align=True?")))
 }
 
-fn member_value<'py>(
-    keep: &mut Vec<Bound<'py, PyAny>>,
-    object: &Bound<'py, PyAny>,
-    ty: &MemberType,
-    path: &str,
-) -> PyResult<Given> {
+fn member_value<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, ty: &MemberType, path: &str) -> PyResult<Given> {
     let py = object.py();
     match ty {
         MemberType::Scalar(Elem::Scalar(s)) => scalar(object, *s, path).map(Given::Scalar),
@@ -90,7 +85,7 @@ fn member_value<'py>(
         MemberType::Pointer { elem, is_const } => {
             let param = Param::new(path, ParamType::Ptr { elem: *elem, is_const: *is_const }, Span::NONE);
             let arg = pointer(keep, object, &param, *elem, *is_const)?;
-            keep.push(object.clone());
+            keep.objects.push(object.clone());
             Ok(match arg {
                 Arg::Buffer(buffer) => Given::Buffer(buffer),
                 _ => Given::Null,
@@ -123,41 +118,65 @@ fn member_value<'py>(
 }
 
 /// An array for an accessor: as it lies in memory, with its strides.
-fn tensor<'py>(
-    keep: &mut Vec<Bound<'py, PyAny>>,
-    object: &Bound<'py, PyAny>,
-    accessor: &Accessor,
-    path: &str,
-) -> PyResult<Given> {
+fn tensor<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, accessor: &Accessor, path: &str) -> PyResult<Given> {
     let py = object.py();
+    if let Some(array) = keep.gpu(object, path)? {
+        let dtype = element(py, array.dtype(), &array.dtype_name, accessor, path)?;
+        let memory = (array.ptr as *mut u8, dtype, array.writable);
+        let given = strided(py, path, memory, array.shape.clone(), &array.strides(dtype.size()))?;
+        keep.objects.push(object.clone());
+        return Ok(given);
+    }
+    keep.places.host(py, path)?;
     let converted;
     let view = match View::of(object) {
         Some(view) => view,
         None => {
             let wanted = format!("accessor of {} dimensions", accessor.rank);
             converted = interop(py)?.call_method1("as_array", (object, false, path, wanted))?;
-            keep.push(converted.clone());
+            keep.objects.push(converted.clone());
             View::of(&converted).ok_or_else(|| argument(py, format!("parameter `{path}` cannot take this object")))?
         }
     };
-    let came = view.dtype();
-    let Some(dtype) = came.filter(|d| accessor.elem.is_none_or(|e| DType::from(e) == *d)) else {
-        let help = accessor.elem.map_or_else(String::new, |e| {
-            format!(", but wants {}, try {path}.astype({})", DType::from(e), numpy_name(DType::from(e)))
-        });
-        return Err(argument(py, format!("parameter `{path}` got an array of {}{help}", view.dtype_name())));
-    };
+    let dtype = element(py, view.dtype(), &view.dtype_name(), accessor, path)?;
     let shape: Vec<usize> = view.shape().iter().map(|&n| n as usize).collect();
-    let size = dtype.size() as isize;
-    let strides: Vec<isize> = view.strides().iter().map(|&s| s / size).collect();
-    let odd = view.strides().iter().any(|s| s % size != 0 || *s < 0) || !view.is_aligned();
-    if odd {
-        let what = format!("parameter `{path}` got an array that runs backwards or is not aligned; pass {path}.copy()");
-        return Err(argument(py, what));
+    if !view.is_aligned() {
+        return Err(backwards(py, path));
     }
+    let given = strided(py, path, (view.data(), dtype, view.is_writeable()), shape, view.strides())?;
+    keep.objects.push(object.clone());
+    Ok(given)
+}
+
+/// The element type of an array for an accessor, when it is the one wanted.
+fn element(py: Python<'_>, came: Option<DType>, came_name: &str, accessor: &Accessor, path: &str) -> PyResult<DType> {
+    let wanted = accessor.elem.map(DType::from);
+    came.filter(|d| wanted.is_none_or(|w| w == *d)).ok_or_else(|| {
+        let help =
+            wanted.map_or_else(String::new, |w| format!(", but wants {w}, try {path}.astype({})", numpy_name(w)));
+        argument(py, format!("parameter `{path}` got an array of {came_name}{help}"))
+    })
+}
+
+fn backwards(py: Python<'_>, path: &str) -> PyErr {
+    argument(py, format!("parameter `{path}` got an array that runs backwards or is not aligned; pass {path}.copy()"))
+}
+
+/// The array at an address, whose strides are in bytes; and whether it may be written.
+fn strided(
+    py: Python<'_>,
+    path: &str,
+    (ptr, dtype, writable): (*mut u8, DType, bool),
+    shape: Vec<usize>,
+    strides: &[isize],
+) -> PyResult<Given> {
+    let size = dtype.size() as isize;
+    if strides.iter().any(|s| s % size != 0 || *s < 0) {
+        return Err(backwards(py, path));
+    }
+    let strides: Vec<isize> = strides.iter().map(|&s| s / size).collect();
     let last: usize = shape.iter().zip(&strides).map(|(&n, &s)| n.saturating_sub(1) * s as usize).sum();
     let len = if shape.contains(&0) { 0 } else { last + 1 };
-    let buffer = BufferArg { ptr: view.data(), bytes: len * dtype.size(), dtype, writable: view.is_writeable() };
-    keep.push(object.clone());
+    let buffer = BufferArg { ptr, bytes: len * dtype.size(), dtype, writable };
     Ok(Given::Tensor { buffer, shape, strides })
 }

@@ -4,13 +4,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 use workbench::front::asked::{Arg, Args, Call};
 use workbench::ir::{Elem, Scalar};
-use workbench::runtime::{DType, Error, Program};
+use workbench::runtime::{DType, Device, Error, Program};
 
 use crate::args;
 use crate::errors::{self, argument};
 use crate::kernel::{Kernel, Shape, seconds};
 use crate::module::Module;
 use crate::ndarray::View;
+use crate::on_gpu::GpuArray;
 use crate::stale::Stale;
 
 /// A template of kernels.
@@ -70,7 +71,7 @@ impl KernelTemplate {
         self.stale.warn(py)?;
         let mut shapes = Vec::with_capacity(args.len());
         for (at, object) in args.iter().enumerate() {
-            shapes.push(Known::of(&object, at)?);
+            shapes.push(Known::of(&object, at, self.program.options().device)?);
         }
         let call = |numbers: bool| Call {
             template: self.name.clone(),
@@ -88,7 +89,7 @@ impl KernelTemplate {
     }
 
     fn __getitem__(slf: Py<Self>, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<TemplateLauncher> {
-        let shape = Shape::of_index(py, &slf.get().name, index)?;
+        let shape = Shape::of_index(py, &slf.get().name, slf.get().program.options().device, index)?;
         Ok(TemplateLauncher { template: slf, shape })
     }
 
@@ -111,7 +112,7 @@ impl KernelTemplate {
         stream: Option<&Bound<'_, PyAny>>,
         timeout: Option<f64>,
     ) -> PyResult<()> {
-        let shape = Shape::of_parts(py, &self.name, (grid, block), shared_mem, stream)?;
+        let shape = Shape::of_parts(py, &self.name, self.program.options().device, (grid, block), shared_mem, stream)?;
         seconds(py, timeout)?;
         let args = py.get_type::<PyTuple>().call1((args,))?.cast_into::<PyTuple>()?;
         self.instance(py, &args)?.run(py, &shape, &args, timeout.or(self.timeout))
@@ -173,7 +174,7 @@ enum Known {
 
 impl Known {
     /// `at` is the argument's place, whose parameter has no name until the instance is known.
-    fn of(object: &Bound<'_, PyAny>, at: usize) -> PyResult<Self> {
+    fn of(object: &Bound<'_, PyAny>, at: usize, device: Device) -> PyResult<Self> {
         let py = object.py();
         if object.is_none() || object.is_instance_of::<PyDict>() {
             return Ok(Known::Nothing);
@@ -192,6 +193,14 @@ impl Known {
             return match view.dtype() {
                 Some(dtype) => Ok(Known::Array(dtype.into())),
                 None => Err(argument(py, format!("an array of {} is nothing that C can point at", view.dtype_name()))),
+            };
+        }
+        if device == Device::Cuda
+            && let Some(array) = GpuArray::of(object, &format!("arg{at}"))?
+        {
+            return match array.dtype() {
+                Some(dtype) => Ok(Known::Array(dtype.into())),
+                None => Err(argument(py, format!("an array of {} is nothing that C can point at", array.dtype_name))),
             };
         }
         // Numbers of NumPy's have a dtype and no dimension; so have tensors, which are arrays with memory.

@@ -30,6 +30,7 @@ from ._workbench import (
     __version__,
     interrupt,
     set_tier,
+    synchronize,
 )
 from .benchmark import bench, do_bench
 from .differentiable import LibraryOp
@@ -89,6 +90,7 @@ __all__ = [
     "op",
     "ops",
     "set_tier",
+    "synchronize",
 ]
 
 

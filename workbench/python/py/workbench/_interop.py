@@ -48,6 +48,90 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     return array
 
 
+def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | None, bool, int | None, int | None] | None:
+    """What the array of `obj`, which lies on a GPU, is: pointer, dtype, extents, strides in bytes (None: row-major), whether it is read-only,
+    the GPU's index and the stream it was made on where they are known. None where it lies on none.
+
+    Arrays are torch's, and what has `__cuda_array_interface__`: CuPy's, Numba's, JAX's.
+    """
+    if _is_torch(obj):
+        return _torch_on_gpu(obj, name) if obj.device.type == "cuda" else None
+    try:
+        said = getattr(obj, "__cuda_array_interface__", None)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise make_argument_error(f"parameter `{name}` got a {type(obj).__name__} that gives no array: {error}") from error
+    if said is None:
+        return None
+    pointer, is_read_only = said["data"]
+    if said.get("mask") is not None:
+        raise make_argument_error(f"parameter `{name}` got an array with a mask, which a kernel does not see; pass its data")
+    device = getattr(obj, "device", None)
+    index = getattr(device, "id", None)
+    typestr = said["typestr"]
+    dtype = str(getattr(obj, "dtype", typestr)) if typestr[1:] == "V2" else np.dtype(typestr).newbyteorder("=").name
+    if typestr[0] == ">":
+        dtype = f"{typestr} in the other byte order"
+    strides, stream = said.get("strides"), said.get("stream")
+    return (
+        int(pointer or 0),
+        dtype,
+        [int(extent) for extent in said["shape"]],
+        None if strides is None else [int(step) for step in strides],
+        bool(is_read_only),
+        index if isinstance(index, int) else None,
+        None if stream is None else int(stream),
+    )
+
+
+def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int], bool, int, None]:
+    if tensor.requires_grad:
+        tensor = _without_grad(tensor)
+    for is_lazy, what in ((tensor.is_conj(), "conj"), (tensor.is_neg(), "neg")):
+        if is_lazy:
+            raise make_argument_error(f"parameter `{name}` got a lazy view of a tensor; pass {name}.resolve_{what}()")
+    try:
+        size = tensor.element_size()
+        pointer, strides = int(tensor.data_ptr()), [step * size for step in tensor.stride()]
+    except (RuntimeError, NotImplementedError) as error:
+        raise make_argument_error(f"parameter `{name}` got a tensor that gives no memory: {error}") from error
+    return pointer, str(tensor.dtype).removeprefix("torch."), list(tensor.shape), strides, False, int(tensor.device.index or 0), None
+
+
+def current_stream(obj: Any, device: int) -> int | None:
+    """The stream that the library of an array uses now on that GPU; None where nobody knows."""
+    module = type(obj).__module__.partition(".")[0]
+    if _is_torch(obj):
+        import torch
+
+        return int(torch.cuda.current_stream(device).cuda_stream)
+    if module == "cupy":
+        import cupy
+
+        with cupy.cuda.Device(device):
+            return int(cupy.cuda.get_current_stream().ptr)
+    return None
+
+
+def stream_of(obj: Any) -> tuple[int, int | None]:
+    """The handle of a stream, and its GPU where it says that: an int, or a stream of torch's, CuPy's, Numba's, or any with
+    `__cuda_stream__`."""
+    handle: Any = obj
+    if not isinstance(obj, int):
+        protocol = getattr(obj, "__cuda_stream__", None)
+        if protocol is not None:
+            # A tuple of the protocol's version and the handle.
+            said = protocol() if callable(protocol) else protocol
+            handle = said[1]
+        else:
+            handle = next((getattr(obj, name) for name in ("cuda_stream", "ptr", "handle") if hasattr(obj, name)), None)
+        handle = getattr(handle, "value", handle)
+    if isinstance(handle, (bool, np.bool_)) or not isinstance(handle, (int, np.integer)) or handle < 0:
+        raise make_argument_error(f"stream is a stream of the array's library or its handle, an int; got {obj!r}")
+    device = getattr(obj, "device", None)
+    index = getattr(device, "index", getattr(obj, "device_id", None))
+    return int(handle), index if isinstance(index, int) and index >= 0 else None
+
+
 def _without_grad(tensor: Any) -> Any:
     """The tensor as raw code sees it. As in torch, nothing that it computes is recorded for a gradient; there nobody is told."""
     import torch

@@ -1,0 +1,97 @@
+"""Arrays on the GPUs of the stand-in driver, as an array library would have them; imported by the cases that run on it."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+import workbench as wb
+
+driver = ctypes.CDLL("libcuda.so.1")
+driver.standin_calls.restype = ctypes.c_char_p
+
+
+def compiled(text: str, **options: Any) -> wb.Module:
+    """The text compiled for the GPU; NVRTC makes code that the stand-in does not look at."""
+    return wb.compile(text, device="cuda", name="cell", **options)
+
+
+def check(code: int) -> None:
+    assert code == 0, f"the driver says {code}"
+
+
+class on:
+    """The primary context of a GPU, current meanwhile; an array library keeps it."""
+
+    held: dict[int, ctypes.c_void_p] = {}
+
+    def __init__(self, device: int) -> None:
+        if device not in self.held:
+            context = ctypes.c_void_p()
+            check(driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
+            self.held[device] = context
+        self.context, self.before = self.held[device], ctypes.c_void_p()
+
+    def __enter__(self) -> None:
+        driver.cuCtxGetCurrent(ctypes.byref(self.before))
+        driver.cuCtxSetCurrent(self.context)
+
+    def __exit__(self, *_: Any) -> None:
+        driver.cuCtxSetCurrent(self.before)
+
+
+class Stream:
+    """A stream, as CuPy has them."""
+
+    def __init__(self, device: int = 0) -> None:
+        handle = ctypes.c_void_p()
+        with on(device):
+            check(driver.cuStreamCreate(ctypes.byref(handle), 1))
+        self.ptr, self.device_id = handle.value, device
+
+    @property
+    def number(self) -> int:
+        return driver.standin_number(ctypes.c_void_p(self.ptr))
+
+
+class Array:
+    """An array on a GPU, by `__cuda_array_interface__`."""
+
+    def __init__(self, values: Any, device: int = 0, stream: int | None = None, read_only: bool = False, strides: Any = None) -> None:
+        host = np.ascontiguousarray(values)
+        self.dtype, self.shape, self.device_id = host.dtype, tuple(np.shape(values)), device
+        self.stream, self.read_only, self.strides = stream, read_only, strides
+        pointer = ctypes.c_void_p()
+        if host.size:
+            with on(device):
+                check(driver.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(host.nbytes)))
+            check(driver.standin_write(pointer, host.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(host.nbytes)))
+        self.pointer = pointer.value or 0
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = (self.pointer, self.read_only)
+        typestr = "<V2" if self.dtype.name == "bfloat16" else self.dtype.str
+        return {"version": 3, "shape": self.shape, "typestr": typestr, "data": data, "strides": self.strides, "stream": self.stream}
+
+    def now(self) -> np.ndarray:
+        """What lies in its memory now, whatever is still to run."""
+        host = np.empty(self.shape, self.dtype)
+        if host.size:
+            check(driver.standin_read(host.ctypes.data_as(ctypes.c_void_p), ctypes.c_void_p(self.pointer), ctypes.c_size_t(host.nbytes)))
+        return host
+
+
+def calls() -> list[str]:
+    """What the driver was asked for since the last question."""
+    said = driver.standin_calls().decode().splitlines()
+    driver.standin_clear()
+    return said
+
+
+def launches() -> list[str]:
+    """The launches since the last question, as `kernel device stream`."""
+    words = [line.split() for line in calls()]
+    return [f"{line[1]} {line[3]} {line[5]}" for line in words if line[0] == "launch"]

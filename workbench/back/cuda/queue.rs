@@ -1,0 +1,247 @@
+//! Kernels that are queued: nobody waits for them, so what they do wrong shows later, and is told of then by their names.
+//!
+//! Behind each an event is recorded on its stream; to wait is to ask the events. The driver says no more of an error than that one of the
+//! kernels before it made it, so every kernel counts that was queued since somebody last waited.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUresult};
+
+use super::Code;
+use super::driver::{self, Previous, State};
+use crate::back::{FaultKind, Interrupt, RawFault};
+use crate::source::{SourceMap, Span};
+
+/// Why a launch was not made.
+pub enum Refused {
+    /// One sentence on why no kernel can run here.
+    Unavailable(String),
+    /// A kernel that was queued earlier went wrong.
+    Late(Box<Late>),
+}
+
+impl From<String> for Refused {
+    fn from(why: String) -> Self {
+        Refused::Unavailable(why)
+    }
+}
+
+/// What a queued kernel did wrong, or one of several.
+pub struct Late {
+    /// The kernel.
+    pub kernel: String,
+    /// What.
+    pub fault: RawFault,
+    /// The texts that the fault points into.
+    pub sources: Arc<SourceMap>,
+}
+
+/// A kernel that was queued.
+struct Origin {
+    kernel: String,
+    span: Span,
+    sources: Arc<SourceMap>,
+}
+
+/// What was queued on a GPU since somebody last waited.
+#[derive(Default)]
+pub(super) struct Queued {
+    /// Each once, the last queued last.
+    kernels: Vec<Origin>,
+    /// For each stream the event behind its last kernel.
+    marks: Vec<(u64, sys::CUevent)>,
+    spare: Vec<sys::CUevent>,
+}
+
+/// An event without a time.
+fn event() -> Result<sys::CUevent, DriverError> {
+    result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
+}
+
+/// An event that happens when all work that is on a stream now has ended.
+pub(super) fn end_of(stream: sys::CUstream) -> Result<sys::CUevent, DriverError> {
+    let event = event()?;
+    // SAFETY: the event is fresh, and of the current context, as the stream is.
+    unsafe { result::event::record(event, stream) }?;
+    Ok(event)
+}
+
+/// Has what comes next on `later` wait for what is on `earlier`.
+pub(super) fn order(earlier: u64, later: u64) -> Result<(), DriverError> {
+    if earlier == later {
+        return Ok(());
+    }
+    let event = end_of(earlier as sys::CUstream)?;
+    // SAFETY: the event was recorded; the driver keeps it for as long as it is waited for.
+    unsafe {
+        let waits = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        let made = result::stream::wait_event(later as sys::CUstream, event, waits);
+        let _ = result::event::destroy(event);
+        made
+    }
+}
+
+/// Whether what is put on a stream is recorded into a graph, rather than run.
+pub(super) fn is_captured(stream: sys::CUstream) -> Result<bool, DriverError> {
+    let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    // SAFETY: a handle that is no stream is an error.
+    unsafe { sys::cuStreamIsCapturing(stream, &raw mut status) }.result()?;
+    Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+}
+
+impl Queued {
+    /// Whether nothing is to be waited for.
+    pub fn is_empty(&self) -> bool {
+        self.kernels.is_empty()
+    }
+
+    /// Counts a kernel that has just been put on a stream.
+    pub fn add(&mut self, code: &Code, kernel: &str, stream: u64) -> Result<(), DriverError> {
+        let same = |o: &Origin| o.kernel == kernel && Arc::ptr_eq(&o.sources, &code.sources);
+        let origin = match self.kernels.iter().rposition(same) {
+            Some(at) => self.kernels.remove(at),
+            None => {
+                let (span, sources) = (code.kernel_span(kernel), code.sources.clone());
+                Origin { kernel: kernel.to_owned(), span, sources }
+            }
+        };
+        self.kernels.push(origin);
+        let mark = match self.marks.iter().find(|(s, _)| *s == stream) {
+            Some((_, mark)) => *mark,
+            None => {
+                let mark = self.spare.pop().map_or_else(event, Ok)?;
+                self.marks.push((stream, mark));
+                mark
+            }
+        };
+        // SAFETY: the event is ours, and of the current context.
+        unsafe { result::event::record(mark, stream as sys::CUstream) }
+    }
+
+    /// Waits for all that was queued; `false` when interrupted.
+    fn wait(&mut self, interrupt: Option<&dyn Interrupt>) -> Result<bool, DriverError> {
+        let mut patience = Patience::new(interrupt);
+        while let Some(&(_, mark)) = self.marks.last() {
+            // SAFETY: the event is ours, and of the current context.
+            match unsafe { result::event::query(mark) } {
+                Ok(()) => {
+                    self.marks.pop();
+                    self.spare.push(mark);
+                }
+                Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {
+                    if patience.interrupted() {
+                        return Ok(false);
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        self.kernels.clear();
+        Ok(true)
+    }
+}
+
+impl State {
+    /// Waits for all that was queued on this GPU, whose context is current; `false` when interrupted.
+    ///
+    /// # Errors
+    /// What a queued kernel did wrong.
+    pub fn settle(&mut self, interrupt: Option<&dyn Interrupt>) -> Result<bool, Box<Late>> {
+        self.queued.wait(interrupt).map_err(|error| self.late(error, None))
+    }
+
+    /// An error that comes from what was queued. `unlaunched`: the kernel whose launch met it.
+    pub fn late(&mut self, error: DriverError, unlaunched: Option<&str>) -> Box<Late> {
+        let mut all = std::mem::take(&mut self.queued).kernels;
+        if driver::breaks_context(error) {
+            self.lose();
+        }
+        let names: Vec<String> = all.iter().map(|o| format!("`{}`", o.kernel)).collect();
+        let mut detail = driver::explained(error).unwrap_or_else(|| format!("it failed: {}", driver::describe(error)));
+        detail += match names.len() {
+            0 | 1 => "; it was queued, so the error shows only now",
+            _ => "; it, or another that was queued since the last wb.synchronize(): ",
+        };
+        if names.len() > 1 {
+            detail += &names[1..].join(", ");
+            detail += " (with CUDA_LAUNCH_BLOCKING=1 in the environment the driver waits for each)";
+        }
+        if let Some(kernel) = unlaunched {
+            detail += &format!("; `{kernel}` was not launched");
+        }
+        let (kernel, span, sources) = match all.is_empty() {
+            true => (String::new(), Span::NONE, Arc::default()),
+            false => {
+                let first = all.swap_remove(0);
+                (first.kernel, first.span, first.sources)
+            }
+        };
+        let (block, thread) = ([0; 3], [0; 3]);
+        let kind = FaultKind::Device;
+        Box::new(Late {
+            kernel,
+            fault: RawFault { kind, span, block, thread, detail, related: None, kernel: None },
+            sources,
+        })
+    }
+}
+
+/// Waits for the kernels that were queued, on every GPU; `false` when interrupted.
+///
+/// # Errors
+/// What one of them did wrong.
+pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
+    for device in driver::used() {
+        let mut state = driver::state(device);
+        if state.queued.is_empty() {
+            continue;
+        }
+        let _previous = Previous::remember();
+        state.ready()?;
+        if !state.settle(interrupt).map_err(Refused::Late)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Waiting that asks again and again: at first without sleeping, for most kernels take microseconds.
+pub(super) struct Patience<'a> {
+    begun: Instant,
+    polled: Instant,
+    interrupt: Option<&'a dyn Interrupt>,
+}
+
+impl<'a> Patience<'a> {
+    pub fn new(interrupt: Option<&'a dyn Interrupt>) -> Self {
+        let begun = Instant::now();
+        Patience { begun, polled: begun, interrupt }
+    }
+
+    /// How long it has waited.
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Waits a little; whether the user wants it to stop.
+    pub fn interrupted(&mut self) -> bool {
+        const AWAKE: Duration = Duration::from_micros(200);
+        const LONGEST_NAP: Duration = Duration::from_millis(2);
+        const BETWEEN_POLLS: Duration = Duration::from_millis(5);
+        if self.polled.elapsed() >= BETWEEN_POLLS {
+            self.polled = Instant::now();
+            if self.interrupt.is_some_and(|i| i.interrupted()) {
+                return true;
+            }
+        }
+        let elapsed = self.elapsed();
+        if elapsed < AWAKE {
+            std::hint::spin_loop();
+        } else {
+            std::thread::sleep((elapsed / 8).min(LONGEST_NAP));
+        }
+        false
+    }
+}

@@ -1,0 +1,257 @@
+//! Arrays that lie on a GPU: what objects say of theirs, which GPU and which stream a launch on them goes to.
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use workbench::back::cuda;
+use workbench::runtime::{self, DType, Queue};
+
+use crate::args::interop;
+use crate::errors::argument;
+use crate::interrupt::Poll;
+use crate::kernel::failed;
+
+/// An array on a GPU, as its object describes it.
+pub struct GpuArray<'py> {
+    object: Bound<'py, PyAny>,
+    /// First byte, on the GPU.
+    pub ptr: u64,
+    /// The element type by its name; not all are a kernel's.
+    pub dtype_name: String,
+    /// Extents.
+    pub shape: Vec<usize>,
+    /// In bytes; `None`: row-major without gaps.
+    strides: Option<Vec<isize>>,
+    /// Whether it may be written.
+    pub writable: bool,
+    /// The GPU, where the object or the driver knows it.
+    device: Option<u32>,
+    /// The stream that it was made on, where its interface says that.
+    stream: Option<u64>,
+}
+
+/// Pointer, dtype, extents, strides in bytes, whether it is read-only, GPU, stream.
+type Described = (u64, String, Vec<usize>, Option<Vec<isize>>, bool, Option<u32>, Option<u64>);
+
+impl<'py> GpuArray<'py> {
+    /// What an object says of its array; `None` where it has none on a GPU.
+    ///
+    /// # Errors
+    /// `ArgumentError` for one on a GPU that gives no memory.
+    pub fn of(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Self>> {
+        let said = interop(object.py())?.call_method1("gpu_array", (object, name))?;
+        let Some((ptr, dtype_name, shape, strides, read_only, device, stream)) = said.extract::<Option<Described>>()?
+        else {
+            return Ok(None);
+        };
+        let device = device.or_else(|| cuda::device_of(ptr));
+        let object = object.clone();
+        Ok(Some(GpuArray { object, ptr, dtype_name, shape, strides, writable: !read_only, device, stream }))
+    }
+
+    /// The element type; `None` for what no kernel parameter can be.
+    pub fn dtype(&self) -> Option<DType> {
+        DType::from_name(&self.dtype_name)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Strides in bytes.
+    pub fn strides(&self, size: usize) -> Vec<isize> {
+        self.strides.clone().unwrap_or_else(|| {
+            let after = |at: usize| self.shape[at + 1..].iter().product::<usize>();
+            (0..self.shape.len()).map(|at| (after(at) * size) as isize).collect()
+        })
+    }
+
+    /// Row-major without gaps.
+    pub fn is_contiguous(&self, size: usize) -> bool {
+        let Some(strides) = &self.strides else { return true };
+        let mut step = size;
+        let mut fits = true;
+        for (&extent, &stride) in self.shape.iter().zip(strides).rev() {
+            fits &= extent == 1 || stride == step as isize;
+            step *= extent;
+        }
+        fits || self.shape.contains(&0)
+    }
+
+    /// How its library makes a contiguous copy.
+    pub fn copy_help(&self, name: &str) -> String {
+        let module = self.object.get_type().module().map_or_else(|_| String::new(), |m| m.to_string());
+        match module.split('.').next() {
+            Some("torch") => format!("pass {name}.contiguous()"),
+            Some("cupy") => format!("pass cupy.ascontiguousarray({name})"),
+            _ => "pass a contiguous copy".to_owned(),
+        }
+    }
+}
+
+/// A stream that a launch is to go to.
+pub struct Stream {
+    handle: u64,
+    device: Option<u32>,
+    /// Keeps the stream alive.
+    _object: Py<PyAny>,
+}
+
+impl Stream {
+    /// The stream that an object is: a handle, or one of an array library's.
+    ///
+    /// # Errors
+    /// `ArgumentError` for what is none.
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (handle, device) = interop(object.py())?.call_method1("stream_of", (object,))?.extract()?;
+        Ok(Stream { handle, device, _object: object.clone().unbind() })
+    }
+}
+
+/// An array of a launch that lies on a GPU.
+struct Seen<'py> {
+    name: String,
+    object: Bound<'py, PyAny>,
+    device: Option<u32>,
+    stream: Option<u64>,
+}
+
+/// Where the arrays of a launch lie: all in host memory, or all on one GPU.
+#[derive(Default)]
+pub struct Places<'py> {
+    host: Option<String>,
+    seen: Vec<Seen<'py>>,
+}
+
+/// The legacy default stream has two names.
+fn named_once(stream: u64) -> u64 {
+    if stream == 1 { 0 } else { stream }
+}
+
+fn mixed(host: &str, gpu: &str) -> String {
+    format!(
+        "`{gpu}` lies on a GPU and `{host}` in host memory; the arrays of a launch lie in one place, so copy one of them there first"
+    )
+}
+
+impl<'py> Places<'py> {
+    /// Notes an array in host memory.
+    ///
+    /// # Errors
+    /// `ArgumentError` naming one that lies on a GPU.
+    pub fn host(&mut self, py: Python<'py>, name: &str) -> PyResult<()> {
+        if let Some(gpu) = self.seen.first() {
+            return Err(argument(py, mixed(name, &gpu.name)));
+        }
+        self.host.get_or_insert_with(|| name.to_owned());
+        Ok(())
+    }
+
+    /// Notes an array on a GPU.
+    ///
+    /// # Errors
+    /// `ArgumentError` naming one that lies elsewhere.
+    pub fn gpu(&mut self, name: &str, array: &GpuArray<'py>) -> PyResult<()> {
+        let py = array.object.py();
+        if let Some(host) = &self.host {
+            return Err(argument(py, mixed(host, name)));
+        }
+        let other = self.seen.iter().find(|s| s.device.is_some());
+        if let (Some(other), Some(here)) = (other, array.device)
+            && let Some(there) = other.device.filter(|there| *there != here)
+        {
+            let what = format!("`{}` lies on cuda:{there} and `{name}` on cuda:{here}", other.name);
+            return Err(argument(py, format!("{what}; the arrays of a launch lie on one GPU")));
+        }
+        let (object, device, stream) = (array.object.clone(), array.device, array.stream);
+        self.seen.push(Seen { name: name.to_owned(), object, device, stream });
+        Ok(())
+    }
+
+    /// The first array on a GPU.
+    pub fn first(&self) -> Option<&Bound<'py, PyAny>> {
+        self.seen.first().map(|seen| &seen.object)
+    }
+
+    /// Whether the arrays lie on a GPU.
+    pub fn on_gpu(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
+    /// The GPU that the arrays lie on.
+    pub fn device(&self) -> u32 {
+        self.seen.iter().find_map(|s| s.device).unwrap_or(0)
+    }
+
+    /// What a launch on these arrays is queued on: the stream asked for, else the one that the arrays' library uses now. `None`: they are in
+    /// host memory.
+    ///
+    /// # Errors
+    /// `ArgumentError` for a stream with host arrays, or of another GPU.
+    pub fn queue(&self, py: Python<'py>, stream: Option<&Stream>) -> PyResult<Option<Held>> {
+        if self.seen.is_empty() && (stream.is_none() || self.host.is_some()) {
+            return match stream {
+                Some(_) => Err(argument(py, HOST_STREAM)),
+                None => Ok(None),
+            };
+        }
+        let device = self.seen.iter().find_map(|s| s.device).or_else(|| stream.and_then(|s| s.device)).unwrap_or(0);
+        if let Some(other) = stream.and_then(|s| s.device).filter(|d| *d != device) {
+            let what = format!("the stream is one of cuda:{other}, and the arrays lie on cuda:{device}");
+            return Err(argument(py, what));
+        }
+        let mut own = Vec::new();
+        if stream.is_none() {
+            for seen in &self.seen {
+                let current = interop(py)?.call_method1("current_stream", (&seen.object, device))?;
+                own.extend(current.extract::<Option<u64>>()?.or(seen.stream).map(named_once));
+            }
+        }
+        let on = stream.map_or_else(|| own.first().copied().unwrap_or(0), |s| named_once(s.handle));
+        let others = |streams: &mut dyn Iterator<Item = u64>| {
+            let mut all: Vec<u64> = streams.filter(|s| *s != on).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let before = others(&mut own.into_iter());
+        let made_on = self.seen.iter().filter_map(|s| s.stream).map(named_once);
+        let after = others(&mut made_on.filter(|s| !before.contains(s)));
+        Ok(Some(Held { device, stream: on, after, before }))
+    }
+}
+
+/// What is said of a stream with host arrays.
+pub const HOST_STREAM: &str = "stream must be None: host arrays are launched synchronously, without a stream";
+
+/// A [`Queue`] with the streams that it names.
+pub struct Held {
+    device: u32,
+    stream: u64,
+    after: Vec<u64>,
+    before: Vec<u64>,
+}
+
+impl Held {
+    /// What a launch takes.
+    pub fn queue(&self) -> Queue<'_> {
+        Queue { device: self.device, stream: self.stream, after: &self.after, before: &self.before }
+    }
+}
+
+/// Waits for the kernels that were queued on arrays of a GPU, and raises what one of them did wrong.
+///
+/// Launches on such arrays return at once. What went wrong in one is raised here, by a later launch, or at the end of a notebook's cell, as
+/// a KernelFault that names the kernel. Work of other libraries is not waited for. Without such launches it does nothing.
+///
+/// >>> import workbench as wb
+/// >>> wb.synchronize()
+#[pyfunction]
+pub fn synchronize(py: Python<'_>) -> PyResult<()> {
+    let poll = Poll::new(false);
+    match py.detach(|| runtime::synchronize(Some(&poll))) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(poll.into_raised().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
+        Err(error) => Err(failed(py, error, poll)),
+    }
+}
