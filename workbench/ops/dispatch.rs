@@ -1,14 +1,14 @@
 //! Which implementation serves a call: the first whose parameters have the arrays' element types. Nothing is cast.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::binding::{Bound, Source};
 use super::plan::ArgValue;
 use super::registry::{Definition, Implementation, KernelImpl, Template};
 use crate::ir::{Elem, ParamType};
 use crate::runtime::program::param_type;
-use crate::runtime::{DType, Error, Result};
+use crate::runtime::{DType, Device, Error, Result};
 
 thread_local! {
     static TWINS: Cell<bool> = const { Cell::new(false) };
@@ -34,14 +34,18 @@ pub(crate) enum Picked {
     Outside(usize),
 }
 
+/// What serves a call whose arrays lie in host memory.
 pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Picked> {
     if let Some(first) = definition.first()
+        && !is_on_gpu(&first)
         && let Some(picked) = fits(&first, args)
     {
         return Ok(picked);
     }
     let all = definition.implementations();
-    if let Some(picked) = all.iter().skip(1).find_map(|i| fits(i, args)) {
+    // What is compiled for a GPU serves host arrays, too, where nothing else does.
+    let on_host = all.iter().filter(|i| !is_on_gpu(i)).find_map(|i| fits(i, args));
+    if let Some(picked) = on_host.or_else(|| all.iter().find_map(|i| fits(i, args))) {
         return Ok(picked);
     }
     if let Some(template) = &definition.template
@@ -59,6 +63,60 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
             }
         }
     }
+    Err(unserved(name, &all, args, "it has no implementation"))
+}
+
+/// What serves a call whose arrays lie on a GPU: a kernel compiled for one, else one compiled for the CPU, whose text is then compiled for
+/// the GPU.
+pub(crate) fn pick_on_gpu(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Picked> {
+    let all = definition.implementations();
+    let kernels = |device: Device| {
+        all.iter().filter_map(move |i| match &**i {
+            Implementation::Kernel(k) if k.bound.kernel.device() == device => Some(k),
+            _ => None,
+        })
+    };
+    for device in [Device::Cuda, Device::Cpu] {
+        if let Some(kernel) = kernels(device).find(|k| mismatch(&k.bound, args).is_none()) {
+            return on_gpu(name, kernel).map(Picked::Kernel);
+        }
+    }
+    if let Some(template) = &definition.template
+        && let Some(bound) = instance(name, definition, template, args)?
+    {
+        let all = definition.implementations();
+        let made = all.iter().find_map(|i| match &**i {
+            Implementation::Kernel(k) if Arc::ptr_eq(&k.bound, &bound) => Some(k),
+            _ => None,
+        });
+        if let Some(kernel) = made {
+            return on_gpu(name, kernel).map(Picked::Kernel);
+        }
+    }
+    let what = "its arrays lie on a GPU, and it has no kernel, only host code; copy them to the CPU, or register what serves \
+                them: register_kernel(\"cuda\", f)";
+    Err(unserved(name, &all, args, what))
+}
+
+/// A kernel bound as it is, compiled for a GPU.
+fn on_gpu(name: &str, kernel: &KernelImpl) -> Result<Arc<Bound>> {
+    if kernel.bound.kernel.device() == Device::Cuda {
+        return Ok(kernel.bound.clone());
+    }
+    let mut known = kernel.for_gpu.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bound) = &*known {
+        return Ok(bound.clone());
+    }
+    let made = kernel.bound.kernel.for_gpu().map_err(|error| match error {
+        Error::Argument(why) => Error::argument(format!("`{name}`: {why}")),
+        error => error,
+    })?;
+    let (sources, outputs) = (kernel.bound.sources.clone(), kernel.bound.outputs.clone());
+    Ok(known.insert(Arc::new(Bound { kernel: made, sources, outputs })).clone())
+}
+
+/// Why nothing serves a call.
+fn unserved(name: &str, all: &[Arc<Implementation>], args: &[ArgValue<'_>], otherwise: &str) -> Error {
     // The first kernel's complaint is the one that helps.
     let complaint = all.iter().find_map(|i| match &**i {
         Implementation::Kernel(k) => mismatch(&k.bound, args),
@@ -69,10 +127,7 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
     } else {
         String::new()
     };
-    Err(Error::argument(format!(
-        "`{name}`: {}{more}",
-        complaint.unwrap_or_else(|| "it has no implementation".to_owned())
-    )))
+    Error::argument(format!("`{name}`: {}{more}", complaint.unwrap_or_else(|| otherwise.to_owned())))
 }
 
 /// The instance of an operator's template for the arrays of a call, if there is one; it serves later calls, too.
@@ -95,6 +150,10 @@ fn instance(
         Err(Error::Argument(_)) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+fn is_on_gpu(implementation: &Implementation) -> bool {
+    matches!(implementation, Implementation::Kernel(k) if k.bound.kernel.device() == Device::Cuda)
 }
 
 fn fits(implementation: &Arc<Implementation>, args: &[ArgValue<'_>]) -> Option<Picked> {

@@ -13,9 +13,9 @@ use super::shape::{Dims, Expr, Shape, check_size, tuple};
 use crate::back::Dim3;
 use crate::ir::{Const, Elem, ParamType, Scalar};
 use crate::runtime::program::param_type;
-use crate::runtime::{Arg, BufferArg, DType, Error, Interrupt, LaunchConfig, Report, Result};
+use crate::runtime::{Arg, BufferArg, DType, Device, Error, Interrupt, LaunchConfig, Queue, Report, Result};
 
-/// A host array of the caller's, contiguous in row-major order.
+/// An array of the caller's, contiguous in row-major order: in host memory, or in a call on a GPU in that GPU's.
 #[derive(Debug, Clone)]
 pub struct ArrayRef {
     /// First byte.
@@ -99,6 +99,8 @@ pub struct RunConfig<'a> {
     pub timeout: Option<Duration>,
     /// Polled while running.
     pub interrupt: Option<&'a dyn Interrupt>,
+    /// Where the arrays lie on a GPU, for a plan that was made for such.
+    pub queue: Option<Queue<'a>>,
 }
 
 impl Plan {
@@ -114,7 +116,15 @@ impl Op {
     /// # Errors
     /// [`Error::Argument`] naming operator, argument, what came and what was wanted.
     pub fn plan(&self, args: &[ArgValue<'_>]) -> Result<Plan> {
-        plan(self.name(), &self.definition(), args)
+        self.plan_on(Device::Cpu, args)
+    }
+
+    /// As [`Op::plan`], for arrays that lie on a device. For a GPU a kernel's text is compiled when it is first called there.
+    ///
+    /// # Errors
+    /// As [`Op::plan`]; [`Error::Compile`] and [`Error::DeviceUnavailable`] where the kernel does not compile for a GPU.
+    pub fn plan_on(&self, device: Device, args: &[ArgValue<'_>]) -> Result<Plan> {
+        plan(self.name(), &self.definition(), device, args)
     }
 
     /// The element types of the fresh outputs, for the element types of the arguments that are arrays.
@@ -188,13 +198,17 @@ impl Op {
         let Some((grid, block)) = run.launch else { return Ok(Report::default()) };
         let mut halves = Halves::new();
         let raw = raw_args(self.name(), run, args, plan, outputs, &mut halves)?;
-        let config =
-            LaunchConfig { timeout: config.timeout, interrupt: config.interrupt, ..LaunchConfig::new(grid, block) };
+        let config = LaunchConfig {
+            timeout: config.timeout,
+            interrupt: config.interrupt,
+            queue: config.queue,
+            ..LaunchConfig::new(grid, block)
+        };
         run.bound.kernel.launch_raw(&config, &raw)
     }
 }
 
-fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Plan> {
+fn plan(name: &str, definition: &Definition, device: Device, args: &[ArgValue<'_>]) -> Result<Plan> {
     let schema = &definition.schema;
     if args.len() != schema.args.len() {
         return Err(Error::argument(format!(
@@ -206,7 +220,10 @@ fn plan(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Pl
     }
     let fail = |why: String| Error::argument(format!("`{name}`: {why}"));
     check_kinds(schema, args).map_err(fail)?;
-    let picked = dispatch::pick(name, definition, args)?;
+    let picked = match device {
+        Device::Cpu => dispatch::pick(name, definition, args)?,
+        Device::Cuda => dispatch::pick_on_gpu(name, definition, args)?,
+    };
     let mut outputs: SmallVec<[Spec; 2]> = SmallVec::new();
     let first = || args.iter().find_map(|a| if let ArgValue::Array(a) = a { Some(a) } else { None });
     let names = definition.signature.as_ref().unwrap_or(&definition.plain);

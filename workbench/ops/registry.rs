@@ -1,7 +1,7 @@
 //! Operators by name. Registering a name again replaces what it means, silently and for every handle there is.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use super::binding::{Bound, Source, bind, describe, fresh_outputs};
@@ -105,15 +105,17 @@ pub(crate) enum Implementation {
     Outside(Option<Vec<DType>>, usize),
 }
 
-/// A kernel implementation with its float64 twin, made when first asked for.
+/// A kernel implementation with its float64 twin and its twin on a GPU, made when first asked for.
 pub(crate) struct KernelImpl {
     pub bound: Arc<Bound>,
     pub twin: OnceLock<std::result::Result<Arc<Bound>, String>>,
+    /// Asked for again where it could not be made: NVRTC may be there by then.
+    pub for_gpu: Mutex<Option<Arc<Bound>>>,
 }
 
 impl KernelImpl {
     fn new(bound: Bound) -> Self {
-        KernelImpl { bound: Arc::new(bound), twin: OnceLock::new() }
+        KernelImpl { bound: Arc::new(bound), twin: OnceLock::new(), for_gpu: Mutex::default() }
     }
 }
 

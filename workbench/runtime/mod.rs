@@ -17,7 +17,7 @@ pub use builder::{Accessor, Element, IntoArg, Launch, NULL, Struct, accessor, ac
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use program::{
-    Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Tier, discard, settle, synchronize,
+    Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Tier, discard, has_queued, settle, synchronize,
 };
 pub use structure::{Given, Packed};
 pub use symbol::Symbol;

@@ -122,6 +122,8 @@ struct Inner {
     instances: Mutex<HashMap<String, Program>>,
     /// Those that calls have asked for.
     deduced: Mutex<HashMap<front::asked::Call, Kernel>>,
+    /// The same text compiled for a GPU, once an operator has asked for it.
+    for_gpu: Mutex<Option<Program>>,
     /// What host functions and operators the text offers, once its registrations have run.
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
     /// What host code has left for later calls.
@@ -193,6 +195,7 @@ impl Program {
             code,
             instances: Mutex::default(),
             deduced: Mutex::default(),
+            for_gpu: Mutex::default(),
             exports: OnceLock::new(),
             notes: Arc::default(),
             is_for_gpus,
@@ -217,6 +220,7 @@ impl Program {
                 code: Code::Cpu(code),
                 instances: Mutex::default(),
                 deduced: Mutex::default(),
+                for_gpu: Mutex::default(),
                 exports: OnceLock::new(),
                 notes: Arc::default(),
                 is_for_gpus: self.0.is_for_gpus,
@@ -673,6 +677,42 @@ impl Kernel {
         self.program.report(&func.name, outcome, Vec::new())
     }
 
+    /// The kernel compiled for a GPU: of the same text with the same macros, headers and options; compiled when it is first asked for.
+    ///
+    /// # Errors
+    /// As [`Program::compile`]; [`Error::Argument`] where it is another kernel there, as `__CUDA_ARCH__` may have it.
+    pub fn for_gpu(&self) -> Result<Kernel> {
+        let own = &self.program.0;
+        if own.options.device == Device::Cuda {
+            return Ok(self.clone());
+        }
+        let program = {
+            let mut known = own.for_gpu.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*known {
+                Some(program) => program.clone(),
+                None => {
+                    let options = CompileOptions { device: Device::Cuda, tier: Tier::Both, ..own.options.clone() };
+                    known.insert(Program::compile(&own.text, &options)?).clone()
+                }
+            }
+        };
+        let made = program.kernel(self.name())?;
+        let alike = |a: &Param, b: &Param| a.ty == b.ty && a.name == b.name;
+        let same = made.params().len() == self.params().len();
+        if !(same && made.params().iter().zip(self.params()).all(|(a, b)| alike(a, b))) {
+            let (here, there) = (self.signature(), made.signature());
+            return Err(Error::argument(format!(
+                "compiled for a GPU, `{here}` is `{there}`; register that one by itself"
+            )));
+        }
+        Ok(made)
+    }
+
+    /// What it is compiled for.
+    pub fn device(&self) -> Device {
+        self.program.0.options.device
+    }
+
     /// Which machine code its last launch on the CPU ran: `soon`, `good` or `wide`; `None` before the first, and on a GPU.
     pub fn tier(&self) -> Option<&'static str> {
         match &self.program.0.code {
@@ -740,6 +780,11 @@ impl From<back::cuda::Refused> for Error {
 /// [`Error::Fault`] for what one of them did wrong.
 pub fn synchronize(interrupt: Option<&dyn back::Interrupt>) -> Result<bool> {
     Ok(back::cuda::synchronize(interrupt)?)
+}
+
+/// Whether kernels were queued that nobody has waited for.
+pub fn has_queued() -> bool {
+    back::cuda::has_queued()
 }
 
 /// `a`, `b` and `c`, or "none".

@@ -61,3 +61,58 @@ KERNEL(_Z8positivePKfi, 8, 4) {
     }
     return 0;
 }
+
+// void muladd(const float* a, const float* b, float c, float* out, int n)
+KERNEL(_Z6muladdPKfS0_fPfi, 8, 8, 4, 8, 4) {
+    const float *a = ARG(const float *, 0), *b = ARG(const float *, 1);
+    float c = ARG(float, 2), *out = ARG(float *, 3);
+    int n = ARG(int, 4);
+    if (!at->reach(a, 4 * (size_t)n) || !at->reach(b, 4 * (size_t)n) || !at->reach(out, 4 * (size_t)n)) return ILLEGAL_ADDRESS;
+    for (int i = 0; i < n; ++i) out[i] = a[i] * b[i] + c;
+    return 0;
+}
+
+// void add(float* x, const float* y, int n): x[i] += y[i]
+KERNEL(_Z3addPfPKfi, 8, 8, 4) {
+    float *x = ARG(float *, 0);
+    const float *y = ARG(const float *, 1);
+    int n = ARG(int, 2);
+    if (!at->reach(x, 4 * (size_t)n) || !at->reach(y, 4 * (size_t)n)) return ILLEGAL_ADDRESS;
+    for (int i = 0; i < n; ++i) x[i] += y[i];
+    return 0;
+}
+
+// void shift(const float* x, const float* by, float* y, int n): y[i] = x[i] + by[0]
+KERNEL(_Z5shiftPKfS0_Pfi, 8, 8, 8, 4) {
+    const float *x = ARG(const float *, 0), *by = ARG(const float *, 1);
+    float *y = ARG(float *, 2);
+    int n = ARG(int, 3);
+    if (!at->reach(x, 4 * (size_t)n) || !at->reach(by, 4) || !at->reach(y, 4 * (size_t)n)) return ILLEGAL_ADDRESS;
+    for (int i = 0; i < n; ++i) y[i] = x[i] + by[0];
+    return 0;
+}
+
+// void name(const T* x, T* y, int n): y[i] = expression of x[i]
+#define UNARY(name, T, expression) \
+    KERNEL(name, 8, 8, 4) { \
+        const T *x = ARG(const T *, 0); \
+        T *y = ARG(T *, 1); \
+        int n = ARG(int, 2); \
+        if (!at->reach(x, sizeof(T) * (size_t)n) || !at->reach(y, sizeof(T) * (size_t)n)) return ILLEGAL_ADDRESS; \
+        for (int i = 0; i < n; ++i) y[i] = expression; \
+        return 0; \
+    }
+UNARY(_Z5twiceIfEvPKT_PS0_i, float, x[i] + x[i])
+UNARY(_Z5twiceIdEvPKT_PS0_i, double, x[i] + x[i])
+UNARY(_Z4halfPKfPfi, float, x[i] / 2)
+UNARY(_Z6negatePKfPfi, float, -x[i])
+
+// void scaled(const float* a, float* out, float s, int n): out[i] = a[i] * s
+KERNEL(_Z6scaledPKfPffi, 8, 8, 4, 4) {
+    const float *a = ARG(const float *, 0);
+    float *out = ARG(float *, 1), s = ARG(float, 2);
+    int n = ARG(int, 3);
+    if (!at->reach(a, 4 * (size_t)n) || !at->reach(out, 4 * (size_t)n)) return ILLEGAL_ADDRESS;
+    for (int i = 0; i < n; ++i) out[i] = a[i] * s;
+    return 0;
+}

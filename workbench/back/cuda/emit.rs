@@ -131,11 +131,21 @@ fn mentions_host(text: &str, tokens: &[Token]) -> bool {
 /// under the user's name for it.
 pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)], parts: &[&Part]) -> String {
     let mut out = format!("#line 1 \"{PRELUDE_NAME}\"\n");
-    // The user's own definitions come before ours, so that `NDEBUG` is seen; ours stand back where both exist.
-    out.push_str(&format!("#line 1 \"{OPTIONS_NAME}\"\n"));
-    for (name, body) in defines {
-        out.push_str(&format!("#define {} {}\n", one_line(name), one_line(body)));
-    }
+    // Of the user's own definitions those come before ours that ours look at, as `NDEBUG`, and those of names that ours have, which then
+    // stand back. Others mean the user's text alone: a `T` that is `float` is no name of a template's parameter.
+    let own = |name: &str| {
+        let name = name.split('(').next().unwrap_or(name).trim();
+        let mut macros = library::MACROS.iter().map(|(name, _)| name);
+        let mut constants = CONSTANTS.iter().chain(constants::CONSTANTS).map(|(name, _)| name);
+        name == "NDEBUG" || name.starts_with('_') || macros.any(|n| *n == name) || constants.any(|n| *n == name)
+    };
+    let definitions = |out: &mut String, ours: bool| {
+        out.push_str(&format!("#line 1 \"{OPTIONS_NAME}\"\n"));
+        for (name, body) in defines.iter().filter(|(name, _)| own(name) == ours) {
+            out.push_str(&format!("#define {} {}\n", one_line(name), one_line(body)));
+        }
+    };
+    definitions(&mut out, true);
     out.push_str(&format!("#line 1 \"{PRELUDE_NAME}\"\n"));
     // A macro with parameters is written with them: `#ifndef` takes the name alone.
     for (name, body) in library::MACROS {
@@ -163,6 +173,7 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
         out.push_str(&format!("#line 1 \"{}\"\n", part.name));
         out.push_str(part.text);
     }
+    definitions(&mut out, false);
     out.push_str(&format!("#line 1 \"{}\"\n", quoted(name)));
     out.push_str(device_part);
     out.push('\n');

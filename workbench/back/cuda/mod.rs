@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 pub use driver::{DeviceInfo, device_of};
-pub use queue::{Late, Refused, synchronize};
+pub use queue::{Late, Refused, has_queued, synchronize};
 pub use scan::Signature;
 pub use search::add_search_path;
 

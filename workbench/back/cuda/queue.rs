@@ -207,6 +207,11 @@ pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
     Ok(true)
 }
 
+/// Whether kernels were queued that nobody has waited for.
+pub fn has_queued() -> bool {
+    driver::used().into_iter().any(|device| !driver::state(device).queued.is_empty())
+}
+
 /// Waiting that asks again and again: at first without sleeping, for most kernels take microseconds.
 pub(super) struct Patience<'a> {
     begun: Instant,

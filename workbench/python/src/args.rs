@@ -37,9 +37,17 @@ pub struct Keep<'py> {
 }
 
 impl<'py> Keep<'py> {
-    /// For a launch on a device.
+    /// For a launch on a device: on the CPU no array on a GPU is taken.
     pub fn new(device: Device) -> Self {
         Keep { takes_gpu: device == Device::Cuda, ..Keep::default() }
+    }
+
+    /// Notes an array in host memory, as [`Places::host`].
+    ///
+    /// # Errors
+    /// `ArgumentError` beside an array that lies on a GPU.
+    pub fn host(&mut self, py: Python<'py>, name: &str) -> PyResult<()> {
+        if self.takes_gpu { self.places.host(py, name) } else { Ok(()) }
     }
 
     /// The array of an object that lies on a GPU, where such ones are taken.
@@ -147,7 +155,7 @@ pub fn pointer<'py>(
     if let Some(array) = keep.gpu(object, &param.name)? {
         return on_gpu(py, &array, param, elem, is_const);
     }
-    keep.places.host(py, &param.name)?;
+    keep.host(py, &param.name)?;
     let converted;
     let view = match View::of(object) {
         Some(view) => view,

@@ -7,13 +7,14 @@ use workbench::check::{self, CheckOptions, Tolerance, check_outputs_as};
 use workbench::ops::{OwnedArg, RunConfig};
 use workbench::runtime::Tensor;
 
+use crate::args::Keep;
 use crate::bench::mime;
 use crate::errors::{self, argument};
 use crate::interrupt::Poll;
 use crate::kernel::failed;
 use crate::op::NativeOp;
 use crate::output;
-use crate::values::{self, Keep, carried};
+use crate::values::{self, carried};
 
 /// What a check found.
 #[pyclass(module = "workbench", frozen)]
@@ -176,7 +177,7 @@ impl NativeOp {
     /// Copies of the arguments of a call.
     fn owned(&self, args: &Bound<'_, PyTuple>) -> PyResult<Vec<OwnedArg>> {
         let definition = self.op().definition();
-        let mut keep = Keep::new();
+        let mut keep = Keep::default();
         let mut owned = Vec::with_capacity(args.len());
         for (arg, object) in definition.schema.args.iter().zip(args.iter()) {
             owned.push(values::owned(&values::value(self.op().name(), arg, &object, &mut keep)?));
@@ -188,7 +189,7 @@ impl NativeOp {
     fn call_owned(&self, py: Python<'_>, args: &[OwnedArg]) -> PyResult<workbench::ops::Outputs> {
         let objects = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
         let poll = Poll::new(false);
-        let config = RunConfig { timeout: self.timeout(), interrupt: Some(&poll) };
+        let config = RunConfig { timeout: self.timeout(), interrupt: Some(&poll), queue: None };
         let op = self.op();
         let called = self.with_arguments(py, &objects, || py.detach(|| op.call_with(args, &config)))?;
         match called {

@@ -63,6 +63,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;
     m.add_function(wrap_pyfunction!(devices::cuda_devices, m)?)?;
     m.add_function(wrap_pyfunction!(on_gpu::synchronize, m)?)?;
+    m.add_function(wrap_pyfunction!(on_gpu::has_queued, m)?)?;
     m.add_class::<bench::BenchReport>()?;
     m.add_class::<bench::Svg>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
@@ -72,6 +73,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<torch::TorchImplementation>()?;
     m.add_function(wrap_pyfunction!(torch::torch_implement, m)?)?;
     m.add_function(wrap_pyfunction!(torch::torch_call, m)?)?;
+    m.add_function(wrap_pyfunction!(torch::torch_streams, m)?)?;
     m.add_function(wrap_pyfunction!(torch::torch_is_here, m)?)?;
     m.add_class::<check::CheckReport>()?;
     m.add_class::<check::GradReport>()?;

@@ -1,7 +1,10 @@
 //! Arrays that lie on a GPU: what objects say of theirs, which GPU and which stream a launch on them goes to.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use workbench::back::cuda;
 use workbench::runtime::{self, DType, Queue};
 
@@ -12,7 +15,8 @@ use crate::kernel::failed;
 
 /// An array on a GPU, as its object describes it.
 pub struct GpuArray<'py> {
-    object: Bound<'py, PyAny>,
+    /// The object itself.
+    pub object: Bound<'py, PyAny>,
     /// First byte, on the GPU.
     pub ptr: u64,
     /// The element type by its name; not all are a kernel's.
@@ -168,18 +172,42 @@ impl<'py> Places<'py> {
         Ok(())
     }
 
-    /// The first array on a GPU.
-    pub fn first(&self) -> Option<&Bound<'py, PyAny>> {
-        self.seen.first().map(|seen| &seen.object)
-    }
-
-    /// Whether the arrays lie on a GPU.
+    /// Whether arrays lie on a GPU.
     pub fn on_gpu(&self) -> bool {
         !self.seen.is_empty()
     }
 
+    /// Whether an array is one of those on a GPU, by its name.
+    pub fn has(&self, name: &str) -> bool {
+        self.seen.iter().any(|seen| seen.name == name)
+    }
+
+    /// An array of host memory as one on the GPU that the others lie on, where it is a single number; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// `ArgumentError` naming one that lies on the GPU, where it is more than a number.
+    pub fn join(&self, name: &str, host: &Bound<'py, PyAny>, is_number: bool) -> PyResult<GpuArray<'py>> {
+        let py = host.py();
+        let wrong = || argument(py, mixed(name, self.seen.first().map_or("?", |seen| &seen.name)));
+        let first = self.seen.first().filter(|_| is_number).ok_or_else(wrong)?;
+        let copy = interop(py)?.call_method1("gpu_copy", (&first.object, host, self.device()))?;
+        GpuArray::of(&copy, name)?.ok_or_else(wrong)
+    }
+
+    /// A fresh array of the library of the first one, where that one lies.
+    ///
+    /// # Errors
+    /// `ArgumentError` for a library that makes none; the library's own.
+    pub fn empty(&self, py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<GpuArray<'py>> {
+        let none = || argument(py, "the arrays' library made no array on a GPU");
+        let first = self.seen.first().ok_or_else(none)?;
+        let shape = PyTuple::new(py, shape)?;
+        let made = interop(py)?.call_method1("gpu_empty", (&first.object, shape, dtype.name(), self.device()))?;
+        GpuArray::of(&made, "out")?.filter(|a| a.is_contiguous(dtype.size())).ok_or_else(none)
+    }
+
     /// The GPU that the arrays lie on.
-    pub fn device(&self) -> u32 {
+    fn device(&self) -> u32 {
         self.seen.iter().find_map(|s| s.device).unwrap_or(0)
     }
 
@@ -254,4 +282,23 @@ pub fn synchronize(py: Python<'_>) -> PyResult<()> {
         Ok(false) => Err(poll.into_raised().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
         Err(error) => Err(failed(py, error, poll)),
     }
+}
+
+/// Has NVRTC looked for in NVIDIA's wheels, once: an operator's text is compiled when it is first called on a GPU.
+///
+/// # Errors
+/// Python's, when the package is broken.
+pub fn find_nvrtc(py: Python<'_>) -> PyResult<()> {
+    static FOUND: AtomicBool = AtomicBool::new(false);
+    if !FOUND.load(Ordering::Relaxed) {
+        py.import("workbench._compile")?.call_method0("find_nvidia")?;
+        FOUND.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Whether kernels were queued that nobody has waited for.
+#[pyfunction]
+pub fn has_queued(py: Python<'_>) -> bool {
+    py.detach(runtime::has_queued)
 }

@@ -13,19 +13,20 @@ use workbench::ir::ParamType;
 use workbench::ops::schema::{Argument, Return, Schema};
 use workbench::ops::shape::{Expr, Extents, Operator};
 use workbench::ops::{self, ArgValue, Definition, OpOptions, Plan, RunConfig, ShapeFn, ShapeRule, SourceCode, Spec};
-use workbench::runtime::{DType, Error, Report};
+use workbench::runtime::{DType, Device, Error, Queue, Report};
 
-use crate::args;
+use crate::args::{self, Keep};
 use crate::errors::{self, argument};
 use crate::gil;
 use crate::interrupt::Poll;
 use crate::kernel::{Kernel, failed, seconds};
 use crate::module::Module;
 use crate::ndarray;
+use crate::on_gpu;
 use crate::output;
 use crate::stale::Stale;
 use crate::torch;
-use crate::values::{self, Keep, carried};
+use crate::values::{self, carried};
 
 /// A call that makes fewer elements keeps the GIL, as small launches do.
 const KEEP_GIL_BELOW: i64 = 4096;
@@ -166,6 +167,12 @@ impl NativeOp {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
+        if let Some(kwargs) = kwargs
+            && let Some((device, rest)) = this.device_of(kwargs)?
+        {
+            let made = this.by_kernel(py, args, Some(&rest), Some(device))?;
+            return made.ok_or_else(|| argument(py, format!("`{}`: a callable serves this call", this.op.name())));
+        }
         if torch::has_tensor(args, kwargs)
             && let Some(result) = torch::through_torch(py, this.op.name(), args, kwargs)?
         {
@@ -175,7 +182,7 @@ impl NativeOp {
         if this.has_outside.load(Ordering::Relaxed) {
             return slf.call_method("_elsewhere", args, kwargs);
         }
-        match this.by_kernel(py, args, kwargs)? {
+        match this.by_kernel(py, args, kwargs, None)? {
             Some(result) => Ok(result),
             // A thread has registered one since.
             None => slf.call_method("_elsewhere", args, kwargs),
@@ -190,7 +197,7 @@ impl NativeOp {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.by_kernel(py, args, kwargs)?.unwrap_or_else(|| py.NotImplemented().into_bound(py)))
+        Ok(self.by_kernel(py, args, kwargs, None)?.unwrap_or_else(|| py.NotImplemented().into_bound(py)))
     }
 
     /// Has every call ask whether a callable serves it, or none.
@@ -221,7 +228,7 @@ impl NativeOp {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.by_kernel(py, args, kwargs)?;
+        let found = self.by_kernel(py, args, kwargs, None)?;
         found.ok_or_else(|| argument(py, format!("`{}`: a callable serves this call", self.op.name())))
     }
 
@@ -229,7 +236,7 @@ impl NativeOp {
     fn _fresh<'py>(&self, py: Python<'py>, inputs: &Bound<'py, PyTuple>) -> PyResult<Vec<(Vec<i64>, &'static str)>> {
         let definition = self.op.definition();
         let objects: Objects<'py> = inputs.iter().collect();
-        let mut keep = Keep::new();
+        let mut keep = Keep::new(Device::Cuda);
         let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
         for (arg, object) in definition.schema.args.iter().zip(&objects) {
             let spec = args::interop(py)?.call_method1("host_spec", (object,))?;
@@ -321,18 +328,38 @@ impl NativeOp {
 }
 
 impl NativeOp {
-    /// Calls a kernel; `None` where a callable serves the call.
+    /// The device that a call names, and its other keywords; `None` where it names none, or the schema has an argument of that name.
+    fn device_of<'py>(&self, kwargs: &Bound<'py, PyDict>) -> PyResult<Option<(Device, Bound<'py, PyDict>)>> {
+        let Some(said) = kwargs.get_item("device")? else { return Ok(None) };
+        if self.op.definition().schema.args.iter().any(|a| a.name == "device") {
+            return Ok(None);
+        }
+        let device = match said.extract::<String>().as_deref() {
+            Ok("cpu") => Device::Cpu,
+            Ok("cuda") => Device::Cuda,
+            _ => {
+                let what = format!("`{}`: device is {}; it must be \"cpu\" or \"cuda\"", self.op.name(), said.repr()?);
+                return Err(argument(kwargs.py(), what));
+            }
+        };
+        let rest = kwargs.copy()?;
+        rest.del_item("device")?;
+        Ok(Some((device, rest)))
+    }
+
+    /// Calls a kernel; `None` where a callable serves the call. `device`: where it is to run, if the arrays do not say.
     fn by_kernel<'py>(
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
+        device: Option<Device>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.stale.warn(py)?;
         let definition = self.op.definition();
         let mut objects = Objects::new();
         self.objects(py, &definition.schema, args, kwargs, &mut objects)?;
-        self.call(py, &definition, &objects)
+        self.call(py, &definition, &objects, device)
     }
 
     /// The element types of arguments that are numbers or, for arrays, names of element types.
@@ -408,14 +435,25 @@ impl NativeOp {
         py: Python<'py>,
         definition: &Definition,
         objects: &Objects<'py>,
+        device: Option<Device>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let schema = &definition.schema;
-        let mut keep = Keep::new();
+        // On the CPU the message about an array on a GPU is the one that helps.
+        let mut keep = Keep::new(device.unwrap_or(Device::Cuda));
         let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
         for (arg, object) in schema.args.iter().zip(objects) {
             args.push(values::value(self.op.name(), arg, object, &mut keep)?);
         }
-        let plan = self.with_arguments(py, objects, || self.op.plan(&args))?.map_err(|e| errors::to_py(py, e))?;
+        let on_gpu = keep.places.on_gpu();
+        if on_gpu {
+            self.join(schema, objects, &mut args, &mut keep)?;
+        }
+        let device = if on_gpu { Device::Cuda } else { device.unwrap_or(Device::Cpu) };
+        if device == Device::Cuda {
+            on_gpu::find_nvrtc(py)?;
+        }
+        let planned = self.with_arguments(py, objects, || self.op.plan_on(device, &args))?;
+        let plan = planned.map_err(|e| errors::to_py(py, e))?;
         if plan.is_outside() {
             return Ok(None);
         }
@@ -428,22 +466,57 @@ impl NativeOp {
                     argument(py, format!("`{}`: an output would have the extent {extent}", self.op.name()))
                 })?);
             }
+            if on_gpu {
+                let array = keep.places.empty(py, &shape, spec.dtype)?;
+                pointers.push(array.ptr as *mut u8);
+                outputs.push(array.object);
+                continue;
+            }
             let (array, data) = ndarray::empty(py, &shape, spec.dtype)?;
             outputs.push(array);
             pointers.push(data);
         }
-        self.run(py, &plan, &args, &pointers)?;
-        self.results(py, schema, objects, outputs).map(Some)
+        let held = keep.places.queue(py, None)?;
+        self.run(py, &plan, &args, &pointers, held.as_ref().map(|held| held.queue()))?;
+        self.results(py, schema, objects, outputs, on_gpu).map(Some)
     }
 
-    fn run(&self, py: Python<'_>, plan: &Plan, args: &[ArgValue<'_>], outputs: &[*mut u8]) -> PyResult<()> {
+    /// Arrays of host memory beside such as lie on a GPU: a single number is copied there, anything more is refused.
+    fn join<'py>(
+        &self,
+        schema: &Schema,
+        objects: &Objects<'py>,
+        args: &mut [ArgValue<'_>],
+        keep: &mut Keep<'py>,
+    ) -> PyResult<()> {
+        for ((arg, object), value) in schema.args.iter().zip(objects).zip(args) {
+            if let ArgValue::Array(array) = value
+                && !keep.places.has(&arg.name)
+            {
+                let is_number = array.shape.is_empty() && !arg.mutated;
+                let copy = keep.places.join(&arg.name, object, is_number)?;
+                array.ptr = copy.ptr as *mut u8;
+                keep.objects.push(copy.object);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        args: &[ArgValue<'_>],
+        outputs: &[*mut u8],
+        queue: Option<Queue<'_>>,
+    ) -> PyResult<()> {
         let timeout = self.timeout();
         let count = |shape: &[i64]| shape.iter().product::<i64>();
         let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
         let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();
-        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && timeout.is_none();
+        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && timeout.is_none() && queue.is_none();
         let poll = Poll::new(small);
-        let config = RunConfig { timeout, interrupt: Some(&poll) };
+        let config = RunConfig { timeout, interrupt: Some(&poll), queue };
         let result = if small {
             self.op.run(plan, args, outputs, &config)
         } else {
@@ -464,9 +537,11 @@ impl NativeOp {
         schema: &Schema,
         objects: &Objects<'py>,
         outputs: SmallVec<[Bound<'py, PyAny>; 2]>,
+        on_gpu: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let first = schema.args.iter().zip(objects).find(|(a, o)| a.is_tensor() && !o.is_none()).map(|(_, o)| o);
-        let foreign = first.filter(|o| ndarray::View::of(o).is_none());
+        // On a GPU they are of the caller's kind already.
+        let foreign = first.filter(|o| !on_gpu && ndarray::View::of(o).is_none());
         let mut fresh = outputs.into_iter();
         let mut results: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
         for ret in &schema.returns {

@@ -127,7 +127,7 @@ fn tensor<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, accessor: &Acce
         keep.objects.push(object.clone());
         return Ok(given);
     }
-    keep.places.host(py, path)?;
+    keep.host(py, path)?;
     let converted;
     let view = match View::of(object) {
         Some(view) => view,

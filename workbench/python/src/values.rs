@@ -3,18 +3,15 @@
 use numpy::npyffi::npy_intp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
-use smallvec::SmallVec;
 use workbench::check::Precision;
 use workbench::ops::schema::{Argument, Default, Kind};
 use workbench::ops::{ArgValue, ArrayRef, OwnedArg, Shape};
 use workbench::runtime::{Error, Result, Tensor};
 
-use crate::args;
+use crate::args::{self, Keep};
 use crate::errors::{argument, from_py};
 use crate::ndarray::{self, View};
-
-/// Objects that must outlive a call: copies of arrays that were not contiguous.
-pub type Keep<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
+use crate::on_gpu::GpuArray;
 
 /// The value of an object for a schema argument.
 ///
@@ -75,10 +72,13 @@ fn array<'py>(op: &str, arg: &Argument, object: &Bound<'py, PyAny>, keep: &mut K
     if let Some(view) = View::of(object) {
         return reference(op, arg, &view, keep);
     }
+    if let Some(array) = keep.gpu(object, &arg.name)? {
+        return on_gpu(op, arg, array, keep);
+    }
     let what = if arg.mutated { "Tensor, written" } else { "Tensor" };
     // A NumPy scalar is a 0-d array where it is only read.
     let converted = args::interop(py)?.call_method1("as_tensor", (object, arg.mutated, &arg.name, what))?;
-    keep.push(converted.clone());
+    keep.objects.push(converted.clone());
     match View::of(&converted) {
         Some(view) => reference(op, arg, &view, keep),
         None => Err(argument(py, format!("`{op}`: argument `{}` is no array", arg.name))),
@@ -87,14 +87,7 @@ fn array<'py>(op: &str, arg: &Argument, object: &Bound<'py, PyAny>, keep: &mut K
 
 fn reference<'py>(op: &str, arg: &Argument, view: &View<'_, 'py>, keep: &mut Keep<'py>) -> PyResult<ArrayRef> {
     let py = view.object().py();
-    let Some(dtype) = view.dtype() else {
-        let text = format!(
-            "`{op}`: argument `{}` is an array of {}, which no kernel parameter takes; try x.astype(np.float32)",
-            arg.name,
-            view.dtype_name()
-        );
-        return Err(argument(py, text));
-    };
+    let dtype = view.dtype().ok_or_else(|| no_element(py, op, arg, &view.dtype_name()))?;
     let mut shape = Shape::new();
     for &extent in view.shape() {
         shape.push(extent as i64);
@@ -103,18 +96,42 @@ fn reference<'py>(op: &str, arg: &Argument, view: &View<'_, 'py>, keep: &mut Kee
         return Ok(ArrayRef { ptr: view.data(), dtype, shape, writable: view.is_writeable() });
     }
     if arg.mutated {
-        return Err(argument(
-            py,
-            format!(
-                "`{op}`: argument `{}` is written, but the array is not contiguous; pass a contiguous one",
-                arg.name
-            ),
-        ));
+        return Err(gaps(py, op, arg));
     }
     let copy = args::contiguous(view.object())?;
     let ptr = View::of(&copy).map(|v| v.data()).ok_or_else(|| argument(py, "NumPy made no array of an array"))?;
-    keep.push(copy);
+    keep.objects.push(copy);
     Ok(ArrayRef { ptr, dtype, shape, writable: false })
+}
+
+fn no_element(py: Python<'_>, op: &str, arg: &Argument, came: &str) -> PyErr {
+    let what = format!("`{op}`: argument `{}` is an array of {came}", arg.name);
+    argument(py, format!("{what}, which no kernel parameter takes; try x.astype(np.float32)"))
+}
+
+fn gaps(py: Python<'_>, op: &str, arg: &Argument) -> PyErr {
+    let name = &arg.name;
+    argument(
+        py,
+        format!("`{op}`: argument `{name}` is written, but the array is not contiguous; pass a contiguous one"),
+    )
+}
+
+/// An array on a GPU; one with gaps as a copy that its library makes there.
+fn on_gpu<'py>(op: &str, arg: &Argument, array: GpuArray<'py>, keep: &mut Keep<'py>) -> PyResult<ArrayRef> {
+    let py = array.object.py();
+    let dtype = array.dtype().ok_or_else(|| no_element(py, op, arg, &array.dtype_name))?;
+    let mut memory = array;
+    if !memory.is_contiguous(dtype.size()) {
+        if arg.mutated {
+            return Err(gaps(py, op, arg));
+        }
+        let copy = args::interop(py)?.call_method1("gpu_contiguous", (&memory.object, &arg.name))?;
+        memory = keep.gpu(&copy, &arg.name)?.ok_or_else(|| gaps(py, op, arg))?;
+        keep.objects.push(copy);
+    }
+    let shape = memory.shape.iter().map(|&n| n as i64).collect();
+    Ok(ArrayRef { ptr: memory.ptr as *mut u8, dtype, shape, writable: memory.writable })
 }
 
 /// A schema default as a Python object.

@@ -60,7 +60,7 @@ def compile(
     found = dict(headers or {})
     collect_headers(source, parsed.include_dirs, found)
     if device == "cuda":
-        _find_nvidia()
+        find_nvidia()
     return _workbench.compile_source(
         source,
         device,
@@ -77,7 +77,7 @@ def compile(
 def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module:
     """Compiles what a pickled module held."""
     if state["device"] == "cuda":
-        _find_nvidia()
+        find_nvidia()
     module = _workbench.compile_source(
         source,
         state["device"],
@@ -134,7 +134,8 @@ def nvidia_folders() -> list[str]:
     return [os.fspath(p) for p in spec.submodule_search_locations or ()] if spec else []
 
 
-def _find_nvidia() -> None:
+def find_nvidia() -> None:
+    """Has NVRTC looked for in NVIDIA's wheels of this environment; the native half calls it, too."""
     for folder in nvidia_folders():
         _workbench.add_search_path(folder)
 

@@ -23,6 +23,10 @@ _KERNEL = """A kernel: `k[grid, block](...)` or `k[grid, block, shared_bytes](..
 `grid` and `block` are ints or up to three of them. An array's dtype is the pointer's; arrays for pointers that are not const
 are written in place and must be writable and contiguous. Scalars convert by the C signature. None is a null pointer.
 
+A kernel compiled for "cuda" takes arrays that lie on a GPU (torch's, CuPy's, any with `__cuda_array_interface__`) by their addresses: the
+launch is queued on their library's current stream, or on `k[grid, block, shared_bytes, stream]`, and returns at once.
+`wb.synchronize` waits, and raises what went wrong. One that prints, asserts or has a timeout is waited for.
+
 Raises ArgumentError, KernelFault, KernelTimeout, and KeyboardInterrupt within 100 ms of the stop button.
 
 >>> import numpy as np, workbench as wb

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -95,6 +96,68 @@ def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int
     except (RuntimeError, NotImplementedError) as error:
         raise make_argument_error(f"parameter `{name}` got a tensor that gives no memory: {error}") from error
     return pointer, str(tensor.dtype).removeprefix("torch."), list(tensor.shape), strides, False, int(tensor.device.index or 0), None
+
+
+def _library_of(first: Any) -> Any:
+    """The functions of the library that an array on a GPU is of: torch, CuPy, or what the array API standard has."""
+    module = type(first).__module__.partition(".")[0]
+    if module == "cupy":
+        import cupy
+
+        return cupy
+    if hasattr(type(first), "__array_namespace__"):
+        return first.__array_namespace__()
+    raise make_argument_error(
+        f"an operator makes its results by the library of its first array, and that of {type(first).__name__} is not known; "
+        "pass torch's or CuPy's arrays, or launch the kernel itself on an output of yours"
+    )
+
+
+def _device_like(first: Any) -> dict[str, Any]:
+    """Where functions of the array API standard are to make an array, as a keyword; CuPy's have none."""
+    return {} if type(first).__module__.partition(".")[0] == "cupy" else {"device": first.device}
+
+
+@contextlib.contextmanager
+def _on_gpu(library: Any, device: int) -> Iterator[None]:
+    """With that GPU current for CuPy, whose functions make arrays where it is."""
+    if getattr(library, "__name__", "") == "cupy":
+        with library.cuda.Device(device):
+            yield
+    else:
+        yield
+
+
+def gpu_empty(first: Any, shape: tuple[int, ...], dtype: str, device: int) -> Any:
+    """A fresh array of the kind of `first` on the GPU where that lies."""
+    if _is_torch(first):
+        import torch
+
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=first.device)
+    library = _library_of(first)
+    with _on_gpu(library, device):
+        return library.empty(shape, dtype=bfloat16() if dtype == "bfloat16" else getattr(library, dtype), **_device_like(first))
+
+
+def gpu_copy(first: Any, host: Any, device: int) -> Any:
+    """A number of host memory as an array of the kind of `first` on the GPU where that lies."""
+    if _is_torch(first):
+        import torch
+
+        tensor = host if isinstance(host, torch.Tensor) else torch.from_numpy(np.array(host))
+        return tensor.detach().to(first.device)
+    library = _library_of(first)
+    with _on_gpu(library, device):
+        return library.asarray(np.asarray(host), **_device_like(first))
+
+
+def gpu_contiguous(obj: Any, name: str) -> Any:
+    """The elements of an array on a GPU one after another, as a copy that its library makes there."""
+    if _is_torch(obj):
+        return obj.contiguous()
+    library = _library_of(obj)
+    make = getattr(library, "ascontiguousarray", None)
+    return library.asarray(obj, copy=True) if make is None else make(obj)
 
 
 def current_stream(obj: Any, device: int) -> int | None:

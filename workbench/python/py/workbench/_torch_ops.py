@@ -7,7 +7,9 @@ and gradients of its own; it is forgotten when those change.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import os
 import sys
 import threading
 import types
@@ -31,6 +33,19 @@ _FOLDER = Path(torch.__file__).parent
 # How many seconds a schema that changes waits for calls, and calls for a schema that changes.
 _PATIENCE = 10.0
 _workbench.torch_is_here(torch.Tensor)
+
+
+def _stream_function() -> int:
+    """The address of the function that gives torch's current stream on a GPU; 0 in a torch without CUDA."""
+    try:
+        # It is loaded with torch.
+        library = ctypes.CDLL(str(_FOLDER / "lib" / "libtorch_cuda.so"), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        return ctypes.cast(library.aoti_torch_get_current_cuda_stream, ctypes.c_void_p).value or 0
+    except (OSError, AttributeError):
+        return 0
+
+
+_workbench.torch_streams(_stream_function())
 _entries: dict[str, _Entry] = {}
 
 
@@ -74,19 +89,20 @@ class _Entry:
                 written = _writing_kernel(getattr(found, overload if "." not in target else target.partition(".")[2]))
                 self.library.impl(target, written, "ADInplaceOrView", with_keyset=True)
             outside = self.devices if overload == "default" else frozenset()
-            if "cuda" in outside:
-                self.library.impl(target, _python_kernel(handle, "cuda"), "CUDA")
             keys = ["CPU"]
+            if "cuda" in outside or not isinstance(handle, PythonOp):
+                # Of host code the kernel says that it runs on the CPU.
+                keys.append("CUDA")
             if not any(str(argument.type) == "Tensor" for argument in parsed.arguments):
                 # A call may be without a tensor that would say where.
                 keys.append("CompositeExplicitAutograd")
             for key in keys:
-                kernel = None
-                if "cpu" not in outside:
+                kernel, device = None, "cuda" if key == "CUDA" else "cpu"
+                if device not in outside:
                     native = overload if isinstance(handle, LibraryOp) else None
                     kernel = _workbench.torch_implement(_FOLDER, self.name, native, key)
                 if kernel is None:
-                    self.library.impl(target, _python_kernel(handle if "cpu" in outside else one, "cpu"), key)
+                    self.library.impl(target, _python_kernel(handle if device in outside else one, device), key)
                 else:
                     self.kernels.append(kernel)
 

@@ -42,7 +42,9 @@ def bench(
             raise make_argument_error(f"contestant `{name}` is a {type(function).__name__}; a callable is wanted")
     if not callable(make_args):
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
-    return _workbench.sweep(
+    # What was queued before is none of theirs.
+    _workbench.synchronize()
+    report = _workbench.sweep(
         [(str(name), function) for name, function in contestants.items()],
         [_size(size) for size in sizes],
         make_args,
@@ -51,6 +53,17 @@ def bench(
         seconds_per_size,
         max_seconds,
     )
+    _refuse_queued()
+    return report
+
+
+def _refuse_queued() -> None:
+    """ArgumentError where what was timed has queued kernels on a GPU: the times are those of queuing."""
+    if _workbench.has_queued():
+        _workbench.synchronize()
+        raise make_argument_error(
+            "what was timed queues kernels on a GPU and does not wait for them; time a function that calls wb.synchronize() at its end"
+        )
 
 
 def _size(size: Any) -> int:
@@ -89,7 +102,7 @@ def bench_callable(
     if make_args is None:
         if not args:
             raise make_argument_error(f"give arguments to time `{name}` on, or make_args to make them for each size")
-        sizes = [max((int(np.size(arg)) for arg in args), default=1)]
+        sizes = [max((int(np.prod(getattr(arg, "shape", None) or np.shape(arg), dtype=np.int64)) for arg in args), default=1)]
         return bench(contestants, sizes, lambda n: tuple(args), title=name, **options)
     if sizes is None:
         raise make_argument_error("make_args comes with sizes")
@@ -122,5 +135,7 @@ def do_bench(
                 tensor.grad = None
             return fn()
 
+    _workbench.synchronize()
     values = _workbench.time_function(run, warmup, rep, list(quantiles or ()), return_mode)
+    _refuse_queued()
     return values if return_mode == "all" and not quantiles or len(values) > 1 else values[0]

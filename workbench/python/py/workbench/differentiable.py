@@ -246,8 +246,13 @@ class Differentiable:
         found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
         if found is None:
             return self._direct(*args, **kwargs)
-        self._hold_arguments(inputs)
+        if found.device == "cpu" or self._knows(inputs):
+            self._hold_arguments(inputs)
         return run(self, found.function, inputs)
+
+    def _knows(self, inputs: Sequence[Any]) -> bool:
+        """Whether what serves calls on the CPU has a word for arguments that lie on a GPU: of their types, of their shapes."""
+        return False
 
     def _said(self, inputs: Sequence[Any]) -> Any:
         """The dtypes and shapes that the shape function says; None where it cannot say without torch."""
@@ -742,8 +747,9 @@ class PythonOp(LibraryOp):
         if self._successor is not None:
             return self._successor(*args, **kwargs)
         inputs = list(self._arguments(args, kwargs))
-        self._hold_arguments(inputs)
         found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
+        if found is None or found.device == "cpu":
+            self._hold_arguments(inputs)
         return run(self, self.function if found is None else found.function, inputs)
 
     def _said(self, inputs: Sequence[Any]) -> Any:

@@ -14,6 +14,7 @@ from .errors import make_argument_error
 from ._workbench import BenchReport, CheckReport, GradReport, Module
 from .autograd import Pullback
 from .operators import Op, handles, op
+from .outside import is_on_cuda
 
 __all__ = ["Elementwise", "elementwise"]
 
@@ -127,6 +128,8 @@ class Elementwise:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs: fresh arrays, or those passed behind the inputs. Several come as a tuple."""
         values = self._positional(args, kwargs)
+        if is_on_cuda(values):
+            raise make_argument_error(f"`{self.name}` computes on host arrays; copy those on a GPU to the CPU first")
         ins, outs = values[: len(self.inputs)], values[len(self.inputs) :]
         if not outs:
             op, arrays = self._variant(ins)

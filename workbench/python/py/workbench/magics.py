@@ -16,6 +16,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
 from ._compile import compile as compile_source
+from ._workbench import synchronize
 from .errors import ArgumentError, CompileError
 from .operators import op as make_op
 
@@ -202,6 +203,15 @@ class WorkbenchMagics(Magics):
     def _before_cell(self, info: Any) -> None:
         self._stored = bool(info.store_history)
 
+    def _after_cell(self, result: Any) -> None:
+        """What a kernel did wrong that was queued in the cell is the cell's error."""
+        try:
+            synchronize()
+        except (Exception, KeyboardInterrupt) as error:
+            self.shell.showtraceback((type(error), error, error.__traceback__))
+            if result is not None and result.error_in_exec is None:
+                result.error_in_exec = error
+
     def _cell_name(self) -> str:
         """The running cell, by the number the user sees at it.
 
@@ -313,6 +323,7 @@ def load_ipython_extension(shell: Any) -> None:
     magics = WorkbenchMagics(shell)
     shell.register_magics(magics)
     shell.events.register("pre_run_cell", magics._before_cell)
+    shell.events.register("post_run_cell", magics._after_cell)
     if _help_without_a_body not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_without_a_body)
     if not shell.custom_exceptions:
@@ -324,6 +335,7 @@ def unload_ipython_extension(shell: Any) -> None:
     magics = shell.magics_manager.registry.get("WorkbenchMagics")
     if magics is not None and magics._before_cell in shell.events.callbacks["pre_run_cell"]:
         shell.events.unregister("pre_run_cell", magics._before_cell)
+        shell.events.unregister("post_run_cell", magics._after_cell)
     if _help_without_a_body in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_without_a_body)
     if shell.custom_exceptions == (CompileError,):

@@ -15,7 +15,7 @@ from ._interop import as_tensor
 from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
 from .differentiable import Differentiable, LibraryOp, PythonOp
-from .errors import make_argument_error
+from .errors import ArgumentError, make_argument_error
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
@@ -183,6 +183,10 @@ class Op(Differentiable, NativeOp):
     Arguments go by position or by name, as the schema has them. Arrays are NumPy's or anything that shares memory; their
     dtypes are the kernel's pointers', non-contiguous ones are copied. Results are fresh. `wb.op` makes operators.
 
+    Arrays that lie on a GPU are computed there: the text is compiled for it at the first such call, results are made by the arrays'
+    library, and the launch is queued on its current stream (`wb.synchronize`). `device="cuda"` sends host arrays over and back, where the
+    schema has no argument of that name.
+
     Raises ArgumentError for arguments that do not fit, KernelFault for what the kernel does wrong.
 
     >>> import numpy as np, workbench as wb
@@ -297,6 +301,19 @@ class Op(Differentiable, NativeOp):
     def _hold_arguments(self, inputs: Sequence[Any]) -> None:
         self._fresh(tuple(inputs))
 
+    def _knows(self, inputs: Sequence[Any]) -> bool:
+        try:
+            self._outside_of([
+                value if kind.rstrip("?") != "Tensor" or value is None else dtype_of(value)
+                for (kind, _), value in zip(self._kinds, inputs)
+            ])
+        except ArgumentError:
+            return False
+        return True
+
+    def _said(self, inputs: Sequence[Any]) -> Any:
+        return None if is_on_cuda(inputs) and not self._knows(inputs) else super()._said(inputs)
+
     def _elsewhere(self, *args: Any, **kwargs: Any) -> Any:
         if self._successor is not None:
             return self._successor(*args, **kwargs)
@@ -307,7 +324,8 @@ class Op(Differentiable, NativeOp):
         for _ in range(_MOST_TRIES):
             found = self._serving("cuda" if is_on_cuda(inputs) else "cpu", inputs)
             if found is not None:
-                self._hold_arguments(inputs)
+                if found.device == "cpu" or self._knows(inputs):
+                    self._hold_arguments(inputs)
                 return run(self, found.function, inputs)
             # Another thread may register one meanwhile.
             made = self._by_kernel(*args, **kwargs)

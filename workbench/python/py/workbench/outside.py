@@ -64,7 +64,14 @@ def dtype_of(value: Any) -> str | None:
 
 def is_on_cuda(values: Sequence[Any]) -> bool:
     """Whether one of the arrays lies on a GPU."""
-    return any(hasattr(value, "__cuda_array_interface__") for value in flat(values))
+    return any(_is_on_cuda(value) for value in flat(values))
+
+
+def _is_on_cuda(value: Any) -> bool:
+    if type(value).__module__.partition(".")[0] == "torch":
+        # Its interface is not there for all types, and not where a gradient is wanted.
+        return bool(getattr(value, "is_cuda", False))
+    return hasattr(value, "__cuda_array_interface__")
 
 
 def flat(value: Any) -> list[Any]:

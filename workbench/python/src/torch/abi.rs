@@ -79,6 +79,8 @@ pub struct Abi {
     dtypes: Vec<(i32, DType)>,
     /// torch's number of the CPU.
     pub cpu: i32,
+    /// torch's number of NVIDIA's GPUs.
+    pub cuda: i32,
     /// torch's number of strided memory.
     pub strided: i32,
     /// torch's number of the contiguous memory format.
@@ -97,6 +99,7 @@ functions! {
     storage_offset = b"aoti_torch_get_storage_offset": fn(*mut c_void, *mut i64) -> i32;
     dtype = b"aoti_torch_get_dtype": fn(*mut c_void, *mut i32) -> i32;
     device_type = b"aoti_torch_get_device_type": fn(*mut c_void, *mut i32) -> i32;
+    device_index = b"aoti_torch_get_device_index": fn(*mut c_void, *mut i32) -> i32;
     layout = b"aoti_torch_get_layout": fn(*mut c_void, *mut i32) -> i32;
     is_defined = b"aoti_torch_is_defined": fn(*mut c_void, *mut bool) -> i32;
     is_contiguous = b"aoti_torch_is_contiguous": fn(*mut c_void, *mut bool) -> i32;
@@ -175,6 +178,7 @@ impl Abi {
                 from_blob: library.get(b"torch_from_blob").ok().map(|found| *found),
                 dtypes,
                 cpu: number(b"aoti_torch_device_type_cpu")?,
+                cuda: number(b"aoti_torch_device_type_cuda")?,
                 strided: number(b"aoti_torch_layout_strided")?,
                 contiguous_format: number(b"aoti_torch_memory_format_contiguous_format")?,
                 _library: library,

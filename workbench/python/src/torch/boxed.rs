@@ -14,9 +14,10 @@ use smallvec::SmallVec;
 use workbench::ops::schema::{Kind, Schema};
 use workbench::ops::{self, ArgValue, ArrayRef, Definition, RunConfig, library};
 use workbench::runtime::host::{Limits, Value};
-use workbench::runtime::{Error, Report, Result};
+use workbench::runtime::{Device, Error, Queue, Report, Result};
 
 use super::abi::{self, Abi, StableIValue, c_text};
+use super::gpu;
 use super::tensor::Handle;
 use super::value::{Lent, Taken, known, take};
 use crate::gil;
@@ -247,6 +248,8 @@ fn call_op(
     if !is_alike(registered, schema) {
         return Err(changing(registered));
     }
+    let gpu = gpu::of(schema, &taken).map_err(fail)?;
+    let stream = gpu.map(gpu::current_stream).transpose().map_err(fail)?;
     let mut copies: SmallVec<[Option<Handle>; 8]> = SmallVec::new();
     let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
     for (arg, value) in schema.args.iter().zip(&taken) {
@@ -255,11 +258,12 @@ fn call_op(
             Taken::None => ArgValue::None,
             Taken::Text(text) => ArgValue::Str(text),
             Taken::Tensor(tensor) => {
-                let dtype = known(tensor, &arg.name).map_err(fail)?;
+                let dtype = known(tensor, &arg.name, gpu.is_some()).map_err(fail)?;
                 let shape = tensor.sizes().into();
-                let tensor = match tensor.is_contiguous() {
-                    true => tensor,
-                    false => &*copy.insert(tensor.contiguous().map_err(fail)?),
+                let tensor = match gpu.filter(|_| tensor.gpu().is_none()) {
+                    Some(gpu) => &*copy.insert(gpu::join(tensor, &arg.name, arg.mutated, gpu).map_err(fail)?),
+                    None if tensor.is_contiguous() => tensor,
+                    None => &*copy.insert(tensor.contiguous().map_err(fail)?),
                 };
                 ArgValue::Array(ArrayRef { ptr: tensor.data(arg.mutated), dtype, shape, writable: true })
             }
@@ -274,15 +278,21 @@ fn call_op(
         });
         copies.push(copy);
     }
-    let plan = if definition.has_shape_callable() { planned(op, &args)? } else { op.plan(&args)? };
+    let device = if gpu.is_some() { Device::Cuda } else { Device::Cpu };
+    let plan = match definition.has_shape_callable() {
+        true => planned(op, device, &args)?,
+        false => op.plan_on(device, &args)?,
+    };
     let mut outputs: SmallVec<[Handle; 2]> = SmallVec::new();
     let mut pointers: SmallVec<[*mut u8; 4]> = SmallVec::new();
     for spec in &plan.outputs {
-        let made = Handle::empty(abi, spec.dtype, &spec.shape).map_err(fail)?;
+        let made = Handle::empty(abi, spec.dtype, &spec.shape, gpu).map_err(fail)?;
         pointers.push(made.data(true));
         outputs.push(made);
     }
-    let config = RunConfig { timeout: definition.timeout, interrupt: Some(poll) };
+    // What is made here is torch's own, by the same stream: it keeps the memory for as long as kernels on it use that.
+    let queue = gpu.zip(stream).map(|(device, stream)| Queue { device, stream, ..Queue::default() });
+    let config = RunConfig { timeout: definition.timeout, interrupt: Some(poll), queue };
     let report = op.run(&plan, &args, &pointers, &config)?;
     drop(args);
     for ((arg, value), copy) in schema.args.iter().zip(&taken).zip(&copies) {
@@ -307,7 +317,7 @@ fn call_op(
 }
 
 /// A plan whose shapes a callable of Python's gives.
-fn planned(op: &ops::Op, args: &[ArgValue<'_>]) -> Result<ops::Plan> {
+fn planned(op: &ops::Op, device: Device, args: &[ArgValue<'_>]) -> Result<ops::Plan> {
     gil::attach(|py| {
         let objects = || -> PyResult<Bound<'_, PyTuple>> {
             let spec = py.import("workbench.operators")?.getattr("Spec")?;
@@ -324,7 +334,7 @@ fn planned(op: &ops::Op, args: &[ArgValue<'_>]) -> Result<ops::Plan> {
             PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)
         };
         match objects() {
-            Ok(objects) => with_call(objects.unbind(), || op.plan(args)),
+            Ok(objects) => with_call(objects.unbind(), || op.plan_on(device, args)),
             Err(error) => Err(crate::errors::from_py(py, error)),
         }
     })

@@ -1,10 +1,12 @@
 //! Operators in torch's dispatcher, as boxed kernels in Rust: through torch's stable C interface, looked up at run time in the
 //! libraries that are loaded. Nothing is built, and a call runs no Python.
 //!
-//! The Python half (`_torch_ops.py`) defines schemas, shapes without data and gradients; this half implements them for the CPU.
+//! The Python half (`_torch_ops.py`) defines schemas, shapes without data and gradients; this half implements them for the CPU
+//! and for GPUs.
 
 mod abi;
 mod boxed;
+mod gpu;
 mod tensor;
 mod trampoline;
 mod value;
@@ -25,6 +27,7 @@ use workbench::ops::{self, library};
 use self::abi::{BoxedKernel, c_text};
 pub use self::boxed::torch_call;
 use self::boxed::{Registered, Target};
+pub use self::gpu::torch_streams;
 
 static TENSOR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 

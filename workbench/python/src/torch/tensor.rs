@@ -35,6 +35,11 @@ impl Handle {
         std::mem::replace(&mut self.raw, std::ptr::null_mut()) as StableIValue
     }
 
+    /// Whose it is.
+    pub fn abi(&self) -> &'static Abi {
+        self.abi
+    }
+
     /// Another reference to the same tensor.
     pub fn again(&self) -> Result<Handle, String> {
         let mut raw = std::ptr::null_mut();
@@ -67,6 +72,12 @@ impl Handle {
     /// Whether its memory is the host's.
     pub fn is_on_cpu(&self) -> bool {
         self.number(self.abi.f.device_type) == self.abi.cpu
+    }
+
+    /// The GPU of NVIDIA's that it lies on.
+    pub fn gpu(&self) -> Option<u32> {
+        let is_there = self.number(self.abi.f.device_type) == self.abi.cuda;
+        is_there.then(|| u32::try_from(self.number(self.abi.f.device_index)).unwrap_or(0))
     }
 
     /// Whether its elements lie at strides of memory: neither sparse nor of another layout.
@@ -115,8 +126,8 @@ impl Handle {
         if code == 0 { data.cast() } else { std::ptr::null_mut() }
     }
 
-    /// A new contiguous tensor on the CPU; what it holds is anything.
-    pub fn empty(abi: &'static Abi, dtype: DType, shape: &[i64]) -> Result<Handle, String> {
+    /// A new contiguous tensor on a GPU, or on the CPU; what it holds is anything.
+    pub fn empty(abi: &'static Abi, dtype: DType, shape: &[i64], gpu: Option<u32>) -> Result<Handle, String> {
         let strides = workbench::runtime::host::contiguous_strides(shape);
         let number = abi.number(dtype).ok_or_else(|| format!("this torch has no {dtype}"))?;
         let mut raw = std::ptr::null_mut();
@@ -127,8 +138,8 @@ impl Handle {
                 shape.as_ptr(),
                 strides.as_ptr(),
                 number,
-                abi.cpu,
-                0,
+                if gpu.is_some() { abi.cuda } else { abi.cpu },
+                gpu.map_or(0, |index| index as i32),
                 &raw mut raw,
             )
         };

@@ -111,16 +111,21 @@ pub fn list(
     Ok(list as StableIValue)
 }
 
-/// What is wrong with a tensor for our kernels, if anything; what is right with it, else.
+/// What is wrong with a tensor for our kernels, if anything; what is right with it, else. `on_gpu`: where it should lie.
 ///
 /// # Errors
 /// What came and what is wanted.
-pub fn known(tensor: &Handle, name: &str) -> Result<DType, String> {
+pub fn known(tensor: &Handle, name: &str, on_gpu: bool) -> Result<DType, String> {
     let dtype = tensor.dtype();
     if dtype.is_none() && !tensor.is_defined() {
         return Err(format!("argument `{name}` is an undefined tensor"));
     }
-    if !tensor.is_on_cpu() {
+    if !on_gpu && tensor.gpu().is_some() {
+        return Err(format!(
+            "argument `{name}` is on a GPU, and the operator is host code, which runs on the CPU; try {name}.cpu(), or register what serves tensors there: register_kernel(\"cuda\", f)"
+        ));
+    }
+    if !on_gpu && !tensor.is_on_cpu() {
         return Err(format!("argument `{name}` is on another device; a tensor on the CPU is wanted, try {name}.cpu()"));
     }
     if !tensor.is_strided() {
@@ -171,7 +176,7 @@ impl<'a> Lent<'a> {
     }
 
     fn tensor(&mut self, tensor: &'a Handle, name: &str, written: bool) -> Result<HostTensor, String> {
-        let dtype = known(tensor, name)?;
+        let dtype = known(tensor, name, false)?;
         let (shape, strides) = (tensor.sizes(), tensor.strides());
         let last: i64 = shape.iter().zip(strides).map(|(n, s)| (n - 1).max(0) * s).sum();
         let bytes = if shape.contains(&0) { 0 } else { (last + 1) as usize * dtype.size() };
@@ -224,13 +229,13 @@ impl<'a> Lent<'a> {
             };
         }
         if tensor.numel() == 0 {
-            return Handle::empty(abi, tensor.dtype(), shape);
+            return Handle::empty(abi, tensor.dtype(), shape, None);
         }
         let number = abi.number(tensor.dtype()).ok_or_else(|| format!("this torch has no {}", tensor.dtype()))?;
         let Some(from_blob) = abi.from_blob else {
             // As many elements as lie between the first and the last, and the same view of them.
             let last: i64 = shape.iter().zip(strides).map(|(n, s)| (n - 1).max(0) * s).sum();
-            let whole = Handle::empty(abi, tensor.dtype(), &[last + 1])?;
+            let whole = Handle::empty(abi, tensor.dtype(), &[last + 1], None)?;
             // SAFETY: both hold that many elements.
             unsafe {
                 let bytes = (last + 1) as usize * tensor.dtype().size();
