@@ -54,3 +54,42 @@ def test_a_launch_gives_what_the_cpu_gives(capsys):
     wb.compile(source).saxpy[4, 256](2.0, x, on_cpu, 1000)
     assert (y == on_cpu).all()
     assert capsys.readouterr().out == "hello from 1\n" * 2
+
+
+class OnGpu:
+    """What says that it lies on a GPU, where there may be none."""
+
+    def __init__(self, shape: tuple[int, ...] = (3,), typestr: str = "<f4") -> None:
+        self.shape, self.dtype = shape, np.dtype(typestr)
+        data = (1 << 20, False)
+        self.__cuda_array_interface__ = {"version": 2, "shape": shape, "typestr": typestr, "data": data}
+
+
+def test_arrays_on_a_gpu_need_a_driver():
+    if has_gpu():
+        pytest.skip("there is a GPU")
+    saxpy = compiled(SAXPY, arch="sm_90").saxpy
+    for _ in range(2):
+        with pytest.raises(wb.DeviceUnavailable):
+            saxpy[1, 32](1.0, OnGpu(), OnGpu(), 3)
+    with pytest.raises(wb.ArgumentError, match="`x` .* got an array of float64"):
+        saxpy[1, 32](1.0, OnGpu(typestr="<f8"), OnGpu(), 3)
+    op = wb.op("cuda_test::add_(Tensor(a!) y, Tensor x, float a) -> Tensor(a!)", SAXPY)
+    with pytest.raises(wb.DeviceUnavailable):
+        op(OnGpu(), OnGpu(), 2.0)
+    wb.synchronize()
+
+
+def test_elementwise_functions_refuse_arrays_on_a_gpu():
+    twice = wb.elementwise("T x", "T y", "y = x + x", name="twice_on_gpu")
+    with pytest.raises(wb.ArgumentError, match="host arrays"):
+        twice(OnGpu())
+
+
+def test_macros_are_not_what_our_own_text_calls_its_types():
+    text = "__global__ void k(const T* x, T* y) { y[0] = x[0]; }"
+    assert "_Z1kPKfPf" in compiled(text, defines={"T": "float"}, arch="sm_90").ptx()
+    # What ours looks at stands before it still.
+    asserts = "#include <cassert>\n__global__ void k(int* x) { assert(x[0]); }"
+    for defines, reports in (({}, True), ({"NDEBUG": "1"}, False)):
+        assert (compiled(asserts, defines=defines, arch="sm_90").ptx().count("__wb_log") > 1) == reports

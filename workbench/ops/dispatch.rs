@@ -103,14 +103,16 @@ fn on_gpu(name: &str, kernel: &KernelImpl) -> Result<Arc<Bound>> {
     if kernel.bound.kernel.device() == Device::Cuda {
         return Ok(kernel.bound.clone());
     }
-    let mut known = kernel.for_gpu.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(bound) = &*known {
-        return Ok(bound.clone());
-    }
-    let made = kernel.bound.kernel.for_gpu().map_err(|error| match error {
+    let named = |error| match error {
         Error::Argument(why) => Error::argument(format!("`{name}`: {why}")),
         error => error,
-    })?;
+    };
+    let mut known = kernel.for_gpu.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bound) = &*known {
+        kernel.bound.kernel.check_variables().map_err(named)?;
+        return Ok(bound.clone());
+    }
+    let made = kernel.bound.kernel.for_gpu().map_err(named)?;
     let (sources, outputs) = (kernel.bound.sources.clone(), kernel.bound.outputs.clone());
     Ok(known.insert(Arc::new(Bound { kernel: made, sources, outputs })).clone())
 }

@@ -6,6 +6,7 @@ mod extents;
 pub mod fault;
 pub mod host;
 mod make;
+mod on_gpu;
 pub mod program;
 pub mod render;
 mod shapes;
@@ -16,9 +17,8 @@ pub mod tensor;
 pub use builder::{Accessor, Element, IntoArg, Launch, NULL, Struct, accessor, accessor_mut};
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
-pub use program::{
-    Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Tier, discard, has_queued, settle, synchronize,
-};
+pub use on_gpu::{has_queued, synchronize};
+pub use program::{Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Tier, discard, settle};
 pub use structure::{Given, Packed};
 pub use symbol::Symbol;
 pub use tensor::Tensor;

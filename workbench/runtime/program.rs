@@ -229,6 +229,11 @@ impl Program {
         }
     }
 
+    /// Where the same text is kept, compiled for a GPU.
+    pub(super) fn twin(&self) -> &Mutex<Option<Program>> {
+        &self.0.for_gpu
+    }
+
     pub(super) fn cpu_code(&self) -> Option<&back::cpu::Code> {
         match &self.0.code {
             Code::Cpu(code) => Some(code),
@@ -677,37 +682,6 @@ impl Kernel {
         self.program.report(&func.name, outcome, Vec::new())
     }
 
-    /// The kernel compiled for a GPU: of the same text with the same macros, headers and options; compiled when it is first asked for.
-    ///
-    /// # Errors
-    /// As [`Program::compile`]; [`Error::Argument`] where it is another kernel there, as `__CUDA_ARCH__` may have it.
-    pub fn for_gpu(&self) -> Result<Kernel> {
-        let own = &self.program.0;
-        if own.options.device == Device::Cuda {
-            return Ok(self.clone());
-        }
-        let program = {
-            let mut known = own.for_gpu.lock().unwrap_or_else(PoisonError::into_inner);
-            match &*known {
-                Some(program) => program.clone(),
-                None => {
-                    let options = CompileOptions { device: Device::Cuda, tier: Tier::Both, ..own.options.clone() };
-                    known.insert(Program::compile(&own.text, &options)?).clone()
-                }
-            }
-        };
-        let made = program.kernel(self.name())?;
-        let alike = |a: &Param, b: &Param| a.ty == b.ty && a.name == b.name;
-        let same = made.params().len() == self.params().len();
-        if !(same && made.params().iter().zip(self.params()).all(|(a, b)| alike(a, b))) {
-            let (here, there) = (self.signature(), made.signature());
-            return Err(Error::argument(format!(
-                "compiled for a GPU, `{here}` is `{there}`; register that one by itself"
-            )));
-        }
-        Ok(made)
-    }
-
     /// What it is compiled for.
     pub fn device(&self) -> Device {
         self.program.0.options.device
@@ -752,39 +726,6 @@ impl Kernel {
         let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
         Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
     }
-}
-
-impl From<back::cuda::Refused> for Error {
-    fn from(refused: back::cuda::Refused) -> Self {
-        match refused {
-            back::cuda::Refused::Unavailable(why) => Error::DeviceUnavailable(why),
-            back::cuda::Refused::Late(late) => Error::Fault(Box::new(Fault {
-                kind: late.fault.kind,
-                kernel: late.kernel,
-                span: late.fault.span,
-                block: late.fault.block,
-                thread: late.fault.thread,
-                detail: late.fault.detail,
-                output: Vec::new(),
-                dropped: 0,
-                warnings: Vec::new(),
-                sources: late.sources,
-            })),
-        }
-    }
-}
-
-/// Waits for the kernels that were queued ([`LaunchConfig::queue`]), on every GPU; `false` when interrupted.
-///
-/// # Errors
-/// [`Error::Fault`] for what one of them did wrong.
-pub fn synchronize(interrupt: Option<&dyn back::Interrupt>) -> Result<bool> {
-    Ok(back::cuda::synchronize(interrupt)?)
-}
-
-/// Whether kernels were queued that nobody has waited for.
-pub fn has_queued() -> bool {
-    back::cuda::has_queued()
 }
 
 /// `a`, `b` and `c`, or "none".

@@ -106,6 +106,7 @@ UNARY(_Z5twiceIfEvPKT_PS0_i, float, x[i] + x[i])
 UNARY(_Z5twiceIdEvPKT_PS0_i, double, x[i] + x[i])
 UNARY(_Z4halfPKfPfi, float, x[i] / 2)
 UNARY(_Z6negatePKfPfi, float, -x[i])
+UNARY(_Z8twice_byPKfPfi, float, x[i] * 2)
 
 // void scaled(const float* a, float* out, float s, int n): out[i] = a[i] * s
 KERNEL(_Z6scaledPKfPffi, 8, 8, 4, 4) {

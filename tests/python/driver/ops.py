@@ -222,3 +222,15 @@ def case_the_end_of_a_cell_shows_errors():
     result = shell.run_cell("m.wild[1, 1](y)")
     assert isinstance(result.error_in_exec, wb.KernelFault) and result.error_in_exec.kernel == "wild"
     assert shell.run_cell("1").success
+
+
+def case_variables_written_on_the_cpu_are_not_left_out_in_silence():
+    text = "__constant__ float by = 2;\n__global__ void twice_by(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i] * by; }"
+    m = wb.compile(text)
+    op = wb.op("gpu::variable(Tensor x) -> Tensor", m)
+    out = op(floats(1, 2))
+    wb.synchronize()
+    assert (out.now() == [2, 4]).all()
+    m.symbol("by").set(3.0)
+    assert (op(np.array([1, 2], np.float32)) == [3, 6]).all()
+    refused(lambda: op(floats(1, 2)), "`by` has been written on the CPU")

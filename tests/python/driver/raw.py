@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import threading
+import time
+
 import numpy as np
 import pytest
-from standin import Array, Stream, calls, compiled, driver, launches
+from standin import Array, Stream, calls, compiled, driver, launches, on
 
 import workbench as wb
 
@@ -86,6 +90,16 @@ def case_what_may_be_written_is_writable_and_contiguous():
     assert (x.now() == 5).all()
 
 
+def case_arrays_that_nobody_may_write_are_read_only():
+    waited = []
+    immutable = type("Array", (Array,), {"__module__": "jaxlib.array", "block_until_ready": lambda self: waited.append(self)})
+    saxpy, x, y = compiled(SAXPY).saxpy, immutable(np.ones(3, np.float32)), Array(np.ones(3, np.float32))
+    refused(lambda: saxpy[1, 32](2.0, y, x, 3), "`y` (`float*`) may be written, but the array is read-only")
+    saxpy[1, 32](2.0, x, y, 3)
+    wb.synchronize()
+    assert waited and (y.now() == 3).all()
+
+
 def case_arrays_of_a_launch_lie_in_one_place():
     saxpy, n = compiled(SAXPY).saxpy, 3
     host = np.ones(n, np.float32)
@@ -144,12 +158,18 @@ def case_streams_are_handles_or_objects():
         def __cuda_stream__(self):
             return 0, stream.ptr
 
-    for one in (stream, stream.ptr, Torchs(), Protocol()):
+    class Numbas:
+        handle = ctypes.c_void_p(stream.ptr)
+
+    for one in (stream, stream.ptr, Torchs(), Protocol(), Numbas()):
         saxpy[1, 32, 0, one](2.0, x, y, 3)
         saxpy.launch(1, 32, (2.0, x, y, 3), stream=one)
-    assert launches() == [f"_Z5saxpyfPKfPfi 0 {stream.number}"] * 8
+    assert launches() == [f"_Z5saxpyfPKfPfi 0 {stream.number}"] * 10
     wb.synchronize()
-    assert (y.now() == 17).all()
+    assert (y.now() == 21).all()
+    Numbas.handle = ctypes.c_void_p(0)
+    saxpy[1, 32, 0, Numbas()](2.0, x, y, 3)
+    assert launches() == ["_Z5saxpyfPKfPfi 0 0"]
     for nothing in (-1, True, 1.5, "stream", object()):
         refused(lambda: saxpy[1, 32, 0, nothing], "stream is a stream of the array's library or its handle")
     refused(lambda: saxpy[1, 32, 0, Stream(1)](2.0, x, y, 3), "the stream is one of cuda:1", "cuda:0")
@@ -222,11 +242,6 @@ def case_an_error_of_one_of_several_names_them():
 def case_a_launch_that_meets_an_earlier_error_says_whose_it_is():
     m, y = compiled(SAXPY + WILD), Array(np.ones(3, np.float32))
     m.wild[1, 1](y)
-    driver.cuCtxSetCurrent(None)
-    wb_context = Array(np.ones(1, np.float32))  # its library's own work
-    assert wb_context.pointer
-    from standin import on
-
     with on(0):
         assert driver.cuCtxSynchronize() == 700
     with pytest.raises(wb.KernelFault) as caught:
@@ -238,13 +253,9 @@ def case_an_error_of_others_is_not_put_down_to_us():
     m, y = compiled(SAXPY + WILD), Array(np.ones(3, np.float32))
     m.saxpy[1, 32](2.0, y, y, 3)
     wb.synchronize()
-    m.wild[1, 1](y)
-    from standin import on
-
-    with on(0):
-        driver.cuCtxSynchronize()
-    with pytest.raises(wb.KernelFault):
-        wb.synchronize()
+    driver.standin_break(0)
+    with pytest.raises(wb.KernelFault, match="something else that this process ran on the GPU broke the context"):
+        m.saxpy[1, 32](2.0, y, y, 3)
     with pytest.raises(wb.DeviceUnavailable, match="other parts of this process hold too"):
         m.saxpy[1, 32](2.0, y, y, 3)
 
@@ -284,8 +295,6 @@ def case_a_kernel_that_writes_the_log_is_waited_for():
 
 def case_a_captured_launch_is_left_to_the_graph():
     m, n, stream = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32)), Stream()
-    import ctypes
-
     driver.standin_capture(ctypes.c_void_p(stream.ptr), 1)
     m.count[1, 1, 0, stream](n)
     assert launches() == [f"_Z5countPi 0 {stream.number}"]
@@ -327,3 +336,59 @@ def case_a_kernel_outlives_its_program():
     assert not [line for line in calls() if line.startswith("unload")]
     wb.synchronize()
     assert n.now() == [2]
+
+
+def interrupted(call) -> None:
+    """Stops a call from another thread, when it has waited for a while."""
+    timer = threading.Timer(0.3, wb.interrupt)
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    assert 0.2 < time.monotonic() - began < 5
+    timer.join()
+
+
+def case_waiting_can_be_interrupted_and_goes_on():
+    m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
+    driver.standin_stall(1)
+    m.count[1, 1](n)
+    interrupted(wb.synchronize)
+    x = np.ones(3, np.float32)
+    interrupted(lambda: m.saxpy[1, 32](2.0, x, x.copy(), 3))
+    driver.standin_stall(0)
+    wb.synchronize()
+    assert n.now() == [1]
+    m.saxpy[1, 32](2.0, x, x, 3)
+    assert (x == 3).all()
+
+
+def case_a_kernel_that_goes_round_and_round_is_given_up():
+    m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
+    stream = Stream()
+    m.count[1, 1](n)
+    wb.synchronize()
+    driver.standin_stall(1)
+    with pytest.raises(wb.KernelTimeout, match="still running after"):
+        m.count.launch(1, 1, (n,), stream=stream, timeout=0.1)
+    with pytest.raises(wb.DeviceUnavailable, match="kernel `count`, given up earlier, is still running"):
+        m.count[1, 1](n)
+    driver.standin_stall(0)
+    # Each question lets the stand-in do one piece of work: the kernel, then the event behind it.
+    for _ in range(3):
+        try:
+            m.count[1, 1](n)
+            break
+        except wb.DeviceUnavailable:
+            pass
+    wb.synchronize()
+    assert n.now() == [3]
+
+
+def case_an_error_of_the_launch_itself_is_told_at_once():
+    m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
+    with pytest.raises(wb.KernelFault, match="invalid resource handle"):
+        m.count[1, 1, 0, 12345](n)
+    m.count[1, 1](n)
+    wb.synchronize()
+    assert n.now() == [1]

@@ -92,6 +92,10 @@ static char *allocate(struct context *context, size_t bytes) {
     abort();
 }
 
+// While it is stalled nothing ends, as if a kernel went round and round.
+static int stalled;
+void standin_stall(int is) { stalled = is; }
+
 static void step(struct stream *stream);
 static int settle(struct stream *stream) {
     while (stream->first && !stream->context->error) step(stream);
@@ -100,6 +104,7 @@ static int settle(struct stream *stream) {
 
 // The first piece of work of a stream.
 static void step(struct stream *stream) {
+    if (stalled) return;
     struct work *work = stream->first;
     stream->first = work->next;
     if (!work->next) stream->last = NULL;
@@ -200,6 +205,8 @@ int cuStreamWaitEvent(void *handle, struct event *event, unsigned flags) {
     tell("wait stream %d for stream %d\n", stream->number, event->on ? event->on->number : -1);
     return OK;
 }
+// As if a kernel of somebody else's had gone wrong.
+void standin_break(int device) { contexts[device].error = 700; }
 int standin_number(void *handle) { struct stream *s = handle; return s->number; }
 void standin_capture(void *handle, int captures) { struct stream *s = handle; s->captures = captures; }
 

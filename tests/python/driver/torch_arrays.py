@@ -161,6 +161,26 @@ def case_a_raw_launch_goes_to_torchs_current_stream():
     assert launches() == [f"_Z5saxpyfPKfPfi 1 {n}" for n in (0, stream.number, other.number)]
 
 
+def case_classes_made_from_tensors_are_torchs():
+    class Mine(torch.Tensor):
+        pass
+
+    saxpy, stream = compiled(SAXPY).saxpy, Stream()
+    current[0] = stream.ptr
+    x = gpu([1, 2]).as_subclass(Mine)
+    saxpy[1, 32](2.0, x, gpu([1, 2]), 2)
+    assert launches() == [f"_Z5saxpyfPKfPfi 0 {stream.number}"]
+
+
+def case_tensors_that_give_no_memory_are_refused():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    saxpy = compiled(SAXPY).saxpy
+    with FakeTensorMode():
+        x = torch.empty(5, device="cuda:0")
+    refused(lambda: saxpy[1, 32](2.0, x, x, 5), "`x`", "gives no memory")
+
+
 def case_halves_of_torchs_have_no_typestr():
     text = "#include <cuda_bf16.h>\n__global__ void copy16(const __nv_bfloat16* x, __nv_bfloat16* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }"
     copy = compiled(text).copy16
@@ -230,19 +250,22 @@ def case_what_is_written_is_the_callers():
     assert (now(x) == [11, 22, 33]).all() and out.data_ptr() == x.data_ptr() and x._version > version
 
 
-def case_gradients_run_there():
+def case_a_gradient_stands_before_the_kernel():
+    # To record a graph torch needs CUDA itself; past the gradient the call goes to the same kernel.
     op = muladd()
+    op.register_autograd(lambda ctx, grad: (None, None, None))
+    for call in (torch.ops.gpu_torch.muladd, op):
+        out = call(gpu([1, 2]), gpu([3, 4]), 1.0)
+        wb.synchronize()
+        assert out.is_cuda and (now(out) == [4, 9]).all()
 
-    def backward(ctx, grad):
-        a, b = ctx.saved_tensors
-        return op(grad, b, 0.0), op(grad, a, 0.0), None
 
-    op.register_autograd(backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]))
-    a, b = gpu([1, 2]).requires_grad_(), gpu([3, 4])
-    out = torch.ops.gpu_torch.muladd(a, b, 1.0)
-    (ga,) = torch.autograd.grad(out, a, gpu([1, 10]))
+def case_a_kernel_for_cuda_is_registered():
+    op = wb.op("gpu_torch::registered(Tensor x) -> Tensor", "__global__ void negate(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = -x[i]; }")
+    op.register_kernel("cuda", compiled("__global__ void half(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i] / 2; }").half)
+    out = torch.ops.gpu_torch.registered(gpu([1, 2]))
     wb.synchronize()
-    assert ga.is_cuda and (now(ga) == [3, 40]).all()
+    assert (now(out) == [0.5, 1]).all() and torch.ops.gpu_torch.registered(torch.ones(2)).tolist() == [-1, -1]
 
 
 def case_tensors_without_data_stay_on_their_device():

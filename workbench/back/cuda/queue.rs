@@ -15,6 +15,7 @@ use crate::back::{FaultKind, Interrupt, RawFault};
 use crate::source::{SourceMap, Span};
 
 /// Why a launch was not made.
+#[derive(Debug)]
 pub enum Refused {
     /// One sentence on why no kernel can run here.
     Unavailable(String),
@@ -29,6 +30,7 @@ impl From<String> for Refused {
 }
 
 /// What a queued kernel did wrong, or one of several.
+#[derive(Debug)]
 pub struct Late {
     /// The kernel.
     pub kernel: String,

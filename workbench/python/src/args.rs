@@ -167,7 +167,7 @@ pub fn pointer<'py>(
                 .ok_or_else(|| argument(py, format!("parameter `{}` cannot take this object", param.name)))?
         }
     };
-    let dtype = check_dtype(py, view.dtype(), &view.dtype_name(), elem.map(DType::from), param)?;
+    let dtype = check_dtype(py, view.dtype(), || view.dtype_name(), elem.map(DType::from), param)?;
     if !is_const {
         let problem = if !view.is_writeable() {
             Some(("read-only", "copy it first"))
@@ -199,7 +199,7 @@ fn unwritable(py: Python<'_>, param: &Param, what: &str, help: &str) -> PyErr {
 
 /// An array on a GPU for a pointer parameter: its address, never a copy.
 fn on_gpu(py: Python<'_>, array: &GpuArray<'_>, param: &Param, elem: Option<Elem>, is_const: bool) -> PyResult<Arg> {
-    let dtype = check_dtype(py, array.dtype(), &array.dtype_name, elem.map(DType::from), param)?;
+    let dtype = check_dtype(py, array.dtype(), || array.dtype_name.clone(), elem.map(DType::from), param)?;
     if !is_const && !array.writable {
         return Err(unwritable(py, param, "read-only", "copy it first"));
     }
@@ -230,7 +230,7 @@ pub fn contiguous<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>
 fn check_dtype(
     py: Python<'_>,
     came: Option<DType>,
-    came_name: &str,
+    came_name: impl FnOnce() -> String,
     wanted: Option<DType>,
     param: &Param,
 ) -> PyResult<DType> {
@@ -246,7 +246,7 @@ fn check_dtype(
                 "parameter `{}` (`{}`) got an array of {}{}",
                 param.name,
                 param_type(param.ty),
-                came_name,
+                came_name(),
                 if wanted.is_some() { format!(", but{help}") } else { help }
             );
             Err(argument(py, text))

@@ -252,7 +252,7 @@ pub fn seconds(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration
 
 #[pymethods]
 impl Launcher {
-    /// Runs the kernel with these arguments and waits for it.
+    /// Runs the kernel with these arguments and waits for it, or queues it on arrays that lie on a GPU.
     #[pyo3(signature = (*args))]
     fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let kernel = self.kernel.get();

@@ -10,6 +10,7 @@ use workbench::runtime::{self, DType, Queue};
 
 use crate::args::interop;
 use crate::errors::argument;
+use crate::gil;
 use crate::interrupt::Poll;
 use crate::kernel::failed;
 
@@ -288,10 +289,10 @@ pub fn synchronize(py: Python<'_>) -> PyResult<()> {
 ///
 /// # Errors
 /// Python's, when the package is broken.
-pub fn find_nvrtc(py: Python<'_>) -> PyResult<()> {
+pub fn find_nvrtc() -> PyResult<()> {
     static FOUND: AtomicBool = AtomicBool::new(false);
     if !FOUND.load(Ordering::Relaxed) {
-        py.import("workbench._compile")?.call_method0("find_nvidia")?;
+        gil::attach(|py| py.import("workbench._compile")?.call_method0("find_nvidia").map(drop))?;
         FOUND.store(true, Ordering::Relaxed);
     }
     Ok(())

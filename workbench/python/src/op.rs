@@ -450,7 +450,7 @@ impl NativeOp {
         }
         let device = if on_gpu { Device::Cuda } else { device.unwrap_or(Device::Cpu) };
         if device == Device::Cuda {
-            on_gpu::find_nvrtc(py)?;
+            on_gpu::find_nvrtc()?;
         }
         let planned = self.with_arguments(py, objects, || self.op.plan_on(device, &args))?;
         let plan = planned.map_err(|e| errors::to_py(py, e))?;

@@ -121,7 +121,7 @@ fn member_value<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, ty: &Memb
 fn tensor<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, accessor: &Accessor, path: &str) -> PyResult<Given> {
     let py = object.py();
     if let Some(array) = keep.gpu(object, path)? {
-        let dtype = element(py, array.dtype(), &array.dtype_name, accessor, path)?;
+        let dtype = element(py, array.dtype(), || array.dtype_name.clone(), accessor, path)?;
         let memory = (array.ptr as *mut u8, dtype, array.writable);
         let given = strided(py, path, memory, array.shape.clone(), &array.strides(dtype.size()))?;
         keep.objects.push(object.clone());
@@ -138,7 +138,7 @@ fn tensor<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, accessor: &Acce
             View::of(&converted).ok_or_else(|| argument(py, format!("parameter `{path}` cannot take this object")))?
         }
     };
-    let dtype = element(py, view.dtype(), &view.dtype_name(), accessor, path)?;
+    let dtype = element(py, view.dtype(), || view.dtype_name(), accessor, path)?;
     let shape: Vec<usize> = view.shape().iter().map(|&n| n as usize).collect();
     if !view.is_aligned() {
         return Err(backwards(py, path));
@@ -149,12 +149,18 @@ fn tensor<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, accessor: &Acce
 }
 
 /// The element type of an array for an accessor, when it is the one wanted.
-fn element(py: Python<'_>, came: Option<DType>, came_name: &str, accessor: &Accessor, path: &str) -> PyResult<DType> {
+fn element(
+    py: Python<'_>,
+    came: Option<DType>,
+    came_name: impl FnOnce() -> String,
+    accessor: &Accessor,
+    path: &str,
+) -> PyResult<DType> {
     let wanted = accessor.elem.map(DType::from);
     came.filter(|d| wanted.is_none_or(|w| w == *d)).ok_or_else(|| {
         let help =
             wanted.map_or_else(String::new, |w| format!(", but wants {w}, try {path}.astype({})", numpy_name(w)));
-        argument(py, format!("parameter `{path}` got an array of {came_name}{help}"))
+        argument(py, format!("parameter `{path}` got an array of {}{help}", came_name()))
     })
 }
 

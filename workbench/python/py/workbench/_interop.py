@@ -11,6 +11,8 @@ import numpy as np
 
 from .errors import make_argument_error
 
+# Libraries whose arrays nobody may write.
+_IMMUTABLE = ("jax", "jaxlib")
 _NUMPY_2 = int(np.__version__.split(".")[0]) >= 2
 
 
@@ -55,7 +57,7 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
 
     Arrays are torch's, and what has `__cuda_array_interface__`: CuPy's, Numba's, JAX's.
     """
-    if _is_torch(obj):
+    if _is_tensor(obj):
         return _torch_on_gpu(obj, name) if obj.device.type == "cuda" else None
     try:
         said = getattr(obj, "__cuda_array_interface__", None)
@@ -64,6 +66,10 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
     if said is None:
         return None
     pointer, is_read_only = said["data"]
+    if type(obj).__module__.partition(".")[0] in _IMMUTABLE:
+        # What it says of writing is of memory; and it may be still to be computed.
+        is_read_only = True
+        obj.block_until_ready()
     if said.get("mask") is not None:
         raise make_argument_error(f"parameter `{name}` got an array with a mask, which a kernel does not see; pass its data")
     device = getattr(obj, "device", None)
@@ -73,6 +79,8 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
     if typestr[0] == ">":
         dtype = f"{typestr} in the other byte order"
     strides, stream = said.get("strides"), said.get("stream")
+    if not pointer and all(said["shape"]):
+        raise make_argument_error(f"parameter `{name}` got a {type(obj).__name__} that gives no memory")
     return (
         int(pointer or 0),
         dtype,
@@ -95,6 +103,8 @@ def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int
         pointer, strides = int(tensor.data_ptr()), [step * size for step in tensor.stride()]
     except (RuntimeError, NotImplementedError) as error:
         raise make_argument_error(f"parameter `{name}` got a tensor that gives no memory: {error}") from error
+    if not pointer and tensor.numel():
+        raise make_argument_error(f"parameter `{name}` got a {type(tensor).__name__} that gives no memory")
     return pointer, str(tensor.dtype).removeprefix("torch."), list(tensor.shape), strides, False, int(tensor.device.index or 0), None
 
 
@@ -105,17 +115,12 @@ def _library_of(first: Any) -> Any:
         import cupy
 
         return cupy
-    if hasattr(type(first), "__array_namespace__"):
+    if module not in _IMMUTABLE and hasattr(type(first), "__array_namespace__"):
         return first.__array_namespace__()
     raise make_argument_error(
         f"an operator makes its results by the library of its first array, and that of {type(first).__name__} is not known; "
         "pass torch's or CuPy's arrays, or launch the kernel itself on an output of yours"
     )
-
-
-def _device_like(first: Any) -> dict[str, Any]:
-    """Where functions of the array API standard are to make an array, as a keyword; CuPy's have none."""
-    return {} if type(first).__module__.partition(".")[0] == "cupy" else {"device": first.device}
 
 
 @contextlib.contextmanager
@@ -130,30 +135,33 @@ def _on_gpu(library: Any, device: int) -> Iterator[None]:
 
 def gpu_empty(first: Any, shape: tuple[int, ...], dtype: str, device: int) -> Any:
     """A fresh array of the kind of `first` on the GPU where that lies."""
-    if _is_torch(first):
+    if _is_tensor(first):
         import torch
 
         return torch.empty(shape, dtype=getattr(torch, dtype), device=first.device)
     library = _library_of(first)
     with _on_gpu(library, device):
-        return library.empty(shape, dtype=bfloat16() if dtype == "bfloat16" else getattr(library, dtype), **_device_like(first))
+        if getattr(library, "__name__", "") == "cupy":
+            return library.empty(shape, dtype=bfloat16() if dtype == "bfloat16" else dtype)
+        return library.empty(shape, dtype=getattr(library, dtype), device=first.device)
 
 
 def gpu_copy(first: Any, host: Any, device: int) -> Any:
     """A number of host memory as an array of the kind of `first` on the GPU where that lies."""
-    if _is_torch(first):
+    if _is_tensor(first):
         import torch
 
         tensor = host if isinstance(host, torch.Tensor) else torch.from_numpy(np.array(host))
         return tensor.detach().to(first.device)
     library = _library_of(first)
     with _on_gpu(library, device):
-        return library.asarray(np.asarray(host), **_device_like(first))
+        where = {} if getattr(library, "__name__", "") == "cupy" else {"device": first.device}
+        return library.asarray(np.asarray(host), **where)
 
 
 def gpu_contiguous(obj: Any, name: str) -> Any:
     """The elements of an array on a GPU one after another, as a copy that its library makes there."""
-    if _is_torch(obj):
+    if _is_tensor(obj):
         return obj.contiguous()
     library = _library_of(obj)
     make = getattr(library, "ascontiguousarray", None)
@@ -162,12 +170,11 @@ def gpu_contiguous(obj: Any, name: str) -> Any:
 
 def current_stream(obj: Any, device: int) -> int | None:
     """The stream that the library of an array uses now on that GPU; None where nobody knows."""
-    module = type(obj).__module__.partition(".")[0]
-    if _is_torch(obj):
+    if _is_tensor(obj):
         import torch
 
         return int(torch.cuda.current_stream(device).cuda_stream)
-    if module == "cupy":
+    if type(obj).__module__.partition(".")[0] == "cupy":
         import cupy
 
         with cupy.cuda.Device(device):
@@ -187,7 +194,9 @@ def stream_of(obj: Any) -> tuple[int, int | None]:
             handle = said[1]
         else:
             handle = next((getattr(obj, name) for name in ("cuda_stream", "ptr", "handle") if hasattr(obj, name)), None)
-        handle = getattr(handle, "value", handle)
+        if hasattr(handle, "value"):
+            # A pointer of ctypes; null is the default stream.
+            handle = handle.value or 0
     if isinstance(handle, (bool, np.bool_)) or not isinstance(handle, (int, np.integer)) or handle < 0:
         raise make_argument_error(f"stream is a stream of the array's library or its handle, an int; got {obj!r}")
     device = getattr(obj, "device", None)
@@ -219,6 +228,12 @@ def bfloat16() -> np.dtype:
     except ImportError:
         raise make_argument_error("NumPy has bfloat16 from ml_dtypes: pip install ml_dtypes") from None
     return np.dtype(ml_dtypes.bfloat16)
+
+
+def _is_tensor(obj: Any) -> bool:
+    """Whether it is a tensor of torch's, or of a class made from that."""
+    torch = sys.modules.get("torch")
+    return torch is not None and hasattr(torch, "Tensor") and isinstance(obj, torch.Tensor)
 
 
 def _is_torch(obj: Any) -> bool:

@@ -68,10 +68,9 @@ def is_on_cuda(values: Sequence[Any]) -> bool:
 
 
 def _is_on_cuda(value: Any) -> bool:
-    if type(value).__module__.partition(".")[0] == "torch":
-        # Its interface is not there for all types, and not where a gradient is wanted.
-        return bool(getattr(value, "is_cuda", False))
-    return hasattr(value, "__cuda_array_interface__")
+    # The interface of torch's tensors is not there for all types, and not where a gradient is wanted.
+    is_cuda = getattr(value, "is_cuda", None)
+    return is_cuda if isinstance(is_cuda, bool) else hasattr(value, "__cuda_array_interface__")
 
 
 def flat(value: Any) -> list[Any]:

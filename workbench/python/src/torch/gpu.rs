@@ -8,7 +8,6 @@ use workbench::ops::schema::Schema;
 
 use super::tensor::Handle;
 use super::value::Taken;
-use crate::gil;
 use crate::on_gpu;
 
 /// The function of torch's that gives its current stream on a GPU, by its address; 0: none is known.
@@ -59,7 +58,7 @@ pub fn of(schema: &Schema, taken: &[Taken]) -> Result<Option<u32>, String> {
     }
     if found.is_some() {
         // A text is compiled when it is first called there.
-        gil::attach(on_gpu::find_nvrtc).map_err(|error| error.to_string())?;
+        on_gpu::find_nvrtc().map_err(|error| error.to_string())?;
     }
     Ok(found.map(|(gpu, _)| gpu))
 }
