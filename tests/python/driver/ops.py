@@ -234,3 +234,14 @@ def case_variables_written_on_the_cpu_are_not_left_out_in_silence():
     m.symbol("by").set(3.0)
     assert (op(np.array([1, 2], np.float32)) == [3, 6]).all()
     refused(lambda: op(floats(1, 2)), "`by` has been written on the CPU")
+
+
+def case_host_arrays_take_the_kernel_of_the_cpu():
+    half = "__global__ void half(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i] / 2; }"
+    op = wb.op("gpu::first(Tensor x) -> Tensor", compiled(half))
+    assert (op(np.ones(3, np.float32)) == 0.5).all() and len(launches()) == 1
+    op.register_kernel("cpu", wb.compile(half.replace("x[i] / 2", "-x[i]")).half)
+    assert (op(np.ones(3, np.float32)) == -1).all() and launches() == []
+    out = op(floats(1, 2))
+    wb.synchronize()
+    assert (out.now() == [0.5, 1]).all()

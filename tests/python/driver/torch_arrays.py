@@ -178,7 +178,7 @@ def case_tensors_that_give_no_memory_are_refused():
     saxpy = compiled(SAXPY).saxpy
     with FakeTensorMode():
         x = torch.empty(5, device="cuda:0")
-    refused(lambda: saxpy[1, 32](2.0, x, x, 5), "`x`", "gives no memory")
+    refused(lambda: saxpy[1, 32](2.0, x, x, 5), "`x`", "FakeTensor, which has no memory")
 
 
 def case_halves_of_torchs_have_no_typestr():

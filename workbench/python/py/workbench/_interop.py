@@ -95,6 +95,9 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
 def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int], bool, int, None]:
     if tensor.requires_grad:
         tensor = _without_grad(tensor)
+    if type(tensor).__name__ == "FakeTensor":
+        # torch itself only warns of asking for it.
+        raise make_argument_error(f"parameter `{name}` got a FakeTensor, which has no memory; kernels are traced as operators, by wb.op")
     for is_lazy, what in ((tensor.is_conj(), "conj"), (tensor.is_neg(), "neg")):
         if is_lazy:
             raise make_argument_error(f"parameter `{name}` got a lazy view of a tensor; pass {name}.resolve_{what}()")
