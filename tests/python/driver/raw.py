@@ -51,6 +51,10 @@ def case_sizes_of_nothing_and_null_pointers():
     # Without an array nothing says that it is to be queued: it is waited for.
     saxpy[1, 32](2.0, None, None, 0)
     assert calls()[-1].startswith("run ")
+    # With a stream it is queued there.
+    stream = Stream(1)
+    saxpy.launch(1, 32, (2.0, None, None, 0), stream=stream)
+    assert launches() == [f"_Z5saxpyfPKfPfi 1 {stream.number}"]
 
 
 def case_the_element_type_is_held():
@@ -327,15 +331,19 @@ def case_a_kernel_outlives_its_program():
     import gc
 
     n = Array(np.zeros(1, np.int32))
-    m = compiled(SAXPY + WILD)
+    # A text with variables is no longer kept than its module.
+    m = compiled(SAXPY + WILD + "__device__ int own;")
     m.count[1, 1](n)
     del m
     gc.collect()
-    other = compiled(SAXPY + WILD + "\n")
+    other = compiled(SAXPY + WILD)
     other.count[1, 1](n)
     assert not [line for line in calls() if line.startswith("unload")]
     wb.synchronize()
-    assert n.now() == [2]
+    other.count[1, 1](n)
+    assert [line for line in calls() if line.startswith("unload")] == ["unload device 0"]
+    wb.synchronize()
+    assert n.now() == [3]
 
 
 def interrupted(call) -> None:
