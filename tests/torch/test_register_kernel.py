@@ -80,8 +80,12 @@ def test_what_they_write_and_give_is_checked():
 
 
 def test_a_callable_for_cuda_is_torchs():
-    op = made("kernel")
     has = torch._C._dispatch_has_kernel_for_dispatch_key
+    # A kernel's text is compiled for a GPU, and host code says that it is not; a callable is for the CPU.
+    for way in ("kernel", "host function"):
+        made(way)
+        assert has("others::scale", "CUDA")
+    op = made("callable")
     assert not has("others::scale", "CUDA")
     op.register_kernel("cuda", lambda x, by: x * by)
     assert has("others::scale", "CUDA")
@@ -89,7 +93,7 @@ def test_a_callable_for_cuda_is_torchs():
     torch.testing.assert_close(torch.ops.others.scale(x, 2.0), 2 * x)
     # Tensors without data go the shapes' way.
     assert torch.ops.others.scale(x.to("meta"), 2.0).shape == (3,)
-    made("kernel")
+    made("callable")
     assert not has("others::scale", "CUDA")
 
 
