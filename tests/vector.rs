@@ -28,7 +28,7 @@ const BODIES: &[&str] = &[
     "y[i] = fmaxf(a[i], 1.f) - fminf(b[i], -0.5f);",
     "y[i] = floorf(a[i]) + ceilf(b[i]) * truncf(c[i]) - rintf(a[i]);",
     "y[i] = fmaf(a[i], b[i], c[i]); e[i] = fma(d[i], 3.0, 1.0);",
-    "y[i] = rsqrtf(a[i]); e[i] = sqrt(d[i]);",
+    "y[i] = 1 / sqrtf(a[i]); e[i] = sqrt(d[i]);",
     "q[i] = p[i] * 3 + (p[i] << 5) - (p[i] >> 3);",
     "q[i] = (int)((u[i] >> 7) ^ (u[i] & 255u) | 4u);",
     "int j = i; q[i] = min(p[i], j) + max(p[i], 100 - 3 * j);",
