@@ -89,6 +89,24 @@ def test_addresses_that_a_loop_moves(tiers, text, of, m):  # noqa: F811
     np.testing.assert_array_equal(y, np.arange(100) + sum(int(x[of(m, j)]) for j in range(m)))
 
 
+@pytest.mark.parametrize("loop", [
+    # What a step does behind the increment has the next round's counter.
+    "for (int j = 0; j < n; s += a[t * 4 + j++]);",
+    "for (int j = 0; j < n; j++, s += a[j]);",
+    "for (int j = t; j < n; j += gridDim.x * blockDim.x, s += a[j]);",
+    "for (int j = 0; j < n; j++, o[t] = a[t] + j) s += a[j];",
+    # What stands before the exit is read once more than there are rounds.
+    "for (int j = 0;; j++) { float v = a[j]; if (j >= n) break; s += v; }",
+    "for (int j = t;; j += gridDim.x * blockDim.x) { float v = a[j]; if (j >= n) break; s += v; }",
+    "for (int j = 0;; j += m) { float v = a[j]; if (j >= n) break; s += v; }",
+])
+@pytest.mark.parametrize("n, size", [(0, 1), (1, 1), (1, 1200), (64, 64), (64, 65), (300, 301), (300, 2048)])
+def test_what_is_looked_at_before_a_loop_is_what_it_reads(tiers, loop, n, size):  # noqa: F811
+    a = rng.integers(-9, 9, size).astype(np.float32)
+    text = f"__global__ void k(const float* a, float* o, int n, int m) {{ int t = blockIdx.x * blockDim.x + threadIdx.x; float s = 0; {loop} o[t] += s; }}"
+    tiers(text, "k", 4, 64, a, np.zeros(256, np.float32), n, 1 << 29)
+
+
 STENCIL = """
 __global__ void cross(const float* in, float* out, int w, int h) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

@@ -166,8 +166,13 @@ fn poll(ctx: &mut WorkerCtx, launch: &Launch<'_>) {
             launch.stop.set(Stop::Timeout);
         }
         // The first poll, early in the launch, only looks at the clock: to ask may take a launch of a fraction of a millisecond as long.
-        let last = *ctx.worker.asked.get_or_insert(now);
-        if interruptible && now.duration_since(last) >= INTERRUPT_EVERY {
+        // Launches of host code ask at once: it may make thousands of them without a poll of its own.
+        let due = match ctx.worker.asked {
+            Some(last) => now.duration_since(last) >= INTERRUPT_EVERY,
+            None => launch.host.is_some(),
+        };
+        ctx.worker.asked.get_or_insert(now);
+        if interruptible && due {
             ctx.worker.asked = Some(now);
             launch.ask();
         }

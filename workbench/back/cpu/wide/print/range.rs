@@ -235,7 +235,13 @@ impl Printer<'_> {
     /// What a loop counts: a local that its step alone sets, by adding what does not change, up to what does not change.
     fn counter<'s>(&self, stmt: &'s Stmt, version: Version) -> Option<(Counter, Bound, &'s Block, &'s Block)> {
         let Stmt::Loop { body, step, .. } = stmt else { return None };
-        let (_, cond, stays) = first_exit(stmt)?;
+        let (at, cond, stays) = first_exit(stmt)?;
+        // What is read before the exit is read once more than there are rounds; what comes behind the step's `Set` has the next counter.
+        let is_load = |s: &Stmt| matches!(s, Stmt::Let(_, Op::Load { .. }));
+        let is_plain = |s: &Stmt| matches!(s, Stmt::Set(..) | Stmt::Let(..)) && !is_load(s);
+        if body.stmts[..at].iter().any(is_load) || !step.stmts.iter().all(is_plain) {
+            return None;
+        }
         let mut sets = Vec::new();
         let mut own = HashSet::new();
         let mut inner = false;
