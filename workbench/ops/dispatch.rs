@@ -43,15 +43,16 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
         return Ok(picked);
     }
     let all = definition.implementations();
-    // What is compiled for a GPU serves host arrays, too, where nothing else does.
-    let on_host = all.iter().filter(|i| !is_on_gpu(i)).find_map(|i| fits(i, args));
-    if let Some(picked) = on_host.or_else(|| all.iter().find_map(|i| fits(i, args))) {
+    let served = |on_gpu: bool| all.iter().filter(|i| is_on_gpu(i) == on_gpu).find_map(|i| fits(i, args));
+    if let Some(picked) = served(false) {
         return Ok(picked);
     }
-    if let Some(template) = &definition.template
-        && let Some(bound) = instance(name, definition, template, args)?
-    {
-        return Ok(Picked::Kernel(bound));
+    if let Some(template) = &definition.template {
+        match instance(name, definition, template, args) {
+            Ok(Some(bound)) => return Ok(Picked::Kernel(bound)),
+            Ok(None) => {}
+            Err(error) => return served(true).ok_or(error),
+        }
     }
     if TWINS.get() {
         for implementation in &all {
@@ -63,7 +64,8 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
             }
         }
     }
-    Err(unserved(name, &all, args, "it has no implementation"))
+    // What is compiled for a GPU serves host arrays, too, where nothing else does.
+    served(true).ok_or_else(|| unserved(name, &all, args, "it has no implementation"))
 }
 
 /// What serves a call whose arrays lie on a GPU: a kernel compiled for one, else one compiled for the CPU, whose text is then compiled for

@@ -72,6 +72,16 @@ pub struct Plan {
     pub(crate) run: Run,
 }
 
+impl Plan {
+    /// Where what it runs runs: host code and closures on the CPU.
+    pub fn device(&self) -> Device {
+        match &self.run {
+            Run::Kernel(run) => run.bound.kernel.device(),
+            Run::Host(_) | Run::Outside => Device::Cpu,
+        }
+    }
+}
+
 pub(crate) enum Run {
     /// A kernel over a grid; `None` when there is nothing to do.
     Kernel(KernelRun),

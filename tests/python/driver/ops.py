@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from raw import refused
@@ -245,3 +247,30 @@ def case_host_arrays_take_the_kernel_of_the_cpu():
     out = op(floats(1, 2))
     wb.synchronize()
     assert (out.now() == [0.5, 1]).all()
+
+
+def case_a_template_for_the_cpu_serves_host_arrays_before_a_kernel_for_a_gpu():
+    op = wb.op("gpu::either(Tensor x) -> Tensor", TWICE, shape="x[*] -> y[*]")
+    op.register_kernel("cuda", compiled("__global__ void half(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i] / 2; }").half)
+    for dtype in (np.float64, np.float32):
+        out = op(np.arange(3, dtype=dtype))
+        assert (out == 2 * np.arange(3)).all() and out.dtype == dtype and launches() == []
+    out = op(floats(1, 2))
+    wb.synchronize()
+    assert (out.now() == [0.5, 1]).all()
+
+
+def case_a_forked_child_has_nothing_to_wait_for():
+    op, x, y = muladd(), floats(1, 2), floats(3, 4)
+    out = op(x, y, 1.0)
+    child = os.fork()
+    if child == 0:
+        try:
+            wb.synchronize()
+            wb.do_bench(lambda: np.ones(3), warmup=1, rep=1)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    wb.synchronize()
+    assert (out.now() == [4, 9]).all()

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::result::{self, DriverError, stream::StreamKind};
@@ -228,6 +229,16 @@ pub(super) struct State {
 // SAFETY: driver handles may be used from any thread.
 unsafe impl Send for State {}
 
+/// The process that has made contexts; 0 before.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// Whether nothing here was made by a process that this one was forked from: what was queued there is not this one's to wait for, and
+/// a lock may have been held by a thread that is not here.
+pub(super) fn is_ours() -> bool {
+    let owner = OWNER.load(Ordering::Relaxed);
+    owner == 0 || owner == std::process::id()
+}
+
 /// A GPU's state; it stays for as long as the process runs.
 type Shared = &'static Mutex<State>;
 
@@ -373,6 +384,7 @@ impl Context {
             })();
             match made {
                 Ok(stream) => {
+                    OWNER.store(std::process::id(), Ordering::Relaxed);
                     Ok(Context { device, context, stream, log: OnceCell::new(), process: std::process::id() })
                 }
                 Err(e) => {

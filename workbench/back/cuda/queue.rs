@@ -195,6 +195,9 @@ impl State {
 /// # Errors
 /// What one of them did wrong.
 pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
+    if !driver::is_ours() {
+        return Ok(true);
+    }
     for device in driver::used() {
         let mut state = driver::state(device);
         if state.queued.is_empty() {
@@ -211,7 +214,7 @@ pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
 
 /// Whether kernels were queued that nobody has waited for.
 pub fn has_queued() -> bool {
-    driver::used().into_iter().any(|device| !driver::state(device).queued.is_empty())
+    driver::is_ours() && driver::used().into_iter().any(|device| !driver::state(device).queued.is_empty())
 }
 
 /// Waiting that asks again and again: at first without sleeping, for most kernels take microseconds.

@@ -514,7 +514,9 @@ impl NativeOp {
         let count = |shape: &[i64]| shape.iter().product::<i64>();
         let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
         let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();
-        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && timeout.is_none() && queue.is_none();
+        // Who waits for a GPU's state may hold what the thread needs that has it: the interpreter, to ask whether to stop.
+        let on_cpu = queue.is_none() && plan.device() == Device::Cpu;
+        let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && timeout.is_none() && on_cpu;
         let poll = Poll::new(small);
         let config = RunConfig { timeout, interrupt: Some(&poll), queue };
         let result = if small {

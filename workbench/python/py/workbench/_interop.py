@@ -73,7 +73,9 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
     if said.get("mask") is not None:
         raise make_argument_error(f"parameter `{name}` got an array with a mask, which a kernel does not see; pass its data")
     device = getattr(obj, "device", None)
-    index = getattr(device, "id", None)
+    # JAX counts the devices of all processes; the driver's number is that of this one's.
+    index = getattr(device, "local_hardware_id", None)
+    index = getattr(device, "id", None) if index is None else index
     typestr = said["typestr"]
     dtype = str(getattr(obj, "dtype", typestr)) if typestr[1:] == "V2" else np.dtype(typestr).newbyteorder("=").name
     if typestr[0] == ">":
