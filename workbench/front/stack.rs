@@ -81,14 +81,21 @@ mod tests {
             pages.expect("a number of pages") * 4096
         };
         assert_eq!(with(|| deep(10)), Some(10));
-        let before = resident();
-        let (depth, mut within) = (SIZE / (4 << 10), 0);
-        with(|| {
-            deep(depth);
-            within = resident();
-        });
-        // The frames alone are a quarter of it; other tests of this process take their share, but not as much.
-        assert!(within > before + SIZE / 8, "{before} {within}");
-        assert!(resident() < within - SIZE / 8, "{before} {within} {}", resident());
+        let (depth, mut seen) = (SIZE / (4 << 10), Vec::new());
+        // Other tests of this process take and give back memory meanwhile, hundreds of megabytes at times; not always at this moment.
+        for _ in 0..10 {
+            let (before, mut within) = (resident(), 0);
+            with(|| {
+                deep(depth);
+                within = resident();
+            });
+            let after = resident();
+            // The frames alone are a quarter of it.
+            if within > before + SIZE / 8 && after < within - SIZE / 8 {
+                return;
+            }
+            seen.push((before, within, after));
+        }
+        panic!("{seen:?}");
     }
 }
