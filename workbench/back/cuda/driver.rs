@@ -345,7 +345,9 @@ impl State {
             return;
         }
         let mine = |module: &mut Module| module.device == self.device;
-        for module in UNUSED.lock().unwrap_or_else(PoisonError::into_inner).extract_if(.., mine) {
+        // Not under the lock, which every program that goes takes: unloading may wait for the GPU.
+        let gone: Vec<Module> = UNUSED.lock().unwrap_or_else(PoisonError::into_inner).extract_if(.., mine).collect();
+        for module in gone {
             if module.generation == self.generation {
                 // SAFETY: the module was loaded in this context, its program is gone and no kernel runs.
                 let _ = unsafe { result::module::unload(module.handle) };

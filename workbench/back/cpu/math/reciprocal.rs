@@ -36,7 +36,7 @@ fn stepped(x: f32) -> f32 {
     let t = x * y;
     let e = (-t).mul_add(y, 1.0);
     // The estimate of 0, infinity, NaN and what has no root is the result.
-    if t.is_nan() { y } else { (0.5 * y).mul_add(e, y) }
+    if e.is_nan() { y } else { (0.5 * y).mul_add(e, y) }
 }
 
 #[cfg(test)]

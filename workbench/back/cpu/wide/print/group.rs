@@ -27,7 +27,7 @@ fn by_length(statements: usize) -> u32 {
 
 /// As many chunks as a region has by its length, and four where a good part of one of middling length is a loop of plain statements: what
 /// a round does once for all of a group (counting, elements that all threads read) is then worth more than what registers cannot hold.
-/// Took 4 % off the bodies' forces, the loop of which counts as 70 statements.
+/// Took 6 % off n-body.
 fn by_statements(stmts: &[Stmt], length: usize) -> u32 {
     let mut longest = 0;
     let mut look = |stmt: &Stmt| {

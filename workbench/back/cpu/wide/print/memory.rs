@@ -27,7 +27,7 @@ pub(super) struct Access {
 }
 
 /// Bytes of the largest cache that are this machine's to use: 32 MiB where it does not tell. A virtual machine of two cores is told of all
-/// that its host has (480 MiB, seen), of which it gets no more than its neighbours leave: 16 MiB a core are as much as any server has.
+/// that its host has (480 MiB, seen), of which it gets no more than its neighbours leave: 16 MiB are more than a core's share.
 fn cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| {
@@ -237,7 +237,7 @@ impl Printer<'_> {
     }
 
     /// The offset of a proven pointer for a chunk.
-    pub(super) fn proven_at(&mut self, ptr: Value, u: u32) -> String {
+    pub(super) fn proven_at(&self, ptr: Value, u: u32) -> String {
         let form = self.form(ptr);
         let step = if let Form::Row(step) = form { step } else { 0 };
         match self.known.lines.get(&ptr).and_then(|lines| lines.get(if form.is_whole() { 0 } else { u as usize })) {
