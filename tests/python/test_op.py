@@ -43,6 +43,13 @@ __global__ void split(const float* x, float* low, int* sign, int n) {
 }
 """
 
+TWICE = """
+template <typename T> __global__ void twice(const T* x, T* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + x[i];
+}
+"""
+
 
 def square_op() -> wb.Op:
     """x * x with its gradient, another operator."""
@@ -177,6 +184,19 @@ def test_operators_take_modules_and_other_grids():
     assert (op(a, a, 1.0) == 2).all()
     with pytest.raises(wb.ArgumentError, match="nothing"):
         wb.op("test::x(Tensor a) -> Tensor", m, kernel="nothing")
+
+
+def test_operators_take_kernels():
+    m = wb.compile(MULADD + "__global__ void other(const float* a, float* out) {}" + TWICE)
+    op = wb.op("test::from_kernel(Tensor a, Tensor b, float c) -> Tensor", m.muladd, shape="a[n], b[n] -> out[n]")
+    a = np.arange(5, dtype=np.float32)
+    assert (op(a, a, 1.0) == a * a + 1).all()
+    op = wb.op("test::from_template(Tensor x) -> Tensor", m.twice)
+    assert (op(a) == 2 * a).all() and (op(a.astype(np.int32)) == 2 * a).all()
+    op = wb.op("test::from_instance(Tensor x) -> Tensor", m.twice.instance(a, a, 5))
+    assert (op(a) == 2 * a).all()
+    with pytest.raises(wb.ArgumentError, match="the source is the kernel `muladd` itself"):
+        wb.op("test::x(Tensor a, Tensor b, float c) -> Tensor", m.muladd, kernel="other")
 
 
 def test_an_undeclared_write_to_an_input_is_a_fault():

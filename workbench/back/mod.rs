@@ -116,7 +116,7 @@ unsafe impl Send for Reach {}
 // SAFETY: as above.
 unsafe impl Sync for Reach {}
 
-/// A stream of a GPU, on which a launch is queued: its arrays lie on that GPU, and nobody waits for it.
+/// A stream of a GPU, on which a launch is queued: its arrays lie on that GPU, and unless `waits` nobody waits for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Queue<'a> {
     /// The GPU's index, in the driver's order.
@@ -127,6 +127,8 @@ pub struct Queue<'a> {
     pub after: &'a [u64],
     /// Streams whose later work waits for the kernel.
     pub before: &'a [u64],
+    /// Whether the kernel is waited for: nobody else knows that its arrays are in use.
+    pub waits: bool,
 }
 
 /// How to launch.

@@ -4,7 +4,7 @@ use super::schema::{Kind, Schema};
 use super::shape::Signature;
 use crate::ir::{Elem, Param, ParamType, Scalar};
 use crate::runtime::program::param_type;
-use crate::runtime::{DType, Error, Kernel, Result};
+use crate::runtime::{DType, Device, Error, Kernel, Result};
 
 /// Names that mean "how many elements" when no argument and no dim has them.
 const COUNT_NAMES: &[&str] =
@@ -156,11 +156,44 @@ pub fn bind(
             table()
         )));
     }
-    Ok(Bound {
+    let bound = Bound {
         sources: sources.into_iter().flatten().collect(),
         outputs: outputs.into_iter().flatten().collect(),
         kernel,
-    })
+    };
+    if bound.kernel.device() == Device::Cuda {
+        bound.check_writes(schema)?;
+    }
+    Ok(bound)
+}
+
+impl Bound {
+    /// Holds a kernel against its schema where nothing else does: on a GPU no access is checked, so a write to an argument that the schema
+    /// does not say is written would go unnoticed.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the argument and the place.
+    pub fn check_writes(&self, schema: &Schema) -> Result<()> {
+        let unsaid = |i: usize| match (self.sources.get(i), self.kernel.params().get(i).map(|p| p.ty)) {
+            (Some(Source::Input(a, false)), Some(ParamType::Ptr { is_const: false, .. })) => {
+                Some(&schema.args[*a].name)
+            }
+            _ => None,
+        };
+        if !(0..self.sources.len()).any(|i| unsaid(i).is_some()) {
+            return Ok(());
+        }
+        for (i, place) in self.kernel.written_params() {
+            if let Some(arg) = unsaid(i) {
+                return Err(Error::argument(format!(
+                    "`{}`: the kernel writes `{arg}` ({place}), and the schema does not say so, which on a GPU nobody would notice; write \
+                     `Tensor(a!) {arg}` in the schema, or let the kernel write an output",
+                    schema.qualified_name()
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn argument(name: &str, schema: &Schema, a: usize, param: &Param) -> Result<Source> {

@@ -80,7 +80,7 @@ pub(crate) fn pick_on_gpu(name: &str, definition: &Definition, args: &[ArgValue<
     };
     for device in [Device::Cuda, Device::Cpu] {
         if let Some(kernel) = kernels(device).find(|k| mismatch(&k.bound, args).is_none()) {
-            return on_gpu(name, kernel).map(Picked::Kernel);
+            return on_gpu(name, definition, kernel).map(Picked::Kernel);
         }
     }
     if let Some(template) = &definition.template
@@ -92,7 +92,7 @@ pub(crate) fn pick_on_gpu(name: &str, definition: &Definition, args: &[ArgValue<
             _ => None,
         });
         if let Some(kernel) = made {
-            return on_gpu(name, kernel).map(Picked::Kernel);
+            return on_gpu(name, definition, kernel).map(Picked::Kernel);
         }
     }
     let what = "its arrays lie on a GPU, and it has no kernel, only host code; copy them to the CPU, or register what serves \
@@ -101,7 +101,7 @@ pub(crate) fn pick_on_gpu(name: &str, definition: &Definition, args: &[ArgValue<
 }
 
 /// A kernel bound as it is, compiled for a GPU.
-fn on_gpu(name: &str, kernel: &KernelImpl) -> Result<Arc<Bound>> {
+fn on_gpu(name: &str, definition: &Definition, kernel: &KernelImpl) -> Result<Arc<Bound>> {
     if kernel.bound.kernel.device() == Device::Cuda {
         return Ok(kernel.bound.clone());
     }
@@ -114,6 +114,7 @@ fn on_gpu(name: &str, kernel: &KernelImpl) -> Result<Arc<Bound>> {
         kernel.bound.kernel.check_variables().map_err(named)?;
         return Ok(bound.clone());
     }
+    kernel.bound.check_writes(&definition.schema)?;
     let made = kernel.bound.kernel.for_gpu().map_err(named)?;
     let (sources, outputs) = (kernel.bound.sources.clone(), kernel.bound.outputs.clone());
     Ok(known.insert(Arc::new(Bound { kernel: made, sources, outputs })).clone())

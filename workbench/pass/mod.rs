@@ -13,6 +13,7 @@
 //! | [`pointers`] | which memory a pointer comes from |
 //! | [`instrument`] | a kernel that records who wrote each element |
 //! | [`widen`] | the float64 twin of a float32 kernel |
+//! | [`writes`] | which parameters' memory a kernel writes |
 
 pub mod anchors;
 pub mod fold;
@@ -25,6 +26,7 @@ pub mod regions;
 pub mod stride;
 pub mod uniformity;
 pub mod widen;
+pub mod writes;
 
 use crate::ir::{FuncId, FuncKind, Function, Module};
 

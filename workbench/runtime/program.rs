@@ -726,6 +726,14 @@ impl Kernel {
         let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
         Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
     }
+
+    /// For each pointer parameter that the text writes through, by index, the first place that does, as messages name it; none of a text
+    /// for GPUs that the front end does not take.
+    pub fn written_params(&self) -> Vec<(usize, String)> {
+        let program = &self.program.0;
+        let written = pass::writes::written_params(&program.module, self.id);
+        written.into_iter().map(|(param, span)| (param, program.sources.place(span))).collect()
+    }
 }
 
 /// `a`, `b` and `c`, or "none".

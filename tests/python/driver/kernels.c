@@ -73,7 +73,7 @@ KERNEL(_Z6muladdPKfS0_fPfi, 8, 8, 4, 8, 4) {
 }
 
 // void add(float* x, const float* y, int n): x[i] += y[i]
-KERNEL(_Z3addPfPKfi, 8, 8, 4) {
+static int add(char **p, const struct at *at) {
     float *x = ARG(float *, 0);
     const float *y = ARG(const float *, 1);
     int n = ARG(int, 2);
@@ -81,6 +81,8 @@ KERNEL(_Z3addPfPKfi, 8, 8, 4) {
     for (int i = 0; i < n; ++i) x[i] += y[i];
     return 0;
 }
+KERNEL(_Z3addPfPKfi, 8, 8, 4) { return add(p, at); }
+KERNEL(_Z3addPfS_i, 8, 8, 4) { return add(p, at); }
 
 // void shift(const float* x, const float* by, float* y, int n): y[i] = x[i] + by[0]
 KERNEL(_Z5shiftPKfS0_Pfi, 8, 8, 8, 4) {

@@ -55,6 +55,21 @@ def case_what_does_not_fit_is_told_as_on_the_cpu():
     assert launches() == []
 
 
+def case_a_write_that_the_schema_does_not_say_is_refused():
+    text = ADD.replace("const float* y", "float* y")
+    op = wb.op("gpu::add_unsaid(Tensor(a!) x, Tensor y) -> Tensor(a!)", text)
+    x, y = floats(1, 2, 3), floats(10, 20, 30)
+    # A pointer that is only read may be without const.
+    op(x, y)
+    bad = text.replace("x[i] += y[i]", "x[i] += y[i]++")
+    wrong = wb.op("gpu::add_unsaid2(Tensor(a!) x, Tensor y) -> Tensor(a!)", bad)
+    said = refused(lambda: wrong(x, y), "gpu::add_unsaid2", "the kernel writes `y`", "Tensor(a!) y")
+    assert ":1:" in said
+    refused(lambda: wb.op("gpu::add_unsaid3(Tensor(a!) x, Tensor y) -> Tensor(a!)", compiled(bad).add), "the kernel writes `y`")
+    wb.synchronize()
+    assert (x.now() == [11, 22, 33]).all() and launches() == ["_Z3addPfS_i 0 0"]
+
+
 def case_nothing_is_launched_for_nothing():
     out = muladd()(floats(), floats(), 2.0)
     assert out.shape == (0,) and launches() == []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import signal
 import threading
 import time
 
 import numpy as np
 import pytest
-from standin import Array, Stream, calls, compiled, driver, launches, on
+from standin import Array, Stream, calls, compiled, count_by_others, driver, launches, on
 
 import workbench as wb
 
@@ -203,7 +205,7 @@ def case_without_a_stream_it_is_that_of_the_arrays():
 
 def case_an_explicit_stream_waits_for_the_one_an_array_was_made_on():
     saxpy, stream, other = compiled(SAXPY).saxpy, Stream(), Stream()
-    x, y = Array(np.ones(3, np.float32), stream=other.ptr), Array(np.zeros(3, np.float32))
+    x, y = Array(np.ones(3, np.float32), stream=other.ptr), Array(np.zeros(3, np.float32), stream=None)
     calls()
     saxpy[1, 32, 0, stream](2.0, x, y, 3)
     assert [line for line in calls() if line.startswith("wait")] == [f"wait stream {stream.number} for stream {other.number}"]
@@ -310,6 +312,110 @@ def case_a_captured_launch_is_left_to_the_graph():
     assert n.now() == [0]
 
 
+def case_a_captured_kernel_stays_loaded():
+    import gc
+
+    n, stream = Array(np.zeros(1, np.int32)), Stream()
+    # A text with variables is no longer kept than its module.
+    m = compiled(SAXPY + WILD + "__device__ int own;")
+    driver.standin_capture(ctypes.c_void_p(stream.ptr), 1)
+    m.count[1, 1, 0, stream](n)
+    driver.standin_capture(ctypes.c_void_p(stream.ptr), 0)
+    del m
+    gc.collect()
+    compiled(SAXPY + WILD).count[1, 1](n)
+    wb.synchronize()
+    compiled(SAXPY + WILD).count[1, 1](n)
+    wb.synchronize()
+    assert not [line for line in calls() if line.startswith("unload")]
+
+
+def case_what_cannot_be_asked_for_stays_queued():
+    m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
+    m.count[1, 1](n)
+    driver.standin_refuse(906)
+    with pytest.raises(wb.DeviceUnavailable, match="kernels queued earlier cannot be waited for now"):
+        wb.synchronize()
+    driver.standin_refuse(0)
+    assert n.now() == [0]
+    wb.synchronize()
+    assert n.now() == [1]
+
+
+def case_arrays_of_streams_that_nobody_knows_are_in_no_use_afterwards():
+    m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32), stream=None)
+    m.count[1, 1](n)
+    assert n.now() == [1]
+    # Who gives a stream takes care of that.
+    m.count[1, 1, 0, Stream()](n)
+    assert n.now() == [1]
+    wb.synchronize()
+    assert n.now() == [2]
+
+
+def case_what_others_put_on_the_stream_is_not_timed():
+    m, n, stream = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32)), Stream()
+    driver.standin_stall(1)
+    count_by_others(n, stream)
+    timer = threading.Timer(0.5, driver.standin_stall, [0])
+    timer.start()
+    m.count.launch(1, 1, (n,), stream=stream, timeout=0.2)
+    assert n.now() == [2]
+    timer.join()
+
+
+def case_what_others_did_wrong_is_not_put_down_to_a_kernel_that_is_waited_for():
+    m, n, stream = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32)), Stream()
+    m.count[1, 1](n)
+    wb.synchronize()
+    with on(0):
+        driver.standin_break(0)
+        with pytest.raises(wb.KernelFault, match="something else that this process ran on the GPU broke the context"):
+            m.count.launch(1, 1, (n,), stream=stream, timeout=5)
+
+
+def case_waiting_for_another_launch_can_be_interrupted():
+    m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
+    driver.standin_stall(1)
+    other = threading.Thread(target=m.count.launch, args=(1, 1, (n,)), kwargs={"stream": Stream(), "timeout": 20})
+    other.start()
+    time.sleep(0.2)
+    # Ctrl+C is the main thread's, so the other goes on.
+    interrupted(lambda: m.count[1, 1](n), lambda: os.kill(os.getpid(), signal.SIGINT))
+    driver.standin_stall(0)
+    other.join()
+    wb.synchronize()
+    assert n.now() == [1]
+
+
+def case_a_child_forked_in_the_middle_of_a_launch_is_told():
+    m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
+    driver.standin_stall(1)
+    other = threading.Thread(target=m.count.launch, args=(1, 1, (n,)), kwargs={"stream": Stream(), "timeout": 20})
+    other.start()
+    time.sleep(0.2)
+    child = os.fork()
+    if child == 0:
+        try:
+            m.count[1, 1](n)
+        except wb.DeviceUnavailable as error:
+            wb.synchronize()
+            os._exit(0 if "forked" in str(error) else 1)
+        os._exit(2)
+    began = time.monotonic()
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            break
+        if time.monotonic() - began > 5:
+            os.kill(child, 9)
+        time.sleep(0.01)
+    driver.standin_stall(0)
+    other.join()
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert n.now() == [1]
+
+
 def case_a_template_takes_its_type_from_the_arrays():
     text = "template <typename T> __global__ void saxpy(float a, const T* x, T* y, int n) { int i = threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; }"
     x, y = Array(np.ones(3, np.float32)), Array(np.ones(3, np.float32))
@@ -346,9 +452,9 @@ def case_a_kernel_outlives_its_program():
     assert n.now() == [3]
 
 
-def interrupted(call) -> None:
+def interrupted(call, stop=wb.interrupt) -> None:
     """Stops a call from another thread, when it has waited for a while."""
-    timer = threading.Timer(0.3, wb.interrupt)
+    timer = threading.Timer(0.3, stop)
     timer.start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):

@@ -92,7 +92,7 @@ static char *allocate(struct context *context, size_t bytes) {
     abort();
 }
 
-// While it is stalled nothing ends, as if a kernel went round and round.
+// While it is stalled no kernel ends, as if each went round and round.
 static int stalled;
 void standin_stall(int is) { stalled = is; }
 
@@ -104,8 +104,8 @@ static int settle(struct stream *stream) {
 
 // The first piece of work of a stream.
 static void step(struct stream *stream) {
-    if (stalled) return;
     struct work *work = stream->first;
+    if (stalled && work->what == LAUNCH) return;
     stream->first = work->next;
     if (!work->next) stream->last = NULL;
     if (work->what == RECORD) {
@@ -225,8 +225,12 @@ int cuEventRecord(struct event *event, void *handle) {
     put(stream, (struct work){.what = RECORD, .event = event});
     return OK;
 }
+// What questions for events are answered with, until it is 0: as while a graph is recorded.
+static int refusal;
+void standin_refuse(int code) { refusal = code; }
 int cuEventQuery(struct event *event) {
     IN_CONTEXT;
+    if (refusal) return refusal;
     if (event->context != current || event->destroyed) return INVALID_HANDLE;
     if (!event->pending) return OK;
     step(event->on);

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use cudarc::driver::result::{self, DriverError, stream::StreamKind};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute, CUresult};
 
-use super::queue::Queued;
+use super::queue::{Patience, Queued};
 use super::record::{self, CAPACITY, HEADER};
+use crate::back::Interrupt;
 
 /// A GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,7 +230,7 @@ pub(super) struct State {
 // SAFETY: driver handles may be used from any thread.
 unsafe impl Send for State {}
 
-/// The process that has made contexts; 0 before.
+/// The process that has launched something; 0 before.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// Whether nothing here was made by a process that this one was forked from: what was queued there is not this one's to wait for, and
@@ -237,6 +238,21 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 pub(super) fn is_ours() -> bool {
     let owner = OWNER.load(Ordering::Relaxed);
     owner == 0 || owner == std::process::id()
+}
+
+/// What is said in a process forked from one that used a GPU.
+const FORKED: &str = "CUDA cannot be used in a process forked after its first use; start workers with `spawn`";
+
+/// Makes this process the owner, before it takes a lock that a fork would leave locked.
+///
+/// # Errors
+/// Why no kernel can run in a process forked from the owner.
+pub(super) fn own() -> Result<(), String> {
+    let process = std::process::id();
+    match OWNER.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(owner) if owner != process && present() => Err(FORKED.to_owned()),
+        _ => Ok(()),
+    }
 }
 
 /// A GPU's state; it stays for as long as the process runs.
@@ -247,13 +263,30 @@ static STATES: Mutex<BTreeMap<u32, Shared>> = Mutex::new(BTreeMap::new());
 /// Modules whose programs are gone: unloading one waits for running kernels, so it is left to the next launch.
 static UNUSED: Mutex<Vec<Module>> = Mutex::new(Vec::new());
 
-/// The state of a GPU, locked for one launch.
-pub(super) fn state(device: u32) -> MutexGuard<'static, State> {
+/// The state of a GPU, locked for one launch; `None` when interrupted while another launch, which may take long, has it. Only after
+/// [`own`], or where [`is_ours`].
+pub(super) fn state(device: u32, interrupt: Option<&dyn Interrupt>) -> Option<MutexGuard<'static, State>> {
+    let mut patience = Patience::new(interrupt);
+    loop {
+        match try_state(device) {
+            Some(state) => return Some(state),
+            None if patience.interrupted() => return None,
+            None => {}
+        }
+    }
+}
+
+/// The state of a GPU; `None` while another thread has it.
+pub(super) fn try_state(device: u32) -> Option<MutexGuard<'static, State>> {
     let shared: Shared = {
         let mut all = STATES.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(device).or_insert_with(|| Box::leak(Box::new(Mutex::new(State { device, ..State::default() }))))
     };
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+    match shared.try_lock() {
+        Ok(state) => Some(state),
+        Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// The GPUs that launches have used.
@@ -283,9 +316,7 @@ impl State {
             return Err(reason.clone());
         }
         if self.context.as_ref().is_some_and(|c| c.process != std::process::id()) {
-            return Err(
-                "CUDA cannot be used in a process forked after its first use; start workers with `spawn`".to_owned()
-            );
+            return Err(FORKED.to_owned());
         }
         if self.context.is_none() {
             start()?;
@@ -386,7 +417,6 @@ impl Context {
             })();
             match made {
                 Ok(stream) => {
-                    OWNER.store(std::process::id(), Ordering::Relaxed);
                     Ok(Context { device, context, stream, log: OnceCell::new(), process: std::process::id() })
                 }
                 Err(e) => {
@@ -440,6 +470,8 @@ pub(super) struct Module {
     pub device: u32,
     pub generation: u64,
     pub handle: sys::CUmodule,
+    /// Whether a graph holds a launch of it, which may be replayed when its program is gone: it is never unloaded.
+    pinned: bool,
 }
 
 // SAFETY: a handle, used under the state's lock.
@@ -470,7 +502,7 @@ impl Module {
                 other => other?,
             }
         };
-        Ok(Module { device: state.device, generation: state.generation, handle })
+        Ok(Module { device: state.device, generation: state.generation, handle, pinned: false })
     }
 }
 
@@ -486,10 +518,16 @@ impl Modules {
         self.0.push(module);
         Ok(module.handle)
     }
+
+    /// Keeps what is loaded on a GPU loaded for as long as the process runs.
+    pub fn pin(&mut self, device: u32) {
+        self.0.iter_mut().filter(|m| m.device == device).for_each(|m| m.pinned = true);
+    }
 }
 
 impl Drop for Modules {
     fn drop(&mut self) {
-        UNUSED.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.0);
+        let unpinned = self.0.drain(..).filter(|m| !m.pinned);
+        UNUSED.lock().unwrap_or_else(PoisonError::into_inner).extend(unpinned);
     }
 }

@@ -9,7 +9,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult
 use super::driver::{self, Abandoned, Previous, State};
 use super::queue::{self, Patience, Refused};
 use super::{Code, record};
-use crate::back::{FaultKind, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach};
+use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach};
 use crate::ir::{Param, ParamType};
 
 /// The pointer of the prelude to the log.
@@ -17,6 +17,10 @@ pub(super) const LOG_SYMBOL: &str = "__wb_log";
 
 /// Dynamic shared memory a kernel gets without asking for more (CUDA C++ Programming Guide, "Shared Memory").
 const SHARED_BY_DEFAULT: u32 = 48 << 10;
+
+/// Why a kernel that is waited for is not put into a graph.
+const CAPTURED: &str = "the stream is being captured into a graph, and a launch is waited for where it prints, asserts, has a timeout, or is \
+                        given arrays of a library that does not say on which stream it works";
 
 /// A run of host memory that is copied to the device as one.
 struct Region {
@@ -72,20 +76,38 @@ impl Code {
             }));
         };
         let launch = Launch { kernel, lowered, params, args, config };
+        let gone = |kind, detail: &str| {
+            self.outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, kind, detail.to_owned())))
+        };
+        let late = || gone(FaultKind::Interrupted, "interrupted while it waited for earlier work; it was not launched");
+        driver::own()?;
         let _previous = Previous::remember();
-        let mut state = driver::state(config.queue.map_or(0, |q| q.device));
+        let Some(mut state) = driver::state(config.queue.map_or(0, |q| q.device), config.interrupt) else {
+            return Ok(late());
+        };
         state.ready()?;
-        if let (Some(queue), false) = (config.queue, self.logs || config.timeout.is_some()) {
-            return match self.put(&mut state, &launch, queue) {
-                Ok(()) => Ok(Outcome::default()),
-                Err(failure) => self.not_queued(&mut state, kernel, &failure),
+        if let Some(queue) = config.queue {
+            let is_waited_for = self.logs || config.timeout.is_some() || queue.waits;
+            let ready = match queue::is_captured(queue.stream as sys::CUstream) {
+                Ok(is_captured) if !is_waited_for => self.put(&mut state, &launch, queue, is_captured).map(|()| None),
+                Ok(true) => return Ok(gone(FaultKind::Device, CAPTURED)),
+                Ok(false) => {
+                    // What went wrong before is not this kernel's, nor is the time it took.
+                    if !state.settle(config.interrupt)? {
+                        return Ok(late());
+                    }
+                    others_end(queue, config.interrupt).map(Some)
+                }
+                Err(error) => Err(doing("looking at the stream")(error)),
             };
-        }
-        // What went wrong before is not this kernel's.
-        if !state.settle(config.interrupt).map_err(Refused::Late)? {
-            let detail = "interrupted while it waited for kernels queued earlier; it was not launched".to_owned();
-            return Ok(self
-                .outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, FaultKind::Interrupted, detail))));
+            match ready {
+                Ok(None) => return Ok(Outcome::default()),
+                Ok(Some(true)) => {}
+                Ok(Some(false)) => return Ok(late()),
+                Err(failure) => return self.not_queued(&mut state, kernel, &failure),
+            }
+        } else if !state.settle(config.interrupt)? {
+            return Ok(late());
         }
         let mut memory = Vec::new();
         let outcome = match self.run(&mut state, &launch, &mut memory) {
@@ -101,16 +123,15 @@ impl Code {
         Ok(outcome)
     }
 
-    /// Queues a kernel.
-    fn put(&self, state: &mut State, launch: &Launch<'_>, queue: Queue<'_>) -> Result<(), Failure> {
+    /// Queues a kernel, or puts it into the graph that the stream is recorded into.
+    fn put(&self, state: &mut State, launch: &Launch<'_>, queue: Queue<'_>, is_captured: bool) -> Result<(), Failure> {
         let function = self.function(state, launch)?;
-        let stream = queue.stream as sys::CUstream;
-        let captured = queue::is_captured(stream).map_err(doing("looking at the stream"))?;
-        self.start(launch, function, stream, &[])?;
-        if !captured {
-            state.queued.add(self, launch.kernel, queue.stream).map_err(doing("marking the stream"))?;
+        self.start(launch, function, queue.stream as sys::CUstream, &[])?;
+        if is_captured {
+            self.modules().pin(state.device);
+            return Ok(());
         }
-        Ok(())
+        state.queued.add(self, launch.kernel, queue.stream).map_err(doing("marking the stream"))
     }
 
     /// What comes of a kernel that could not be queued.
@@ -119,7 +140,7 @@ impl Code {
             return Ok(self.failed(state, kernel, failure));
         }
         if !state.queued.is_empty() {
-            return Err(Refused::Late(state.late(failure.error, Some(kernel))));
+            return Err(state.late(failure.error, Some(kernel)).into());
         }
         state.lose();
         let what = driver::describe(failure.error);
@@ -208,12 +229,6 @@ impl Code {
             for region in &mut regions {
                 upload(region, stream, memory)?;
             }
-        } else if queue::is_captured(stream).map_err(doing("looking at the stream"))? {
-            let detail = "the stream is being captured into a graph, and a launch that prints, asserts or has a timeout is waited for";
-            return Ok(self.outcome(
-                record::Log::default(),
-                Some(self.fault_at_kernel(kernel, FaultKind::Device, detail.to_owned())),
-            ));
         }
         if self.logs {
             let log = context.log().map_err(doing("preparing the log"))?;
@@ -228,11 +243,14 @@ impl Code {
             }
         }
         self.start(launch, function, stream, &regions)?;
-        match wait(stream, config).map_err(doing("running"))? {
-            End::Done => {}
+        let end = queue::end_of(stream).map_err(doing("marking the stream"))?;
+        match wait(end, config).map_err(doing("running"))? {
+            End::Done => {
+                // SAFETY: ours, and nothing waits for it any more.
+                let _ = unsafe { result::event::destroy(end) };
+            }
             End::GivenUp(kind, detail) => {
                 let log = context.take_log(true);
-                let end = queue::end_of(stream).map_err(doing("giving up"))?;
                 state.abandoned = Some(Abandoned { kernel: kernel.to_owned(), memory: std::mem::take(memory), end });
                 return Ok(self.outcome(log, Some(self.fault_at_kernel(kernel, kind, detail))));
             }
@@ -247,8 +265,11 @@ impl Code {
 
     /// The module, loaded once in each context.
     fn module(&self, state: &State) -> Result<sys::CUmodule, DriverError> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        loaded.of(state, self.cubin(), self.ptx())
+        self.modules().of(state, self.cubin(), self.ptx())
+    }
+
+    fn modules(&self) -> std::sync::MutexGuard<'_, driver::Modules> {
+        self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn outcome(&self, log: record::Log, fault: Option<RawFault>) -> Outcome {
@@ -419,12 +440,25 @@ fn download(
     unsafe { result::stream::synchronize(stream) }.map_err(doing("copying from the GPU"))
 }
 
-/// Waits for the stream.
-fn wait(stream: sys::CUstream, config: &LaunchConfig<'_>) -> Result<End, DriverError> {
+/// Waits for what others have put on the streams that a kernel comes after; `false` when interrupted.
+fn others_end(queue: Queue<'_>, interrupt: Option<&dyn Interrupt>) -> Result<bool, Failure> {
+    let waiting = || doing("waiting for what is on its stream");
+    for &other in queue.after.iter().chain(queue.before) {
+        queue::order(other, queue.stream).map_err(waiting())?;
+    }
+    let end = queue::end_of(queue.stream as sys::CUstream).map_err(waiting())?;
+    let ended = queue::wait_for(end, &mut Patience::new(interrupt));
+    // SAFETY: ours, and nothing waits for it any more.
+    let _ = unsafe { result::event::destroy(end) };
+    ended.map_err(waiting())
+}
+
+/// Waits for a kernel, by the event behind it.
+fn wait(end: sys::CUevent, config: &LaunchConfig<'_>) -> Result<End, DriverError> {
     let mut patience = Patience::new(config.interrupt);
     loop {
-        // SAFETY: the stream belongs to the current context.
-        match unsafe { sys::cuStreamQuery(stream) }.result() {
+        // SAFETY: the event belongs to the current context.
+        match unsafe { result::event::query(end) } {
             Ok(()) => return Ok(End::Done),
             Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {}
             Err(e) => return Err(e),

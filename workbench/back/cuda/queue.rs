@@ -23,6 +23,12 @@ pub enum Refused {
     Late(Box<Late>),
 }
 
+impl From<Box<Late>> for Refused {
+    fn from(late: Box<Late>) -> Self {
+        Refused::Late(late)
+    }
+}
+
 impl From<String> for Refused {
     fn from(why: String) -> Self {
         Refused::Unavailable(why)
@@ -93,6 +99,22 @@ pub(super) fn is_captured(stream: sys::CUstream) -> Result<bool, DriverError> {
     Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
+/// Waits for an event of the current context; `false` when interrupted.
+pub(super) fn wait_for(event: sys::CUevent, patience: &mut Patience<'_>) -> Result<bool, DriverError> {
+    loop {
+        // SAFETY: the event is ours, and of the current context.
+        match unsafe { result::event::query(event) } {
+            Ok(()) => return Ok(true),
+            Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {
+                if patience.interrupted() {
+                    return Ok(false);
+                }
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}
+
 impl Queued {
     /// Whether nothing is to be waited for.
     pub fn is_empty(&self) -> bool {
@@ -126,19 +148,11 @@ impl Queued {
     fn wait(&mut self, interrupt: Option<&dyn Interrupt>) -> Result<bool, DriverError> {
         let mut patience = Patience::new(interrupt);
         while let Some(&(_, mark)) = self.marks.last() {
-            // SAFETY: the event is ours, and of the current context.
-            match unsafe { result::event::query(mark) } {
-                Ok(()) => {
-                    self.marks.pop();
-                    self.spare.push(mark);
-                }
-                Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_READY => {
-                    if patience.interrupted() {
-                        return Ok(false);
-                    }
-                }
-                Err(e) => return Err(e),
+            if !wait_for(mark, &mut patience)? {
+                return Ok(false);
             }
+            self.marks.pop();
+            self.spare.push(mark);
         }
         self.kernels.clear();
         Ok(true)
@@ -149,9 +163,12 @@ impl State {
     /// Waits for all that was queued on this GPU, whose context is current; `false` when interrupted.
     ///
     /// # Errors
-    /// What a queued kernel did wrong.
-    pub fn settle(&mut self, interrupt: Option<&dyn Interrupt>) -> Result<bool, Box<Late>> {
-        self.queued.wait(interrupt).map_err(|error| self.late(error, None))
+    /// What a queued kernel did wrong; why the driver does not say, as while a graph is recorded, and then they stay queued.
+    pub fn settle(&mut self, interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
+        self.queued.wait(interrupt).map_err(|error| match driver::breaks_context(error) {
+            true => self.late(error, None).into(),
+            false => format!("kernels queued earlier cannot be waited for now: {}", driver::describe(error)).into(),
+        })
     }
 
     /// An error that comes from what was queued. `unlaunched`: the kernel whose launch met it.
@@ -199,22 +216,23 @@ pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
         return Ok(true);
     }
     for device in driver::used() {
-        let mut state = driver::state(device);
+        let Some(mut state) = driver::state(device, interrupt) else { return Ok(false) };
         if state.queued.is_empty() {
             continue;
         }
         let _previous = Previous::remember();
         state.ready()?;
-        if !state.settle(interrupt).map_err(Refused::Late)? {
+        if !state.settle(interrupt)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Whether kernels were queued that nobody has waited for.
+/// Whether kernels were queued that nobody has waited for, or may be now, as a launch of another thread is under way.
 pub fn has_queued() -> bool {
-    driver::is_ours() && driver::used().into_iter().any(|device| !driver::state(device).queued.is_empty())
+    let busy = |device| driver::try_state(device).is_none_or(|state| !state.queued.is_empty());
+    driver::is_ours() && driver::used().into_iter().any(busy)
 }
 
 /// Waiting that asks again and again: at first without sleeping, for most kernels take microseconds.

@@ -230,10 +230,14 @@ impl<'py> Places<'py> {
             return Err(argument(py, what));
         }
         let mut own = Vec::new();
+        let mut waits = false;
         if stream.is_none() {
             for seen in &self.seen {
                 let current = interop(py)?.call_method1("current_stream", (&seen.object, device))?;
-                own.extend(current.extract::<Option<u64>>()?.or(seen.stream).map(named_once));
+                let on = current.extract::<Option<u64>>()?.or(seen.stream).map(named_once);
+                // A library that works on streams it does not tell of may give the memory away as soon as the array is gone.
+                waits |= on.is_none();
+                own.extend(on);
             }
         }
         let on = stream.map_or_else(|| own.first().copied().unwrap_or(0), |s| named_once(s.handle));
@@ -246,7 +250,7 @@ impl<'py> Places<'py> {
         let before = others(&mut own.into_iter());
         let made_on = self.seen.iter().filter_map(|s| s.stream).map(named_once);
         let after = others(&mut made_on.filter(|s| !before.contains(s)));
-        Ok(Some(Held { device, stream: on, after, before }))
+        Ok(Some(Held { device, stream: on, after, before, waits }))
     }
 }
 
@@ -259,12 +263,14 @@ pub struct Held {
     stream: u64,
     after: Vec<u64>,
     before: Vec<u64>,
+    waits: bool,
 }
 
 impl Held {
     /// What a launch takes.
     pub fn queue(&self) -> Queue<'_> {
-        Queue { device: self.device, stream: self.stream, after: &self.after, before: &self.before }
+        let Held { device, stream, ref after, ref before, waits } = *self;
+        Queue { device, stream, after, before, waits }
     }
 }
 

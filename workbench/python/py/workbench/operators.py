@@ -13,7 +13,7 @@ from ._compile import compile as compile_source
 from ._compile import rebuild
 from ._interop import as_tensor
 from ._schema import inferred
-from ._workbench import BenchReport, CheckReport, GradReport, Kernel, Module, NativeOp
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Module, NativeOp
 from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import ArgumentError, make_argument_error
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
@@ -489,7 +489,7 @@ def _extents(what: str, value: Any) -> str | None:
 
 def op(
     schema: str,
-    source: str | Module | Callable[..., Any],
+    source: str | Module | Kernel | KernelTemplate | Callable[..., Any],
     kernel: str | None = None,
     shape: str | Callable[..., Any] | None = None,
     threads: str | int | Sequence[int | str] | None = None,
@@ -502,7 +502,7 @@ def op(
     a host function a `LibraryOp`.
 
     `schema` is torch's: "lab::muladd(Tensor a, Tensor b, float c) -> Tensor". `source` is CUDA C++ (messages call it
-    `name`) or a compiled module; `kernel` says which kernel where there are several. `shape` is a signature such as
+    `name`), a compiled module or one of its kernels; `kernel` says which kernel where there are several. `shape` is a signature such as
     "a[m,k], b[k,n] -> out[m,n]", or a callable on `Spec`s; without it outputs are like input 0. Kernel parameters are
     bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. Of a template each call gets the
     instance of its arrays' element types. `threads` (or
@@ -533,6 +533,10 @@ def op(
     >>> positive(np.array([-1.0, 2.0, 3.0]))
     array([2., 3.])
     """
+    if isinstance(source, (Kernel, KernelTemplate)):
+        if kernel is not None:
+            raise make_argument_error(f"kernel= chooses one of a module's kernels, and the source is the kernel `{source.name}` itself")
+        source, kernel = source.module, source.name
     is_callable = callable(source) and not isinstance(source, Module)
     # A name alone: the types say the rest.
     short = isinstance(schema, str) and re.fullmatch(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*", schema) is not None
