@@ -265,3 +265,66 @@ def test_what_a_faulting_thread_goes_on_with_keeps_nobody(tier):
         said[name] = str(caught.value)
     assert said["good"] == said["wide"]
     assert "index -9" in said["wide"]
+
+
+def run_elsewhere(tmp_path, code, cc=None, packages=("workbench", "numpy", "numpy.libs", "ml_dtypes", "ziglang")):
+    """Runs code in a process whose PATH has no compiler, with these of this environment's packages alone."""
+    import importlib.util
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    places = Path(importlib.util.find_spec("numpy").origin).parents[1], Path(wb.__file__).parents[1]
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "packages").mkdir()
+    for name in packages:
+        for place in places:
+            if (place / name).exists() and not (tmp_path / "packages" / name).exists():
+                (tmp_path / "packages" / name).symlink_to(place / name)
+    env = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), **({"WORKBENCH_CC": cc} if cc else {})}
+    begin = f"import sys; sys.path = [p for p in sys.path if 'site-packages' not in p] + [{str(tmp_path / 'packages')!r}]\n"
+    done = subprocess.run([sys.executable, "-c", begin + code], env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+WIDE_ELSEWHERE = f"""
+import numpy as np, workbench as wb
+wb.set_tier("wide")
+m = wb.compile('''{SCALE}''')
+x = np.linspace(-3, 3, 1001).astype(np.float32)
+y = np.full_like(x, 77)
+m.scale[4, 256](x, y, 1.0, 1001)
+assert np.allclose(y, np.exp(x.astype(np.float64)), rtol=1e-6), y
+print(m.scale.tier)
+"""
+
+
+# It needs the vectors, and not a compiler of the machine's.
+@pytest.mark.skipif(not HAS_WIDE, reason="neither AVX-512 nor AVX2")
+def test_a_package_brings_a_compiler(tmp_path):
+    # On a machine without one, and nothing is left behind.
+    assert run_elsewhere(tmp_path, WIDE_ELSEWHERE) == "wide\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bin", "packages"]
+
+
+@pytest.mark.skipif(not HAS_WIDE, reason="neither AVX-512 nor AVX2")
+def test_without_any_compiler_it_is_said_how_to_get_one(tmp_path):
+    code = "import workbench as wb\ntry: wb.set_tier('wide')\nexcept wb.ArgumentError as e: print(e)"
+    said = run_elsewhere(tmp_path, code, packages=("workbench", "numpy", "numpy.libs", "ml_dtypes"))
+    assert "there is no C compiler" in said and "`ziglang`" in said
+
+
+@pytest.mark.skipif(not HAS_WIDE, reason="neither AVX-512 nor AVX2")
+def test_a_compiler_is_named_with_its_first_arguments(tmp_path):
+    import importlib.util
+
+    zig = importlib.util.find_spec("ziglang").submodule_search_locations[0] + "/zig"
+    packages = ("workbench", "numpy", "numpy.libs", "ml_dtypes")
+    assert run_elsewhere(tmp_path, WIDE_ELSEWHERE, f"{zig} cc", packages) == "wide\n"
+
+
+@wide_only
+def test_a_compiler_that_is_none_is_told(tmp_path):
+    code = "import workbench as wb\ntry: wb.set_tier('wide')\nexcept wb.ArgumentError as e: print(e)"
+    assert "`WORKBENCH_CC` names no compiler" in run_elsewhere(tmp_path, code, "/no/such/cc")

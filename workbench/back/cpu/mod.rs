@@ -265,6 +265,12 @@ impl Tier {
     pub fn wide_is_available() -> std::result::Result<(), &'static str> {
         wide::available()
     }
+
+    /// Adds folders of Python packages to the places where a C compiler for wide code is looked for: the package `ziglang` brings one. Only
+    /// before it is looked for, which the first hot kernel does.
+    pub fn look_in_packages(folders: impl IntoIterator<Item = std::path::PathBuf>) {
+        wide::compiler::add_packages(folders);
+    }
 }
 
 pub use ahead::{Ahead, Claim, absent};

@@ -38,6 +38,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     // Has NumPy's table found while nobody else can fork.
     ndarray::View::of(m.as_any());
     workbench::runtime::host::foreign::set_importer(foreign::import);
+    tier::look_in_packages(m.py())?;
     m.add_class::<module::Module>()?;
     m.add_class::<kernel::Kernel>()?;
     m.add_class::<symbol::Symbol>()?;

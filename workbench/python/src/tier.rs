@@ -1,5 +1,7 @@
 //! Which machine code kernels get.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use workbench::runtime::Tier;
 
@@ -13,7 +15,8 @@ use crate::errors::argument;
 /// none runs good code, as `kernel.tier` says. All compute the same bits, but for the order in which a
 /// thread's several float atomics are added; after a fault, arrays may hold more in wide code. Shapes and dtypes do not matter.
 ///
-/// Raises `ArgumentError` for another name, and for `"wide"` where the machine has no C compiler or too short vectors.
+/// Raises `ArgumentError` for another name, and for `"wide"` where the machine has no C compiler (`pip install ziglang` brings one) or too
+/// short vectors.
 ///
 /// >>> import workbench as wb
 /// >>> before = wb.set_tier("good")
@@ -32,4 +35,12 @@ pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
     let before = Tier::default().name();
     new.make_default();
     Ok(before)
+}
+
+/// Has a C compiler looked for among Python's packages as well.
+pub fn look_in_packages(py: Python<'_>) -> PyResult<()> {
+    let path = py.import("sys")?.getattr("path")?;
+    let folders = path.try_iter()?.filter_map(|entry| entry.ok()?.extract::<PathBuf>().ok());
+    Tier::look_in_packages(folders.filter(|folder| folder.is_absolute()).collect::<Vec<_>>());
+    Ok(())
 }

@@ -22,6 +22,8 @@ const TEST_PACKAGES: &[&str] = &[
     "nvidia-cuda-cccl>=13",
     "cloudpickle",
     "dask[array]",
+    // A C compiler for machines without one.
+    "ziglang",
     "distributed",
     "jax",
     "matplotlib",

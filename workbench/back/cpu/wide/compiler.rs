@@ -1,8 +1,11 @@
-//! The machine's own C compiler: found once, asked in the background.
+//! The machine's own C compiler: found once, asked in the background. Where there is none, Zig's, which is Clang with all that it needs in
+//! one folder: `pip install ziglang` brings it in seconds and without rights.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
 
@@ -28,7 +31,40 @@ const FLAGS: &[&str] = &[
 const MAX_FOLDERS: u64 = 1 << 20;
 
 /// Names a compiler may have, `WORKBENCH_CC` before all.
-const NAMES: &[&str] = &["cc", "gcc", "clang"];
+const NAMES: &[&str] = &["cc", "gcc", "clang", "zig"];
+
+/// Zig's compiler in its wheel.
+const IN_WHEEL: &str = "ziglang/zig";
+
+/// What generated code calls, if anything, is in the process already; without libraries to link Zig makes none.
+const ZIG_FLAGS: &[&str] = &["-nostdlib"];
+
+/// Folders of Python packages, among which Zig's may be.
+static PACKAGES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Adds folders of Python packages to the places where a compiler is looked for; before it is looked for.
+pub fn add_packages(folders: impl IntoIterator<Item = PathBuf>) {
+    PACKAGES.lock().unwrap_or_else(PoisonError::into_inner).extend(folders);
+}
+
+/// A C compiler.
+#[derive(Debug)]
+pub struct Compiler {
+    program: PathBuf,
+    /// What comes before all other arguments.
+    leading: Vec<OsString>,
+    is_zig: bool,
+}
+
+impl Compiler {
+    fn new(program: PathBuf, mut leading: Vec<OsString>) -> Self {
+        let is_zig = program.file_stem().is_some_and(|stem| stem == "zig");
+        if is_zig && leading.is_empty() {
+            leading.push("cc".into());
+        }
+        Compiler { program, leading, is_zig }
+    }
+}
 
 /// The registers that 16 lanes are in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +76,9 @@ pub enum Vectors {
 }
 
 /// Whether this machine has what generated C is written in; a sentence where it has not.
-pub fn available() -> Result<&'static Path, &'static str> {
-    static FOUND: Once<Result<PathBuf, &'static str>> = Once::new(find);
-    FOUND.as_deref().map_err(|why| *why)
+pub fn available() -> Result<&'static Compiler, &'static str> {
+    static FOUND: Once<Result<Compiler, &'static str>> = Once::new(find);
+    FOUND.as_ref().map_err(|why| *why)
 }
 
 /// The widest registers of this machine, or those that `WORKBENCH_VECTORS` names; a sentence where it has none.
@@ -73,9 +109,8 @@ fn widest() -> Result<Vectors, &'static str> {
 }
 
 #[cfg(unix)]
-fn find() -> Result<PathBuf, &'static str> {
+fn find() -> Result<Compiler, &'static str> {
     vectors()?;
-    let named = std::env::var_os("WORKBENCH_CC").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let in_path = |name: &Path| {
@@ -84,14 +119,26 @@ fn find() -> Result<PathBuf, &'static str> {
         }
         places.iter().map(|dir| dir.join(name)).find(|file| file.is_file())
     };
-    match named {
-        Some(name) => in_path(&name).ok_or("`WORKBENCH_CC` names no compiler"),
-        None => NAMES.iter().find_map(|name| in_path(Path::new(name))).ok_or("there is no C compiler"),
+    if let Some(named) = std::env::var_os("WORKBENCH_CC").filter(|named| !named.is_empty()) {
+        let whole = in_path(Path::new(&named)).map(|program| Compiler::new(program, Vec::new()));
+        // Or a program with its first arguments: `zig cc`.
+        let in_words = || {
+            let mut words = named.to_str()?.split_whitespace();
+            let program = in_path(Path::new(words.next()?))?;
+            Some(Compiler::new(program, words.map(OsString::from).collect()))
+        };
+        return whole.or_else(in_words).ok_or("`WORKBENCH_CC` names no compiler");
     }
+    let packages = PACKAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let in_packages = || packages.iter().map(|folder| folder.join(IN_WHEEL)).find(|file| file.is_file());
+    let found = NAMES.iter().find_map(|name| in_path(Path::new(name))).or_else(in_packages);
+    found
+        .map(|program| Compiler::new(program, Vec::new()))
+        .ok_or("there is no C compiler: install `cc`, or the Python package `ziglang`, which brings one")
 }
 
 #[cfg(not(unix))]
-fn find() -> Result<PathBuf, &'static str> {
+fn find() -> Result<Compiler, &'static str> {
     Err("wide code is compiled on Unix only")
 }
 
@@ -124,11 +171,19 @@ fn own_folder() -> std::io::Result<PathBuf> {
     }
 }
 
-fn compile(compiler: &Path, dir: &Path, text: &str) -> Result<Library, String> {
+fn compile(compiler: &Compiler, dir: &Path, text: &str) -> Result<Library, String> {
     let (source, library) = (dir.join("kernel.c"), dir.join("kernel.so"));
     std::fs::write(&source, text).map_err(|e| format!("no file for generated code: {e}"))?;
-    let mut command = Command::new(compiler);
-    command.args(FLAGS).arg(&source).arg("-o").arg(&library);
+    let mut command = Command::new(&compiler.program);
+    command.args(&compiler.leading).args(FLAGS);
+    if compiler.is_zig {
+        command.args(ZIG_FLAGS);
+        // It keeps what it made; here that goes with the folder.
+        for cache in ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"] {
+            command.env(cache, dir);
+        }
+    }
+    command.arg(&source).arg("-o").arg(&library);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let done = command.output().map_err(|e| format!("the C compiler did not start: {e}"))?;
     if !done.status.success() {

@@ -10,7 +10,7 @@
 //! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: the lower threads
 //! might fault later, and of a block's faults that of the lowest thread is told, so they run on to the end of the region.
 
-mod compiler;
+pub mod compiler;
 mod forms;
 mod overwritten;
 mod print;
