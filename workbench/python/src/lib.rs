@@ -18,6 +18,7 @@ mod ndarray;
 mod on_gpu;
 mod op;
 mod output;
+mod pool;
 mod stale;
 mod structs;
 mod symbol;
@@ -69,6 +70,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<bench::Svg>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(tier::set_tier, m)?)?;
+    m.add_function(wrap_pyfunction!(pool::pooled_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(bench::time_function, m)?)?;
     m.add_class::<op::NativeOp>()?;
     m.add_class::<torch::TorchImplementation>()?;

@@ -9,6 +9,8 @@ use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::prelude::*;
 use workbench::runtime::DType;
 
+use crate::pool;
+
 const C_CONTIGUOUS: c_int = 0x0001;
 const ALIGNED: c_int = 0x0100;
 pub const WRITEABLE: c_int = 0x0400;
@@ -192,10 +194,12 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<(B
             .map_err(|_| crate::errors::argument(py, format!("extent {extent} is beyond NumPy's limit")))?;
     }
     let number = type_num(py, dtype)?;
+    let bytes =
+        shape.iter().try_fold(dtype.size(), |product, extent| product.checked_mul(*extent)).unwrap_or(usize::MAX);
     // SAFETY: PyArray_New allocates when given no data; `dims` holds as many entries as said; the result is a new
     // reference or null with an exception set.
-    unsafe {
-        let ptr = PY_ARRAY_API.PyArray_New(
+    let mut make = || unsafe {
+        PY_ARRAY_API.PyArray_New(
             py,
             npyffi::get_type_object(py, npyffi::NpyTypes::PyArray_Type),
             dims.len() as c_int,
@@ -206,9 +210,14 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<(B
             0,
             0,
             std::ptr::null_mut(),
-        );
-        let array = Bound::from_owned_ptr_or_err(py, ptr)?;
-        let data = (*ptr.cast::<PyArrayObject>()).fields.data.cast();
-        Ok((array, data))
-    }
+        )
+    };
+    let array = match bytes {
+        pool::LEAST.. => pool::with_pool(py, make)?,
+        // SAFETY: as above.
+        _ => unsafe { Bound::from_owned_ptr_or_err(py, make()) }?,
+    };
+    // SAFETY: it is an array.
+    let data = unsafe { (*array.as_ptr().cast::<PyArrayObject>()).fields.data.cast() };
+    Ok((array, data))
 }
