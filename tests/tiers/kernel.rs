@@ -68,10 +68,21 @@ struct Shape {
     fault: bool,
     /// One dimension is enough.
     flat: bool,
+    /// Nothing but walks.
+    walks: bool,
 }
 
 /// The kernel of a seed.
 pub fn kernel(seed: u64) -> Kernel {
+    made(seed, false)
+}
+
+/// The kernel of a seed that only walks over arrays, past an end in half of the cases.
+pub fn walks(seed: u64) -> Kernel {
+    made(seed, true)
+}
+
+fn made(seed: u64, walks: bool) -> Kernel {
     let mut rng = Random::new(seed.wrapping_mul(0x9E37_79B9).wrapping_add(7));
     let block = *rng.pick(&BLOCKS);
     let threads = block.iter().product::<u32>() as usize;
@@ -85,8 +96,8 @@ pub fn kernel(seed: u64) -> Kernel {
     };
     let blocks = grid.iter().product::<u32>() as usize;
     let all = threads * blocks;
-    let together = rng.one_in(3);
-    let fault = rng.one_in(20);
+    let together = !walks && rng.one_in(3);
+    let fault = if walks { rng.one_in(2) } else { rng.one_in(10) };
     let frame = match rng.below(10) {
         0..=2 => Frame::If,
         3 | 4 => Frame::Return,
@@ -110,10 +121,10 @@ pub fn kernel(seed: u64) -> Kernel {
         threads,
     };
     let mut writer = Writer::new(scope, Sync::None, 0);
-    let mut nodes = helpers(&mut writer, together);
+    let mut nodes = if walks { Vec::new() } else { helpers(&mut writer, together) };
     writer.parts = together && !fault && writer.scope.rng.one_in(2);
     let sync = if together { Sync::Block } else { Sync::None };
-    nodes.push(global(&mut writer, &Shape { frame, sync, fault, flat: flat && grid[1] * grid[2] == 1 }));
+    nodes.push(global(&mut writer, &Shape { frame, sync, fault, flat: flat && grid[1] * grid[2] == 1, walks }));
     let rng = &mut writer.scope.rng;
     let sizes = match frame {
         Frame::Rows => {
@@ -265,6 +276,11 @@ fn own_cell(writer: &mut Writer, shape: &Shape) -> &'static str {
 fn cells(writer: &mut Writer, shape: &Shape, sync: Sync, guarded: bool) -> Vec<Node> {
     writer.scope.cell = true;
     writer.scope.guarded = guarded;
+    if shape.walks {
+        let span = writer.scope.span;
+        let astray = if shape.fault { writer.scope.rng.below(2) } else { 2 };
+        return (0..2).map(|which| writer.walk(inputs(span), span, which == astray)).collect();
+    }
     let plain = sync == Sync::None && writer.scope.rng.one_in(2);
     writer.scope.simple = plain && writer.scope.rng.below(4) > 0;
     let mut body = writer.inputs();
@@ -277,8 +293,15 @@ fn cells(writer: &mut Writer, shape: &Shape, sync: Sync, guarded: bool) -> Vec<N
     if shape.frame == Frame::Rows && writer.scope.rng.one_in(2) {
         body.push(writer.product());
     }
+    if !shape.fault && writer.scope.rng.one_in(4) {
+        let span = writer.scope.span;
+        let node = writer.walk(inputs(span), span, false);
+        let at = writer.scope.rng.below(body.len() + 1);
+        body.insert(at, node);
+    }
     if shape.fault {
-        let node = fault(writer);
+        let span = writer.scope.span;
+        let node = if writer.scope.rng.one_in(3) { fault(writer) } else { writer.walk(inputs(span), span, true) };
         let at = writer.scope.rng.below(body.len() + 1);
         body.insert(at, node);
     }

@@ -17,6 +17,7 @@ mod thread;
 mod together;
 mod ty;
 mod value;
+mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -33,8 +34,18 @@ fn setting(name: &str, default: u64) -> u64 {
 
 #[test]
 fn machine_code_does_what_the_ir_says() {
-    let (cases, first) = (setting("WORKBENCH_TIERS_CASES", 1000), setting("WORKBENCH_TIERS_SEED", 1));
-    let wide = setting("WORKBENCH_TIERS_WIDE", 10).max(1);
+    compare(setting("WORKBENCH_TIERS_CASES", 1000), setting("WORKBENCH_TIERS_WIDE", 10), kernel::kernel);
+}
+
+/// Each of them wide: what is looked at once before a loop is wide code's.
+#[test]
+fn what_is_looked_at_before_a_loop_is_what_it_reads() {
+    compare(setting("WORKBENCH_TIERS_WALKS", 150), 1, kernel::walks);
+}
+
+/// Runs the kernels of so many seeds everywhere; every `wide`th in the wide tier, too.
+fn compare(cases: u64, wide: u64, make: fn(u64) -> kernel::Kernel) {
+    let (first, wide) = (setting("WORKBENCH_TIERS_SEED", 1), wide.max(1));
     let trace = setting("WORKBENCH_TIERS_TRACE", 0) > 0;
     let (next, faults, failures) = (AtomicU64::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -47,7 +58,7 @@ fn machine_code_does_what_the_ir_says() {
             if trace {
                 eprintln!("seed {seed}");
             }
-            let kernel = kernel::kernel(seed);
+            let kernel = make(seed);
             if setting("WORKBENCH_TIERS_SHOW", 0) > 0 {
                 println!(
                     "// seed {seed}: <<<{:?}, {:?}>>>\n{}",
