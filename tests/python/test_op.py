@@ -195,6 +195,8 @@ def test_operators_take_kernels():
     assert (op(a) == 2 * a).all() and (op(a.astype(np.int32)) == 2 * a).all()
     op = wb.op("test::from_instance(Tensor x) -> Tensor", m.twice.instance(a, a, 5))
     assert (op(a) == 2 * a).all()
+    with pytest.raises(wb.ArgumentError, match="pass the kernel itself, and its block as block="):
+        wb.op("test::x(Tensor a, Tensor b, float c) -> Tensor", m.muladd[1, 32])
     with pytest.raises(wb.ArgumentError, match="the source is the kernel `muladd` itself"):
         wb.op("test::x(Tensor a, Tensor b, float c) -> Tensor", m.muladd, kernel="other")
 

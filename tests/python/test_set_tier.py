@@ -281,7 +281,9 @@ def run_elsewhere(tmp_path, code, cc=None, packages=("workbench", "numpy", "nump
         for place in places:
             if (place / name).exists() and not (tmp_path / "packages" / name).exists():
                 (tmp_path / "packages" / name).symlink_to(place / name)
-    env = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), **({"WORKBENCH_CC": cc} if cc else {})}
+    (tmp_path / "temporary").mkdir(exist_ok=True)
+    env = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), "TMPDIR": str(tmp_path / "temporary")}
+    env |= {"WORKBENCH_CC": cc} if cc else {}
     begin = f"import sys; sys.path = [p for p in sys.path if 'site-packages' not in p] + [{str(tmp_path / 'packages')!r}]\n"
     done = subprocess.run([sys.executable, "-c", begin + code], env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -305,7 +307,8 @@ print(m.scale.tier)
 def test_a_package_brings_a_compiler(tmp_path):
     # On a machine without one, and nothing is left behind.
     assert run_elsewhere(tmp_path, WIDE_ELSEWHERE) == "wide\n"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["bin", "packages"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bin", "packages", "temporary"]
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 @pytest.mark.skipif(not HAS_WIDE, reason="neither AVX-512 nor AVX2")
@@ -328,3 +331,97 @@ def test_a_compiler_is_named_with_its_first_arguments(tmp_path):
 def test_a_compiler_that_is_none_is_told(tmp_path):
     code = "import workbench as wb\ntry: wb.set_tier('wide')\nexcept wb.ArgumentError as e: print(e)"
     assert "`WORKBENCH_CC` names no compiler" in run_elsewhere(tmp_path, code, "/no/such/cc")
+
+
+def script(tmp_path, text):
+    """A compiler that is none."""
+    path = tmp_path / "compiler"
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return str(path)
+
+
+PREPARED = f"""
+import os, signal, threading, time
+import numpy as np, workbench as wb
+x = np.linspace(-3, 3, 1 << 20).astype(np.float32)
+y = np.full_like(x, 77)
+def run(tier):
+    wb.set_tier(tier)
+    kernel = wb.compile("// " + str(time.perf_counter_ns()) + '''
+{SCALE}''').scale
+    kernel[4096, 256](x, y, 1.0, x.size)
+    return kernel
+"""
+
+#: Its number is noted, and it does not end.
+ENDLESS = "echo $$ >> {}/ids\n/bin/sleep 1000"
+
+
+def assert_gone(tmp_path):
+    """That nothing is left of the compilers that noted their numbers."""
+    from pathlib import Path
+
+    ids = (tmp_path / "ids").read_text().split()
+    states = [Path(f"/proc/{number}/stat") for number in ids]
+    # One that nobody has waited for is dead all the same.
+    assert ids and not [s for s in states if s.exists() and s.read_text().rsplit(")")[-1].split()[0] != "Z"]
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+@wide_only
+def test_a_compiler_that_does_not_end_can_be_interrupted(tmp_path):
+    code = PREPARED + """
+threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    run("wide")
+except KeyboardInterrupt:
+    print(time.monotonic() - began < 10, (y == 77).all())
+run("good")
+print(np.allclose(y, np.exp(x), rtol=1e-5))
+"""
+    assert run_elsewhere(tmp_path, code, script(tmp_path, ENDLESS.format(tmp_path))).split() == ["True", "True", "True"]
+    assert_gone(tmp_path)
+
+
+@wide_only
+def test_what_a_compiler_leaves_running_is_not_waited_for(tmp_path):
+    code = PREPARED + """
+began = time.monotonic()
+kernel = run("wide")
+print(time.monotonic() - began < 10, kernel.tier, np.allclose(y, np.exp(x), rtol=1e-5))
+try: kernel.c_source(256)
+except wb.ArgumentError as e: print(e)
+"""
+    said = run_elsewhere(tmp_path, code, script(tmp_path, "/bin/sleep 20 &\nexit 3"))
+    assert said.startswith("True good True") and "(exit status: 3): it said nothing" in said and "compiler" in said
+
+
+@wide_only
+def test_nothing_is_left_when_the_process_ends_meanwhile(tmp_path):
+    code = PREPARED + f"""
+kernel = run("auto")
+began = time.monotonic()
+while not os.path.exists({str(tmp_path / "ids")!r}) and time.monotonic() - began < 30:
+    kernel[4096, 256](x, y, 1.0, x.size)
+time.sleep(0.2)
+print(len(os.listdir({str(tmp_path / "temporary")!r})))
+"""
+    assert run_elsewhere(tmp_path, code, script(tmp_path, ENDLESS.format(tmp_path))) == "1\n"
+    assert_gone(tmp_path)
+
+
+@wide_only
+def test_folders_of_processes_that_were_killed_are_swept(tmp_path):
+    import os
+
+    temporary, own = tmp_path / "temporary", f"workbench-{os.getpid()}-0"
+    for name in ("workbench-999999999-0", "workbench-999999998-0", own):
+        (temporary / name).mkdir(parents=True)
+        (temporary / name / "kernel.c").write_text("")
+    for name in ("workbench-999999999-0", own):
+        os.utime(temporary / name, (0, 0))
+    assert run_elsewhere(tmp_path, WIDE_ELSEWHERE) == "wide\n"
+    # The old one of nobody alone.
+    assert sorted(p.name for p in temporary.iterdir()) == sorted(["workbench-999999998-0", own])

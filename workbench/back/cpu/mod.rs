@@ -271,6 +271,11 @@ impl Tier {
     pub fn look_in_packages(folders: impl IntoIterator<Item = std::path::PathBuf>) {
         wide::compiler::add_packages(folders);
     }
+
+    /// Stops the compilers that run in the background, and removes what they were making: for a process that ends.
+    pub fn stop_compilers() {
+        wide::running::end();
+    }
 }
 
 pub use ahead::{Ahead, Claim, absent};
@@ -402,7 +407,13 @@ impl Code {
             ParamType::Ptr { .. } | ParamType::Bytes { .. } => std::ptr::from_ref(desc) as u64,
         });
         let words: Vec<u64> = passed.chain(read).collect();
-        let wide = wide_code(image, func, config);
+        let Ok(wide) = wide_code(image, func, config) else {
+            let (span, detail) =
+                (entry.span, "interrupted while its code was compiled; it was not launched".to_owned());
+            let (block, thread, kind) = ([0; 3], [0; 3], FaultKind::Interrupted);
+            let fault = RawFault { kind, span, block, thread, detail, related: None, kernel: None };
+            return (None, Outcome { fault: Some(fault), ..Outcome::default() });
+        };
         // The clock costs more than a small launch.
         let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
         let is_timed = image.wide.is_some() && wide.is_none() && work > MIN_TIMED_WORK;
@@ -452,7 +463,10 @@ impl Code {
                 Some(why) => Err(why),
                 None => wide.text(&image.globals, func, block),
             },
-            None => Err("this machine has no wide tier, or it was compiled without".to_owned()),
+            None => Err(match wide::available() {
+                Ok(()) => "it was compiled without a wide tier".to_owned(),
+                Err(why) => format!("this machine has no wide tier: {why}"),
+            }),
         }
     }
 
@@ -464,12 +478,17 @@ impl Code {
 }
 
 /// The wide code that a launch runs, where there is some; makes it where that is what the program was compiled for.
-fn wide_code(image: &Image, func: FuncId, config: &LaunchConfig<'_>) -> Option<Arc<wide::Code>> {
-    let wide = image.wide.as_ref()?;
-    if wide.is_wanted_now() && config.block.count() > 0 {
-        wide.make(&image.globals, func, config.block);
-    }
-    wide.code(func, config.block)
+/// `Err` when interrupted meanwhile.
+fn wide_code(
+    image: &Image,
+    func: FuncId,
+    config: &LaunchConfig<'_>,
+) -> std::result::Result<Option<Arc<wide::Code>>, ()> {
+    let Some(wide) = image.wide.as_ref() else { return Ok(None) };
+    let is_made = !wide.is_wanted_now()
+        || config.block.count() == 0
+        || wide.make(&image.globals, func, config.block, config.interrupt);
+    is_made.then(|| wide.code(func, config.block)).ok_or(())
 }
 
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.

@@ -334,7 +334,7 @@ fn run(work: &Receiver<Work>, done: &AtomicU64) {
                 if let Some(image) = image.upgrade()
                     && let Some(wide) = &image.wide
                 {
-                    let make = || wide.make(&image.globals, func, block);
+                    let make = || wide.make(&image.globals, func, block, None);
                     let _ = catch_unwind(AssertUnwindSafe(make));
                 }
             }

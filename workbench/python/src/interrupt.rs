@@ -52,7 +52,8 @@ impl Poll {
 
 impl Interrupt for Poll {
     fn interrupted(&self) -> bool {
-        if GENERATION.load(Ordering::Relaxed) != self.started {
+        let has_raised = || self.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some();
+        if GENERATION.load(Ordering::Relaxed) != self.started || has_raised() {
             return true;
         }
         let result = gil::attach(|py| {

@@ -37,6 +37,12 @@ pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
     Ok(before)
 }
 
+/// Stops what compiles in the background; Python's `atexit` calls it.
+#[pyfunction]
+pub fn stop_compilers() {
+    Tier::stop_compilers();
+}
+
 /// Has a C compiler looked for among Python's packages as well.
 pub fn look_in_packages(py: Python<'_>) -> PyResult<()> {
     let path = py.import("sys")?.getattr("path")?;

@@ -2,13 +2,15 @@
 //! one folder: `pip install ziglang` brings it in seconds and without rights.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
 
+use super::running::{self, DEADLINE, Ended};
+use crate::back::Interrupt;
 use crate::once::Once;
 
 /// One rounding an operation, wrapping integers, memory that has no types: what the IR says. The vectors are ours, so the compiler need
@@ -26,9 +28,6 @@ const FLAGS: &[&str] = &[
     "-fno-tree-vectorize",
     "-w",
 ];
-
-/// Most names that are tried for a folder.
-const MAX_FOLDERS: u64 = 1 << 20;
 
 /// Names a compiler may have, `WORKBENCH_CC` before all.
 const NAMES: &[&str] = &["cc", "gcc", "clang", "zig"];
@@ -77,8 +76,8 @@ pub enum Vectors {
 
 /// Whether this machine has what generated C is written in; a sentence where it has not.
 pub fn available() -> Result<&'static Compiler, &'static str> {
-    static FOUND: Once<Result<Compiler, &'static str>> = Once::new(find);
-    FOUND.as_ref().map_err(|why| *why)
+    static FOUND: Once<Result<Compiler, String>> = Once::new(find);
+    FOUND.as_ref().map_err(String::as_str)
 }
 
 /// The widest registers of this machine, or those that `WORKBENCH_VECTORS` names; a sentence where it has none.
@@ -109,7 +108,7 @@ fn widest() -> Result<Vectors, &'static str> {
 }
 
 #[cfg(unix)]
-fn find() -> Result<Compiler, &'static str> {
+fn find() -> Result<Compiler, String> {
     vectors()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -127,53 +126,54 @@ fn find() -> Result<Compiler, &'static str> {
             let program = in_path(Path::new(words.next()?))?;
             Some(Compiler::new(program, words.map(OsString::from).collect()))
         };
-        return whole.or_else(in_words).ok_or("`WORKBENCH_CC` names no compiler");
+        let none = || format!("`WORKBENCH_CC` names no compiler: there is no file {}", Path::new(&named).display());
+        return whole.or_else(in_words).ok_or_else(none);
     }
     let packages = PACKAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let in_packages = || packages.iter().map(|folder| folder.join(IN_WHEEL)).find(|file| file.is_file());
     let found = NAMES.iter().find_map(|name| in_path(Path::new(name))).or_else(in_packages);
-    found
-        .map(|program| Compiler::new(program, Vec::new()))
-        .ok_or("there is no C compiler: install `cc`, or the Python package `ziglang`, which brings one")
+    found.map(|program| Compiler::new(program, Vec::new())).ok_or_else(|| {
+        "there is no C compiler: install `cc`, or the Python package `ziglang`, which brings one".to_owned()
+    })
 }
 
 #[cfg(not(unix))]
-fn find() -> Result<Compiler, &'static str> {
-    Err("wide code is compiled on Unix only")
+fn find() -> Result<Compiler, String> {
+    Err("wide code is compiled on Unix only".to_owned())
+}
+
+/// Why there is no library.
+#[derive(Debug)]
+pub enum Failed {
+    /// The user wants the launch that waits for it to stop.
+    Interrupted,
+    /// One sentence.
+    Because(String),
 }
 
 /// Compiles a text and loads what came of it.
 ///
 /// # Errors
 /// What the compiler or the loader said.
-pub fn load(text: &str) -> Result<Library, String> {
-    let compiler = available()?;
-    let dir = own_folder().map_err(|e| format!("no folder for generated code: {e}"))?;
-    let made = compile(compiler, &dir, text);
-    // The mapping stays when the file goes.
-    let _ = std::fs::remove_dir_all(&dir);
-    made
+pub fn load(text: &str, interrupt: Option<&dyn Interrupt>) -> Result<Library, Failed> {
+    let compiler = available().map_err(|why| Failed::Because(why.to_owned()))?;
+    let because = |e: std::io::Error| Failed::Because(format!("no folder for generated code: {e}"));
+    let folder = running::Folder::new().map_err(because)?;
+    compile(compiler, &folder, text, interrupt)
 }
 
-/// A new folder that nobody else may enter: what is loaded from it must be what was compiled.
-fn own_folder() -> std::io::Result<PathBuf> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    loop {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let dir = std::env::temp_dir().join(format!("workbench-{}-{number}", std::process::id()));
-        match builder.create(&dir) {
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && number < MAX_FOLDERS => {}
-            made => return made.map(|()| dir),
-        }
-    }
-}
-
-fn compile(compiler: &Compiler, dir: &Path, text: &str) -> Result<Library, String> {
-    let (source, library) = (dir.join("kernel.c"), dir.join("kernel.so"));
-    std::fs::write(&source, text).map_err(|e| format!("no file for generated code: {e}"))?;
+fn compile(
+    compiler: &Compiler,
+    folder: &running::Folder,
+    text: &str,
+    interrupt: Option<&dyn Interrupt>,
+) -> Result<Library, Failed> {
+    let because = |why: String| Failed::Because(why);
+    let dir = folder.path();
+    let [source, library, said] = ["kernel.c", "kernel.so", "said"].map(|name| dir.join(name));
+    let written = std::fs::write(&source, text).and_then(|()| File::create(&said));
+    // A file, for a pipe would be waited for as long as anybody whom the compiler started holds it.
+    let errors = written.map_err(|e| because(format!("no file for generated code: {e}")))?;
     let mut command = Command::new(&compiler.program);
     command.args(&compiler.leading).args(FLAGS);
     if compiler.is_zig {
@@ -184,13 +184,30 @@ fn compile(compiler: &Compiler, dir: &Path, text: &str) -> Result<Library, Strin
         }
     }
     command.arg(&source).arg("-o").arg(&library);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let done = command.output().map_err(|e| format!("the C compiler did not start: {e}"))?;
-    if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
+    let name = compiler.program.display();
+    let ended = folder.run(&mut command, &said, interrupt);
+    let status = match ended.map_err(|e| because(format!("the C compiler {name} did not start: {e}")))? {
+        Ended::Done(status) => status,
+        Ended::Interrupted => return Err(Failed::Interrupted),
+        Ended::Late => {
+            return Err(because(format!("the C compiler {name} had not ended after {} s", DEADLINE.as_secs())));
+        }
+        Ended::Endless => return Err(because(format!("the C compiler {name} went on complaining"))),
+    };
+    if !status.success() {
+        let said = std::fs::read(&said).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
         let first: String = said.lines().take(6).collect::<Vec<_>>().join("\n");
-        return Err(format!("the C compiler refused generated code: {first}"));
+        let first = if first.trim().is_empty() { "it said nothing" } else { &first };
+        return Err(because(format!("the C compiler {name} refused generated code ({status}): {first}")));
     }
     // SAFETY: the library is ours and runs nothing when loaded.
-    unsafe { Library::new(&library) }.map_err(|e| format!("generated code did not load: {e}"))
+    unsafe { Library::new(&library) }
+        .map_err(|e| because(format!("what the C compiler {name} made did not load: {}", explained(&e))))
+}
+
+/// What the loader says of an error.
+pub fn explained(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -14,6 +14,7 @@ pub mod compiler;
 mod forms;
 mod overwritten;
 mod print;
+pub mod running;
 mod scopes;
 mod spans;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use std::time::Duration;
 
 use libloading::Library;
 
+use self::compiler::Failed;
 use self::forms::Survey;
 use self::print::Printer;
 pub use self::print::SITE_BIT;
@@ -36,7 +38,7 @@ use super::analysis::FuncInfo;
 use super::context::EntryFn;
 use super::faults::Site;
 use super::memory::Globals;
-use crate::back::Dim3;
+use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
 use crate::pass::{fold, regions};
 
@@ -219,25 +221,27 @@ impl Wide {
         true
     }
 
-    /// Makes the code for blocks of a shape now, unless it is there.
-    pub fn make(&self, globals: &Globals, func: FuncId, block: Dim3) {
+    /// Makes the code for blocks of a shape now, unless it is there; `false` when interrupted.
+    pub fn make(&self, globals: &Globals, func: FuncId, block: Dim3, interrupt: Option<&dyn Interrupt>) -> bool {
         if !self.is_kernel(func) {
-            return;
+            return true;
         }
         if let Ok(states) = self.states.try_lock()
             && matches!(states.get(&(func, block)), Some(State::Ready(_) | State::None(_)))
         {
-            return;
+            return true;
         }
-        let state = match build(&self.module, globals, func, block) {
+        let state = match build(&self.module, globals, func, block, interrupt) {
             Ok(code) => State::Ready(Arc::new(code)),
-            Err(why) => State::None(why),
+            Err(Failed::Interrupted) => return false,
+            Err(Failed::Because(why)) => State::None(why),
         };
         let is_ready = matches!(state, State::Ready(_));
         if let Ok(mut states) = self.states.lock() {
             states.insert((func, block), state);
             self.any.fetch_or(is_ready, Ordering::Release);
         }
+        true
     }
 }
 
@@ -284,13 +288,21 @@ fn print_one(
     Ok((printed, keeps))
 }
 
-fn build(module: &Module, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<Code, String> {
-    compiler::available()?;
-    let (printed, keeps) = printed(module, globals, func, block)?;
-    let library = compiler::load(&printed.text)?;
+fn build(
+    module: &Module,
+    globals: &Globals,
+    func: FuncId,
+    block: Dim3,
+    interrupt: Option<&dyn Interrupt>,
+) -> std::result::Result<Code, Failed> {
+    compiler::available().map_err(|why| Failed::Because(why.to_owned()))?;
+    let (printed, keeps) = printed(module, globals, func, block).map_err(Failed::Because)?;
+    let library = compiler::load(&printed.text, interrupt)?;
     // SAFETY: the function is what the printer printed, of this type.
-    let entry =
-        unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| format!("generated code did not load: {e}"))?;
+    let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
+        let why = compiler::explained(&e);
+        Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
+    })?;
     let entry = *entry;
     let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
     let walks = walks.map(|(blocks, _)| blocks);

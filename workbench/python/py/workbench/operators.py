@@ -13,7 +13,7 @@ from ._compile import compile as compile_source
 from ._compile import rebuild
 from ._interop import as_tensor
 from ._schema import inferred
-from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Module, NativeOp
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
 from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import ArgumentError, make_argument_error
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
@@ -537,6 +537,8 @@ def op(
         if kernel is not None:
             raise make_argument_error(f"kernel= chooses one of a module's kernels, and the source is the kernel `{source.name}` itself")
         source, kernel = source.module, source.name
+    if isinstance(source, (Launcher, TemplateLauncher)):
+        raise make_argument_error("the source is a kernel with its grid and block; pass the kernel itself, and its block as block=")
     is_callable = callable(source) and not isinstance(source, Module)
     # A name alone: the types say the rest.
     short = isinstance(schema, str) and re.fullmatch(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*", schema) is not None
