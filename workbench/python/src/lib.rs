@@ -40,7 +40,8 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     ndarray::View::of(m.as_any());
     workbench::runtime::host::foreign::set_importer(foreign::import);
     tier::look_in_packages(m.py())?;
-    m.py().import("atexit")?.call_method1("register", (wrap_pyfunction!(tier::stop_compilers, m)?,))?;
+    m.add_function(wrap_pyfunction!(tier::stop_compilers, m)?)?;
+    m.py().import("atexit")?.call_method1("register", (m.getattr("stop_compilers")?,))?;
     m.add_class::<module::Module>()?;
     m.add_class::<kernel::Kernel>()?;
     m.add_class::<symbol::Symbol>()?;
