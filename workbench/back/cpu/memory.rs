@@ -234,7 +234,7 @@ impl SharedMemory {
                 again.push((placed.at as usize, len as usize));
             }
         }
-        if overwritten.is_empty() {
+        if overwritten.is_empty() && bytes > 0 {
             again = vec![(0, bytes)];
         }
         SharedMemory { storage, skipped, descs, bytes, again, is_new: true }

@@ -47,6 +47,7 @@ use std::time::Instant;
 
 use cranelift_codegen::ir as clif;
 use cranelift_frontend::FunctionBuilderContext;
+use smallvec::SmallVec;
 
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::{self, Diagnostic};
@@ -376,7 +377,7 @@ impl Code {
         }
         let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
         let all = args.iter().copied().chain(lent).enumerate();
-        let mut descs: Vec<BufferDesc> = all.map(|(i, arg)| memory::describe_arg(i, &arg)).collect();
+        let mut descs: SmallVec<[BufferDesc; 8]> = all.map(|(i, arg)| memory::describe_arg(i, &arg)).collect();
         let (mut bits, mut derived) =
             (Vec::with_capacity(entry.derived.len()), Vec::with_capacity(entry.derived.len()));
         for info in &entry.derived {
@@ -406,7 +407,7 @@ impl Code {
             ParamType::Scalar(_) => bits,
             ParamType::Ptr { .. } | ParamType::Bytes { .. } => std::ptr::from_ref(desc) as u64,
         });
-        let words: Vec<u64> = passed.chain(read).collect();
+        let words: SmallVec<[u64; 12]> = passed.chain(read).collect();
         let Ok(wide) = wide_code(image, func, config) else {
             let (span, detail) =
                 (entry.span, "interrupted while its code was compiled; it was not launched".to_owned());

@@ -97,7 +97,8 @@ pub struct Launch<'a> {
     /// The lowest block that faulted.
     fault_block: AtomicU64,
     helped: AtomicBool,
-    crew: Arc<Crew>,
+    /// Where others may help.
+    crew: Option<Arc<Crew>>,
     finished: Mutex<Finished>,
 }
 
@@ -185,6 +186,7 @@ pub fn run(
         Some(code) => sums::of_launch(&code.sums, args, descs, derived, blocks),
         None => Vec::new(),
     };
+    let parallel = !config.serial && blocks > 1 && pool::width() > 1;
     let launch = Launch {
         image,
         machine,
@@ -204,14 +206,14 @@ pub fn run(
         blocks,
         block_ops,
         row_cost: (together * entry.straight.min(1 << 24)) as i64,
-        parallel: !config.serial && blocks > 1 && pool::width() > 1,
+        parallel,
         next: Apart(AtomicU64::new(0)),
         stop: tick::StopFlag::default(),
         shared_mem: config.shared_mem,
         crowd: Apart::default(),
         fault_block: AtomicU64::new(u64::MAX),
         helped: AtomicBool::new(false),
-        crew: Arc::default(),
+        crew: parallel.then(Arc::default),
         finished: Mutex::default(),
     };
     if launch.parallel && work > WORTH_HELP {
@@ -303,11 +305,12 @@ impl Launch<'_> {
         // Read before it is written: every poll comes by here, and a locked instruction waits until all that was stored past the cache is
         // in memory, which took 7 % of a stencil's time.
         let helped = || self.helped.load(Ordering::Relaxed) || self.helped.swap(true, Ordering::Relaxed);
-        if !self.parallel || left == 0 || helped() {
+        let Some(crew) = &self.crew else { return };
+        if left == 0 || helped() {
             return;
         }
         let helpers = left.min(pool::width() as u64 - 1) as usize;
-        let (launch, crew) = (std::ptr::from_ref(self) as usize, Arc::clone(&self.crew));
+        let (launch, crew) = (std::ptr::from_ref(self) as usize, Arc::clone(crew));
         pool::spawn(helpers, move || {
             {
                 let mut state = lock(&crew.state);
@@ -331,29 +334,30 @@ impl Launch<'_> {
 
     /// Closes the launch and waits for the helpers that have begun, asking meanwhile whether to stop.
     fn wait(&self) {
-        let mut state = lock(&self.crew.state);
+        let Some(crew) = &self.crew else { return };
+        let mut state = lock(&crew.state);
         state.closed = true;
         if state.running > 0 {
             // Blocks take about as long, so who helps is about to end as well.
             drop(state);
             let begin = Instant::now();
-            while self.crew.busy.load(Ordering::Relaxed) > 0 && begin.elapsed() < pool::LINGER {
+            while crew.busy.load(Ordering::Relaxed) > 0 && begin.elapsed() < pool::LINGER {
                 std::hint::spin_loop();
             }
-            state = lock(&self.crew.state);
+            state = lock(&crew.state);
         }
         while state.running > 0 {
             if self.interrupt.is_none() {
-                state = self.crew.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = crew.left.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             let (guard, waited) =
-                self.crew.left.wait_timeout(state, INTERRUPT_EVERY).unwrap_or_else(PoisonError::into_inner);
+                crew.left.wait_timeout(state, INTERRUPT_EVERY).unwrap_or_else(PoisonError::into_inner);
             drop(guard);
             if waited.timed_out() {
                 self.ask();
             }
-            state = lock(&self.crew.state);
+            state = lock(&crew.state);
         }
     }
 
