@@ -302,8 +302,7 @@ print(m.scale.tier)
 """
 
 
-# It needs the vectors, and not a compiler of the machine's.
-@pytest.mark.skipif(not HAS_WIDE, reason="neither AVX-512 nor AVX2")
+@wide_only
 def test_a_package_brings_a_compiler(tmp_path):
     # On a machine without one, and nothing is left behind.
     assert run_elsewhere(tmp_path, WIDE_ELSEWHERE) == "wide\n"
@@ -311,14 +310,14 @@ def test_a_package_brings_a_compiler(tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
-@pytest.mark.skipif(not HAS_WIDE, reason="neither AVX-512 nor AVX2")
+@wide_only
 def test_without_any_compiler_it_is_said_how_to_get_one(tmp_path):
     code = "import workbench as wb\ntry: wb.set_tier('wide')\nexcept wb.ArgumentError as e: print(e)"
     said = run_elsewhere(tmp_path, code, packages=("workbench", "numpy", "numpy.libs", "ml_dtypes"))
     assert "there is no C compiler" in said and "`ziglang`" in said
 
 
-@pytest.mark.skipif(not HAS_WIDE, reason="neither AVX-512 nor AVX2")
+@wide_only
 def test_a_compiler_is_named_with_its_first_arguments(tmp_path):
     import importlib.util
 

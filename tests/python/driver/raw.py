@@ -374,12 +374,18 @@ def case_what_others_did_wrong_is_not_put_down_to_a_kernel_that_is_waited_for():
             m.count.launch(1, 1, (n,), stream=stream, timeout=5)
 
 
+def launch_that_lasts(count, n) -> threading.Thread:
+    """A thread in the middle of a launch, until the stand-in goes on."""
+    driver.standin_stall(1)
+    thread = threading.Thread(target=count.launch, args=(1, 1, (n,)), kwargs={"stream": Stream(), "timeout": 20})
+    thread.start()
+    time.sleep(0.2)
+    return thread
+
+
 def case_waiting_for_another_launch_can_be_interrupted():
     m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
-    driver.standin_stall(1)
-    other = threading.Thread(target=m.count.launch, args=(1, 1, (n,)), kwargs={"stream": Stream(), "timeout": 20})
-    other.start()
-    time.sleep(0.2)
+    other = launch_that_lasts(m.count, n)
     # Ctrl+C is the main thread's, so the other goes on.
     interrupted(lambda: m.count[1, 1](n), lambda: os.kill(os.getpid(), signal.SIGINT))
     driver.standin_stall(0)
@@ -390,10 +396,7 @@ def case_waiting_for_another_launch_can_be_interrupted():
 
 def case_a_child_forked_in_the_middle_of_a_launch_is_told():
     m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32))
-    driver.standin_stall(1)
-    other = threading.Thread(target=m.count.launch, args=(1, 1, (n,)), kwargs={"stream": Stream(), "timeout": 20})
-    other.start()
-    time.sleep(0.2)
+    other = launch_that_lasts(m.count, n)
     child = os.fork()
     if child == 0:
         try:

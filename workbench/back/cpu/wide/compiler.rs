@@ -155,8 +155,7 @@ pub enum Failed {
 ///
 /// # Errors
 /// What the compiler or the loader said.
-pub fn load(text: &str, interrupt: Option<&dyn Interrupt>) -> Result<Library, Failed> {
-    let compiler = available().map_err(|why| Failed::Because(why.to_owned()))?;
+pub fn load(compiler: &Compiler, text: &str, interrupt: Option<&dyn Interrupt>) -> Result<Library, Failed> {
     let because = |e: std::io::Error| Failed::Because(format!("no folder for generated code: {e}"));
     let folder = running::Folder::new().map_err(because)?;
     compile(compiler, &folder, text, interrupt)

@@ -295,9 +295,9 @@ fn build(
     block: Dim3,
     interrupt: Option<&dyn Interrupt>,
 ) -> std::result::Result<Code, Failed> {
-    compiler::available().map_err(|why| Failed::Because(why.to_owned()))?;
+    let compiler = compiler::available().map_err(|why| Failed::Because(why.to_owned()))?;
     let (printed, keeps) = printed(module, globals, func, block).map_err(Failed::Because)?;
-    let library = compiler::load(&printed.text, interrupt)?;
+    let library = compiler::load(compiler, &printed.text, interrupt)?;
     // SAFETY: the function is what the printer printed, of this type.
     let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
         let why = compiler::explained(&e);

@@ -202,7 +202,8 @@ fn sweep(places: &Path) {
 #[cfg(unix)]
 fn is_gone(process: i32) -> bool {
     // SAFETY: signal 0 asks only whether there is such a process.
-    unsafe { libc::kill(process, 0) != 0 && *libc::__errno_location() == libc::ESRCH }
+    let asked = unsafe { libc::kill(process, 0) };
+    asked != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }
 
 #[cfg(not(unix))]
