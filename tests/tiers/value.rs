@@ -162,9 +162,15 @@ pub fn convert(from: Scalar, to: Scalar, a: u64) -> u64 {
             _ => wrap(to, x),
         };
     };
-    // Rust's casts truncate, saturate and make 0 of NaN.
+    // Rust's casts truncate, saturate and make 0 of NaN, which only a float in at most 32 bits does here.
+    let is_double = from == Scalar::F64;
     match to {
         Scalar::Bool => u64::from(x != 0.0),
+        Scalar::I64 | Scalar::U64 if x.is_nan() => 1 << 63,
+        Scalar::I32 if x.is_nan() && is_double => i64::from(i32::MIN) as u64,
+        Scalar::U32 if x.is_nan() && is_double => 1 << 31,
+        Scalar::I8 if x.is_nan() && is_double => i64::from(i8::MIN) as u64,
+        Scalar::I16 if x.is_nan() && is_double => i64::from(i16::MIN) as u64,
         Scalar::I8 => i64::from(x as i8) as u64,
         Scalar::U8 => u64::from(x as u8),
         Scalar::I16 => i64::from(x as i16) as u64,

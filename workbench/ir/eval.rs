@@ -147,14 +147,20 @@ fn from_integer(to: Scalar, from: Scalar, x: i64) -> Option<Const> {
     }
 }
 
-/// `x` is the float widened, which is exact; Rust's casts truncate, saturate and send NaN to 0, as the IR does.
+/// `x` is the float widened, which is exact; Rust's casts truncate and saturate, as the IR does, and send NaN to 0.
 fn from_float(to: Scalar, x: f64, original: Const) -> Option<Const> {
+    let is_double = matches!(original, Const::F64(_));
     match to {
         Scalar::Bool => Some(Const::Bool(x != 0.0)),
-        Scalar::I8 => int(to, i64::from(x as i8)),
-        Scalar::U8 => int(to, i64::from(x as u8)),
-        Scalar::I16 => int(to, i64::from(x as i16)),
-        Scalar::U16 => int(to, i64::from(x as u16)),
+        Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16 => {
+            let wide = if x.is_nan() && is_double { i32::MIN } else { x as i32 };
+            let bits = to.bits();
+            let (least, most) =
+                if to.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+            int(to, i64::from(wide.clamp(least, most)))
+        }
+        Scalar::I32 | Scalar::U32 if x.is_nan() && is_double => int(to, 1 << 31),
+        Scalar::I64 | Scalar::U64 if x.is_nan() => int(to, i64::MIN),
         Scalar::I32 => int(to, i64::from(x as i32)),
         Scalar::U32 => int(to, i64::from(x as u32)),
         Scalar::I64 => int(to, x as i64),
@@ -280,7 +286,11 @@ mod tests {
     #[test]
     fn conversions_saturate_and_round_once() {
         assert_eq!(convert(Scalar::U8, Const::F32(300.0)), Some(Const::Int(Scalar::U8, 255)));
-        assert_eq!(convert(I32, Const::F64(f64::NAN)), Some(Const::Int(I32, 0)));
+        assert_eq!(convert(I32, Const::F32(f32::NAN)), Some(Const::Int(I32, 0)));
+        assert_eq!(convert(I32, Const::F64(f64::NAN)), Some(Const::Int(I32, i64::from(i32::MIN))));
+        assert_eq!(convert(Scalar::U32, Const::F64(f64::NAN)), Some(Const::Int(Scalar::U32, 1 << 31)));
+        assert_eq!(convert(Scalar::U64, Const::F32(f32::NAN)), Some(Const::Int(Scalar::U64, i64::MIN)));
+        assert_eq!(convert(Scalar::I16, Const::F64(f64::NAN)), Some(Const::Int(Scalar::I16, -32768)));
         assert_eq!(convert(Scalar::Bool, Const::F64(f64::NAN)), Some(Const::Bool(true)));
         assert_eq!(convert(Scalar::U32, Const::F32(-1.5)), Some(Const::Int(Scalar::U32, 0)));
         assert_eq!(convert(Scalar::I8, Const::Int(I32, 200)), Some(Const::Int(Scalar::I8, -56)));

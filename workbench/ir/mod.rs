@@ -20,8 +20,9 @@
 //! - Integers wrap. `Div`/`Rem` fault on a zero divisor and on `MIN / -1`. Shift amounts are taken as unsigned and at
 //!   or past the width give 0 (`Shr` of signed: the sign), as PTX's do.
 //! - Floats are IEEE, one rounding an operation, no contraction (`Fma` is explicit).
-//! - `Convert`: integer to integer truncates or extends by the *source's* signedness; float to integer truncates,
-//!   saturates at the target's range and maps NaN to 0 (PTX `cvt`); anything to `Bool` is `!= 0`.
+//! - `Convert`: integer to integer truncates or extends by the *source's* signedness; float to integer truncates and
+//!   saturates at the target's range. NaN of an `F32` gives 0 in 32 bits; of an `F64`, and in 64 bits, it gives `1 << (bits - 1)` (PTX ISA 9.0,
+//!   `cvt`). To fewer than 32 bits goes by way of `I32`, saturated once more. Anything to `Bool` is `!= 0`.
 //! - `Compare` of floats is ordered, except `Ne`, which is true for NaN. Pointers compare by address.
 //! - `Unary::Not` on `Bool` is logical.
 //!

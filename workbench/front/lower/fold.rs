@@ -19,9 +19,13 @@ fn wrap(scalar: Scalar, bits: i64) -> Const {
     Const::Int(scalar, v)
 }
 
-/// A float to an integer type: truncated, saturated, NaN to 0, as Rust's `as` does; to 8 and 16 bits by way of 32.
-fn from_float(scalar: Scalar, v: f64) -> Const {
+/// A float to an integer type: truncated and saturated, as Rust's `as` does; to 8 and 16 bits by way of 32. What NaN gives depends on
+/// the types, as the IR says.
+fn from_float(scalar: Scalar, v: f64, is_double: bool) -> Const {
     let bits = match scalar {
+        Scalar::I64 | Scalar::U64 if v.is_nan() => i64::MIN,
+        Scalar::I32 if v.is_nan() && is_double => i64::from(i32::MIN),
+        Scalar::U32 if v.is_nan() && is_double => 1 << 31,
         Scalar::Bool => return Const::Bool(v != 0.0),
         Scalar::I8 => i64::from(v as i32 as i8),
         Scalar::U8 => i64::from(v as u32 as u8),
@@ -45,8 +49,8 @@ pub fn convert(c: Const, to: Scalar) -> Const {
         Const::Int(Scalar::U64, v) if to == Scalar::F64 => Const::F64(v as u64 as f64),
         Const::Int(_, v) => wrap(to, v),
         Const::F32(v) if to == Scalar::F32 => Const::F32(v),
-        Const::F32(v) => from_float(to, f64::from(v)),
-        Const::F64(v) => from_float(to, v),
+        Const::F32(v) => from_float(to, f64::from(v), false),
+        Const::F64(v) => from_float(to, v, true),
         Const::Null => wrap(to, 0),
     }
 }

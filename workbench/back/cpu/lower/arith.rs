@@ -213,24 +213,36 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// Truncates, saturates, maps NaN to 0.
+    /// Truncates and saturates; NaN gives what the IR says, and with Cranelift's instructions 0.
     fn float_to_int(&mut self, to: Scalar, x: clif::Value) -> clif::Value {
         let bits = to.bits();
         if bits >= 32 {
             let ty = scalar_type(to);
-            return if to.is_signed() {
+            let number = if to.is_signed() {
                 self.b.ins().fcvt_to_sint_sat(ty, x)
             } else {
                 self.b.ins().fcvt_to_uint_sat(ty, x)
             };
+            let is_double = self.b.func.dfg.value_type(x) == types::F64;
+            return if bits == 64 || is_double { self.number_or_top(ty, x, number) } else { number };
         }
-        let wide = self.b.ins().fcvt_to_sint_sat(types::I32, x);
+        let mut wide = self.b.ins().fcvt_to_sint_sat(types::I32, x);
+        if self.b.func.dfg.value_type(x) == types::F64 {
+            wide = self.number_or_top(types::I32, x, wide);
+        }
         let (least, most) =
             if to.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
         let (least, most) = (self.int(types::I32, least), self.int(types::I32, most));
         let wide = self.b.ins().smax(wide, least);
         let wide = self.b.ins().smin(wide, most);
         self.b.ins().ireduce(scalar_type(to), wide)
+    }
+
+    /// A number, or the top bit alone where the float that it comes from is NaN.
+    fn number_or_top(&mut self, ty: clif::Type, x: clif::Value, number: clif::Value) -> clif::Value {
+        let top = self.int(ty, if ty.bits() == 64 { i64::MIN } else { i64::from(i32::MIN) });
+        let is_number = self.b.ins().fcmp(FloatCC::Ordered, x, x);
+        self.b.ins().select(is_number, number, top)
     }
 
     fn int_to_float(&mut self, from: Scalar, to: Scalar, x: clif::Value) -> clif::Value {

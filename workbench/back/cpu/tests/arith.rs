@@ -334,13 +334,20 @@ fn every_conversion_between_every_two_types() {
                 (Num::Float(x), Scalar::F64) => Num::Float(x),
                 (Num::Int(n), _) => Num::Int(wrap(to, n)),
                 (Num::Float(x), _) => {
-                    // Rust's casts truncate, saturate and map NaN to 0, as PTX's do.
+                    // Rust's casts truncate, saturate and map NaN to 0; PTX ISA 9.0, `cvt`: zero unless the source is .f64 or the
+                    // destination 64 bits wide, else 1 << (bits - 1). Narrow types by way of 32 bits, saturated.
+                    let wide = to.bits().max(32);
+                    let x = match x.is_nan() && (from == Scalar::F64 || wide == 64) {
+                        true if to.is_signed() || to.bits() < 32 => -(1i128 << (wide - 1)),
+                        true => 1i128 << (wide - 1),
+                        false => x as i128,
+                    };
                     let (low, high) = if to.is_signed() {
                         (-(1i128 << (to.bits() - 1)), (1i128 << (to.bits() - 1)) - 1)
                     } else {
                         (0, (1i128 << to.bits()) - 1)
                     };
-                    Num::Int((x as i128).clamp(low, high))
+                    Num::Int(x.clamp(low, high))
                 }
             };
             holds(&format!("{from:?} to {to:?}"), [from, Scalar::U8, to], func, |_, _| false, convert);

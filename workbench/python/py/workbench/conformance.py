@@ -91,11 +91,25 @@ def _printing(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return 3, 5, (rng.standard_normal(15).astype(np.float32),)
 
 
-def _convert(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
-    # Also past both ends of int's range, and NaN: PTX's cvt saturates, and maps NaN to 0.
-    x = (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 12, n)).astype(np.float32)
-    x[0] = np.nan
-    return -(-n // 64), 64, (x, np.empty(n, np.int32), np.empty(n, np.uint32), np.empty(n, np.int64), n)
+def _convert(dtype: type) -> Callable[[np.random.Generator, int], tuple[Any, ...]]:
+    # Also past both ends of each range, and NaN, of which PTX's cvt makes 0 or the top bit, by the types.
+    def make(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+        x: np.ndarray[Any, Any] = (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 22, n)).astype(dtype)
+        x[:4] = np.array([np.nan, np.inf, -np.inf, -np.nan], dtype)[:n]
+        wide = [np.empty(n, kind) for kind in (np.int32, np.uint32, np.int64, np.uint64, np.int16, np.uint8)]
+        return -(-n // 64), 64, (x, *wide, n)
+
+    return make
+
+
+def _conversions(c: str) -> str:
+    return f"""__global__ void k(const {c}* x, int* a, unsigned* b, long long* c, unsigned long long* d, short* e, unsigned char* f, int n) {{
+        {INDEX}
+        if (i < n) {{
+            a[i] = (int)x[i]; b[i] = (unsigned)x[i]; c[i] = (long long)x[i]; d[i] = (unsigned long long)x[i];
+            e[i] = (short)x[i]; f[i] = (unsigned char)x[i];
+        }}
+    }}"""
 
 
 # Maximum errors are the CUDA C++ Programming Guide's ("Mathematical Functions", single and double precision), plus one ULP for the
@@ -131,12 +145,8 @@ CASES: list[Case] = [
         }""",
         _histogram_free,
     ),
-    Case(
-        "float to integer",
-        f"""__global__ void k(const float* x, int* a, unsigned* b, long long* c, int n) {{
-            {INDEX} if (i < n) {{ a[i] = (int)x[i]; b[i] = (unsigned)x[i]; c[i] = (long long)x[i]; }} }}""",
-        _convert,
-    ),
+    Case("float to integer", _conversions("float"), _convert(np.float32)),
+    Case("double to integer", _conversions("double"), _convert(np.float64)),
     Case(
         "printf",
         """__global__ void k(const float* x) {
@@ -223,6 +233,7 @@ def run(seed: int = 0, report: Callable[[str], None] = print) -> dict[str, Any]:
             report(f"{case.name:<28} {row['status']}: {row['why']}")
             continue
         worst, printed_alike, launched = 0.0, True, True
+        first = ""
         for size in case.sizes:
             grid, block, args = case.make(rng, size)
             cpu, cpu_text = _launch(on_cpu, (grid, block), args)
@@ -232,16 +243,23 @@ def run(seed: int = 0, report: Callable[[str], None] = print) -> dict[str, Any]:
                 row["why"] = str(error)
                 launched = False
                 break
-            worst = max([worst, *(_ulp_distance(a, b) for a, b in zip(cpu, gpu_arrays))])
+            for a, b in zip(cpu, gpu_arrays):
+                distance = _ulp_distance(a, b)
+                if distance > case.ulp and not first:
+                    at = int(np.argmax(~((a == b) | (np.isnan(a) & np.isnan(b) if a.dtype.kind == "f" else False)).ravel()))
+                    first = f"element {at} is {a.ravel()[at]!r} on the CPU and {b.ravel()[at]!r} on the GPU"
+                worst = max(worst, distance)
             printed_alike &= cpu_text == gpu_text
         if not launched:
             row["status"] = "compiled"
         else:
             row["ulp"] = worst
             row["printed_alike"] = printed_alike
+            if first:
+                row["first"] = first
             row["status"] = "passed" if worst <= case.ulp and printed_alike else "FAILED"
         rows.append(row)
-        report(f"{case.name:<28} {row['status']}" + (f", {worst:g} ULP of {case.ulp}" if launched else ""))
+        report(f"{case.name:<28} {row['status']}" + (f", {worst:g} ULP of {case.ulp}" if launched else "") + (f": {first}" if first else ""))
     return {
         "gpu": gpu,
         "machine": platform.machine(),

@@ -357,8 +357,9 @@ FN __m128 u64_to_ps(__m256i x) {
 }
 FN vf32 i64_to_f32(vi64 x) { return (vf32){JOIN_PS(i64_to_ps, x)}; }
 FN vf32 u64_to_f32(vi64 x) { return (vf32){JOIN_PS(u64_to_ps, x)}; }
-/* Truncate, saturate, NaN gives 0. The machine gives 0x80000000 for all that does not fit. */
-#define NUMBERS_PD(x) _mm256_and_pd(x, _mm256_cmp_pd(x, x, _CMP_ORD_Q))
+/* Truncate and saturate. NaN of a float gives 0; of a double, and in 64 bits, the top bit alone. The machine gives 0x80000000 for all that
+   does not fit; of two operands `min` and `max` give the second where one is NaN. */
+#define UNLESS_NAN_PD(x, n, bits) _mm256_blendv_epi8(n, _mm256_set1_epi64x((long long)(bits)), _mm256_castpd_si256(_mm256_cmp_pd(x, x, _CMP_UNORD_Q)))
 FN __m256i ps_to_i32(__m256 x) {
     __m256 large = _mm256_cmp_ps(x, _mm256_set1_ps(0x1p31f), _CMP_GE_OQ), number = _mm256_cmp_ps(x, x, _CMP_ORD_Q);
     return _mm256_and_si256(_mm256_xor_si256(_mm256_cvttps_epi32(x), _mm256_castps_si256(large)), _mm256_castps_si256(number));
@@ -372,9 +373,10 @@ FN __m256i ps_to_u32(__m256 x) {
 }
 FN vi32 f32_to_i32(vf32 x) { return (vi32){ps_to_i32(x.a), ps_to_i32(x.b)}; }
 FN vi32 f32_to_u32(vf32 x) { return (vi32){ps_to_u32(x.a), ps_to_u32(x.b)}; }
-FN __m128i pd_to_i32(__m256d x) { return _mm256_cvttpd_epi32(_mm256_min_pd(NUMBERS_PD(x), _mm256_set1_pd(2147483647))); }
+FN __m128i pd_to_i32(__m256d x) { return _mm256_cvttpd_epi32(_mm256_min_pd(_mm256_set1_pd(2147483647), x)); }
 FN __m256i pd_to_u32(__m256d x) {
-    return pd_low_bits(FLOOR_PD(_mm256_min_pd(_mm256_max_pd(x, _mm256_setzero_pd()), _mm256_set1_pd(4294967295))));
+    __m256i n = pd_low_bits(FLOOR_PD(_mm256_min_pd(_mm256_max_pd(x, _mm256_setzero_pd()), _mm256_set1_pd(4294967295))));
+    return UNLESS_NAN_PD(x, n, 0x80000000u);
 }
 FN vi32 f64_to_i32(vf64 x) { return (vi32){_mm256_set_m128i(pd_to_i32(x.b), pd_to_i32(x.a)), _mm256_set_m128i(pd_to_i32(x.d), pd_to_i32(x.c))}; }
 FN vi32 f64_to_u32(vf64 x) { return (vi32){low_halves(pd_to_u32(x.a), pd_to_u32(x.b)), low_halves(pd_to_u32(x.c), pd_to_u32(x.d))}; }
@@ -387,12 +389,13 @@ FN __m256i whole_to_i64(__m256d x) {
 FN __m256i pd_to_i64(__m256d x) {
     const __m256i most = _mm256_set1_epi64x(0x7fffffffffffffffll);
     __m256d large = _mm256_cmp_pd(x, _mm256_set1_pd(0x1p63), _CMP_GE_OQ);
-    __m256i n = whole_to_i64(TRUNC_PD(_mm256_max_pd(NUMBERS_PD(x), _mm256_set1_pd(-0x1p63))));
+    __m256i n = whole_to_i64(TRUNC_PD(_mm256_max_pd(x, _mm256_set1_pd(-0x1p63))));
     return _mm256_blendv_epi8(n, most, _mm256_castpd_si256(large));
 }
 FN __m256i pd_to_u64(__m256d x) {
     __m256d large = _mm256_cmp_pd(x, _mm256_set1_pd(0x1p64), _CMP_GE_OQ);
-    return _mm256_or_si256(whole_to_i64(FLOOR_PD(_mm256_max_pd(x, _mm256_setzero_pd()))), _mm256_castpd_si256(large));
+    __m256i n = _mm256_or_si256(whole_to_i64(FLOOR_PD(_mm256_max_pd(x, _mm256_setzero_pd()))), _mm256_castpd_si256(large));
+    return UNLESS_NAN_PD(x, n, 0x8000000000000000ull);
 }
 FN vi64 f64_to_i64(vf64 x) { return (vi64){pd_to_i64(x.a), pd_to_i64(x.b), pd_to_i64(x.c), pd_to_i64(x.d)}; }
 FN vi64 f64_to_u64(vf64 x) { return (vi64){pd_to_u64(x.a), pd_to_u64(x.b), pd_to_u64(x.c), pd_to_u64(x.d)}; }

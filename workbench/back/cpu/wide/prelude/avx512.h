@@ -227,24 +227,29 @@ FN vf32 i64_to_f32(vi64 x) { return joinf8(_mm512_cvtepi64_ps(x.a), _mm512_cvtep
 FN vf32 u64_to_f32(vi64 x) { return joinf8(_mm512_cvtepu64_ps(x.a), _mm512_cvtepu64_ps(x.b)); }
 FN vf64 i64_to_f64(vi64 x) { return (vf64){_mm512_cvtepi64_pd(x.a), _mm512_cvtepi64_pd(x.b)}; }
 FN vf64 u64_to_f64(vi64 x) { return (vf64){_mm512_cvtepu64_pd(x.a), _mm512_cvtepu64_pd(x.b)}; }
-/* Truncate, saturate, NaN gives 0. */
+/* Truncate and saturate. NaN of a float gives 0; of a double, and in 64 bits, the top bit alone, which is what the machine gives for all
+   that does not fit in a signed number. */
 FN vi32 f32_to_i32(vf32 x) {
     vi32 r = _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
     return _mm512_mask_mov_epi32(r, _mm512_cmp_ps_mask(x, _mm512_set1_ps(2147483648.0f), _CMP_GE_OQ), _mm512_set1_epi32(0x7fffffff));
 }
 FN vi32 f32_to_u32(vf32 x) { return _mm512_maskz_cvttps_epu32(_mm512_cmp_ps_mask(x, _mm512_set1_ps(-1.0f), _CMP_GT_OQ), x); }
 FN __m256i pd_to_i32(__m512d x) {
-    __m256i r = _mm512_maskz_cvttpd_epi32(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
-    return _mm256_mask_mov_epi32(r, _mm512_cmp_pd_mask(x, _mm512_set1_pd(2147483648.0), _CMP_GE_OQ), _mm256_set1_epi32(0x7fffffff));
+    return _mm256_mask_mov_epi32(_mm512_cvttpd_epi32(x), _mm512_cmp_pd_mask(x, _mm512_set1_pd(2147483648.0), _CMP_GE_OQ), _mm256_set1_epi32(0x7fffffff));
 }
 FN vi32 f64_to_i32(vf64 x) { return join8(pd_to_i32(x.a), pd_to_i32(x.b)); }
-FN __m256i pd_to_u32(__m512d x) { return _mm512_maskz_cvttpd_epu32(_mm512_cmp_pd_mask(x, _mm512_set1_pd(-1.0), _CMP_GT_OQ), x); }
+FN __m256i pd_to_u32(__m512d x) {
+    __m256i r = _mm512_maskz_cvttpd_epu32(_mm512_cmp_pd_mask(x, _mm512_set1_pd(-1.0), _CMP_GT_OQ), x);
+    return _mm256_mask_mov_epi32(r, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), _mm256_set1_epi32((int)0x80000000));
+}
 FN vi32 f64_to_u32(vf64 x) { return join8(pd_to_u32(x.a), pd_to_u32(x.b)); }
 FN __m512i pd_to_i64(__m512d x) {
-    __m512i r = _mm512_maskz_cvttpd_epi64(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
-    return _mm512_mask_mov_epi64(r, _mm512_cmp_pd_mask(x, _mm512_set1_pd(9223372036854775808.0), _CMP_GE_OQ), _mm512_set1_epi64(0x7fffffffffffffffll));
+    return _mm512_mask_mov_epi64(_mm512_cvttpd_epi64(x), _mm512_cmp_pd_mask(x, _mm512_set1_pd(9223372036854775808.0), _CMP_GE_OQ), _mm512_set1_epi64(0x7fffffffffffffffll));
 }
-FN __m512i pd_to_u64(__m512d x) { return _mm512_maskz_cvttpd_epu64(_mm512_cmp_pd_mask(x, _mm512_set1_pd(-1.0), _CMP_GT_OQ), x); }
+FN __m512i pd_to_u64(__m512d x) {
+    __m512i r = _mm512_maskz_cvttpd_epu64(_mm512_cmp_pd_mask(x, _mm512_set1_pd(-1.0), _CMP_GT_OQ), x);
+    return _mm512_mask_mov_epi64(r, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), _mm512_set1_epi64((long long)0x8000000000000000ull));
+}
 FN vi64 f64_to_i64(vf64 x) { return (vi64){pd_to_i64(x.a), pd_to_i64(x.b)}; }
 FN vi64 f64_to_u64(vf64 x) { return (vi64){pd_to_u64(x.a), pd_to_u64(x.b)}; }
 FN m16 truth_i32(vi32 x) { return _mm512_test_epi32_mask(x, x); }

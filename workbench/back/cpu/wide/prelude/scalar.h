@@ -74,11 +74,13 @@ FN u64 brev_s64(u64 v) { return (u64)brev_s32((u32)v) << 32 | brev_s32((u32)(v >
 FN i32 clz_s32(u32 v) { return v ? __builtin_clz(v) : 32; }
 FN i32 clz_s64(u64 v) { return v ? __builtin_clzll(v) : 64; }
 
-/* Truncate, saturate, NaN gives 0. */
+/* Truncate and saturate. NaN of a float (`s_`) gives 0; of a double (`d_`), and in 64 bits, the top bit alone. */
 FN i32 s_to_i32(f64 x) { return x != x ? 0 : x >= 2147483648.0 ? 0x7fffffff : x <= -2147483648.0 ? (i32)0x80000000 : (i32)x; }
 FN u32 s_to_u32(f64 x) { return x > 0 ? (x >= 4294967296.0 ? 0xffffffffu : (u32)x) : 0; }
-FN i64 s_to_i64(f64 x) { return x != x ? 0 : x >= 9223372036854775808.0 ? 0x7fffffffffffffffll : x <= -9223372036854775808.0 ? (i64)0x8000000000000000ull : (i64)x; }
-FN u64 s_to_u64(f64 x) { return x > 0 ? (x >= 18446744073709551616.0 ? ~0ull : (u64)x) : 0; }
+FN i32 d_to_i32(f64 x) { return x != x ? (i32)0x80000000 : s_to_i32(x); }
+FN u32 d_to_u32(f64 x) { return x != x ? 0x80000000u : s_to_u32(x); }
+FN i64 s_to_i64(f64 x) { return x >= 9223372036854775808.0 ? 0x7fffffffffffffffll : !(x > -9223372036854775808.0) ? (i64)0x8000000000000000ull : (i64)x; }
+FN u64 s_to_u64(f64 x) { return x > 0 ? (x >= 18446744073709551616.0 ? ~0ull : (u64)x) : x != x ? 0x8000000000000000ull : 0; }
 
 /* Truth values are bits of masks. */
 FN m16 splat_b1(b1 x) { return x ? 0xffff : 0; }

@@ -85,12 +85,13 @@ pub(super) fn convert(from: Scalar, to: Scalar, a: &str) -> String {
         return format!("({ty}){a}");
     }
     match to {
+        Scalar::I32 | Scalar::U32 if from == Scalar::F64 => format!("d_to_{ty}({a})"),
         Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64 => format!("s_to_{ty}({a})"),
         _ => {
             let bits = to.bits();
             let (least, most) =
                 if to.is_signed() { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
-            let n = format!("s_to_i32({a})");
+            let n = format!("{}_to_i32({a})", if from == Scalar::F64 { 'd' } else { 's' });
             format!("({ty})({n} < {least} ? {least} : {n} > {most} ? {most} : {n})")
         }
     }
