@@ -10,7 +10,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::analysis::{Root, walk};
-use crate::ir::{BinaryOp, Builtin, Const, Function, Op, ParamType, Scalar, Stmt, Type, UnaryOp, Value};
+use super::vector::guarded_side;
+use crate::ir::{
+    BinaryOp, Block, Builtin, CompareOp, Const, Function, Op, ParamType, Scalar, Stmt, Type, UnaryOp, Value,
+};
 use crate::pass::stride::Strided;
 
 /// Tallest expression followed.
@@ -33,6 +36,22 @@ pub struct RowPlan {
     pub widened: Vec<(Value, i64)>,
     /// For each local that is set once, before every use, the value it is set to.
     pub forwarded: Vec<Option<Value>>,
+    /// Where threads cease to do anything.
+    pub end: Option<RowEnd>,
+}
+
+/// A guard round all that a kernel does, `if (i < n)`: from the first thread on that it stops, no thread of a row does anything. A small
+/// array has a row of mostly such threads.
+#[derive(Debug)]
+pub struct RowEnd {
+    /// What rises by one from thread to thread.
+    pub line: Value,
+    /// What it is compared with, one number for all threads.
+    pub bound: Value,
+    /// Whether it is `<=`.
+    pub inclusive: bool,
+    /// Values on the way, and their step: where one wraps within the row, threads may begin again.
+    pub widened: Vec<(Value, i64)>,
 }
 
 impl RowPlan {
@@ -57,6 +76,8 @@ pub(super) struct Line {
 
 /// Finds the accesses of a kernel that need no check of their own in a good row.
 pub(super) fn plan(func: &Function, finder: &mut Finder<'_>) -> RowPlan {
+    let mut end = None;
+    let end = end_of(&func.body, finder, &mut end).and(end);
     let mut accesses = BTreeSet::new();
     walk(&func.body, |stmt, inside, _| {
         let (ptr, ty, write) = match stmt {
@@ -70,17 +91,73 @@ pub(super) fn plan(func: &Function, finder: &mut Finder<'_>) -> RowPlan {
             accesses.insert((ptr, write, ty.size().trailing_zeros(), step));
         }
     });
+    let forwarded = finder.forwarded.clone();
     if accesses.is_empty() || accesses.len() > MAX_ACCESSES {
-        return RowPlan::default();
+        return RowPlan { end, forwarded, ..RowPlan::default() };
     }
     let mut widened = BTreeSet::new();
     for (ptr, ..) in &accesses {
         finder.widenings(*ptr, &mut widened);
     }
-    RowPlan {
-        accesses: accesses.into_iter().collect(),
-        widened: widened.into_iter().collect(),
-        forwarded: finder.forwarded.clone(),
+    RowPlan { accesses: accesses.into_iter().collect(), widened: widened.into_iter().collect(), forwarded, end }
+}
+
+/// Looks for the one guard round all that a body does; `None` where there is more.
+fn end_of(block: &Block, finder: &mut Finder<'_>, end: &mut Option<RowEnd>) -> Option<()> {
+    for stmt in &block.stmts {
+        match stmt {
+            Stmt::Let(_, op) if is_harmless(op, finder) => {}
+            Stmt::Set(..) | Stmt::Return(None) => {}
+            Stmt::Scope { body, .. } => end_of(body, finder, end)?,
+            Stmt::If { cond, then, els } if end.is_none() => {
+                let (_, want) = guarded_side(then, els)?;
+                *end = Some(end_by(*cond, want, finder, 0)?);
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// Whether a thread that does no more does nothing: neither faults nor looks at memory.
+fn is_harmless(op: &Op, finder: &Finder<'_>) -> bool {
+    match op {
+        Op::Binary(BinaryOp::Div | BinaryOp::Rem, a, b) => {
+            finder.scalar(*a).is_some_and(Scalar::is_float) || finder.constant(*b).is_some_and(|n| n != 0 && n != -1)
+        }
+        Op::Const(_) | Op::Param(_) | Op::Builtin(_) | Op::Get(_) | Op::Unary(..) | Op::Binary(..) => true,
+        Op::Compare(..) | Op::Convert(..) | Op::Bitcast(..) | Op::Select(..) | Op::Math(..) | Op::PtrAdd { .. } => true,
+        _ => false,
+    }
+}
+
+/// The comparison in a condition that ends a row when it fails; `want` is what lets a thread through.
+fn end_by(cond: Value, want: bool, finder: &mut Finder<'_>, depth: u32) -> Option<RowEnd> {
+    const MAX_DEPTH: u32 = 16;
+    match finder.op(cond)? {
+        _ if depth > MAX_DEPTH => None,
+        Op::Unary(UnaryOp::Not, a) => end_by(*a, !want, finder, depth + 1),
+        Op::Binary(op, a, b) if *op == if want { BinaryOp::And } else { BinaryOp::Or } => {
+            let first = end_by(*a, want, finder, depth + 1);
+            first.or_else(|| end_by(*b, want, finder, depth + 1))
+        }
+        Op::Compare(op, a, b) => {
+            let (line, bound, inclusive) = match (op, want) {
+                (CompareOp::Lt, true) | (CompareOp::Ge, false) => (*a, *b, false),
+                (CompareOp::Le, true) | (CompareOp::Gt, false) => (*a, *b, true),
+                (CompareOp::Gt, true) | (CompareOp::Le, false) => (*b, *a, false),
+                (CompareOp::Ge, true) | (CompareOp::Lt, false) => (*b, *a, true),
+                _ => return None,
+            };
+            let is_number = finder.scalar(line).is_some_and(|s| s.is_int() && s.bits() >= 32);
+            if !is_number || finder.line(line)?.step != 1 || finder.line(bound)?.step != 0 {
+                return None;
+            }
+            let mut widened = BTreeSet::from([(line, 1)]);
+            finder.widenings(line, &mut widened);
+            Some(RowEnd { line, bound, inclusive, widened: widened.into_iter().collect() })
+        }
+        _ => None,
     }
 }
 
@@ -95,7 +172,7 @@ pub fn trip(strided: &Strided) -> Option<(i64, RowPlan)> {
     }
     let mut widened = BTreeSet::new();
     finder.widenings(strided.start, &mut widened);
-    let plan = RowPlan { accesses: Vec::new(), widened: widened.into_iter().collect(), forwarded: finder.forwarded };
+    let plan = RowPlan { widened: widened.into_iter().collect(), forwarded: finder.forwarded, ..RowPlan::default() };
     Some((step, plan))
 }
 

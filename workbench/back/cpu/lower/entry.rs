@@ -245,9 +245,13 @@ impl FuncLower<'_, '_> {
         self.declare_locals();
         let width = self.ctx_u32(Field::DIMS);
         let done = self.b.create_block();
-        if let Some(strided) = round {
-            self.start_round(strided, width)?;
-        }
+        let width = match round {
+            Some(strided) => {
+                self.start_round(strided, width)?;
+                width
+            }
+            None => self.busy_threads(&self.info.row, width, done)?,
+        };
         self.rows(width, done)?;
         self.b.switch_to_block(done);
         self.b.seal_block(done);

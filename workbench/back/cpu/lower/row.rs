@@ -32,7 +32,7 @@ impl<'m> FuncLower<'_, 'm> {
                 good = self.b.ins().band(good, inside);
             }
         }
-        let straight = self.widened_stay(plan, &ops, last)?;
+        let straight = self.widened_stay(plan, &plan.widened, &ops, last)?;
         good = self.b.ins().band(good, straight);
         self.thread = None;
         // What was evaluated here is the first thread's; the body defines its own.
@@ -40,10 +40,57 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(good)
     }
 
-    /// Whether none of the plan's values wraps between the first thread and the last.
-    pub(super) fn widened_stay(&mut self, plan: &RowPlan, ops: &Ops<'m>, last: clif::Value) -> Result<clif::Value> {
+    /// How many threads of the row do anything, where there are any; else goes on in `done`.
+    pub(super) fn busy_threads(
+        &mut self,
+        plan: &RowPlan,
+        width: clif::Value,
+        done: clif::Block,
+    ) -> Result<clif::Value> {
+        let Some(end) = &plan.end else { return Ok(width) };
+        let ops = self.ops();
+        let (zero, one) = (self.int(types::I32, 0), self.int(types::I32, 1));
+        self.thread = Some(zero);
+        let line = self.first_wide(end.line, plan, &ops)?;
+        let bound = self.first_wide(end.bound, plan, &ops)?;
+        let last = self.b.ins().isub(width, one);
+        let last = self.b.ins().uextend(types::I64, last);
+        let is_straight = self.widened_stay(plan, &end.widened, &ops, last)?;
+        // Numbers of 32 bits are widened, and compare as signed ones.
+        let scalar = self.scalar_of(end.line)?;
+        let op = if end.inclusive { CompareOp::Le } else { CompareOp::Lt };
+        let cc = super::arith::int_cc(op, scalar.is_signed() || scalar.bits() == 32);
+        let begins = self.b.ins().icmp(cc, line, bound);
+        let all = self.b.ins().uextend(types::I64, width);
+        let mut room = self.b.ins().isub(bound, line);
+        let fits = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, room, all);
+        if end.inclusive {
+            room = self.b.ins().iadd_imm_s(room, 1);
+        }
+        let none = self.int(types::I64, 0);
+        let count = self.b.ins().select(fits, all, room);
+        let count = self.b.ins().select(begins, count, none);
+        let count = self.b.ins().select(is_straight, count, all);
+        let count = self.b.ins().ireduce(types::I32, count);
+        self.thread = None;
+        self.values.fill(None);
+        let go = self.b.create_block();
+        self.b.ins().brif(count, go, &[], done, &[]);
+        self.b.switch_to_block(go);
+        self.b.seal_block(go);
+        Ok(count)
+    }
+
+    /// Whether none of the values wraps between the first thread and the last.
+    pub(super) fn widened_stay(
+        &mut self,
+        plan: &RowPlan,
+        widened: &[(Value, i64)],
+        ops: &Ops<'m>,
+        last: clif::Value,
+    ) -> Result<clif::Value> {
         let mut good = self.int(types::I8, 1);
-        for &(v, step) in &plan.widened {
+        for &(v, step) in widened {
             let start = self.first_wide(v, plan, ops)?;
             let scalar = self.scalar_of(v)?;
             let end = self.end(start, last, step);

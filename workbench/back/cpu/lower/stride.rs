@@ -88,7 +88,7 @@ impl<'m> FuncLower<'_, 'm> {
         let one = self.int(types::I32, 1);
         let last = self.b.ins().isub(width, one);
         let last = self.b.ins().uextend(types::I64, last);
-        let mut allowed = self.widened_stay(trip, &ops, last)?;
+        let mut allowed = self.widened_stay(trip, &trip.widened, &ops, last)?;
         let start = self.first_wide(parts.start, trip, &ops)?;
         let bound = self.first_wide(parts.bound, trip, &ops)?;
         let stride = self.first_wide(parts.stride, trip, &ops)?;
