@@ -27,6 +27,11 @@ pub fn with_twins<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Whether float64 twins may serve the calls of this thread.
+pub(crate) fn twins_serve() -> bool {
+    TWINS.get()
+}
+
 /// What serves a call.
 pub(crate) enum Picked {
     Kernel(Arc<Bound>),

@@ -3,6 +3,7 @@
 //! A call has two halves, so that every front end allocates outputs its own way: [`Op::plan`] works out what comes back
 //! and how the kernel is launched, [`Op::run`] runs it on the caller's memory. [`Op::call`] does both for Rust.
 
+mod again;
 pub mod binding;
 mod builder;
 mod call;

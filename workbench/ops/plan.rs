@@ -125,7 +125,7 @@ impl Op {
     ///
     /// # Errors
     /// [`Error::Argument`] naming operator, argument, what came and what was wanted.
-    pub fn plan(&self, args: &[ArgValue<'_>]) -> Result<Plan> {
+    pub fn plan(&self, args: &[ArgValue<'_>]) -> Result<Arc<Plan>> {
         self.plan_on(Device::Cpu, args)
     }
 
@@ -133,8 +133,8 @@ impl Op {
     ///
     /// # Errors
     /// As [`Op::plan`]; [`Error::Compile`] and [`Error::DeviceUnavailable`] where the kernel does not compile for a GPU.
-    pub fn plan_on(&self, device: Device, args: &[ArgValue<'_>]) -> Result<Plan> {
-        plan(self.name(), &self.definition(), device, args)
+    pub fn plan_on(&self, device: Device, args: &[ArgValue<'_>]) -> Result<Arc<Plan>> {
+        self.definition().plan_on(self.name(), device, args)
     }
 
     /// The element types of the fresh outputs, for the element types of the arguments that are arrays.
@@ -215,6 +215,27 @@ impl Op {
             ..LaunchConfig::new(grid, block)
         };
         run.bound.kernel.launch_raw(&config, &raw)
+    }
+}
+
+impl Definition {
+    /// As [`Op::plan_on`], of an operator called `name`; the last plan where the call is like the last one.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn plan_on(&self, name: &str, device: Device, args: &[ArgValue<'_>]) -> Result<Arc<Plan>> {
+        // On a GPU variables are looked at anew, a callable is asked anew, and a twin is nobody else's.
+        let is_kept = device == Device::Cpu && self.shape_fn.is_none() && !dispatch::twins_serve();
+        if !is_kept {
+            return plan(name, self, device, args).map(Arc::new);
+        }
+        if let Some(known) = self.last.of(args) {
+            return Ok(known);
+        }
+        let age = self.last.age();
+        let made = Arc::new(plan(name, self, device, args)?);
+        self.last.keep(age, args, &made);
+        Ok(made)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
+use super::again::Last;
 use super::binding::{Bound, Source, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
 use super::schema::{Kind, Schema};
@@ -154,6 +155,8 @@ pub struct Definition {
     /// For each signature input the schema argument it is.
     pub(crate) signed: Vec<usize>,
     pub(crate) gradient: RwLock<Option<Gradient>>,
+    /// The last call's plan.
+    pub(crate) last: Last,
     /// How long a call may take.
     pub timeout: Option<Duration>,
 }
@@ -258,6 +261,7 @@ impl Op {
             fixed,
             signed,
             gradient: RwLock::new(None),
+            last: Last::default(),
             timeout: options.timeout,
         });
         let mut registry = write(&REGISTRY);
@@ -311,6 +315,7 @@ impl Op {
     pub fn register_outside(&self, dtypes: Option<Vec<DType>>, number: usize) {
         let definition = self.definition();
         let mut all = write(&definition.implementations);
+        definition.last.forget();
         let Some(taken) = &dtypes else {
             *all = vec![Arc::new(Implementation::Outside(None, number))];
             return;
@@ -374,6 +379,7 @@ impl Definition {
         let made = KernelImpl::new(bind(&self.schema, self.signature.as_ref(), kernel, &free)?);
         let bound = made.bound.clone();
         let mut all = write(&self.implementations);
+        self.last.forget();
         all.retain(|i| match &**i {
             Implementation::Kernel(k) => !same_types(&k.bound, &bound),
             Implementation::Host(_) | Implementation::Outside(..) => true,

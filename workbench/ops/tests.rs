@@ -75,6 +75,39 @@ fn old_handles_run_the_new_code() {
     assert_eq!(old.call((&x,)).unwrap().tensors[0].to_f64_vec(), [2.0]);
 }
 
+/// The plan of the last call serves the next one only where that is like it in all that a plan depends on.
+#[test]
+fn a_call_like_the_last_is_worked_out_anew_when_something_changed() {
+    let filled = |op: &Op, n: usize, k: i64| {
+        let like = f32s(&vec![0.0; n]);
+        op.call((&like, k)).unwrap().into_array::<f32>().unwrap().into_raw_vec_and_offset().0
+    };
+    let source = FILL.replace("float* out", "const float* like, float* out").replace("= k", "= 0 * like[0] + k");
+    let op = define("test_again::fill(Tensor like, int k) -> Tensor", &source, "like[n] -> out[n]").unwrap();
+    for (n, k) in [(3, 2), (3, 2), (3, 5), (4, 5), (3, 5), (0, 5), (1, 5)] {
+        assert_eq!(filled(&op, n, k), vec![k as f32; n], "{n} of {k}");
+    }
+    let sized = define("test_again::sized(Tensor like, int k) -> Tensor", &source, "like[m] -> out[k]").unwrap();
+    for (n, k) in [(1, 2), (1, 2), (1, 3), (1, 1)] {
+        assert_eq!(filled(&sized, n, k), vec![k as f32; k as usize]);
+    }
+    let other = Program::compile(&source.replace("+ k", "- k"), &CompileOptions::default()).unwrap();
+    op.register_kernel(other.kernel("fill").unwrap()).unwrap();
+    assert_eq!(filled(&op, 1, 5), [-5.0]);
+    op.register_outside(None, 7);
+    let like = f32s(&[0.0]);
+    assert!(error(op.call((&like, 5i64))).contains("a callable of Python's"));
+    // A double is no float, nor has it a twin outside gradcheck's calls.
+    let scale =
+        define("test_again::twice(Tensor x) -> Tensor", &SUM.replace("s += x[i]", "s += 2 * x[i]"), "x[n] -> out[1]")
+            .unwrap();
+    let double = Tensor::from_slice(&[2], &[1.0f64, 2.0]).unwrap();
+    scale.call((&f32s(&[1.0, 2.0]),)).unwrap();
+    assert!(error(scale.call((&double,))).contains("float64"));
+    dispatch::with_twins(|| scale.call((&double,)).unwrap());
+    assert!(error(scale.call((&double,))).contains("float64"));
+}
+
 #[test]
 fn empty_arrays_return_without_a_launch() {
     let op = define("test_empty::f(Tensor a, Tensor b, float c) -> Tensor", MULADD, "a[n], b[n] -> out[n]").unwrap();

@@ -281,7 +281,7 @@ fn call_op(
     let device = if gpu.is_some() { Device::Cuda } else { Device::Cpu };
     let plan = match definition.has_shape_callable() {
         true => planned(op, device, &args)?,
-        false => op.plan_on(device, &args)?,
+        false => definition.plan_on(op.name(), device, &args)?,
     };
     let mut outputs: SmallVec<[Handle; 2]> = SmallVec::new();
     let mut pointers: SmallVec<[*mut u8; 4]> = SmallVec::new();
@@ -317,7 +317,7 @@ fn call_op(
 }
 
 /// A plan whose shapes a callable of Python's gives.
-fn planned(op: &ops::Op, device: Device, args: &[ArgValue<'_>]) -> Result<ops::Plan> {
+fn planned(op: &ops::Op, device: Device, args: &[ArgValue<'_>]) -> Result<Arc<ops::Plan>> {
     gil::attach(|py| {
         let objects = || -> PyResult<Bound<'_, PyTuple>> {
             let spec = py.import("workbench.operators")?.getattr("Spec")?;

@@ -1,0 +1,85 @@
+//! The last call worked out: the next one is mostly like it, with arrays of the same types and shapes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use smallvec::SmallVec;
+
+use super::plan::{ArgValue, Plan};
+use super::shape::Shape;
+use crate::runtime::DType;
+
+/// As much of an argument as a plan depends on.
+enum Like {
+    Array(DType, Shape),
+    Int(i64),
+    Float,
+    Bool,
+    Str,
+    None,
+}
+
+impl Like {
+    fn of(arg: &ArgValue<'_>) -> Like {
+        match arg {
+            ArgValue::Array(array) => Like::Array(array.dtype, array.shape.clone()),
+            ArgValue::Int(n) => Like::Int(*n),
+            ArgValue::Float(_) => Like::Float,
+            ArgValue::Bool(_) => Like::Bool,
+            ArgValue::Str(_) => Like::Str,
+            ArgValue::None => Like::None,
+        }
+    }
+
+    fn is(&self, arg: &ArgValue<'_>) -> bool {
+        match (self, arg) {
+            (Like::Array(dtype, shape), ArgValue::Array(array)) => *dtype == array.dtype && *shape == array.shape,
+            (Like::Int(n), ArgValue::Int(m)) => n == m,
+            (Like::Float, ArgValue::Float(_))
+            | (Like::Bool, ArgValue::Bool(_))
+            | (Like::Str, ArgValue::Str(_))
+            | (Like::None, ArgValue::None) => true,
+            _ => false,
+        }
+    }
+}
+
+struct Known {
+    age: u64,
+    args: SmallVec<[Like; 8]>,
+    plan: Arc<Plan>,
+}
+
+/// An operator's last plan.
+#[derive(Default)]
+pub(crate) struct Last {
+    /// Rises whenever what a plan depends on besides the arguments changes.
+    age: AtomicU64,
+    known: Mutex<Option<Known>>,
+}
+
+impl Last {
+    /// How old what plans depend on is; asked before one is made that is kept.
+    pub fn age(&self) -> u64 {
+        self.age.load(Ordering::Acquire)
+    }
+
+    /// Forgets it, and what is being made meanwhile.
+    pub fn forget(&self) {
+        self.age.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The plan of a call like the last one. Who finds another thread here does without.
+    pub fn of(&self, args: &[ArgValue<'_>]) -> Option<Arc<Plan>> {
+        let known = self.known.try_lock().ok()?;
+        let known = known.as_ref().filter(|known| known.age == self.age() && known.args.len() == args.len())?;
+        known.args.iter().zip(args).all(|(like, arg)| like.is(arg)).then(|| known.plan.clone())
+    }
+
+    /// Keeps a plan that was made when things were so old.
+    pub fn keep(&self, age: u64, args: &[ArgValue<'_>], plan: &Arc<Plan>) {
+        if let Ok(mut known) = self.known.try_lock() {
+            *known = Some(Known { age, args: args.iter().map(Like::of).collect(), plan: plan.clone() });
+        }
+    }
+}
