@@ -20,6 +20,15 @@ __global__ void muladd_backward(const float* g, const float* a, const float* b, 
     if (i < n) { ga[i] = g[i] * b[i]; gb[i] = g[i] * a[i]; }
 }
 
+__global__ void shifted(const float* x, const float* by, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = x[i] + (by ? by[i] : 1.0f);
+}
+
+__global__ void shifted_backward(const float* g, float* gx, float* gby, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) gx[i] = gby[i] = g[i];
+}
 
 __device__ float block_sum(float value, float* partial) {
     partial[threadIdx.x] = value;
@@ -113,8 +122,13 @@ def operators(namespace):
     muladd = op("muladd(Tensor a, Tensor b, float c=1.0) -> Tensor", "muladd", shape="a[n], b[n] -> out[n]")
     op("muladd_backward(Tensor g, Tensor a, Tensor b) -> (Tensor, Tensor)", "muladd_backward", shape="g[n], a[n], b[n] -> ga[n], gb[n]")
     muladd.register_autograd(f"{namespace}::muladd_backward", saves=["a", "b"])
+    shifted = op("shifted(Tensor x, Tensor? by=None) -> Tensor", "shifted", shape="x[n], by[n] -> out[n]")
+    op("shifted_backward(Tensor g) -> (Tensor, Tensor)", "shifted_backward", shape="g[n] -> gx[n], gby[n]")
+    shifted.register_autograd(f"{namespace}::shifted_backward", saves=[])
     return [
         muladd,
+        # A call that leaves its last argument out passes no more than the first to autograd.
+        shifted,
         op(
             "rms_norm(Tensor x, Tensor? weight=None, *, float eps=1e-5) -> Tensor",
             "rms_norm",
@@ -147,6 +161,8 @@ def arguments(rng):
     return [
         ("muladd", (a, b), {}, a * b + np.float32(1)),
         ("muladd", (a[:0], b[:0], 2.0), {}, a[:0]),
+        ("shifted", (a,), {}, a + np.float32(1)),
+        ("shifted", (a, b), {}, a + b),
         ("rms_norm", (x,), {}, rms),
         ("rms_norm", (x, w), {"eps": 1e-5}, rms * w),
         ("scale_", (d.copy(), 2.5), {}, d * 2.5),

@@ -116,6 +116,11 @@ for call, part in [
 x = torch.randn(4, requires_grad=True)
 built_ops.square(x).sum().backward()
 assert torch.equal(x.grad, 2 * x)
+# A call that leaves its last argument out: torch tells the gradient of no more than was passed.
+for by in ((), (None,), (torch.randn(4, requires_grad=True),)):
+    x = torch.randn(4, requires_grad=True)
+    built_ops.shifted(x, *by).sum().backward()
+    assert torch.equal(x.grad, torch.ones(4)) and all(t is None or torch.equal(t.grad, torch.ones(4)) for t in by)
 f = torch.compile(lambda a, b: built_ops.muladd(a, b, 2.0).sum(), fullgraph=True, backend="aot_eager")
 a, b = torch.randn(2, 7).requires_grad_()
 a.retain_grad()

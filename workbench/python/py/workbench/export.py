@@ -442,9 +442,9 @@ def _operator_gradient(handle: Any, gradient: OperatorGradient, called: Any, sam
     made = [f"grad_of_{name}" for name in wanted]
     namespace, _, rest = called.name.partition("::")
     lines.append(f"    {', '.join(made)} = torch.ops.{namespace}.{rest}({', '.join(given)})")
-    # torch wants None for a tensor that was not passed.
+    # torch wants None for a tensor that was not passed, and counts the arguments up to the last that was.
     results = [
-        "None" if name not in wanted else f"grad_of_{name}" + (f" if ctx.needs_input_grad[{i}] else None" if kinds[name] == "Tensor?" else "")
+        "None" if name not in wanted else f"grad_of_{name}" + (f" if any(ctx.needs_input_grad[{i}:{i + 1}]) else None" if kinds[name] == "Tensor?" else "")
         for i, name in enumerate(params[:count])
     ]
     lines.append(f"    return {', '.join(results)}")
