@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use workbench::ir::{Const, Param, Scalar};
 use workbench::runtime::{
-    Arg, BufferArg, CompileOptions, DType, Dim3, Given, LaunchConfig, Packed, Program, Reach, Tier,
+    Arg, BufferArg, CompileOptions, DType, Device, Dim3, Given, LaunchConfig, Packed, Program, Reach, Tier,
 };
 
 use crate::case::{Argument, Array, Extent, Handle, Kernel, Kind, Run, Step};
@@ -137,17 +137,22 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
     Ok(arrays)
 }
 
-/// Compiles a kernel's file and does all its runs.
+/// Compiles a kernel's file and does all its runs: on the CPU in every tier, or on a GPU where `WORKBENCH_TEST_DEVICE` is `cuda`.
 pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), String> {
+    if std::env::var("WORKBENCH_TEST_DEVICE").is_ok_and(|device| device == "cuda") {
+        let options =
+            CompileOptions { name: format!("{}.cu", kernel.name), device: Device::Cuda, ..CompileOptions::default() };
+        return with(kernel, text, &options);
+    }
     for tier in [Tier::Soon, Tier::Good, Tier::Wide] {
-        with(kernel, text, tier).map_err(|e| format!("{tier:?}: {e}"))?;
+        let options = CompileOptions { name: format!("{}.cu", kernel.name), tier, ..CompileOptions::default() };
+        with(kernel, text, &options).map_err(|e| format!("{tier:?}: {e}"))?;
     }
     Ok(())
 }
 
-fn with(kernel: &Kernel, text: &str, tier: Tier) -> Result<(), String> {
-    let options = CompileOptions { name: format!("{}.cu", kernel.name), tier, ..CompileOptions::default() };
-    let program = Program::compile(text, &options).map_err(|e| format!("does not compile:\n{e}"))?;
+fn with(kernel: &Kernel, text: &str, options: &CompileOptions) -> Result<(), String> {
+    let program = Program::compile(text, options).map_err(|e| format!("does not compile:\n{e}"))?;
     for run in (kernel.runs)() {
         let arrays = execute(&program, &run).map_err(|e| format!("{}: {e}", run.label))?;
         for (Handle(i), expected) in &run.expected {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use workbench::diagnostic::{Diagnostic, Severity};
 use workbench::ir::{Elem, Param, Scalar};
-use workbench::runtime::{Arg, BufferArg, CompileOptions, Dim3, Error, LaunchConfig, Program, Report, Tier};
+use workbench::runtime::{Arg, BufferArg, CompileOptions, Device, Dim3, Error, LaunchConfig, Program, Report, Tier};
 use workbench::{diagnostic, front, source};
 
 use super::value::{self, Value};
@@ -23,7 +23,15 @@ pub fn run(path: &Path) -> Outcome {
         first.strip_prefix("// test ").ok_or("the first line must be `// test <command>`")?.split_whitespace();
     let command = words.next().unwrap_or("");
     let mut options = CompileOptions { name: "t.cu".to_owned(), ..CompileOptions::default() };
+    let on_gpu = std::env::var("WORKBENCH_TEST_DEVICE").is_ok_and(|device| device == "cuda");
     for word in words {
+        if word == "cpu" {
+            // NVRTC does not take the text.
+            if on_gpu {
+                return Ok(());
+            }
+            continue;
+        }
         let (key, value) = word.split_once('=').ok_or_else(|| format!("unknown option `{word}`"))?;
         match key {
             "define" => {
@@ -39,6 +47,10 @@ pub fn run(path: &Path) -> Outcome {
         }
     }
     match command {
+        "run" if on_gpu => {
+            options.device = Device::Cuda;
+            run_launches(&text, &options)
+        }
         "run" => TIERS.iter().try_for_each(|tier| {
             options.tier = *tier;
             run_launches(&text, &options).map_err(|e| format!("{tier:?}: {e}"))
@@ -137,8 +149,13 @@ fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
     let mut lines = text.lines().enumerate().peekable();
     while let Some((number, line)) = lines.next() {
         let at = |e: String| format!("line {}: {e}", number + 1);
+        let on_gpu = options.device == Device::Cuda;
         if let Some(rest) = line.strip_prefix("// call: ") {
             any = true;
+            if on_gpu {
+                // Host functions run on the CPU.
+                continue;
+            }
             call(&program, rest).map_err(at)?;
         }
         if let Some(rest) = line.strip_prefix("// set: ") {
@@ -153,6 +170,9 @@ fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
             lines.next();
         }
         let launch = Launch::parse(rest).map_err(at)?;
+        if on_gpu && (launch.cpu || is_cpus(&expectations)) {
+            continue;
+        }
         let together = options.tier == Tier::Wide && launch.block.count() > 1;
         let (result, arrays) = launch.execute(&program).map_err(at)?;
         if together && result.is_err() {
@@ -164,6 +184,12 @@ fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
         expect(&program, result, &arrays, &expectations).map_err(at)?;
     }
     if any { Ok(()) } else { Err("a `run` test without `// run:` or `// call:`".to_owned()) }
+}
+
+/// Whether a launch must come to what a GPU cannot tell: it checks no accesses, and takes what was wrong with one for the end.
+fn is_cpus(expectations: &[String]) -> bool {
+    let told = ["fault: assert", "fault: trap"];
+    expectations.iter().any(|line| line.starts_with("fault: ") && !told.iter().any(|fault| line.starts_with(fault)))
 }
 
 fn call(program: &Program, text: &str) -> Outcome {
@@ -189,6 +215,8 @@ struct Launch {
     shared: u32,
     timeout: Option<Duration>,
     serial: bool,
+    /// What comes of it only the CPU promises.
+    cpu: bool,
 }
 
 /// An array argument after the launch.
@@ -232,6 +260,7 @@ impl Launch {
             shared,
             timeout: None,
             serial: false,
+            cpu: false,
         };
         for word in rest[close + 1..].split_whitespace() {
             match word.split_once('=') {
@@ -239,6 +268,7 @@ impl Launch {
                     launch.timeout = Some(Duration::from_secs_f64(t.parse().map_err(|_| "bad timeout")?));
                 }
                 None if word == "serial" => launch.serial = true,
+                None if word == "cpu" => launch.cpu = true,
                 _ => return Err(format!("unknown launch option `{word}`")),
             }
         }
@@ -315,6 +345,11 @@ fn expect(program: &Program, result: Result<Report, Error>, arrays: &[Array], wa
         Err(Error::Fault(fault)) => (fault.output.as_slice(), fault.dropped),
         Err(_) => (&[][..], 0),
     };
+    // What went wrong says more than what an array holds then.
+    let is_told = wanted.iter().any(|line| line.starts_with("fault: ") || line.starts_with("argument error: "));
+    if result.is_err() && !is_told {
+        return Err(describe(&result));
+    }
     let printed: String = output.iter().map(|r| r.text.as_str()).collect();
     let mut failed_as_wanted = false;
     for line in wanted {
@@ -357,7 +392,7 @@ fn set(program: &Program, text: &str) -> Outcome {
 fn symbols(program: &Program) -> Result<Vec<Array>, String> {
     let mut arrays = Vec::new();
     for name in program.symbol_names() {
-        let bytes = program.symbol(&name).map_err(|e| e.to_string())?.bytes();
+        let bytes = program.symbol(&name).and_then(|symbol| symbol.bytes()).map_err(|e| e.to_string())?;
         let elem = program.module().globals.iter().find(|g| g.name == name).and_then(|g| g.elem);
         let mut memory = vec![0u64; bytes.len().div_ceil(8)];
         bytemuck::cast_slice_mut::<u64, u8>(&mut memory)[..bytes.len()].copy_from_slice(&bytes);

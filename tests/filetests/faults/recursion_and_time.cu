@@ -29,5 +29,5 @@ __global__ void signs(int* x) { x[threadIdx.x] = sign(x[threadIdx.x]); }
 // run: claim<<<1, 3>>>(x = [4, 1, 7])
 // run: signs<<<1, 2>>>(x = [4, -7])
 //   x == [1, -1]
-// run: signs<<<1, 3>>>(x = [4, -7, 0])
+// run: signs<<<1, 3>>>(x = [4, -7, 0]) cpu
 //   fault: trap at 11:73 block (0,0,0) thread (2,0,0): `sign` ended without returning a value

@@ -1,4 +1,4 @@
-// test run
+// test run cpu
 
 // Builtins of the host's compilers.
 __global__ void counts(unsigned* out, unsigned x) {

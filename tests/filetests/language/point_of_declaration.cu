@@ -61,5 +61,5 @@ __global__ void poisoned(int* out, int x) {
     }
 }
 
-// run: poisoned<<<1, 1>>>(out = [0, 0, 0], x = 3)
+// run: poisoned<<<1, 1>>>(out = [0, 0, 0], x = 3) cpu
 //   out == [-875836469, -875836469, 0]

@@ -1,4 +1,4 @@
-// test run
+// test run cpu
 #include <vector>
 #include <third/party.h>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// test run
+// test run cpu
 
 struct Point { float x, y; };
 struct Particle { Point at; int id; double mass; };

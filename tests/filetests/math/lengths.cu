@@ -19,7 +19,7 @@ __global__ void lengths(double* o, float* f, const double* x, const float* y) {
     f[4] = rhypotf(3e30f, 4e30f) * 5e30f;
 }
 // run: lengths<<<1, 1>>>(o = poison(10), f = poison(5), x = [2, 3, 6, 0.3, 0.4], y = [2, 4, 5, 6])
-//   o ~ [7, 9, 7, inf, 0.5, inf, 7, 2, 0, 0.1] rtol=1e-15
+//   o ~ [7, 9, 7, inf, 0.5, inf, 7, 2, 2, 0.1] rtol=1e-15
 //   f ~ [7, 4, 9, 0.5, 1] rtol=2e-7
 
 // The quotient's low bits: 100/7 = 14.28 and -100/8 = -12.5, a half, which goes to the even -12; 2^40/1 has zeros there.
@@ -47,14 +47,11 @@ __global__ void pairs(float* f, double* d) {
     f[5] = cyl_bessel_i1f(-0.0f);
     f[6] = yn(0, 1.0f) == y0f(1.0f);
     f[7] = __tanhf(0.0f);
-    f[8] = __sin2pif(0.25f);
-    f[9] = __cos2pif(0.5f);
-    __sincos2pif(-0.25f, f + 10, f + 11);
     d[2] = cyl_bessel_i0(1.0);
     d[3] = cyl_bessel_i1(-40.0);
     d[4] = rhypot(3.0f, 4.0f);
 }
 // 1.2660658777520084 = sum of 1/(4^k k!^2); I1(40) from mpmath 1.3 with 40 digits.
-// run: pairs<<<1, 1>>>(f = poison(12), d = poison(5))
-//   f == [0, 1, 1, 0, 1, -0, 1, 0, 1, -1, -1, 0]
+// run: pairs<<<1, 1>>>(f = poison(8), d = poison(5))
+//   f == [0, 1, 1, 0, 1, -0, 1, 0]
 //   d ~ [-1, 0, 1.2660658777520084, -14707396163259353, 0.2] rtol=1e-15

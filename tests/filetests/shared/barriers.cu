@@ -163,7 +163,7 @@ __global__ void one(int* out) {
 //   out == [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,0]
 // run: switched<<<1, 24>>>(out = poison(24), which = 9)
 //   out == fill(24, -1)
-// run: locals<<<1, 4>>>(out = poison(4))
+// run: locals<<<1, 4>>>(out = poison(4)) cpu
 //   out == [1000, 1006, 1002, 1008]
 // run: one<<<3, 1>>>(out = [0])
 //   out == [7]

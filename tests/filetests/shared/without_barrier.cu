@@ -42,7 +42,7 @@ __global__ void in_a_helper(int* out) {
 }
 // run: own<<<2, 4>>>(x = iota(8), out = poison(8))
 //   out == [0, 2, 4, 6, 8, 10, 12, 14]
-// run: fresh<<<3, 1>>>(out = [0, 0, 0])
+// run: fresh<<<3, 1>>>(out = [0, 0, 0]) cpu
 //   out == [3419130827, 3419130827, 3419130827]
 // run: past<<<1, 1>>>(out = [0], i = 4)
 //   fault: out-of-bounds write at 20:5 block (0,0,0) thread (0,0,0): writes index 4 of `tile`, which has 4 elements

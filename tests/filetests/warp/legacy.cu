@@ -1,4 +1,4 @@
-// test run
+// test run cpu
 
 // The forms without masks, which CUDA had before compute capability 7.0: all active lanes take part.
 __global__ void legacy(int* out) {

@@ -131,17 +131,20 @@ fn remquo(b: &mut Builder, a: &[Value]) -> Outs {
     Outs { result: Some(b.math(MathFn::Remainder, a)), stores: vec![quotient] }
 }
 
-/// Length of the `a[0]` numbers at `a[1]`: `hypot` of the length so far and the next, whose special cases are the length's.
+/// Length of the `a[0]` numbers at `a[1]`: `hypot` of the length so far and the next, whose special cases are the length's. Of none it is
+/// the first number's, as on a GPU.
 fn norm(b: &mut Builder, a: &[Value], ty: Scalar) -> Value {
     let new_local = |b: &mut Builder, ty: Scalar| b.func.new_local("", ty.into());
     let (sum, index) = (new_local(b, ty), new_local(b, Scalar::I32));
     let (zero, first) = (b.float(ty, 0.0), b.int(Scalar::I32, 0));
+    let one = b.int(Scalar::I32, 1);
+    let count = b.binary(BinaryOp::Max, a[0], one);
     b.push(Stmt::Set(sum, zero));
     b.push(Stmt::Set(index, first));
     let label = b.func.new_label();
     b.open();
     let i = b.bind(Scalar::I32, Op::Get(index));
-    let done = b.compare(CompareOp::Ge, i, a[0]);
+    let done = b.compare(CompareOp::Ge, i, count);
     b.open();
     b.push(Stmt::Break(label));
     let leave = b.close();
