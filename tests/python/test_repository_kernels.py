@@ -24,7 +24,6 @@ REFUSED = {
     "host_builtins.cu": "NVRTC has no builtins of the host's compilers",
     "legacy.cu": "compute capability 7.0 and later have no warp functions without masks",
     "spare.cu": "host classes are not blanked for a GPU, and NVRTC has none of their headers",
-    "std_extremes.cu": "NVRTC's own std::max is no template and takes no list",
     "structs.cu": "designated initialisers are C++20 to NVRTC",
 }
 

@@ -44,6 +44,11 @@ pub fn format_record(pieces: &[Piece], args: &[PrintfArg]) -> String {
     String::from_utf8(out).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
+/// Most records of a launch that are kept.
+pub const MAX_RECORDS: usize = 100_000;
+/// Most bytes of text of a launch that are kept.
+pub const MAX_BYTES: usize = 16 << 20;
+
 /// Puts records, each with the time or sequence number its thread wrote it at, into (block, thread, sequence) order: blocks
 /// and threads by their linear index, x running fastest.
 pub fn sort_records(records: Vec<(u64, PrintfRecord)>) -> Vec<PrintfRecord> {

@@ -577,7 +577,7 @@ impl Program {
         }
     }
 
-    fn cuda(&self, what: &str) -> Result<&back::cuda::Code> {
+    pub(super) fn cuda(&self, what: &str) -> Result<&back::cuda::Code> {
         match &self.0.code {
             Code::Cuda(code) => Ok(code),
             Code::Cpu(_) => Err(Error::argument(format!(

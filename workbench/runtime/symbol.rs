@@ -2,9 +2,11 @@
 
 use super::builder::Element;
 use super::{DType, Error, Program, Result};
+use crate::back::Interrupt;
 use crate::ir::{Global, Space};
 
-/// A `__constant__` or `__device__` variable of a program for the CPU.
+/// A `__constant__` or `__device__` variable of a program. Of a program for the GPU each GPU has its own: what is written is written to
+/// all, and read is that of the first GPU that the program ran on.
 #[derive(Clone)]
 pub struct Symbol {
     program: Program,
@@ -15,11 +17,8 @@ impl Program {
     /// A `__constant__` or `__device__` variable by name.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming the variables there are, or for a program for the GPU.
+    /// [`Error::Argument`] naming the variables there are.
     pub fn symbol(&self, name: &str) -> Result<Symbol> {
-        self.cpu_code().ok_or_else(|| {
-            Error::argument(format!("`{name}`: variables of a program for the GPU cannot be reached yet"))
-        })?;
         let found = self.module().globals.iter().position(|g| g.space != Space::ReadOnly && g.name == name);
         match found {
             Some(index) => Ok(Symbol { program: self.clone(), global: Global::new(index) }),
@@ -61,20 +60,48 @@ impl Symbol {
         self.data().bytes.len()
     }
 
-    /// What it holds, as bytes.
-    pub fn bytes(&self) -> Vec<u8> {
-        self.program.cpu_code().and_then(|code| code.read_global(self.global)).unwrap_or_default()
+    /// What it holds, as bytes. On a GPU after every kernel that was queued; before the first launch what the text says.
+    ///
+    /// # Errors
+    /// On a GPU: [`Error::DeviceUnavailable`] where it cannot be asked, [`Error::Fault`] for what a kernel that was queued did wrong.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        self.bytes_unless(None)
+    }
+
+    /// As [`Symbol::bytes`], which an interrupt ends with an [`Error::Fault`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn bytes_unless(&self, interrupt: Option<&dyn Interrupt>) -> Result<Vec<u8>> {
+        if let Some(code) = self.program.cpu_code() {
+            return Ok(code.read_global(self.global).unwrap_or_default());
+        }
+        let code = self.program.cuda("variable")?;
+        let now = code.read_variable(self.name(), self.size(), interrupt)?;
+        Ok(now.unwrap_or_else(|| self.data().bytes.clone()))
     }
 
     /// Replaces what it holds, for the launches that begin from now on.
     ///
     /// # Errors
-    /// [`Error::Argument`] unless there are exactly as many bytes.
+    /// [`Error::Argument`] unless there are exactly as many bytes; on a GPU also as [`Symbol::bytes`].
     pub fn set_bytes(&self, bytes: &[u8]) -> Result<()> {
-        if self.program.cpu_code().is_some_and(|code| code.write_global(self.global, bytes)) {
-            return Ok(());
+        self.set_bytes_unless(bytes, None)
+    }
+
+    /// As [`Symbol::set_bytes`], which an interrupt ends with an [`Error::Fault`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn set_bytes_unless(&self, bytes: &[u8], interrupt: Option<&dyn Interrupt>) -> Result<()> {
+        let wrong = || Error::argument(format!("`{}` has {} bytes; {} given", self.name(), self.size(), bytes.len()));
+        match self.program.cpu_code() {
+            Some(code) if code.write_global(self.global, bytes) => Ok(()),
+            None if bytes.len() == self.size() => {
+                Ok(self.program.cuda("variable")?.write_variable(self.name(), bytes, interrupt)?)
+            }
+            _ => Err(wrong()),
         }
-        Err(Error::argument(format!("`{}` has {} bytes; {} given", self.name(), self.size(), bytes.len())))
     }
 
     /// What it holds, as numbers of its element type.
@@ -83,7 +110,7 @@ impl Symbol {
     /// [`Error::Argument`] when `T` is not the element type.
     pub fn get<T: Element + bytemuck::AnyBitPattern>(&self) -> Result<Vec<T>> {
         self.expect(T::DTYPE)?;
-        Ok(self.bytes().chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+        Ok(self.bytes()?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
     }
 
     /// Replaces what it holds.

@@ -51,7 +51,7 @@ def case_what_does_not_fit_is_told_as_on_the_cpu():
     refused(lambda: op(a, floats(1, 2, 3, device=1), 2.0), "`a` lies on cuda:0", "`b` on cuda:1")
     refused(lambda: op(a, np.ones(3, np.float32), 2.0), "`a` lies on a GPU", "`b` in host memory")
     refused(lambda: op(np.ones(3, np.float32), a, 2.0), "`b` lies on a GPU", "`a` in host memory")
-    refused(lambda: op(Array(np.ones(3, np.float32)), a, 2.0), "pass torch's or CuPy's arrays")
+    refused(lambda: op(Array(np.ones(3, np.float32)), a, 2.0), "pass torch's, CuPy's or JAX's arrays")
     assert launches() == []
 
 

@@ -2,7 +2,7 @@
 //
 // Device memory is memory of this process that only running kernels and copies can touch: whoever else does crashes. Work on a stream is
 // kept until somebody asks for it, one piece at each question, so that what is not waited for has not happened. Contexts, streams and
-// events are held to be of one device. An error of a kernel stays with its context, as on a GPU, until nobody holds that.
+// events are held to be of one device. An error of a kernel stays for as long as the process runs, as on a GPU: no new context is made.
 #define _GNU_SOURCE
 #include "standin.h"
 #include <dlfcn.h>
@@ -33,7 +33,8 @@ struct work {
     char **params;
 };
 struct stream { struct context *context; int number, captures, destroyed; struct work *first, *last; struct stream *next; };
-struct module { struct context *context; char *log; };
+struct variable { struct variable *next; char *name, *at; unsigned bytes; };
+struct module { struct context *context; char *log; struct variable *variables; };
 struct function { struct module *module; Kernel kernel; const unsigned *sizes; const char *name; };
 struct block { char *start; size_t bytes; struct context *context; };
 
@@ -166,6 +167,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) { (void)device; 
 
 int cuDevicePrimaryCtxRetain(struct context **context, int device) {
     if (device < 0 || device >= count()) return INVALID_DEVICE;
+    if (contexts[device].error) return contexts[device].error;
     contexts[device].device = device;
     ++contexts[device].holders;
     *context = &contexts[device];
@@ -174,7 +176,6 @@ int cuDevicePrimaryCtxRetain(struct context **context, int device) {
 int cuDevicePrimaryCtxRelease_v2(int device) {
     struct context *context = &contexts[device];
     if (--context->holders) return OK;
-    context->error = 0;
     context->own = NULL;
     for (struct stream *s = streams; s; s = s->next) if (s->context == context) s->destroyed = 1;
     for (int i = 0; i < MOST_BLOCKS; ++i) if (blocks[i].context == context) blocks[i].start = NULL;
@@ -283,6 +284,11 @@ int cuPointerGetAttribute(int *value, int attribute, const char *address) {
     return OK;
 }
 
+static int open_kernels(void) {
+    if (!kernels && !(kernels = dlopen(getenv("STANDIN_KERNELS"), RTLD_NOW))) fprintf(stderr, "%s\n", dlerror());
+    return kernels != NULL;
+}
+// The real one waits for every kernel that runs, whatever it is interrupted by.
 int cuModuleLoadData(struct module **module, const void *image) {
     (void)image;
     IN_CONTEXT;
@@ -295,7 +301,7 @@ int cuModuleUnload(struct module *module) { tell("unload device %d\n", module->c
 int cuModuleGetFunction(struct function **function, struct module *module, const char *name) {
     IN_CONTEXT;
     if (module->context != current) return INVALID_HANDLE;
-    if (!kernels && !(kernels = dlopen(getenv("STANDIN_KERNELS"), RTLD_NOW))) { fprintf(stderr, "%s\n", dlerror()); return NOT_FOUND; }
+    if (!open_kernels()) return NOT_FOUND;
     char sizes[512];
     snprintf(sizes, sizeof(sizes), "%s_sizes", name);
     Kernel kernel = (Kernel)dlsym(kernels, name);
@@ -306,7 +312,23 @@ int cuModuleGetFunction(struct function **function, struct module *module, const
 }
 int cuModuleGetGlobal_v2(char **address, size_t *bytes, struct module *module, const char *name) {
     IN_CONTEXT;
-    if (strcmp(name, "__wb_log") || module->context != current) return NOT_FOUND;
+    if (module->context != current) return NOT_FOUND;
+    if (strcmp(name, "__wb_log")) {
+        struct variable *variable = module->variables;
+        while (variable && strcmp(variable->name, name)) variable = variable->next;
+        if (!variable) {
+            char size[512];
+            snprintf(size, sizeof(size), "%s_bytes", name);
+            const unsigned *said = open_kernels() ? dlsym(kernels, size) : NULL;
+            if (!said) return NOT_FOUND;
+            variable = calloc(1, sizeof(*variable));
+            *variable = (struct variable){module->variables, strdup(name), allocate(current, *said), *said};
+            module->variables = variable;
+        }
+        *address = variable->at;
+        *bytes = variable->bytes;
+        return OK;
+    }
     if (!module->log) module->log = allocate(current, sizeof(void *));
     *address = module->log;
     *bytes = sizeof(void *);
@@ -327,7 +349,8 @@ int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned
     if (!stream->captures)
         put(stream, (struct work){.what = LAUNCH, .kernel = function->kernel, .module = function->module, .name = function->name,
                                   .at = {{gx, gy, gz}, {bx, by, bz}, reach, NULL}, .params = copies});
-    return OK;
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    return blocking && !strcmp(blocking, "1") ? settle(stream) : OK;
 }
 
 int cuGetErrorName(int code, const char **name) { *name = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR"; return OK; }

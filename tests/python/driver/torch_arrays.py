@@ -103,12 +103,7 @@ def _current_stream(device: int, stream: Any) -> int:
 _workbench.torch_streams(ctypes.cast(_current_stream, ctypes.c_void_p).value)
 
 
-class _Current:
-    def __init__(self, device: int) -> None:
-        self.cuda_stream = current.get(device, 0)
-
-
-torch.cuda.current_stream = _Current
+torch._C._cuda_getCurrentRawStream = lambda device: current.get(device, 0)
 
 SAXPY = """__global__ void saxpy(float a, const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

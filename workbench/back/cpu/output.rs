@@ -4,15 +4,11 @@
 
 use super::context::{BufferDesc, DANGLING_DESC, WorkerCtx};
 use super::faults::{self, SiteKind};
-use crate::back::printf::{PrintfArg, format_record};
+use crate::back::printf::{MAX_BYTES, MAX_RECORDS, PrintfArg, format_record};
 use crate::back::{FaultKind, PrintfRecord};
 use crate::ir::format::{ArgKind, Piece, arg_kinds};
 use crate::ir::{Scalar, Type};
 
-/// Most records of a launch.
-pub const MAX_RECORDS: usize = 100_000;
-/// Most bytes of text of a launch.
-pub const MAX_BYTES: usize = 16 << 20;
 /// Most bytes of one `%s`.
 const MAX_STRING: u64 = 1 << 20;
 

@@ -1,11 +1,12 @@
 //! The NVIDIA driver, looked up at run time, and this process's contexts: on each GPU the primary one, which torch and CuPy use too.
 //!
-//! A fault such as an illegal address breaks the context it happened in. The broken one is let go: when nothing else in
-//! the process holds it, the next launch gets a new one; when something does (torch, CuPy), the device is refused.
+//! A fault such as an illegal address breaks the context it happened in, and with it CUDA for the whole process: whoever asks for the GPU
+//! again is given the same error, a new context too (seen with driver 580; the driver's manual says that the process must be
+//! restarted). So the GPU is refused from then on, with the name of the kernel that did it.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
@@ -15,6 +16,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute, CUresult};
 
 use super::queue::{Patience, Queued};
 use super::record::{self, CAPACITY, HEADER};
+use super::variables;
 use crate::back::Interrupt;
 
 /// A GPU.
@@ -138,6 +140,11 @@ pub(super) fn breaks_context(error: DriverError) -> bool {
     )
 }
 
+/// Whether the driver waits for each kernel that is launched, so that an error at a launch is that kernel's.
+pub(super) fn launches_block() -> bool {
+    std::env::var_os("CUDA_LAUNCH_BLOCKING").is_some_and(|said| said == "1")
+}
+
 /// The log's memory: page-locked host memory that the GPU writes, so that it can be read while a kernel runs and after
 /// a fault.
 pub(super) struct LogMemory {
@@ -197,6 +204,8 @@ pub(super) struct Context {
     context: sys::CUcontext,
     /// Our own stream: work of others in the context neither waits for ours nor holds it up.
     pub stream: sys::CUstream,
+    /// Memory for arrays of the host: what is freed into it waits for no kernel of others, as `cuMemFree` does.
+    pool: Option<sys::CUmemoryPool>,
     log: OnceCell<LogMemory>,
     process: u32,
 }
@@ -222,9 +231,6 @@ pub(super) struct State {
     /// What was queued since somebody last waited.
     pub queued: Queued,
     refused: Option<String>,
-    /// Counts contexts: a module belongs to the one it was loaded in.
-    pub generation: u64,
-    recovering: bool,
 }
 
 // SAFETY: driver handles may be used from any thread.
@@ -320,22 +326,8 @@ impl State {
         }
         if self.context.is_none() {
             start()?;
-            match Context::new(self.device) {
-                Ok(context) => {
-                    self.context = Some(context);
-                    self.recovering = false;
-                }
-                Err(e) if self.recovering => {
-                    let reason = format!(
-                        "the GPU is refused: an earlier fault broke its context, which other parts of this process hold too \
-                         ({}); restart the process to use it again",
-                        describe(e)
-                    );
-                    self.refused = Some(reason.clone());
-                    return Err(reason);
-                }
-                Err(e) => return Err(format!("no CUDA context could be made: {}", describe(e))),
-            }
+            let made = Context::new(self.device);
+            self.context = Some(made.map_err(|e| format!("no CUDA context could be made: {}", describe(e)))?);
         }
         let Some(context) = &self.context else { return Err("no CUDA context".to_owned()) };
         // SAFETY: the context is retained until `lose` releases it.
@@ -351,14 +343,14 @@ impl State {
                         abandoned.kernel
                     ));
                 }
-                Err(_) => {
-                    self.lose();
+                Err(e) => {
+                    let kernel = format!("kernel `{}`, given up earlier,", abandoned.kernel);
+                    self.lose(&kernel, e);
                     return self.ready();
                 }
                 Ok(()) => {
                     for &memory in &abandoned.memory {
-                        // SAFETY: the kernel that used it has ended. A failure leaks, and shows in the next call.
-                        let _ = unsafe { result::free_sync(memory) };
+                        context.free(memory);
                     }
                     // SAFETY: nothing waits for it any more.
                     let _ = unsafe { result::event::destroy(abandoned.end) };
@@ -379,19 +371,22 @@ impl State {
         // Not under the lock, which every program that goes takes: unloading may wait for the GPU.
         let gone: Vec<Module> = UNUSED.lock().unwrap_or_else(PoisonError::into_inner).extract_if(.., mine).collect();
         for module in gone {
-            if module.generation == self.generation {
-                // SAFETY: the module was loaded in this context, its program is gone and no kernel runs.
-                let _ = unsafe { result::module::unload(module.handle) };
-            }
+            // SAFETY: the module was loaded in this context, its program is gone and no kernel runs.
+            let _ = unsafe { result::module::unload(module.handle) };
         }
     }
 
-    /// Lets go of a broken context with all that was allocated in it.
-    pub fn lose(&mut self) {
-        self.generation += 1;
+    /// Lets go of a broken context with all that was allocated in it, and refuses the GPU from now on. `who` broke it.
+    pub fn lose(&mut self, who: &str, error: DriverError) {
         self.abandoned = None;
         self.queued = Queued::default();
-        self.recovering = true;
+        self.refused.get_or_insert_with(|| {
+            format!(
+                "the GPU is refused: {who} broke CUDA for this process ({}), and CUDA takes no work from a process after that; restart the \
+                 process to use the GPU again (device=\"cpu\" works on)",
+                describe(error)
+            )
+        });
         if let Some(context) = self.context.take() {
             // SAFETY: nothing of ours uses the context after this. When others hold it too, it lives on, broken, and the
             // log's memory with it.
@@ -417,7 +412,8 @@ impl Context {
             })();
             match made {
                 Ok(stream) => {
-                    Ok(Context { device, context, stream, log: OnceCell::new(), process: std::process::id() })
+                    let pool = pool(device, index);
+                    Ok(Context { device, context, stream, pool, log: OnceCell::new(), process: std::process::id() })
                 }
                 Err(e) => {
                     let _ = result::ctx::set_current(ptr::null_mut());
@@ -429,7 +425,56 @@ impl Context {
     }
 }
 
+/// Bytes of a pool that stay allocated while nobody uses them.
+const KEPT: u64 = 256 << 20;
+
+/// A pool of memory of a GPU; `None` where it has none, as some virtual ones.
+fn pool(device: sys::CUdevice, index: u32) -> Option<sys::CUmemoryPool> {
+    // SAFETY: the device came from `device::get`.
+    let attribute =
+        unsafe { result::device::get_attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) };
+    if attribute != Ok(1) {
+        return None;
+    }
+    // SAFETY: all zeros are what the manual calls the defaults.
+    let mut props: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
+    props.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    props.location.id = i32::try_from(index).ok()?;
+    let (mut pool, mut kept) = (ptr::null_mut(), KEPT);
+    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the pointers are valid for the calls; the attribute is a 64-bit number.
+    unsafe {
+        sys::cuMemPoolCreate(&raw mut pool, &raw const props).result().ok()?;
+        sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut kept).cast()).result().ok()?;
+    }
+    Some(pool)
+}
+
 impl Context {
+    /// Memory of the GPU for work on our stream. The context is current.
+    pub fn allocate(&self, bytes: usize) -> Result<sys::CUdeviceptr, DriverError> {
+        let Some(pool) = self.pool else {
+            // SAFETY: a context is current.
+            return unsafe { result::malloc_sync(bytes) };
+        };
+        let mut address = 0;
+        // SAFETY: pool and stream are ours and of this context.
+        unsafe { sys::cuMemAllocFromPoolAsync(&raw mut address, bytes, pool, self.stream) }.result()?;
+        Ok(address)
+    }
+
+    /// Frees what [`Context::allocate`] gave, behind the work on our stream. A failure leaks, and shows in the next call.
+    pub fn free(&self, address: sys::CUdeviceptr) {
+        // SAFETY: allocated there, and nothing uses it after the work on our stream.
+        let _ = unsafe {
+            match self.pool {
+                Some(_) => result::free_async(address, self.stream),
+                None => result::free_sync(address),
+            }
+        };
+    }
+
     /// The log, made when a kernel may first write one. The context is current.
     pub fn log(&self) -> Result<&LogMemory, DriverError> {
         match self.log.get() {
@@ -464,12 +509,12 @@ impl Drop for Previous {
     }
 }
 
-/// A module loaded in a context.
-#[derive(Clone, Copy)]
+/// A module loaded on a GPU.
 pub(super) struct Module {
-    pub device: u32,
-    pub generation: u64,
-    pub handle: sys::CUmodule,
+    device: u32,
+    handle: sys::CUmodule,
+    /// Its kernels that were launched, by their names.
+    functions: BTreeMap<String, sys::CUfunction>,
     /// Whether a graph holds a launch of it, which may be replayed when its program is gone: it is never unloaded.
     pinned: bool,
 }
@@ -477,9 +522,13 @@ pub(super) struct Module {
 // SAFETY: a handle, used under the state's lock.
 unsafe impl Send for Module {}
 
-/// The modules of a program, one in each context that it has run in.
+/// The modules of a program, one on each GPU that it has run on.
 #[derive(Default)]
-pub(super) struct Modules(Vec<Module>);
+pub(super) struct Modules {
+    loaded: Vec<Module>,
+    /// What was written to variables, by their names in the machine code.
+    written: BTreeMap<String, Vec<u8>>,
+}
 
 impl Module {
     /// Loads machine code, or PTX where there is none for this device. The context is current.
@@ -502,32 +551,85 @@ impl Module {
                 other => other?,
             }
         };
-        Ok(Module { device: state.device, generation: state.generation, handle, pinned: false })
+        Ok(Module { device: state.device, handle, functions: BTreeMap::new(), pinned: false })
     }
 }
 
 impl Modules {
+    /// Whether it is loaded on a GPU.
+    pub fn has(&self, device: u32) -> bool {
+        self.devices().any(|d| d == device)
+    }
+
+    /// The GPUs that it is loaded on, the first it ran on first.
+    pub fn devices(&self) -> impl Iterator<Item = u32> + '_ {
+        self.loaded.iter().map(|m| m.device)
+    }
+
+    /// What was last written to a variable.
+    pub fn written(&self, symbol: &str) -> Option<Vec<u8>> {
+        self.written.get(symbol).cloned()
+    }
+
+    /// Has a variable begin with these bytes wherever the program is loaded from now on.
+    pub fn write(&mut self, symbol: &str, data: &[u8]) {
+        self.written.insert(symbol.to_owned(), data.to_vec());
+    }
+
+    /// A kernel of the module of the current context.
+    pub fn function(
+        &mut self,
+        state: &State,
+        cubin: &[u8],
+        ptx: &str,
+        name: &str,
+    ) -> Result<sys::CUfunction, DriverError> {
+        let handle = self.of(state, cubin, ptx)?;
+        let loaded = self.loaded.iter_mut().find(|m| m.device == state.device);
+        if let Some(known) = loaded.as_ref().and_then(|m| m.functions.get(name)) {
+            return Ok(*known);
+        }
+        // SAFETY: the module is loaded in the current context.
+        let function = unsafe { result::module::get_function(handle, CString::new(name).unwrap_or_default()) }?;
+        if let Some(module) = loaded {
+            module.functions.insert(name.to_owned(), function);
+        }
+        Ok(function)
+    }
+
     /// The module of the current context, loaded when it is first asked for.
     pub fn of(&mut self, state: &State, cubin: &[u8], ptx: &str) -> Result<sys::CUmodule, DriverError> {
-        let known = self.0.iter().find(|m| (m.device, m.generation) == (state.device, state.generation));
-        if let Some(module) = known {
-            return Ok(module.handle);
+        if let Some(known) = self.loaded.iter().find(|m| m.device == state.device) {
+            return Ok(known.handle);
         }
         let module = Module::load(state, cubin, ptx)?;
-        self.0.retain(|m| m.device != state.device);
-        self.0.push(module);
-        Ok(module.handle)
+        let stream = variables::stream(state)?;
+        for (symbol, data) in &self.written {
+            let (address, size) = variables::address(module.handle, symbol)?;
+            if size != data.len() {
+                return Err(DriverError(CUresult::CUDA_ERROR_INVALID_VALUE));
+            }
+            // SAFETY: the variable has as many bytes as `data`; pageable memory has been read when the call returns.
+            unsafe { result::memcpy_htod_async(address, data, stream) }?;
+        }
+        if !self.written.is_empty() {
+            // SAFETY: the stream is ours.
+            unsafe { result::stream::synchronize(stream) }?;
+        }
+        let handle = module.handle;
+        self.loaded.push(module);
+        Ok(handle)
     }
 
     /// Keeps what is loaded on a GPU loaded for as long as the process runs.
     pub fn pin(&mut self, device: u32) {
-        self.0.iter_mut().filter(|m| m.device == device).for_each(|m| m.pinned = true);
+        self.loaded.iter_mut().filter(|m| m.device == device).for_each(|m| m.pinned = true);
     }
 }
 
 impl Drop for Modules {
     fn drop(&mut self) {
-        let unpinned = self.0.drain(..).filter(|m| !m.pinned);
+        let unpinned = self.loaded.drain(..).filter(|m| !m.pinned);
         UNUSED.lock().unwrap_or_else(PoisonError::into_inner).extend(unpinned);
     }
 }

@@ -60,6 +60,12 @@ pub(super) fn device_part(text: &str, words: &Words, own_headers: &BTreeMap<Stri
         }
         blank(&mut out, from, last.end);
     }
+    // A lambda's, which NVRTC refuses and nvcc asks for: all code is the device's here.
+    for pair in tokens.windows(2).filter(|pair| pair[0].is(b']')) {
+        let at = tokens.partition_point(|t| t.start < pair[1].start);
+        let words = tokens[at..].iter().take_while(|t| matches!(t.text(text), "__device__" | "__host__"));
+        words.for_each(|t| blank(&mut out, t.start, t.end));
+    }
     for token in tokens.iter().filter(|t| t.kind == Kind::Directive) {
         if included(token.text(text)).is_some_and(|name| is_host_header(name) && !own_headers.contains_key(name)) {
             blank(&mut out, token.start, token.end);
@@ -167,6 +173,14 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
     out.push_str("namespace std {\n");
     for name in STD_NAMES {
         out.push_str(&format!("using ::{name};\n"));
+    }
+    // Beside CUDA's own overloads, which come first: the type may be named, be one that CUDA has none for, or a list be given.
+    for (name, worse) in [("max", "a < b"), ("min", "b < a")] {
+        out.push_str(&format!(
+            "template <class T> __device__ constexpr T {name}(T a, T b) {{ return {worse} ? b : a; }}\n\
+             template <class T> __device__ constexpr T {name}(initializer_list<T> list) {{\n\
+             T a = *list.begin();\nfor (T b : list) if ({worse}) a = b;\nreturn a;\n}}\n"
+        ));
     }
     out.push_str("}\n");
     for part in parts {

@@ -6,7 +6,7 @@ use std::ffi::{CString, c_void};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult};
 
-use super::driver::{self, Abandoned, Previous, State};
+use super::driver::{self, Abandoned, Context, Previous, State};
 use super::queue::{self, Patience, Refused};
 use super::{Code, record};
 use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach};
@@ -89,7 +89,14 @@ impl Code {
         if let Some(queue) = config.queue {
             let is_waited_for = self.logs || config.timeout.is_some() || queue.waits;
             let ready = match queue::is_captured(queue.stream as sys::CUstream) {
-                Ok(is_captured) if !is_waited_for => self.put(&mut state, &launch, queue, is_captured).map(|()| None),
+                Ok(is_captured) if !is_waited_for => {
+                    // The driver loads a module when every kernel has ended, and cannot be interrupted meanwhile.
+                    let loads = !is_captured && !self.modules().has(state.device);
+                    if loads && !state.settle(config.interrupt)? {
+                        return Ok(late());
+                    }
+                    self.put(&mut state, &launch, queue, is_captured).map(|()| None)
+                }
                 Ok(true) => return Ok(gone(FaultKind::Device, CAPTURED)),
                 Ok(false) => {
                     // What went wrong before is not this kernel's, nor is the time it took.
@@ -114,10 +121,9 @@ impl Code {
             Ok(outcome) => outcome,
             Err(failure) => self.failed(&mut state, kernel, &failure),
         };
-        if state.context.is_some() && state.abandoned.is_none() {
+        if let Some(context) = state.context.as_ref().filter(|_| state.abandoned.is_none()) {
             for device in memory {
-                // SAFETY: allocated by this launch, whose kernel has ended. A failure leaks and shows in the next call.
-                let _ = unsafe { result::free_sync(device) };
+                context.free(device);
             }
         }
         Ok(outcome)
@@ -136,13 +142,13 @@ impl Code {
 
     /// What comes of a kernel that could not be queued.
     fn not_queued(&self, state: &mut State, kernel: &str, failure: &Failure) -> Result<Outcome, Refused> {
-        if !driver::breaks_context(failure.error) {
+        if !driver::breaks_context(failure.error) || driver::launches_block() {
             return Ok(self.failed(state, kernel, failure));
         }
         if !state.queued.is_empty() {
             return Err(state.late(failure.error, Some(kernel)).into());
         }
-        state.lose();
+        state.lose("something else that it ran there", failure.error);
         let what = driver::describe(failure.error);
         let detail = format!(
             "it was not launched: something else that this process ran on the GPU broke the context, {what}; restart the process"
@@ -152,10 +158,10 @@ impl Code {
 
     /// The kernel in the module of the current context.
     fn function(&self, state: &State, launch: &Launch<'_>) -> Result<sys::CUfunction, Failure> {
-        let module = self.module(state).map_err(doing("loading the machine code"))?;
-        // SAFETY: the module is loaded in the current context and lives as long as `self` or the context.
-        let function = unsafe { result::module::get_function(module, c_name(launch.lowered)) }
-            .map_err(doing("finding the kernel"))?;
+        let function = self
+            .modules()
+            .function(state, self.cubin(), self.ptx(), launch.lowered)
+            .map_err(doing("loading the machine code"))?;
         let bytes = launch.config.shared_mem;
         if bytes > SHARED_BY_DEFAULT {
             let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -227,7 +233,7 @@ impl Code {
             let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
             regions = self::regions(launch.args.iter().copied().chain(lent));
             for region in &mut regions {
-                upload(region, stream, memory)?;
+                upload(region, context, memory)?;
             }
         }
         if self.logs {
@@ -264,11 +270,11 @@ impl Code {
     }
 
     /// The module, loaded once in each context.
-    fn module(&self, state: &State) -> Result<sys::CUmodule, DriverError> {
+    pub(super) fn module(&self, state: &State) -> Result<sys::CUmodule, DriverError> {
         self.modules().of(state, self.cubin(), self.ptx())
     }
 
-    fn modules(&self) -> std::sync::MutexGuard<'_, driver::Modules> {
+    pub(super) fn modules(&self) -> std::sync::MutexGuard<'_, driver::Modules> {
         self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -285,7 +291,7 @@ impl Code {
             None => record::Log::default(),
         };
         if broken {
-            state.lose();
+            state.lose(&format!("kernel `{kernel}`"), failure.error);
         }
         let what = driver::describe(failure.error);
         let detail = match failure.error.0 {
@@ -359,17 +365,18 @@ fn regions(args: impl Iterator<Item = RawArg>) -> Vec<Region> {
 /// of every array in it.
 const ALIGNMENT: usize = 256;
 
-fn upload(region: &mut Region, stream: sys::CUstream, memory: &mut Vec<sys::CUdeviceptr>) -> Result<(), Failure> {
+fn upload(region: &mut Region, context: &Context, memory: &mut Vec<sys::CUdeviceptr>) -> Result<(), Failure> {
     let (size, shift) = (region.end - region.start, region.start % ALIGNMENT);
-    // SAFETY: a context is current; the host memory is lent for the launch, pageable, and read before the call returns.
-    unsafe {
-        let base = result::malloc_sync((size + shift).max(1)).map_err(doing(format!("an array of {size} bytes")))?;
-        memory.push(base);
-        region.device = base + shift as u64;
-        if size > 0 {
+    let base = context.allocate((size + shift).max(1)).map_err(doing(format!("an array of {size} bytes")))?;
+    memory.push(base);
+    region.device = base + shift as u64;
+    if size > 0 {
+        // SAFETY: a context is current; the host memory is lent for the launch, pageable, and read before the call returns.
+        unsafe {
             let host = std::slice::from_raw_parts(region.start as *const u8, size);
-            result::memcpy_htod_async(region.device, host, stream).map_err(doing("copying an array to the GPU"))?;
+            result::memcpy_htod_async(region.device, host, context.stream)
         }
+        .map_err(doing("copying an array to the GPU"))?;
     }
     Ok(())
 }

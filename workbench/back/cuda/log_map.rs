@@ -58,6 +58,8 @@ pub(super) fn diagnostics(log: &str, files: &Files, sources: &SourceMap, whole: 
         let repeated = |d: &Diagnostic| *d == diag || prelude && d.span == diag.span && d.severity == diag.severity;
         // Nor can the user do anything about a warning of a toolkit header that no line of theirs led to.
         let foreign = !placed && head.severity == Severity::Warning && head.place.is_some();
+        // A text may define what the prelude does.
+        let foreign = foreign || head.message.contains(" macro ") && head.message.contains(PRELUDE_NAME);
         if !foreign && !out.iter().any(repeated) {
             out.push(diag);
         }
@@ -210,8 +212,8 @@ fn narrow(sources: &SourceMap, line_span: Span, line: u32, column: Option<usize>
 
 /// Our house style: backquotes round code, a lower-case first letter, no full stop.
 fn polish(message: &str) -> String {
-    let mut out =
-        if message.matches('"').count().is_multiple_of(2) { message.replace('"', "`") } else { message.to_owned() };
+    let message = message.replace("__wb_printf", "printf");
+    let mut out = if message.matches('"').count().is_multiple_of(2) { message.replace('"', "`") } else { message };
     let mut chars = out.chars();
     if let (Some(first), Some(second)) = (chars.next(), chars.next())
         && first.is_ascii_uppercase()

@@ -17,6 +17,7 @@ pub mod scan;
 mod search;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -91,6 +92,8 @@ pub struct Code {
     /// Mangled names by the user's names, with and without namespaces.
     lowered: BTreeMap<String, String>,
     signatures: Vec<Signature>,
+    /// Names in the machine code of variables, by their names without namespaces.
+    variables: BTreeMap<String, Vec<String>>,
     files: Files,
     /// The texts as compiled, for places in faults.
     sources: Arc<SourceMap>,
@@ -174,9 +177,18 @@ impl Code {
             }
             lowered.insert(name, mangled);
         }
+        // NVRTC looks names up among CUDA's functions too, where a kernel of the name, `all`, is one of several.
+        let found = variables::kernels(&output.ptx);
+        for name in signatures.iter().filter(|s| !s.template).flat_map(|s| [&s.name, &s.qualified]) {
+            let short = name.rsplit("::").next().unwrap_or(name);
+            if let (false, Some([symbol])) = (lowered.contains_key(name), found.get(short).map(Vec::as_slice)) {
+                lowered.insert(name.clone(), (*symbol).to_owned());
+            }
+        }
         let code = Code {
             arch,
             // Its declaration stands in every text.
+            variables: variables::declared(&output.ptx),
             logs: output.ptx.matches(launch::LOG_SYMBOL).count() > 1,
             ptx: output.ptx,
             cubin: output.cubin,

@@ -266,10 +266,12 @@ __device__ __noinline__ void fault(u32 kind, const char* file, u32 line, const c
 }
 
 template <class... A>
-__device__ inline int printf(const char* format, A... args) {
+__device__ inline int __wb_printf(const char* format, A... args) {
     __wb::Arg packed[sizeof...(A) + 1] = {__wb::pack(args)..., __wb::Arg{0, 0, 0}};
     return __wb::print(format, packed, (int)sizeof...(A));
 }
+// The compiler has a `printf` of its own, which a call without arguments would prefer to a template.
+#define printf __wb_printf
 
 #undef assert
 #ifdef NDEBUG

@@ -3,7 +3,7 @@
 //! `prelude.cuh` writes what this reads; the two layouts are one.
 
 use crate::back::PrintfRecord;
-use crate::back::printf::{PrintfArg, format_record, sort_records};
+use crate::back::printf::{MAX_BYTES, MAX_RECORDS, PrintfArg, format_record, sort_records};
 use crate::ir::format::{self, Piece};
 
 /// Size of the header before the records.
@@ -96,7 +96,25 @@ pub(super) fn decode(header: &[u8], records: &[u8]) -> Log {
         found.push((at as u64, record(&records[at..at + size])));
         at += size;
     }
-    Log { output: sort_records(found), dropped: u64_at(header, 8), fault }
+    let cut = cut(&mut found);
+    Log { output: sort_records(found), dropped: u64_at(header, 8) + cut, fault }
+}
+
+/// Cuts records at the bounds of a launch, a prefix of (block, time) order as on the CPU; how many fell.
+fn cut(found: &mut Vec<(u64, PrintfRecord)>) -> u64 {
+    let total = found.len();
+    found.sort_by_key(|(at, record)| {
+        let [x, y, z] = record.block;
+        (z, y, x, *at)
+    });
+    let mut bytes = 0;
+    let mut fits = |(_, record): &(u64, PrintfRecord)| {
+        bytes += record.text.len();
+        bytes <= MAX_BYTES
+    };
+    let kept = found.iter().take(MAX_RECORDS).take_while(|record| fits(record)).count();
+    found.truncate(kept);
+    (total - kept) as u64
 }
 
 fn record(bytes: &[u8]) -> PrintfRecord {
@@ -181,6 +199,16 @@ mod tests {
         assert_eq!(seen, [(0, 1, "7"), (0, 2, "π is=2.62 0xff|(null)"), (1, 0, "later -3\n")]);
         assert_eq!(log.dropped, 5);
         assert!(log.fault.is_none());
+    }
+
+    #[test]
+    fn more_than_the_bound_is_cut_and_counted() {
+        let (one, other) = (record(1, 0, "1", &[]), record(0, 3, "0", &[]));
+        let bytes: Vec<u8> = (0..MAX_RECORDS).flat_map(|i| if i % 10 == 0 { &other } else { &one }).copied().collect();
+        let log = decode(&fresh_header(CAPACITY), &[bytes, other.repeat(7)].concat());
+        assert_eq!((log.output.len(), log.dropped), (MAX_RECORDS, 7));
+        // The first block's records are kept whole.
+        assert_eq!(log.output.iter().filter(|r| r.block[0] == 0).count(), MAX_RECORDS / 10 + 7);
     }
 
     #[test]

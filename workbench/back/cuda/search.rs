@@ -153,10 +153,20 @@ fn include_folders(library: &Path) -> Vec<String> {
             out.extend(existing_includes(&nvidia.join(part)));
         }
     }
+    let toolkits = toolkit_roots();
+    let installed = toolkits.iter().flat_map(|root| existing_includes(root));
     if out.is_empty() {
-        out.extend(toolkit_roots().iter().flat_map(|root| existing_includes(root)));
+        out.extend(installed);
+    } else if !out.iter().any(|folder| has_cccl(folder)) {
+        // The wheels of NVRTC and its headers come without CCCL, which cooperative groups include.
+        out.extend(installed.filter(|folder| has_cccl(folder)).take(1));
     }
     out
+}
+
+/// Whether a folder for `#include` holds CCCL.
+fn has_cccl(folder: &str) -> bool {
+    Path::new(folder).join("cuda/std/cstdint").is_file()
 }
 
 fn existing_includes(base: &Path) -> Vec<String> {

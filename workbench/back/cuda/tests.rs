@@ -241,6 +241,19 @@ fn kernels_of_untaken_branches_templates_and_overloads_do_not_stop_the_others() 
 }
 
 #[test]
+fn kernels_may_have_names_of_cudas_functions() {
+    if !found() {
+        return;
+    }
+    let text =
+        "__global__ void all(int* x) { x[0] = 1; }\nnamespace mine { __global__ void any(int* x) { x[0] = 2; } }\n";
+    let code = code(text, &options());
+    assert_eq!(code.lowered("all"), Some("_Z3allPi"));
+    assert_eq!(code.lowered("any"), Some("_ZN4mine3anyEPi"));
+    assert_eq!(code.lowered("mine::any"), Some("_ZN4mine3anyEPi"));
+}
+
+#[test]
 fn deep_nesting_and_long_texts_come_back() {
     if !found() {
         return;
@@ -284,7 +297,6 @@ fn a_gpu_runs_kernels() {
     }
     let text = "__global__ void k(float a, const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  \
                 assert(n != 7);\n  if (i < n) y[i] = a * x[i];\n  if (i < 2) printf(\"%d of %s: %.1f\\n\", i, \"two\", y[i]);\n}\n\
-                __global__ void forever(volatile int* p) { while (p[0] == 0) {} }\n\
                 __global__ void wild(int* p) { p[1ull << 40] = 1; }";
     let code = code(text, &Options { arch: None, ..options() });
     let params = |name: &str| {
@@ -314,19 +326,15 @@ fn a_gpu_runs_kernels() {
     assert_eq!(code.sources.text(fault.span), "assert(n != 7)");
     assert_eq!(launch(1000).fault, None, "the context lives on");
 
+    assert!(y.iter().enumerate().all(|(i, &v)| v == 2.0 * i as f32));
+
+    // Last: CUDA takes no work from the process after it.
     let mut word = [0i32];
     let args = [RawArg::Buffer { ptr: word.as_mut_ptr().cast(), bytes: 4, writable: true }];
     let outcome = code.launch("wild", &params("wild"), &args, &LaunchConfig::new(1, 1)).unwrap();
     assert_eq!(outcome.fault.map(|f| f.kind), Some(FaultKind::Device));
-    assert_eq!(launch(1000).fault, None, "a new context replaces a broken one");
-    assert!(y.iter().enumerate().all(|(i, &v)| v == 2.0 * i as f32));
-
-    // Last: the kernel never ends, and the device is refused from then on.
-    let config = LaunchConfig { timeout: Some(std::time::Duration::from_millis(200)), ..LaunchConfig::new(1, 1) };
-    let outcome = code.launch("forever", &params("forever"), &args, &config).unwrap();
-    assert_eq!(outcome.fault.map(|f| f.kind), Some(FaultKind::Timeout));
-    let again = code.launch("forever", &params("forever"), &args, &config);
-    assert!(matches!(again, Err(Refused::Unavailable(why)) if why.contains("still running")));
+    let again = code.launch("wild", &params("wild"), &args, &LaunchConfig::new(1, 1));
+    assert!(matches!(again, Err(Refused::Unavailable(why)) if why.contains("`wild` broke CUDA for this process")));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyTuple, PyType};
 use workbench::back::cuda;
 use workbench::runtime::{self, DType, Queue};
 
@@ -204,7 +204,9 @@ impl<'py> Places<'py> {
         let first = self.seen.first().ok_or_else(none)?;
         let shape = PyTuple::new(py, shape)?;
         let made = interop(py)?.call_method1("gpu_empty", (&first.object, shape, dtype.name(), self.device()))?;
-        GpuArray::of(&made, "out")?.filter(|a| a.is_contiguous(dtype.size())).ok_or_else(none)
+        let array = GpuArray::of(&made, "out")?.filter(|a| a.is_contiguous(dtype.size())).ok_or_else(none)?;
+        // Fresh: nobody else has seen it, whatever its library says of writing.
+        Ok(GpuArray { writable: true, ..array })
     }
 
     /// The GPU that the arrays lie on.
@@ -232,9 +234,15 @@ impl<'py> Places<'py> {
         let mut own = Vec::new();
         let mut waits = false;
         if stream.is_none() {
+            let mut asked: Option<(Bound<'_, PyType>, Option<u64>)> = None;
             for seen in &self.seen {
-                let current = interop(py)?.call_method1("current_stream", (&seen.object, device))?;
-                let on = current.extract::<Option<u64>>()?.or(seen.stream).map(named_once);
+                let class = seen.object.get_type();
+                let current = match asked.take().filter(|(of, _)| of.is(&class)) {
+                    Some((_, current)) => current,
+                    None => interop(py)?.call_method1("current_stream", (&seen.object, device))?.extract()?,
+                };
+                asked = Some((class, current));
+                let on = current.or(seen.stream).map(named_once);
                 // A library that works on streams it does not tell of may give the memory away as soon as the array is gone.
                 waits |= on.is_none();
                 own.extend(on);

@@ -6,7 +6,9 @@ use workbench::ir::Elem;
 use workbench::runtime::{DType, Symbol as Native};
 
 use crate::args::{interop, scalar};
-use crate::errors::{self, argument};
+use crate::errors::argument;
+use crate::interrupt::Poll;
+use crate::kernel::failed;
 use crate::ndarray::{self, View};
 
 /// A `__constant__` or `__device__` variable of a compiled text: read with `get()`, written with `set(...)`.
@@ -49,14 +51,19 @@ impl Symbol {
         self.symbol.size()
     }
 
-    /// What it holds: a fresh array of one dimension in row-major order, or bytes where elements differ.
+    /// What it holds: a fresh array of one dimension in row-major order, or bytes where elements differ. Of a module for the GPU, where each
+    /// GPU has its own, that of the first one that a kernel of it ran on, after every kernel that was queued.
     ///
     /// >>> import workbench as wb
     /// >>> m = wb.compile("__device__ int n = 5; __global__ void add() { n += 1; }")
     /// >>> m.add[1, 1](); m.symbol("n").get()
     /// array([6], dtype=int32)
     fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = self.symbol.bytes();
+        let poll = Poll::new(false);
+        let bytes = match py.detach(|| self.symbol.bytes_unless(Some(&poll))) {
+            Ok(bytes) => bytes,
+            Err(error) => return Err(failed(py, error, poll)),
+        };
         let Some(dtype) = self.symbol.dtype() else { return Ok(PyBytes::new(py, &bytes).into_any()) };
         let (array, data) = ndarray::empty(py, &[self.count(dtype)], dtype)?;
         // SAFETY: the array is fresh and holds as many bytes as the variable.
@@ -67,14 +74,18 @@ impl Symbol {
     /// Replaces what it holds, for the launches that begin from now on: an array of its dtype and number of elements, a list of
     /// numbers, one number where it holds one, or bytes.
     ///
-    /// Raises ArgumentError for anything else.
+    /// Of a module for the GPU on every GPU. Raises ArgumentError for anything else.
     ///
     /// >>> import workbench as wb
     /// >>> w = wb.compile("__constant__ float w[2]; __global__ void get(float* y) { y[0] = w[1]; }").symbol("w")
     /// >>> w.set([1, 2.5]); w.get()
     /// array([1. , 2.5], dtype=float32)
     fn set(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let put = |bytes: &[u8]| self.symbol.set_bytes(bytes).map_err(|e| errors::to_py(py, e));
+        let put = |bytes: &[u8]| {
+            let poll = Poll::new(false);
+            let done = py.detach(|| self.symbol.set_bytes_unless(bytes, Some(&poll)));
+            done.map_err(|error| failed(py, error, poll))
+        };
         if let Ok(bytes) = value.cast::<PyBytes>() {
             return put(bytes.as_bytes());
         }

@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: the Rust benchmarks, then the Python call path, then kernels on the CPU beside hand-tuned C++ and whatever else is
-//! installed, all in release; `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench inline`: whole inline extensions beside torch; `cargo xtask bench torch`: calls through `torch.ops` beside torch's own operators.
+//! installed, all in release; `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench inline`: whole inline extensions beside torch; `cargo xtask bench torch`: calls through `torch.ops` beside torch's own operators; `cargo xtask bench gpu`: kernels on a GPU beside torch and nvcc.
 
 use std::process::Command;
 
@@ -11,9 +11,10 @@ pub fn run(args: &[String]) -> Result<(), String> {
     match args {
         [] => all(),
         [only] if only == "inline" => inline(),
-        [only] if only == "torch" => torch(),
+        [only] if only == "torch" => torch("bench_torch.py", "calls through torch.ops"),
+        [only] if only == "gpu" => torch("bench_gpu.py", "kernels on a GPU, beside torch and nvcc"),
         [only, options @ ..] if only == "cpu" => cpu(options),
-        [arg, ..] => Err(format!("cargo xtask bench has no option `{arg}`; it has `cpu`, `inline` and `torch`")),
+        [arg, ..] => Err(format!("cargo xtask bench has no option `{arg}`; it has `cpu`, `gpu`, `inline` and `torch`")),
     }
 }
 
@@ -45,13 +46,14 @@ fn cpu(options: &[String]) -> Result<(), String> {
     step::show(title, command.current_dir(root()))
 }
 
-fn torch() -> Result<(), String> {
+/// A script that needs torch.
+fn torch(script: &str, title: &str) -> Result<(), String> {
     let env = Environment::prepare(true)?;
     let torch = Environment::of_torch()?;
     step::show(
-        "calls through torch.ops",
+        title,
         Command::new(torch.python())
-            .arg("workbench/xtask/bench_torch.py")
+            .arg(format!("workbench/xtask/{script}"))
             .arg(env.python())
             .env("TORCH_EXTENSIONS_DIR", root().join(".lab/torch-extensions"))
             .env("PATH", torch.path())

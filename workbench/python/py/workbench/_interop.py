@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import warnings
 from typing import Any, Iterator
@@ -110,21 +111,31 @@ def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int
         raise make_argument_error(f"parameter `{name}` got a tensor that gives no memory: {error}") from error
     if not pointer and tensor.numel():
         raise make_argument_error(f"parameter `{name}` got a {type(tensor).__name__} that gives no memory")
-    return pointer, str(tensor.dtype).removeprefix("torch."), list(tensor.shape), strides, False, int(tensor.device.index or 0), None
+    return pointer, _torch_dtype(tensor.dtype), list(tensor.shape), strides, False, tensor.device.index or 0, None
+
+
+@functools.cache
+def _torch_dtype(dtype: Any) -> str:
+    """The name of a dtype of torch's."""
+    return str(dtype).removeprefix("torch.")
 
 
 def _library_of(first: Any) -> Any:
-    """The functions of the library that an array on a GPU is of: torch, CuPy, or what the array API standard has."""
+    """The functions of the library that an array on a GPU is of: CuPy, JAX, or what the array API standard has."""
     module = type(first).__module__.partition(".")[0]
     if module == "cupy":
         import cupy
 
         return cupy
-    if module not in _IMMUTABLE and hasattr(type(first), "__array_namespace__"):
+    if module in _IMMUTABLE:
+        import jax
+
+        return jax.numpy
+    if hasattr(type(first), "__array_namespace__"):
         return first.__array_namespace__()
     raise make_argument_error(
         f"an operator makes its results by the library of its first array, and that of {type(first).__name__} is not known; "
-        "pass torch's or CuPy's arrays, or launch the kernel itself on an output of yours"
+        "pass torch's, CuPy's or JAX's arrays, or launch the kernel itself on an output of yours"
     )
 
 
@@ -145,6 +156,12 @@ def gpu_empty(first: Any, shape: tuple[int, ...], dtype: str, device: int) -> An
 
         return torch.empty(shape, dtype=getattr(torch, dtype), device=first.device)
     library = _library_of(first)
+    if library.__name__ == "jax.numpy":
+        # Nobody may write an array of JAX's that somebody has seen; this one nobody has, and the kernel is waited for.
+        made = library.empty(shape, dtype=dtype, device=first.device)
+        if str(made.dtype) != dtype:
+            raise make_argument_error(f"JAX makes no arrays of {dtype}, which a result is, unless jax_enable_x64 is set")
+        return made
     with _on_gpu(library, device):
         if getattr(library, "__name__", "") == "cupy":
             return library.empty(shape, dtype=bfloat16() if dtype == "bfloat16" else dtype)
@@ -159,6 +176,10 @@ def gpu_copy(first: Any, host: Any, device: int) -> Any:
         tensor = host if isinstance(host, torch.Tensor) else torch.from_numpy(np.array(host))
         return tensor.detach().to(first.device)
     library = _library_of(first)
+    if library.__name__ == "jax.numpy":
+        import jax
+
+        return jax.device_put(np.asarray(host), first.device)
     with _on_gpu(library, device):
         where = {} if getattr(library, "__name__", "") == "cupy" else {"device": first.device}
         return library.asarray(np.asarray(host), **where)
@@ -169,6 +190,8 @@ def gpu_contiguous(obj: Any, name: str) -> Any:
     if _is_tensor(obj):
         return obj.contiguous()
     library = _library_of(obj)
+    if library.__name__ == "jax.numpy":
+        return library.copy(obj)
     make = getattr(library, "ascontiguousarray", None)
     return library.asarray(obj, copy=True) if make is None else make(obj)
 
@@ -176,9 +199,10 @@ def gpu_contiguous(obj: Any, name: str) -> Any:
 def current_stream(obj: Any, device: int) -> int | None:
     """The stream that the library of an array uses now on that GPU; None where nobody knows."""
     if _is_tensor(obj):
-        import torch
-
-        return int(torch.cuda.current_stream(device).cuda_stream)
+        torch = sys.modules["torch"]
+        # What torch's own compiler asks: the handle alone, without an object round it.
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        return int(torch.cuda.current_stream(device).cuda_stream if raw is None else raw(device))
     if type(obj).__module__.partition(".")[0] == "cupy":
         import cupy
 

@@ -1,0 +1,202 @@
+//! `__constant__` and `__device__` variables of a program on a GPU, from the host's side.
+//!
+//! Each GPU has its own, in the module that is loaded there. What is written is kept, so that a GPU that the program comes to later
+//! begins with it; what is read is what the first GPU has that the program ran on.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUresult};
+
+use super::Code;
+use super::driver::{self, Previous, State};
+use super::queue::{Late, Refused};
+use crate::back::{FaultKind, Interrupt, RawFault};
+
+/// The variables that PTX declares at module scope, as it calls them, by their names without namespaces.
+pub(super) fn declared(ptx: &str) -> BTreeMap<String, Vec<String>> {
+    let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in ptx.lines().filter(|line| line.starts_with('.')) {
+        let mut words = line.split_whitespace();
+        if !words.by_ref().any(|word| matches!(word, ".global" | ".const")) {
+            continue;
+        }
+        // `.align 4 .b8 name[8] = {..};`
+        let word = words.find(|word| !word.starts_with('.') && !word.starts_with(|c: char| c.is_ascii_digit()));
+        let Some(symbol) = word.and_then(|word| word.split(['[', ';']).next()).filter(|s| !s.is_empty()) else {
+            continue;
+        };
+        out.entry(last_name(symbol).to_owned()).or_default().push(symbol.to_owned());
+    }
+    out
+}
+
+/// The kernels that PTX holds, as it calls them, by their names without namespaces.
+pub(super) fn kernels(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut out: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (_, rest) in ptx.match_indices(".entry ").map(|(at, word)| ptx.split_at(at + word.len())) {
+        let symbol = rest.split(|c: char| c == '(' || c.is_whitespace()).next().unwrap_or(rest);
+        out.entry(last_name(symbol)).or_default().push(symbol);
+    }
+    out
+}
+
+/// The last name of a mangled one (Itanium C++ ABI, section 5.1): `n` of `_ZN1a1b1nE`; C's names are themselves.
+fn last_name(symbol: &str) -> &str {
+    let Some(mut rest) = symbol.strip_prefix("_Z") else { return symbol };
+    let mut last = symbol;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        // Before a name stand `N` for a nested one, `L` for internal linkage, `K` and the like; anything else ends them.
+        if !rest[..at].chars().all(|c| matches!(c, 'N' | 'L' | 'K' | 'V')) {
+            break;
+        }
+        let digits = rest[at..].bytes().take_while(u8::is_ascii_digit).count();
+        let Ok(length) = rest[at..at + digits].parse::<usize>() else { break };
+        let Some(name) = rest.get(at + digits..at + digits + length) else { break };
+        (last, rest) = (name, &rest[at + digits + length..]);
+    }
+    last
+}
+
+impl Code {
+    /// What a variable holds on the first GPU that the program ran on, or what was last written to it; `None`: what the text says.
+    ///
+    /// # Errors
+    /// Why the GPU cannot be asked; what a kernel that was queued earlier did wrong; an interrupt.
+    pub fn read_variable(
+        &self,
+        name: &str,
+        bytes: usize,
+        interrupt: Option<&dyn Interrupt>,
+    ) -> Result<Option<Vec<u8>>, Refused> {
+        let Some(symbol) = self.symbol(name)? else { return Ok(None) };
+        let (device, kept) = {
+            let modules = self.modules();
+            (modules.devices().next(), modules.written(symbol))
+        };
+        let Some(device) = device else { return Ok(kept) };
+        let mut out = vec![0; bytes];
+        self.copy(device, symbol, bytes, interrupt, |address, stream| {
+            // SAFETY: the variable has as many bytes as `out`, which is pageable: it is written when the stream has come so far.
+            unsafe { result::memcpy_dtoh_async(&mut out, address, stream) }
+        })?;
+        Ok(Some(out))
+    }
+
+    /// Writes a variable, on every GPU that the program ran on and will run on.
+    ///
+    /// # Errors
+    /// As [`Code::read_variable`].
+    pub fn write_variable(&self, name: &str, data: &[u8], interrupt: Option<&dyn Interrupt>) -> Result<(), Refused> {
+        // One that no kernel mentions is not there: nobody can tell.
+        let Some(symbol) = self.symbol(name)? else { return Ok(()) };
+        let devices: Vec<u32> = self.modules().devices().collect();
+        for device in devices {
+            self.copy(device, symbol, data.len(), interrupt, |address, stream| {
+                // SAFETY: the variable has as many bytes as `data`, which is pageable: it has been read when the call returns.
+                unsafe { result::memcpy_htod_async(address, data, stream) }
+            })?;
+        }
+        self.modules().write(symbol, data);
+        Ok(())
+    }
+
+    /// A variable as the machine code calls it; `None` where that has none.
+    fn symbol(&self, name: &str) -> Result<Option<&str>, Refused> {
+        match self.variables.get(name).map(Vec::as_slice) {
+            None | Some([]) => Ok(None),
+            Some([one]) => Ok(Some(one)),
+            Some(several) => {
+                let count = several.len();
+                Err(format!(
+                    "`{name}` is the name of {count} variables of different namespaces; give them different names"
+                )
+                .into())
+            }
+        }
+    }
+
+    /// Copies to or from a variable, after every kernel that was queued.
+    fn copy(
+        &self,
+        device: u32,
+        symbol: &str,
+        bytes: usize,
+        interrupt: Option<&dyn Interrupt>,
+        copy: impl FnOnce(sys::CUdeviceptr, sys::CUstream) -> Result<(), DriverError>,
+    ) -> Result<(), Refused> {
+        driver::own()?;
+        let _previous = Previous::remember();
+        let mut state = driver::state(device, interrupt).ok_or_else(interrupted)?;
+        state.ready()?;
+        if !state.settle(interrupt)? {
+            return Err(interrupted());
+        }
+        let done = self.module(&state).and_then(|module| {
+            let stream = stream(&state)?;
+            let (address, size) = address(module, symbol)?;
+            if size != bytes {
+                return Err(DriverError(CUresult::CUDA_ERROR_INVALID_VALUE));
+            }
+            copy(address, stream)?;
+            // SAFETY: the stream is ours.
+            unsafe { result::stream::synchronize(stream) }
+        });
+        done.map_err(|error| match driver::breaks_context(error) {
+            true => state.late(error, None).into(),
+            false => format!("the variable `{symbol}` cannot be reached: {}", driver::describe(error)).into(),
+        })
+    }
+}
+
+/// Our stream of the current context.
+pub(super) fn stream(state: &State) -> Result<sys::CUstream, DriverError> {
+    state.context.as_ref().map(|c| c.stream).ok_or(DriverError(CUresult::CUDA_ERROR_INVALID_CONTEXT))
+}
+
+/// Address and size of a variable of a module.
+pub(super) fn address(module: sys::CUmodule, symbol: &str) -> Result<(sys::CUdeviceptr, usize), DriverError> {
+    let name = CString::new(symbol).unwrap_or_default();
+    // SAFETY: the module is loaded in the current context.
+    unsafe { result::module::get_global(module, name) }
+}
+
+fn interrupted() -> Refused {
+    let fault = RawFault {
+        kind: FaultKind::Interrupted,
+        span: crate::source::Span::NONE,
+        block: [0; 3],
+        thread: [0; 3],
+        detail: "interrupted while it waited for earlier work".to_owned(),
+        related: None,
+        kernel: None,
+    };
+    Refused::Late(Box::new(Late { kernel: String::new(), fault, sources: std::sync::Arc::default() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_found_in_ptx_by_their_own_names() {
+        let ptx = ".version 9.0\n.target sm_90\n.global .align 8 .u64 __wb_log;\n.global .align 8 .b8 s[48] = {0, 0};\n\
+            .const .align 4 .u32 plain;\n.visible .const .align 4 .f32 _ZN1a1b1nE = 0f40400000;\n\
+            .const .align 4 .b8 _ZN38_INTERNAL_00000000_8__kernel____wb_log40_GLOBAL__N__00000000_8__kernel____wb_log1qE[8];\n\
+            .global .align 4 .u32 _ZL5quiet;\n.global .align 4 .u32 _ZN1c1nE;\n\
+            .visible .entry k(\n\t.shared .align 4 .b8 _ZZ1kPiE2sh[16];\n";
+        let found = declared(ptx);
+        let names: Vec<(&str, usize)> = found.iter().map(|(name, all)| (name.as_str(), all.len())).collect();
+        assert_eq!(names, [("__wb_log", 1), ("n", 2), ("plain", 1), ("q", 1), ("quiet", 1), ("s", 1)]);
+        assert_eq!(found["n"], ["_ZN1a1b1nE", "_ZN1c1nE"]);
+    }
+
+    #[test]
+    fn what_is_no_name_is_left_as_it_is() {
+        for symbol in ["_Z", "_Z99x", "_ZN3abE", "x", "_Z2tvIiE", "_Zé"] {
+            assert!(!last_name(symbol).is_empty());
+        }
+        assert_eq!(last_name("_Z2tvIiE"), "tv");
+    }
+}
