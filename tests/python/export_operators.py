@@ -107,6 +107,16 @@ __global__ void swap(const float* a, float* o) { o[threadIdx.x] = __shfl_xor_syn
 }  // namespace lab
 """
 
+# Of dynamic shared memory as much as a row has.
+MIRRORED = """
+__global__ void mirrored(const float* x, float* y, int cols) {
+    extern __shared__ float row[];
+    for (int j = threadIdx.x; j < cols; j += blockDim.x) row[j] = x[blockIdx.x * cols + j];
+    __syncthreads();
+    for (int j = threadIdx.x; j < cols; j += blockDim.x) y[blockIdx.x * cols + j] = row[cols - 1 - j];
+}
+"""
+
 
 # The norm's sums are of 300 products in float32, an error of 300 units of 2^-24 at most; linear's of five, whose terms may cancel.
 TOLERANCES = {"rms_norm": 2e-5, "linear": 1e-5}
@@ -146,6 +156,8 @@ def operators(namespace):
         op("linear(Tensor x, Tensor block) -> Tensor", "linear", shape="x[in], block[out,in] -> y[out]"),
         op("conjugate(Tensor grid) -> Tensor", "conjugate", shape="grid[n,2] -> y[n,2]", threads="n"),
         op("turned(Tensor a) -> Tensor", "turned", shape="a[q,4] -> o[q,4]", threads="q"),
+        # What the CPU half does without.
+        wb.op(f"{namespace}::mirrored(Tensor x) -> Tensor", MIRRORED, shape="x[r,cols] -> y[r,cols]", grid="r", block=64, shared_mem="4 * cols"),
         wb.op(f"{namespace}::swap(Tensor a) -> Tensor", SWAP, shape="a[32] -> o[32]", threads="32", block=32),
     ]
 
@@ -173,5 +185,6 @@ def arguments(rng):
         ("linear", (a[:5], x[:3, :5].copy()), {}, (x[:3, :5] * a[:5]).astype(np.float64).sum(1)),
         ("conjugate", (q[:, :2].copy(),), {}, q[:, :2] * np.array([1, -1], np.float32)),
         ("turned", (q,), {}, q[:, ::-1]),
+        ("mirrored", (x,), {}, x[:, ::-1]),
         ("swap", (s,), {}, s.reshape(16, 2)[:, ::-1].reshape(32)),
     ]

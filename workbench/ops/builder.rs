@@ -88,6 +88,12 @@ impl OpBuilder {
         self
     }
 
+    /// Bytes of dynamic shared memory of a block, as an expression over dims.
+    pub fn shared_mem(mut self, bytes: impl Into<String>) -> Self {
+        self.options.shared_mem = Some(bytes.into());
+        self
+    }
+
     /// Threads of a block.
     pub fn block(mut self, x: u32, y: u32, z: u32) -> Self {
         self.options.block = Some([x, y, z]);

@@ -433,6 +433,7 @@ impl<'a> Writer<'a> {
             Extent::Threads(exprs) | Extent::Blocks(exprs) => exprs.iter().any(|e| e.uses(dim)),
         };
         let shapes = self.signature.is_some() && (listed(&names.inputs) || listed(&names.outputs));
+        let launch = launch || self.definition.shared_mem.as_ref().is_some_and(|e| e.uses(dim));
         shapes || launch || self.bound.sources.contains(&Source::Dim(dim))
     }
 
@@ -514,7 +515,20 @@ impl<'a> Writer<'a> {
         let kernel = self.kernel_name();
         match half {
             Half::Cuda => {
-                out.line(format!("    {kernel}<<<grid, block, 0, at::cuda::getCurrentCUDAStream()>>>({args});"));
+                let bytes = match &self.definition.shared_mem {
+                    None => "0",
+                    Some(expr) => {
+                        let expr = cpp_expr(self.names(), expr, false);
+                        out.line(format!("    const int bytes = workbench::shared_bytes(\"{}\", {expr});", self.name));
+                        out.line("    if (bytes > 48 * 1024) {");
+                        out.line(format!(
+                            "      C10_CUDA_CHECK(cudaFuncSetAttribute({kernel}, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));"
+                        ));
+                        out.line("    }");
+                        "bytes"
+                    }
+                };
+                out.line(format!("    {kernel}<<<grid, block, {bytes}, at::cuda::getCurrentCUDAStream()>>>({args});"));
                 out.line("    C10_CUDA_KERNEL_LAUNCH_CHECK();");
             }
             Half::Cpu => {

@@ -148,6 +148,9 @@ pub struct Entry {
     /// How many blocks, as expressions over dims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<String>,
+    /// Bytes of dynamic shared memory of a block, as an expression over dims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_mem: Option<String>,
     /// The function of Python's that computes it, of an operator without a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
@@ -270,9 +273,10 @@ impl Entry {
         if self.backward.is_some() != self.saves.is_some() {
             return Err("`backward` and `saves` go together".to_owned());
         }
-        let launches = self.threads.is_some() || self.block.is_some() || self.grid.is_some();
+        let launches =
+            self.threads.is_some() || self.block.is_some() || self.grid.is_some() || self.shared_mem.is_some();
         if self.schema.is_none() && (self.kernel.is_some() || self.shape.is_some() || launches) {
-            return Err("`kernel`, `shape`, `threads`, `block` and `grid` need a `schema`".to_owned());
+            return Err("`kernel`, `shape`, `threads`, `block`, `grid` and `shared_mem` need a `schema`".to_owned());
         }
         if self.schema.is_some() && self.operator.is_some() {
             return Err("`operator` names one that the text registers, which has its schema there".to_owned());
@@ -280,6 +284,7 @@ impl Entry {
         if self.function.is_some() {
             let of_text =
                 self.kernel.is_some() || self.shape.is_some() || self.threads.is_some() || self.block.is_some();
+            let of_text = of_text || self.shared_mem.is_some();
             if self.schema.is_none() || of_text || self.grid.is_some() || self.shape_function.is_some() {
                 return Err("`function` goes with a `schema`, and without what is said of kernels".to_owned());
             }

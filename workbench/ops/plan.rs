@@ -96,6 +96,8 @@ pub(crate) struct KernelRun {
     pub bound: Arc<Bound>,
     /// Grid and block; `None` when there is nothing to do.
     pub launch: Option<(Dim3, Dim3)>,
+    /// Bytes of dynamic shared memory.
+    pub shared_mem: u32,
     /// The dims' values.
     pub dims: SmallVec<[i64; 8]>,
     /// Elements of output 0, or of the first written argument.
@@ -212,6 +214,7 @@ impl Op {
             timeout: config.timeout,
             interrupt: config.interrupt,
             queue: config.queue,
+            shared_mem: run.shared_mem,
             ..LaunchConfig::new(grid, block)
         };
         run.bound.kernel.launch_raw(&config, &raw)
@@ -338,7 +341,11 @@ fn plan(name: &str, definition: &Definition, device: Device, args: &[ArgValue<'_
                 true => None,
                 false => Some(launch(definition, elements, &values).map_err(fail)?),
             };
-            Run::Kernel(KernelRun { bound, launch, dims: values, count: elements })
+            let shared_mem = match (&launch, &definition.shared_mem) {
+                (Some(_), Some(bytes)) => shared_bytes(bytes, &values).map_err(fail)?,
+                _ => 0,
+            };
+            Run::Kernel(KernelRun { bound, launch, shared_mem, dims: values, count: elements })
         }
     };
     Ok(Plan { outputs, run })
@@ -396,6 +403,12 @@ fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::
         *slot = u32::try_from(needed).map_err(|_| format!("its launch would have {needed} blocks"))?;
     }
     Ok((Dim3::new(grid[0], grid[1], grid[2]), block))
+}
+
+/// Bytes of dynamic shared memory.
+fn shared_bytes(expr: &Expr, dims: &[i64]) -> std::result::Result<u32, String> {
+    let bytes = expr.value(dims).map_err(|why| format!("{why} in `shared_mem=`"))?;
+    u32::try_from(bytes).map_err(|_| format!("its launch would have {bytes} bytes of shared memory, by `shared_mem=`"))
 }
 
 pub(crate) type RawArgs = SmallVec<[Arg; 12]>;

@@ -66,6 +66,8 @@ pub struct OpOptions {
     pub block: Option<[u32; 3]>,
     /// How many blocks, as expressions over dims, instead of `threads`.
     pub grid: Option<String>,
+    /// Bytes of dynamic shared memory of a block, as an expression over dims; `None`: none.
+    pub shared_mem: Option<String>,
     /// How long a call may take.
     pub timeout: Option<Duration>,
 }
@@ -80,6 +82,7 @@ impl OpOptions {
             threads: None,
             block: None,
             grid: None,
+            shared_mem: None,
             timeout: None,
         }
     }
@@ -146,6 +149,7 @@ pub struct Definition {
     /// What the extent was written as, `threads="n"` or `grid="n"`, for messages.
     pub(crate) extent_text: String,
     pub(crate) block: [u32; 3],
+    pub(crate) shared_mem: Option<Expr>,
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
     /// Where more implementations come from.
     pub(crate) template: Option<Template>,
@@ -212,12 +216,15 @@ impl Op {
             (None, Some(grid)) => format!("`grid=\"{grid}\"`"),
             (None, None) => String::new(),
         };
+        let shared_mem = shared_mem(&name, names, &options)?;
         let flat = match &extent {
             Extent::PerElement => true,
             Extent::Threads(e) | Extent::Blocks(e) => e.len() < 2,
         };
         // Integer arguments that shapes or launches use need not be parameters of the kernel.
-        let free = |arg: &str| shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &extent, d));
+        let free = |arg: &str| {
+            shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &extent, shared_mem.as_ref(), d))
+        };
         let binds = |kernel: Kernel| bind(&schema, signature.as_ref(), kernel, &free);
         let of_program = |program: Program| -> Result<_> {
             let (bound, template) = match pick(&name, &schema, &program, options.kernel.as_deref())? {
@@ -256,6 +263,7 @@ impl Op {
             extent,
             extent_text,
             block,
+            shared_mem,
             implementations: RwLock::new(vec![Arc::new(implementation)]),
             template,
             fixed,
@@ -372,7 +380,10 @@ impl Definition {
     /// Adds a kernel, in place of one for the same types.
     pub(crate) fn add(&self, name: &str, kernel: Kernel) -> Result<Arc<Bound>> {
         let names = self.signature.as_ref().unwrap_or(&self.plain);
-        let free = |arg: &str| self.shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &self.extent, d));
+        let free = |arg: &str| {
+            self.shape_fn.is_some()
+                || names.dim(arg).is_some_and(|d| uses(names, &self.extent, self.shared_mem.as_ref(), d))
+        };
         if self.signature.is_none() && self.shape_fn.is_none() {
             check_like_first(name, &self.schema)?;
         }
@@ -550,7 +561,7 @@ fn match_inputs(name: &str, schema: &Schema, signature: &Signature) -> Result<Ve
 }
 
 /// Whether an output's extents or the launch need a dim.
-fn uses(signature: &Signature, extent: &Extent, dim: usize) -> bool {
+fn uses(signature: &Signature, extent: &Extent, shared_mem: Option<&Expr>, dim: usize) -> bool {
     let launch = match extent {
         Extent::PerElement => &[][..],
         Extent::Threads(exprs) | Extent::Blocks(exprs) => exprs,
@@ -559,7 +570,7 @@ fn uses(signature: &Signature, extent: &Extent, dim: usize) -> bool {
         Extents::Any => &[][..],
         Extents::Listed(listed) => listed,
     });
-    extents.chain(launch).any(|e| e.uses(dim))
+    extents.chain(launch).chain(shared_mem).any(|e| e.uses(dim))
 }
 
 /// What a schema may return: fresh tensors, and arguments it writes.
@@ -590,6 +601,15 @@ fn check_like_first(name: &str, schema: &Schema) -> Result<()> {
     Err(Error::argument(format!(
         "`{name}`: there is no array to take the output's shape from; write shape=\"-> out[n]\" with `n` an integer argument"
     )))
+}
+
+fn shared_mem(name: &str, signature: &Signature, options: &OpOptions) -> Result<Option<Expr>> {
+    let Some(text) = &options.shared_mem else { return Ok(None) };
+    let mut exprs = signature.expressions("shared_mem", text)?;
+    match exprs.len() {
+        1 => Ok(exprs.pop()),
+        several => Err(Error::argument(format!("`{name}`: shared_mem= is one number of bytes; {several} given"))),
+    }
 }
 
 fn extent(name: &str, signature: &Signature, options: &OpOptions) -> Result<Extent> {

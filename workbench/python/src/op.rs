@@ -56,7 +56,7 @@ type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 #[pymethods]
 impl NativeOp {
     #[new]
-    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, result_type))]
+    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, shared_mem, result_type))]
     #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
     fn new(
         py: Python<'_>,
@@ -67,9 +67,10 @@ impl NativeOp {
         threads: Option<String>,
         block: Option<[u32; 3]>,
         grid: Option<String>,
+        shared_mem: Option<String>,
         result_type: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let op = define(py, schema, module, kernel, shape, threads, block, grid)?;
+        let op = define(py, schema, module, kernel, shape, threads, block, (grid, shared_mem))?;
         let made = NativeOp {
             op,
             result_type: Mutex::new(None),
@@ -81,7 +82,7 @@ impl NativeOp {
     }
 
     /// Gives the name a new meaning.
-    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, result_type))]
+    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, shared_mem, result_type))]
     #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
     fn _redefine(
         &self,
@@ -93,9 +94,10 @@ impl NativeOp {
         threads: Option<String>,
         block: Option<[u32; 3]>,
         grid: Option<String>,
+        shared_mem: Option<String>,
         result_type: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        define(py, schema, module, kernel, shape, threads, block, grid)?;
+        define(py, schema, module, kernel, shape, threads, block, (grid, shared_mem))?;
         self.set(result_type);
         self.has_outside.store(false, Ordering::Relaxed);
         self.stale.clear();
@@ -651,13 +653,13 @@ fn define(
     shape: Option<&Bound<'_, PyAny>>,
     threads: Option<String>,
     block: Option<[u32; 3]>,
-    grid: Option<String>,
+    (grid, shared_mem): (Option<String>, Option<String>),
 ) -> PyResult<ops::Op> {
     let mut options = OpOptions::new(SourceCode::Program(module.program.clone()));
     options.kernel = kernel;
     options.threads = threads;
     options.block = block;
-    options.grid = grid;
+    (options.grid, options.shared_mem) = (grid, shared_mem);
     options.timeout = seconds(py, module.timeout)?;
     options.shape = match shape {
         None => ShapeRule::LikeFirst,

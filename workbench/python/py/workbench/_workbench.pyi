@@ -229,6 +229,7 @@ class NativeOp:
         threads: str | None,
         block: tuple[int, int, int] | None,
         grid: str | None,
+        shared_mem: str | None,
         result_type: Any,
     ) -> None: ...
     def _redefine(
@@ -240,6 +241,7 @@ class NativeOp:
         threads: str | None,
         block: tuple[int, int, int] | None,
         grid: str | None,
+        shared_mem: str | None,
         result_type: Any,
     ) -> None: ...
     @property

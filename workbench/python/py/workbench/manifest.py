@@ -356,7 +356,7 @@ def load_library(path: str | Path) -> Library:
         if "function" in entry:
             operators[name] = op(entry["schema"], functions.of(name, "function"), shape=functions.of(name, "fake"))
         elif "schema" in entry:
-            parts = {key: entry.get(key) for key in ("kernel", "shape", "threads", "block", "grid")}
+            parts = {key: entry.get(key) for key in ("kernel", "shape", "threads", "block", "grid", "shared_mem")}
             if "shape_function" in entry:
                 parts["shape"] = functions.of(name, "shape_function")
             operators[name] = op(entry["schema"], module, **parts)  # type: ignore[arg-type]

@@ -474,6 +474,7 @@ def _native_arguments(schema: str, module: Module, parts: dict[str, Any]) -> tup
         _extents("threads", parts["threads"]),
         block,
         _extents("grid", parts["grid"]),
+        _extents("shared_mem", parts.get("shared_mem")),
         result,
     )
 
@@ -497,6 +498,7 @@ def op(
     grid: str | int | Sequence[int | str] | None = None,
     reference: Callable[..., Any] | None = None,
     name: str | None = None,
+    shared_mem: str | int | None = None,
 ) -> Any:
     """Makes an operator of a kernel or of a host function, or gives its name a new meaning, for every handle there is: an `Op`, or of
     a host function a `LibraryOp`.
@@ -506,7 +508,8 @@ def op(
     "a[m,k], b[k,n] -> out[m,n]", or a callable on `Spec`s; without it outputs are like input 0. Kernel parameters are
     bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. Of a template each call gets the
     instance of its arrays' element types. `threads` (or
-    `grid`) are expressions over dims; without them there is one thread per element of output 0. `reference` is what
+    `grid`) are expressions over dims; without them there is one thread per element of output 0. `shared_mem` is the bytes of dynamic
+    shared memory of a block (`extern __shared__`), an expression too: "4 * cols". `reference` is what
     `check` compares with.
 
     A host function (`kernel` names it; or it has the operator's name; or the text has nothing else) works its outputs out
@@ -552,18 +555,19 @@ def op(
                 f"`{schema.strip()}`: a kernel does not say which of its pointers are results; "
                 f'write the schema, as in "{schema.strip()}(Tensor a, float b) -> Tensor"'
             )
-        parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid}
+        parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid, "shared_mem": shared_mem}
         return _host_op(schema.strip(), module, function, parts, reference)
     full_name, _ = _workbench.schema_parts(schema)
     if is_callable:
-        for option, value in (("kernel", kernel), ("threads", threads), ("block", block), ("grid", grid)):
+        given = {"kernel": kernel, "threads": threads, "block": block, "grid": grid, "shared_mem": shared_mem}
+        for option, value in given.items():
             if value is not None:
                 raise make_argument_error(f"`{full_name}` is a callable of Python's; leave out {option}=")
         return _python_op(schema, source, shape, reference)
     module = source if isinstance(source, Module) else compile_source(source, name=name or full_name)
     if reference is not None and not callable(reference):
         raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
-    parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid}
+    parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid, "shared_mem": shared_mem}
     function = _host_function(module, full_name, kernel)
     if function is not None:
         return _host_op(schema, module, function, parts, reference)
@@ -602,7 +606,7 @@ def _host_op(
     schema: str, module: Module, function: str, parts: dict[str, Any], reference: Callable[..., Any] | None
 ) -> LibraryOp:
     full_name = schema.strip() if "(" not in schema else _workbench.schema_parts(schema)[0]
-    for option in ("threads", "block", "grid"):
+    for option in ("threads", "block", "grid", "shared_mem"):
         if parts[option] is not None:
             raise make_argument_error(f"`{full_name}` is a host function, which launches itself; leave out {option}=")
     if isinstance(parts["shape"], str):

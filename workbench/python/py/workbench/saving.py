@@ -109,7 +109,7 @@ class _Saved:
             entry[role] = self.function(handle, parts["shape"], short, role)
         else:
             entry["shape"] = parts["shape"]
-        for key in ("threads", "grid"):
+        for key in ("threads", "grid", "shared_mem"):
             value = parts[key]
             several = value if isinstance(value, (tuple, list)) else [value]
             entry[key] = None if value is None else ", ".join(str(one) for one in several)

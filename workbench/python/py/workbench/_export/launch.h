@@ -113,6 +113,12 @@ inline unsigned blocks(const char* op, int64_t count) {
   return static_cast<unsigned>(count);
 }
 
+// Of dynamic shared memory.
+inline int shared_bytes(const char* op, int64_t bytes) {
+  TORCH_CHECK(bytes >= 0 && bytes <= 2147483647, "`", op, "`: its launch would have ", bytes, " bytes of shared memory");
+  return static_cast<int>(bytes);
+}
+
 // As many blocks as hold so many threads; one at least.
 inline unsigned blocks_of(const char* op, int64_t threads, int64_t width) {
   TORCH_CHECK(threads >= 0, "`", op, "`: its launch would have the extent ", threads);
