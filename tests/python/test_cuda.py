@@ -93,3 +93,26 @@ def test_macros_are_not_what_our_own_text_calls_its_types():
     asserts = "#include <cassert>\n__global__ void k(int* x) { assert(x[0]); }"
     for defines, reports in (({}, True), ({"NDEBUG": "1"}, False)):
         assert (compiled(asserts, defines=defines, arch="sm_90").ptx().count("__wb_log") > 1) == reports
+
+
+def test_extremes_of_std_are_constants():
+    text = """
+    #include <algorithm>
+    template <int N> __device__ int size() { return N; }
+    constexpr int least = std::min(7, 3);
+    static_assert(std::max(1, 2) == 2 && least == 3, "");
+    __global__ void k(float* x) {
+        __shared__ float s[std::max(3, 4)];
+        s[size<std::max(1, 2)>()] = x[0];
+        x[1] = s[2] + std::max({1.0f, x[2], 3.0f});
+    }"""
+    assert ".entry" in compiled(text, arch="sm_90").ptx()
+
+
+def test_overloaded_kernels_are_told_at_the_launch():
+    text = "__global__ void kk(const float* x, float* o) { o[0] = x[0]; }\n__global__ void kk(const double* x, double* o) { o[0] = x[0]; }"
+    m = compiled(text, arch="sm_90")
+    assert m.ptx().count(".entry") == 2
+    x = np.ones(3, np.float32)
+    with pytest.raises(wb.DeviceUnavailable, match="kernel `kk` is overloaded; for a GPU give each a name of its own"):
+        m.kk[1, 1](x, x.copy())

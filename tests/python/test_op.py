@@ -654,3 +654,22 @@ def test_a_shape_function_that_is_interrupted_interrupts_the_call():
     # And the next call is no worse for it.
     op.register_fake(wb.empty_like)
     np.testing.assert_array_equal(op(np.ones(3)), np.full(3, 2.0))
+
+
+OPTIONAL = """
+__global__ void shifted(const float* x, const float* by, float* out, int n) { int i = threadIdx.x; if (i < n) out[i] = x[i] + (by ? by[i] : 1.0f); }
+__global__ void back(const float* g, float* gx, float* gby, int n) { int i = threadIdx.x; if (i < n) { gx[i] = g[i]; gby[i] = 2 * g[i]; } }
+"""
+
+
+@pytest.mark.parametrize("differentiable", [None, ["x", "by"]])
+def test_the_gradient_of_an_argument_that_was_left_out_is_dropped(differentiable):
+    op = wb.op("optional::shifted(Tensor x, Tensor? by=None) -> Tensor", OPTIONAL, "shifted", shape="x[n], by[n] -> out[n]")
+    wb.op("optional::back(Tensor g) -> (Tensor, Tensor)", OPTIONAL, "back", shape="g[n] -> gx[n], gby[n]")
+    op.register_autograd("optional::back", saves=[], differentiable=differentiable)
+    x = np.arange(3, dtype=np.float32)
+    for args in ((x,), (x, None)):
+        np.testing.assert_array_equal(op.vjp(*args)[1](x)[0], x)
+    grads = op.vjp(x, x)[1](x)
+    np.testing.assert_array_equal(grads[0], x)
+    np.testing.assert_array_equal(grads[1], 2 * x)

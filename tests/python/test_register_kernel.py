@@ -387,3 +387,10 @@ def test_registering_while_others_call(neg: wb.Op) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_device_is_asked_for_at_once():
+    op = wb.op("register::plain(Tensor x) -> Tensor", "__global__ void plain(const float* x, float* y, int n) { y[0] = x[0]; }", shape="x[n] -> y[n]")
+    for wrong in (lambda x: x * 100, "gpu", None):
+        with pytest.raises(wb.ArgumentError, match='it must be "cpu" or "cuda"'):
+            op.register_kernel(wrong)

@@ -125,3 +125,10 @@ def test_instances_tell_variables_of_one_name_apart():
     assert y[:2].tolist() == [13, 14]
     m["k<double>"][1, 2](d := np.zeros(6))
     assert d.tolist() == [1, 0, 13, 2, 0, 14]
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_name_of_several_variables_is_refused(device):
+    text = "namespace a { __device__ int w = 1; } namespace b { __device__ int w = 2; } __global__ void k(int* o) { o[0] = a::w + b::w; }"
+    with pytest.raises(wb.ArgumentError, match="`w` is the name of several variables"):
+        wb.compile(text, device=device).symbol("w")

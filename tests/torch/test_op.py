@@ -835,3 +835,18 @@ def test_strides_of_results_are_known_without_data(backend):
             assert real.stride() == fake.stride() and real.shape == fake.shape
             function = torch.compile(lambda v: op(v) * 2, fullgraph=True, backend=backend)
             close(function(x), op(x) * 2)
+
+
+def test_the_gradient_of_a_tensor_that_was_left_out_is_dropped():
+    text = """
+    __global__ void shifted(const float* x, const float* by, float* out, int n) { int i = threadIdx.x; if (i < n) out[i] = x[i] + (by ? by[i] : 1.0f); }
+    __global__ void back(const float* g, float* gx, float* gby, int n) { int i = threadIdx.x; if (i < n) { gx[i] = g[i]; gby[i] = 2 * g[i]; } }
+    """
+    op = wb.op("left_out::shifted(Tensor x, Tensor? by=None) -> Tensor", text, "shifted", shape="x[n], by[n] -> out[n]")
+    wb.op("left_out::back(Tensor g) -> (Tensor, Tensor)", text, "back", shape="g[n] -> gx[n], gby[n]")
+    op.register_autograd("left_out::back", saves=[])
+    for call in (op, torch.ops.left_out.shifted):
+        for by in ((), (None,), (torch.randn(4, requires_grad=True),)):
+            x = torch.randn(4, requires_grad=True)
+            call(x, *by).sum().backward()
+            assert torch.equal(x.grad, torch.ones(4)) and all(t is None or torch.equal(t.grad, torch.full((4,), 2.0)) for t in by)

@@ -19,7 +19,14 @@ impl Program {
     /// # Errors
     /// [`Error::Argument`] naming the variables there are.
     pub fn symbol(&self, name: &str) -> Result<Symbol> {
-        let found = self.module().globals.iter().position(|g| g.space != Space::ReadOnly && g.name == name);
+        let mut all =
+            self.module().globals.iter().enumerate().filter(|(_, g)| g.space != Space::ReadOnly && g.name == name);
+        let found = all.next().map(|(index, _)| index);
+        if all.next().is_some() {
+            return Err(Error::argument(format!(
+                "`{name}` is the name of several variables, of different namespaces; give them different names"
+            )));
+        }
         match found {
             Some(index) => Ok(Symbol { program: self.clone(), global: Global::new(index) }),
             None => {

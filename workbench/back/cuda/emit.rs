@@ -174,7 +174,7 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
     for name in STD_NAMES {
         out.push_str(&format!("using ::{name};\n"));
     }
-    // Beside CUDA's own overloads, which come first: the type may be named, be one that CUDA has none for, or a list be given.
+    // C++'s, unlike CUDA's own, which are no constants and take what is no NaN.
     for (name, worse) in [("max", "a < b"), ("min", "b < a")] {
         out.push_str(&format!(
             "template <class T> __device__ constexpr T {name}(T a, T b) {{ return {worse} ? b : a; }}\n\

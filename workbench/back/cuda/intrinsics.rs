@@ -68,8 +68,6 @@ pub(super) const STD_NAMES: &[&str] = &[
     "logb",
     "lrint",
     "lround",
-    "max",
-    "min",
     "modf",
     "nearbyint",
     "nextafter",

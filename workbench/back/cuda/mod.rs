@@ -225,6 +225,9 @@ impl Code {
     /// Why a kernel that the text declares cannot be launched: one sentence, or `None`.
     pub fn unlaunchable(&self, kernel: &str) -> Option<String> {
         let found = self.signatures.iter().find(|s| s.name == kernel || s.qualified == kernel)?;
+        if !found.template && variables::kernels(&self.ptx).get(found.name.as_str()).is_some_and(|all| all.len() > 1) {
+            return Some(format!("kernel `{kernel}` is overloaded; for a GPU give each a name of its own"));
+        }
         if found.template {
             return Some(format!(
                 "kernel `{kernel}` is a template; name an instance with `template __global__ void ...;` in the text"
@@ -303,7 +306,8 @@ fn expressions(signatures: &[Signature], kernels: &[String]) -> Vec<String> {
     let mut names: Vec<String> = if kernels.is_empty() {
         signatures.iter().filter(|s| !s.template).map(|s| s.qualified.clone()).collect()
     } else {
-        kernels.iter().map(qualified).collect()
+        // An overloaded one has its parameters in its name, which is no expression.
+        kernels.iter().filter(|name| !name.contains('(')).map(qualified).collect()
     };
     names.sort();
     names.dedup();

@@ -153,10 +153,10 @@ class Differentiable:
         >>> neg(np.arange(3.0))
         array([-0., -1., -2.])
         """
-        if kernel is None:
-            return lambda k: self.register_kernel(device, k, dtypes=dtypes)
         if device not in ("cpu", "cuda"):
             raise make_argument_error(f"device is {device!r}; it must be \"cpu\" or \"cuda\"")
+        if kernel is None:
+            return lambda k: self.register_kernel(device, k, dtypes=dtypes)
         if isinstance(kernel, Kernel):
             if dtypes is not None:
                 raise make_argument_error("a kernel serves the element types of its parameters; leave out dtypes=")
@@ -536,6 +536,9 @@ class OperatorGradient:
         ctx._wb_floats = [is_floating(value) for value in outputs]
         every = [name for name, value in given.items() if is_floating(value)]
         ctx._wb_wanted = every if self.differentiable is None else self.differentiable
+        # An operator gives a gradient of every tensor that its forward may have, also of one that was left out.
+        ctx._wb_absent = [name for name in self.params if given.get(name) is None]
+        ctx._wb_possible = [name for name in self.params if name in every or name in ctx._wb_absent]
 
     def run(self, ctx: Any, *grads: Any) -> tuple[Any, ...]:
         """One gradient per input."""
@@ -545,12 +548,14 @@ class OperatorGradient:
         made = self.called()(*given, *saved)
         several = tuple(made) if isinstance(made, (tuple, list)) else (made,)
         wanted = ctx._wb_wanted
+        if self.differentiable is None and len(several) == len(ctx._wb_possible):
+            wanted = ctx._wb_possible
         if len(several) != len(wanted):
             raise make_argument_error(
                 f"the backward of `{self.name}` gave {len(several)} gradients for {len(wanted)} arguments "
                 f"({', '.join(wanted)}); differentiable= says which it gives"
             )
-        by_name = dict(zip(wanted, several))
+        by_name = {name: grad for name, grad in zip(wanted, several) if name not in ctx._wb_absent}
         return tuple(by_name.get(name) for name in self.params[: self.count])
 
 
