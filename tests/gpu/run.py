@@ -120,8 +120,11 @@ def main() -> None:
         keep()
     recorder = Recorder()
     chosen = os.environ.get("WORKBENCH_GPU_TESTS", "").split() or [str(path) for path in FILES]
-    pytest.main(["-q", "-p", "no:cacheprovider", "--tb=short", *chosen], plugins=[recorder])
+    code = pytest.main(["-q", "-p", "no:cacheprovider", "--tb=short", *chosen], plugins=[recorder])
     result["tests"] += recorder.tests
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        # A file that cannot be read, or no tests at all.
+        result["tests"].append({"name": "pytest", "outcome": "failed", "message": f"it ended with {code!r}"})
     keep()
     if "--no-times" not in sys.argv:
         result["times"] = times()

@@ -132,3 +132,12 @@ def test_a_name_of_several_variables_is_refused(device):
     text = "namespace a { __device__ int w = 1; } namespace b { __device__ int w = 2; } __global__ void k(int* o) { o[0] = a::w + b::w; }"
     with pytest.raises(wb.ArgumentError, match="`w` is the name of several variables"):
         wb.compile(text, device=device).symbol("w")
+
+
+def test_a_functions_own_variable_is_written_for_a_gpu_too():
+    text = "__device__ int fn() { static int cnt = 5; return ++cnt; } __global__ void k(int* x) { x[0] = fn(); }"
+    for device in ("cpu", "cuda"):
+        symbol = wb.compile(text, device=device).symbol("cnt")
+        assert symbol.get().tolist() == [5]
+        symbol.set(9)
+        assert symbol.get().tolist() == [9], device

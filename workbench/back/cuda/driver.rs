@@ -343,6 +343,13 @@ impl State {
                         abandoned.kernel
                     ));
                 }
+                Err(e) if !breaks_context(e) => {
+                    return Err(format!(
+                        "the GPU cannot be asked now whether kernel `{}` has ended: {}",
+                        abandoned.kernel,
+                        describe(e)
+                    ));
+                }
                 Err(e) => {
                     let kernel = format!("kernel `{}`, given up earlier,", abandoned.kernel);
                     self.lose(&kernel, e);

@@ -45,6 +45,10 @@ pub(super) fn kernels(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
 /// The last name of a mangled one (Itanium C++ ABI, section 5.1): `n` of `_ZN1a1b1nE`; C's names are themselves.
 fn last_name(symbol: &str) -> &str {
     let Some(mut rest) = symbol.strip_prefix("_Z") else { return symbol };
+    if rest.starts_with('Z') {
+        // A function's own, `_ZZ2fnvE3cnt`: behind the `E` that ends the function.
+        return rest.rmatch_indices('E').find_map(|(at, _)| own_name(&rest[at + 1..])).unwrap_or(symbol);
+    }
     let mut last = symbol;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         // Before a name stand `N` for a nested one, `L` for internal linkage, `K` and the like; anything else ends them.
@@ -57,6 +61,14 @@ fn last_name(symbol: &str) -> &str {
         (last, rest) = (name, &rest[at + digits + length..]);
     }
     last
+}
+
+/// The name that is all there is: `3cnt`, perhaps with the number of one of several, `_0`.
+fn own_name(rest: &str) -> Option<&str> {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let length: usize = rest[..digits].parse().ok()?;
+    let (name, more) = rest.get(digits..digits + length).zip(rest.get(digits + length..))?;
+    more.chars().all(|c| c == '_' || c.is_ascii_digit()).then_some(name)
 }
 
 impl Code {
@@ -89,16 +101,23 @@ impl Code {
     /// # Errors
     /// As [`Code::read_variable`].
     pub fn write_variable(&self, name: &str, data: &[u8], interrupt: Option<&dyn Interrupt>) -> Result<(), Refused> {
-        // One that no kernel mentions is not there: nobody can tell.
-        let Some(symbol) = self.symbol(name)? else { return Ok(()) };
-        let devices: Vec<u32> = self.modules().devices().collect();
+        let Some(symbol) = self.symbol(name)? else {
+            return Err(
+                format!("the variable `{name}` is not in the machine code for the GPU, and cannot be written").into()
+            );
+        };
+        // At once: a GPU that the program is loaded on meanwhile begins with it, or is among these.
+        let devices: Vec<u32> = {
+            let mut modules = self.modules();
+            modules.write(symbol, data);
+            modules.devices().collect()
+        };
         for device in devices {
             self.copy(device, symbol, data.len(), interrupt, |address, stream| {
                 // SAFETY: the variable has as many bytes as `data`, which is pageable: it has been read when the call returns.
                 unsafe { result::memcpy_htod_async(address, data, stream) }
             })?;
         }
-        self.modules().write(symbol, data);
         Ok(())
     }
 
@@ -198,5 +217,8 @@ mod tests {
             assert!(!last_name(symbol).is_empty());
         }
         assert_eq!(last_name("_Z2tvIiE"), "tv");
+        assert_eq!(last_name("_ZZ2fnvE3cnt"), "cnt");
+        assert_eq!(last_name("_ZZN1a1fEPfE3cnt_0"), "cnt");
+        assert_eq!(last_name("_ZZ1E"), "_ZZ1E");
     }
 }

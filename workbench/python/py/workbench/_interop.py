@@ -158,7 +158,7 @@ def gpu_empty(first: Any, shape: tuple[int, ...], dtype: str, device: int) -> An
     library = _library_of(first)
     if library.__name__ == "jax.numpy":
         # Nobody may write an array of JAX's that somebody has seen; this one nobody has, and the kernel is waited for.
-        made = library.empty(shape, dtype=dtype, device=first.device)
+        made = library.empty(shape, dtype=dtype, device=first.device).block_until_ready()
         if str(made.dtype) != dtype:
             raise make_argument_error(f"JAX makes no arrays of {dtype}, which a result is, unless jax_enable_x64 is set")
         return made
