@@ -13,18 +13,7 @@ import torch
 
 import workbench as wb
 
-SAXPY = """
-__global__ void saxpy(float a, const float* x, float* y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = a * x[i] + y[i];
-}
-"""
-MULADD = """
-template <typename T> __global__ void muladd(const T* a, const T* b, float c, T* out, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) out[i] = a[i] * b[i] + T(c);
-}
-"""
+from texts import MULADD, SAXPY
 
 
 def muladd() -> wb.Op:
@@ -435,7 +424,6 @@ def test_a_launch_on_host_arrays_waits_for_no_kernel_of_others():
         SPIN + "import time\n"
         "add = wb.compile('__global__ void add(float* y) { y[threadIdx.x] += 1; }', device='cuda').add\n"
         "x = np.ones(3, np.float32)\nadd[1, 3](x)\n"
-        "long = torch.empty(1, device='cuda')\n"
         "torch.cuda._sleep(1)\ntorch.cuda.synchronize()\n"
         "torch.cuda._sleep(3_000_000_000)\n"
         "began = time.perf_counter()\nadd[1, 3](x)\ntook = time.perf_counter() - began\n"

@@ -9,13 +9,7 @@ import pytest
 
 import workbench as wb
 
-MIRRORED = """
-__global__ void mirrored(const float* x, float* y, int cols) {
-    extern __shared__ float row[];
-    for (int j = threadIdx.x; j < cols; j += blockDim.x) row[j] = x[blockIdx.x * cols + j];
-    __syncthreads();
-    for (int j = threadIdx.x; j < cols; j += blockDim.x) y[blockIdx.x * cols + j] = row[cols - 1 - j];
-}"""
+from export_operators import MIRRORED
 
 
 def mirrored(name: str = "shared_mem::mirrored", **options) -> wb.Op:

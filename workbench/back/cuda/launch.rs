@@ -1,14 +1,14 @@
 //! Runs a kernel: host arrays are copied to device 0, the kernel waited for, arrays copied back and its log read; arrays that lie on a GPU
 //! are passed as they are, and the kernel is queued there.
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult};
 
 use super::driver::{self, Abandoned, Context, Previous, State};
 use super::queue::{self, Patience, Refused};
-use super::{Code, record};
+use super::{Code, record, variables};
 use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach};
 use crate::ir::{Param, ParamType};
 
@@ -239,14 +239,11 @@ impl Code {
         if self.logs {
             let log = context.log().map_err(doing("preparing the log"))?;
             let module = self.module(state).map_err(doing("loading the machine code"))?;
+            let (symbol, _) = variables::address(module, LOG_SYMBOL).map_err(doing("finding the log"))?;
+            let log_pointer = [log.device];
             // SAFETY: the symbol is a pointer of the module; the copy is ordered before the kernel by the stream, and
             // `log_pointer` is pageable, so it has been read when the call returns.
-            unsafe {
-                let (symbol, _) =
-                    result::module::get_global(module, c_name(LOG_SYMBOL)).map_err(doing("finding the log"))?;
-                let log_pointer = [log.device];
-                result::memcpy_htod_async(symbol, &log_pointer, stream).map_err(doing("preparing the log"))?;
-            }
+            unsafe { result::memcpy_htod_async(symbol, &log_pointer, stream) }.map_err(doing("preparing the log"))?;
         }
         self.start(launch, function, stream, &regions)?;
         let end = queue::end_of(stream).map_err(doing("marking the stream"))?;
@@ -335,11 +332,6 @@ impl Code {
         };
         RawFault { kind, span, block: fault.block, thread: fault.thread, detail, related: None, kernel: None }
     }
-}
-
-/// A symbol's name for the driver; one with a NUL names nothing.
-fn c_name(name: &str) -> CString {
-    CString::new(name).unwrap_or_default()
 }
 
 /// The memory of all buffer arguments, overlapping arrays joined: what aliases on the host aliases on the device.
