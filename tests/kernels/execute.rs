@@ -131,6 +131,12 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
                     ..LaunchConfig::new(dim(*grid), dim(*block))
                 };
                 kernel.launch_raw(&config, &args).map_err(|e| e.to_string())?;
+                // What can be said in C can be compiled without a C compiler.
+                if let Err(why) = kernel.c_source(dim(*block))
+                    && why.contains("our own compiler")
+                {
+                    return Err(why);
+                }
             }
         }
     }
@@ -144,7 +150,7 @@ pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), String> {
             CompileOptions { name: format!("{}.cu", kernel.name), device: Device::Cuda, ..CompileOptions::default() };
         return with(kernel, text, &options);
     }
-    for tier in [Tier::Soon, Tier::Good, Tier::Wide] {
+    for tier in [Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide] {
         let options = CompileOptions { name: format!("{}.cu", kernel.name), tier, ..CompileOptions::default() };
         with(kernel, text, &options).map_err(|e| format!("{tier:?}: {e}"))?;
     }

@@ -27,6 +27,8 @@ def has_wide():
 
 HAS_WIDE = has_wide()
 wide_only = pytest.mark.skipif(not HAS_WIDE, reason="no C compiler, or neither AVX-512 nor AVX2")
+# Threads side by side: by Workbench itself, and by a C compiler.
+abreast = pytest.mark.parametrize("made", ["lanes", pytest.param("wide", marks=wide_only)])
 
 
 @pytest.fixture
@@ -70,14 +72,14 @@ def test_without_a_wide_tier_asking_for_it_is_an_error(tier):
         tier("wide")
 
 
-@wide_only
+@abreast
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 64, 255, 1000, 100_003])
 @pytest.mark.parametrize("block", [1, 31, 64, 256])
-def test_wide_code_computes_the_same_bits(tier, n, block):
+def test_wide_code_computes_the_same_bits(tier, made, n, block):
     rng = np.random.default_rng(n)
     x = (rng.standard_normal(n) * 20).astype(np.float32)
     found = {}
-    for name in ["good", "wide"]:
+    for name in ["good", made]:
         tier(name)
         kernel = compiled(SCALE, "scale")
         # One element more than the kernel may touch.
@@ -85,10 +87,10 @@ def test_wide_code_computes_the_same_bits(tier, n, block):
         kernel[n // block + 1, block](x, y, 0.75, n)
         assert kernel.tier == name
         found[name] = y
-    np.testing.assert_array_equal(found["good"], found["wide"])
+    np.testing.assert_array_equal(found["good"], found[made])
     # expf is within 1 ULP, and so is its argument's rounding to float of what is computed here in double.
-    np.testing.assert_allclose(found["wide"][:n], np.exp((x * np.float32(0.75)).astype(np.float64)), rtol=3e-7)
-    assert found["wide"][n] == 7.0
+    np.testing.assert_allclose(found[made][:n], np.exp((x * np.float32(0.75)).astype(np.float64)), rtol=3e-7)
+    assert found[made][n] == 7.0
 
 
 @wide_only
@@ -105,9 +107,9 @@ def test_a_hot_kernel_becomes_wide_by_itself(tier):
     assert kernel.tier == "wide"
 
 
-@wide_only
-def test_arrays_larger_than_the_cache_are_written_whole(tier):
-    tier("wide")
+@abreast
+def test_arrays_larger_than_the_cache_are_written_whole(tier, made):
+    tier(made)
     kernel = compiled(SCALE, "scale")
     n = (48 << 20) // 4 + 5
     x = np.zeros(n, np.float32)
@@ -117,14 +119,14 @@ def test_arrays_larger_than_the_cache_are_written_whole(tier):
     for start in [first, first + 1]:
         y = store[start : start + n]
         kernel[n // 256 + 1, 256](x, y, 1.0, n)
-        assert kernel.tier == "wide"
+        assert kernel.tier == made
         assert (y == 1.0).all()
         store.fill(3.0)
 
 
-@wide_only
+@abreast
 @pytest.mark.parametrize("bad", [0, 5, 16, 77, 300])
-def test_of_several_faults_the_lowest_thread_is_told(tier, bad):
+def test_of_several_faults_the_lowest_thread_is_told(tier, made, bad):
     text = """__global__ void pick(const int* at, const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -139,7 +141,7 @@ def test_of_several_faults_the_lowest_thread_is_told(tier, bad):
     at[bad + 2] = 500
     x, y = np.ones(100, np.float32), np.full(1000, 7.0, np.float32)
     said = {}
-    for name in ["good", "wide"]:
+    for name in ["good", made]:
         tier(name)
         kernel = compiled(text, "pick")
         y.fill(7.0)
@@ -152,26 +154,26 @@ def test_of_several_faults_the_lowest_thread_is_told(tier, bad):
         y.fill(7.0)
         kernel[4, 256](np.zeros(1000, np.int32), x, y, 1000)
         assert (y == 0.0).all()
-    assert said["good"] == said["wide"]
-    assert "index -3" in said["wide"]
+    assert said["good"] == said[made]
+    assert "index -3" in said[made]
 
 
-@wide_only
-def test_a_loop_without_end_stops_at_its_time_limit(tier):
-    tier("wide")
+@abreast
+def test_a_loop_without_end_stops_at_its_time_limit(tier, made):
+    tier(made)
     kernel = compiled("__global__ void spin(int* p, int n) { int k = n; while (k >= 0) k = k * 3 % 1000; p[0] = k; }", "spin")
     p = np.zeros(1, np.int32)
     start = time.perf_counter()
     with pytest.raises(wb.KernelTimeout):
         kernel.launch(1, 64, [p, 1], timeout=0.2)
-    assert kernel.tier == "wide"
+    assert kernel.tier == made
     assert time.perf_counter() - start < 5
     kernel[1, 64](p, -1)
 
 
-@wide_only
-def test_what_has_no_wide_code_says_why_and_runs(tier):
-    tier("wide")
+@abreast
+def test_what_has_no_wide_code_says_why_and_runs(tier, made):
+    tier(made)
     kernel = compiled('__global__ void say(float* y) { printf("%d", (int)threadIdx.x); y[threadIdx.x] = 1; }', "say")
     y = np.zeros(2, np.float32)
     kernel[1, 2](y)
@@ -194,11 +196,11 @@ def test_the_text_of_wide_code_is_c_that_compiles(tier, tmp_path):
     subprocess.run([compiler, "-march=native", "-fsyntax-only", "-Werror=implicit", source], check=True)
 
 
-@wide_only
-def test_wide_code_in_a_forked_child(tier):
+@abreast
+def test_wide_code_in_a_forked_child(tier, made):
     import os
 
-    tier("wide")
+    tier(made)
     kernel = compiled(SCALE, "scale")
     x, y = np.zeros(100, np.float32), np.zeros(100, np.float32)
     kernel[1, 128](x, y, 1.0, 100)
@@ -210,7 +212,7 @@ def test_wide_code_in_a_forked_child(tier):
             for k in [kernel, other]:
                 y.fill(0)
                 k[1, 128](x, y, 1.0, 100)
-                if not (y == 1).all() or k.tier != "wide":
+                if not (y == 1).all() or k.tier != made:
                     os._exit(2)
             status = 0
         finally:
@@ -236,35 +238,35 @@ __global__ void uneven(const int* x, int* y) {
 }"""
 
 
-@wide_only
+@abreast
 @pytest.mark.parametrize("when", [5, 20_000, 99_000])
-def test_a_lower_thread_that_faults_much_later_is_told(tier, when):
+def test_a_lower_thread_that_faults_much_later_is_told(tier, made, when):
     said = {}
-    for name in ["good", "wide"]:
+    for name in ["good", made]:
         tier(name)
         kernel = compiled(LATE, "late")
         with pytest.raises(wb.KernelFault) as caught:
             kernel[1, 96](np.zeros(1000, np.int32), when)
         assert kernel.tier == name
         said[name] = str(caught.value)
-    assert said["good"] == said["wide"]
-    assert "index -2" in said["wide"]
+    assert said["good"] == said[made]
+    assert "index -2" in said[made]
 
 
-@wide_only
-def test_what_a_faulting_thread_goes_on_with_keeps_nobody(tier):
+@abreast
+def test_what_a_faulting_thread_goes_on_with_keeps_nobody(tier, made):
     # Thread 40 gets no number, and would count down by it for ever.
     x = np.full(64, 3_000_000, np.int32)
     said = {}
-    for name in ["good", "wide"]:
+    for name in ["good", made]:
         tier(name)
         kernel = compiled(LATE, "uneven")
         with pytest.raises(wb.KernelFault) as caught:
             kernel.launch(1, 64, [x, np.zeros(64, np.int32)], timeout=20)
         assert kernel.tier == name
         said[name] = str(caught.value)
-    assert said["good"] == said["wide"]
-    assert "index -9" in said["wide"]
+    assert said["good"] == said[made]
+    assert "index -9" in said[made]
 
 
 def run_elsewhere(tmp_path, code, cc=None, packages=("workbench", "numpy", "numpy.libs", "ml_dtypes", "ziglang")):
@@ -324,6 +326,23 @@ def test_a_compiler_is_named_with_its_first_arguments(tmp_path):
     zig = importlib.util.find_spec("ziglang").submodule_search_locations[0] + "/zig"
     packages = ("workbench", "numpy", "numpy.libs", "ml_dtypes")
     assert run_elsewhere(tmp_path, WIDE_ELSEWHERE, f"{zig} cc", packages) == "wide\n"
+
+
+def test_without_a_compiler_a_hot_kernel_has_lanes(tmp_path):
+    code = f"""
+import numpy as np, workbench as wb
+kernel = wb.compile('''{SCALE}''').scale
+n = 1 << 20
+x, y = np.linspace(-3, 3, n).astype(np.float32), np.zeros(n, np.float32)
+run = lambda: kernel[n // 256, 256](x, y, 1.0, n)
+run()
+first, soon = kernel.tier, y.copy()
+wb.do_bench(run, warmup=60, rep=10)
+wb.do_bench(run, warmup=1, rep=1)
+assert (y == soon).all()
+print(first in ("soon", "good"), kernel.tier)
+"""
+    assert run_elsewhere(tmp_path, code, "/no/such/cc") == "True lanes\n"
 
 
 @wide_only

@@ -13,7 +13,7 @@ use super::value::{self, Value};
 type Outcome = Result<(), String>;
 
 /// Everything that runs is run with either machine code.
-const TIERS: [Tier; 3] = [Tier::Soon, Tier::Good, Tier::Wide];
+const TIERS: [Tier; 4] = [Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide];
 
 /// Runs the test in a file.
 pub fn run(path: &Path) -> Outcome {
@@ -173,7 +173,7 @@ fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
         if on_gpu && (launch.cpu || is_cpus(&expectations)) {
             continue;
         }
-        let together = options.tier == Tier::Wide && launch.block.count() > 1;
+        let together = matches!(options.tier, Tier::Lanes | Tier::Wide) && launch.block.count() > 1;
         let (result, arrays) = launch.execute(&program).map_err(at)?;
         if together && result.is_err() {
             // Threads that run in step with one that faults have got as far as it has; of arrays nothing is promised then.
@@ -302,7 +302,12 @@ impl Launch {
         }
         let mut config = LaunchConfig::new(self.grid, self.block);
         (config.shared_mem, config.timeout, config.serial) = (self.shared, self.timeout, self.serial);
-        Ok((kernel.launch_raw(&config, &args), arrays))
+        let result = kernel.launch_raw(&config, &args);
+        match kernel.c_source(self.block) {
+            // What can be said in C can be compiled without a C compiler.
+            Err(why) if why.contains("our own compiler") => Err(why),
+            _ => Ok((result, arrays)),
+        }
     }
 }
 

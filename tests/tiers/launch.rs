@@ -231,7 +231,14 @@ fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Res
     let three = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
     let mut config = LaunchConfig::new(three(kernel.grid), three(kernel.block));
     config.timeout = Some(Duration::from_secs(20));
-    match function.launch_raw(&config, &args) {
+    let ended = function.launch_raw(&config, &args);
+    // What can be said in C can be compiled without a C compiler.
+    if let Err(why) = function.c_source(three(kernel.block))
+        && why.contains("our own compiler")
+    {
+        return Err(why);
+    }
+    match ended {
         Err(Error::Fault(fault)) => {
             let line = fault.sources.line_column(fault.span).map_or(0, |at| at.line);
             Ok(Result::Faults(fault.block, vec![Fault { kind: fault.kind, line, thread: fault.thread }]))

@@ -687,7 +687,7 @@ impl Kernel {
         self.program.0.options.device
     }
 
-    /// Which machine code its last launch on the CPU ran: `soon`, `good` or `wide`; `None` before the first, and on a GPU.
+    /// Which machine code its last launch on the CPU ran: `soon`, `good`, `lanes` or `wide`; `None` before the first, and on a GPU.
     pub fn tier(&self) -> Option<&'static str> {
         match &self.program.0.code {
             Code::Cpu(code) => code.last_tier(self.id),

@@ -225,6 +225,8 @@ pub enum Tier {
     Good,
     /// Code that is there soon and runs for longer.
     Soon,
+    /// Vectors of 128 bits, which the first launch makes and waits for; good code where there are none.
+    Lanes,
     /// Wide code, which the first launch makes and waits for; good code where there is none.
     Wide,
 }
@@ -232,8 +234,8 @@ pub enum Tier {
 /// What [`Tier::default`] is, by its place in [`TIERS`].
 static DEFAULT_TIER: AtomicU8 = AtomicU8::new(0);
 
-const TIERS: [(Tier, &str); 4] =
-    [(Tier::Both, "auto"), (Tier::Soon, "soon"), (Tier::Good, "good"), (Tier::Wide, "wide")];
+const TIERS: [(Tier, &str); 5] =
+    [(Tier::Both, "auto"), (Tier::Soon, "soon"), (Tier::Good, "good"), (Tier::Lanes, "lanes"), (Tier::Wide, "wide")];
 
 impl Default for Tier {
     /// [`Tier::Both`], or what [`Tier::make_default`] said last.
@@ -249,7 +251,7 @@ impl Tier {
         DEFAULT_TIER.store(at as u8, Ordering::Relaxed);
     }
 
-    /// `auto`, `soon`, `good` or `wide`.
+    /// `auto`, `soon`, `good`, `lanes` or `wide`.
     pub fn name(self) -> &'static str {
         TIERS.iter().find(|(tier, _)| *tier == self).map_or("auto", |(_, name)| name)
     }
@@ -442,13 +444,14 @@ impl Code {
         self.0.entry(func).map_or(0, |e| e.shared.fixed)
     }
 
-    /// Which code the last launch of a kernel ran: `soon`, `good` or `wide`; none before the first.
+    /// Which code the last launch of a kernel ran: `soon`, `good`, `lanes` or `wide`; none before the first.
     pub fn last_tier(&self, func: FuncId) -> Option<&'static str> {
         let entry = self.0.entry(func)?;
         match entry.last.load(Ordering::Relaxed) {
             1 => Some("soon"),
             2 => Some("good"),
-            3 => Some("wide"),
+            3 => Some("lanes"),
+            4 => Some("wide"),
             _ => None,
         }
     }
@@ -615,10 +618,10 @@ fn machine(
     tier: Tier,
     calls: bool,
 ) -> std::result::Result<(Machine, Option<tiers::Job>), Failure> {
-    let is_good = matches!(tier, Tier::Good | Tier::Wide);
+    let is_good = matches!(tier, Tier::Good | Tier::Lanes | Tier::Wide);
     let mut kept = Vec::new();
     let purpose = match tier {
-        Tier::Good | Tier::Wide => Purpose::Good,
+        Tier::Good | Tier::Lanes | Tier::Wide => Purpose::Good,
         Tier::Soon => Purpose::Soon(None),
         Tier::Both => Purpose::Soon(Some(&mut kept)),
     };
@@ -713,7 +716,9 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     let calls = has_hosts || plan.infos.iter().flatten().any(|i| !i.calls.is_empty());
     let made = match machine(&plan, &mut lowering, tier, calls) {
         // Registers handed out in one pass make large frames: good code may still fit.
-        Err(Failure::Code(..)) if !matches!(tier, Tier::Good | Tier::Wide) && plan.glue.list.is_empty() => {
+        Err(Failure::Code(..))
+            if !matches!(tier, Tier::Good | Tier::Lanes | Tier::Wide) && plan.glue.list.is_empty() =>
+        {
             (lowering.sites, lowering.slots, lowering.tables) = (Vec::new(), Vec::new(), Vec::new());
             machine(&plan, &mut lowering, Tier::Good, calls)
         }
@@ -763,7 +768,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     }
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();
-    let (wide, is_good) = (Wide::of(module, tier), matches!(tier, Tier::Good | Tier::Wide));
+    let (wide, is_good) = (Wide::of(module, tier), matches!(tier, Tier::Good | Tier::Lanes | Tier::Wide));
     Ok(Image {
         tiers,
         entries,

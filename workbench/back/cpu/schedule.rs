@@ -180,7 +180,10 @@ pub fn run(
         image.tiers.settle_soon();
     }
     let machine = image.tiers.now();
-    let tier = if wide.is_some() { 3 } else { 1 + u8::from(image.is_good || image.tiers.are_good()) };
+    let tier = match &wide {
+        Some(code) => 3 + u8::from(code.is_wide),
+        None => 1 + u8::from(image.is_good || image.tiers.are_good()),
+    };
     entry.last.store(tier, Ordering::Relaxed);
     let sums = match &wide {
         Some(code) => sums::of_launch(&code.sums, args, descs, derived, blocks),

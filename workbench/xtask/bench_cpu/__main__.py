@@ -1,6 +1,6 @@
 """The speed of kernels on the CPU: each row is a CUDA text as a textbook has it, run by Workbench, beside hand-tuned C++ and others.
 
-    python workbench/xtask/bench_cpu [--rows sum,gelu] [--only workbench,cpp,numpy] [--rounds 31] [--json FILE] [--svg FILE]
+    python workbench/xtask/bench_cpu [--rows sum,gelu] [--only workbench,cpp,numpy] [--rounds 31] [--tier lanes] [--json FILE] [--svg FILE]
     python workbench/xtask/bench_cpu --checks [--rows sum,gelu] [--rounds 31]
 """
 

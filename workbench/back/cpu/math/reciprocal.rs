@@ -27,6 +27,37 @@ pub fn rsqrt(x: f32) -> f32 {
     1.0 / x.sqrt()
 }
 
+/// [`rsqrt`] of sixteen numbers.
+pub fn rsqrt_lanes(x: &[f32; 16], out: &mut [f32; 16]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_estimate() {
+        // SAFETY: the processor has what it is compiled for.
+        unsafe { stepped_lanes(x, out) };
+        return;
+    }
+    *out = x.map(|x| 1.0 / x.sqrt());
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,fma")]
+fn stepped_lanes(x: &[f32; 16], out: &mut [f32; 16]) {
+    use std::arch::x86_64::{
+        _CMP_ORD_Q, _mm_cmp_ps_mask, _mm_fnmadd_ps, _mm_loadu_ps, _mm_mask3_fmadd_ps, _mm_mul_ps, _mm_rsqrt14_ps,
+        _mm_set1_ps, _mm_storeu_ps,
+    };
+    for (x, out) in x.chunks_exact(4).zip(out.chunks_exact_mut(4)) {
+        // SAFETY: four numbers are there.
+        let x = unsafe { _mm_loadu_ps(x.as_ptr()) };
+        let y = _mm_rsqrt14_ps(x);
+        let t = _mm_mul_ps(x, y);
+        let e = _mm_fnmadd_ps(t, y, _mm_set1_ps(1.0));
+        let half = _mm_mul_ps(y, _mm_set1_ps(0.5));
+        let y = _mm_mask3_fmadd_ps(half, e, y, _mm_cmp_ps_mask::<_CMP_ORD_Q>(t, t));
+        // SAFETY: as above.
+        unsafe { _mm_storeu_ps(out.as_mut_ptr(), y) };
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,fma")]
 fn stepped(x: f32) -> f32 {

@@ -13,6 +13,7 @@
 pub mod compiler;
 mod forms;
 mod overwritten;
+mod own;
 mod print;
 pub mod running;
 mod scopes;
@@ -84,8 +85,25 @@ pub struct Code {
     pub sums: Vec<(usize, usize)>,
     /// How many blocks, neighbours in x, may walk over memory together.
     pub walks: Option<u32>,
+    /// Whether a C compiler made it.
+    pub is_wide: bool,
     /// Keeps the entry's memory.
-    _library: Library,
+    _memory: Memory,
+}
+
+/// Where machine code lies.
+enum Memory {
+    Library { _loaded: Library },
+    Own { _made: own::Own },
+}
+
+/// Who makes the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    /// The machine's C compiler, with vectors as wide as the machine's.
+    Compiler,
+    /// We, with vectors of 128 bits.
+    Own,
 }
 
 impl Code {
@@ -126,6 +144,7 @@ pub struct Wide {
     module: Module,
     /// Whether launches wait for it.
     now: bool,
+    maker: Maker,
     /// Whether there is any code, so that most launches need not look.
     any: AtomicBool,
     /// Never waited for: whoever finds it locked does without, also in the child of a process that forked meanwhile.
@@ -135,14 +154,13 @@ pub struct Wide {
 impl Wide {
     /// Of a program; nothing is made yet. None where no kernel will ever have any.
     pub fn of(module: &Module, tier: Tier) -> Option<Self> {
-        let wanted = match tier {
-            Tier::Both => compiler::available().is_ok(),
-            Tier::Wide => true,
-            Tier::Good | Tier::Soon => false,
+        let maker = match tier {
+            Tier::Wide => Maker::Compiler,
+            Tier::Both if compiler::available().is_ok() => Maker::Compiler,
+            Tier::Both | Tier::Lanes => Maker::Own,
+            Tier::Good | Tier::Soon => return None,
         };
-        if !wanted || module.kernels().next().is_none() {
-            return None;
-        }
+        module.kernels().next()?;
         // Kernels alone, and of data what it is rather than its bytes.
         let function = |f: &Function| match f.kind {
             FuncKind::Kernel => f.clone(),
@@ -155,7 +173,8 @@ impl Wide {
             shared: module.shared.clone(),
             ..Module::default()
         };
-        Some(Wide { module, now: tier == Tier::Wide, any: AtomicBool::new(false), states: Mutex::default() })
+        let now = matches!(tier, Tier::Wide | Tier::Lanes);
+        Some(Wide { module, now, maker, any: AtomicBool::new(false), states: Mutex::default() })
     }
 
     /// Whether launches wait for their wide code.
@@ -168,7 +187,7 @@ impl Wide {
     /// # Errors
     /// Why there is none.
     pub fn text(&self, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<String, String> {
-        printed(&self.module, globals, func, block).map(|(printed, _)| printed.text)
+        printed(&self.module, globals, func, block, self.maker).map(|(printed, _)| printed.text)
     }
 
     /// The code for blocks of a shape, where it is there.
@@ -210,7 +229,7 @@ impl Wide {
         match state {
             State::Cold(total) => {
                 *total += took;
-                if *total < HOT || compiler::available().is_err() {
+                if *total < HOT {
                     return false;
                 }
             }
@@ -231,7 +250,7 @@ impl Wide {
         {
             return true;
         }
-        let state = match build(&self.module, globals, func, block, interrupt) {
+        let state = match build(&self.module, self.maker, globals, func, block, interrupt) {
             Ok(code) => State::Ready(Arc::new(code)),
             Err(Failed::Interrupted) => return false,
             Err(Failed::Because(why)) => State::None(why),
@@ -252,6 +271,7 @@ fn printed(
     globals: &Globals,
     func: FuncId,
     block: Dim3,
+    maker: Maker,
 ) -> std::result::Result<(print::Printed, Keeps), String> {
     let mut function = module.func(func).clone();
     regions::unswitch_all(&mut function);
@@ -259,11 +279,11 @@ fn printed(
     let mut found = Err(TOO_LONG);
     if unroll::unroll(&mut unrolled, block) {
         fold::run(&mut unrolled);
-        found = print_one(module, globals, unrolled, block);
+        found = print_one(module, globals, unrolled, (block, maker));
     }
     // Written out, trees may be more than a compiler should read.
     if found.as_ref().err() == Some(&TOO_LONG) {
-        found = print_one(module, globals, function, block);
+        found = print_one(module, globals, function, (block, maker));
     }
     found.map_err(|Unsupported(what)| format!("it has {what}"))
 }
@@ -272,7 +292,7 @@ fn print_one(
     module: &Module,
     globals: &Globals,
     mut function: Function,
-    block: Dim3,
+    (block, maker): (Dim3, Maker),
 ) -> Result<(print::Printed, Keeps)> {
     scopes::scope_continues(&mut function);
     let info = FuncInfo::new(module, &function);
@@ -282,7 +302,7 @@ fn print_one(
     let (survey, places) = (Survey::new(&function), spans::places(&function, block));
     let walk = walk::find(&function, &info, block);
     let known = (&survey, places.as_ref(), walk.as_ref());
-    let printed = Printer::print(module, globals, &function, &info, known, block)?;
+    let printed = Printer::print(module, globals, &function, &info, known, (block, maker))?;
     let more = printed.walks.map_or(0, |(_, bytes)| bytes);
     let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
     Ok((printed, keeps))
@@ -290,21 +310,36 @@ fn print_one(
 
 fn build(
     module: &Module,
+    maker: Maker,
     globals: &Globals,
     func: FuncId,
     block: Dim3,
     interrupt: Option<&dyn Interrupt>,
 ) -> std::result::Result<Code, Failed> {
-    let compiler = compiler::available().map_err(|why| Failed::Because(why.to_owned()))?;
-    let (printed, keeps) = printed(module, globals, func, block).map_err(Failed::Because)?;
-    let library = compiler::load(compiler, &printed.text, interrupt)?;
-    // SAFETY: the function is what the printer printed, of this type.
-    let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
-        let why = compiler::explained(&e);
-        Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
-    })?;
-    let entry = *entry;
+    let compiler = match maker {
+        Maker::Compiler => Some(compiler::available().map_err(|why| Failed::Because(why.to_owned()))?),
+        Maker::Own => None,
+    };
+    let (printed, keeps) = printed(module, globals, func, block, maker).map_err(Failed::Because)?;
+    let (entry, memory) = match compiler {
+        Some(compiler) => {
+            let library = compiler::load(compiler, &printed.text, interrupt)?;
+            // SAFETY: the function is what the printer printed, of this type.
+            let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
+                let why = compiler::explained(&e);
+                Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
+            })?;
+            (*entry, Memory::Library { _loaded: library })
+        }
+        None => {
+            let own = own::compile(&printed.own, block, printed.spans).map_err(Failed::Because)?;
+            let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
+            // SAFETY: the function is what the printer printed, of this type.
+            let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
+            (entry, Memory::Own { _made: own })
+        }
+    };
     let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
-    let walks = walks.map(|(blocks, _)| blocks);
-    Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, _library: library })
+    let (walks, is_wide) = (walks.map(|(blocks, _)| blocks), compiler.is_some());
+    Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, is_wide, _memory: memory })
 }

@@ -61,7 +61,7 @@ fn overwritten_variables_are_found() {
         let globals = Globals::new(&module, Others::None);
         let id = FuncId::new(0);
         // Without vectors there is no wide tier.
-        let Ok((printed, _)) = printed(&module, &globals, id, Dim3 { x: *x, y: *y, z: *z }) else {
+        let Ok((printed, _)) = printed(&module, &globals, id, Dim3 { x: *x, y: *y, z: *z }, Maker::Compiler) else {
             assert!(compiler::vectors().is_err(), "{text}");
             return;
         };

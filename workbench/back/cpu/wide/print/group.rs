@@ -9,12 +9,19 @@ use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::FuncInfo;
 use crate::back::cpu::split::ValueHome;
+use crate::back::cpu::wide::Maker;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
 use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Value};
 use crate::pass::regions::{Node, Sequence};
 
-/// Most chunks of a group.
-const MOST: u32 = 16;
+/// Most chunks of a group that walks memory side by side.
+pub(super) fn most_chunks(maker: Maker) -> u32 {
+    match maker {
+        Maker::Compiler => 16,
+        // A chunk is four vectors, of which there are sixteen. Half as many took a fifth off layer norm and a third off a sum.
+        Maker::Own => 8,
+    }
+}
 
 /// By how many statements a region has.
 fn by_length(statements: usize) -> u32 {
@@ -71,7 +78,7 @@ fn longest_region(sequence: &Sequence, block: &Block) -> usize {
 
 /// The most chunks that a group of a kernel's has anywhere. Where a block's rows of threads are several chunks long, no group is of several
 /// rows: the threads of one are neighbours in all that they do.
-pub(super) fn most(func: &Function, info: &FuncInfo, survey: &Survey, block: Dim3, spans: bool) -> u32 {
+pub(super) fn most(func: &Function, info: &FuncInfo, survey: &Survey, block: Dim3, (spans, walks): (bool, u32)) -> u32 {
     let Dim3 { x, y, z } = block;
     let by_length = match info.split.as_deref() {
         None => by_statements(&func.body.stmts, info.stmts),
@@ -80,7 +87,7 @@ pub(super) fn most(func: &Function, info: &FuncInfo, survey: &Survey, block: Dim
     if spans {
         return by_length;
     }
-    let wanted = if survey.has_exits() { MOST } else { by_length };
+    let wanted = if survey.has_exits() { walks } else { by_length };
     let chunks = (x * y * z).div_ceil(LANES);
     let fits = |size: u32| size <= chunks && (y * z == 1 || x < 2 * LANES || x.is_multiple_of(LANES * size));
     let mut size = 1;
@@ -102,7 +109,7 @@ impl Printer<'_> {
 
     /// Whether all that a stretch does is to walk memory side by side, with few registers.
     pub(super) fn walks_side_by_side(&self, stretch: Stretch<'_>) -> bool {
-        self.walk_width(stretch) == Some(MOST)
+        self.walk_width(stretch) == Some(self.most_chunks)
     }
 
     /// Of a region that walks memory how many chunks may run in step.
@@ -119,8 +126,8 @@ impl Printer<'_> {
             }
             let of = match lanes {
                 _ if self.row_below(cond).is_none() => return,
-                0..=4 if !calls => MOST,
-                0..=12 => MOST / 2,
+                0..=4 if !calls => self.most_chunks,
+                0..=12 => self.most_chunks / 2,
                 _ => return,
             };
             widest = Some(widest.map_or(of, |w: u32| w.min(of)));

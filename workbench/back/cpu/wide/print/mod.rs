@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use super::compiler::{self, Vectors};
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
 use super::walk::Walk;
-use super::{Result, TOO_LONG, Unsupported, overwritten};
+use super::{Maker, Result, TOO_LONG, Unsupported, overwritten};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::{FuncInfo, Root};
 use crate::back::cpu::context::{BufferDesc, DescField, Field};
@@ -107,6 +107,8 @@ pub struct Printer<'m> {
     split: Option<&'m SplitPlan>,
     /// How many chunks a group of the region being printed is; a divisor of the most.
     chunks: u32,
+    /// How many a group that walks memory has at most.
+    most_chunks: u32,
     out: String,
     sites: Vec<Site>,
     next: u32,
@@ -152,6 +154,10 @@ pub struct Printer<'m> {
 pub struct Printed {
     /// The text.
     pub text: String,
+    /// What of it is the kernel's own: without what operations on lanes are, and what is done after a fault.
+    pub own: String,
+    /// Whether blocks are one long row of threads.
+    pub spans: bool,
     /// What its site numbers mean.
     pub sites: Vec<Site>,
     /// How many threads what a block keeps has to have room for.
@@ -238,11 +244,12 @@ impl<'m> Printer<'m> {
         func: &'m Function,
         info: &'m FuncInfo,
         (survey, places, together): (&'m Survey, Option<&'m HashSet<Value>>, Option<&'m Walk>),
-        block: Dim3,
+        (block, maker): (Dim3, Maker),
     ) -> Result<Printed> {
         let merges = info.split.is_none() && is_plain(func);
         let places = places.filter(|_| merges);
-        let chunks = group::most(func, info, survey, block, places.is_some());
+        let most_chunks = group::most_chunks(maker);
+        let chunks = group::most(func, info, survey, block, (places.is_some(), most_chunks));
         let geometry = Geometry { block, chunks, spans: places.is_some() };
         let forms = Forms::both(func, info, geometry, survey, places)?;
         let addresses = intrinsics::addresses().map_err(|_| Unsupported("no executable memory"))?;
@@ -256,6 +263,7 @@ impl<'m> Printer<'m> {
             geometry,
             split: info.split.as_deref(),
             chunks: geometry.chunks,
+            most_chunks,
             out: String::new(),
             sites: Vec::new(),
             next: 0,
@@ -284,7 +292,7 @@ impl<'m> Printer<'m> {
         printer.sums = printer.sums();
         printer.next_blocks = printer.next_blocks();
         printer.body(together.map(|walk| (walk, survey)))?;
-        let text = printer.finish();
+        let (text, own) = printer.finish();
         let room = printer.room();
         let overwritten = match printer.split {
             Some(plan) => overwritten::variables(module, func, plan, &printer.forms[0].roots, block),
@@ -292,7 +300,8 @@ impl<'m> Printer<'m> {
         };
         let walks = printer.together.map(|(walk, _)| (walk.blocks, printer.kept_by_walks()));
         let sums = printer.sums.iter().map(|(i, size)| (*i as usize, *size as usize)).collect();
-        Ok(Printed { text, sites: printer.sites, room, merges: printer.merges, overwritten, sums, walks })
+        let spans = printer.geometry.spans;
+        Ok(Printed { text, own, spans, sites: printer.sites, room, merges: printer.merges, overwritten, sums, walks })
     }
 
     fn parameters_read(&self) -> HashSet<u32> {
@@ -483,14 +492,12 @@ impl<'m> Printer<'m> {
         }
     }
 
-    /// The whole text around what was printed.
-    fn finish(&mut self) -> String {
+    /// The whole text around what was printed, and what of it is the kernel's own.
+    fn finish(&mut self) -> (String, String) {
         let body = std::mem::take(&mut self.out);
         let Dim3 { x, y, z } = self.geometry.block;
-        let _ = writeln!(self.out, "#define FAR {FAR}ll");
-        if self.geometry.spans {
-            let _ = writeln!(self.out, "#define SPAN {x}u");
-        }
+        let span = if self.geometry.spans { format!("#define SPAN {x}u\n") } else { String::new() };
+        let _ = writeln!(self.out, "#define FAR {FAR}ll\n{span}");
         // Where there are none the text is for somebody to read.
         let registers = match compiler::vectors() {
             Ok(Vectors::Avx2) => AVX2,
@@ -500,9 +507,11 @@ impl<'m> Printer<'m> {
             self.out.push_str("#define RSQRT_ESTIMATE\n");
         }
         self.out.extend([SCALAR, registers, LANES_OF_BOTH]);
+        let start = self.out.len();
         let functions = self.functions();
         self.out.push_str(&functions);
         self.print_tables();
+        let mut own = span + &self.out[start..];
         let pack = match (y, z) {
             (1, 1) => "t".to_owned(),
             _ => format!("t % {x} | t / {x} % {y} << 10 | t / {} << 20", x * y),
@@ -524,6 +533,7 @@ impl<'m> Printer<'m> {
              return ((i64 (*)(char*, u64, u32)){:#x}ull)(ctx, site, pack(t)); }}",
             super::super::tick::tick as *const () as usize
         );
+        let start = self.out.len();
         let closed: Vec<String> = self.closed.iter().map(|name| format!("{name} = 0;")).collect();
         let _ = writeln!(self.out, "#define CLOSE if (st.faulted) {{ {} }}", closed.join(" "));
         if self.together.is_some() {
@@ -543,7 +553,8 @@ impl<'m> Printer<'m> {
         }
         self.out.push_str(&body);
         let _ = writeln!(self.out, "*(i64*)(ctx + {}) = budget;\nreturn 0;\n}}", Field::BUDGET);
-        std::mem::take(&mut self.out)
+        own.push_str(&self.out[start..]);
+        (std::mem::take(&mut self.out), own)
     }
 
     fn print_tables(&mut self) {

@@ -77,7 +77,7 @@ impl<'m> Printer<'m> {
         }
         // Nobody has seen anything of it.
         self.line(format!(
-            "if (unlikely(st.faulted)) {{ st = (State){{0}}; OPEN *(u32*)(ctx + {}) = walk = 0; }}\n}}",
+            "if (unlikely(st.faulted)) {{ st.faulted = 0; OPEN *(u32*)(ctx + {}) = walk = 0; }}\n}}",
             Field::WALK
         ));
         self.check_length()

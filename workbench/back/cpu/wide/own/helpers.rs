@@ -1,0 +1,714 @@
+//! What is done for 16 lanes at once by a function of this process: what no vector instruction does, what faults do, atomics.
+//!
+//! Lanes come by address, as arrays; what is given as lanes goes to the address that comes last.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::masked;
+use super::parse::{Kind, Ty};
+use crate::back::cpu::context::WorkerCtx;
+use crate::back::cpu::math::reciprocal;
+use crate::back::cpu::{faults, tick};
+
+type Lanes<T> = [T; 16];
+
+/// How an argument comes.
+#[derive(Debug, Clone)]
+pub(super) enum Arg {
+    Lanes(Kind),
+    /// In 32 bits.
+    Mask,
+    Num(Ty),
+    Nothing,
+}
+
+/// A function of this process.
+pub(super) struct Helper {
+    pub name: &'static str,
+    pub address: usize,
+    pub args: Vec<Arg>,
+    pub gives: Arg,
+}
+
+/// What went wrong: of all faults that of the lowest block's lowest thread is kept, as the C's `State` has it.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct State {
+    faulted: u32,
+    thread: u32,
+    block: u32,
+    /// The running block, counted from the first of the call.
+    now: u32,
+    /// Where blocks are one long row: which row of threads runs.
+    row: u32,
+    /// In such a row how many threads of a block lie side by side; else 0.
+    span: u32,
+    site: u64,
+    a: u64,
+    b: u64,
+    /// How many threads a block has in x and y.
+    x: u32,
+    y: u32,
+}
+
+impl State {
+    /// The place and the bits of a member.
+    pub(super) fn field(name: &str) -> Option<(i32, u8)> {
+        let (at, bits) = match name {
+            "faulted" => (std::mem::offset_of!(State, faulted), 32),
+            "thread" => (std::mem::offset_of!(State, thread), 32),
+            "block" => (std::mem::offset_of!(State, block), 32),
+            "now" => (std::mem::offset_of!(State, now), 32),
+            "row" => (std::mem::offset_of!(State, row), 32),
+            "span" => (std::mem::offset_of!(State, span), 32),
+            "x" => (std::mem::offset_of!(State, x), 32),
+            "y" => (std::mem::offset_of!(State, y), 32),
+            "site" => (std::mem::offset_of!(State, site), 64),
+            "a" => (std::mem::offset_of!(State, a), 64),
+            "b" => (std::mem::offset_of!(State, b), 64),
+            _ => return None,
+        };
+        Some((at as i32, bits))
+    }
+
+    /// The block and the thread of a place in the row.
+    fn place(&self, t: u32) -> (u32, u32) {
+        match self.span {
+            0 => (self.now, t),
+            span => (t / span, self.row * span + t % span),
+        }
+    }
+
+    fn note(&mut self, site: u64, t: u32, a: u64, b: u64) {
+        let (block, thread) = self.place(t);
+        if self.faulted != 0 && (self.block, self.thread) <= (block, thread) {
+            return;
+        }
+        *self = State { faulted: 1, thread, block, site, a, b, ..*self };
+    }
+
+    /// At a place of lanes; nothing where nobody is there.
+    fn note_lanes(&mut self, site: u64, t: u32, mask: u32, a: &Lanes<i64>, b: &Lanes<i64>) {
+        if mask != 0 {
+            let lane = mask.trailing_zeros();
+            self.note(site, t + lane, a[lane as usize] as u64, b[lane as usize] as u64);
+        }
+    }
+
+    /// Those of a chunk that have not faulted.
+    fn alive(&self, t: u32) -> u32 {
+        if self.faulted == 0 {
+            return 0xffff;
+        }
+        (0..16).filter(|l| self.place(t + l) < (self.block, self.thread)).fold(0, |m, l| m | 1 << l)
+    }
+
+    /// The thread that faulted, as faults want it.
+    fn packed(&self, t: u32) -> u32 {
+        (t % self.x) | ((t / self.x % self.y) << 10) | ((t / (self.x * self.y)) << 20)
+    }
+}
+
+/// Tells what went wrong.
+unsafe extern "C" fn stop(ctx: *mut WorkerCtx, state: &State) -> u32 {
+    // SAFETY: generated code passes the context it was given.
+    unsafe {
+        (*ctx).fault = [state.site, state.a, state.b];
+        (*ctx).block_linear += u64::from(state.block);
+        faults::fault(ctx, state.packed(state.thread));
+    }
+    1
+}
+
+unsafe extern "C" fn poll(ctx: *mut WorkerCtx, state: &State, site: u64, t: u32) -> i64 {
+    if state.faulted != 0 && state.now >= state.block && state.thread <= t {
+        // SAFETY: as the caller's.
+        unsafe { stop(ctx, state) };
+        return -1;
+    }
+    // SAFETY: as the caller's.
+    unsafe { tick::tick(ctx, site, state.packed(t)) }
+}
+
+extern "C" fn note_one(state: &mut State, site: u64, t: u32, mask: u32, a: u64, b: u64) {
+    if mask != 0 {
+        state.note(site, t + mask.trailing_zeros(), a, b);
+    }
+}
+
+extern "C" fn note_lanes(state: &mut State, site: u64, t: u32, mask: u32, a: &Lanes<i64>, b: &Lanes<i64>) {
+    state.note_lanes(site, t, mask, a, b);
+}
+
+extern "C" fn alive(state: &State, t: u32) -> u32 {
+    state.alive(t)
+}
+
+fn outside(o: &Lanes<i64>, limit: u64) -> u32 {
+    (0..16).filter(|l| o[*l] as u64 >= limit).fold(0, |m, l| m | 1 << l)
+}
+
+extern "C" fn bad_lanes(
+    state: &mut State,
+    site: u64,
+    t: u32,
+    mask: u32,
+    limit: u64,
+    o: &Lanes<i64>,
+    b: &Lanes<i64>,
+) -> u32 {
+    let bad = outside(o, limit) & mask & state.alive(t);
+    state.note_lanes(site, t, bad, o, b);
+    (bad | !state.alive(t)) & 0xffff
+}
+
+/// The numbers of the lanes in a mask.
+fn set(mask: u32) -> impl Iterator<Item = usize> {
+    (0..16).filter(move |l| mask >> l & 1 != 0)
+}
+
+/// The elements at sixteen places; zero where the mask is not set.
+///
+/// # Safety
+/// The places of the mask's lanes are in bounds.
+unsafe fn gather<T: Copy, R: Copy + Default>(
+    mask: u32,
+    from: *const u8,
+    at: impl Fn(usize) -> isize,
+    as_lane: impl Fn(T) -> R,
+) -> Lanes<R> {
+    let mut out = [R::default(); 16];
+    for l in set(mask) {
+        // SAFETY: the caller's promise.
+        out[l] = as_lane(unsafe { from.offset(at(l)).cast::<T>().read_unaligned() });
+    }
+    out
+}
+
+/// # Safety
+/// As of [`gather`].
+unsafe fn scatter<T: Copy, S: Copy>(
+    mask: u32,
+    to: *mut u8,
+    at: impl Fn(usize) -> isize,
+    lanes: &Lanes<S>,
+    as_element: impl Fn(S) -> T,
+) {
+    for l in set(mask) {
+        // SAFETY: the caller's promise.
+        unsafe { to.offset(at(l)).cast::<T>().write_unaligned(as_element(lanes[l])) };
+    }
+}
+
+const P: Arg = Arg::Num(Ty::int(64, false));
+const Q: Arg = Arg::Num(Ty::int(64, true));
+const U: Arg = Arg::Num(Ty::int(32, false));
+const N: Arg = Arg::Num(Ty::int(32, true));
+const M: Arg = Arg::Mask;
+const F: Arg = Arg::Lanes(Kind::F32);
+const D: Arg = Arg::Lanes(Kind::F64);
+const I: Arg = Arg::Lanes(Kind::I32);
+const L: Arg = Arg::Lanes(Kind::I64);
+const V: Arg = Arg::Nothing;
+
+/// The helper of a name.
+pub(super) fn find(name: &str) -> Option<Helper> {
+    let found = one(name)
+        .or_else(|| access(name))
+        .or_else(|| atomic(name))
+        .or_else(|| lane_by_lane(name))
+        .or_else(|| each(name))?;
+    // As the processor has it, where it does.
+    Some(Helper { address: masked::find(name).unwrap_or(found.address), ..found })
+}
+
+fn one(name: &str) -> Option<Helper> {
+    let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+    match name {
+        "stop" => made("stop", stop as *const () as usize, &[P, P], U),
+        "tick" => made("tick", poll as *const () as usize, &[P, P, P, U], Q),
+        "note_one" => made("note_one", note_one as *const () as usize, &[P, P, U, M, P, P], V),
+        "note_lanes" => made("note_lanes", note_lanes as *const () as usize, &[P, P, U, M, L, L], V),
+        "alive" => made("alive", alive as *const () as usize, &[P, U], M),
+        "bad_lanes" => made("bad_lanes", bad_lanes as *const () as usize, &[P, P, U, M, P, L, L], M),
+        // Without such stores there is nothing to call.
+        "nt_f32" => made("nt_f32", masked::find(name)?, &[P, F], V),
+        "nt_i32" => made("nt_i32", masked::find(name)?, &[P, I], V),
+        "nt_f64" => made("nt_f64", masked::find(name)?, &[P, D], V),
+        "nt_i64" => made("nt_i64", masked::find(name)?, &[P, L], V),
+        "__builtin_memset" => made("memset", fill as *const () as usize, &[P, N, P], V),
+        "ga_b1" => made("ga_b1", gather_b1 as *const () as usize, &[M, P, L], M),
+        "ldm_b1" => made("ldm_b1", load_b1 as *const () as usize, &[M, P], M),
+        "bad_ld_b1" => made("bad_ld_b1", bad_load_b1 as *const () as usize, &[P, P, U, M, P, P, L, L], M),
+        "sc_b1" => made("sc_b1", scatter_b1 as *const () as usize, &[M, P, L, M], V),
+        "stm_b1" => made("stm_b1", store_b1 as *const () as usize, &[M, P, M], V),
+        "bad_st_b1" => made("bad_st_b1", bad_store_b1 as *const () as usize, &[P, P, U, M, P, P, L, L, M], V),
+        _ => None,
+    }
+}
+
+extern "C" fn fill(at: *mut u8, byte: i32, bytes: u64) {
+    // SAFETY: generated code fills its own arrays.
+    unsafe { at.write_bytes(byte as u8, bytes as usize) };
+}
+
+fn as_mask(lanes: &Lanes<i32>) -> u32 {
+    (0..16).filter(|l| lanes[*l] != 0).fold(0, |m, l| m | 1 << l)
+}
+
+fn as_truth(mask: u32) -> Lanes<i32> {
+    std::array::from_fn(|l| (mask >> l & 1) as i32)
+}
+
+unsafe extern "C" fn gather_b1(mask: u32, from: *const u8, o: &Lanes<i64>) -> u32 {
+    // SAFETY: generated code has checked the places.
+    as_mask(&unsafe { gather(mask, from, |l| o[l] as isize, i32::from as fn(u8) -> i32) })
+}
+
+unsafe extern "C" fn load_b1(mask: u32, from: *const u8) -> u32 {
+    // SAFETY: as above.
+    as_mask(&unsafe { gather(mask, from, |l| l as isize, i32::from as fn(u8) -> i32) })
+}
+
+unsafe extern "C" fn bad_load_b1(
+    state: &mut State,
+    site: u64,
+    t: u32,
+    mask: u32,
+    from: *const u8,
+    limit: u64,
+    o: &Lanes<i64>,
+    b: &Lanes<i64>,
+) -> u32 {
+    let bad = outside(o, limit) & mask;
+    state.note_lanes(site, t, bad, o, b);
+    // SAFETY: those are left out that are out of bounds.
+    unsafe { gather_b1(mask & !bad, from, o) }
+}
+
+unsafe extern "C" fn scatter_b1(mask: u32, to: *mut u8, o: &Lanes<i64>, x: u32) {
+    // SAFETY: as of `gather_b1`.
+    unsafe { scatter(mask, to, |l| o[l] as isize, &as_truth(x), |n| n as u8) };
+}
+
+unsafe extern "C" fn store_b1(mask: u32, to: *mut u8, x: u32) {
+    // SAFETY: as of `gather_b1`.
+    unsafe { scatter(mask, to, |l| l as isize, &as_truth(x), |n| n as u8) };
+}
+
+unsafe extern "C" fn bad_store_b1(
+    state: &mut State,
+    site: u64,
+    t: u32,
+    mask: u32,
+    to: *mut u8,
+    limit: u64,
+    o: &Lanes<i64>,
+    b: &Lanes<i64>,
+    x: u32,
+) {
+    let bad = bad_lanes(state, site, t, mask, limit, o, b);
+    // SAFETY: those are left out that are out of bounds.
+    unsafe { scatter_b1(mask & !bad, to, o, x) };
+}
+
+/// Accesses of elements of a type, in lanes of a type: name, element, lane, kind of lanes.
+macro_rules! accesses {
+    ($($ty:literal $element:ty, $lane:ty, $kind:ident;)*) => {
+        fn access(name: &str) -> Option<Helper> {
+            $({
+                unsafe extern "C" fn ga(mask: u32, from: *const u8, o: &Lanes<i64>, out: &mut Lanes<$lane>) {
+                    // SAFETY: generated code has checked the places.
+                    *out = unsafe { gather(mask, from, |l| o[l] as isize, |x: $element| x as $lane) };
+                }
+                unsafe extern "C" fn gx(mask: u32, from: *const u8, i: &Lanes<i32>, out: &mut Lanes<$lane>) {
+                    // SAFETY: as above.
+                    *out = unsafe { gather(mask, from, |l| i[l] as u32 as isize * size_of::<$element>() as isize, |x: $element| x as $lane) };
+                }
+                unsafe extern "C" fn gl(mask: u32, from: *const u8, step: i32, out: &mut Lanes<$lane>) {
+                    // SAFETY: as above.
+                    *out = unsafe { gather(mask, from, |l| l as isize * step as isize, |x: $element| x as $lane) };
+                }
+                unsafe extern "C" fn ldm(mask: u32, from: *const u8, out: &mut Lanes<$lane>) {
+                    // SAFETY: as above.
+                    *out = unsafe { gather(mask, from, |l| (l * size_of::<$element>()) as isize, |x: $element| x as $lane) };
+                }
+                unsafe extern "C" fn bad_ld(
+                    state: &mut State, site: u64, t: u32, mask: u32, from: *const u8, limit: u64, o: &Lanes<i64>, b: &Lanes<i64>,
+                    out: &mut Lanes<$lane>,
+                ) {
+                    let bad = outside(o, limit) & mask;
+                    state.note_lanes(site, t, bad, o, b);
+                    // SAFETY: those are left out that are out of bounds.
+                    unsafe { ga(mask & !bad, from, o, out) };
+                }
+                unsafe extern "C" fn sc(mask: u32, to: *mut u8, o: &Lanes<i64>, x: &Lanes<$lane>) {
+                    // SAFETY: as of `ga`.
+                    unsafe { scatter(mask, to, |l| o[l] as isize, x, |x| x as $element) };
+                }
+                unsafe extern "C" fn stm(mask: u32, to: *mut u8, x: &Lanes<$lane>) {
+                    // SAFETY: as of `ga`.
+                    unsafe { scatter(mask, to, |l| (l * size_of::<$element>()) as isize, x, |x| x as $element) };
+                }
+                unsafe extern "C" fn bad_st(
+                    state: &mut State, site: u64, t: u32, mask: u32, to: *mut u8, limit: u64, o: &Lanes<i64>, b: &Lanes<i64>,
+                    x: &Lanes<$lane>,
+                ) {
+                    let bad = bad_lanes(state, site, t, mask, limit, o, b);
+                    // SAFETY: those are left out that are out of bounds.
+                    unsafe { sc(mask & !bad, to, o, x) };
+                }
+                let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+                if let Some(op) = name.strip_suffix($ty) {
+                    return match op {
+                        "ga_" => made(concat!("ga_", $ty), ga as *const () as usize, &[M, P, L], $kind),
+                        "gx_" => made(concat!("gx_", $ty), gx as *const () as usize, &[M, P, I], $kind),
+                        "gl_" => made(concat!("gl_", $ty), gl as *const () as usize, &[M, P, N], $kind),
+                        "ldm_" => made(concat!("ldm_", $ty), ldm as *const () as usize, &[M, P], $kind),
+                        "bad_ld_" => made(concat!("bad_ld_", $ty), bad_ld as *const () as usize, &[P, P, U, M, P, P, L, L], $kind),
+                        "sc_" => made(concat!("sc_", $ty), sc as *const () as usize, &[M, P, L, $kind], V),
+                        "stm_" => made(concat!("stm_", $ty), stm as *const () as usize, &[M, P, $kind], V),
+                        "bad_st_" => made(concat!("bad_st_", $ty), bad_st as *const () as usize, &[P, P, U, M, P, P, L, L, $kind], V),
+                        _ => None,
+                    };
+                }
+            })*
+            None
+        }
+    };
+}
+
+accesses! {
+    "f32" f32, f32, F;
+    "f64" f64, f64, D;
+    "i32" i32, i32, I;
+    "i64" i64, i64, L;
+    "i8" i8, i32, I;
+    "u8" u8, i32, I;
+    "i16" i16, i32, I;
+    "u16" u16, i32, I;
+}
+
+/// A number that is changed in one step.
+trait Cell: Copy {
+    /// # Safety
+    /// The address is that of such a number, aligned.
+    unsafe fn update(at: *mut Self, f: impl Fn(Self) -> Self) -> Self;
+}
+
+macro_rules! cells {
+    ($($ty:ident $atomic:ident, $of:expr, $to:expr;)*) => {$(
+        impl Cell for $ty {
+            unsafe fn update(at: *mut Self, f: impl Fn(Self) -> Self) -> Self {
+                // SAFETY: the caller's promise.
+                let cell = unsafe { $atomic::from_ptr(at.cast()) };
+                let mut old = cell.load(Ordering::SeqCst);
+                loop {
+                    match cell.compare_exchange_weak(old, $to(f($of(old))), Ordering::SeqCst, Ordering::SeqCst) {
+                        Ok(_) => return $of(old),
+                        Err(now) => old = now,
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+cells! {
+    i32 AtomicU32, (|n: u32| n as i32), (|n: i32| n as u32);
+    u32 AtomicU32, (|n: u32| n), (|n: u32| n);
+    i64 AtomicU64, (|n: u64| n as i64), (|n: i64| n as u64);
+    u64 AtomicU64, (|n: u64| n), (|n: u64| n);
+    f32 AtomicU32, f32::from_bits, f32::to_bits;
+    f64 AtomicU64, f64::from_bits, f64::to_bits;
+}
+
+/// Atomics on 16 places, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: at 32-bit indices of
+/// elements, where nobody asks what was there before; `up1`: with one number for all; `up1_bytes`: at indices that are bytes in memory.
+macro_rules! atomics {
+    ($($name:literal $ty:ty, $kind:ident, $num:ident, |$old:ident, $val:ident| $new:expr;)*) => {
+        fn atomic(name: &str) -> Option<Helper> {
+            $({
+                unsafe extern "C" fn shared(mask: u32, p: *mut u8, o: &Lanes<i64>, x: &Lanes<$ty>, out: &mut Lanes<$ty>) {
+                    *out = Lanes::default();
+                    for l in set(mask) {
+                        // SAFETY: generated code has checked the places.
+                        unsafe {
+                            let at = p.offset(o[l] as isize).cast::<$ty>();
+                            let ($old, $val) = (at.read_unaligned(), x[l]);
+                            out[l] = $old;
+                            at.write_unaligned($new);
+                        }
+                    }
+                }
+                unsafe extern "C" fn global(mask: u32, p: *mut u8, o: &Lanes<i64>, x: &Lanes<$ty>, out: &mut Lanes<$ty>) {
+                    *out = Lanes::default();
+                    for l in set(mask) {
+                        let $val = x[l];
+                        // SAFETY: as above; that it is aligned has been checked as well.
+                        out[l] = unsafe { <$ty as Cell>::update(p.offset(o[l] as isize).cast(), |$old| $new) };
+                    }
+                }
+                unsafe extern "C" fn up(mask: u32, p: *mut u8, i: &Lanes<i32>, x: &Lanes<$ty>, _bytes: i32) {
+                    for l in set(mask) {
+                        // SAFETY: as above.
+                        unsafe {
+                            let at = p.cast::<$ty>().add(i[l] as u32 as usize);
+                            let ($old, $val) = (at.read_unaligned(), x[l]);
+                            at.write_unaligned($new);
+                        }
+                    }
+                }
+                unsafe extern "C" fn up1(mask: u32, p: *mut u8, i: &Lanes<i32>, $val: $ty, _bytes: i32) {
+                    for l in set(mask) {
+                        // SAFETY: as above.
+                        unsafe {
+                            let at = p.cast::<$ty>().add(i[l] as u32 as usize);
+                            let $old = at.read_unaligned();
+                            at.write_unaligned($new);
+                        }
+                    }
+                }
+                unsafe extern "C" fn up1_bytes(p: *mut u8, from: &[u8; 16], $val: $ty) {
+                    for i in from {
+                        // SAFETY: as above.
+                        unsafe {
+                            let at = p.cast::<$ty>().add(usize::from(*i));
+                            let $old = at.read_unaligned();
+                            at.write_unaligned($new);
+                        }
+                    }
+                }
+                let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+                if let Some(op) = name.strip_suffix("_shared").and_then(|op| op.strip_prefix("at_"))
+                    && op == $name
+                {
+                    return made(concat!("at_", $name, "_shared"), shared as *const () as usize, &[M, P, L, $kind], $kind);
+                }
+                if let Some(op) = name.strip_suffix("_global").and_then(|op| op.strip_prefix("at_"))
+                    && op == $name
+                {
+                    return made(concat!("at_", $name, "_global"), global as *const () as usize, &[M, P, L, $kind], $kind);
+                }
+                if name.strip_prefix("up_") == Some($name) {
+                    return made(concat!("up_", $name), up as *const () as usize, &[M, P, I, $kind, N], V);
+                }
+                if name.strip_prefix("up1_bytes_") == Some($name) {
+                    return made(concat!("up1_bytes_", $name), up1_bytes as *const () as usize, &[P, P, $num], V);
+                }
+                if name.strip_prefix("up1_") == Some($name) {
+                    return made(concat!("up1_", $name), up1 as *const () as usize, &[M, P, I, $num, N], V);
+                }
+            })*
+            compare_and_swap(name)
+        }
+    };
+}
+
+const X: Arg = Arg::Num(Ty::F32);
+const Y: Arg = Arg::Num(Ty::F64);
+
+macro_rules! integer_atomics {
+    ($($add:literal $sub:literal $and:literal $or:literal $xor:literal $exch:literal $min:literal $max:literal $inc:literal $dec:literal
+        $ty:ty, $kind:ident, $num:ident;)*) => {
+        atomics! {
+            $(
+                $add $ty, $kind, $num, |old, val| old.wrapping_add(val);
+                $sub $ty, $kind, $num, |old, val| old.wrapping_sub(val);
+                $and $ty, $kind, $num, |old, val| old & val;
+                $or $ty, $kind, $num, |old, val| old | val;
+                $xor $ty, $kind, $num, |old, val| old ^ val;
+                $exch $ty, $kind, $num, |_old, val| val;
+                $min $ty, $kind, $num, |old, val| old.min(val);
+                $max $ty, $kind, $num, |old, val| old.max(val);
+                $inc $ty, $kind, $num, |old, val| if old >= val { 0 } else { old.wrapping_add(1) };
+                $dec $ty, $kind, $num, |old, val| if old == 0 || old > val { val } else { old.wrapping_sub(1) };
+            )*
+            "add_f32" f32, F, X, |old, val| old + val;
+            "sub_f32" f32, F, X, |old, val| old - val;
+            "exch_f32" f32, F, X, |_old, val| val;
+            "add_f64" f64, D, Y, |old, val| old + val;
+            "sub_f64" f64, D, Y, |old, val| old - val;
+            "exch_f64" f64, D, Y, |_old, val| val;
+        }
+    };
+}
+
+integer_atomics! {
+    "add_i32" "sub_i32" "and_i32" "or_i32" "xor_i32" "exch_i32" "min_i32" "max_i32" "inc_i32" "dec_i32" i32, I, N;
+    "add_u32" "sub_u32" "and_u32" "or_u32" "xor_u32" "exch_u32" "min_u32" "max_u32" "inc_u32" "dec_u32" u32, I, U;
+    "add_i64" "sub_i64" "and_i64" "or_i64" "xor_i64" "exch_i64" "min_i64" "max_i64" "inc_i64" "dec_i64" i64, L, Q;
+    "add_u64" "sub_u64" "and_u64" "or_u64" "xor_u64" "exch_u64" "min_u64" "max_u64" "inc_u64" "dec_u64" u64, L, P;
+}
+
+macro_rules! swaps {
+    ($($shared:literal $global:literal $ty:ty, $kind:ident;)*) => {
+        fn compare_and_swap(name: &str) -> Option<Helper> {
+            $({
+                unsafe extern "C" fn shared(
+                    mask: u32, p: *mut u8, o: &Lanes<i64>, x: &Lanes<$ty>, c: &Lanes<$ty>, out: &mut Lanes<$ty>,
+                ) {
+                    *out = Lanes::default();
+                    for l in set(mask) {
+                        // SAFETY: generated code has checked the places.
+                        unsafe {
+                            let at = p.offset(o[l] as isize).cast::<$ty>();
+                            out[l] = at.read_unaligned();
+                            if out[l] == c[l] {
+                                at.write_unaligned(x[l]);
+                            }
+                        }
+                    }
+                }
+                unsafe extern "C" fn global(
+                    mask: u32, p: *mut u8, o: &Lanes<i64>, x: &Lanes<$ty>, c: &Lanes<$ty>, out: &mut Lanes<$ty>,
+                ) {
+                    *out = Lanes::default();
+                    for l in set(mask) {
+                        // SAFETY: as above; that it is aligned has been checked as well.
+                        out[l] = unsafe {
+                            <$ty as Cell>::update(p.offset(o[l] as isize).cast(), |old: $ty| if old == c[l] { x[l] } else { old })
+                        };
+                    }
+                }
+                let made = |name, address| Some(Helper { name, address, args: vec![M, P, L, $kind, $kind], gives: $kind });
+                match name {
+                    $shared => return made($shared, shared as *const () as usize),
+                    $global => return made($global, global as *const () as usize),
+                    _ => {}
+                }
+            })*
+            None
+        }
+    };
+}
+
+swaps! {
+    "at_cas_i32_shared" "at_cas_i32_global" i32, I;
+    "at_cas_u32_shared" "at_cas_u32_global" u32, I;
+    "at_cas_i64_shared" "at_cas_i64_global" i64, L;
+    "at_cas_u64_shared" "at_cas_u64_global" u64, L;
+}
+
+/// What is done lane by lane: name, kinds and types of the arguments, what is given, the lane's expression.
+macro_rules! lanewise {
+    ($($name:literal ($($arg:ident: $kind:ident $ty:ty),*) -> $gives:ident $out:ty { $lane:expr })*) => {
+        fn lane_by_lane(name: &str) -> Option<Helper> {
+            match name {
+                $($name => {
+                    extern "C" fn f($($arg: &Lanes<$ty>,)* out: &mut Lanes<$out>) {
+                        for (l, out) in out.iter_mut().enumerate() {
+                            $(let $arg = $arg[l];)*
+                            *out = $lane;
+                        }
+                    }
+                    Some(Helper { name: $name, address: f as *const () as usize, args: vec![$($kind),*], gives: $gives })
+                })*
+                _ => by_one(name),
+            }
+        }
+    };
+}
+
+// Of lanes that nobody asked for any result does, but none may stop.
+lanewise! {
+    "div_i32" (a: I i32, b: I i32) -> I i32 { if b == 0 { 0 } else { a.wrapping_div(b) } }
+    "div_u32" (a: I u32, b: I u32) -> I u32 { a.checked_div(b).unwrap_or(0) }
+    "rem_i32" (a: I i32, b: I i32) -> I i32 { if b == 0 { 0 } else { a.wrapping_rem(b) } }
+    "rem_u32" (a: I u32, b: I u32) -> I u32 { a.checked_rem(b).unwrap_or(0) }
+    "div_i64" (a: L i64, b: L i64) -> L i64 { if b == 0 { 0 } else { a.wrapping_div(b) } }
+    "div_u64" (a: L u64, b: L u64) -> L u64 { a.checked_div(b).unwrap_or(0) }
+    "rem_i64" (a: L i64, b: L i64) -> L i64 { if b == 0 { 0 } else { a.wrapping_rem(b) } }
+    "rem_u64" (a: L u64, b: L u64) -> L u64 { a.checked_rem(b).unwrap_or(0) }
+    "mulhi_i32" (a: I i32, b: I i32) -> I i32 { ((i64::from(a) * i64::from(b)) >> 32) as i32 }
+    "mulhi_u32" (a: I u32, b: I u32) -> I u32 { ((u64::from(a) * u64::from(b)) >> 32) as u32 }
+    "mulhi_i64" (a: L i64, b: L i64) -> L i64 { ((i128::from(a) * i128::from(b)) >> 64) as i64 }
+    "mulhi_u64" (a: L u64, b: L u64) -> L u64 { ((u128::from(a) * u128::from(b)) >> 64) as u64 }
+    "shl_i32" (a: I u32, n: I u32) -> I u32 { a.checked_shl(n).unwrap_or(0) }
+    "shr_u32" (a: I u32, n: I u32) -> I u32 { a.checked_shr(n).unwrap_or(0) }
+    "shr_i32" (a: I i32, n: I u32) -> I i32 { a >> n.min(31) }
+    "shl_i64" (a: L u64, n: L u64) -> L u64 { if n < 64 { a << n } else { 0 } }
+    "shr_u64" (a: L u64, n: L u64) -> L u64 { if n < 64 { a >> n } else { 0 } }
+    "shr_i64" (a: L i64, n: L u64) -> L i64 { a >> n.min(63) }
+    "clz_32" (a: I u32) -> I u32 { a.leading_zeros() }
+    "popc_32" (a: I u32) -> I u32 { a.count_ones() }
+    "brev_32" (a: I u32) -> I u32 { a.reverse_bits() }
+    "ffs_32" (a: I u32) -> I u32 { if a == 0 { 0 } else { a.trailing_zeros() + 1 } }
+    "clz_64" (a: L u64) -> I u32 { a.leading_zeros() }
+    "popc_64" (a: L u64) -> I u32 { a.count_ones() }
+    "ffs_64" (a: L u64) -> I u32 { if a == 0 { 0 } else { a.trailing_zeros() + 1 } }
+    "brev_64" (a: L u64) -> L u64 { a.reverse_bits() }
+    "f64_to_i32" (a: D f64) -> I i32 { if a.is_nan() { i32::MIN } else { a as i32 } }
+    "f64_to_u32" (a: D f64) -> I u32 { if a.is_nan() { 1 << 31 } else { a as u32 } }
+    "f64_to_i64" (a: D f64) -> L i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
+    "f64_to_u64" (a: D f64) -> L u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
+    "f32_to_i64" (a: F f32) -> L i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
+    "f32_to_u64" (a: F f32) -> L u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
+    "i64_to_f32" (a: L i64) -> F f32 { a as f32 }
+    "u64_to_f32" (a: L u64) -> F f32 { a as f32 }
+    "i64_to_f64" (a: L i64) -> D f64 { a as f64 }
+    "u64_to_f64" (a: L u64) -> D f64 { a as f64 }
+    "fma_f32" (a: F f32, b: F f32, c: F f32) -> F f32 { a.mul_add(b, c) }
+    "fma_f64" (a: D f64, b: D f64, c: D f64) -> D f64 { a.mul_add(b, c) }
+}
+
+/// Lanes divided by one number, which is not 0 nor -1.
+fn by_one(name: &str) -> Option<Helper> {
+    // What is divided is exact as a `double`, and so is its integral quotient after rounding to zero.
+    extern "C" fn div_i(a: &Lanes<i32>, n: i32, out: &mut Lanes<i32>) {
+        *out = a.map(|a| a.wrapping_div(n));
+    }
+    extern "C" fn div_u(a: &Lanes<u32>, n: u32, out: &mut Lanes<u32>) {
+        *out = a.map(|a| a / n);
+    }
+    extern "C" fn rem_i(a: &Lanes<i32>, n: i32, out: &mut Lanes<i32>) {
+        *out = a.map(|a| a.wrapping_rem(n));
+    }
+    extern "C" fn rem_u(a: &Lanes<u32>, n: u32, out: &mut Lanes<u32>) {
+        *out = a.map(|a| a % n);
+    }
+    extern "C" fn rsqrt(a: &Lanes<f32>, out: &mut Lanes<f32>) {
+        reciprocal::rsqrt_lanes(a, out);
+    }
+    let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+    match name {
+        "div_by_i32" => made("div_by_i32", div_i as *const () as usize, &[I, N], I),
+        "div_by_u32" => made("div_by_u32", div_u as *const () as usize, &[I, U], I),
+        "rem_by_i32" => made("rem_by_i32", rem_i as *const () as usize, &[I, N], I),
+        "rem_by_u32" => made("rem_by_u32", rem_u as *const () as usize, &[I, U], I),
+        "rsqrt_f32" => made("rsqrt_f32", rsqrt as *const () as usize, &[F], F),
+        _ => None,
+    }
+}
+
+/// A function of numbers for each lane of a mask; the others stay.
+fn each(name: &str) -> Option<Helper> {
+    macro_rules! each {
+        ($($name:literal $ty:ty, $kind:ident, ($($arg:ident),*);)*) => {
+            match name {
+                $($name => {
+                    type Function = extern "C" fn($(each!(@ $arg $ty)),*) -> $ty;
+                    extern "C" fn f(mask: u32, f: Function, $($arg: &Lanes<$ty>,)* out: &mut Lanes<$ty>) {
+                        for l in 0..16 {
+                            out[l] = if mask >> l & 1 != 0 { f($($arg[l]),*) } else { each!(^ $($arg),*)[l] };
+                        }
+                    }
+                    let args = vec![M, P, $(each!(# $arg $kind)),*];
+                    Some(Helper { name: $name, address: f as *const () as usize, args, gives: $kind })
+                })*
+                _ => None,
+            }
+        };
+        (^ $first:ident $(, $rest:ident)*) => { $first };
+        (@ $arg:ident $ty:ty) => { $ty };
+        (# $arg:ident $kind:ident) => { $kind };
+    }
+    each! {
+        "each1_f32" f32, F, (a);
+        "each2_f32" f32, F, (a, b);
+        "each3_f32" f32, F, (a, b, c);
+        "each1_f64" f64, D, (a);
+        "each2_f64" f64, D, (a, b);
+        "each3_f64" f64, D, (a, b, c);
+    }
+}

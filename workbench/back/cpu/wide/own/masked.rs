@@ -1,0 +1,122 @@
+//! Stores past the cache, and accesses of some of 16 neighbours, as the processor has them. Elsewhere they are done lane by lane.
+
+/// The function for an access that this processor has instructions for, by its name in the text.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn find(name: &str) -> Option<usize> {
+    use std::arch::is_x86_feature_detected as has;
+    Some(match name {
+        "nt_f32" | "nt_i32" => x86::stream as *const () as usize,
+        "nt_f64" | "nt_i64" => x86::stream_pairs as *const () as usize,
+        "ldm_f32" | "ldm_i32" if has!("avx512f") => x86::load_512 as *const () as usize,
+        "ldm_f64" | "ldm_i64" if has!("avx512f") => x86::load_pairs_512 as *const () as usize,
+        "stm_f32" | "stm_i32" if has!("avx512f") => x86::store_512 as *const () as usize,
+        "stm_f64" | "stm_i64" if has!("avx512f") => x86::store_pairs_512 as *const () as usize,
+        "ldm_f32" | "ldm_i32" if has!("avx2") => x86::load_256 as *const () as usize,
+        "stm_f32" | "stm_i32" if has!("avx2") => x86::store_256 as *const () as usize,
+        _ => return None,
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn find(_name: &str) -> Option<usize> {
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// # Safety
+    /// The address is that of a line of the cache, with room for what is stored.
+    pub unsafe extern "C" fn stream(to: *mut u8, x: &[__m128i; 4]) {
+        for (i, part) in x.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { _mm_stream_si128(to.cast::<__m128i>().add(i), *part) };
+        }
+    }
+
+    /// # Safety
+    /// As of [`stream`].
+    pub unsafe extern "C" fn stream_pairs(to: *mut u8, x: &[__m128i; 8]) {
+        for (i, part) in x.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { _mm_stream_si128(to.cast::<__m128i>().add(i), *part) };
+        }
+    }
+
+    /// # Safety
+    /// The elements of the mask's lanes are in bounds.
+    #[target_feature(enable = "avx512f")]
+    pub unsafe extern "C" fn load_512(mask: u32, from: *const i32, out: &mut [__m128i; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_loadu_epi32(mask as u16, from)) };
+    }
+
+    /// # Safety
+    /// As of [`load_512`].
+    #[target_feature(enable = "avx512f")]
+    pub unsafe extern "C" fn load_pairs_512(mask: u32, from: *const i64, out: &mut [__m128i; 8]) {
+        let to = out.as_mut_ptr().cast::<__m512i>();
+        // SAFETY: the caller's promise.
+        unsafe {
+            _mm512_storeu_si512(to, _mm512_maskz_loadu_epi64(mask as u8, from));
+            _mm512_storeu_si512(to.add(1), _mm512_maskz_loadu_epi64((mask >> 8) as u8, from.add(8)));
+        }
+    }
+
+    /// Four vectors as one. Read as one they would have to wait until they are stored.
+    #[target_feature(enable = "avx512f")]
+    fn joined(a: __m128i, b: __m128i, c: __m128i, d: __m128i) -> __m512i {
+        let low = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
+        _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(low, c), d)
+    }
+
+    /// # Safety
+    /// As of [`load_512`].
+    #[target_feature(enable = "avx512f")]
+    pub unsafe extern "C" fn store_512(mask: u32, to: *mut i32, x: &[__m128i; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_mask_storeu_epi32(to, mask as u16, joined(x[0], x[1], x[2], x[3])) };
+    }
+
+    /// # Safety
+    /// As of [`load_512`].
+    #[target_feature(enable = "avx512f")]
+    pub unsafe extern "C" fn store_pairs_512(mask: u32, to: *mut i64, x: &[__m128i; 8]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            _mm512_mask_storeu_epi64(to, mask as u8, joined(x[0], x[1], x[2], x[3]));
+            _mm512_mask_storeu_epi64(to.add(8), (mask >> 8) as u8, joined(x[4], x[5], x[6], x[7]));
+        }
+    }
+
+    /// All ones in the lanes of eight bits.
+    #[target_feature(enable = "avx2")]
+    fn lanes_of(bits: u32) -> __m256i {
+        let places = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+        _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits as i32), places), places)
+    }
+
+    /// # Safety
+    /// As of [`load_512`].
+    #[target_feature(enable = "avx2")]
+    pub unsafe extern "C" fn load_256(mask: u32, from: *const i32, out: &mut [__m128i; 4]) {
+        let to = out.as_mut_ptr().cast::<__m256i>();
+        // SAFETY: the caller's promise.
+        unsafe {
+            _mm256_storeu_si256(to, _mm256_maskload_epi32(from, lanes_of(mask)));
+            _mm256_storeu_si256(to.add(1), _mm256_maskload_epi32(from.add(8), lanes_of(mask >> 8)));
+        }
+    }
+
+    /// # Safety
+    /// As of [`load_512`].
+    #[target_feature(enable = "avx2")]
+    pub unsafe extern "C" fn store_256(mask: u32, to: *mut i32, x: &[__m128i; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            _mm256_maskstore_epi32(to, lanes_of(mask), _mm256_set_m128i(x[1], x[0]));
+            _mm256_maskstore_epi32(to.add(8), lanes_of(mask >> 8), _mm256_set_m128i(x[3], x[2]));
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Loads and stores of lanes, and calls of helpers, which get lanes by way of memory.
+
+use cranelift_codegen::ir::{
+    self as clif, AbiParam, ExtFuncData, ExternalName, InstBuilder, Signature, StackSlot, UserExternalName, types,
+};
+
+use super::emit::{Emitter, free};
+use super::helpers::{self, Arg};
+use super::parse::{Kind, Ty};
+use super::value::{At, Mask, Num, Parts, Val};
+use super::{Result, bad};
+
+/// What the elements of an access are in memory, and the lanes that hold them; `true` where they are signed.
+fn element(name: &str) -> Option<(Kind, u32, bool)> {
+    Some(match name {
+        "f32" => (Kind::F32, 4, true),
+        "f64" => (Kind::F64, 8, true),
+        "i32" => (Kind::I32, 4, true),
+        "i64" => (Kind::I64, 8, true),
+        "i8" => (Kind::I32, 1, true),
+        "u8" | "b1" => (Kind::I32, 1, false),
+        "i16" => (Kind::I32, 2, true),
+        "u16" => (Kind::I32, 2, false),
+        _ => return None,
+    })
+}
+
+impl Emitter<'_, '_, '_> {
+    /// Memory for what a helper gets as its argument of that number; 8 for what it gives.
+    pub(super) fn room(&mut self, number: usize, bytes: u32) -> StackSlot {
+        if let Some(slot) = self.rooms.get(&(number, bytes)) {
+            return *slot;
+        }
+        let slot = self.slot(bytes);
+        self.rooms.insert((number, bytes), slot);
+        slot
+    }
+
+    /// Stores lanes in a slot.
+    pub(super) fn keep(&mut self, kind: Kind, parts: &Parts, slot: StackSlot) {
+        for (i, part) in parts[..kind.count()].iter().enumerate() {
+            self.b.ins().stack_store(types::I64, *part, slot, 16 * i as i32);
+        }
+    }
+
+    /// The lanes in a slot.
+    fn kept(&mut self, kind: Kind, slot: StackSlot) -> Parts {
+        let first = self.b.ins().stack_load(types::I64, kind.vector(), slot, 0);
+        let mut parts = [first; 8];
+        for (i, part) in parts.iter_mut().enumerate().take(kind.count()).skip(1) {
+            *part = self.b.ins().stack_load(types::I64, kind.vector(), slot, 16 * i as i32);
+        }
+        parts
+    }
+
+    /// Neighbouring elements.
+    fn load_lanes(&mut self, kind: Kind, size: u32, signed: bool, at: clif::Value) -> Parts {
+        let ty = kind.vector();
+        if kind.count() as u32 * 16 == 16 * size {
+            let first = self.b.ins().load(ty, free(), at, 0);
+            let mut parts = [first; 8];
+            for (i, part) in parts.iter_mut().enumerate().take(kind.count()).skip(1) {
+                *part = self.b.ins().load(ty, free(), at, 16 * i as i32);
+            }
+            return parts;
+        }
+        // Narrow numbers are extended, once or twice.
+        let halves = |e: &mut Self, v: clif::Value| match signed {
+            true => [e.b.ins().swiden_low(v), e.b.ins().swiden_high(v)],
+            false => [e.b.ins().uwiden_low(v), e.b.ins().uwiden_high(v)],
+        };
+        let words = if size == 1 {
+            let bytes = self.b.ins().load(types::I8X16, free(), at, 0);
+            halves(self, bytes)
+        } else {
+            [self.b.ins().load(types::I16X8, free(), at, 0), self.b.ins().load(types::I16X8, free(), at, 16)]
+        };
+        let [[a, b], [c, d]] = words.map(|v| halves(self, v));
+        [a, b, c, d, a, b, c, d]
+    }
+
+    fn store_lanes(&mut self, kind: Kind, size: u32, at: clif::Value, parts: &Parts) {
+        if kind.count() as u32 * 16 == 16 * size {
+            for (i, part) in parts[..kind.count()].iter().enumerate() {
+                self.b.ins().store(free(), *part, at, 16 * i as i32);
+            }
+            return;
+        }
+        // The low bits of each lane, so that none is too large for what narrows by saturating.
+        let all = if size == 1 { 0xff_i64 } else { 0xffff };
+        let low = self.constant(types::I32X4, (all as i32).to_le_bytes().repeat(4));
+        let low = self.each2(Kind::I32, parts, &[low; 8], |e, v, low| e.b.ins().band(v, low));
+        let words = [self.b.ins().unarrow(low[0], low[1]), self.b.ins().unarrow(low[2], low[3])];
+        if size == 1 {
+            let bytes = self.b.ins().unarrow(words[0], words[1]);
+            self.b.ins().store(free(), bytes, at, 0);
+        } else {
+            self.b.ins().store(free(), words[0], at, 0);
+            self.b.ins().store(free(), words[1], at, 16);
+        }
+    }
+
+    /// Whether a mask has all lanes, where that is known; else as a condition.
+    fn is_full(&mut self, mask: Mask) -> std::result::Result<bool, clif::Value> {
+        match mask {
+            Mask::Known(bits) => Ok(bits == 0xffff),
+            Mask::Lanes([a, b, c, d]) => {
+                let (low, high) = (self.b.ins().band(a, b), self.b.ins().band(c, d));
+                let all = self.b.ins().band(low, high);
+                Err(self.b.ins().vall_true(all))
+            }
+            Mask::Bits(v) => {
+                let all = self.b.ins().iconst(types::I32, 0xffff);
+                Err(self.b.ins().icmp(clif::condcodes::IntCC::Equal, v, all))
+            }
+        }
+    }
+
+    pub(super) fn call_memory(&mut self, name: &str, args: &[Val]) -> Result<Option<Val>> {
+        let Some((op, of)) = name.split_once('_') else { return Ok(None) };
+        let Some((kind, size, signed)) = element(of) else { return Ok(None) };
+        let given = |e: &mut Self, parts: Parts| match of {
+            "b1" => Val::Mask(e.truth_of(&parts)),
+            _ => Val::Lanes(kind, parts),
+        };
+        match (op, args) {
+            ("ld", [at]) => {
+                let at = self.pointer(at)?;
+                let parts = self.load_lanes(kind, size, signed, at);
+                Ok(Some(given(self, parts)))
+            }
+            // A call, which a kernel that computes much has no time for.
+            ("nt", _) if !self.has_functions() && helpers::find(name).is_some() => self.call_helper(name, args),
+            ("st" | "nt", [at, value]) => {
+                let at = self.pointer(at)?;
+                let parts = self.stored(of, kind, value)?;
+                self.store_lanes(kind, size, at, &parts);
+                Ok(Some(Val::Nothing))
+            }
+            ("ldm", [mask, at]) => {
+                let (mask, at) = (self.as_mask(mask)?, self.pointer(at)?);
+                let parts = match self.is_full(mask) {
+                    Ok(true) => self.load_lanes(kind, size, signed, at),
+                    Ok(false) => return Ok(None),
+                    Err(full) => {
+                        let name = name.to_owned();
+                        self.diamond(
+                            full,
+                            Some(kind),
+                            |e| Ok(e.load_lanes(kind, size, signed, at)),
+                            |e| {
+                                let at = Val::Num(Num { at: At::Value(at), ty: Ty::int(64, true) });
+                                match e.call_helper(&name, &[Val::Mask(mask), at])? {
+                                    Some(Val::Lanes(_, parts)) => Ok(parts),
+                                    _ => Err(bad(name)),
+                                }
+                            },
+                        )?
+                    }
+                };
+                Ok(Some(given(self, parts)))
+            }
+            ("stm", [mask, at, value]) => {
+                let (mask, at) = (self.as_mask(mask)?, self.pointer(at)?);
+                let parts = self.stored(of, kind, value)?;
+                match self.is_full(mask) {
+                    Ok(true) => self.store_lanes(kind, size, at, &parts),
+                    Ok(false) => self.store_some(name, mask, at, kind, &parts)?,
+                    Err(full) => {
+                        let name = name.to_owned();
+                        self.diamond(
+                            full,
+                            None,
+                            |e| {
+                                e.store_lanes(kind, size, at, &parts);
+                                Ok(parts)
+                            },
+                            |e| e.store_some(&name, mask, at, kind, &parts).map(|()| parts),
+                        )?;
+                    }
+                }
+                Ok(Some(Val::Nothing))
+            }
+            // A line of elements: their addresses need no lanes.
+            ("gl", [mask, at, step]) if size >= 4 => {
+                let mask = self.as_mask(mask)?;
+                if self.is_full(mask) != Ok(true) {
+                    return Ok(None);
+                }
+                let (at, step) = (self.pointer(at)?, self.as_num(step)?);
+                let step = self.converted(&step, &Ty::int(64, true))?;
+                let mut addresses = Vec::with_capacity(16);
+                for lane in 0..16 {
+                    let by = self.binary("*", &step, &Num { at: At::Known(lane), ty: Ty::int(64, true) })?;
+                    let by = self.value(&by);
+                    addresses.push(self.b.ins().iadd(at, by));
+                }
+                Ok(Some(Val::Lanes(kind, self.gathered(kind, &addresses))))
+            }
+            ("gx" | "ga", [mask, at, Val::Lanes(of, index)]) if size >= 4 => {
+                let mask = self.as_mask(mask)?;
+                let Ok(true) = self.is_full(mask) else { return Ok(None) };
+                let (of, index) = (*of, *index);
+                let at = self.pointer(&args[1])?;
+                let _ = at;
+                let slot = self.room(0, if of.count() == 4 { 64 } else { 128 });
+                self.keep(of, &index, slot);
+                let mut addresses = Vec::with_capacity(16);
+                for lane in 0..16 {
+                    let by = if of == Kind::I32 {
+                        let index = self.b.ins().stack_load(types::I64, types::I32, slot, 4 * lane);
+                        let index = self.b.ins().uextend(types::I64, index);
+                        self.b.ins().ishl_imm_s(index, i64::from(size.trailing_zeros()))
+                    } else {
+                        self.b.ins().stack_load(types::I64, types::I64, slot, 8 * lane)
+                    };
+                    addresses.push(self.b.ins().iadd(at, by));
+                }
+                Ok(Some(Val::Lanes(kind, self.gathered(kind, &addresses))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Elements at sixteen addresses.
+    fn gathered(&mut self, kind: Kind, addresses: &[clif::Value]) -> Parts {
+        let per = 16 / kind.count();
+        let ty = super::value::clif_type(&kind.scalar());
+        let mut all = [addresses[0]; 8];
+        for (part, chunk) in all.iter_mut().zip(addresses.chunks(per)) {
+            let first = self.b.ins().load(ty, free(), chunk[0], 0);
+            let mut vector = self.b.ins().scalar_to_vector(kind.vector(), first);
+            for (lane, at) in chunk.iter().enumerate().skip(1) {
+                let one = self.b.ins().load(ty, free(), *at, 0);
+                vector = self.b.ins().insertlane(vector, one, lane as u8);
+            }
+            *part = vector;
+        }
+        all
+    }
+
+    fn store_some(&mut self, name: &str, mask: Mask, at: clif::Value, kind: Kind, parts: &Parts) -> Result<()> {
+        let at = Val::Num(Num { at: At::Value(at), ty: Ty::int(64, true) });
+        let value = match name {
+            "stm_b1" => {
+                let mask = self.truth_of(parts);
+                Val::Mask(mask)
+            }
+            _ => Val::Lanes(kind, *parts),
+        };
+        self.call_helper(name, &[Val::Mask(mask), at, value])?.map(|_| ()).ok_or_else(|| bad(name))
+    }
+
+    fn pointer(&mut self, value: &Val) -> Result<clif::Value> {
+        let num = self.as_num(value)?;
+        Ok(self.value(&num))
+    }
+
+    /// What is stored as lanes: of truth values zeros and ones.
+    fn stored(&mut self, of: &str, kind: Kind, value: &Val) -> Result<Parts> {
+        if of != "b1" {
+            return self.as_lanes(value, kind);
+        }
+        let mask = self.as_mask(value)?;
+        let lanes = self.mask_lanes(mask);
+        let one = self.constant(types::I32X4, 1i32.to_le_bytes().repeat(4));
+        let [a, b, c, d] = lanes.map(|v| self.b.ins().band(v, one));
+        Ok([a, b, c, d, a, b, c, d])
+    }
+
+    /// A call of a helper; none where there is none of that name.
+    pub(super) fn call_helper(&mut self, name: &str, args: &[Val]) -> Result<Option<Val>> {
+        let Some(helper) = helpers::find(name) else { return Ok(None) };
+        if helper.args.len() != args.len() {
+            return Err(bad(format!("`{name}` of {} arguments", args.len())));
+        }
+        let mut sig = Signature::new(self.known.conv);
+        let mut values = Vec::with_capacity(args.len() + 1);
+        for (i, (kind, arg)) in helper.args.iter().zip(args).enumerate() {
+            let (ty, value) = match kind {
+                Arg::Lanes(kind) => {
+                    let parts = self.as_lanes(arg, *kind)?;
+                    let slot = self.room(i, if kind.count() == 4 { 64 } else { 128 });
+                    self.keep(*kind, &parts, slot);
+                    (types::I64, self.b.ins().stack_addr(types::I64, slot, 0))
+                }
+                Arg::Mask => {
+                    let mask = self.as_mask(arg)?;
+                    (types::I32, self.mask_bits(mask))
+                }
+                Arg::Num(ty) => {
+                    let num = self.as_num(arg)?;
+                    let num = match (&num.ty, ty) {
+                        (Ty::Ptr(_), Ty::Int { bits: 64, .. }) => num,
+                        _ => self.converted(&num, ty)?,
+                    };
+                    (super::value::clif_type(ty), self.value(&num))
+                }
+                Arg::Nothing => return Err(bad(name)),
+            };
+            sig.params.push(AbiParam::new(ty));
+            values.push(value);
+        }
+        let out = match &helper.gives {
+            Arg::Lanes(kind) => {
+                let slot = self.room(8, if kind.count() == 4 { 64 } else { 128 });
+                sig.params.push(AbiParam::new(types::I64));
+                values.push(self.b.ins().stack_addr(types::I64, slot, 0));
+                Some((*kind, slot))
+            }
+            Arg::Mask => {
+                sig.returns.push(AbiParam::new(types::I32));
+                None
+            }
+            Arg::Num(ty) => {
+                sig.returns.push(AbiParam::new(super::value::clif_type(ty)));
+                None
+            }
+            Arg::Nothing => None,
+        };
+        let callee = match self.helpers.get(helper.name) {
+            Some(callee) => *callee,
+            None => {
+                let signature = self.b.import_signature(sig);
+                let index = self.known.host(helper.address);
+                let user =
+                    self.b.func.declare_imported_user_function(UserExternalName { namespace: super::HOST, index });
+                let callee = self.b.import_function(ExtFuncData {
+                    name: ExternalName::user(user),
+                    signature,
+                    colocated: false,
+                    patchable: false,
+                });
+                self.helpers.insert(helper.name, callee);
+                callee
+            }
+        };
+        let call = self.b.ins().call(callee, &values);
+        let result = self.b.inst_results(call).first().copied();
+        Ok(Some(match (&helper.gives, out, result) {
+            (_, Some((kind, slot)), _) => Val::Lanes(kind, self.kept(kind, slot)),
+            (Arg::Mask, _, Some(v)) => Val::Mask(Mask::Bits(v)),
+            (Arg::Num(ty), _, Some(v)) => Val::Num(Num { at: At::Value(v), ty: ty.clone() }),
+            _ => Val::Nothing,
+        }))
+    }
+}

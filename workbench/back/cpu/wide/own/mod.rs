@@ -1,0 +1,121 @@
+//! Our own compiler of wide code: the text that a C compiler would get becomes vectors of 128 bits, by the code generator of the tiers
+//! below. It needs no compiler on the machine and takes some tens of milliseconds; where the machine has wider vectors it has a
+//! fraction of their speed.
+//!
+//! The text is read as what it is, C of a few forms: [`token`] makes words of it and expands its macros, [`parse`] expressions, [`emit`]
+//! walks statements and makes CLIF as it goes, [`scalar`] and [`lanes`] say what each operation is, [`memory`] what accesses are. A
+//! group of 16 lanes is four vectors or, of 64-bit lanes, eight ([`value`]). What the code generator has no instruction for, and what happens
+//! once things go wrong, is a function of this process for all 16 lanes ([`helpers`]).
+
+mod emit;
+mod helpers;
+mod lanes;
+mod masked;
+mod memory;
+mod parse;
+mod scalar;
+mod token;
+mod value;
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, Function, Signature, UserFuncName, types};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+
+use self::emit::Emitter;
+use super::super::jit::{Assembler, JitError, Links, MachineCode, NAMESPACE_HOST as HOST};
+use super::super::math::reciprocal;
+use super::super::tiers::Machine;
+use super::super::{isa, isa::Effort, size};
+use crate::back::Dim3;
+
+/// What in the text there are no words for here.
+#[derive(Debug)]
+struct Bad(String);
+
+type Result<T> = std::result::Result<T, Bad>;
+
+fn bad(what: impl Into<String>) -> Bad {
+    Bad(what.into())
+}
+
+/// What is known besides the text.
+struct Known {
+    conv: CallConv,
+    frame: TargetFrontendConfig,
+    /// Of blocks that are one long row how many threads of a block lie side by side; else 0.
+    span: u32,
+    /// How many threads a block has in x and y.
+    rows: [u32; 2],
+    has_fma: bool,
+    has_estimate: bool,
+    /// Addresses of functions of this process, by the numbers that names have.
+    hosts: RefCell<Vec<usize>>,
+}
+
+impl Known {
+    fn host(&self, address: usize) -> u32 {
+        let mut hosts = self.hosts.borrow_mut();
+        hosts.push(address);
+        hosts.len() as u32 - 1
+    }
+}
+
+/// Machine code, and what it reads.
+pub struct Own {
+    machine: Machine,
+    _tables: Vec<Box<[u32]>>,
+}
+
+impl Own {
+    /// The address of the kernel.
+    pub fn address(&self) -> Option<usize> {
+        self.machine.address(0)
+    }
+}
+
+/// Compiles a kernel's text for blocks of a shape; `spans`: whether blocks are one long row of threads.
+///
+/// # Errors
+/// One sentence.
+pub fn compile(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
+    // The code generator's mistakes are not the launch's.
+    let made = catch_unwind(AssertUnwindSafe(|| compiled(text, block, spans)));
+    made.unwrap_or_else(|_| Err("our own compiler failed".to_owned()))
+}
+
+fn compiled(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
+    let isa = isa::host(Effort::Full)?;
+    let known = Known {
+        conv: isa.default_call_conv(),
+        frame: isa.frontend_config(),
+        span: if spans { block.x } else { 0 },
+        rows: [block.x, block.y],
+        has_fma: isa::has_fma(),
+        has_estimate: reciprocal::has_estimate(),
+        hosts: RefCell::default(),
+    };
+    let unknown = |Bad(what): Bad| format!("our own compiler has no words for {what}");
+    let words = token::words(text).map_err(unknown)?;
+    let mut sig = Signature::new(known.conv);
+    sig.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+    sig.returns.push(AbiParam::new(types::I32));
+    let mut func = Function::with_name_signature(UserFuncName::user(0, 0), sig);
+    let mut builders = FunctionBuilderContext::new();
+    let tables = Emitter::run(FunctionBuilder::new(&mut func, &mut builders), &words, &known).map_err(unknown)?;
+    let failed = |e: JitError| match e {
+        JitError::TooLarge => "it is too large".to_owned(),
+        JitError::Other(why) => why,
+    };
+    let effort = size::effort(&func).ok_or_else(|| failed(JitError::TooLarge))?;
+    let isa = isa::host(effort)?;
+    let mut ctx = Context::for_function(func);
+    let code = MachineCode::new(&mut ctx, &**isa, &known.hosts.borrow(), false).map_err(failed)?;
+    let mut assembler = Assembler::new(std::sync::Arc::new(Links::default()));
+    assembler.add(&code);
+    let machine = Machine::new(assembler, false).map_err(failed)?;
+    Ok(Own { machine, _tables: tables })
+}
