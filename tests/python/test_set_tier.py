@@ -238,6 +238,57 @@ __global__ void uneven(const int* x, int* y) {
 }"""
 
 
+STEERED = """__global__ void taps(const int* x, int* y, int n, int k, unsigned char mode, bool twice, long long offset) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int s = 0;
+    for (int a = 0; a < k; a++) {
+        if (x[i + a] % 7 == 0) continue;
+        for (int b = k - 1; b >= 0; b -= 2) s = s * 3 + x[i + a] * b;
+    }
+    switch (mode) {
+    case 0: y[i] = s; break;
+    case 3: y[i] -= s; break;
+    default: y[i] = s ^ 5;
+    }
+    if (twice) { y[i] += x[i]; x += 1; }
+    if (offset == -2) y[i] += 1000 * x[i + 1];
+}"""
+
+
+@abreast
+def test_scalars_that_steer_are_known_and_may_change(tier, made):
+    # Code that knows them is made for two sets; others run what knows nothing, and each gets what its own scalars say.
+    rng, n = np.random.default_rng(5), 1000
+    x = rng.integers(-50, 50, n + 40, np.int32)
+    tier(made)
+    steered = compiled(STEERED, "taps")
+    tier("good")
+    plain = compiled(STEERED, "taps")
+    sets = [(3, 0, True, -2), (2, 3, False, 5), (17, 1, False, 1 << 40), (0, 0, False, -2), (-3, 3, True, 0), (16, 200, True, -2), (3, 0, True, -2)]
+    for scalars in sets:
+        found = []
+        for kernel in [plain, steered]:
+            y = np.arange(n, dtype=np.int32)
+            kernel[4, 256](x, y, n, *scalars)
+            found.append(y)
+        np.testing.assert_array_equal(*found)
+    assert steered.tier == made
+
+
+@abreast
+def test_a_fault_in_code_that_knows_its_scalars_names_the_same_place(tier, made):
+    said = []
+    for name in ["good", made]:
+        tier(name)
+        kernel = compiled(STEERED, "taps")
+        with pytest.raises(wb.KernelFault) as caught:
+            kernel[1, 64](np.ones(65, np.int32), np.zeros(64, np.int32), 64, 3, 0, False, 0)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    assert "x[i + a]" in said[0]
+
+
 @abreast
 @pytest.mark.parametrize("when", [5, 20_000, 99_000])
 def test_a_lower_thread_that_faults_much_later_is_told(tier, made, when):

@@ -410,7 +410,7 @@ impl Code {
             ParamType::Ptr { .. } | ParamType::Bytes { .. } => std::ptr::from_ref(desc) as u64,
         });
         let words: SmallVec<[u64; 12]> = passed.chain(read).collect();
-        let Ok(wide) = wide_code(image, func, config) else {
+        let Ok(wide) = wide_code(image, func, &words, config) else {
             let (span, detail) =
                 (entry.span, "interrupted while its code was compiled; it was not launched".to_owned());
             let (block, thread, kind) = ([0; 3], [0; 3], FaultKind::Interrupted);
@@ -424,7 +424,7 @@ impl Code {
         let (bits, outcome) =
             schedule::run(image, entry, wide, Bound { descs: &descs, derived: &derived, args: &words }, config);
         if let Some(start) = start {
-            tiers::note_launch(image, func, config.block, start.elapsed());
+            tiers::note_launch(image, (func, config.block), &words, start.elapsed());
         }
         ((entry.returns && outcome.fault.is_none()).then_some(bits), outcome)
     }
@@ -486,13 +486,14 @@ impl Code {
 fn wide_code(
     image: &Image,
     func: FuncId,
+    args: &[u64],
     config: &LaunchConfig<'_>,
 ) -> std::result::Result<Option<Arc<wide::Code>>, ()> {
     let Some(wide) = image.wide.as_ref() else { return Ok(None) };
     let is_made = !wide.is_wanted_now()
         || config.block.count() == 0
-        || wide.make(&image.globals, func, config.block, config.interrupt);
-    is_made.then(|| wide.code(func, config.block)).ok_or(())
+        || wide.make_for(&image.globals, (func, config.block), args, config.interrupt);
+    is_made.then(|| wide.code(func, config.block, args)).ok_or(())
 }
 
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.

@@ -17,6 +17,7 @@ use cranelift_codegen::ir::Function;
 
 use super::jit::{Assembler, CodeMemory, JitError, Links, MachineCode};
 use super::placement::Helpers;
+use super::wide::Case;
 use super::{Image, crew, intrinsics, isa, stack};
 use crate::back::Dim3;
 use crate::back::cpu::isa::Effort;
@@ -195,7 +196,7 @@ enum Work {
     Program(Weak<Image>),
     Glue(&'static Tiers),
     Garbage(Box<dyn Send>),
-    Wide(Weak<Image>, FuncId, Dim3),
+    Wide(Weak<Image>, Case),
 }
 
 /// The thread that makes good code.
@@ -236,10 +237,10 @@ pub fn discard(garbage: impl Send + 'static) {
 }
 
 /// Notes how long a launch of a kernel took, and has its wide code made once it is hot.
-pub fn note_launch(image: &Arc<Image>, func: FuncId, block: Dim3, took: Duration) {
+pub fn note_launch(image: &Arc<Image>, (func, block): (FuncId, Dim3), args: &[u64], took: Duration) {
     if let Some(wide) = &image.wide
-        && wide.is_hot(func, block, took)
-        && queue(&WIDE_MAKER, Work::Wide(Arc::downgrade(image), func, block))
+        && let Some(case) = wide.hot(func, block, args, took)
+        && queue(&WIDE_MAKER, Work::Wide(Arc::downgrade(image), case))
     {
         UNSETTLED.set(true);
     }
@@ -330,11 +331,11 @@ fn run(work: &Receiver<Work>, done: &AtomicU64) {
             }
             Work::Glue(tiers) => tiers.make(&|| true),
             Work::Garbage(garbage) => drop(garbage),
-            Work::Wide(image, func, block) => {
+            Work::Wide(image, case) => {
                 if let Some(image) = image.upgrade()
                     && let Some(wide) = &image.wide
                 {
-                    let make = || wide.make(&image.globals, func, block, None);
+                    let make = || wide.make(&image.globals, &case, None);
                     let _ = catch_unwind(AssertUnwindSafe(make));
                 }
             }

@@ -4,8 +4,8 @@
 //! Why C: of compute-bound kernels 128-bit code does a third of what the machine can, and the code generator has no wider vectors. A C
 //! compiler hands out registers and picks instructions for 512 bits as well as anybody, in a few tenths of a second that nobody waits for.
 //! We do not ask it to find the vectors: threads of a block run side by side in lanes because [`print`] says so ([`forms`] decides what of
-//! a value has to be computed once, once for 16 threads, or for each). Without a compiler, or where a kernel has something this tier has no
-//! words for, the code of the other tiers stays.
+//! a value has to be computed once, once for 16 threads, or for each). Without a compiler [`own`] makes vectors of 128 bits of the same
+//! text; where a kernel has something this tier has no words for, the code of the other tiers stays.
 //!
 //! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: the lower threads
 //! might fault later, and of a block's faults that of the lowest thread is told, so they run on to the end of the region.
@@ -18,6 +18,7 @@ mod print;
 pub mod running;
 mod scopes;
 mod spans;
+mod steering;
 #[cfg(test)]
 mod tests;
 mod unroll;
@@ -34,6 +35,7 @@ use self::compiler::Failed;
 use self::forms::Survey;
 use self::print::Printer;
 pub use self::print::SITE_BIT;
+use self::steering::{Fixed, Steer};
 use super::Tier;
 use super::analysis::FuncInfo;
 use super::context::EntryFn;
@@ -60,6 +62,9 @@ type Result<T> = std::result::Result<T, Unsupported>;
 /// A text that would keep a compiler busy for longer than it is worth.
 const TOO_LONG: Unsupported = Unsupported("a text too long for a compiler");
 
+/// How deep loops may lie in one another that are written out.
+const MAX_NESTED: usize = 3;
+
 /// How long launches of a kernel have to have taken, all together, before it is worth a compiler's time.
 const HOT: Duration = Duration::from_millis(15);
 
@@ -68,6 +73,26 @@ const WORTH_NOTING: Duration = Duration::from_micros(10);
 
 /// Most shapes of blocks that one kernel gets wide code for.
 const MAX_SHAPES: usize = 8;
+
+/// Most values of steering scalars that a kernel gets code of its own for, for blocks of one shape.
+const MAX_FIXED: usize = 2;
+
+/// What code is for: a kernel, the shape of its blocks, and what scalars steer it where it knows them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Case {
+    func: FuncId,
+    block: Dim3,
+    fixed: Fixed,
+}
+
+impl Case {
+    /// The same with scalars that nothing is known of.
+    fn any(&self) -> Case {
+        Case { fixed: Fixed::new(), ..self.clone() }
+    }
+}
+
+type States = HashMap<Case, State>;
 
 /// Wide code of one kernel for blocks of one shape.
 pub struct Code {
@@ -147,8 +172,10 @@ pub struct Wide {
     maker: Maker,
     /// Whether there is any code, so that most launches need not look.
     any: AtomicBool,
+    /// The scalars that steer each kernel, by its number.
+    steers: Vec<Vec<Steer>>,
     /// Never waited for: whoever finds it locked does without, also in the child of a process that forked meanwhile.
-    states: Mutex<HashMap<(FuncId, Dim3), State>>,
+    states: Mutex<States>,
 }
 
 impl Wide {
@@ -174,7 +201,8 @@ impl Wide {
             ..Module::default()
         };
         let now = matches!(tier, Tier::Wide | Tier::Lanes);
-        Some(Wide { module, now, maker, any: AtomicBool::new(false), states: Mutex::default() })
+        let steers = module.functions.iter().map(steering::find).collect();
+        Some(Wide { module, now, maker, steers, any: AtomicBool::new(false), states: Mutex::default() })
     }
 
     /// Whether launches wait for their wide code.
@@ -187,15 +215,33 @@ impl Wide {
     /// # Errors
     /// Why there is none.
     pub fn text(&self, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<String, String> {
-        printed(&self.module, globals, func, block, self.maker).map(|(printed, _)| printed.text)
+        let case = Case { func, block, fixed: Fixed::new() };
+        self.printed(globals, &case).map(|(printed, _)| printed.text)
     }
 
-    /// The code for blocks of a shape, where it is there.
-    pub fn code(&self, func: FuncId, block: Dim3) -> Option<Arc<Code>> {
+    /// What a launch's code is for.
+    fn case(&self, states: &States, func: FuncId, block: Dim3, args: &[u64]) -> Case {
+        let steers = self.steers.get(func.index()).map_or(&[][..], Vec::as_slice);
+        let case = Case { func, block, fixed: steering::fixed(steers, args) };
+        if case.fixed.is_empty() {
+            return case;
+        }
+        match states.get(&case) {
+            // What had too many words for it may do as it is.
+            Some(State::None(_)) => case.any(),
+            Some(_) => case,
+            None if count(states, |c| c.func == func && c.block == block && !c.fixed.is_empty()) < MAX_FIXED => case,
+            None => case.any(),
+        }
+    }
+
+    /// The code for a launch, where it is there.
+    pub fn code(&self, func: FuncId, block: Dim3, args: &[u64]) -> Option<Arc<Code>> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
-        match self.states.try_lock().ok()?.get(&(func, block)) {
+        let states = self.states.try_lock().ok()?;
+        match states.get(&self.case(&states, func, block, args)) {
             Some(State::Ready(code)) => Some(code.clone()),
             _ => None,
         }
@@ -203,7 +249,7 @@ impl Wide {
 
     /// Why there is no code for blocks of a shape, where that is known.
     pub fn reason(&self, func: FuncId, block: Dim3) -> Option<String> {
-        match self.states.try_lock().ok()?.get(&(func, block)) {
+        match self.states.try_lock().ok()?.get(&Case { func, block, fixed: Fixed::new() }) {
             Some(State::None(why)) => Some(why.clone()),
             _ => None,
         }
@@ -213,55 +259,120 @@ impl Wide {
         self.module.functions.get(func.index()).is_some_and(|f| f.kind == FuncKind::Kernel)
     }
 
-    /// Notes how long a launch has taken; whether its code should now be made, by whoever asks.
-    pub fn is_hot(&self, func: FuncId, block: Dim3, took: Duration) -> bool {
+    /// Notes how long a launch has taken; what code should now be made, by whoever asks.
+    pub fn hot(&self, func: FuncId, block: Dim3, args: &[u64], took: Duration) -> Option<Case> {
         if took < WORTH_NOTING || !self.is_kernel(func) {
-            return false;
+            return None;
         }
-        let Ok(mut states) = self.states.try_lock() else { return false };
-        let known = states.keys().filter(|(kernel, _)| *kernel == func).count();
+        let mut states = self.states.try_lock().ok()?;
+        let case = self.case(&states, func, block, args);
         let process = std::process::id();
-        let state = match states.entry((func, block)) {
-            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::hash_map::Entry::Vacant(_) if known >= MAX_SHAPES => return false,
-            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(State::Cold(Duration::ZERO)),
-        };
+        if !states.contains_key(&case) {
+            if case.fixed.is_empty() && count(&states, |c| c.func == func && c.fixed.is_empty()) >= MAX_SHAPES {
+                return None;
+            }
+            states.insert(case.clone(), State::Cold(Duration::ZERO));
+        }
+        let state = states.get_mut(&case)?;
         match state {
             State::Cold(total) => {
                 *total += took;
                 if *total < HOT {
-                    return false;
+                    return None;
                 }
             }
             State::Queued(by) if *by != process => {}
-            _ => return false,
+            _ => return None,
         }
         *state = State::Queued(process);
+        Some(case)
+    }
+
+    /// Makes the code that a launch would run now, unless it is there; `false` when interrupted.
+    pub fn make_for(
+        &self,
+        globals: &Globals,
+        (func, block): (FuncId, Dim3),
+        args: &[u64],
+        interrupt: Option<&dyn Interrupt>,
+    ) -> bool {
+        // Where there is none for its scalars, that for any.
+        for _ in 0..2 {
+            let Ok(states) = self.states.try_lock() else { return true };
+            let case = self.case(&states, func, block, args);
+            drop(states);
+            if !self.make(globals, &case, interrupt) {
+                return false;
+            }
+        }
         true
     }
 
-    /// Makes the code for blocks of a shape now, unless it is there; `false` when interrupted.
-    pub fn make(&self, globals: &Globals, func: FuncId, block: Dim3, interrupt: Option<&dyn Interrupt>) -> bool {
-        if !self.is_kernel(func) {
+    /// Makes code now, unless it is there; `false` when interrupted.
+    pub fn make(&self, globals: &Globals, case: &Case, interrupt: Option<&dyn Interrupt>) -> bool {
+        if !self.is_kernel(case.func) {
             return true;
         }
         if let Ok(states) = self.states.try_lock()
-            && matches!(states.get(&(func, block)), Some(State::Ready(_) | State::None(_)))
+            && matches!(states.get(case), Some(State::Ready(_) | State::None(_)))
         {
             return true;
         }
-        let state = match build(&self.module, self.maker, globals, func, block, interrupt) {
+        let state = match self.build(globals, case, interrupt) {
             Ok(code) => State::Ready(Arc::new(code)),
             Err(Failed::Interrupted) => return false,
             Err(Failed::Because(why)) => State::None(why),
         };
         let is_ready = matches!(state, State::Ready(_));
         if let Ok(mut states) = self.states.lock() {
-            states.insert((func, block), state);
+            states.insert(case.clone(), state);
             self.any.fetch_or(is_ready, Ordering::Release);
         }
         true
     }
+
+    fn printed(&self, globals: &Globals, case: &Case) -> std::result::Result<(print::Printed, Keeps), String> {
+        let steers = self.steers.get(case.func.index()).map_or(&[][..], Vec::as_slice);
+        printed(&self.module, globals, case, steers, self.maker)
+    }
+
+    fn build(
+        &self,
+        globals: &Globals,
+        case: &Case,
+        interrupt: Option<&dyn Interrupt>,
+    ) -> std::result::Result<Code, Failed> {
+        let compiler = match self.maker {
+            Maker::Compiler => Some(compiler::available().map_err(|why| Failed::Because(why.to_owned()))?),
+            Maker::Own => None,
+        };
+        let (printed, keeps) = self.printed(globals, case).map_err(Failed::Because)?;
+        let (entry, memory) = match compiler {
+            Some(compiler) => {
+                let library = compiler::load(compiler, &printed.text, interrupt)?;
+                // SAFETY: the function is what the printer printed, of this type.
+                let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
+                    let why = compiler::explained(&e);
+                    Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
+                })?;
+                (*entry, Memory::Library { _loaded: library })
+            }
+            None => {
+                let own = own::compile(&printed.own, case.block, printed.spans).map_err(Failed::Because)?;
+                let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
+                // SAFETY: the function is what the printer printed, of this type.
+                let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
+                (entry, Memory::Own { _made: own })
+            }
+        };
+        let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
+        let (walks, is_wide) = (walks.map(|(blocks, _)| blocks), compiler.is_some());
+        Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, is_wide, _memory: memory })
+    }
+}
+
+fn count(states: &States, is: impl Fn(&Case) -> bool) -> usize {
+    states.keys().filter(|case| is(case)).count()
 }
 
 type Keeps = Option<(usize, usize)>;
@@ -269,16 +380,27 @@ type Keeps = Option<(usize, usize)>;
 fn printed(
     module: &Module,
     globals: &Globals,
-    func: FuncId,
-    block: Dim3,
+    Case { func, block, fixed }: &Case,
+    steers: &[Steer],
     maker: Maker,
 ) -> std::result::Result<(print::Printed, Keeps), String> {
-    let mut function = module.func(func).clone();
+    let (mut function, block) = (module.func(*func).clone(), *block);
     regions::unswitch_all(&mut function);
-    let mut unrolled = function.clone();
-    let mut found = Err(TOO_LONG);
-    if unroll::unroll(&mut unrolled, block) {
+    if !fixed.is_empty() {
+        steering::fix(&mut function, steers, fixed);
+        fold::run(&mut function);
+    }
+    let (mut unrolled, mut any) = (function.clone(), false);
+    // A loop in what was a loop.
+    for _ in 0..MAX_NESTED {
+        if !unroll::unroll(&mut unrolled, block, !fixed.is_empty()) {
+            break;
+        }
         fold::run(&mut unrolled);
+        any = true;
+    }
+    let mut found = Err(TOO_LONG);
+    if any {
         found = print_one(module, globals, unrolled, (block, maker));
     }
     // Written out, trees may be more than a compiler should read.
@@ -306,40 +428,4 @@ fn print_one(
     let more = printed.walks.map_or(0, |(_, bytes)| bytes);
     let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
     Ok((printed, keeps))
-}
-
-fn build(
-    module: &Module,
-    maker: Maker,
-    globals: &Globals,
-    func: FuncId,
-    block: Dim3,
-    interrupt: Option<&dyn Interrupt>,
-) -> std::result::Result<Code, Failed> {
-    let compiler = match maker {
-        Maker::Compiler => Some(compiler::available().map_err(|why| Failed::Because(why.to_owned()))?),
-        Maker::Own => None,
-    };
-    let (printed, keeps) = printed(module, globals, func, block, maker).map_err(Failed::Because)?;
-    let (entry, memory) = match compiler {
-        Some(compiler) => {
-            let library = compiler::load(compiler, &printed.text, interrupt)?;
-            // SAFETY: the function is what the printer printed, of this type.
-            let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
-                let why = compiler::explained(&e);
-                Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
-            })?;
-            (*entry, Memory::Library { _loaded: library })
-        }
-        None => {
-            let own = own::compile(&printed.own, block, printed.spans).map_err(Failed::Because)?;
-            let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
-            // SAFETY: the function is what the printer printed, of this type.
-            let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
-            (entry, Memory::Own { _made: own })
-        }
-    };
-    let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
-    let (walks, is_wide) = (walks.map(|(blocks, _)| blocks), compiler.is_some());
-    Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, is_wide, _memory: memory })
 }

@@ -61,11 +61,49 @@ fn overwritten_variables_are_found() {
         let globals = Globals::new(&module, Others::None);
         let id = FuncId::new(0);
         // Without vectors there is no wide tier.
-        let Ok((printed, _)) = printed(&module, &globals, id, Dim3 { x: *x, y: *y, z: *z }, Maker::Compiler) else {
+        let Ok((printed, _)) = printed(
+            &module,
+            &globals,
+            &Case { func: id, block: Dim3 { x: *x, y: *y, z: *z }, fixed: Fixed::new() },
+            &[],
+            Maker::Compiler,
+        ) else {
             assert!(compiler::vectors().is_err(), "{text}");
             return;
         };
         let found: Vec<&str> = printed.overwritten.iter().map(|m| module.shared[*m].name.as_str()).collect();
         assert_eq!(&found, names, "{text}");
+    }
+}
+
+/// Bodies of kernels with the parameters that steer them.
+const STEERED: &[(&str, &[&str])] = &[
+    ("if (flag) x[i] = 1;", &["flag"]),
+    ("for (int j = 0; j < k; j++) x[i] += j;", &["k"]),
+    ("for (int j = k * 2 - 1; j >= 0; j -= m) x[i] += j;", &["k", "m"]),
+    ("switch (m) { case 1: x[i] = 1; break; default: x[i] = 2; }", &["m"]),
+    // How much there is, which each thread asks for itself.
+    ("if (i < n) x[i] = 1;", &[]),
+    ("for (int j = i; j < n; j += 32) x[j] = 1;", &[]),
+    // What memory says.
+    ("for (int j = 0; x[j] < k; j++) x[i] += j;", &[]),
+    ("if (x[0] > m) x[i] = 1;", &[]),
+    ("x[i] = k * m;", &[]),
+];
+
+#[test]
+fn scalars_that_steer_are_found() {
+    for (body, names) in STEERED {
+        let text = format!(
+            "__global__ void k(float* x, int n, int k, unsigned m, bool flag) {{ int i = threadIdx.x; {body} }}"
+        );
+        let options = front::Options::default();
+        let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
+        assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
+        super::super::prepare(&mut module);
+        let (_, kernel) = module.kernels().next().expect("there is one");
+        let found: Vec<&str> =
+            steering::find(kernel).iter().map(|s| kernel.params[s.param as usize].name.as_str()).collect();
+        assert_eq!(&found[..], *names, "{body}");
     }
 }

@@ -1,4 +1,5 @@
-//! Loops around barriers of which the block's extents tell all rounds, written out round by round: the steps of a tree of reductions.
+//! Loops of which all rounds are known, written out round by round: those around barriers of which the block's extents tell them, the steps of a
+//! tree of reductions; and short ones whose bounds a launch's scalars told.
 //!
 //! In `for (int s = blockDim.x / 2; s > 0; s >>= 1)` each round is a region that only the first `s` threads do anything in. With a number
 //! for `s` the region is printed for those threads alone.
@@ -15,10 +16,13 @@ const MAX_ROUNDS: usize = 12;
 /// Most statements that a loop may become.
 const MAX_STATEMENTS: usize = 600;
 
-/// Writes out what can be; whether anything was.
-pub fn unroll(func: &mut Function, block: Dim3) -> bool {
+/// Most statements that a loop without barriers may become.
+const MAX_PLAIN: usize = 250;
+
+/// Writes out what can be, of loops without barriers where `plain`; whether anything was.
+pub fn unroll(func: &mut Function, block: Dim3, plain: bool) -> bool {
     let mut body = std::mem::take(&mut func.body);
-    let mut unroller = Unroller { func, block, constants: HashMap::new(), any: false };
+    let mut unroller = Unroller { func, block, plain, constants: HashMap::new(), any: false };
     unroller.block(&mut body);
     let any = unroller.any;
     func.body = body;
@@ -28,6 +32,7 @@ pub fn unroll(func: &mut Function, block: Dim3) -> bool {
 struct Unroller<'f> {
     func: &'f mut Function,
     block: Dim3,
+    plain: bool,
     /// What values are, where that is known.
     constants: HashMap<Value, Const>,
     any: bool,
@@ -116,7 +121,12 @@ impl Unroller<'_> {
     fn rounds(&self, stmt: &Stmt, locals: &HashMap<Local, Const>) -> Option<Rounds> {
         let Stmt::Loop { label, body, step } = stmt else { return None };
         let (exit, cond, stays) = first_exit(stmt)?;
-        if !body.stmts.iter().any(|s| matches!(s, Stmt::Barrier(_))) || goes_on(body, *label) {
+        let most = match body.stmts.iter().any(|s| matches!(s, Stmt::Barrier(_))) {
+            true => MAX_STATEMENTS,
+            false if self.plain => MAX_PLAIN,
+            false => return None,
+        };
+        if goes_on(body, *label) {
             return None;
         }
         let counts: HashSet<Local> = (body.stmts[..exit].iter())
@@ -142,7 +152,7 @@ impl Unroller<'_> {
         loop {
             if self.in_round(&body.stmts[..exit], cond, (local, count))? != Const::Bool(stays) {
                 let size = (body.count() + step.count()) * found.len();
-                return (size <= MAX_STATEMENTS).then_some(Rounds { local, counts: found, exit });
+                return (size <= most).then_some(Rounds { local, counts: found, exit });
             }
             if found.len() == MAX_ROUNDS {
                 return None;
@@ -157,6 +167,7 @@ impl Unroller<'_> {
         let mut inner = Unroller {
             func: &mut Function::new("", self.func.kind, self.func.span),
             block: self.block,
+            plain: self.plain,
             constants: self.constants.clone(),
             any: false,
         };

@@ -52,7 +52,12 @@ pub(super) struct Emitter<'w, 't, 'f> {
     /// Slots that helpers get lanes in: one a size and place.
     pub rooms: HashMap<(usize, u32), StackSlot>,
     pub tables: Vec<Box<[u32]>>,
+    /// Lines of the cache that have been asked for ahead in this block: told at its end, several in a call.
+    pub wanted: Vec<Num>,
 }
+
+/// How many lines of the cache one call asks for.
+pub(super) const LINES: usize = 6;
 
 /// Flags of an access that has been checked, aligned to nothing.
 pub(super) fn free() -> MemFlagsData {
@@ -76,6 +81,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             helpers: HashMap::new(),
             rooms: HashMap::new(),
             tables: Vec::new(),
+            wanted: Vec::new(),
         };
         let mut reader = Reader::new(words, 0);
         while reader.peek().is_some() {
@@ -151,11 +157,23 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.ended = false;
     }
 
-    pub(super) fn jump(&mut self, to: Block) {
+    /// Asks for what is wanted. A call costs more than it brings where there is one for each line, or where vectors are alive.
+    fn ask(&mut self) -> Result<()> {
+        for lines in std::mem::take(&mut self.wanted).chunks(LINES) {
+            let all = lines.iter().cycle().take(LINES).map(|num| Val::Num(num.clone())).collect::<Vec<_>>();
+            self.call_helper("ask", &all)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn jump(&mut self, to: Block) -> Result<()> {
         if !self.ended {
+            self.ask()?;
             self.b.ins().jump(to, &[]);
         }
+        self.wanted.clear();
         self.ended = true;
+        Ok(())
     }
 
     fn label(&mut self, name: &'t str) -> Block {
@@ -197,21 +215,21 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
                 let label = r.name()?;
                 r.want(";")?;
                 let block = self.label(label);
-                self.jump(block);
+                self.jump(block)?;
                 Ok(())
             }
             "break" => {
                 r.at += 1;
                 r.want(";")?;
                 let exit = *self.exits.last().ok_or_else(|| bad("`break` outside of a loop"))?;
-                self.jump(exit);
+                self.jump(exit)?;
                 Ok(())
             }
             "return" => self.return_statement(r),
             _ if matches!(r.words.get(r.at + 1), Some(Tok::Sign(":"))) => {
                 let block = self.label(word);
                 r.at += 2;
-                self.jump(block);
+                self.jump(block)?;
                 self.begin(block);
                 Ok(())
             }
@@ -236,6 +254,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             self.returned = Some(value);
             return Ok(());
         }
+        self.ask()?;
         let status = self.as_num(&value)?;
         let status = self.converted(&status, &Ty::int(32, false))?;
         let status = self.value(&status);
@@ -255,12 +274,12 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.b.seal_block(other);
         self.begin(then);
         self.statement(r)?;
-        self.jump(after);
+        self.jump(after)?;
         self.begin(other);
         if r.eat_name("else") {
             self.statement(r)?;
         }
-        self.jump(after);
+        self.jump(after)?;
         self.b.seal_block(after);
         self.begin(after);
         Ok(())
@@ -278,11 +297,11 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         let step = if r.is(")") { None } else { Some(self.step(r)?) };
         r.want(")")?;
         let (head, body, exit) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        self.jump(head);
+        self.jump(head)?;
         self.begin(head);
         match &cond {
             Some(cond) => self.branch(cond, body, exit, 0)?,
-            None => self.jump(body),
+            None => self.jump(body)?,
         }
         self.b.seal_block(body);
         self.begin(body);
@@ -292,7 +311,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         if let (Some(step), false) = (&step, self.ended) {
             self.eval(step)?;
         }
-        self.jump(head);
+        self.jump(head)?;
         self.b.seal_block(head);
         self.b.seal_block(exit);
         self.begin(exit);
@@ -321,7 +340,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         let left = self.b.declare_var(types::I32);
         self.b.def_var(left, bits);
         let (head, body, exit) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        self.jump(head);
+        self.jump(head)?;
         self.begin(head);
         let now = self.b.use_var(left);
         self.b.ins().brif(now, body, &[], exit, &[]);
@@ -336,7 +355,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         let less = self.b.ins().iadd_imm_s(now, -1);
         let rest = self.b.ins().band(now, less);
         self.b.def_var(left, rest);
-        self.jump(head);
+        self.jump(head)?;
         self.b.seal_block(head);
         self.b.seal_block(exit);
         self.begin(exit);
@@ -361,7 +380,9 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
                     _ => self.eval(&expr)?,
                 };
                 let value = self.as_type(&value, &ty)?;
-                if constant {
+                // What is known of a mask saves a call for each access under it.
+                let stays = matches!(value, Val::Mask(Mask::Known(_))) && !is_set_later(r, name);
+                if constant || stays {
                     self.bind(name, Binding::Value(value));
                 } else {
                     let variable = self.variable(&ty)?;
@@ -475,6 +496,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
 
     /// Goes to one of two blocks. What costs nothing is computed whether it is wanted or not.
     pub(super) fn branch(&mut self, cond: &Expr<'t>, then: Block, other: Block, depth: u32) -> Result<()> {
+        self.ask()?;
         match cond {
             Expr::Unary("!", inner) => return self.branch(inner, other, then, depth),
             Expr::Call(callee, args) if args.len() == 1 => match **callee {
@@ -506,7 +528,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         }
         let truth = self.truth(cond)?;
         match truth.at {
-            At::Known(n) => self.jump(if n != 0 { then } else { other }),
+            At::Known(n) => self.jump(if n != 0 { then } else { other })?,
             At::Value(v) => {
                 self.b.ins().brif(v, then, &[], other, &[]);
                 self.ended = true;
@@ -583,6 +605,21 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         all[..count].copy_from_slice(&params);
         Ok(all)
     }
+}
+
+/// Whether the rest of a scope sets a name.
+fn is_set_later(r: &Reader<'_, '_>, name: &str) -> bool {
+    let mut depth = 0;
+    for pair in r.words[r.at..].windows(2) {
+        match pair {
+            [Tok::Sign("{"), _] => depth += 1,
+            [Tok::Sign("}"), _] if depth == 0 => return false,
+            [Tok::Sign("}"), _] => depth -= 1,
+            [Tok::Name(n), Tok::Sign("=" | "|=" | "&=")] if *n == name => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// What an array is where its value is asked for.

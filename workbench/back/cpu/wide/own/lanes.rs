@@ -195,7 +195,7 @@ impl<'t> Emitter<'_, 't, '_> {
         self.choose(kind, wins, x, y)
     }
 
-    /// `p` times two to the power of `n`, as `Lanes::scale` has it, operation by operation.
+    /// `p` times two to the power of `n`: the bits that `Lanes::scale` gives.
     fn scale(&mut self, kind: Kind, p: &Parts, n: &Parts) -> Parts {
         let ints = kind.integers();
         let whole = if kind == Kind::F32 {
@@ -219,7 +219,19 @@ impl<'t> Emitter<'_, 't, '_> {
         });
         let rest = self.each2(ints, &whole, &half, |e, n, half| e.b.ins().isub(n, half));
         let mut out = *p;
-        for by in [half, rest] {
+        let mut powers = vec![rest];
+        if kind == Kind::F32 {
+            // Half of the exponent cannot take `p` out of the normal numbers, so it may be added to its bits. Where `n` is 0 nothing is, nor
+            // where it is NaN: that converts to what a shift leaves nothing of.
+            out = self.each2(kind, p, &half, |e, p, half| {
+                let (bits, by) = (e.cast(p, ints.vector()), e.b.ins().ishl_imm_s(half, mantissa));
+                let sum = e.b.ins().iadd(bits, by);
+                e.cast(sum, kind.vector())
+            });
+        } else {
+            powers.insert(0, half);
+        }
+        for by in powers {
             let power = self.each2(ints, &by, &one, |e, by, one| {
                 let by = e.b.ins().ishl_imm_s(by, mantissa);
                 let sum = e.b.ins().iadd(by, one);

@@ -25,6 +25,23 @@ fn element(name: &str) -> Option<(Kind, u32, bool)> {
     })
 }
 
+/// Of a known mask of the first 1, 2, 4 or 8 lanes of 32 bits how many these are.
+fn first_lanes(mask: Mask, size: u32) -> Option<u32> {
+    match mask {
+        Mask::Known(bits) => [1u32, 2, 4, 8].into_iter().find(|n| size == 4 && u32::from(bits) == (1 << n) - 1),
+        _ => None,
+    }
+}
+
+/// One or two lanes of 32 bits as a number, and the vector of such numbers.
+fn short(count: u32) -> Option<(clif::Type, clif::Type)> {
+    match count {
+        1 => Some((types::I32, types::I32X4)),
+        2 => Some((types::I64, types::I64X2)),
+        _ => None,
+    }
+}
+
 impl Emitter<'_, '_, '_> {
     /// Memory for what a helper gets as its argument of that number; 8 for what it gives.
     pub(super) fn room(&mut self, number: usize, bytes: u32) -> StackSlot {
@@ -100,6 +117,32 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
+    /// The first so many of 32-bit neighbours, as a step of a tree of reductions has them; zeros behind them.
+    fn load_first(&mut self, kind: Kind, count: u32, at: clif::Value) -> Parts {
+        let zero = self.constant(kind.vector(), vec![0; 16]);
+        let mut parts = [zero; 8];
+        for (i, part) in parts.iter_mut().enumerate().take(count as usize / 4) {
+            *part = self.b.ins().load(kind.vector(), free(), at, 16 * i as i32);
+        }
+        if let Some((ty, vector)) = short(count) {
+            let one = self.b.ins().load(ty, free(), at, 0);
+            let first = self.b.ins().scalar_to_vector(vector, one);
+            parts[0] = self.cast(first, kind.vector());
+        }
+        parts
+    }
+
+    fn store_first(&mut self, count: u32, at: clif::Value, parts: &Parts) {
+        for (i, part) in parts.iter().enumerate().take(count as usize / 4) {
+            self.b.ins().store(free(), *part, at, 16 * i as i32);
+        }
+        if let Some((_, vector)) = short(count) {
+            let all = self.cast(parts[0], vector);
+            let one = self.b.ins().extractlane(all, 0u8);
+            self.b.ins().store(free(), one, at, 0);
+        }
+    }
+
     /// Whether a mask has all lanes, where that is known; else as a condition.
     fn is_full(&mut self, mask: Mask) -> std::result::Result<bool, clif::Value> {
         match mask {
@@ -141,7 +184,10 @@ impl Emitter<'_, '_, '_> {
                 let (mask, at) = (self.as_mask(mask)?, self.pointer(at)?);
                 let parts = match self.is_full(mask) {
                     Ok(true) => self.load_lanes(kind, size, signed, at),
-                    Ok(false) => return Ok(None),
+                    Ok(false) => match first_lanes(mask, size) {
+                        Some(count) => self.load_first(kind, count, at),
+                        None => return Ok(None),
+                    },
                     Err(full) => {
                         let name = name.to_owned();
                         self.diamond(
@@ -165,7 +211,10 @@ impl Emitter<'_, '_, '_> {
                 let parts = self.stored(of, kind, value)?;
                 match self.is_full(mask) {
                     Ok(true) => self.store_lanes(kind, size, at, &parts),
-                    Ok(false) => self.store_some(name, mask, at, kind, &parts)?,
+                    Ok(false) => match first_lanes(mask, size) {
+                        Some(count) => self.store_first(count, at, &parts),
+                        None => self.store_some(name, mask, at, kind, &parts)?,
+                    },
                     Err(full) => {
                         let name = name.to_owned();
                         self.diamond(

@@ -474,8 +474,11 @@ impl<'t> Emitter<'_, 't, '_> {
         let flags = clif::MemFlagsData::new();
         match (name, args) {
             ("likely" | "unlikely", [a]) => Ok(Some(Val::Num(self.truth(a)?))),
-            // A call for each costs more than it brings.
-            ("__builtin_prefetch", _) => Ok(Some(Val::Nothing)),
+            ("__builtin_prefetch", [at]) => {
+                let at = self.num(at)?;
+                self.wanted.push(at);
+                Ok(Some(Val::Nothing))
+            }
             ("f32_of", [a]) => {
                 let v = self.as_value(a, &U32)?;
                 made(self.b.ins().bitcast(types::F32, flags, v), Ty::F32)
