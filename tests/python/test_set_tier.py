@@ -289,6 +289,111 @@ def test_a_fault_in_code_that_knows_its_scalars_names_the_same_place(tier, made)
     assert "x[i + a]" in said[0]
 
 
+# What once went wrong with threads side by side: parameters, a body, the arguments of a launch, and what a fault says, if it is one.
+ODD = {
+    "an index that multiplication takes out of 64 bits": (
+        "const float* x, float* y, int n",
+        "float a = 0; for (int j = 0; j < n; j++) a += x[(long long)j + (1LL << 62)]; y[threadIdx.x] = a;",
+        lambda: (np.ones(8, np.float32), np.zeros(64, np.float32), 3),
+        "x[(long long)j + (1LL << 62)]",
+    ),
+    "a step that does": (
+        "const float* x, float* y, int n",
+        "float a = 0; for (int j = 0; j < n; j++) a += x[(long long)j * (1LL << 62)]; y[threadIdx.x] = a;",
+        lambda: (np.ones(8, np.float32), np.zeros(64, np.float32), 3),
+        "x[(long long)j * (1LL << 62)]",
+    ),
+    "a number that only unsigned ones have": (
+        "float* y, unsigned long long b",
+        "unsigned long long i = b - threadIdx.x; if (i < 0xfffffffffffffff0ULL) y[threadIdx.x] = 1.0f; else y[threadIdx.x] = expf(2.0f);",
+        lambda: (np.zeros(64, np.float32), 1000),
+        None,
+    ),
+    "a load before the exit of a short loop": (
+        "const float* x, float* y, int m",
+        "float s = 0; for (int j = 0;; j++) { float v = x[j * 3]; if (j >= m) break; s += v; } y[threadIdx.x] = s;",
+        lambda: (np.ones(13, np.float32), np.zeros(64, np.float32), 5),
+        "x[j * 3]",
+    ),
+    "a division before the exit of a short loop": (
+        "int* y, int m",
+        "int s = 0; for (int j = 0;; j++) { int d = 12 / (m - j); if (j >= m) break; s += d; } y[threadIdx.x] = s;",
+        lambda: (np.zeros(64, np.int32), 4),
+        "division by zero",
+    ),
+    "a shift by more than there are bits": (
+        "long long* y",
+        "long long s = -1; y[threadIdx.x] = (y[threadIdx.x] * 3 - 7) >> s;",
+        lambda: (np.arange(64, dtype=np.int64),),
+        None,
+    ),
+    "a fence": (
+        "int* y",
+        "y[threadIdx.x] = 1; __threadfence(); y[threadIdx.x] += 2;",
+        lambda: (np.zeros(64, np.int32),),
+        None,
+    ),
+    "a counter of 64 bits before a barrier": (
+        "const float* x, float* y, long long n",
+        """__shared__ float all[64]; float a = 0;
+        for (long long i = threadIdx.x + (long long)blockIdx.x * blockDim.x; i < n; i += (long long)blockDim.x * gridDim.x) a += x[i];
+        all[threadIdx.x] = a; __syncthreads(); y[threadIdx.x] = all[63 - threadIdx.x];""",
+        lambda: (np.arange(1000, dtype=np.float32), np.zeros(64, np.float32), 1000),
+        None,
+    ),
+}
+
+
+@abreast
+@pytest.mark.parametrize("name", ODD)
+def test_odd_kernels_do_what_good_code_does(tier, made, name):
+    params, body, args, fault = ODD[name]
+    found, said = [], []
+    for each in ["good", made]:
+        tier(each)
+        kernel = compiled(f"__global__ void odd({params}) {{ {body} }}", "odd")
+        given = args()
+        try:
+            kernel[1, 64](*given)
+            found.append(given)
+        except wb.KernelFault as e:
+            said.append(str(e))
+        assert kernel.tier == each
+    if fault is None:
+        assert not said
+        for ours, theirs in zip(*found):
+            np.testing.assert_array_equal(ours, theirs)
+    else:
+        assert len(said) == 2 and said[0] == said[1]
+        assert fault in said[0]
+
+
+@abreast
+def test_local_arrays_of_threads_side_by_side_fit_a_small_stack(tier, made):
+    import threading
+
+    tier(made)
+    kernel = compiled(
+        "__global__ void big(float* y, int n) { float a[8000]; for (int j = 0; j < 8000; j++) a[j] = j; y[threadIdx.x] = a[n]; }", "big"
+    )
+    y = np.zeros(16, np.float32)
+    before = threading.stack_size(640 << 10)
+    try:
+        thread = threading.Thread(target=lambda: kernel[1, 16](y, 77))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert (y == 77).all()
+    # Larger ones are none that run side by side.
+    kernel = compiled(
+        "__global__ void huge(float* y, int n) { float a[65536]; for (int j = 0; j < 65536; j++) a[j] = j; y[threadIdx.x] = a[n]; }", "huge"
+    )
+    kernel[1, 16](y, 70)
+    assert (y == 70).all()
+    assert kernel.tier == "good"
+
+
 @abreast
 @pytest.mark.parametrize("when", [5, 20_000, 99_000])
 def test_a_lower_thread_that_faults_much_later_is_told(tier, made, when):
@@ -377,6 +482,32 @@ def test_a_compiler_is_named_with_its_first_arguments(tmp_path):
     zig = importlib.util.find_spec("ziglang").submodule_search_locations[0] + "/zig"
     packages = ("workbench", "numpy", "numpy.libs", "ml_dtypes")
     assert run_elsewhere(tmp_path, WIDE_ELSEWHERE, f"{zig} cc", packages) == "wide\n"
+
+
+def test_code_that_knows_its_scalars_takes_the_place_of_what_does_not(tier):
+    tier("auto")
+    kernel = compiled(STEERED.replace("taps", "late_taps"), "late_taps")
+    n = 1 << 18
+    x, y = np.ones(n + 40, np.int32), np.zeros(n, np.int32)
+
+    def launches(k):
+        run = lambda: kernel[n // 256, 256](x, y, n, k, 0, False, 0)  # noqa: E731
+        wb.do_bench(run, warmup=60, rep=10)
+        wb.do_bench(run, warmup=1, rep=1)
+        return kernel.tier
+
+    best = "wide" if HAS_WIDE else "lanes"
+    assert launches(40) == best
+    kernel[n // 256, 256](x, y, n, 3, 0, False, 0)
+    # What knows nothing of it runs it meanwhile.
+    assert kernel.tier == best
+    assert launches(3) == best
+    # x is 1 everywhere: s = ((3 s + 2) 3 + 0), three times over.
+    s = 0
+    for _ in range(3):
+        for b in (2, 0):
+            s = s * 3 + b
+    assert (y == s).all()
 
 
 def test_without_a_compiler_a_hot_kernel_has_lanes(tmp_path):

@@ -419,7 +419,9 @@ impl Code {
         };
         // The clock costs more than a small launch.
         let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
-        let is_timed = image.wide.is_some() && wide.is_none() && work > MIN_TIMED_WORK;
+        let may_improve = wide.as_ref().is_none_or(|(_, better)| *better);
+        let is_timed = image.wide.is_some() && may_improve && work > MIN_TIMED_WORK;
+        let wide = wide.map(|(code, _)| code);
         let start = is_timed.then(Instant::now);
         let (bits, outcome) =
             schedule::run(image, entry, wide, Bound { descs: &descs, derived: &derived, args: &words }, config);
@@ -482,13 +484,13 @@ impl Code {
 }
 
 /// The wide code that a launch runs, where there is some; makes it where that is what the program was compiled for.
-/// `Err` when interrupted meanwhile.
+/// With whether better code may come; `Err` when interrupted meanwhile.
 fn wide_code(
     image: &Image,
     func: FuncId,
     args: &[u64],
     config: &LaunchConfig<'_>,
-) -> std::result::Result<Option<Arc<wide::Code>>, ()> {
+) -> std::result::Result<Option<(Arc<wide::Code>, bool)>, ()> {
     let Some(wide) = image.wide.as_ref() else { return Ok(None) };
     let is_made = !wide.is_wanted_now()
         || config.block.count() == 0

@@ -222,7 +222,7 @@ pub fn run(
     if launch.parallel && work > WORTH_HELP {
         launch.call_helpers();
     }
-    if stack::remaining().is_some_and(|left| left >= machine.stack_need) {
+    if stack::remaining().is_some_and(|left| left >= launch.stack_need()) {
         launch.work(Role::Caller);
     } else {
         launch.work_elsewhere();
@@ -375,9 +375,14 @@ impl Launch<'_> {
         stop
     }
 
+    /// Bytes of stack a thread has to have left.
+    fn stack_need(&self) -> usize {
+        self.machine.stack_need.max(self.wide.as_ref().map_or(0, |code| code.stack_need))
+    }
+
     /// Runs on a thread made for this launch, for a caller whose own stack is too small.
     fn work_elsewhere(&self) {
-        let size = (self.machine.stack_need + stack::MARGIN).max(stack::POOL_THREAD);
+        let size = (self.stack_need() + stack::MARGIN).max(stack::POOL_THREAD);
         std::thread::scope(|scope| {
             let builder = std::thread::Builder::new().name("workbench-launch".to_owned()).stack_size(size);
             match builder.spawn_scoped(scope, || self.work(Role::Stand)) {

@@ -24,7 +24,7 @@ mod tests;
 mod unroll;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -41,6 +41,7 @@ use super::analysis::FuncInfo;
 use super::context::EntryFn;
 use super::faults::Site;
 use super::memory::Globals;
+use super::stack;
 use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
 use crate::pass::{fold, regions};
@@ -77,6 +78,9 @@ const MAX_SHAPES: usize = 8;
 /// Most values of steering scalars that a kernel gets code of its own for, for blocks of one shape.
 const MAX_FIXED: usize = 2;
 
+/// Of how many such values it is noted how long launches take.
+const MAX_WATCHED: usize = 8;
+
 /// What code is for: a kernel, the shape of its blocks, and what scalars steer it where it knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Case {
@@ -110,6 +114,8 @@ pub struct Code {
     pub sums: Vec<(usize, usize)>,
     /// How many blocks, neighbours in x, may walk over memory together.
     pub walks: Option<u32>,
+    /// Bytes of stack a thread has to have left.
+    pub stack_need: usize,
     /// Whether a C compiler made it.
     pub is_wide: bool,
     /// Keeps the entry's memory.
@@ -226,23 +232,30 @@ impl Wide {
         if case.fixed.is_empty() {
             return case;
         }
+        let is_like = |c: &Case| c.func == func && c.block == block && !c.fixed.is_empty();
+        let is_begun = |state: &State| !matches!(state, State::Cold(_));
         match states.get(&case) {
             // What had too many words for it may do as it is.
             Some(State::None(_)) => case.any(),
+            Some(state) if is_begun(state) => case,
+            // The first that turn out to be hot.
+            _ if count(states, |c, state| is_like(c) && is_begun(state)) >= MAX_FIXED => case.any(),
             Some(_) => case,
-            None if count(states, |c| c.func == func && c.block == block && !c.fixed.is_empty()) < MAX_FIXED => case,
-            None => case.any(),
+            None if count(states, |c, _| is_like(c)) >= MAX_WATCHED => case.any(),
+            None => case,
         }
     }
 
-    /// The code for a launch, where it is there.
-    pub fn code(&self, func: FuncId, block: Dim3, args: &[u64]) -> Option<Arc<Code>> {
+    /// The code for a launch, where it is there, and whether better code may come: what knows its scalars.
+    pub fn code(&self, func: FuncId, block: Dim3, args: &[u64]) -> Option<(Arc<Code>, bool)> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
         let states = self.states.try_lock().ok()?;
-        match states.get(&self.case(&states, func, block, args)) {
-            Some(State::Ready(code)) => Some(code.clone()),
+        let case = self.case(&states, func, block, args);
+        match (states.get(&case), states.get(&case.any())) {
+            (Some(State::Ready(code)), _) => Some((code.clone(), false)),
+            (_, Some(State::Ready(code))) => Some((code.clone(), true)),
             _ => None,
         }
     }
@@ -268,7 +281,9 @@ impl Wide {
         let case = self.case(&states, func, block, args);
         let process = std::process::id();
         if !states.contains_key(&case) {
-            if case.fixed.is_empty() && count(&states, |c| c.func == func && c.fixed.is_empty()) >= MAX_SHAPES {
+            let is_new = count(&states, |c, _| c.func == func && c.block == block) == 0;
+            let blocks: HashSet<Dim3> = states.keys().filter(|c| c.func == func).map(|c| c.block).collect();
+            if is_new && blocks.len() >= MAX_SHAPES {
                 return None;
             }
             states.insert(case.clone(), State::Cold(Duration::ZERO));
@@ -347,6 +362,8 @@ impl Wide {
             Maker::Own => None,
         };
         let (printed, keeps) = self.printed(globals, case).map_err(Failed::Because)?;
+        // What a C compiler's frames take is not told: what is in the text and as much as anything else may.
+        let mut stack_need = 2 * stack::MARGIN + printed.slots;
         let (entry, memory) = match compiler {
             Some(compiler) => {
                 let library = compiler::load(compiler, &printed.text, interrupt)?;
@@ -359,6 +376,7 @@ impl Wide {
             }
             None => {
                 let own = own::compile(&printed.own, case.block, printed.spans).map_err(Failed::Because)?;
+                stack_need = own.stack_need();
                 let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
                 // SAFETY: the function is what the printer printed, of this type.
                 let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
@@ -367,12 +385,12 @@ impl Wide {
         };
         let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
         let (walks, is_wide) = (walks.map(|(blocks, _)| blocks), compiler.is_some());
-        Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, is_wide, _memory: memory })
+        Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, stack_need, is_wide, _memory: memory })
     }
 }
 
-fn count(states: &States, is: impl Fn(&Case) -> bool) -> usize {
-    states.keys().filter(|case| is(case)).count()
+fn count(states: &States, is: impl Fn(&Case, &State) -> bool) -> usize {
+    states.iter().filter(|(case, state)| is(case, state)).count()
 }
 
 type Keeps = Option<(usize, usize)>;

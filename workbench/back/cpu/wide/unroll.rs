@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::forms::first_exit;
 use crate::back::Dim3;
-use crate::ir::{Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Value, eval};
+use crate::ir::{BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Value, eval};
 
 /// Most rounds that are written out.
 const MAX_ROUNDS: usize = 12;
@@ -126,7 +126,8 @@ impl Unroller<'_> {
             false if self.plain => MAX_PLAIN,
             false => return None,
         };
-        if goes_on(body, *label) {
+        // The last round comes as far as its exit, and what is there may fault.
+        if goes_on(body, *label) || body.stmts[..exit].iter().any(may_fault) {
             return None;
         }
         let counts: HashSet<Local> = (body.stmts[..exit].iter())
@@ -180,6 +181,14 @@ impl Unroller<'_> {
             }
         }
         inner.constants.get(&wanted).copied()
+    }
+}
+
+fn may_fault(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Let(_, Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..) | Op::Load { .. }) => true,
+        Stmt::Let(..) => false,
+        _ => true,
     }
 }
 

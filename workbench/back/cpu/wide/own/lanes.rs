@@ -336,7 +336,7 @@ impl<'t> Emitter<'_, 't, '_> {
         let parts = if n >= bits && op != "shr_i" {
             self.known_lanes(kind, 0)
         } else {
-            let n = (n as i64).clamp(0, most);
+            let n = n.min(most as u64) as i64;
             self.each(kind, a, |e, v| match op {
                 "shl_i" => e.b.ins().ishl_imm_s(v, n),
                 "shr_u" => e.b.ins().ushr_imm_s(v, n),

@@ -3,17 +3,21 @@
 //! fraction of their speed.
 //!
 //! The text is read as what it is, C of a few forms: [`token`] makes words of it and expands its macros, [`parse`] expressions, [`emit`]
-//! walks statements and makes CLIF as it goes, [`scalar`] and [`lanes`] say what each operation is, [`memory`] what accesses are. A
+//! walks statements and makes CLIF as it goes, [`scalar`], [`functions`] and [`lanes`] say what each operation is, [`memory`] what accesses are. A
 //! group of 16 lanes is four vectors or, of 64-bit lanes, eight ([`value`]). What the code generator has no instruction for, and what happens
-//! once things go wrong, is a function of this process for all 16 lanes ([`helpers`]).
+//! once things go wrong, is a function of this process for all 16 lanes ([`helpers`], [`atomics`], [`masked`]).
 
+mod atomics;
 mod emit;
+mod functions;
 mod helpers;
 mod lanes;
 mod masked;
 mod memory;
 mod parse;
 mod scalar;
+#[cfg(test)]
+mod tests;
 mod token;
 mod value;
 
@@ -71,6 +75,11 @@ pub struct Own {
 }
 
 impl Own {
+    /// Bytes of stack a thread has to have left.
+    pub fn stack_need(&self) -> usize {
+        self.machine.stack_need
+    }
+
     /// The address of the kernel.
     pub fn address(&self) -> Option<usize> {
         self.machine.address(0)

@@ -155,8 +155,9 @@ impl Emitter<'_, '_, '_> {
             At::Value(v) => v,
             At::Known(n) => match clif_type(&num.ty) {
                 types::I128 => {
-                    let low = self.b.ins().iconst(types::I64, n as i64);
-                    self.b.ins().sextend(types::I128, low)
+                    let (low, high) =
+                        (self.b.ins().iconst(types::I64, n as i64), self.b.ins().iconst(types::I64, (n >> 64) as i64));
+                    self.b.ins().iconcat(low, high)
                 }
                 // An unsigned number of that many bits, as an immediate wants it.
                 ty => {

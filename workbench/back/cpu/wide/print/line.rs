@@ -183,9 +183,9 @@ impl Line {
     }
 }
 
-/// A number of the text.
+/// A number of the text. As wide as what it is multiplied with: two of them may make more than 64 bits hold.
 fn number(n: i64) -> Line {
-    Line { value: Some(n), ..Line::of(format!("({n}ll)"), n.unsigned_abs()) }
+    Line { value: Some(n), ..Line::of(format!("((wide){n}ll)"), n.unsigned_abs()) }
 }
 
 impl Printer<'_> {

@@ -109,6 +109,8 @@ pub struct Printer<'m> {
     chunks: u32,
     /// How many a group that walks memory has at most.
     most_chunks: u32,
+    /// Bytes of local arrays on the stack.
+    slot_bytes: usize,
     out: String,
     sites: Vec<Site>,
     next: u32,
@@ -158,6 +160,8 @@ pub struct Printed {
     pub own: String,
     /// Whether blocks are one long row of threads.
     pub spans: bool,
+    /// Bytes of local arrays on the stack.
+    pub slots: usize,
     /// What its site numbers mean.
     pub sites: Vec<Site>,
     /// How many threads what a block keeps has to have room for.
@@ -264,6 +268,7 @@ impl<'m> Printer<'m> {
             split: info.split.as_deref(),
             chunks: geometry.chunks,
             most_chunks,
+            slot_bytes: 0,
             out: String::new(),
             sites: Vec::new(),
             next: 0,
@@ -301,7 +306,19 @@ impl<'m> Printer<'m> {
         let walks = printer.together.map(|(walk, _)| (walk.blocks, printer.kept_by_walks()));
         let sums = printer.sums.iter().map(|(i, size)| (*i as usize, *size as usize)).collect();
         let spans = printer.geometry.spans;
-        Ok(Printed { text, own, spans, sites: printer.sites, room, merges: printer.merges, overwritten, sums, walks })
+        let slots = printer.slot_bytes;
+        Ok(Printed {
+            text,
+            own,
+            spans,
+            slots,
+            sites: printer.sites,
+            room,
+            merges: printer.merges,
+            overwritten,
+            sums,
+            walks,
+        })
     }
 
     fn parameters_read(&self) -> HashSet<u32> {

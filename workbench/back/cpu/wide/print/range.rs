@@ -471,7 +471,7 @@ impl Printer<'_> {
         };
         let n = self.fresh();
         self.line(format!(
-            "const i64 by{n} = {by}, rounds{n} = by{n} > 0 && first0 <= last0 ? (i64)((last0 - first0) / by{n}) + 1 : 0;\n\
+            "const i64 by{n} = {by}, rounds{n} = by{n} > 0 && first0 <= last0 ? ((i64)last0 - (i64)first0) / by{n} + 1 : 0;\n\
              const i64 far{n} = by{n} * (rounds{n} < {most} ? rounds{n} : {most});\n\
              const i64 ahead{n} = {per_count} * far{n}, past{n} = {per_count} * (far{n} - by{n} * rounds{n}) + {next};"
         ));

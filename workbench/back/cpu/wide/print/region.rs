@@ -9,6 +9,7 @@ use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, suffix, vtype
 use crate::back::Dim3;
 use crate::back::cpu::context::Field;
 use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
+use crate::back::cpu::stack::MAX_FRAME;
 use crate::back::cpu::wide::forms::{LANES, Survey};
 use crate::back::cpu::wide::walk::Walk;
 use crate::back::cpu::wide::{Result, Unsupported};
@@ -389,6 +390,10 @@ impl<'m> Printer<'m> {
                         ));
                     }
                     None => {
+                        self.slot_bytes += bytes as usize;
+                        if self.slot_bytes > MAX_FRAME {
+                            return Err(Unsupported("local arrays too large for a stack"));
+                        }
                         self.line(format!("char S{i}_{u}[{bytes}] __attribute__((aligned(64)));"));
                         self.line(format!("__builtin_memset(S{i}_{u}, {POISON}, {bytes});"));
                     }
