@@ -379,7 +379,12 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
                     (Ty::Mask, Expr::Cond(parts)) => self.mask_by_branch(parts)?,
                     _ => self.eval(&expr)?,
                 };
-                let value = self.as_type(&value, &ty)?;
+                let mut value = self.as_type(&value, &ty)?;
+                // Such stores are calls, which a kernel that computes much has no time for; a choice between them and others would have what is
+                // stored computed for each, and once more after it.
+                if name.starts_with("nt_") && self.has_functions() {
+                    value = Val::Num(Num { at: At::Known(0), ty: ty.clone() });
+                }
                 // What is known of a mask saves a call for each access under it.
                 let stays = matches!(value, Val::Mask(Mask::Known(_))) && !is_set_later(r, name);
                 if constant || stays {

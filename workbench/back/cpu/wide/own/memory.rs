@@ -172,8 +172,7 @@ impl Emitter<'_, '_, '_> {
                 let parts = self.load_lanes(kind, size, signed, at);
                 Ok(Some(given(self, parts)))
             }
-            // A call, which a kernel that computes much has no time for.
-            ("nt", _) if !self.has_functions() && helpers::find(name).is_some() => self.call_helper(name, args),
+            ("nt", _) if helpers::find(name).is_some() => self.call_helper(name, args),
             ("st" | "nt", [at, value]) => {
                 let at = self.pointer(at)?;
                 let parts = self.stored(of, kind, value)?;
