@@ -56,8 +56,8 @@ pub(super) struct Emitter<'w, 't, 'f> {
     pub wanted: Vec<Num>,
 }
 
-/// How many lines of the cache one call asks for.
-pub(super) const LINES: usize = 6;
+/// How many lines of the cache one call asks for: as many as a group of threads that walk memory has chunks.
+pub(super) const LINES: usize = 8;
 
 /// Flags of an access that has been checked, aligned to nothing.
 pub(super) fn free() -> MemFlagsData {

@@ -234,7 +234,7 @@ fn one(name: &str) -> Option<Helper> {
         "nt_i32" => made("nt_i32", masked::find(name)?, &[P, I], V),
         "nt_f64" => made("nt_f64", masked::find(name)?, &[P, D], V),
         "nt_i64" => made("nt_i64", masked::find(name)?, &[P, L], V),
-        "ask" => made("ask", ask as *const () as usize, &[P, P, P, P, P, P], V),
+        "ask" => made("ask", ask as *const () as usize, &[P, P, P, P, P, P, P, P], V),
         "__builtin_memset" => made("memset", fill as *const () as usize, &[P, N, P], V),
         "ga_b1" => made("ga_b1", gather_b1 as *const () as usize, &[M, P, L], M),
         "ldm_b1" => made("ldm_b1", load_b1 as *const () as usize, &[M, P], M),
@@ -247,15 +247,15 @@ fn one(name: &str) -> Option<Helper> {
 }
 
 /// Asks for lines of the cache, which need not be anybody's.
-extern "C" fn ask(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) {
+extern "C" fn ask(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64) {
     #[cfg(target_arch = "x86_64")]
-    for at in [a, b, c, d, e, f] {
+    for at in [a, b, c, d, e, f, g, h] {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: nothing is accessed.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at as *const i8) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (a, b, c, d, e, f);
+    let _ = (a, b, c, d, e, f, g, h);
 }
 
 extern "C" fn fill(at: *mut u8, byte: i32, bytes: u64) {
