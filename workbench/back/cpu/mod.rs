@@ -261,6 +261,11 @@ impl Tier {
         TIERS.iter().find(|(_, n)| *n == name).map(|(tier, _)| *tier)
     }
 
+    /// Whether there is good code from the first launch on, and none that is there sooner.
+    fn begins_good(self) -> bool {
+        matches!(self, Tier::Good | Tier::Lanes | Tier::Wide)
+    }
+
     /// Whether this machine can make wide code; a sentence where it cannot.
     ///
     /// # Errors
@@ -621,12 +626,12 @@ fn machine(
     tier: Tier,
     calls: bool,
 ) -> std::result::Result<(Machine, Option<tiers::Job>), Failure> {
-    let is_good = matches!(tier, Tier::Good | Tier::Lanes | Tier::Wide);
+    let is_good = tier.begins_good();
     let mut kept = Vec::new();
     let purpose = match tier {
-        Tier::Good | Tier::Lanes | Tier::Wide => Purpose::Good,
         Tier::Soon => Purpose::Soon(None),
         Tier::Both => Purpose::Soon(Some(&mut kept)),
+        Tier::Good | Tier::Lanes | Tier::Wide => Purpose::Good,
     };
     let mut codes = compile_all(plan, lowering, purpose)?;
     let program = codes.split_off(plan.glue.new.len());
@@ -719,9 +724,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     let calls = has_hosts || plan.infos.iter().flatten().any(|i| !i.calls.is_empty());
     let made = match machine(&plan, &mut lowering, tier, calls) {
         // Registers handed out in one pass make large frames: good code may still fit.
-        Err(Failure::Code(..))
-            if !matches!(tier, Tier::Good | Tier::Lanes | Tier::Wide) && plan.glue.list.is_empty() =>
-        {
+        Err(Failure::Code(..)) if !tier.begins_good() && plan.glue.list.is_empty() => {
             (lowering.sites, lowering.slots, lowering.tables) = (Vec::new(), Vec::new(), Vec::new());
             machine(&plan, &mut lowering, Tier::Good, calls)
         }
@@ -771,7 +774,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     }
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();
-    let (wide, is_good) = (Wide::of(module, tier), matches!(tier, Tier::Good | Tier::Lanes | Tier::Wide));
+    let (wide, is_good) = (Wide::of(module, tier), tier.begins_good());
     Ok(Image {
         tiers,
         entries,

@@ -26,7 +26,7 @@ def options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", default=",".join(contestants.ALL), help=f"of {', '.join(contestants.ALL)} (default: all)")
     parser.add_argument("--rounds", type=int, default=31, help="rounds of a row; short rows have up to three times as many")
     parser.add_argument("--seconds", type=float, default=5.0, help="what a contestant other than Workbench and C++ may take at a row")
-    parser.add_argument("--tier", help="the machine code that Workbench is to run, as `wb.set_tier` names it (default: the best there is)")
+    parser.add_argument("--tier", choices=["auto", "soon", "good", "lanes", "wide"], help="the machine code that Workbench is to run, as `wb.set_tier` names it (default: the best there is)")
     parser.add_argument("--json", type=Path, help="writes the report there")
     parser.add_argument("--svg", type=Path, help="draws the chart there")
     parser.add_argument("--no-latencies", action="store_true", help="leaves out launches, calls and compilation")
@@ -38,6 +38,8 @@ def options(argv: list[str] | None) -> argparse.Namespace:
     if args.checks and any(getattr(args, name) != parser.get_default(name) for name in others):
         parser.error("--checks goes with --rows, --rounds and --json alone")
     args.rows = chosen(parser, args.rows, names)
+    if args.tier and ("workbench" not in args.only.split(",") or args.from_json):
+        parser.error("--tier is for what Workbench runs")
     args.only = chosen(parser, args.only, list(contestants.ALL))
     return args
 

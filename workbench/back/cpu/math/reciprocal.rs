@@ -72,7 +72,24 @@ fn stepped(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::rsqrt;
+    use super::{rsqrt, rsqrt_lanes};
+
+    #[test]
+    fn sixteen_have_the_bits_of_one() {
+        let odd = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, -1.0, f32::from_bits(1), f32::MAX, f32::NAN];
+        for start in (0x0000_0001..0x7f80_0000u32).step_by(104_729) {
+            let x: [f32; 16] = std::array::from_fn(|l| match odd.get(l) {
+                Some(odd) => *odd,
+                None => f32::from_bits(start + 9_973 * l as u32),
+            });
+            let mut out = [77.0; 16];
+            rsqrt_lanes(&x, &mut out);
+            for (x, out) in x.into_iter().zip(out) {
+                // A NaN's sign and payload are left open.
+                assert!(out.to_bits() == rsqrt(x).to_bits() || (out.is_nan() && rsqrt(x).is_nan()), "{x:e}: {out:e}");
+            }
+        }
+    }
 
     #[test]
     fn it_is_within_cudas_bound_and_keeps_what_is_no_number() {

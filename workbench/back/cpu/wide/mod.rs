@@ -190,8 +190,8 @@ impl Wide {
         let maker = match tier {
             Tier::Wide => Maker::Compiler,
             Tier::Both if compiler::available().is_ok() => Maker::Compiler,
-            Tier::Both | Tier::Lanes => Maker::Own,
-            Tier::Good | Tier::Soon => return None,
+            Tier::Both | Tier::Lanes if own::AVAILABLE => Maker::Own,
+            Tier::Both | Tier::Lanes | Tier::Good | Tier::Soon => return None,
         };
         module.kernels().next()?;
         // Kernels alone, and of data what it is rather than its bytes.

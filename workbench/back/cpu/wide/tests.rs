@@ -107,3 +107,27 @@ fn scalars_that_steer_are_found() {
         assert_eq!(&found[..], *names, "{body}");
     }
 }
+
+#[test]
+fn known_scalars_leave_no_choice_and_no_loop() {
+    let text =
+        "__global__ void k(float* x, int k, unsigned m) { int i = threadIdx.x; for (int j = 0; j < k; j++) x[i] += j;
+        if (m == 2) x[i] = expf(x[i]); }";
+    let options = front::Options::default();
+    let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", text, &options, None, None);
+    assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
+    super::super::prepare(&mut module);
+    let globals = Globals::new(&module, Others::None);
+    let (func, kernel) = module.kernels().next().expect("there is one");
+    let steers = steering::find(kernel);
+    let text_of = |k: i32, m: u32| {
+        let fixed = steering::fixed(&steers, &[0, k as u32 as u64, u64::from(m)]);
+        let case = Case { func, block: Dim3 { x: 32, y: 1, z: 1 }, fixed };
+        let (printed, _) = printed(&module, &globals, &case, &steers, Maker::Own).expect("it has words for it");
+        (printed.own.contains("for (;;)"), printed.own.contains("math_exp_f32"))
+    };
+    assert_eq!(text_of(1000, 100), (true, true));
+    assert_eq!(text_of(3, 2), (false, true));
+    assert_eq!(text_of(3, 1), (false, false));
+    assert_eq!(text_of(-5, 100), (false, true));
+}

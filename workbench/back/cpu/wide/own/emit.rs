@@ -215,15 +215,13 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
                 let label = r.name()?;
                 r.want(";")?;
                 let block = self.label(label);
-                self.jump(block)?;
-                Ok(())
+                self.jump(block)
             }
             "break" => {
                 r.at += 1;
                 r.want(";")?;
                 let exit = *self.exits.last().ok_or_else(|| bad("`break` outside of a loop"))?;
-                self.jump(exit)?;
-                Ok(())
+                self.jump(exit)
             }
             "return" => self.return_statement(r),
             _ if matches!(r.words.get(r.at + 1), Some(Tok::Sign(":"))) => {
@@ -581,7 +579,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         Ok(Some(self.returned.take().unwrap_or(Val::Nothing)))
     }
 
-    /// Cold code: `block`, which a check that failed goes to.
+    /// One of two ways, by a condition; the lanes that they leave, where they are of a kind.
     pub(super) fn diamond(
         &mut self,
         cond: clif::Value,

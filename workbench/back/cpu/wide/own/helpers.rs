@@ -462,20 +462,19 @@ lanewise! {
     "fma_f64" (a: D f64, b: D f64, c: D f64) -> D f64 { a.mul_add(b, c) }
 }
 
-/// Lanes divided by one number, which is not 0 nor -1.
+/// Lanes divided by one number. The text has none that is 0, and a panic would end the process.
 fn by_one(name: &str) -> Option<Helper> {
-    // What is divided is exact as a `double`, and so is its integral quotient after rounding to zero.
     extern "C" fn div_i(a: &Lanes<i32>, n: i32, out: &mut Lanes<i32>) {
-        *out = a.map(|a| a.wrapping_div(n));
+        *out = a.map(|a| if n == 0 { 0 } else { a.wrapping_div(n) });
     }
     extern "C" fn div_u(a: &Lanes<u32>, n: u32, out: &mut Lanes<u32>) {
-        *out = a.map(|a| a / n);
+        *out = a.map(|a| a.checked_div(n).unwrap_or(0));
     }
     extern "C" fn rem_i(a: &Lanes<i32>, n: i32, out: &mut Lanes<i32>) {
-        *out = a.map(|a| a.wrapping_rem(n));
+        *out = a.map(|a| if n == 0 { 0 } else { a.wrapping_rem(n) });
     }
     extern "C" fn rem_u(a: &Lanes<u32>, n: u32, out: &mut Lanes<u32>) {
-        *out = a.map(|a| a % n);
+        *out = a.map(|a| a.checked_rem(n).unwrap_or(0));
     }
     extern "C" fn rsqrt(a: &Lanes<f32>, out: &mut Lanes<f32>) {
         reciprocal::rsqrt_lanes(a, out);

@@ -247,10 +247,10 @@ impl Emitter<'_, '_, '_> {
             }
             ("gx" | "ga", [mask, at, Val::Lanes(of, index)]) if size >= 4 => {
                 let mask = self.as_mask(mask)?;
-                let Ok(true) = self.is_full(mask) else { return Ok(None) };
-                let (of, index) = (*of, *index);
-                let at = self.pointer(&args[1])?;
-                let _ = at;
+                if self.is_full(mask) != Ok(true) {
+                    return Ok(None);
+                }
+                let (of, index, at) = (*of, *index, self.pointer(at)?);
                 let slot = self.room(0, if of.count() == 4 { 64 } else { 128 });
                 self.keep(of, &index, slot);
                 let mut addresses = Vec::with_capacity(16);

@@ -36,6 +36,9 @@ use super::super::tiers::Machine;
 use super::super::{isa, isa::Effort, size};
 use crate::back::Dim3;
 
+/// Whether this machine has vectors that this is written for: of 128 bits, the lowest lane first in memory.
+pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
 /// What in the text there are no words for here.
 #[derive(Debug)]
 struct Bad(String);

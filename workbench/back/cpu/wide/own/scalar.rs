@@ -257,9 +257,8 @@ impl<'t> Emitter<'_, 't, '_> {
     fn load(&mut self, place: &Place) -> Result<Val> {
         Ok(match place {
             Place::Variable(binding) => self.get(binding)?,
-            Place::Memory(at, offset, ty @ Ty::Array(of, _)) => {
+            Place::Memory(at, offset, Ty::Array(of, _)) => {
                 let at = if *offset == 0 { *at } else { self.b.ins().iadd_imm_s(*at, i64::from(*offset)) };
-                let _ = ty;
                 Val::Num(Num { at: At::Value(at), ty: Ty::Ptr(of.clone()) })
             }
             Place::Memory(at, offset, Ty::Mask) => {
