@@ -1,5 +1,5 @@
 //! Math functions written once as straight-line code over [`Lanes`] and interpreted several ways: on plain numbers
-//! ([`Scalar`]) and as vector code. Every operation is an IEEE one with a defined result, so that all interpretations
+//! ([`Scalar`]), on sixteen in the widest registers ([`avx512`]) and as the text of vector code. Every operation is an IEEE one with a defined result, so that all interpretations
 //! compute the same bits. NaN results are some quiet NaN: sign and payload are left open.
 //!
 //! Each function's comment gives the largest error of the real value in ULP of the result, from all 2^32 arguments where
@@ -12,6 +12,8 @@
     reason = "coefficients are what a fit gave, near what they may be near"
 )]
 
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
 pub mod double;
 pub mod erf;
 pub mod exp;
@@ -28,6 +30,7 @@ pub mod trig;
 
 pub use scalar::Scalar;
 pub use table::{double as of_doubles, double_address, float as of_floats, float_address, rare_double, rare_float};
+pub use table::{sixteen_doubles, sixteen_floats};
 
 /// Adding this to a small `float` rounds it to an integer, which is then in the low bits.
 const ROUNDER: f32 = 12_582_912.0;

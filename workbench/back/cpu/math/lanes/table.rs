@@ -1,11 +1,13 @@
-//! Which math function is which straight-line code, and scalar entry points of each.
+//! Which math function is which straight-line code, and entry points of each, for a number and for sixteen.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512::{self, Avx512, Doubles, Floats};
 use super::{Lanes, Rare, Scalar, double, erf, exp, hyperbolic, inverse, log, power, root, trig};
 use crate::ir::MathFn;
 
 /// The functions of a type: name, name of the entry point that has fused multiply-add as an instruction, code, arguments.
 macro_rules! functions {
-    ($table:ident $address:ident $ty:ident $lanes:ident; $($variant:ident $name:ident $fused:ident $code:path, $($arg:ident)+;)*) => {
+    ($table:ident $address:ident $ty:ident $lanes:ident, $sixteen:ident $all:ident $read:ident $keep:ident; $($variant:ident $name:ident $fused:ident $code:path, $($arg:ident)+;)*) => {
         /// A function of numbers of this type; `None` where there is no code of this kind for it.
         pub fn $table<B: Lanes>(b: &mut B, math: MathFn, args: &[B::$lanes]) -> Option<B::$lanes> {
             match (math, args) {
@@ -41,11 +43,38 @@ macro_rules! functions {
                 _ => None,
             }
         }
+
+        /// The address of the form for sixteen numbers, which come and go by address; none where this processor has no such vectors.
+        #[cfg(target_arch = "x86_64")]
+        pub fn $sixteen(math: MathFn) -> Option<usize> {
+            if !std::arch::is_x86_feature_detected!("avx512f") {
+                return None;
+            }
+            match math {
+                $(MathFn::$variant => {
+                    #[target_feature(enable = "avx512f")]
+                    extern "C" fn sixteen($($arg: &$all,)+ out: &mut $all) {
+                        $(let $arg = avx512::$read($arg);)+
+                        // SAFETY: so this function is compiled.
+                        let lanes = &mut unsafe { Avx512::new() };
+                        avx512::$keep($code(lanes, $($arg),+), out);
+                    }
+                    Some(sixteen as *const () as usize)
+                })*
+                _ => None,
+            }
+        }
+
+        /// Only of 512 bits are vectors wide enough for a call to be worth it.
+        #[cfg(not(target_arch = "x86_64"))]
+        pub fn $sixteen(_math: MathFn) -> Option<usize> {
+            None
+        }
     };
 }
 
 functions! {
-    float float_address f32 F;
+    float float_address f32 F, sixteen_floats Floats floats keep_floats;
     Acos acos acos_fused inverse::acos, x;
     Acosh acosh acosh_fused hyperbolic::acosh, x;
     Asin asin asin_fused inverse::asin, x;
@@ -78,7 +107,7 @@ functions! {
 }
 
 functions! {
-    double double_address f64 D;
+    double double_address f64 D, sixteen_doubles Doubles doubles keep_doubles;
     Cos dcos dcos_fused double::trig::cos, x;
     Erf derf derf_fused double::erf::erf, x;
     Exp dexp dexp_fused double::exp::exp, x;

@@ -1,6 +1,7 @@
 //! The errors of the functions on plain numbers, against `double` functions, whose own errors do not show in a `float`.
 
 use super::*;
+use crate::ir::MathFn;
 
 /// The distance in numbers between two floats; zero between NaNs, and between zeros only of the same sign.
 fn distance(a: f32, b: f32) -> i64 {
@@ -155,4 +156,64 @@ fn doubles() {
     {
         check_doubles("pow", 1, 4.0, |b, x| power::pow(b, x, y), |x| x.powf(y));
     }
+}
+
+/// Aligned as the vectors are.
+#[repr(align(64))]
+struct Sixteen<T>([T; 16]);
+
+/// Checks that sixteen numbers at a time are the same bits as one at a time, but for what a NaN is; pairs are made of numbers far apart
+/// in the list.
+macro_rules! check_sixteen {
+    ($ty:ty, $all:expr, $math:expr, $address:expr, $one:path) => {{
+        let (math, all): (MathFn, &[$ty]) = ($math, $all);
+        for (k, x) in all.chunks_exact(16).enumerate() {
+            let y = &all[(k * 7 + 5) % (all.len() - 15)..][..16];
+            let (x, y) = (Sixteen(x.try_into().expect("sixteen")), Sixteen(y.try_into().expect("sixteen")));
+            let mut out = Sixteen([<$ty>::NAN; 16]);
+            // SAFETY: what is there takes as many lanes, by address, and this processor has its instructions.
+            unsafe {
+                if math.arity() == 1 {
+                    type One = extern "C" fn(&Sixteen<$ty>, &mut Sixteen<$ty>);
+                    std::mem::transmute::<usize, One>($address)(&x, &mut out);
+                } else {
+                    type Two = extern "C" fn(&Sixteen<$ty>, &Sixteen<$ty>, &mut Sixteen<$ty>);
+                    std::mem::transmute::<usize, Two>($address)(&x, &y, &mut out);
+                }
+            }
+            let (x, y, out): ([$ty; 16], [$ty; 16], [$ty; 16]) = (x.0, y.0, out.0);
+            for l in 0..16 {
+                let want = $one(&mut Scalar, math, &[x[l], y[l]][..math.arity()]).expect("there is one for sixteen");
+                let same = out[l].to_bits() == want.to_bits() || out[l].is_nan() && want.is_nan();
+                assert!(same, "{} of {:e} ({:e}): {:e}, not {want:e}", math.name(), x[l], y[l], out[l]);
+            }
+        }
+    }};
+}
+
+#[test]
+fn sixteen_are_as_one() {
+    let mut all: Vec<f32> = (0..=u32::MAX).step_by(9973).map(f32::from_bits).chain(edges()).collect();
+    all.resize(all.len().next_multiple_of(16), 1.0);
+    // The bits below those of a `float` are another's; exponents go as far as a `double`'s.
+    let double = |i: usize| {
+        let (x, low) = (f64::from(all[i]), u64::from(all[i / 2].to_bits() >> 3));
+        f64::from_bits(x.to_bits() ^ low) * if i % 3 == 0 { x.abs().powi(7) } else { 1.0 }
+    };
+    let doubles: Vec<f64> = (0..all.len()).map(double).collect();
+    let mut tried = 0;
+    for &math in MathFn::ALL {
+        if let Some(address) = sixteen_floats(math) {
+            check_sixteen!(f32, &all, math, address, of_floats);
+            tried += 1;
+        }
+        if let Some(address) = sixteen_doubles(math) {
+            check_sixteen!(f64, &doubles, math, address, of_doubles);
+            tried += 1;
+        }
+    }
+    // All of them, or, on another processor, none.
+    let known = |math: &&MathFn| of_floats(&mut Scalar, **math, &[0.5; 4][..math.arity()]).is_some();
+    let floats = MathFn::ALL.iter().filter(known).count();
+    assert!(tried == 0 || tried > floats, "{tried}, {floats} of floats");
 }

@@ -95,25 +95,25 @@ macro_rules! atomics {
                         }
                     }
                 }
-                let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+                let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
                 if let Some(op) = name.strip_suffix("_shared").and_then(|op| op.strip_prefix("at_"))
                     && op == $name
                 {
-                    return made(concat!("at_", $name, "_shared"), shared as *const () as usize, &[M, P, L, $kind], $kind);
+                    return made(shared as *const () as usize, &[M, P, L, $kind], $kind);
                 }
                 if let Some(op) = name.strip_suffix("_global").and_then(|op| op.strip_prefix("at_"))
                     && op == $name
                 {
-                    return made(concat!("at_", $name, "_global"), global as *const () as usize, &[M, P, L, $kind], $kind);
+                    return made(global as *const () as usize, &[M, P, L, $kind], $kind);
                 }
                 if name.strip_prefix("up_") == Some($name) {
-                    return made(concat!("up_", $name), up as *const () as usize, &[M, P, I, $kind, N], V);
+                    return made(up as *const () as usize, &[M, P, I, $kind, N], V);
                 }
                 if name.strip_prefix("up1_bytes_") == Some($name) {
-                    return made(concat!("up1_bytes_", $name), up1_bytes as *const () as usize, &[P, P, $num], V);
+                    return made(up1_bytes as *const () as usize, &[P, P, $num], V);
                 }
                 if name.strip_prefix("up1_") == Some($name) {
-                    return made(concat!("up1_", $name), up1 as *const () as usize, &[M, P, I, $num, N], V);
+                    return made(up1 as *const () as usize, &[M, P, I, $num, N], V);
                 }
             })*
             compare_and_swap(name)
@@ -187,10 +187,10 @@ macro_rules! swaps {
                         };
                     }
                 }
-                let made = |name, address| Some(Helper { name, address, args: vec![M, P, L, $kind, $kind], gives: $kind });
+                let made = |address| Some(Helper { address, args: vec![M, P, L, $kind, $kind], gives: $kind });
                 match name {
-                    $shared => return made($shared, shared as *const () as usize),
-                    $global => return made($global, global as *const () as usize),
+                    $shared => return made(shared as *const () as usize),
+                    $global => return made(global as *const () as usize),
                     _ => {}
                 }
             })*

@@ -48,7 +48,7 @@ pub(super) struct Emitter<'w, 't, 'f> {
     inlined: u32,
     /// Whether the current block has its end.
     ended: bool,
-    pub helpers: HashMap<&'static str, clif::FuncRef>,
+    pub helpers: HashMap<String, clif::FuncRef>,
     /// Slots that helpers get lanes in: one a size and place.
     pub rooms: HashMap<(usize, u32), StackSlot>,
     pub tables: Vec<Box<[u32]>>,

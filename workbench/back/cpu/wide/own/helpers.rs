@@ -5,8 +5,9 @@
 use super::parse::{Kind, Ty};
 use super::{atomics, masked};
 use crate::back::cpu::context::WorkerCtx;
-use crate::back::cpu::math::reciprocal;
+use crate::back::cpu::math::{lanes, reciprocal};
 use crate::back::cpu::{faults, tick};
+use crate::ir::MathFn;
 
 pub(super) type Lanes<T> = [T; 16];
 
@@ -22,7 +23,6 @@ pub(super) enum Arg {
 
 /// A function of this process.
 pub(super) struct Helper {
-    pub name: &'static str,
     pub address: usize,
     pub args: Vec<Arg>,
     pub gives: Arg,
@@ -212,6 +212,7 @@ pub(super) const V: Arg = Arg::Nothing;
 /// The helper of a name.
 pub(super) fn find(name: &str) -> Option<Helper> {
     let found = one(name)
+        .or_else(|| math(name))
         .or_else(|| access(name))
         .or_else(|| atomics::find(name))
         .or_else(|| lane_by_lane(name))
@@ -221,27 +222,27 @@ pub(super) fn find(name: &str) -> Option<Helper> {
 }
 
 fn one(name: &str) -> Option<Helper> {
-    let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+    let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
     match name {
-        "stop" => made("stop", stop as *const () as usize, &[P, P], U),
-        "tick" => made("tick", poll as *const () as usize, &[P, P, P, U], Q),
-        "note_one" => made("note_one", note_one as *const () as usize, &[P, P, U, M, P, P], V),
-        "note_lanes" => made("note_lanes", note_lanes as *const () as usize, &[P, P, U, M, L, L], V),
-        "alive" => made("alive", alive as *const () as usize, &[P, U], M),
-        "bad_lanes" => made("bad_lanes", bad_lanes as *const () as usize, &[P, P, U, M, P, L, L], M),
+        "stop" => made(stop as *const () as usize, &[P, P], U),
+        "tick" => made(poll as *const () as usize, &[P, P, P, U], Q),
+        "note_one" => made(note_one as *const () as usize, &[P, P, U, M, P, P], V),
+        "note_lanes" => made(note_lanes as *const () as usize, &[P, P, U, M, L, L], V),
+        "alive" => made(alive as *const () as usize, &[P, U], M),
+        "bad_lanes" => made(bad_lanes as *const () as usize, &[P, P, U, M, P, L, L], M),
         // Without such stores there is nothing to call.
-        "nt_f32" => made("nt_f32", masked::find(name)?, &[P, F], V),
-        "nt_i32" => made("nt_i32", masked::find(name)?, &[P, I], V),
-        "nt_f64" => made("nt_f64", masked::find(name)?, &[P, D], V),
-        "nt_i64" => made("nt_i64", masked::find(name)?, &[P, L], V),
-        "ask" => made("ask", ask as *const () as usize, &[P, P, P, P, P, P, P, P], V),
-        "__builtin_memset" => made("memset", fill as *const () as usize, &[P, N, P], V),
-        "ga_b1" => made("ga_b1", gather_b1 as *const () as usize, &[M, P, L], M),
-        "ldm_b1" => made("ldm_b1", load_b1 as *const () as usize, &[M, P], M),
-        "bad_ld_b1" => made("bad_ld_b1", bad_load_b1 as *const () as usize, &[P, P, U, M, P, P, L, L], M),
-        "sc_b1" => made("sc_b1", scatter_b1 as *const () as usize, &[M, P, L, M], V),
-        "stm_b1" => made("stm_b1", store_b1 as *const () as usize, &[M, P, M], V),
-        "bad_st_b1" => made("bad_st_b1", bad_store_b1 as *const () as usize, &[P, P, U, M, P, P, L, L, M], V),
+        "nt_f32" => made(masked::find(name)?, &[P, F], V),
+        "nt_i32" => made(masked::find(name)?, &[P, I], V),
+        "nt_f64" => made(masked::find(name)?, &[P, D], V),
+        "nt_i64" => made(masked::find(name)?, &[P, L], V),
+        "ask" => made(ask as *const () as usize, &[P, P, P, P, P, P, P, P], V),
+        "__builtin_memset" => made(fill as *const () as usize, &[P, N, P], V),
+        "ga_b1" => made(gather_b1 as *const () as usize, &[M, P, L], M),
+        "ldm_b1" => made(load_b1 as *const () as usize, &[M, P], M),
+        "bad_ld_b1" => made(bad_load_b1 as *const () as usize, &[P, P, U, M, P, P, L, L], M),
+        "sc_b1" => made(scatter_b1 as *const () as usize, &[M, P, L, M], V),
+        "stm_b1" => made(store_b1 as *const () as usize, &[M, P, M], V),
+        "bad_st_b1" => made(bad_store_b1 as *const () as usize, &[P, P, U, M, P, P, L, L, M], V),
         _ => None,
     }
 }
@@ -369,17 +370,17 @@ macro_rules! accesses {
                     // SAFETY: those are left out that are out of bounds.
                     unsafe { sc(mask & !bad, to, o, x) };
                 }
-                let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+                let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
                 if let Some(op) = name.strip_suffix($ty) {
                     return match op {
-                        "ga_" => made(concat!("ga_", $ty), ga as *const () as usize, &[M, P, L], $kind),
-                        "gx_" => made(concat!("gx_", $ty), gx as *const () as usize, &[M, P, I], $kind),
-                        "gl_" => made(concat!("gl_", $ty), gl as *const () as usize, &[M, P, N], $kind),
-                        "ldm_" => made(concat!("ldm_", $ty), ldm as *const () as usize, &[M, P], $kind),
-                        "bad_ld_" => made(concat!("bad_ld_", $ty), bad_ld as *const () as usize, &[P, P, U, M, P, P, L, L], $kind),
-                        "sc_" => made(concat!("sc_", $ty), sc as *const () as usize, &[M, P, L, $kind], V),
-                        "stm_" => made(concat!("stm_", $ty), stm as *const () as usize, &[M, P, $kind], V),
-                        "bad_st_" => made(concat!("bad_st_", $ty), bad_st as *const () as usize, &[P, P, U, M, P, P, L, L, $kind], V),
+                        "ga_" => made(ga as *const () as usize, &[M, P, L], $kind),
+                        "gx_" => made(gx as *const () as usize, &[M, P, I], $kind),
+                        "gl_" => made(gl as *const () as usize, &[M, P, N], $kind),
+                        "ldm_" => made(ldm as *const () as usize, &[M, P], $kind),
+                        "bad_ld_" => made(bad_ld as *const () as usize, &[P, P, U, M, P, P, L, L], $kind),
+                        "sc_" => made(sc as *const () as usize, &[M, P, L, $kind], V),
+                        "stm_" => made(stm as *const () as usize, &[M, P, $kind], V),
+                        "bad_st_" => made(bad_st as *const () as usize, &[P, P, U, M, P, P, L, L, $kind], V),
                         _ => None,
                     };
                 }
@@ -412,7 +413,7 @@ macro_rules! lanewise {
                             *out = $lane;
                         }
                     }
-                    Some(Helper { name: $name, address: f as *const () as usize, args: vec![$($kind),*], gives: $gives })
+                    Some(Helper { address: f as *const () as usize, args: vec![$($kind),*], gives: $gives })
                 })*
                 _ => by_one(name),
             }
@@ -479,15 +480,26 @@ fn by_one(name: &str) -> Option<Helper> {
     extern "C" fn rsqrt(a: &Lanes<f32>, out: &mut Lanes<f32>) {
         reciprocal::rsqrt_lanes(a, out);
     }
-    let made = |name, address, args: &[Arg], gives| Some(Helper { name, address, args: args.to_vec(), gives });
+    let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
     match name {
-        "div_by_i32" => made("div_by_i32", div_i as *const () as usize, &[I, N], I),
-        "div_by_u32" => made("div_by_u32", div_u as *const () as usize, &[I, U], I),
-        "rem_by_i32" => made("rem_by_i32", rem_i as *const () as usize, &[I, N], I),
-        "rem_by_u32" => made("rem_by_u32", rem_u as *const () as usize, &[I, U], I),
-        "rsqrt_f32" => made("rsqrt_f32", rsqrt as *const () as usize, &[F], F),
+        "div_by_i32" => made(div_i as *const () as usize, &[I, N], I),
+        "div_by_u32" => made(div_u as *const () as usize, &[I, U], I),
+        "rem_by_i32" => made(rem_i as *const () as usize, &[I, N], I),
+        "rem_by_u32" => made(rem_u as *const () as usize, &[I, U], I),
+        "rsqrt_f32" => made(rsqrt as *const () as usize, &[F], F),
         _ => None,
     }
+}
+
+/// A math function in the processor's widest vectors, where these are wide enough for a call to be worth it. The text has each as well.
+fn math(name: &str) -> Option<Helper> {
+    let (name, kind) = name.strip_prefix("math_")?.rsplit_once('_')?;
+    let math = *MathFn::ALL.iter().find(|math| math.name() == name)?;
+    let (address, kind) = match kind {
+        "f32" => (lanes::sixteen_floats(math)?, F),
+        _ => (lanes::sixteen_doubles(math)?, D),
+    };
+    Some(Helper { address, args: vec![kind.clone(); math.arity()], gives: kind })
 }
 
 /// A function of numbers for each lane of a mask; the others stay.
@@ -503,7 +515,7 @@ fn each(name: &str) -> Option<Helper> {
                         }
                     }
                     let args = vec![M, P, $(each!(# $arg $kind)),*];
-                    Some(Helper { name: $name, address: f as *const () as usize, args, gives: $kind })
+                    Some(Helper { address: f as *const () as usize, args, gives: $kind })
                 })*
                 _ => None,
             }

@@ -26,6 +26,8 @@ pub(super) fn find(_name: &str) -> Option<usize> {
 mod x86 {
     use std::arch::x86_64::*;
 
+    use crate::back::cpu::math::lanes::avx512::joined;
+
     /// # Safety
     /// The address is that of a line of the cache, with room for what is stored.
     pub unsafe extern "C" fn stream(to: *mut u8, x: &[__m128i; 4]) {
@@ -64,29 +66,22 @@ mod x86 {
         }
     }
 
-    /// Four vectors as one. Read as one they would have to wait until they are stored.
-    #[target_feature(enable = "avx512f")]
-    fn joined(a: __m128i, b: __m128i, c: __m128i, d: __m128i) -> __m512i {
-        let low = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
-        _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(low, c), d)
-    }
-
     /// # Safety
     /// As of [`load_512`].
     #[target_feature(enable = "avx512f")]
     pub unsafe extern "C" fn store_512(mask: u32, to: *mut i32, x: &[__m128i; 4]) {
         // SAFETY: the caller's promise.
-        unsafe { _mm512_mask_storeu_epi32(to, mask as u16, joined(x[0], x[1], x[2], x[3])) };
+        unsafe { _mm512_mask_storeu_epi32(to, mask as u16, joined(x)) };
     }
 
     /// # Safety
     /// As of [`load_512`].
     #[target_feature(enable = "avx512f")]
-    pub unsafe extern "C" fn store_pairs_512(mask: u32, to: *mut i64, x: &[__m128i; 8]) {
+    pub unsafe extern "C" fn store_pairs_512(mask: u32, to: *mut i64, x: &[[__m128i; 4]; 2]) {
         // SAFETY: the caller's promise.
         unsafe {
-            _mm512_mask_storeu_epi64(to, mask as u8, joined(x[0], x[1], x[2], x[3]));
-            _mm512_mask_storeu_epi64(to.add(8), (mask >> 8) as u8, joined(x[4], x[5], x[6], x[7]));
+            _mm512_mask_storeu_epi64(to, mask as u8, joined(&x[0]));
+            _mm512_mask_storeu_epi64(to.add(8), (mask >> 8) as u8, joined(&x[1]));
         }
     }
 

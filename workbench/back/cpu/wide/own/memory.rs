@@ -366,7 +366,7 @@ impl Emitter<'_, '_, '_> {
             }
             Arg::Nothing => None,
         };
-        let callee = match self.helpers.get(helper.name) {
+        let callee = match self.helpers.get(name) {
             Some(callee) => *callee,
             None => {
                 let signature = self.b.import_signature(sig);
@@ -379,7 +379,7 @@ impl Emitter<'_, '_, '_> {
                     colocated: false,
                     patchable: false,
                 });
-                self.helpers.insert(helper.name, callee);
+                self.helpers.insert(name.to_owned(), callee);
                 callee
             }
         };
