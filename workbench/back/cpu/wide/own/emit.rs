@@ -52,8 +52,16 @@ pub(super) struct Emitter<'w, 't, 'f> {
     /// Slots that helpers get lanes in: one a size and place.
     pub rooms: HashMap<(usize, u32), StackSlot>,
     pub tables: Vec<Box<[u32]>>,
+    /// Machine code of loops, which the kernel calls by number, from 1 on.
+    pub loops: Vec<Vec<u8>>,
     /// Lines of the cache that have been asked for ahead in this block: told at its end, several in a call.
     pub wanted: Vec<Num>,
+}
+
+/// What the function needs besides itself.
+pub(super) struct Made {
+    pub tables: Vec<Box<[u32]>>,
+    pub loops: Vec<Vec<u8>>,
 }
 
 /// How many lines of the cache one call asks for: as many as a group of threads that walk memory has chunks.
@@ -66,7 +74,7 @@ pub(super) fn free() -> MemFlagsData {
 
 impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
     /// Compiles the text's kernel.
-    pub fn run(b: FunctionBuilder<'f>, words: &'w [Tok<'t>], known: &'w Known) -> Result<Vec<Box<[u32]>>> {
+    pub fn run(b: FunctionBuilder<'f>, words: &'w [Tok<'t>], known: &'w Known) -> Result<Made> {
         let mut emitter = Emitter {
             b,
             known,
@@ -81,6 +89,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             helpers: HashMap::new(),
             rooms: HashMap::new(),
             tables: Vec::new(),
+            loops: Vec::new(),
             wanted: Vec::new(),
         };
         let mut reader = Reader::new(words, 0);
@@ -89,7 +98,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         }
         emitter.b.seal_all_blocks();
         emitter.b.finalize(known.frame);
-        Ok(emitter.tables)
+        Ok(Made { tables: emitter.tables, loops: emitter.loops })
     }
 
     /// A function, or a constant array.
@@ -152,7 +161,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
     }
 
     /// A block that code can go on in.
-    fn begin(&mut self, block: Block) {
+    pub(super) fn begin(&mut self, block: Block) {
         self.b.switch_to_block(block);
         self.ended = false;
     }
@@ -176,7 +185,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         Ok(())
     }
 
-    fn label(&mut self, name: &'t str) -> Block {
+    pub(super) fn label(&mut self, name: &'t str) -> Block {
         if let Some(block) = self.labels.get(name) {
             return *block;
         }
@@ -185,7 +194,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         block
     }
 
-    fn statement(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
+    pub(super) fn statement(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
         if self.ended {
             // What nobody gets to.
             let block = self.b.create_block();
@@ -294,6 +303,11 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         r.want(";")?;
         let step = if r.is(")") { None } else { Some(self.step(r)?) };
         r.want(")")?;
+        #[cfg(target_arch = "x86_64")]
+        if cond.is_none() && step.is_none() && self.widest_loop(r)? {
+            self.scopes.pop();
+            return Ok(());
+        }
         let (head, body, exit) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.jump(head)?;
         self.begin(head);
@@ -559,6 +573,35 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         Ok(Val::Mask(Mask::Bits(result)))
     }
 
+    /// The parameters of one of the text's own functions, and where its body is.
+    pub(super) fn function(&self, name: &str) -> Option<(Vec<&'t str>, usize)> {
+        self.functions.get(name).map(|function| (function.params.clone(), function.body))
+    }
+
+    pub(super) fn words(&self) -> &'w [Tok<'t>] {
+        self.words
+    }
+
+    pub(super) fn push_scope(&mut self) {
+        self.scopes.push(HashMap::new());
+    }
+
+    pub(super) fn pop_scope(&mut self) {
+        self.scopes.pop();
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Goes to one of two blocks.
+    pub(super) fn branch_on(&mut self, cond: clif::Value, then: Block, other: Block) {
+        self.b.ins().brif(cond, then, &[], other, &[]);
+        self.ended = true;
+        self.b.seal_block(then);
+        self.b.seal_block(other);
+    }
+
     /// Whether the text has functions of its own, all of which are math.
     pub(super) fn has_functions(&self) -> bool {
         !self.functions.is_empty()
@@ -634,7 +677,7 @@ fn decayed(ty: &Ty) -> Ty {
 }
 
 /// Past a body.
-fn skip(r: &mut Reader<'_, '_>) -> Result<()> {
+pub(super) fn skip(r: &mut Reader<'_, '_>) -> Result<()> {
     let mut depth = 0;
     loop {
         match r.peek() {

@@ -12,6 +12,8 @@ mod emit;
 mod functions;
 mod helpers;
 mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod loops;
 mod masked;
 mod memory;
 mod parse;
@@ -59,6 +61,8 @@ struct Known {
     rows: [u32; 2],
     has_fma: bool,
     has_estimate: bool,
+    /// Whether there are instructions for [`loops`].
+    has_widest: bool,
     /// Addresses of functions of this process, by the numbers that names have.
     hosts: RefCell<Vec<usize>>,
 }
@@ -75,6 +79,9 @@ impl Known {
 pub struct Own {
     machine: Machine,
     _tables: Vec<Box<[u32]>>,
+    /// How many loops run in the widest registers.
+    #[cfg(test)]
+    loops: usize,
 }
 
 impl Own {
@@ -95,11 +102,21 @@ impl Own {
 /// One sentence.
 pub fn compile(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
     // The code generator's mistakes are not the launch's.
-    let made = catch_unwind(AssertUnwindSafe(|| compiled(text, block, spans)));
+    let made = catch_unwind(AssertUnwindSafe(|| compiled(text, block, spans, has_widest())));
     made.unwrap_or_else(|_| Err("our own compiler failed".to_owned()))
 }
 
-fn compiled(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
+#[cfg(target_arch = "x86_64")]
+fn has_widest() -> bool {
+    loops::available()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_widest() -> bool {
+    false
+}
+
+fn compiled(text: &str, block: Dim3, spans: bool, has_widest: bool) -> std::result::Result<Own, String> {
     let isa = isa::host(Effort::Full)?;
     let known = Known {
         conv: isa.default_call_conv(),
@@ -108,6 +125,7 @@ fn compiled(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, St
         rows: [block.x, block.y],
         has_fma: isa::has_fma(),
         has_estimate: reciprocal::has_estimate(),
+        has_widest,
         hosts: RefCell::default(),
     };
     let unknown = |Bad(what): Bad| format!("our own compiler has no words for {what}");
@@ -117,7 +135,7 @@ fn compiled(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, St
     sig.returns.push(AbiParam::new(types::I32));
     let mut func = Function::with_name_signature(UserFuncName::user(0, 0), sig);
     let mut builders = FunctionBuilderContext::new();
-    let tables = Emitter::run(FunctionBuilder::new(&mut func, &mut builders), &words, &known).map_err(unknown)?;
+    let made = Emitter::run(FunctionBuilder::new(&mut func, &mut builders), &words, &known).map_err(unknown)?;
     let failed = |e: JitError| match e {
         JitError::TooLarge => "it is too large".to_owned(),
         JitError::Other(why) => why,
@@ -128,6 +146,16 @@ fn compiled(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, St
     let code = MachineCode::new(&mut ctx, &**isa, &known.hosts.borrow(), false).map_err(failed)?;
     let mut assembler = Assembler::new(std::sync::Arc::new(Links::default()));
     assembler.add(&code);
+    #[cfg(test)]
+    let loops = made.loops.len();
+    for code in made.loops {
+        assembler.add(&MachineCode::of_bytes(code));
+    }
     let machine = Machine::new(assembler, false).map_err(failed)?;
-    Ok(Own { machine, _tables: tables })
+    Ok(Own {
+        machine,
+        _tables: made.tables,
+        #[cfg(test)]
+        loops,
+    })
 }

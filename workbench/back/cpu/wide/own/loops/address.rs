@@ -1,0 +1,170 @@
+//! Where a round reads: a pointer that is the same in all rounds, and a multiple of the counter.
+
+use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+
+use super::super::parse::{Expr, Ty};
+use super::super::value::At;
+use super::read::{Local, Read};
+use super::values::{Index, Place};
+
+/// What is the same in all rounds, with words for it.
+type Same = (clif::Value, String);
+
+/// A number of 64 bits: what is the same in all rounds, and so many times the counter.
+struct Linear {
+    base: Option<Same>,
+    bytes: i64,
+    by: By,
+}
+
+enum By {
+    Known(i64),
+    Value(Same),
+}
+
+/// The address of `*(const ty*)(...)`, whose pointer is to bytes.
+pub(super) fn element<'a, 't>(at: &'a Expr<'t>, ty: &Ty) -> Option<&'a Expr<'t>> {
+    match at {
+        Expr::Cast(Ty::Ptr(of), inner) if **of == *ty => Some(inner),
+        _ => None,
+    }
+}
+
+impl<'t> Read<'_, '_, 't, '_> {
+    pub(super) fn place(&mut self, at: &Expr<'t>) -> Option<Place> {
+        let Linear { base, bytes, by } = self.linear(at)?;
+        let (base, key) = base?;
+        let (base, key, bytes) = match i32::try_from(bytes) {
+            Ok(bytes) => (base, key, bytes),
+            Err(_) => (self.e.b.ins().iadd_imm_s(base, bytes), format!("({key}+{bytes})"), 0),
+        };
+        let next = self.pointers.len();
+        let pointer = *self.pointer_keys.entry(key).or_insert(next);
+        if pointer == next {
+            self.pointers.push(base);
+        }
+        let index = match by {
+            By::Known(0) => Index::None,
+            By::Known(n @ (1 | 2 | 4 | 8)) => Index::Scaled(n as u8),
+            By::Known(n) => {
+                let value = self.e.b.ins().iconst(types::I64, n);
+                self.factor(value, n.to_string())
+            }
+            By::Value((value, key)) => self.factor(value, key),
+        };
+        Some(Place { pointer, index, bytes })
+    }
+
+    fn factor(&mut self, value: clif::Value, key: String) -> Index {
+        let next = self.factors.len();
+        let at = *self.factor_keys.entry(key).or_insert(next);
+        if at == next {
+            self.factors.push(value);
+        }
+        Index::Times(at)
+    }
+
+    fn linear(&mut self, expr: &Expr<'t>) -> Option<Linear> {
+        if self.is_fixed(expr) {
+            let (num, key) = self.fixed(expr)?;
+            // Steps of pointers to more than bytes are longer than what is added.
+            if matches!(&num.ty, Ty::Ptr(of) if of.size() != 1) {
+                return None;
+            }
+            let num = self.long(&num)?;
+            return Some(match num.at {
+                At::Known(n) => Linear { base: None, bytes: i64::try_from(n).ok()?, by: By::Known(0) },
+                At::Value(v) => Linear { base: Some((v, key)), bytes: 0, by: By::Known(0) },
+            });
+        }
+        match expr {
+            Expr::Name(name) => match self.locals.get(name).cloned()? {
+                Local::Number(Ty::Int { bits: 64, .. }, inner) => self.linear(&inner),
+                _ => None,
+            },
+            Expr::Cast(Ty::Int { bits: 64, .. }, inner) => match self.is_counter(inner) {
+                true => Some(Linear { base: None, bytes: 0, by: By::Known(1) }),
+                false => self.linear(inner),
+            },
+            Expr::Binary(op @ ("+" | "-"), a, b) => {
+                let (a, b) = (self.linear(a)?, self.linear(b)?);
+                self.sum(op, a, b)
+            }
+            Expr::Binary("*", a, b) => {
+                let (a, b) = (self.linear(a)?, self.linear(b)?);
+                match (&a.by, &b.by) {
+                    (By::Known(0), _) => self.product(b, a),
+                    (_, By::Known(0)) => self.product(a, b),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether something is the counter, as it is, or as a constant of its type has it.
+    fn is_counter(&self, expr: &Expr<'t>) -> bool {
+        let Some((counter, ty)) = &self.counter else { return false };
+        match expr {
+            Expr::Name(name) if name == counter => true,
+            Expr::Name(name) => {
+                matches!(self.locals.get(name), Some(Local::Number(of, inner)) if of == ty && self.is_counter(inner))
+            }
+            Expr::Cast(of, inner) => of == ty && self.is_counter(inner),
+            _ => false,
+        }
+    }
+
+    fn sum(&mut self, op: &str, a: Linear, b: Linear) -> Option<Linear> {
+        let bytes = if op == "+" { a.bytes.checked_add(b.bytes)? } else { a.bytes.checked_sub(b.bytes)? };
+        let base = match (a.base, b.base) {
+            (a, None) => a,
+            (None, Some(b)) if op == "+" => Some(b),
+            (None, Some((b, key))) => Some((self.e.b.ins().ineg(b), format!("-{key}"))),
+            (Some((a, x)), Some((b, y))) => Some((self.combined(op, a, b), format!("({x}{op}{y})"))),
+        };
+        let by = match (a.by, b.by) {
+            (By::Known(a), By::Known(b)) => By::Known(if op == "+" { a.checked_add(b)? } else { a.checked_sub(b)? }),
+            (by, By::Known(0)) => by,
+            (By::Known(0), by) if op == "+" => by,
+            _ => return None,
+        };
+        Some(Linear { base, bytes, by })
+    }
+
+    /// Times what is the same in all rounds.
+    fn product(&mut self, a: Linear, same: Linear) -> Option<Linear> {
+        let (factor, n) = match (same.base, same.bytes) {
+            (None, n) => (None, n),
+            (Some(value), 0) => (Some(value), 0),
+            (Some((value, key)), n) => (Some((self.e.b.ins().iadd_imm_s(value, n), format!("({key}+{n})"))), 0),
+        };
+        let Some((factor, key)) = factor else {
+            let base = a.base.map(|(value, key)| (self.e.b.ins().imul_imm_s(value, n), format!("({key}*{n})")));
+            let by = match a.by {
+                By::Known(by) => By::Known(by.checked_mul(n)?),
+                By::Value((value, key)) => By::Value((self.e.b.ins().imul_imm_s(value, n), format!("({key}*{n})"))),
+            };
+            return Some(Linear { base, bytes: a.bytes.checked_mul(n)?, by });
+        };
+        let by = match a.by {
+            By::Known(0) => By::Known(0),
+            By::Known(1) => By::Value((factor, key.clone())),
+            By::Known(by) => By::Value((self.e.b.ins().imul_imm_s(factor, by), format!("({key}*{by})"))),
+            By::Value((value, by)) => By::Value((self.combined("*", value, factor), format!("({by}*{key})"))),
+        };
+        let more = (a.bytes != 0).then(|| (self.e.b.ins().imul_imm_s(factor, a.bytes), format!("({key}*{})", a.bytes)));
+        let base = match (a.base, more) {
+            (Some((value, x)), Some((more, y))) => Some((
+                {
+                    let product = self.combined("*", value, factor);
+                    self.combined("+", product, more)
+                },
+                format!("(({x}*{key})+{y})"),
+            )),
+            (Some((value, x)), None) => Some((self.combined("*", value, factor), format!("({x}*{key})"))),
+            (None, more) => more,
+        };
+        Some(Linear { base, bytes: 0, by })
+    }
+}

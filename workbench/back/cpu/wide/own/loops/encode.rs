@@ -1,0 +1,589 @@
+//! A loop's machine code: registers for what a round computes, and AVX-512 instructions.
+//!
+//! The code is a function of one address, where all that the loop reads from outside lies ([`Frame`]). Registers are handed out in one pass
+//! over the round, as everything in it is used once it is computed. What comes from outside stays in registers while there are enough,
+//! else instructions read it where it lies; where even so there are too few, there is no code.
+
+use iced_x86::code_asm::*;
+use iced_x86::{IcedError, Register};
+
+use super::values::{Binary, Both, Compare, Id, Index, Op, Place, Unary};
+
+/// A loop.
+pub struct Loop {
+    pub ops: Vec<Op>,
+    /// The order of a round.
+    pub order: Vec<Id>,
+    /// What each variable is in the end.
+    pub roots: Vec<Id>,
+    pub given: usize,
+    pub ones: usize,
+    pub pointers: usize,
+    pub factors: usize,
+    pub counter: Counter,
+    /// What a round takes of the budget.
+    pub cost: i32,
+}
+
+/// What counts the rounds.
+#[derive(Debug, Clone, Copy)]
+pub struct Counter {
+    pub is_long: bool,
+    pub signed: bool,
+    /// How it compares with the limit while there are rounds.
+    pub goes_on: &'static str,
+}
+
+/// Where things lie, from the address that the code gets: all numbers of 8 bytes, then numbers of 4, then vectors.
+pub struct Frame {
+    pub pointers: i32,
+    pub factors: i32,
+    pub ones: i32,
+    pub carried: i32,
+    pub given: i32,
+    pub bytes: i32,
+}
+
+impl Frame {
+    pub const COUNTER: i32 = 0;
+    pub const BUDGET: i32 = 8;
+    pub const LIMIT: i32 = 16;
+    pub const STEP: i32 = 24;
+
+    pub fn new(of: &Loop) -> Frame {
+        let pointers = 32;
+        let factors = pointers + 8 * of.pointers as i32;
+        let ones = factors + 8 * of.factors as i32;
+        let carried = (ones + 4 * of.ones as i32 + 63) & -64;
+        let given = carried + 64 * of.roots.len() as i32;
+        Frame { pointers, factors, ones, carried, given, bytes: given + 64 * of.given as i32 }
+    }
+}
+
+/// Why there is no code.
+enum Stop {
+    /// Too few registers.
+    Full,
+    Broken,
+}
+
+impl From<IcedError> for Stop {
+    fn from(_: IcedError) -> Self {
+        Stop::Broken
+    }
+}
+
+type Made<T> = Result<T, Stop>;
+
+/// The code of a loop; none where registers are too few.
+pub fn encode(of: &Loop) -> Option<Vec<u8>> {
+    // Those used most stay in registers.
+    let mut outside: Vec<(usize, Id)> = Vec::new();
+    let mut uses = vec![0; of.ops.len()];
+    of.order.iter().for_each(|id| of.ops[*id].uses().for_each(|part| uses[part] += 1));
+    outside.extend(
+        of.order.iter().filter(|id| matches!(of.ops[**id], Op::Given(_) | Op::One(_))).map(|id| (uses[*id], *id)),
+    );
+    outside.sort_by_key(|(uses, id)| (std::cmp::Reverse(*uses), *id));
+    let room = ZMM.len().checked_sub(of.roots.len())?;
+    (0..=outside.len().min(room)).rev().find_map(|kept| {
+        let mut code = Code::new(of, &uses).ok()?;
+        let kept: Vec<Id> = outside[..kept].iter().map(|(_, id)| *id).collect();
+        match code.function(&kept) {
+            Ok(()) => code.asm.assemble(0).ok(),
+            Err(_) => None,
+        }
+    })
+}
+
+const ZMM: [AsmRegisterZmm; 32] = [
+    zmm0, zmm1, zmm2, zmm3, zmm4, zmm5, zmm6, zmm7, zmm8, zmm9, zmm10, zmm11, zmm12, zmm13, zmm14, zmm15, zmm16, zmm17,
+    zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
+];
+const MASKS: [AsmRegisterK; 7] = [k1, k2, k3, k4, k5, k6, k7];
+/// Registers for addresses; those from the sixth on are the caller's.
+const ADDRESSES: [AsmRegister64; 11] = [rsi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15];
+const CALLERS: usize = 5;
+
+/// An instruction's last part.
+#[derive(Clone, Copy)]
+enum Source {
+    Register(AsmRegisterZmm),
+    Memory(AsmMemoryOperand),
+}
+
+struct Code<'a> {
+    of: &'a Loop,
+    frame: Frame,
+    asm: CodeAssembler,
+    /// The register of each value, by its place among all; of masks, among theirs.
+    places: Vec<Option<usize>>,
+    /// Uses to come.
+    left: Vec<usize>,
+    free: Vec<usize>,
+    free_masks: Vec<usize>,
+    /// Registers to be freed after the current instruction.
+    passing: Vec<usize>,
+    /// What is read where it lies.
+    in_memory: Vec<bool>,
+}
+
+impl<'a> Code<'a> {
+    fn new(of: &'a Loop, uses: &[usize]) -> Made<Self> {
+        if of.pointers + of.factors > ADDRESSES.len() {
+            return Err(Stop::Full);
+        }
+        let mut left = uses.to_vec();
+        // What variables become is used at the end.
+        of.roots.iter().for_each(|root| left[*root] += 1);
+        let in_memory = of.ops.iter().zip(&left).map(|(op, uses)| match op {
+            Op::Load(_) | Op::LoadOne(_) => *uses == 1,
+            Op::Given(_) | Op::One(_) => true,
+            _ => false,
+        });
+        Ok(Code {
+            frame: Frame::new(of),
+            asm: CodeAssembler::new(64)?,
+            places: vec![None; of.ops.len()],
+            free: (of.roots.len()..ZMM.len()).rev().collect(),
+            free_masks: (0..MASKS.len()).rev().collect(),
+            passing: Vec::new(),
+            in_memory: in_memory.collect(),
+            left,
+            of,
+        })
+    }
+
+    fn function(&mut self, kept: &[Id]) -> Made<()> {
+        let of = self.of;
+        let saved = (of.pointers + of.factors).saturating_sub(CALLERS);
+        for register in &ADDRESSES[CALLERS..CALLERS + saved] {
+            self.asm.push(*register)?;
+        }
+        let (mut again, mut done, mut out, mut leave) =
+            (self.asm.create_label(), self.asm.create_label(), self.asm.create_label(), self.asm.create_label());
+        self.asm.mov(rax, qword_ptr(rdi + Frame::COUNTER))?;
+        self.asm.mov(rcx, qword_ptr(rdi + Frame::LIMIT))?;
+        self.asm.mov(rdx, qword_ptr(rdi + Frame::BUDGET))?;
+        for (i, register) in ADDRESSES.iter().enumerate().take(of.pointers) {
+            self.asm.mov(*register, qword_ptr(rdi + (self.frame.pointers + 8 * i as i32)))?;
+        }
+        for i in 0..of.roots.len() {
+            self.joined(ZMM[i], self.frame.carried + 64 * i as i32)?;
+        }
+        for id in kept {
+            let register = self.free.pop().ok_or(Stop::Full)?;
+            match of.ops[*id] {
+                Op::Given(i) => self.joined(ZMM[register], self.frame.given + 64 * i as i32)?,
+                Op::One(i) => {
+                    self.asm.vbroadcastss(ZMM[register], dword_ptr(rdi + (self.frame.ones + 4 * i as i32)))?;
+                }
+                _ => return Err(Stop::Broken),
+            }
+            self.places[*id] = Some(register);
+            self.in_memory[*id] = false;
+            // Never freed.
+            self.left[*id] += 1;
+        }
+        self.compare()?;
+        self.jump_if(again)?;
+        self.asm.jmp(done)?;
+        self.asm.set_label(&mut again)?;
+        self.round()?;
+        if of.counter.is_long {
+            self.asm.add(rax, qword_ptr(rdi + Frame::STEP))?;
+        } else {
+            self.asm.add(eax, dword_ptr(rdi + Frame::STEP))?;
+            if of.counter.signed {
+                self.asm.movsxd(rax, eax)?;
+            }
+        }
+        self.asm.sub(rdx, of.cost)?;
+        self.asm.js(out)?;
+        self.compare()?;
+        self.jump_if(again)?;
+        self.asm.set_label(&mut done)?;
+        self.asm.xor(ecx, ecx)?;
+        self.asm.set_label(&mut leave)?;
+        self.asm.mov(qword_ptr(rdi + Frame::COUNTER), rax)?;
+        self.asm.mov(qword_ptr(rdi + Frame::BUDGET), rdx)?;
+        for i in 0..of.roots.len() {
+            self.asm.vmovups(zmmword_ptr(rdi + (self.frame.carried + 64 * i as i32)), ZMM[i])?;
+        }
+        self.asm.vzeroupper()?;
+        for register in ADDRESSES[CALLERS..CALLERS + saved].iter().rev() {
+            self.asm.pop(*register)?;
+        }
+        self.asm.mov(eax, ecx)?;
+        self.asm.ret()?;
+        self.asm.set_label(&mut out)?;
+        self.asm.mov(ecx, 1)?;
+        self.asm.jmp(leave)?;
+        Ok(())
+    }
+
+    /// What lies in four parts that were stored a moment ago: read as one it would have to wait until they have reached the cache.
+    fn joined(&mut self, to: AsmRegisterZmm, at: i32) -> Made<()> {
+        let low = xmm(to)?;
+        self.asm.vmovups(low, xmmword_ptr(rdi + at))?;
+        for part in 1..4 {
+            self.asm.vinsertf32x4(to, to, xmmword_ptr(rdi + (at + 16 * part)), part)?;
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self) -> Made<()> {
+        if self.of.counter.is_long {
+            self.asm.cmp(rax, rcx)?
+        } else {
+            self.asm.cmp(eax, ecx)?
+        }
+        Ok(())
+    }
+
+    fn jump_if(&mut self, to: CodeLabel) -> Made<()> {
+        match (self.of.counter.goes_on, self.of.counter.signed) {
+            ("<", true) => self.asm.jl(to)?,
+            ("<=", true) => self.asm.jle(to)?,
+            (">", true) => self.asm.jg(to)?,
+            (">=", true) => self.asm.jge(to)?,
+            ("<", false) => self.asm.jb(to)?,
+            ("<=", false) => self.asm.jbe(to)?,
+            (">", false) => self.asm.ja(to)?,
+            (">=", false) => self.asm.jae(to)?,
+            ("!=", _) => self.asm.jne(to)?,
+            _ => return Err(Stop::Broken),
+        }
+        Ok(())
+    }
+
+    fn round(&mut self) -> Made<()> {
+        let of = self.of;
+        // Multiples of the counter; their factors are read where they lie.
+        for i in 0..of.factors {
+            let register = ADDRESSES[of.pointers + i];
+            self.asm.mov(register, rax)?;
+            self.asm.imul_2(register, qword_ptr(rdi + (self.frame.factors + 8 * i as i32)))?;
+        }
+        // Variables are where they were.
+        for id in &of.order {
+            if let Op::Carried(i) = of.ops[*id] {
+                self.places[*id] = Some(i);
+            }
+        }
+        for id in &of.order {
+            self.op(*id)?;
+        }
+        self.settle()
+    }
+
+    fn op(&mut self, id: Id) -> Made<()> {
+        let op = self.of.ops[id];
+        match op {
+            Op::Carried(_) => {}
+            Op::Given(_) | Op::One(_) | Op::Load(_) | Op::LoadOne(_) => {
+                if !self.in_memory[id] && self.places[id].is_none() {
+                    let to = self.target(id)?;
+                    self.load(id, to)?;
+                }
+            }
+            Op::Unary(unary, a) => {
+                let a = self.source(a)?;
+                self.done(op);
+                let to = self.target(id)?;
+                self.unary(unary, to, a)?;
+            }
+            Op::Binary(binary, a, b) => {
+                // Of two in memory one has to be loaded; where it does not matter which is which, one in memory comes last.
+                let swap = matches!(
+                    binary,
+                    Binary::Add | Binary::Mul | Binary::AddInt | Binary::And | Binary::Or | Binary::Xor
+                ) && self.in_memory[a]
+                    && !self.in_memory[b];
+                let (a, b) = if swap { (b, a) } else { (a, b) };
+                let (a, b) = (self.register(a)?, self.source(b)?);
+                self.done(op);
+                let to = self.target(id)?;
+                self.binary(binary, to, a, b)?;
+            }
+            Op::Fused(minus, a, b, c) => self.fused(id, minus, [a, b, c])?,
+            Op::Compare(how, a, b) => {
+                let (a, b) = (self.register(a)?, self.source(b)?);
+                self.done(op);
+                let to = self.mask_target(id)?;
+                let code = |n: u8| u32::from(n);
+                match (how, b) {
+                    (Compare::Float(n), Source::Register(b)) => self.asm.vcmpps(to, a, b, code(n))?,
+                    (Compare::Float(n), Source::Memory(b)) => self.asm.vcmpps(to, a, b, code(n))?,
+                    (Compare::Int(n), Source::Register(b)) => self.asm.vpcmpd(to, a, b, code(n))?,
+                    (Compare::Int(n), Source::Memory(b)) => self.asm.vpcmpd(to, a, b, code(n))?,
+                    (Compare::Uint(n), Source::Register(b)) => self.asm.vpcmpud(to, a, b, code(n))?,
+                    (Compare::Uint(n), Source::Memory(b)) => self.asm.vpcmpud(to, a, b, code(n))?,
+                }
+            }
+            Op::Both(both, a, b) => {
+                let (a, b) = (self.mask(a)?, self.mask(b)?);
+                self.done(op);
+                let to = self.mask_target(id)?;
+                match both {
+                    Both::And => self.asm.kandw(to, a, b)?,
+                    Both::Or => self.asm.korw(to, a, b)?,
+                    Both::Xor => self.asm.kxorw(to, a, b)?,
+                }
+            }
+            Op::Not(a) => {
+                let a = self.mask(a)?;
+                self.done(op);
+                let to = self.mask_target(id)?;
+                self.asm.knotw(to, a)?;
+            }
+            Op::Choose(m, a, b) => {
+                let (mask, a, b) = (self.mask(m)?, self.source(a)?, self.register(b)?);
+                self.done(op);
+                let to = masked(self.target(id)?, mask)?;
+                match a {
+                    Source::Register(a) => self.asm.vblendmps(to, b, a)?,
+                    Source::Memory(a) => self.asm.vblendmps(to, b, a)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unary(&mut self, unary: Unary, to: AsmRegisterZmm, a: Source) -> Made<()> {
+        macro_rules! with {
+            ($op:ident $(, $n:expr)?) => {
+                match a {
+                    Source::Register(a) => self.asm.$op(to, a $(, $n)?)?,
+                    Source::Memory(a) => self.asm.$op(to, a $(, $n)?)?,
+                }
+            };
+        }
+        match unary {
+            Unary::Sqrt => with!(vsqrtps),
+            Unary::Round => with!(vrndscaleps, 8),
+            Unary::Floor => with!(vrndscaleps, 9),
+            Unary::Ceil => with!(vrndscaleps, 10),
+            Unary::Trunc => with!(vrndscaleps, 11),
+            Unary::ToFloat => with!(vcvtdq2ps),
+            Unary::Whole => with!(vcvttps2dq),
+            Unary::Rsqrt => with!(vrsqrt14ps),
+            // In [3/4, 3/2); NaN of negative numbers.
+            Unary::Mantissa => with!(vgetmantps, 0b1011),
+            Unary::Exponent => with!(vgetexpps),
+        }
+        Ok(())
+    }
+
+    fn binary(&mut self, binary: Binary, to: AsmRegisterZmm, a: AsmRegisterZmm, b: Source) -> Made<()> {
+        macro_rules! with {
+            ($op:ident) => {
+                match b {
+                    Source::Register(b) => self.asm.$op(to, a, b)?,
+                    Source::Memory(b) => self.asm.$op(to, a, b)?,
+                }
+            };
+        }
+        match binary {
+            Binary::Add => with!(vaddps),
+            Binary::Sub => with!(vsubps),
+            Binary::Mul => with!(vmulps),
+            Binary::Div => with!(vdivps),
+            Binary::Min => with!(vminps),
+            Binary::Max => with!(vmaxps),
+            Binary::Scale => with!(vscalefps),
+            Binary::AddInt => with!(vpaddd),
+            Binary::SubInt => with!(vpsubd),
+            Binary::MulInt => with!(vpmulld),
+            Binary::And => with!(vpandd),
+            Binary::Or => with!(vpord),
+            Binary::Xor => with!(vpxord),
+            Binary::Shl => with!(vpsllvd),
+            Binary::Shr => with!(vpsrlvd),
+            Binary::Sar => with!(vpsravd),
+            Binary::MinInt => with!(vpminsd),
+            Binary::MaxInt => with!(vpmaxsd),
+            Binary::MinUint => with!(vpminud),
+            Binary::MaxUint => with!(vpmaxud),
+        }
+        Ok(())
+    }
+
+    /// The instruction overwrites one of its parts: the sum's last where nobody needs it any more, else a factor, else a copy.
+    fn fused(&mut self, id: Id, minus: bool, [a, b, c]: [Id; 3]) -> Made<()> {
+        let op = self.of.ops[id];
+        let ends = |code: &Self, part: Id| {
+            let uses = op.uses().filter(|other| *other == part).count();
+            code.places[part].is_some() && code.left[part] == uses
+        };
+        let (a, b) = if self.in_memory[a] && !self.in_memory[b] { (b, a) } else { (a, b) };
+        if !ends(self, c) && ends(self, a) && a != b && a != c {
+            let (x, y, z) = (self.register(a)?, self.register(b)?, self.source(c)?);
+            let place = self.places[a].take().ok_or(Stop::Broken)?;
+            self.done(op);
+            // The factor's register is the result's.
+            match (minus, z) {
+                (false, Source::Register(z)) => self.asm.vfmadd213ps(x, y, z)?,
+                (false, Source::Memory(z)) => self.asm.vfmadd213ps(x, y, z)?,
+                (true, Source::Register(z)) => self.asm.vfnmadd213ps(x, y, z)?,
+                (true, Source::Memory(z)) => self.asm.vfnmadd213ps(x, y, z)?,
+            }
+            self.places[id] = Some(place);
+            return Ok(());
+        }
+        let (x, y, z) = (self.register(a)?, self.source(b)?, self.source(c)?);
+        let to = if ends(self, c) && a != c && b != c {
+            let place = self.places[c].take().ok_or(Stop::Broken)?;
+            self.places[id] = Some(place);
+            ZMM[place]
+        } else {
+            // The factors are still to be read.
+            let to = self.target(id)?;
+            match z {
+                Source::Register(z) => self.asm.vmovaps(to, z)?,
+                Source::Memory(_) => self.load(c, to)?,
+            }
+            to
+        };
+        self.done(op);
+        match (minus, y) {
+            (false, Source::Register(y)) => self.asm.vfmadd231ps(to, x, y)?,
+            (false, Source::Memory(y)) => self.asm.vfmadd231ps(to, x, y)?,
+            (true, Source::Register(y)) => self.asm.vfnmadd231ps(to, x, y)?,
+            (true, Source::Memory(y)) => self.asm.vfnmadd231ps(to, x, y)?,
+        }
+        Ok(())
+    }
+
+    /// After an instruction has read its parts: those that nobody reads again give their registers back.
+    fn done(&mut self, op: Op) {
+        for part in op.uses() {
+            self.left[part] -= 1;
+            if self.left[part] == 0
+                && let Some(place) = self.places[part].take()
+            {
+                if self.of.ops[part].is_mask() {
+                    self.free_masks.push(place);
+                } else if place >= self.of.roots.len() {
+                    self.free.push(place);
+                }
+            }
+        }
+        self.free.append(&mut self.passing);
+    }
+
+    /// A register for a result: the variable's own where it is that variable's last and the one before has been read.
+    fn target(&mut self, id: Id) -> Made<AsmRegisterZmm> {
+        let own = self.of.roots.iter().position(|root| *root == id).filter(|own| !self.is_taken(*own));
+        let place = match own {
+            Some(own) => own,
+            None => self.free.pop().ok_or(Stop::Full)?,
+        };
+        self.places[id] = Some(place);
+        Ok(ZMM[place])
+    }
+
+    /// Whether a variable's register holds something still to be read.
+    fn is_taken(&self, place: usize) -> bool {
+        self.places.iter().zip(&self.of.ops).any(|(at, op)| *at == Some(place) && !op.is_mask())
+    }
+
+    fn mask_target(&mut self, id: Id) -> Made<AsmRegisterK> {
+        let place = self.free_masks.pop().ok_or(Stop::Full)?;
+        self.places[id] = Some(place);
+        Ok(MASKS[place])
+    }
+
+    fn mask(&self, id: Id) -> Made<AsmRegisterK> {
+        self.places[id].map(|place| MASKS[place]).ok_or(Stop::Broken)
+    }
+
+    /// A value in a register, loaded for the one instruction if need be.
+    fn register(&mut self, id: Id) -> Made<AsmRegisterZmm> {
+        if let Some(place) = self.places[id] {
+            return Ok(ZMM[place]);
+        }
+        let place = self.free.pop().ok_or(Stop::Full)?;
+        self.passing.push(place);
+        self.load(id, ZMM[place])?;
+        Ok(ZMM[place])
+    }
+
+    fn source(&mut self, id: Id) -> Made<Source> {
+        match self.places[id] {
+            Some(place) => Ok(Source::Register(ZMM[place])),
+            None => Ok(Source::Memory(match self.of.ops[id] {
+                Op::Given(i) => zmmword_ptr(rdi + (self.frame.given + 64 * i as i32)),
+                Op::One(i) => dword_bcst(rdi + (self.frame.ones + 4 * i as i32)),
+                Op::Load(place) => zmmword_ptr(self.address(place)),
+                Op::LoadOne(place) => dword_bcst(self.address(place)),
+                _ => return Err(Stop::Broken),
+            })),
+        }
+    }
+
+    fn load(&mut self, id: Id, to: AsmRegisterZmm) -> Made<()> {
+        match self.of.ops[id] {
+            Op::Given(i) => self.asm.vmovups(to, zmmword_ptr(rdi + (self.frame.given + 64 * i as i32)))?,
+            Op::One(i) => self.asm.vbroadcastss(to, dword_ptr(rdi + (self.frame.ones + 4 * i as i32)))?,
+            Op::Load(place) => self.asm.vmovups(to, zmmword_ptr(self.address(place)))?,
+            Op::LoadOne(place) => self.asm.vbroadcastss(to, dword_ptr(self.address(place)))?,
+            _ => return Err(Stop::Broken),
+        }
+        Ok(())
+    }
+
+    fn address(&self, place: Place) -> AsmMemoryOperand {
+        let pointer = ADDRESSES[place.pointer];
+        match place.index {
+            Index::None => pointer + place.bytes,
+            Index::Scaled(by) => pointer + rax * i32::from(by) + place.bytes,
+            Index::Times(i) => pointer + ADDRESSES[self.of.pointers + i] + place.bytes,
+        }
+    }
+
+    /// Puts into the variables' registers what they become, where it is elsewhere.
+    fn settle(&mut self) -> Made<()> {
+        let of = self.of;
+        let elsewhere: Vec<usize> = (0..of.roots.len()).filter(|i| self.places[of.roots[*i]] != Some(*i)).collect();
+        // What is in another variable's register is saved from being overwritten.
+        let mut copies = Vec::new();
+        for &i in &elsewhere {
+            let from = self.places[of.roots[i]];
+            match from {
+                Some(place) if place < of.roots.len() => {
+                    let spare = self.free.pop().ok_or(Stop::Full)?;
+                    self.asm.vmovaps(ZMM[spare], ZMM[place])?;
+                    copies.push(Some(spare));
+                }
+                Some(place) => copies.push(Some(place)),
+                None => copies.push(None),
+            }
+        }
+        for (&i, copy) in elsewhere.iter().zip(copies) {
+            match copy {
+                Some(place) => self.asm.vmovaps(ZMM[i], ZMM[place])?,
+                None => self.load(of.roots[i], ZMM[i])?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn xmm(of: AsmRegisterZmm) -> Made<AsmRegisterXmm> {
+    let n = Register::from(of) as u32 - Register::ZMM0 as u32;
+    get_xmm(Register::XMM0 + n).ok_or(Stop::Broken)
+}
+
+fn masked(of: AsmRegisterZmm, mask: AsmRegisterK) -> Made<AsmRegisterZmm> {
+    Ok(match MASKS.iter().position(|k| *k == mask) {
+        Some(0) => of.k1(),
+        Some(1) => of.k2(),
+        Some(2) => of.k3(),
+        Some(3) => of.k4(),
+        Some(4) => of.k5(),
+        Some(5) => of.k6(),
+        Some(6) => of.k7(),
+        _ => return Err(Stop::Broken),
+    })
+}

@@ -1,0 +1,342 @@
+//! Loops in the widest registers against the same text in vectors of 128 bits, bit for bit.
+
+use std::fmt::Write as _;
+
+use super::super::*;
+use super::available;
+
+type Kernel = extern "C" fn(*mut u8, *const u64) -> u32;
+
+const ELEMENTS: usize = 4096;
+
+/// What a text leaves: 8 vectors, the counter, the budget and how often that was refilled.
+#[derive(Debug, Clone, PartialEq)]
+struct Left {
+    lanes: Vec<[u32; 16]>,
+    numbers: [u64; 3],
+}
+
+/// Runs a loop. `v0` to `v3` are lanes of floats and `i0` to `i3` of integers, which it may set, `g` and `h` lanes from outside, `s` a float,
+/// `n` a number; `B` and `C` point into the middle of arrays of floats and of integers.
+fn run(counter: &str, body: &str, (n, budget): (i64, i64), widest: bool) -> (Left, usize) {
+    let vectors: String = (0..4).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "vf32 v{i} = ld_f32(B + {}); vi32 i{i} = ld_i32(C + {});", 64 * i, 64 * i + 16);
+        text
+    });
+    let kept: String = (0..4).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "st_f32(out + {}, v{i}); st_i32(out + {}, i{i});", 128 * i, 128 * i + 64);
+        text
+    });
+    let text = format!(
+        "u32 kernel(char* ctx, const u64* args) {{\nState st = {{0}};\nchar* const out = ctx;\n\
+         char* const B = (char*)args[0]; char* const C = (char*)args[1];\nconst i64 n = (i64)args[2];\n\
+         i64 budget = (i64)args[3]; u64 refills = 0;\nconst f32 s = *(const f32*)(B + 4);\n\
+         const vf32 g = ld_f32(B + 1000); const vi32 h = ld_i32(C + 500);\n{vectors}{counter}\n\
+         for (;;) {{\n{body}\nif (unlikely((budget -= 37) < 0)) {{ refills += 1; budget = 100; }}\n}}\nover:;\n\
+         {kept}*(u64*)(out + 512) = (u64)c; *(u64*)(out + 520) = (u64)budget; *(u64*)(out + 528) = refills;\nreturn 0;\n}}"
+    );
+    let own = compiled(&text, Dim3 { x: 64, y: 1, z: 1 }, false, widest).unwrap_or_else(|why| panic!("{why}:\n{text}"));
+    // SAFETY: the text's function is of this type.
+    let kernel = unsafe { std::mem::transmute::<usize, Kernel>(own.address().expect("there is code")) };
+    let (floats, ints) = data();
+    let mut out = [0xcbcb_cbcb_cbcb_cbcb_u64; 67];
+    let middle = ELEMENTS / 2;
+    let args = [floats[middle..].as_ptr() as u64, ints[middle..].as_ptr() as u64, n as u64, budget as u64];
+    assert_eq!(kernel(out.as_mut_ptr().cast(), args.as_ptr()), 0);
+    let words: Vec<u32> = out[..64].iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect();
+    let lanes = words.chunks_exact(16).map(|lanes| std::array::from_fn(|l| lanes[l])).collect();
+    (Left { lanes, numbers: [out[64], out[65], out[66]] }, own.loops)
+}
+
+/// Numbers of all kinds, as far as sums of them are finite; integers of all sizes.
+fn data() -> (Vec<f32>, Vec<i32>) {
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    let floats = (0..ELEMENTS).map(|i| match i % 19 {
+        3 => 0.0,
+        5 => -0.0,
+        11 => f32::from_bits(next() % 1000),
+        13 => 1e30,
+        _ => (next() as f32 / (1u64 << 30) as f32 - 1.0) * if next() % 5 == 0 { 300.0 } else { 2.0 },
+    });
+    let floats = floats.collect();
+    (floats, (0..ELEMENTS).map(|i| (next() << (i % 3)) as i32 >> (i % 31)).collect())
+}
+
+/// Runs it both ways; it becomes code for the widest registers, or not.
+fn check(counter: &str, body: &str, numbers: (i64, i64), is_one: bool) -> Left {
+    let (narrow, none) = run(counter, body, numbers, false);
+    let (wide, loops) = run(counter, body, numbers, true);
+    assert_eq!((none, loops), (0, usize::from(is_one)), "{body}");
+    assert_eq!(wide.numbers, narrow.numbers, "{body}");
+    for (i, (a, b)) in wide.lanes.iter().zip(&narrow.lanes).enumerate() {
+        for l in 0..16 {
+            // What a NaN is may differ, of floats alone.
+            let nans = i % 2 == 0 && f32::from_bits(a[l]).is_nan() && f32::from_bits(b[l]).is_nan();
+            assert!(
+                a[l] == b[l] || nans,
+                "vector {i}, lane {l}: {:#x}, not {:#x}; {numbers:?}\n{counter}\n{body}",
+                a[l],
+                b[l]
+            );
+        }
+    }
+    wide
+}
+
+const EXIT: &str = "if (t) { } else { goto over; }";
+
+#[test]
+fn all_ways_to_count() {
+    if !available() {
+        return;
+    }
+    // The counter, the condition, the step, and how many rounds there are of `n` = 10.
+    let cases: &[(&str, &str, &str, &str, f32)] = &[
+        ("i32", "0", "c < (i32)n", "1", 10.0),
+        ("i32", "-7", "c <= (i32)n", "3", 6.0),
+        ("i32", "(i32)n", "c > 0", "-4", 3.0),
+        ("i32", "(i32)n", "c >= (i32)-2", "-4", 4.0),
+        ("i32", "0", "c != 12", "4", 3.0),
+        ("i32", "0", "c < 0", "1", 0.0),
+        ("u32", "0", "c < (u32)n", "3", 4.0),
+        ("u32", "4294967284u", "c >= 3u", "6", 2.0),
+        ("u32", "3u", "c <= (u32)n", "(u32)n", 1.0),
+        ("u32", "20u", "c > (u32)n", "4294967291u", 2.0),
+        ("i64", "-5000000000ll", "c < n", "3000000000ll", 2.0),
+        ("u64", "1ull", "c < (u64)n", "(u64)(n - 1)", 2.0),
+    ];
+    for (ty, first, cond, step, rounds) in cases {
+        let counter = format!("{ty} c = ({ty}){first}; v0 = splat_f32(f32_of(0u));");
+        let body = format!(
+            "{{ const {ty} now = c; const b1 t = (b1)({}); {EXIT}\nconst vf32 a = add_f32(v0, splat_f32(f32_of(0x3f800000u))); v0 = a; }}\n\
+             step1:; {{ const {ty} x = c; const {ty} y = ({ty}){step}; const {ty} z = ({ty})(x + y); c = z; }}",
+            cond.replace('c', "now")
+        );
+        for budget in [1_000_000, 36, 37, 75] {
+            let left = check(&counter, &body, (10, budget), true);
+            assert_eq!(left.lanes[0], [rounds.to_bits(); 16], "{ty} {cond}");
+        }
+    }
+}
+
+#[test]
+fn addresses_are_cs() {
+    if !available() {
+        return;
+    }
+    let places = [
+        "B + ((i64)c * 4)",
+        "B + (((i64)8ll * (i64)n) + ((((1 * (i64)n) + 0) * ((i64)4ll)) + 0) * (i64)c)",
+        "B + ((i64)c * 12 - 400)",
+        "B + (n * ((i64)c + 3) * 4)",
+        "B - (i64)c * 64",
+        "B + far",
+    ];
+    for (i, place) in places.iter().enumerate() {
+        for read in ["ld_f32(AT)", "splat_f32(*(const f32*)(AT))"] {
+            let body = format!(
+                "{{ const i32 now = c; const b1 t = (b1)(now < 20); {EXIT}\nconst i64 far = (i64)((i64)now * (i64)8ll + n);\n\
+                 const vf32 x = {}; const vf32 y = add_f32(v1, mul_f32(x, g)); v1 = y; }}\n\
+                 step1:; {{ c = (i32)(c + 1); }}",
+                read.replace("AT", place)
+            );
+            check("i32 c = 0;", &body, (4 * i as i64, 1000), true);
+        }
+    }
+    // A counter that is made narrower is not what addresses are made of, nor is a pointer that is read.
+    for place in [
+        "B + (i64)(i8)c * 4",
+        "B + (i64)(u32)c * 4",
+        "B + (i64)(c * 4)",
+        "B + *(const i64*)(B + 2040) * 0",
+        "B + (i64)c * (i64)c",
+    ] {
+        let body = format!(
+            "{{ const b1 t = (b1)(c < 20); {EXIT}\nconst vf32 x = ld_f32({place}); const vf32 y = add_f32(v1, x); v1 = y; }}\n\
+             step1:; {{ c = (i32)(c + 1); }}"
+        );
+        check("i32 c = 0;", &body, (4, 1000), false);
+    }
+}
+
+#[test]
+fn other_loops_stay_what_they_are() {
+    if !available() {
+        return;
+    }
+    for what in [
+        "st_f32(out, v1);",
+        "if (n) { v1 = g; }",
+        "const vf32 x = gl_f32((m16)0xffff, B, 8); v1 = x;",
+        "const vf32 x = add_f32(v1, splat_f32((f32)c)); v1 = x;",
+        "m16 m = 3; v1 = select_f32(m, g, v1);",
+        "const u64 x = *(const u64*)out; refills = x;",
+        "const vf64 x = f32_to_f64(g); v1 = f64_to_f32(x);",
+    ] {
+        let body = format!(
+            "{{ const b1 t = (b1)(c < 5); {EXIT}\n{what} const vf32 y = add_f32(v0, v1); v0 = y; }}\nstep1:; {{ c = (i32)(c + 1); }}"
+        );
+        check("i32 c = 0;", &body, (1, 1000), false);
+    }
+}
+
+/// Operations of floats with how many parts they have.
+const FLOATS: &[(&str, usize)] = &[
+    ("add_f32", 2),
+    ("sub_f32", 2),
+    ("mul_f32", 2),
+    ("div_f32", 2),
+    ("fma_f32", 3),
+    ("min2_f32", 2),
+    ("max2_f32", 2),
+    ("fmin_f32", 2),
+    ("fmax_f32", 2),
+    ("neg_f32", 1),
+    ("fabs_f32", 1),
+    ("copysign_f32", 2),
+    ("sqrt_f32", 1),
+    ("rsqrt_f32", 1),
+    ("rint_f32", 1),
+    ("floor_f32", 1),
+    ("ceil_f32", 1),
+    ("trunc_f32", 1),
+];
+const INTS: &[(&str, usize)] = &[
+    ("add_i32", 2),
+    ("sub_i32", 2),
+    ("mul_i32", 2),
+    ("and_i32", 2),
+    ("or_i32", 2),
+    ("xor_i32", 2),
+    ("shl_i32", 2),
+    ("shr_u32", 2),
+    ("shr_i32", 2),
+    ("min_i32", 2),
+    ("max_i32", 2),
+    ("min_u32", 2),
+    ("max_u32", 2),
+    ("neg_i32", 1),
+    ("not_i32", 1),
+];
+
+/// A round of random operations.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn of<'a>(&mut self, all: &'a [String]) -> &'a str {
+        // Newer ones more often.
+        let at = self.below(all.len()).max(self.below(all.len()));
+        &all[at]
+    }
+
+    fn body(&mut self, statements: usize) -> String {
+        let mut text = format!("{{ const b1 t = (b1)(c < (i32)n); {EXIT}\n");
+        let mut floats: Vec<String> =
+            ["g", "splat_f32(s)", "splat_f32(f32_of(0x3fc00000u))", "v0", "v1", "v2", "v3"].map(str::to_owned).into();
+        let mut ints: Vec<String> =
+            ["h", "splat_i32((i32)n)", "splat_i32(5)", "i0", "i1", "i2", "i3"].map(str::to_owned).into();
+        let mut masks: Vec<String> = vec!["lt_f32(v0, g)".to_owned()];
+        for k in 0..statements {
+            let (ty, expr) = match self.below(12) {
+                0 => {
+                    ("vf32", format!("ld_f32(B + ((i64)c * {} + {}))", [4, 64, 20][self.below(3)], 4 * self.below(20)))
+                }
+                1 => ("vf32", format!("splat_f32(*(const f32*)(B + (i64)c * 4 * n + {}))", 4 * self.below(9))),
+                2 => ("vi32", format!("ld_i32(C + (i64)c * {})", [4, 64][self.below(2)])),
+                3 => {
+                    let op = ["lt", "le", "gt", "ge", "eq", "ne"][self.below(6)];
+                    let (a, b) = (self.of(&floats).to_owned(), self.of(&floats).to_owned());
+                    let (x, y) = (self.of(&ints).to_owned(), self.of(&ints).to_owned());
+                    let old = self.of(&masks).to_owned();
+                    (
+                        "m16",
+                        match self.below(6) {
+                            0 => format!("(m16)~{old}"),
+                            1 => format!("(m16)({old} & {op}_f32({a}, {b}))"),
+                            2 => format!("(m16)({old} | {op}_i32({x}, {y}))"),
+                            3 if op != "eq" && op != "ne" => format!("{op}_u32({x}, {y})"),
+                            4 => format!("{op}_i32({x}, {y})"),
+                            _ => format!("{op}_f32({a}, {b})"),
+                        },
+                    )
+                }
+                4 => (
+                    "vf32",
+                    format!(
+                        "select_f32({}, {}, {})",
+                        self.of(&masks).to_owned(),
+                        self.of(&floats).to_owned(),
+                        self.of(&floats)
+                    ),
+                ),
+                5 => (
+                    "vi32",
+                    format!(
+                        "select_i32({}, {}, {})",
+                        self.of(&masks).to_owned(),
+                        self.of(&ints).to_owned(),
+                        self.of(&ints)
+                    ),
+                ),
+                6 => ("vf32", format!("i32_to_f32({})", self.of(&ints))),
+                7 | 8 => {
+                    let (op, count) = INTS[self.below(INTS.len())];
+                    let parts: Vec<String> = (0..count).map(|_| self.of(&ints).to_owned()).collect();
+                    ("vi32", format!("{op}({})", parts.join(", ")))
+                }
+                _ => {
+                    let (op, count) = FLOATS[self.below(FLOATS.len())];
+                    let parts: Vec<String> = (0..count).map(|_| self.of(&floats).to_owned()).collect();
+                    ("vf32", format!("{op}({})", parts.join(", ")))
+                }
+            };
+            let name = format!("x{k}");
+            let _ = writeln!(text, "const {ty} {name} = {expr};");
+            match ty {
+                "vf32" => floats.push(name),
+                "vi32" => ints.push(name),
+                _ => masks.push(name),
+            }
+        }
+        for i in 0..4 {
+            if self.below(3) > 0 {
+                let _ = writeln!(text, "v{i} = {};", self.of(&floats));
+            }
+            if self.below(3) == 0 {
+                let _ = writeln!(text, "i{i} = {};", self.of(&ints));
+            }
+        }
+        text + "}\nstep1:; { const i32 x = c; const i32 y = (i32)(x + 1); c = y; }"
+    }
+}
+
+#[test]
+fn random_rounds_are_the_same_bits() {
+    if !available() {
+        return;
+    }
+    let mut random = Random(20_261_126);
+    for case in 0..400 {
+        let statements = 1 + random.below(if case % 4 == 0 { 90 } else { 25 });
+        let body = random.body(statements);
+        // Where nothing is set there is nothing to do.
+        let sets = body.lines().any(|line| line.starts_with(['v', 'i']) && line.contains(" = "));
+        let (narrow, wide) = (run("i32 c = -1;", &body, (9, 250), false), run("i32 c = -1;", &body, (9, 250), true));
+        // Rounds of many values may need more registers than there are.
+        assert!(wide.1 == usize::from(sets) || statements > 25, "{body}");
+        if wide.1 == 1 {
+            check("i32 c = -1;", &body, (9, 250), true);
+        } else {
+            assert_eq!(narrow.0.numbers, wide.0.numbers);
+        }
+    }
+}
