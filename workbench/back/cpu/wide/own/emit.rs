@@ -280,7 +280,9 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.b.seal_block(then);
         self.b.seal_block(other);
         self.begin(then);
-        self.statement(r)?;
+        if !self.stretch(r)? {
+            self.statement(r)?;
+        }
         self.jump(after)?;
         self.begin(other);
         if r.eat_name("else") {
@@ -290,6 +292,16 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.b.seal_block(after);
         self.begin(after);
         Ok(())
+    }
+
+    /// Whether what comes next is done in the widest registers.
+    fn stretch(&mut self, r: &mut Reader<'w, 't>) -> Result<bool> {
+        #[cfg(target_arch = "x86_64")]
+        if r.is("{") && !self.ended && self.inlined == 0 {
+            return self.widest_stretch(r);
+        }
+        let _ = r;
+        Ok(false)
     }
 
     fn for_statement(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
@@ -588,6 +600,14 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
 
     pub(super) fn pop_scope(&mut self) {
         self.scopes.pop();
+    }
+
+    pub(super) fn push_exit(&mut self, exit: Block) {
+        self.exits.push(exit);
+    }
+
+    pub(super) fn pop_exit(&mut self) {
+        self.exits.pop();
     }
 
     pub(super) fn is_ended(&self) -> bool {

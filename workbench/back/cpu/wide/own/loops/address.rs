@@ -55,6 +55,14 @@ impl<'t> Read<'_, '_, 't, '_> {
         Some(Place { pointer, index, bytes })
     }
 
+    /// What a known number is that is added to the counter.
+    pub(super) fn more(&mut self, expr: &Expr<'t>) -> Option<i64> {
+        match self.linear(expr)? {
+            Linear { base: None, bytes, by: By::Known(1) } => Some(bytes),
+            _ => None,
+        }
+    }
+
     fn factor(&mut self, value: clif::Value, key: String) -> Index {
         let next = self.factors.len();
         let at = *self.factor_keys.entry(key).or_insert(next);
@@ -65,17 +73,10 @@ impl<'t> Read<'_, '_, 't, '_> {
     }
 
     fn linear(&mut self, expr: &Expr<'t>) -> Option<Linear> {
-        if self.is_fixed(expr) {
-            let (num, key) = self.fixed(expr)?;
-            // Steps of pointers to more than bytes are longer than what is added.
-            if matches!(&num.ty, Ty::Ptr(of) if of.size() != 1) {
-                return None;
-            }
-            let num = self.long(&num)?;
-            return Some(match num.at {
-                At::Known(n) => Linear { base: None, bytes: i64::try_from(n).ok()?, by: By::Known(0) },
-                At::Value(v) => Linear { base: Some((v, key)), bytes: 0, by: By::Known(0) },
-            });
+        if self.is_fixed(expr)
+            && let Some(same) = self.same(expr)?
+        {
+            return Some(same);
         }
         match expr {
             Expr::Name(name) => match self.locals.get(name).cloned()? {
@@ -92,7 +93,9 @@ impl<'t> Read<'_, '_, 't, '_> {
             }
             Expr::Binary("*", a, b) => {
                 let (a, b) = (self.linear(a)?, self.linear(b)?);
+                // Times what is known, if either is.
                 match (&a.by, &b.by) {
+                    (_, By::Known(0)) if b.base.is_none() => self.product(a, b),
                     (By::Known(0), _) => self.product(b, a),
                     (_, By::Known(0)) => self.product(a, b),
                     _ => None,
@@ -100,6 +103,35 @@ impl<'t> Read<'_, '_, 't, '_> {
             }
             _ => None,
         }
+    }
+
+    /// What is the same in all rounds; none where it is a sum or a product in 64 bits whose known part is worth knowing.
+    #[expect(clippy::option_option, reason = "no words at all is something else")]
+    fn same(&mut self, expr: &Expr<'t>) -> Option<Option<Linear>> {
+        let (num, key) = self.fixed(expr)?;
+        // Steps of pointers to more than bytes are longer than what is added.
+        if matches!(&num.ty, Ty::Ptr(of) if of.size() != 1) {
+            return None;
+        }
+        let is_long = matches!(num.ty, Ty::Int { bits: 64, .. } | Ty::Ptr(_));
+        let num = self.long(&num)?;
+        let v = match num.at {
+            At::Known(n) => return Some(Some(Linear { base: None, bytes: i64::try_from(n).ok()?, by: By::Known(0) })),
+            At::Value(v) => v,
+        };
+        let parts = match expr {
+            Expr::Binary("+" | "-", ..) => is_long,
+            Expr::Binary("*", a, b) => is_long && (self.is_known(a) || self.is_known(b)),
+            Expr::Cast(Ty::Int { bits: 64, .. }, inner) => {
+                is_long && matches!(self.fixed(inner)?.0.ty, Ty::Int { bits: 64, .. })
+            }
+            _ => false,
+        };
+        Some((!parts).then_some(Linear { base: Some((v, key)), bytes: 0, by: By::Known(0) }))
+    }
+
+    fn is_known(&mut self, expr: &Expr<'t>) -> bool {
+        self.fixed(expr).is_some_and(|(num, _)| matches!(num.at, At::Known(_)))
     }
 
     /// Whether something is the counter, as it is, or as a constant of its type has it.

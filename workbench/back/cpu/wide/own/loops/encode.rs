@@ -20,9 +20,25 @@ pub struct Loop {
     pub ones: usize,
     pub pointers: usize,
     pub factors: usize,
-    pub counter: Counter,
-    /// What a round takes of the budget.
-    pub cost: i32,
+    /// Bits that choose between stores.
+    pub flags: usize,
+    /// None where there is but one round.
+    pub counter: Option<Counter>,
+    /// In the order in which they are to be done.
+    pub stores: Vec<Store>,
+    /// Lines of the cache that a round asks for.
+    pub asked: Vec<Place>,
+}
+
+/// A store at the end of a round.
+#[derive(Debug, Clone, Copy)]
+pub struct Store {
+    /// A flag, and what it has to be.
+    pub when: Option<(usize, bool)>,
+    /// Whether it goes past the cache.
+    pub past: bool,
+    pub place: Place,
+    pub id: Id,
 }
 
 /// What counts the rounds.
@@ -32,12 +48,15 @@ pub struct Counter {
     pub signed: bool,
     /// How it compares with the limit while there are rounds.
     pub goes_on: &'static str,
+    /// What a round takes of the budget.
+    pub cost: i32,
 }
 
 /// Where things lie, from the address that the code gets: all numbers of 8 bytes, then numbers of 4, then vectors.
 pub struct Frame {
     pub pointers: i32,
     pub factors: i32,
+    pub flags: i32,
     pub ones: i32,
     pub carried: i32,
     pub given: i32,
@@ -53,10 +72,11 @@ impl Frame {
     pub fn new(of: &Loop) -> Frame {
         let pointers = 32;
         let factors = pointers + 8 * of.pointers as i32;
-        let ones = factors + 8 * of.factors as i32;
+        let flags = factors + 8 * of.factors as i32;
+        let ones = flags + 8 * of.flags as i32;
         let carried = (ones + 4 * of.ones as i32 + 63) & -64;
         let given = carried + 64 * of.roots.len() as i32;
-        Frame { pointers, factors, ones, carried, given, bytes: given + 64 * of.given as i32 }
+        Frame { pointers, factors, flags, ones, carried, given, bytes: given + 64 * of.given as i32 }
     }
 }
 
@@ -136,6 +156,7 @@ impl<'a> Code<'a> {
         let mut left = uses.to_vec();
         // What variables become is used at the end.
         of.roots.iter().for_each(|root| left[*root] += 1);
+        of.stores.iter().for_each(|store| left[store.id] += 1);
         let in_memory = of.ops.iter().zip(&left).map(|(op, uses)| match op {
             Op::Load(_) | Op::LoadOne(_) => *uses == 1,
             Op::Given(_) | Op::One(_) => true,
@@ -160,11 +181,11 @@ impl<'a> Code<'a> {
         for register in &ADDRESSES[CALLERS..CALLERS + saved] {
             self.asm.push(*register)?;
         }
-        let (mut again, mut done, mut out, mut leave) =
-            (self.asm.create_label(), self.asm.create_label(), self.asm.create_label(), self.asm.create_label());
-        self.asm.mov(rax, qword_ptr(rdi + Frame::COUNTER))?;
-        self.asm.mov(rcx, qword_ptr(rdi + Frame::LIMIT))?;
-        self.asm.mov(rdx, qword_ptr(rdi + Frame::BUDGET))?;
+        if of.counter.is_some() {
+            self.asm.mov(rax, qword_ptr(rdi + Frame::COUNTER))?;
+            self.asm.mov(rcx, qword_ptr(rdi + Frame::LIMIT))?;
+            self.asm.mov(rdx, qword_ptr(rdi + Frame::BUDGET))?;
+        }
         for (i, register) in ADDRESSES.iter().enumerate().take(of.pointers) {
             self.asm.mov(*register, qword_ptr(rdi + (self.frame.pointers + 8 * i as i32)))?;
         }
@@ -185,28 +206,13 @@ impl<'a> Code<'a> {
             // Never freed.
             self.left[*id] += 1;
         }
-        self.compare()?;
-        self.jump_if(again)?;
-        self.asm.jmp(done)?;
-        self.asm.set_label(&mut again)?;
-        self.round()?;
-        if of.counter.is_long {
-            self.asm.add(rax, qword_ptr(rdi + Frame::STEP))?;
-        } else {
-            self.asm.add(eax, dword_ptr(rdi + Frame::STEP))?;
-            if of.counter.signed {
-                self.asm.movsxd(rax, eax)?;
+        match of.counter {
+            Some(counter) => self.rounds(counter)?,
+            None => {
+                self.round()?;
+                self.asm.xor(ecx, ecx)?;
             }
         }
-        self.asm.sub(rdx, of.cost)?;
-        self.asm.js(out)?;
-        self.compare()?;
-        self.jump_if(again)?;
-        self.asm.set_label(&mut done)?;
-        self.asm.xor(ecx, ecx)?;
-        self.asm.set_label(&mut leave)?;
-        self.asm.mov(qword_ptr(rdi + Frame::COUNTER), rax)?;
-        self.asm.mov(qword_ptr(rdi + Frame::BUDGET), rdx)?;
         for i in 0..of.roots.len() {
             self.asm.vmovups(zmmword_ptr(rdi + (self.frame.carried + 64 * i as i32)), ZMM[i])?;
         }
@@ -216,9 +222,40 @@ impl<'a> Code<'a> {
         }
         self.asm.mov(eax, ecx)?;
         self.asm.ret()?;
+        Ok(())
+    }
+
+    /// The rounds; whether the budget is used up is in `ecx` in the end.
+    fn rounds(&mut self, counter: Counter) -> Made<()> {
+        let (mut again, mut done, mut out) =
+            (self.asm.create_label(), self.asm.create_label(), self.asm.create_label());
+        self.asm.cmp(rax, rcx)?;
+        self.jump_if(counter, again)?;
+        self.asm.jmp(done)?;
+        self.asm.set_label(&mut again)?;
+        self.round()?;
+        if counter.is_long {
+            self.asm.add(rax, qword_ptr(rdi + Frame::STEP))?;
+        } else {
+            self.asm.add(eax, dword_ptr(rdi + Frame::STEP))?;
+            if counter.signed {
+                self.asm.movsxd(rax, eax)?;
+            }
+        }
+        self.asm.sub(rdx, counter.cost)?;
+        self.asm.js(out)?;
+        self.asm.cmp(rax, rcx)?;
+        self.jump_if(counter, again)?;
+        self.asm.set_label(&mut done)?;
+        // Of the budget only the sign was of interest.
+        self.asm.xor(ecx, ecx)?;
+        let mut leave = self.asm.create_label();
+        self.asm.jmp(leave)?;
         self.asm.set_label(&mut out)?;
         self.asm.mov(ecx, 1)?;
-        self.asm.jmp(leave)?;
+        self.asm.set_label(&mut leave)?;
+        self.asm.mov(qword_ptr(rdi + Frame::COUNTER), rax)?;
+        self.asm.mov(qword_ptr(rdi + Frame::BUDGET), rdx)?;
         Ok(())
     }
 
@@ -232,17 +269,9 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    fn compare(&mut self) -> Made<()> {
-        if self.of.counter.is_long {
-            self.asm.cmp(rax, rcx)?
-        } else {
-            self.asm.cmp(eax, ecx)?
-        }
-        Ok(())
-    }
-
-    fn jump_if(&mut self, to: CodeLabel) -> Made<()> {
-        match (self.of.counter.goes_on, self.of.counter.signed) {
+    /// As numbers of 64 bits, whatever they were.
+    fn jump_if(&mut self, counter: Counter, to: CodeLabel) -> Made<()> {
+        match (counter.goes_on, counter.signed) {
             ("<", true) => self.asm.jl(to)?,
             ("<=", true) => self.asm.jle(to)?,
             (">", true) => self.asm.jg(to)?,
@@ -265,6 +294,10 @@ impl<'a> Code<'a> {
             self.asm.mov(register, rax)?;
             self.asm.imul_2(register, qword_ptr(rdi + (self.frame.factors + 8 * i as i32)))?;
         }
+        for place in &of.asked {
+            let at = self.address(*place);
+            self.asm.prefetcht0(byte_ptr(at))?;
+        }
         // Variables are where they were.
         for id in &of.order {
             if let Op::Carried(i) = of.ops[*id] {
@@ -274,7 +307,37 @@ impl<'a> Code<'a> {
         for id in &of.order {
             self.op(*id)?;
         }
+        self.stores()?;
         self.settle()
+    }
+
+    /// What is written, in order; what the same flag chooses between goes together.
+    fn stores(&mut self) -> Made<()> {
+        let of = self.of;
+        for same in of.stores.chunk_by(|a, b| a.when == b.when) {
+            let mut past = self.asm.create_label();
+            let when = same.first().and_then(|store| store.when);
+            if let Some((flag, side)) = when {
+                self.asm.cmp(byte_ptr(rdi + (self.frame.flags + 8 * flag as i32)), 0)?;
+                if side { self.asm.je(past)? } else { self.asm.jne(past)? }
+            }
+            for store in same {
+                let from = self.register(store.id)?;
+                let to = zmmword_ptr(self.address(store.place));
+                if store.past {
+                    self.asm.vmovntps(to, from)?
+                } else {
+                    self.asm.vmovups(to, from)?
+                }
+                self.free.append(&mut self.passing);
+            }
+            if when.is_some() {
+                // A label wants an instruction of its own.
+                self.asm.set_label(&mut past)?;
+                self.asm.nop()?;
+            }
+        }
+        Ok(())
     }
 
     fn op(&mut self, id: Id) -> Made<()> {

@@ -19,98 +19,90 @@ use cranelift_codegen::ir::{
     self as clif, AbiParam, ExtFuncData, ExternalName, InstBuilder, MemFlagsData, Signature, UserExternalName, types,
 };
 
-use self::encode::{Frame, Loop};
+use self::encode::{Counter, Frame, Loop};
 use self::read::{Found, Read};
 use super::super::super::jit::NAMESPACE_MODULE;
-use super::Result;
 use super::emit::{Binding, Emitter};
 use super::parse::{Kind, Reader, Ty};
-use super::value::{Num, Val};
+use super::scalar::I64;
+use super::value::{At, Num, Parts, Val, clif_type};
+use super::{Result, bad};
 
 /// Whether the processor has the instructions.
 pub fn available() -> bool {
     std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl")
 }
 
-/// What a loop reads from outside, in the order in which it lies.
+/// What a loop reads from outside, in the order in which it lies, and what it sets.
 struct Outside {
-    given: Vec<super::value::Parts>,
+    given: Vec<Parts>,
     ones: Vec<clif::Value>,
     pointers: Vec<clif::Value>,
     factors: Vec<clif::Value>,
+    flags: Vec<clif::Value>,
     set: Vec<Binding>,
 }
+
+/// Code with where it finds things.
+struct Ready {
+    code: Vec<u8>,
+    frame: Frame,
+    outside: Outside,
+}
+
+/// Vector operations that a call has to be worth.
+const FEW: usize = 8;
 
 impl<'w, 't> Emitter<'w, 't, '_> {
     /// `for (;;)` with the reader at its body: whether it is done in the widest registers. Otherwise nothing has happened.
     pub(super) fn widest_loop(&mut self, r: &mut Reader<'w, 't>) -> Result<bool> {
-        if !self.known.has_widest {
-            return Ok(false);
+        let read = self.tried(r, |read, r| {
+            let found = read.body(r)?;
+            let counter = Some(found.counter);
+            (!read.set.is_empty() || !read.stores.is_empty()).then_some((found, counter))
+        });
+        match read {
+            Some((found, ready)) => self.emit_loop(&found, ready).map(|()| true),
+            None => Ok(false),
         }
-        let back = r.at;
-        self.push_scope();
-        let found = self.read_loop(r);
-        self.pop_scope();
-        let Some((found, code, frame, outside)) = found else {
-            r.at = back;
-            return Ok(false);
-        };
-        let after = r.at;
-        self.emit_loop(&found, code, &frame, &outside)?;
-        r.at = after;
+    }
+
+    /// Statements in brackets that are done once, as [`Emitter::widest_loop`].
+    pub(super) fn widest_stretch(&mut self, r: &mut Reader<'w, 't>) -> Result<bool> {
+        let read = self.tried(r, |read, r| {
+            read.stretch(r)?;
+            (!read.stores.is_empty() && read.values.ops.len() >= FEW).then_some(((), None))
+        });
+        let Some(((), ready)) = read else { return Ok(false) };
+        let at = self.keep_outside(&ready.frame, &ready.outside)?;
+        self.call_code(ready.code, at);
         Ok(true)
     }
 
-    fn read_loop(&mut self, r: &mut Reader<'w, 't>) -> Option<(Found<'t>, Vec<u8>, Frame, Outside)> {
-        let mut read = Read::new(self);
-        let found = read.body(r)?;
-        if read.set.is_empty() {
+    /// What reads a text, with the code that comes of it; the reader is where it was if none does.
+    fn tried<T>(
+        &mut self,
+        r: &mut Reader<'w, 't>,
+        read: impl FnOnce(&mut Read<'_, 'w, 't, '_>, &mut Reader<'w, 't>) -> Option<(T, Option<Counter>)>,
+    ) -> Option<(T, Ready)> {
+        if !self.known.has_widest {
             return None;
         }
-        let roots = read.set.iter().map(|name| read.now.get(name).copied()).collect::<Option<Vec<_>>>()?;
-        let Read { values, given, ones, pointers, factors, set, .. } = read;
-        let order = values.schedule(&roots);
-        let Found { counter, cost, .. } = &found;
-        let of = Loop {
-            ops: values.ops,
-            order,
-            roots,
-            given: given.len(),
-            ones: ones.len(),
-            pointers: pointers.len(),
-            factors: factors.len(),
-            counter: *counter,
-            cost: *cost,
-        };
-        let code = encode::encode(&of)?;
-        let set = set.iter().map(|name| self.lookup(name).ok()).collect::<Option<Vec<_>>>()?;
-        Some((found, code, Frame::new(&of), Outside { given, ones, pointers, factors, set }))
+        let back = r.at;
+        self.push_scope();
+        let mut reading = Read::new(self);
+        let found = read(&mut reading, r).and_then(|(found, counter)| Some((found, made(reading, counter)?)));
+        self.pop_scope();
+        if found.is_none() {
+            r.at = back;
+        }
+        found
     }
 
-    fn emit_loop(&mut self, found: &Found<'t>, code: Vec<u8>, frame: &Frame, outside: &Outside) -> Result<()> {
-        let slot = self.slot(frame.bytes as u32 + 64);
-        let any = self.b.ins().stack_addr(types::I64, slot, 63);
-        let at = self.b.ins().band_imm_s(any, -64);
+    fn emit_loop(&mut self, found: &Found<'t>, ready: Ready) -> Result<()> {
+        let Ready { code, frame, outside } = ready;
         let flags = MemFlagsData::trusted();
-        for (first, all) in [(frame.pointers, &outside.pointers), (frame.factors, &outside.factors)] {
-            for (i, value) in all.iter().enumerate() {
-                self.b.ins().store(flags, *value, at, first + 8 * i as i32);
-            }
-        }
-        for (i, value) in outside.ones.iter().enumerate() {
-            self.b.ins().store(flags, *value, at, frame.ones + 4 * i as i32);
-        }
-        for (i, parts) in outside.given.iter().enumerate() {
-            for (part, value) in parts[..4].iter().enumerate() {
-                self.b.ins().store(flags, *value, at, frame.given + (64 * i + 16 * part) as i32);
-            }
-        }
-        for (i, binding) in outside.set.iter().enumerate() {
-            let Val::Lanes(_, parts) = self.get(binding)? else { continue };
-            for (part, value) in parts[..4].iter().enumerate() {
-                self.b.ins().store(flags, *value, at, frame.carried + (64 * i + 16 * part) as i32);
-            }
-        }
+        let at = self.keep_outside(&frame, &outside)?;
         let counter = self.lookup(found.name)?;
         let ty = Ty::int(if found.counter.is_long { 64 } else { 32 }, found.counter.signed);
         let long = Ty::int(64, found.counter.signed);
@@ -124,9 +116,85 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         let budget = self.lookup("budget")?;
         self.keep_budget(&budget, at)?;
 
-        let (head, again, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let (head, again, done, exit) =
+            (self.b.create_block(), self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.jump(head)?;
         self.begin(head);
+        let out = self.call_code(code, at);
+        let left = self.b.ins().load(types::I64, flags, at, Frame::BUDGET);
+        self.set(&budget, Val::Num(Num { at: At::Value(left), ty: I64 }))?;
+        self.b.set_cold_block(again);
+        self.branch_on(out, again, done);
+
+        self.begin(again);
+        let mut refill = Reader::new(self.words(), found.refill);
+        self.statement(&mut refill)?;
+        if !self.is_ended() {
+            self.keep_budget(&budget, at)?;
+        }
+        self.jump(head)?;
+
+        // The text leaves by itself.
+        self.begin(done);
+        let now = self.b.ins().load(clif_type(&ty), flags, at, Frame::COUNTER);
+        self.set(&counter, Val::Num(Num { at: At::Value(now), ty }))?;
+        for (i, binding) in outside.set.iter().enumerate() {
+            let Binding::Variable(Ty::Lanes(kind @ (Kind::F32 | Kind::I32)), _) = binding else { continue };
+            let mut parts = [now; 8];
+            for (part, value) in parts[..4].iter_mut().enumerate() {
+                *value = self.b.ins().load(kind.vector(), flags, at, frame.carried + (64 * i + 16 * part) as i32);
+            }
+            self.set(binding, Val::Lanes(*kind, parts))?;
+        }
+        let mut leaving = Reader::new(self.words(), found.leaving.start);
+        self.push_scope();
+        self.push_exit(exit);
+        while leaving.at < found.leaving.end {
+            self.statement(&mut leaving)?;
+        }
+        self.pop_exit();
+        self.pop_scope();
+        self.jump(head)?;
+        self.b.seal_block(head);
+        self.b.seal_block(exit);
+        self.begin(exit);
+        Ok(())
+    }
+
+    /// Stores what code reads from outside; where that is.
+    fn keep_outside(&mut self, frame: &Frame, outside: &Outside) -> Result<clif::Value> {
+        let slot = self.slot(frame.bytes as u32 + 64);
+        let any = self.b.ins().stack_addr(types::I64, slot, 63);
+        let at = self.b.ins().band_imm_s(any, -64);
+        let flags = MemFlagsData::trusted();
+        let longs =
+            [(frame.pointers, &outside.pointers), (frame.factors, &outside.factors), (frame.flags, &outside.flags)];
+        for (first, all) in longs {
+            for (i, value) in all.iter().enumerate() {
+                self.b.ins().store(flags, *value, at, first + 8 * i as i32);
+            }
+        }
+        for (i, value) in outside.ones.iter().enumerate() {
+            self.b.ins().store(flags, *value, at, frame.ones + 4 * i as i32);
+        }
+        let mut carried = Vec::with_capacity(outside.set.len());
+        for binding in &outside.set {
+            let value = self.get(binding)?;
+            let Val::Lanes(_, parts) = value else { return Err(bad("a loop that sets something else than lanes")) };
+            carried.push(parts);
+        }
+        for (first, all) in [(frame.carried, &carried), (frame.given, &outside.given)] {
+            for (i, parts) in all.iter().enumerate() {
+                for (part, value) in parts[..4].iter().enumerate() {
+                    self.b.ins().store(flags, *value, at, first + (64 * i + 16 * part) as i32);
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// Calls code with where it finds things; what it gives.
+    fn call_code(&mut self, code: Vec<u8>, at: clif::Value) -> clif::Value {
         let mut sig = Signature::new(self.known.conv);
         sig.params.push(AbiParam::new(types::I64));
         sig.returns.push(AbiParam::new(types::I32));
@@ -138,34 +206,7 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         let name = ExternalName::user(user);
         let callee = self.b.import_function(ExtFuncData { name, signature, colocated: false, patchable: false });
         let call = self.b.ins().call(callee, &[at]);
-        let out = self.b.inst_results(call)[0];
-        let left = self.b.ins().load(types::I64, flags, at, Frame::BUDGET);
-        self.set(&budget, Val::Num(Num { at: super::value::At::Value(left), ty: Ty::int(64, true) }))?;
-        self.b.set_cold_block(again);
-        self.branch_on(out, again, done);
-
-        self.begin(again);
-        let mut refill = Reader::new(self.words(), found.refill);
-        self.statement(&mut refill)?;
-        if !self.is_ended() {
-            self.keep_budget(&budget, at)?;
-        }
-        self.jump(head)?;
-        self.b.seal_block(head);
-
-        self.begin(done);
-        let now = self.b.ins().load(super::value::clif_type(&ty), flags, at, Frame::COUNTER);
-        self.set(&counter, Val::Num(Num { at: super::value::At::Value(now), ty }))?;
-        for (i, binding) in outside.set.iter().enumerate() {
-            let Binding::Variable(Ty::Lanes(kind @ (Kind::F32 | Kind::I32)), _) = binding else { continue };
-            let mut parts = [now; 8];
-            for (part, value) in parts[..4].iter_mut().enumerate() {
-                *value = self.b.ins().load(kind.vector(), flags, at, frame.carried + (64 * i + 16 * part) as i32);
-            }
-            self.set(binding, Val::Lanes(*kind, parts))?;
-        }
-        let exit = self.label(found.exit);
-        self.jump(exit)
+        self.b.inst_results(call)[0]
     }
 
     fn keep_budget(&mut self, budget: &Binding, at: clif::Value) -> Result<()> {
@@ -175,4 +216,29 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         self.b.ins().store(MemFlagsData::trusted(), value, at, Frame::BUDGET);
         Ok(())
     }
+}
+
+/// The code of what has been read.
+fn made(read: Read<'_, '_, '_, '_>, counter: Option<Counter>) -> Option<Ready> {
+    let roots = read.set.iter().map(|name| read.now.get(name).copied()).collect::<Option<Vec<_>>>()?;
+    let Read { e, values, given, ones, pointers, factors, flags, set, stores, asked, .. } = read;
+    let set = set.iter().map(|name| e.lookup(name).ok()).collect::<Option<Vec<_>>>()?;
+    let ends: Vec<_> = roots.iter().copied().chain(stores.iter().map(|store| store.id)).collect();
+    let order = values.schedule(&ends);
+    let of = Loop {
+        ops: values.ops,
+        order,
+        roots,
+        given: given.len(),
+        ones: ones.len(),
+        pointers: pointers.len(),
+        factors: factors.len(),
+        flags: flags.len(),
+        counter,
+        stores,
+        asked,
+    };
+    let code = encode::encode(&of)?;
+    let outside = Outside { given, ones, pointers, factors, flags, set };
+    Some(Ready { code, frame: Frame::new(&of), outside })
 }

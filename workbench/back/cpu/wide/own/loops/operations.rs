@@ -23,7 +23,7 @@ impl<'t> Read<'_, '_, 't, '_> {
             Expr::Cast(Ty::F32 | Ty::Lanes(_), inner) => self.lanes(inner),
             Expr::Unary("*", at) => {
                 let place = self.place(element(at, &Ty::F32)?)?;
-                self.values.add(Op::LoadOne(place))
+                self.read(Op::LoadOne(place))
             }
             Expr::Call(callee, args) => {
                 let Expr::Name(name) = **callee else { return None };
@@ -31,6 +31,11 @@ impl<'t> Read<'_, '_, 't, '_> {
             }
             _ => None,
         }
+    }
+
+    /// What is read comes before what is written, as that is written in the end.
+    fn read(&mut self, op: Op) -> Option<Id> {
+        if self.stores.is_empty() { self.values.add(op) } else { None }
     }
 
     fn call(&mut self, name: &'t str, args: &[Expr<'t>]) -> Option<Id> {
@@ -51,7 +56,7 @@ impl<'t> Read<'_, '_, 't, '_> {
             }
             ("ld_f32" | "ld_i32", [at]) => {
                 let place = self.place(at)?;
-                self.values.add(Op::Load(place))
+                self.read(Op::Load(place))
             }
             ("select_f32" | "select_i32", [m, a, b]) => {
                 let (m, a, b) = (self.mask(m)?, self.lanes(a)?, self.lanes(b)?);

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::super::emit::{Binding, Emitter, is_cheap};
+use super::super::emit::{Binding, Emitter, skip};
 use super::super::parse::{Expr, Kind, Reader, Ty};
 use super::super::scalar::I64;
 use super::super::token::Tok;
 use super::super::value::{At, Num, Parts, Val, clif_type};
-use super::encode::Counter;
-use super::values::{Id, Op, Values};
+use super::encode::{Counter, Store};
+use super::values::{Id, Op, Place, Values};
 
 /// A name of the loop's own.
 #[derive(Clone)]
@@ -30,6 +30,14 @@ pub(super) struct Read<'e, 'w, 't, 'f> {
     /// What these are now.
     pub now: HashMap<&'t str, Id>,
     pub counter: Option<(&'t str, Ty)>,
+    /// Whether there is but one round, which nothing counts.
+    pub once: bool,
+    /// What is written, once all is computed.
+    pub stores: Vec<Store>,
+    /// Lines of the cache that are asked for.
+    pub asked: Vec<Place>,
+    /// What chooses between stores.
+    pub flags: Vec<clif::Value>,
     pub given: Vec<Parts>,
     given_names: HashMap<String, usize>,
     /// In 32 bits each.
@@ -49,9 +57,9 @@ pub(super) struct Found<'t> {
     pub name: &'t str,
     pub limit: Num,
     pub step: Num,
-    pub cost: i32,
-    pub exit: &'t str,
-    /// Where the words are that refill the budget.
+    /// Where the words of a round are that end with leaving the loop.
+    pub leaving: std::ops::Range<usize>,
+    /// Where those are that refill the budget.
     pub refill: usize,
 }
 
@@ -64,6 +72,10 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             set: Vec::new(),
             now: HashMap::new(),
             counter: None,
+            once: false,
+            stores: Vec::new(),
+            asked: Vec::new(),
+            flags: Vec::new(),
             given: Vec::new(),
             given_names: HashMap::new(),
             ones: Vec::new(),
@@ -80,21 +92,22 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
     pub fn body(&mut self, r: &mut Reader<'w, 't>) -> Option<Found<'t>> {
         r.want("{").ok()?;
         r.want("{").ok()?;
+        let begin = r.at;
         self.set = assigned(r)?;
         let mut test = None;
         while !r.eat("}") {
-            if r.is_name("if") {
+            if r.is_name("if") && test.is_none() {
                 // Before anything is computed, as what is the same in all rounds is known by what counts them.
-                if test.is_some() || !self.values.ops.is_empty() {
+                if !self.values.ops.is_empty() {
                     return None;
                 }
-                let (cond, label) = leaving(r)?;
-                test = Some((self.test(&cond)?, label));
+                let cond = leaving(r)?;
+                test = Some((self.test(&cond)?, begin..r.at));
             } else {
                 self.statement(r)?;
             }
         }
-        let ((goes_on, limit), exit) = test?;
+        let ((goes_on, limit), leaving) = test?;
         if matches!(r.words.get(r.at + 1), Some(Tok::Sign(":"))) {
             r.at += 2;
             r.eat(";");
@@ -104,11 +117,30 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         let (cost, refill) = budget(r)?;
         r.want("}").ok()?;
         let Ty::Int { bits, signed } = ty else { return None };
-        let counter = Counter { is_long: bits == 64, signed, goes_on };
-        Some(Found { counter, name, limit, step, cost, exit, refill })
+        let counter = Counter { is_long: bits == 64, signed, goes_on, cost };
+        Some(Found { counter, name, limit, step, leaving, refill })
+    }
+
+    /// Reads what is done once, from its first bracket to behind its last.
+    pub fn stretch(&mut self, r: &mut Reader<'w, 't>) -> Option<()> {
+        r.want("{").ok()?;
+        self.once = true;
+        if !assigned(r)?.is_empty() {
+            return None;
+        }
+        while !r.eat("}") {
+            self.statement(r)?;
+        }
+        Some(())
     }
 
     fn statement(&mut self, r: &mut Reader<'w, 't>) -> Option<()> {
+        if r.eat(";") {
+            return Some(());
+        }
+        if r.is("{") || r.is_name("if") {
+            return self.stores(r, None);
+        }
         if r.at_type() {
             let (ty, constant) = r.ty().ok()?;
             let name = r.name().ok()?;
@@ -120,6 +152,10 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             return self.define(ty, name, expr);
         }
         let name = r.name().ok()?;
+        if r.is("(") {
+            r.at -= 1;
+            return self.access(r, None);
+        }
         r.want("=").ok()?;
         let expr = r.expr().ok()?;
         r.want(";").ok()?;
@@ -129,37 +165,141 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         Some(())
     }
 
-    /// A constant of the round.
-    pub fn define(&mut self, ty: Ty, name: &'t str, expr: Expr<'t>) -> Option<()> {
-        // Whether that is the same in all rounds is known by what counts them.
-        let computes = matches!(ty, Ty::Lanes(_) | Ty::F32 | Ty::Mask);
-        if computes && self.counter.is_none() {
+    /// Stores in brackets, and a choice of such.
+    fn stores(&mut self, r: &mut Reader<'w, 't>, when: Option<(usize, bool)>) -> Option<()> {
+        if r.eat("{") {
+            while !r.eat("}") {
+                match r.is("{") || r.is_name("if") {
+                    true => self.stores(r, when)?,
+                    false => self.access(r, when)?,
+                }
+            }
+            return Some(());
+        }
+        if when.is_some() || !r.eat_name("if") {
             return None;
         }
-        let local = match ty {
-            Ty::Lanes(Kind::F32 | Kind::I32) | Ty::F32 => Local::Lanes(self.lanes(&expr)?),
-            Ty::Mask => Local::Mask(self.mask(&expr)?),
-            // Whether there are words for it shows where it is used, if it is.
-            Ty::Int { .. } | Ty::Bool | Ty::Ptr(_) if does_nothing(&expr) => Local::Number(ty, expr),
+        r.want("(").ok()?;
+        let cond = r.expr().ok()?;
+        r.want(")").ok()?;
+        if !self.is_fixed(&cond) {
+            return None;
+        }
+        self.bind(&cond)?;
+        let truth = self.e.truth(&cond).ok()?;
+        let flag = match truth.at {
+            At::Known(n) => Err(n != 0),
+            At::Value(v) => {
+                let v = self.e.b.ins().uextend(types::I64, v);
+                self.flags.push(v);
+                Ok(self.flags.len() - 1)
+            }
+        };
+        for side in [true, false] {
+            if !side && !r.eat_name("else") {
+                break;
+            }
+            match flag {
+                Ok(flag) => self.stores(r, Some((flag, side)))?,
+                Err(known) if known == side => self.stores(r, None)?,
+                Err(_) => skip(r).ok()?,
+            }
+        }
+        Some(())
+    }
+
+    /// A store, or asking for a line of the cache.
+    fn access(&mut self, r: &mut Reader<'w, 't>, when: Option<(usize, bool)>) -> Option<()> {
+        let Expr::Call(callee, args) = r.expr().ok()? else { return None };
+        r.want(";").ok()?;
+        let Expr::Name(name) = *callee else { return None };
+        match (name, &args[..]) {
+            ("st_f32" | "st_i32" | "nt_f32" | "nt_i32", [at, value]) => {
+                let (place, id) = (self.place(at)?, self.lanes(value)?);
+                self.stores.push(Store { when, past: name.starts_with("nt"), place, id });
+            }
+            ("__builtin_prefetch", [at]) if when.is_none() => {
+                let place = self.place(at)?;
+                self.asked.push(place);
+            }
             _ => return None,
+        }
+        Some(())
+    }
+
+    /// A constant of the round.
+    pub fn define(&mut self, ty: Ty, name: &'t str, expr: Expr<'t>) -> Option<()> {
+        // What is the same in all rounds is known by what counts them, so before that nothing is computed.
+        let known = self.once || self.counter.is_some();
+        let computed = match ty {
+            Ty::Lanes(Kind::F32 | Kind::I32) | Ty::F32 if known => self.lanes(&expr).map(Local::Lanes),
+            Ty::Mask if known => self.mask(&expr).map(Local::Mask),
+            _ => None,
+        };
+        // Whether there are words for it shows where it is used, if it is.
+        let local = match computed {
+            Some(local) => local,
+            None if does_nothing(&expr) => Local::Number(ty, expr),
+            None => return None,
         };
         self.locals.insert(name, local);
         Some(())
     }
 
-    /// `counter < limit`, by way of names.
+    /// `counter < limit`, by way of names; also with something added to the counter, in 64 bits.
     fn test(&mut self, cond: &Expr<'t>) -> Option<(&'static str, Num)> {
         let cond = self.meant(cond).clone();
         let Expr::Binary(op @ ("<" | "<=" | ">" | ">=" | "!="), a, b) = cond else { return None };
-        let Expr::Name(name) = self.meant(&a) else { return None };
-        let name = *name;
+        let a = self.meant(&a).clone();
+        let name = self.counted(&a)?;
         let Ok(Binding::Variable(ty @ Ty::Int { bits: 32 | 64, .. }, _)) = self.e.lookup(name) else { return None };
         self.counter = Some((name, ty.clone()));
         let (limit, _) = self.fixed(&b)?;
-        // What is compared is of one type.
-        (limit.ty == ty || matches!(limit.at, At::Known(n) if n >= 0 && n <= 0x7fff_ffff)).then_some(())?;
-        let limit = self.e.converted(&limit, &ty).ok()?;
-        Some((op, limit))
+        if matches!(a, Expr::Name(_)) {
+            // What is compared is of one type.
+            (limit.ty == ty || matches!(limit.at, At::Known(n) if n >= 0 && n <= 0x7fff_ffff)).then_some(())?;
+            let limit = self.e.converted(&limit, &ty).ok()?;
+            return Some((op, limit));
+        }
+        // Both are of 32 bits, so that nothing wraps around.
+        let is_short = matches!(&*b, Expr::Cast(Ty::Int { bits: 64, signed: true }, b) if self.is_short(b));
+        (is_short && ty == Ty::int(32, true) && limit.ty == I64).then_some(())?;
+        let more = self.more(&a)?;
+        let limit = self.e.value(&limit);
+        let limit = self.e.b.ins().iadd_imm_s(limit, -more);
+        Some((op, Num { at: At::Value(limit), ty: I64 }))
+    }
+
+    /// The variable that a sum of it and known numbers is of.
+    fn counted(&self, expr: &Expr<'t>) -> Option<&'t str> {
+        match expr {
+            Expr::Name(name) => match self.locals.get(name) {
+                Some(Local::Number(_, inner)) => self.counted(inner),
+                Some(_) => None,
+                None => Some(name),
+            },
+            Expr::Cast(_, inner) => self.counted(inner),
+            Expr::Binary("+", a, _) => self.counted(a),
+            _ => None,
+        }
+    }
+
+    /// Whether something has 32 bits or fewer.
+    fn is_short(&self, expr: &Expr<'t>) -> bool {
+        let short = |ty: &Ty| matches!(ty, Ty::Int { bits: 8..=32, .. });
+        match expr {
+            Expr::Name(name) => match self.locals.get(name) {
+                Some(Local::Number(ty, _)) => short(ty),
+                Some(_) => false,
+                None => match self.e.lookup(name) {
+                    Ok(Binding::Value(Val::Num(num))) => short(&num.ty),
+                    Ok(Binding::Variable(ty, _)) => short(&ty),
+                    _ => false,
+                },
+            },
+            Expr::Cast(ty, _) => short(ty),
+            _ => false,
+        }
     }
 
     /// What a name or a cast to the same type stands for in the end.
@@ -170,6 +310,18 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
                 _ => expr,
             },
             Expr::Cast(Ty::Bool, inner) => self.meant(inner),
+            _ => expr,
+        }
+    }
+
+    /// What a name or a cast to a type of as many bits stands for in the end.
+    fn same_bits<'a>(&'a self, expr: &'a Expr<'t>, bits: u8) -> &'a Expr<'t> {
+        match expr {
+            Expr::Name(name) => match self.locals.get(name) {
+                Some(Local::Number(Ty::Int { bits: of, .. }, inner)) if *of == bits => self.same_bits(inner, bits),
+                _ => expr,
+            },
+            Expr::Cast(Ty::Int { bits: of, .. }, inner) if *of == bits => self.same_bits(inner, bits),
             _ => expr,
         }
     }
@@ -191,15 +343,11 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
                 return None;
             }
             let (_, ty) = self.counter.clone()?;
-            let mut sum = self.meant(&expr).clone();
-            while let Expr::Cast(to, inner) = &sum {
-                if *to != ty {
-                    return None;
-                }
-                sum = self.meant(inner).clone();
-            }
+            let Ty::Int { bits, .. } = ty else { return None };
+            // By way of types of as many bits: sums of them are the same.
+            let sum = self.same_bits(&expr, bits).clone();
             let Expr::Binary("+", a, b) = sum else { return None };
-            if !matches!(self.meant(&a), Expr::Name(name) if *name == counter) {
+            if !matches!(self.same_bits(&a, bits), Expr::Name(name) if *name == counter) {
                 return None;
             }
             let (num, _) = self.fixed(&b)?;
@@ -221,9 +369,11 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             },
             Expr::Int(..) | Expr::Real(..) => true,
             Expr::Unary("-" | "~" | "!", a) | Expr::Cast(_, a) => self.is_fixed(a),
-            Expr::Binary(_, a, b) => is_cheap(expr) && self.is_fixed(a) && self.is_fixed(b),
+            // By something else it might be a division by zero.
+            Expr::Binary("/" | "%", a, b) => matches!(**b, Expr::Int(1..=0xffff, ..)) && self.is_fixed(a),
+            Expr::Binary(_, a, b) => self.is_fixed(a) && self.is_fixed(b),
             Expr::Call(callee, args) => {
-                matches!(**callee, Expr::Name("f32_of" | "likely" | "unlikely"))
+                matches!(**callee, Expr::Name("f32_of" | "likely" | "unlikely" | "is_line"))
                     && args.iter().all(|a| self.is_fixed(a))
             }
             _ => false,
@@ -367,7 +517,11 @@ fn does_nothing(expr: &Expr<'_>) -> bool {
         Expr::Binary(_, a, b) | Expr::Index(a, b) => does_nothing(a) && does_nothing(b),
         Expr::Cond(parts) => parts.iter().all(does_nothing),
         Expr::Call(callee, args) => {
-            matches!(**callee, Expr::Name("likely" | "unlikely" | "within" | "f32_of")) && args.iter().all(does_nothing)
+            let Expr::Name(name) = **callee else { return false };
+            let of_lanes =
+                ["lt_", "le_", "gt_", "ge_", "eq_", "ne_", "line_", "splat_", "widen_", "add_", "sub_", "mul_", "shl_"];
+            let known = matches!(name, "likely" | "unlikely" | "within" | "f32_of");
+            (known || of_lanes.iter().any(|start| name.starts_with(start))) && args.iter().all(does_nothing)
         }
         Expr::Assign(..) => false,
     }
@@ -396,25 +550,32 @@ fn assigned<'t>(r: &Reader<'_, 't>) -> Option<Vec<&'t str>> {
     None
 }
 
-/// `if (cond) { } else { goto label; }`.
-fn leaving<'t>(r: &mut Reader<'_, 't>) -> Option<(Expr<'t>, &'t str)> {
+/// `if (cond) { } else { ... goto label; }` and `if (!cond) { ... break; }`: the condition to stay.
+fn leaving<'t>(r: &mut Reader<'_, 't>) -> Option<Expr<'t>> {
     r.eat_name("if");
     r.want("(").ok()?;
     let cond = r.expr().ok()?;
     r.want(")").ok()?;
-    r.want("{").ok()?;
-    r.want("}").ok()?;
-    if !r.eat_name("else") {
-        return None;
-    }
-    r.want("{").ok()?;
-    if !r.eat_name("goto") {
-        return None;
-    }
-    let label = r.name().ok()?;
-    r.want(";").ok()?;
-    r.want("}").ok()?;
-    Some((cond, label))
+    let cond = match cond {
+        Expr::Unary("!", cond) => *cond,
+        cond => {
+            r.want("{").ok()?;
+            r.want("}").ok()?;
+            if !r.eat_name("else") {
+                return None;
+            }
+            cond
+        }
+    };
+    skip(r).ok()?;
+    // It leaves in the end.
+    let last = r.words.get(r.at.checked_sub(4)?..r.at)?;
+    let leaves = matches!(
+        last,
+        [_, Tok::Name("break"), Tok::Sign(";"), Tok::Sign("}")]
+            | [Tok::Name("goto"), Tok::Name(_), Tok::Sign(";"), Tok::Sign("}")]
+    );
+    leaves.then_some(cond)
 }
 
 /// `if (unlikely((budget -= cost) < 0)) { ... }`: the cost, and where the bracket is.
@@ -430,6 +591,6 @@ fn budget(r: &mut Reader<'_, '_>) -> Option<(i32, usize)> {
     let (Expr::Assign("-", name, cost), Expr::Int(0, ..)) = (&**assign, &**zero) else { return None };
     let (Expr::Name("budget"), Expr::Int(cost, ..)) = (&**name, &**cost) else { return None };
     let refill = r.at;
-    super::super::emit::skip(r).ok()?;
+    skip(r).ok()?;
     Some((i32::try_from(*cost).ok()?, refill))
 }

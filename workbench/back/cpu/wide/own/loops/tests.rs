@@ -9,11 +9,12 @@ type Kernel = extern "C" fn(*mut u8, *const u64) -> u32;
 
 const ELEMENTS: usize = 4096;
 
-/// What a text leaves: 8 vectors, the counter, the budget and how often that was refilled.
+/// What a text leaves: 8 vectors, the counter, the budget and how often that was refilled, and what lay behind them.
 #[derive(Debug, Clone, PartialEq)]
 struct Left {
     lanes: Vec<[u32; 16]>,
     numbers: [u64; 3],
+    written: Vec<u64>,
 }
 
 /// Runs a loop. `v0` to `v3` are lanes of floats and `i0` to `i3` of integers, which it may set, `g` and `h` lanes from outside, `s` a float,
@@ -39,13 +40,17 @@ fn run(counter: &str, body: &str, (n, budget): (i64, i64), widest: bool) -> (Lef
     // SAFETY: the text's function is of this type.
     let kernel = unsafe { std::mem::transmute::<usize, Kernel>(own.address().expect("there is code")) };
     let (floats, ints) = data();
-    let mut out = [0xcbcb_cbcb_cbcb_cbcb_u64; 67];
+    // Lines of the cache, as what goes past it wants them.
+    #[repr(align(64))]
+    struct Out([u64; 384]);
+    let mut out = Out([0xcbcb_cbcb_cbcb_cbcb_u64; 384]);
+    let out = &mut out.0;
     let middle = ELEMENTS / 2;
     let args = [floats[middle..].as_ptr() as u64, ints[middle..].as_ptr() as u64, n as u64, budget as u64];
     assert_eq!(kernel(out.as_mut_ptr().cast(), args.as_ptr()), 0);
     let words: Vec<u32> = out[..64].iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect();
     let lanes = words.chunks_exact(16).map(|lanes| std::array::from_fn(|l| lanes[l])).collect();
-    (Left { lanes, numbers: [out[64], out[65], out[66]] }, own.loops)
+    (Left { lanes, numbers: [out[64], out[65], out[66]], written: out[67..].to_vec() }, own.loops)
 }
 
 /// Numbers of all kinds, as far as sums of them are finite; integers of all sizes.
@@ -72,6 +77,7 @@ fn check(counter: &str, body: &str, numbers: (i64, i64), is_one: bool) -> Left {
     let (wide, loops) = run(counter, body, numbers, true);
     assert_eq!((none, loops), (0, usize::from(is_one)), "{body}");
     assert_eq!(wide.numbers, narrow.numbers, "{body}");
+    assert_eq!(wide.written, narrow.written, "{body}");
     for (i, (a, b)) in wide.lanes.iter().zip(&narrow.lanes).enumerate() {
         for l in 0..16 {
             // What a NaN is may differ, of floats alone.
@@ -107,7 +113,7 @@ fn all_ways_to_count() {
         ("u32", "3u", "c <= (u32)n", "(u32)n", 1.0),
         ("u32", "20u", "c > (u32)n", "4294967291u", 2.0),
         ("i64", "-5000000000ll", "c < n", "3000000000ll", 2.0),
-        ("u64", "1ull", "c < (u64)n", "(u64)(n - 1)", 2.0),
+        ("u64", "1ull", "c < (u64)n", "(u64)(n - 2)", 2.0),
     ];
     for (ty, first, cond, step, rounds) in cases {
         let counter = format!("{ty} c = ({ty}){first}; v0 = splat_f32(f32_of(0u));");
@@ -169,8 +175,10 @@ fn other_loops_stay_what_they_are() {
         return;
     }
     for what in [
-        "st_f32(out, v1);",
+        // What is read after something is written.
+        "st_f32(out, v1); const vf32 x = ld_f32(B + 400); v1 = x;",
         "if (n) { v1 = g; }",
+        "stm_f32((m16)7, out, v1);",
         "const vf32 x = gl_f32((m16)0xffff, B, 8); v1 = x;",
         "const vf32 x = add_f32(v1, splat_f32((f32)c)); v1 = x;",
         "m16 m = 3; v1 = select_f32(m, g, v1);",
@@ -182,6 +190,65 @@ fn other_loops_stay_what_they_are() {
         );
         check("i32 c = 0;", &body, (1, 1000), false);
     }
+}
+
+#[test]
+fn what_is_written_is_the_same_and_in_order() {
+    if !available() {
+        return;
+    }
+    let exits = [
+        ("if (t) { } else { goto over; }", "(i32)n"),
+        ("if (!(((i64)now + 15 < (i64)k))) { if (n > 5) { goto over; } break; }", "(i32)n + 15"),
+        ("if (!t) { break; }", "(i32)n"),
+    ];
+    for (i, (exit, limit)) in exits.into_iter().enumerate() {
+        for stores in [
+            "st_f32(out + 1024 + (i64)c * 64, x); st_i32(out + 1028 + (i64)c * 64, i0);",
+            "{ st_f32(out + 1024 + (i64)c * 4, x); st_f32(out + 1040, g); }",
+            "{ if (n > 3 && is_line(out + 1024)) { nt_f32(out + 1024 + (i64)c * 64, x); nt_i32(out + 1024, h); } else { st_f32(out + 1060, x); } }",
+            "{ if (n < 3) { st_f32(out + 1024, x); } } st_f32(out + 1100, v0);",
+            "__builtin_prefetch(B + (i64)c * 640 + 77); { if (1) { st_f32(out + 1024 - (i64)c * 4, x); } else { st_f32(out, x); } }",
+        ] {
+            for n in [0, 1, 9] {
+                let body = format!(
+                    "{{ const i32 now = c; const i32 k = (i32)({limit}); const b1 t = (b1)(now < (i32)n); {exit}\n\
+                     const vf32 y = ld_f32(B + (i64)c * 64); const vf32 x = mul_f32(y, add_f32(v0, g)); {stores}\nv0 = x; }}\n\
+                     step1:; {{ const i32 a = c; const u32 b = (u32)a; const u32 d = (u32)(b + 1u); const i32 e = (i32)d; c = e; }}"
+                );
+                let left = check("i32 c = 0;", &body, (n, 120), true);
+                assert_eq!(left.numbers[0], n as u64, "{i}: {body}");
+            }
+        }
+    }
+}
+
+#[test]
+fn stretches_are_the_same() {
+    if !available() {
+        return;
+    }
+    // What is done once stands in the brackets of an `if`; the loop round it is nothing of the kind.
+    let body = |stretch: &str| {
+        format!(
+            "{{ if (c == 3) goto over; if ((i64)c < n) {{ {stretch} }} else {{ refills += 1; }} }}\nstep1:; {{ c = (i32)(c + 1); }}"
+        )
+    };
+    let plain = "const i64 at = (i64)((i64)c * 4 * n - 8); const vf32 x = ld_f32(B + at); const vf32 y = ld_f32(B + (at + 64ll));
+        const vf32 z = fma_f32(x, y, splat_f32(s)); const vf32 w = div_f32(z, add_f32(fabs_f32(y), splat_f32(f32_of(0x3f800000u))));";
+    for (stores, is_one) in [
+        ("st_f32(out + 1024 + (i64)c * 8, w); st_f32(out + 1032 + (i64)(c % 2) * 8, z);", true),
+        ("{ if (n == 2 && is_line(out + 1024)) { nt_f32(out + 1024, w); } else { st_f32(out + 1028, w); } }", true),
+        ("st_f32(out + 1024, w); v0 = z;", false),
+        ("st_f32(out + 1024, w); refills += 5;", false),
+        ("", false),
+    ] {
+        for n in [0, 2, 7] {
+            check("i32 c = 0;", &body(&format!("{plain}\n{stores}")), (n, 1000), is_one);
+        }
+    }
+    // Too little to be worth a call.
+    check("i32 c = 0;", &body("st_f32(out + 1024, g);"), (5, 1000), false);
 }
 
 /// Operations of floats with how many parts they have.
@@ -315,6 +382,13 @@ impl Random {
                 let _ = writeln!(text, "i{i} = {};", self.of(&ints));
             }
         }
+        for k in 0..self.below(3) {
+            let at = 1024 + 32 * k + 4 * self.below(9);
+            let _ = match self.below(2) {
+                0 => writeln!(text, "st_f32(out + {at} + (i64)c * {}, {});", 4 * self.below(30), self.of(&floats)),
+                _ => writeln!(text, "st_i32(out + {at}, {});", self.of(&ints)),
+            };
+        }
         text + "}\nstep1:; { const i32 x = c; const i32 y = (i32)(x + 1); c = y; }"
     }
 }
@@ -324,12 +398,13 @@ fn random_rounds_are_the_same_bits() {
     if !available() {
         return;
     }
-    let mut random = Random(20_261_126);
+    let (mut random, mut fallen) = (Random(20_261_126), 0);
     for case in 0..400 {
         let statements = 1 + random.below(if case % 4 == 0 { 90 } else { 25 });
         let body = random.body(statements);
         // Where nothing is set there is nothing to do.
-        let sets = body.lines().any(|line| line.starts_with(['v', 'i']) && line.contains(" = "));
+        let sets =
+            body.lines().any(|line| line.starts_with("st_") || line.starts_with(['v', 'i']) && line.contains(" = "));
         let (narrow, wide) = (run("i32 c = -1;", &body, (9, 250), false), run("i32 c = -1;", &body, (9, 250), true));
         // Rounds of many values may need more registers than there are.
         assert!(wide.1 == usize::from(sets) || statements > 25, "{body}");
@@ -337,6 +412,8 @@ fn random_rounds_are_the_same_bits() {
             check("i32 c = -1;", &body, (9, 250), true);
         } else {
             assert_eq!(narrow.0.numbers, wide.0.numbers);
+            fallen += 1;
         }
     }
+    assert!(fallen < 40, "{fallen} of 400");
 }
