@@ -613,6 +613,23 @@ print(len(os.listdir({str(tmp_path / "temporary")!r})))
 
 
 @wide_only
+@pytest.mark.parametrize("compiler", [ENDLESS, "exit 3"], ids=["endless", "failing"])
+def test_lanes_run_until_the_compiler_is_done(tmp_path, compiler):
+    code = PREPARED + """
+kernel = run("auto")
+soon, y[:] = y.copy(), 0
+began = time.monotonic()
+while kernel.tier != "lanes" and time.monotonic() - began < 60:
+    kernel[4096, 256](x, y, 1.0, x.size)
+# No compiler has anything to do with it.
+time.sleep(0.3)
+kernel[4096, 256](x, y, 1.0, x.size)
+print(kernel.tier, (y == soon).all())
+"""
+    assert run_elsewhere(tmp_path, code, script(tmp_path, compiler.format(tmp_path))) == "lanes True\n"
+
+
+@wide_only
 def test_folders_of_processes_that_were_killed_are_swept(tmp_path):
     import os
 

@@ -165,6 +165,8 @@ enum State {
     Cold(Duration),
     /// It is being made, in the process of that number.
     Queued(u32),
+    /// Likewise, and what our own compiler has made of it is there.
+    Meanwhile(u32, Arc<Code>),
     Ready(Arc<Code>),
     /// There is none, and why.
     None(String),
@@ -222,7 +224,7 @@ impl Wide {
     /// Why there is none.
     pub fn text(&self, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<String, String> {
         let case = Case { func, block, fixed: Fixed::new() };
-        self.printed(globals, &case).map(|(printed, _)| printed.text)
+        self.printed(globals, &case, self.maker).map(|(printed, _)| printed.text)
     }
 
     /// What a launch's code is for.
@@ -254,8 +256,8 @@ impl Wide {
         let states = self.states.try_lock().ok()?;
         let case = self.case(&states, func, block, args);
         match (states.get(&case), states.get(&case.any())) {
-            (Some(State::Ready(code)), _) => Some((code.clone(), false)),
-            (_, Some(State::Ready(code))) => Some((code.clone(), true)),
+            (Some(State::Ready(code) | State::Meanwhile(_, code)), _) => Some((code.clone(), false)),
+            (_, Some(State::Ready(code) | State::Meanwhile(_, code))) => Some((code.clone(), true)),
             _ => None,
         }
     }
@@ -297,6 +299,10 @@ impl Wide {
                 }
             }
             State::Queued(by) if *by != process => {}
+            State::Meanwhile(by, _) if *by != process => {
+                *by = process;
+                return Some(case);
+            }
             _ => return None,
         }
         *state = State::Queued(process);
@@ -333,35 +339,55 @@ impl Wide {
         {
             return true;
         }
-        let state = match self.build(globals, case, interrupt) {
+        // A C compiler takes some tenths of a second, ours a tenth of that; where nobody waits for either, its code runs until then.
+        let mut first = None;
+        if self.maker == Maker::Compiler
+            && !self.now
+            && own::AVAILABLE
+            && let Ok(code) = self.build(globals, case, Maker::Own, None)
+        {
+            let code = first.insert(Arc::new(code)).clone();
+            self.put(case, State::Meanwhile(std::process::id(), code));
+        }
+        let state = match self.build(globals, case, self.maker, interrupt) {
             Ok(code) => State::Ready(Arc::new(code)),
             Err(Failed::Interrupted) => return false,
-            Err(Failed::Because(why)) => State::None(why),
+            Err(Failed::Because(why)) => first.map_or(State::None(why), State::Ready),
         };
-        let is_ready = matches!(state, State::Ready(_));
-        if let Ok(mut states) = self.states.lock() {
-            states.insert(case.clone(), state);
-            self.any.fetch_or(is_ready, Ordering::Release);
-        }
+        self.put(case, state);
         true
     }
 
-    fn printed(&self, globals: &Globals, case: &Case) -> std::result::Result<(print::Printed, Keeps), String> {
+    fn put(&self, case: &Case, state: State) {
+        let is_code = matches!(state, State::Ready(_) | State::Meanwhile(..));
+        if let Ok(mut states) = self.states.lock() {
+            states.insert(case.clone(), state);
+            self.any.fetch_or(is_code, Ordering::Release);
+        }
+    }
+
+    fn printed(
+        &self,
+        globals: &Globals,
+        case: &Case,
+        maker: Maker,
+    ) -> std::result::Result<(print::Printed, Keeps), String> {
         let steers = self.steers.get(case.func.index()).map_or(&[][..], Vec::as_slice);
-        printed(&self.module, globals, case, steers, self.maker)
+        printed(&self.module, globals, case, steers, maker)
     }
 
     fn build(
         &self,
         globals: &Globals,
         case: &Case,
+        maker: Maker,
         interrupt: Option<&dyn Interrupt>,
     ) -> std::result::Result<Code, Failed> {
-        let compiler = match self.maker {
+        let compiler = match maker {
             Maker::Compiler => Some(compiler::available().map_err(|why| Failed::Because(why.to_owned()))?),
             Maker::Own => None,
         };
-        let (printed, keeps) = self.printed(globals, case).map_err(Failed::Because)?;
+        let (printed, keeps) = self.printed(globals, case, maker).map_err(Failed::Because)?;
         // What a C compiler's frames take is not told: what is in the text and as much as anything else may.
         let mut stack_need = 2 * stack::MARGIN + printed.slots;
         let (entry, memory) = match compiler {
