@@ -4,19 +4,21 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::super::parse::{Expr, Ty};
 use super::super::value::At;
-use super::read::{Local, Read};
+use super::read::{DEPTH, Local, Read};
 use super::values::{Index, Place};
 
 /// What is the same in all rounds, with words for it.
 type Same = (clif::Value, String);
 
 /// A number of 64 bits: what is the same in all rounds, and so many times the counter.
-struct Linear {
+#[derive(Clone)]
+pub(super) struct Linear {
     base: Option<Same>,
     bytes: i64,
     by: By,
 }
 
+#[derive(Clone)]
 enum By {
     Known(i64),
     Value(Same),
@@ -80,7 +82,7 @@ impl<'t> Read<'_, '_, 't, '_> {
         }
         match expr {
             Expr::Name(name) => match self.locals.get(name).cloned()? {
-                Local::Number(Ty::Int { bits: 64, .. }, inner) => self.linear(&inner),
+                Local::Number(Ty::Int { bits: 64, .. }, inner) => self.named_linear(name, &inner),
                 _ => None,
             },
             Expr::Cast(Ty::Int { bits: 64, .. }, inner) => match self.is_counter(inner) {
@@ -103,6 +105,20 @@ impl<'t> Read<'_, '_, 't, '_> {
             }
             _ => None,
         }
+    }
+
+    fn named_linear(&mut self, name: &'t str, inner: &Expr<'t>) -> Option<Linear> {
+        if let Some(known) = self.linear.get(name) {
+            return known.clone();
+        }
+        if self.depth.get() == DEPTH {
+            return None;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let linear = self.linear(inner);
+        self.depth.set(self.depth.get() - 1);
+        self.linear.insert(name, linear.clone());
+        linear
     }
 
     /// What is the same in all rounds; none where it is a sum or a product in 64 bits whose known part is worth knowing.

@@ -157,8 +157,9 @@ impl<'a> Code<'a> {
         // What variables become is used at the end.
         of.roots.iter().for_each(|root| left[*root] += 1);
         of.stores.iter().for_each(|store| left[store.id] += 1);
-        let in_memory = of.ops.iter().zip(&left).map(|(op, uses)| match op {
-            Op::Load(_) | Op::LoadOne(_) => *uses == 1,
+        // A load may be part of the one operation that uses it; what is stored or kept is read before anything is written.
+        let in_memory = of.ops.iter().zip(uses).zip(&left).map(|((op, uses), left)| match op {
+            Op::Load(_) | Op::LoadOne(_) => *uses == 1 && *left == 1,
             Op::Given(_) | Op::One(_) => true,
             _ => false,
         });

@@ -30,7 +30,8 @@ use super::{Result, bad};
 
 /// Whether the processor has the instructions.
 pub fn available() -> bool {
-    std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl")
+    // What is called finds its argument where Unix has it.
+    cfg!(unix) && std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl")
 }
 
 /// What a loop reads from outside, in the order in which it lies, and what it sets.
@@ -49,6 +50,9 @@ struct Ready {
     frame: Frame,
     outside: Outside,
 }
+
+/// The place of such a slot, which no helper's argument has.
+const OUTSIDE: usize = 99;
 
 /// Vector operations that a call has to be worth.
 const FEW: usize = 8;
@@ -163,7 +167,8 @@ impl<'w, 't> Emitter<'w, 't, '_> {
 
     /// Stores what code reads from outside; where that is.
     fn keep_outside(&mut self, frame: &Frame, outside: &Outside) -> Result<clif::Value> {
-        let slot = self.slot(frame.bytes as u32 + 64);
+        // Nothing of it is wanted once another loop begins, so those of a size share one.
+        let slot = self.room(OUTSIDE, (frame.bytes as u32 + 64).next_multiple_of(512));
         let any = self.b.ins().stack_addr(types::I64, slot, 63);
         let at = self.b.ins().band_imm_s(any, -64);
         let flags = MemFlagsData::trusted();

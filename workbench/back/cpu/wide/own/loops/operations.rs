@@ -173,7 +173,7 @@ impl<'t> Read<'_, '_, 't, '_> {
         r.want("{").ok()?;
         // It sees nothing of its caller's; what it calls a name need not be what the caller does.
         let inner: HashMap<_, _> = params.into_iter().zip(args.iter().map(|id| Local::Lanes(*id))).collect();
-        let outer = std::mem::replace(&mut self.locals, inner);
+        let outer = self.enter(inner);
         let mut found = None;
         while found.is_none() {
             if r.eat_name("return") {
@@ -187,7 +187,7 @@ impl<'t> Read<'_, '_, 't, '_> {
                 found = Some(None);
             }
         }
-        self.locals = outer;
+        self.leave(outer);
         found?
     }
 

@@ -1,5 +1,6 @@
 //! The text of a loop as what a round of it computes.
 
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
@@ -9,6 +10,7 @@ use super::super::parse::{Expr, Kind, Reader, Ty};
 use super::super::scalar::I64;
 use super::super::token::Tok;
 use super::super::value::{At, Num, Parts, Val, clif_type};
+use super::address::Linear;
 use super::encode::{Counter, Store};
 use super::values::{Id, Op, Place, Values};
 
@@ -49,7 +51,24 @@ pub(super) struct Read<'e, 'w, 't, 'f> {
     pub factor_keys: HashMap<String, usize>,
     /// Names that are bound already.
     bound: HashSet<&'t str>,
+    /// Which names are the same in all rounds.
+    fixed: RefCell<HashMap<&'t str, bool>>,
+    /// What names are as addresses.
+    pub linear: HashMap<&'t str, Option<Linear>>,
+    /// How many names are being looked into.
+    pub depth: Cell<u32>,
 }
+
+/// What a text's function does not see of its caller.
+pub(super) struct Outer<'t> {
+    locals: HashMap<&'t str, Local<'t>>,
+    bound: HashSet<&'t str>,
+    fixed: HashMap<&'t str, bool>,
+    linear: HashMap<&'t str, Option<Linear>>,
+}
+
+/// How many names may be made of one another; more are not worth the stack.
+pub(super) const DEPTH: u32 = 200;
 
 /// What is known of a loop besides its round.
 pub(super) struct Found<'t> {
@@ -85,7 +104,28 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             factors: Vec::new(),
             factor_keys: HashMap::new(),
             bound: HashSet::new(),
+            fixed: RefCell::default(),
+            linear: HashMap::new(),
+            depth: Cell::new(0),
         }
+    }
+
+    /// Goes into a function of the text, which knows these names.
+    pub fn enter(&mut self, locals: HashMap<&'t str, Local<'t>>) -> Outer<'t> {
+        self.e.push_scope();
+        Outer {
+            locals: std::mem::replace(&mut self.locals, locals),
+            bound: std::mem::take(&mut self.bound),
+            fixed: self.fixed.take(),
+            linear: std::mem::take(&mut self.linear),
+        }
+    }
+
+    pub fn leave(&mut self, outer: Outer<'t>) {
+        self.e.pop_scope();
+        let Outer { locals, bound, fixed, linear } = outer;
+        (self.locals, self.bound, self.linear) = (locals, bound, linear);
+        self.fixed = RefCell::new(fixed);
     }
 
     /// Reads a loop's body, from its first bracket to behind its last; none where there are no words for something.
@@ -243,6 +283,10 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             None => return None,
         };
         self.locals.insert(name, local);
+        // What is known of a name is found when it is defined, not by way of all that it is made of.
+        if known {
+            self.is_fixed(&Expr::Name(name));
+        }
         Some(())
     }
 
@@ -254,6 +298,8 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         let name = self.counted(&a)?;
         let Ok(Binding::Variable(ty @ Ty::Int { bits: 32 | 64, .. }, _)) = self.e.lookup(name) else { return None };
         self.counter = Some((name, ty.clone()));
+        self.fixed.take();
+        self.linear.clear();
         let (limit, _) = self.fixed(&b)?;
         if matches!(a, Expr::Name(_)) {
             // What is compared is of one type.
@@ -360,7 +406,7 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
     pub fn is_fixed(&self, expr: &Expr<'t>) -> bool {
         match expr {
             Expr::Name(name) => match self.locals.get(name) {
-                Some(Local::Number(_, inner)) => self.is_fixed(inner),
+                Some(Local::Number(_, inner)) => self.is_name_fixed(name, inner),
                 Some(_) => false,
                 None => {
                     let varies = self.set.contains(name) || self.counter.as_ref().is_some_and(|(c, _)| c == name);
@@ -378,6 +424,20 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             }
             _ => false,
         }
+    }
+
+    fn is_name_fixed(&self, name: &'t str, inner: &Expr<'t>) -> bool {
+        if let Some(known) = self.fixed.borrow().get(name) {
+            return *known;
+        }
+        if self.depth.get() == DEPTH {
+            return false;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let is_fixed = self.is_fixed(inner);
+        self.depth.set(self.depth.get() - 1);
+        self.fixed.borrow_mut().insert(name, is_fixed);
+        is_fixed
     }
 
     /// What is the same in all rounds, and words that are the same where that is the same.
@@ -401,7 +461,13 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
                 if let Some(Local::Number(ty, inner)) = self.locals.get(name).cloned()
                     && self.bound.insert(name)
                 {
-                    self.bind(&inner)?;
+                    if self.depth.get() == DEPTH {
+                        return None;
+                    }
+                    self.depth.set(self.depth.get() + 1);
+                    let bound = self.bind(&inner);
+                    self.depth.set(self.depth.get() - 1);
+                    bound?;
                     let value = self.e.eval(&inner).ok()?;
                     let value = self.e.as_type(&value, &ty).ok()?;
                     self.e.bind(name, Binding::Value(value));

@@ -15,6 +15,7 @@ struct Left {
     lanes: Vec<[u32; 16]>,
     numbers: [u64; 3],
     written: Vec<u64>,
+    floats: Vec<u32>,
 }
 
 /// Runs a loop. `v0` to `v3` are lanes of floats and `i0` to `i3` of integers, which it may set, `g` and `h` lanes from outside, `s` a float,
@@ -39,18 +40,26 @@ fn run(counter: &str, body: &str, (n, budget): (i64, i64), widest: bool) -> (Lef
     let own = compiled(&text, Dim3 { x: 64, y: 1, z: 1 }, false, widest).unwrap_or_else(|why| panic!("{why}:\n{text}"));
     // SAFETY: the text's function is of this type.
     let kernel = unsafe { std::mem::transmute::<usize, Kernel>(own.address().expect("there is code")) };
-    let (floats, ints) = data();
+    let (mut floats, ints) = data();
     // Lines of the cache, as what goes past it wants them.
     #[repr(align(64))]
     struct Out([u64; 384]);
     let mut out = Out([0xcbcb_cbcb_cbcb_cbcb_u64; 384]);
     let out = &mut out.0;
     let middle = ELEMENTS / 2;
-    let args = [floats[middle..].as_ptr() as u64, ints[middle..].as_ptr() as u64, n as u64, budget as u64];
+    let args = [floats[middle..].as_mut_ptr() as u64, ints[middle..].as_ptr() as u64, n as u64, budget as u64];
     assert_eq!(kernel(out.as_mut_ptr().cast(), args.as_ptr()), 0);
     let words: Vec<u32> = out[..64].iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect();
     let lanes = words.chunks_exact(16).map(|lanes| std::array::from_fn(|l| lanes[l])).collect();
-    (Left { lanes, numbers: [out[64], out[65], out[66]], written: out[67..].to_vec() }, own.loops)
+    (
+        Left {
+            lanes,
+            numbers: [out[64], out[65], out[66]],
+            written: out[67..].to_vec(),
+            floats: floats.into_iter().map(f32::to_bits).collect(),
+        },
+        own.loops,
+    )
 }
 
 /// Numbers of all kinds, as far as sums of them are finite; integers of all sizes.
@@ -78,6 +87,7 @@ fn check(counter: &str, body: &str, numbers: (i64, i64), is_one: bool) -> Left {
     assert_eq!((none, loops), (0, usize::from(is_one)), "{body}");
     assert_eq!(wide.numbers, narrow.numbers, "{body}");
     assert_eq!(wide.written, narrow.written, "{body}");
+    assert!(wide.floats == narrow.floats, "{body}");
     for (i, (a, b)) in wide.lanes.iter().zip(&narrow.lanes).enumerate() {
         for l in 0..16 {
             // What a NaN is may differ, of floats alone.
@@ -220,6 +230,58 @@ fn what_is_written_is_the_same_and_in_order() {
                 assert_eq!(left.numbers[0], n as u64, "{i}: {body}");
             }
         }
+    }
+}
+
+#[test]
+fn what_is_read_may_be_what_is_written() {
+    if !available() {
+        return;
+    }
+    // Neighbours, the same place, what the next round reads, what another part of this round has read; twice to the same place.
+    for by in [-68, -64, -60, -4, 0, 4, 60, 64, 68, 128] {
+        for text in [
+            "st_f32(B + (AT + 256), x); st_f32(B + (AT + 320), y);",
+            "st_f32(B + (AT + 256), z); st_f32(B + (AT + 260), x); st_f32(B + (AT + 300), mul_f32(y, x));",
+            "st_f32(B + (AT + 256), u); st_f32(B + (AT + 900), w);",
+            "v1 = x; v2 = y; st_f32(B + (AT + 256), z); v3 = z;",
+        ] {
+            let text = text.replace("AT", &format!("(i64)c * 64 + {by}"));
+            let reads = "const vf32 x = ld_f32(B + ((i64)c * 64 + 256)); const vf32 y = ld_f32(B + ((i64)c * 64 + 320));
+                const vf32 w = ld_f32(B + ((i64)c * 64 + 384)); const f32 one = *(const f32*)(B + ((i64)c * 64 + 256)); const vf32 z = add_f32(x, splat_f32(one)); const vf32 u = fabs_f32(sub_f32(mul_f32(z, y), div_f32(x, y)));";
+            let body = format!(
+                "{{ const b1 t = (b1)(c < (i32)n); {EXIT}\n{reads}\n{text}\nv0 = u; }}\nstep1:; {{ c = (i32)(c + 1); }}"
+            );
+            check("i32 c = 0;", &body, (7, 120), true);
+            if !text.contains("v1") {
+                let body = format!(
+                    "{{ if (c == 3) goto over; if ((i64)c < n) {{ {reads}\n{text}\nst_f32(B + 1024, u); }} }}\nstep1:; {{ c = (i32)(c + 1); }}"
+                );
+                check("i32 c = 0;", &body, (7, 1000), true);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_chains_of_names_end() {
+    if !available() {
+        return;
+    }
+    // Each twice the one before, of what is the same in all rounds and of the counter; and so many that a thread's stack would not do.
+    for (count, is_one) in [(40, true), (30_000, false)] {
+        let chain = (1..=count).fold(String::new(), |mut text, k| {
+            let _ = writeln!(text, "const i64 a{k} = (i64)(a{0} + a{0}); const i64 d{k} = (i64)(d{0} + d{0});", k - 1);
+            text
+        });
+        let body = format!(
+            "{{ const b1 t = (b1)(c < (i32)n); {EXIT}\nconst i64 a0 = n; const i64 d0 = (i64)c;\n{chain}\
+             const vf32 x = ld_f32(B + (a{count} + d{count} * 0)); const vf32 y = add_f32(v0, x); v0 = y; }}\nstep1:; {{ c = (i32)(c + 1); }}"
+        );
+        // Twice as often as there are bits is nothing, which is a place as good as any.
+        let body =
+            body.replace("const i64 a0 = n;", if count > 64 { "const i64 a0 = n;" } else { "const i64 a0 = n * 0;" });
+        check("i32 c = 0;", &body, (3, 1000), is_one);
     }
 }
 
