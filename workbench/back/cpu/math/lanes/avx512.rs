@@ -241,7 +241,7 @@ impl Lanes for Avx512 {
             return fast;
         }
         // SAFETY: both are sixteen floats.
-        let (x, mut all) = unsafe { (std::mem::transmute::<__m512, [f32; 16]>(args[0]), std::mem::transmute(fast)) };
+        let [x, mut all] = [args[0], fast].map(|x| unsafe { std::mem::transmute::<__m512, [f32; 16]>(x) });
         seldom(mask, |x| rare.float(&[x]), &x, &mut all);
         // SAFETY: as above.
         unsafe { std::mem::transmute::<[f32; 16], __m512>(all) }
@@ -252,8 +252,7 @@ impl Lanes for Avx512 {
             return fast;
         }
         // SAFETY: both are sixteen doubles.
-        let (x, mut all) =
-            unsafe { (std::mem::transmute::<[__m512d; 2], [f64; 16]>(args[0]), std::mem::transmute(fast)) };
+        let [x, mut all] = [args[0], fast].map(|x| unsafe { std::mem::transmute::<[__m512d; 2], [f64; 16]>(x) });
         seldom(mask, |x| rare.double(&[x]), &x, &mut all);
         // SAFETY: as above.
         unsafe { std::mem::transmute::<[f64; 16], [__m512d; 2]>(all) }

@@ -198,7 +198,7 @@ fn sixteen_are_as_one() {
     // The bits below those of a `float` are another's; exponents go as far as a `double`'s.
     let double = |i: usize| {
         let (x, low) = (f64::from(all[i]), u64::from(all[i / 2].to_bits() >> 3));
-        f64::from_bits(x.to_bits() ^ low) * if i % 3 == 0 { x.abs().powi(7) } else { 1.0 }
+        f64::from_bits(x.to_bits() ^ low) * if i.is_multiple_of(3) { x.abs().powi(7) } else { 1.0 }
     };
     let doubles: Vec<f64> = (0..all.len()).map(double).collect();
     let mut tried = 0;

@@ -618,8 +618,6 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
     pub(super) fn branch_on(&mut self, cond: clif::Value, then: Block, other: Block) {
         self.b.ins().brif(cond, then, &[], other, &[]);
         self.ended = true;
-        self.b.seal_block(then);
-        self.b.seal_block(other);
     }
 
     /// Whether the text has functions of its own, all of which are math.

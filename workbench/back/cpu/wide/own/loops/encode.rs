@@ -7,7 +7,7 @@
 use iced_x86::code_asm::*;
 use iced_x86::{IcedError, Register};
 
-use super::values::{Binary, Both, Compare, Id, Index, Op, Place, Unary};
+use super::values::{Id, Index, Op, Place};
 
 /// A loop.
 pub struct Loop {
@@ -81,7 +81,7 @@ impl Frame {
 }
 
 /// Why there is no code.
-enum Stop {
+pub(super) enum Stop {
     /// Too few registers.
     Full,
     Broken,
@@ -93,7 +93,7 @@ impl From<IcedError> for Stop {
     }
 }
 
-type Made<T> = Result<T, Stop>;
+pub(super) type Made<T> = Result<T, Stop>;
 
 /// The code of a loop; none where registers are too few.
 pub fn encode(of: &Loop) -> Option<Vec<u8>> {
@@ -116,36 +116,36 @@ pub fn encode(of: &Loop) -> Option<Vec<u8>> {
     })
 }
 
-const ZMM: [AsmRegisterZmm; 32] = [
+pub(super) const ZMM: [AsmRegisterZmm; 32] = [
     zmm0, zmm1, zmm2, zmm3, zmm4, zmm5, zmm6, zmm7, zmm8, zmm9, zmm10, zmm11, zmm12, zmm13, zmm14, zmm15, zmm16, zmm17,
     zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
 ];
-const MASKS: [AsmRegisterK; 7] = [k1, k2, k3, k4, k5, k6, k7];
+pub(super) const MASKS: [AsmRegisterK; 7] = [k1, k2, k3, k4, k5, k6, k7];
 /// Registers for addresses; those from the sixth on are the caller's.
 const ADDRESSES: [AsmRegister64; 11] = [rsi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15];
 const CALLERS: usize = 5;
 
 /// An instruction's last part.
 #[derive(Clone, Copy)]
-enum Source {
+pub(super) enum Source {
     Register(AsmRegisterZmm),
     Memory(AsmMemoryOperand),
 }
 
-struct Code<'a> {
-    of: &'a Loop,
+pub(super) struct Code<'a> {
+    pub(super) of: &'a Loop,
     frame: Frame,
-    asm: CodeAssembler,
+    pub(super) asm: CodeAssembler,
     /// The register of each value, by its place among all; of masks, among theirs.
-    places: Vec<Option<usize>>,
+    pub(super) places: Vec<Option<usize>>,
     /// Uses to come.
-    left: Vec<usize>,
+    pub(super) left: Vec<usize>,
     free: Vec<usize>,
     free_masks: Vec<usize>,
     /// Registers to be freed after the current instruction.
     passing: Vec<usize>,
     /// What is read where it lies.
-    in_memory: Vec<bool>,
+    pub(super) in_memory: Vec<bool>,
 }
 
 impl<'a> Code<'a> {
@@ -190,8 +190,8 @@ impl<'a> Code<'a> {
         for (i, register) in ADDRESSES.iter().enumerate().take(of.pointers) {
             self.asm.mov(*register, qword_ptr(rdi + (self.frame.pointers + 8 * i as i32)))?;
         }
-        for i in 0..of.roots.len() {
-            self.joined(ZMM[i], self.frame.carried + 64 * i as i32)?;
+        for (i, register) in ZMM.iter().enumerate().take(of.roots.len()) {
+            self.joined(*register, self.frame.carried + 64 * i as i32)?;
         }
         for id in kept {
             let register = self.free.pop().ok_or(Stop::Full)?;
@@ -214,8 +214,8 @@ impl<'a> Code<'a> {
                 self.asm.xor(ecx, ecx)?;
             }
         }
-        for i in 0..of.roots.len() {
-            self.asm.vmovups(zmmword_ptr(rdi + (self.frame.carried + 64 * i as i32)), ZMM[i])?;
+        for (i, register) in ZMM.iter().enumerate().take(of.roots.len()) {
+            self.asm.vmovups(zmmword_ptr(rdi + (self.frame.carried + 64 * i as i32)), *register)?;
         }
         self.asm.vzeroupper()?;
         for register in ADDRESSES[CALLERS..CALLERS + saved].iter().rev() {
@@ -341,186 +341,8 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    fn op(&mut self, id: Id) -> Made<()> {
-        let op = self.of.ops[id];
-        match op {
-            Op::Carried(_) => {}
-            Op::Given(_) | Op::One(_) | Op::Load(_) | Op::LoadOne(_) => {
-                if !self.in_memory[id] && self.places[id].is_none() {
-                    let to = self.target(id)?;
-                    self.load(id, to)?;
-                }
-            }
-            Op::Unary(unary, a) => {
-                let a = self.source(a)?;
-                self.done(op);
-                let to = self.target(id)?;
-                self.unary(unary, to, a)?;
-            }
-            Op::Binary(binary, a, b) => {
-                // Of two in memory one has to be loaded; where it does not matter which is which, one in memory comes last.
-                let swap = matches!(
-                    binary,
-                    Binary::Add | Binary::Mul | Binary::AddInt | Binary::And | Binary::Or | Binary::Xor
-                ) && self.in_memory[a]
-                    && !self.in_memory[b];
-                let (a, b) = if swap { (b, a) } else { (a, b) };
-                let (a, b) = (self.register(a)?, self.source(b)?);
-                self.done(op);
-                let to = self.target(id)?;
-                self.binary(binary, to, a, b)?;
-            }
-            Op::Fused(minus, a, b, c) => self.fused(id, minus, [a, b, c])?,
-            Op::Compare(how, a, b) => {
-                let (a, b) = (self.register(a)?, self.source(b)?);
-                self.done(op);
-                let to = self.mask_target(id)?;
-                let code = |n: u8| u32::from(n);
-                match (how, b) {
-                    (Compare::Float(n), Source::Register(b)) => self.asm.vcmpps(to, a, b, code(n))?,
-                    (Compare::Float(n), Source::Memory(b)) => self.asm.vcmpps(to, a, b, code(n))?,
-                    (Compare::Int(n), Source::Register(b)) => self.asm.vpcmpd(to, a, b, code(n))?,
-                    (Compare::Int(n), Source::Memory(b)) => self.asm.vpcmpd(to, a, b, code(n))?,
-                    (Compare::Uint(n), Source::Register(b)) => self.asm.vpcmpud(to, a, b, code(n))?,
-                    (Compare::Uint(n), Source::Memory(b)) => self.asm.vpcmpud(to, a, b, code(n))?,
-                }
-            }
-            Op::Both(both, a, b) => {
-                let (a, b) = (self.mask(a)?, self.mask(b)?);
-                self.done(op);
-                let to = self.mask_target(id)?;
-                match both {
-                    Both::And => self.asm.kandw(to, a, b)?,
-                    Both::Or => self.asm.korw(to, a, b)?,
-                    Both::Xor => self.asm.kxorw(to, a, b)?,
-                }
-            }
-            Op::Not(a) => {
-                let a = self.mask(a)?;
-                self.done(op);
-                let to = self.mask_target(id)?;
-                self.asm.knotw(to, a)?;
-            }
-            Op::Choose(m, a, b) => {
-                let (mask, a, b) = (self.mask(m)?, self.source(a)?, self.register(b)?);
-                self.done(op);
-                let to = masked(self.target(id)?, mask)?;
-                match a {
-                    Source::Register(a) => self.asm.vblendmps(to, b, a)?,
-                    Source::Memory(a) => self.asm.vblendmps(to, b, a)?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn unary(&mut self, unary: Unary, to: AsmRegisterZmm, a: Source) -> Made<()> {
-        macro_rules! with {
-            ($op:ident $(, $n:expr)?) => {
-                match a {
-                    Source::Register(a) => self.asm.$op(to, a $(, $n)?)?,
-                    Source::Memory(a) => self.asm.$op(to, a $(, $n)?)?,
-                }
-            };
-        }
-        match unary {
-            Unary::Sqrt => with!(vsqrtps),
-            Unary::Round => with!(vrndscaleps, 8),
-            Unary::Floor => with!(vrndscaleps, 9),
-            Unary::Ceil => with!(vrndscaleps, 10),
-            Unary::Trunc => with!(vrndscaleps, 11),
-            Unary::ToFloat => with!(vcvtdq2ps),
-            Unary::Whole => with!(vcvttps2dq),
-            Unary::Rsqrt => with!(vrsqrt14ps),
-            // In [3/4, 3/2); NaN of negative numbers.
-            Unary::Mantissa => with!(vgetmantps, 0b1011),
-            Unary::Exponent => with!(vgetexpps),
-        }
-        Ok(())
-    }
-
-    fn binary(&mut self, binary: Binary, to: AsmRegisterZmm, a: AsmRegisterZmm, b: Source) -> Made<()> {
-        macro_rules! with {
-            ($op:ident) => {
-                match b {
-                    Source::Register(b) => self.asm.$op(to, a, b)?,
-                    Source::Memory(b) => self.asm.$op(to, a, b)?,
-                }
-            };
-        }
-        match binary {
-            Binary::Add => with!(vaddps),
-            Binary::Sub => with!(vsubps),
-            Binary::Mul => with!(vmulps),
-            Binary::Div => with!(vdivps),
-            Binary::Min => with!(vminps),
-            Binary::Max => with!(vmaxps),
-            Binary::Scale => with!(vscalefps),
-            Binary::AddInt => with!(vpaddd),
-            Binary::SubInt => with!(vpsubd),
-            Binary::MulInt => with!(vpmulld),
-            Binary::And => with!(vpandd),
-            Binary::Or => with!(vpord),
-            Binary::Xor => with!(vpxord),
-            Binary::Shl => with!(vpsllvd),
-            Binary::Shr => with!(vpsrlvd),
-            Binary::Sar => with!(vpsravd),
-            Binary::MinInt => with!(vpminsd),
-            Binary::MaxInt => with!(vpmaxsd),
-            Binary::MinUint => with!(vpminud),
-            Binary::MaxUint => with!(vpmaxud),
-        }
-        Ok(())
-    }
-
-    /// The instruction overwrites one of its parts: the sum's last where nobody needs it any more, else a factor, else a copy.
-    fn fused(&mut self, id: Id, minus: bool, [a, b, c]: [Id; 3]) -> Made<()> {
-        let op = self.of.ops[id];
-        let ends = |code: &Self, part: Id| {
-            let uses = op.uses().filter(|other| *other == part).count();
-            code.places[part].is_some() && code.left[part] == uses
-        };
-        let (a, b) = if self.in_memory[a] && !self.in_memory[b] { (b, a) } else { (a, b) };
-        if !ends(self, c) && ends(self, a) && a != b && a != c {
-            let (x, y, z) = (self.register(a)?, self.register(b)?, self.source(c)?);
-            let place = self.places[a].take().ok_or(Stop::Broken)?;
-            self.done(op);
-            // The factor's register is the result's.
-            match (minus, z) {
-                (false, Source::Register(z)) => self.asm.vfmadd213ps(x, y, z)?,
-                (false, Source::Memory(z)) => self.asm.vfmadd213ps(x, y, z)?,
-                (true, Source::Register(z)) => self.asm.vfnmadd213ps(x, y, z)?,
-                (true, Source::Memory(z)) => self.asm.vfnmadd213ps(x, y, z)?,
-            }
-            self.places[id] = Some(place);
-            return Ok(());
-        }
-        let (x, y, z) = (self.register(a)?, self.source(b)?, self.source(c)?);
-        let to = if ends(self, c) && a != c && b != c {
-            let place = self.places[c].take().ok_or(Stop::Broken)?;
-            self.places[id] = Some(place);
-            ZMM[place]
-        } else {
-            // The factors are still to be read.
-            let to = self.target(id)?;
-            match z {
-                Source::Register(z) => self.asm.vmovaps(to, z)?,
-                Source::Memory(_) => self.load(c, to)?,
-            }
-            to
-        };
-        self.done(op);
-        match (minus, y) {
-            (false, Source::Register(y)) => self.asm.vfmadd231ps(to, x, y)?,
-            (false, Source::Memory(y)) => self.asm.vfmadd231ps(to, x, y)?,
-            (true, Source::Register(y)) => self.asm.vfnmadd231ps(to, x, y)?,
-            (true, Source::Memory(y)) => self.asm.vfnmadd231ps(to, x, y)?,
-        }
-        Ok(())
-    }
-
     /// After an instruction has read its parts: those that nobody reads again give their registers back.
-    fn done(&mut self, op: Op) {
+    pub(super) fn done(&mut self, op: Op) {
         for part in op.uses() {
             self.left[part] -= 1;
             if self.left[part] == 0
@@ -537,7 +359,7 @@ impl<'a> Code<'a> {
     }
 
     /// A register for a result: the variable's own where it is that variable's last and the one before has been read.
-    fn target(&mut self, id: Id) -> Made<AsmRegisterZmm> {
+    pub(super) fn target(&mut self, id: Id) -> Made<AsmRegisterZmm> {
         let own = self.of.roots.iter().position(|root| *root == id).filter(|own| !self.is_taken(*own));
         let place = match own {
             Some(own) => own,
@@ -552,18 +374,18 @@ impl<'a> Code<'a> {
         self.places.iter().zip(&self.of.ops).any(|(at, op)| *at == Some(place) && !op.is_mask())
     }
 
-    fn mask_target(&mut self, id: Id) -> Made<AsmRegisterK> {
+    pub(super) fn mask_target(&mut self, id: Id) -> Made<AsmRegisterK> {
         let place = self.free_masks.pop().ok_or(Stop::Full)?;
         self.places[id] = Some(place);
         Ok(MASKS[place])
     }
 
-    fn mask(&self, id: Id) -> Made<AsmRegisterK> {
+    pub(super) fn mask(&self, id: Id) -> Made<AsmRegisterK> {
         self.places[id].map(|place| MASKS[place]).ok_or(Stop::Broken)
     }
 
     /// A value in a register, loaded for the one instruction if need be.
-    fn register(&mut self, id: Id) -> Made<AsmRegisterZmm> {
+    pub(super) fn register(&mut self, id: Id) -> Made<AsmRegisterZmm> {
         if let Some(place) = self.places[id] {
             return Ok(ZMM[place]);
         }
@@ -573,7 +395,7 @@ impl<'a> Code<'a> {
         Ok(ZMM[place])
     }
 
-    fn source(&mut self, id: Id) -> Made<Source> {
+    pub(super) fn source(&mut self, id: Id) -> Made<Source> {
         match self.places[id] {
             Some(place) => Ok(Source::Register(ZMM[place])),
             None => Ok(Source::Memory(match self.of.ops[id] {
@@ -586,7 +408,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    fn load(&mut self, id: Id, to: AsmRegisterZmm) -> Made<()> {
+    pub(super) fn load(&mut self, id: Id, to: AsmRegisterZmm) -> Made<()> {
         match self.of.ops[id] {
             Op::Given(i) => self.asm.vmovups(to, zmmword_ptr(rdi + (self.frame.given + 64 * i as i32)))?,
             Op::One(i) => self.asm.vbroadcastss(to, dword_ptr(rdi + (self.frame.ones + 4 * i as i32)))?,
@@ -637,17 +459,4 @@ impl<'a> Code<'a> {
 fn xmm(of: AsmRegisterZmm) -> Made<AsmRegisterXmm> {
     let n = Register::from(of) as u32 - Register::ZMM0 as u32;
     get_xmm(Register::XMM0 + n).ok_or(Stop::Broken)
-}
-
-fn masked(of: AsmRegisterZmm, mask: AsmRegisterK) -> Made<AsmRegisterZmm> {
-    Ok(match MASKS.iter().position(|k| *k == mask) {
-        Some(0) => of.k1(),
-        Some(1) => of.k2(),
-        Some(2) => of.k3(),
-        Some(3) => of.k4(),
-        Some(4) => of.k5(),
-        Some(5) => of.k6(),
-        Some(6) => of.k7(),
-        _ => return Err(Stop::Broken),
-    })
 }

@@ -2,17 +2,20 @@
 //!
 //! Vectors of 128 bits are what the code generator has. Where a loop of the text computes nothing but lanes of 32 bits, reads memory at
 //! addresses that move with its counter, writes none and never branches, a processor with AVX-512 runs it in registers of 512: what a
-//! round computes is read from the text ([`read`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of
-//! its own ([`encode`]). The code is a function that the rest calls, with all that it needs in one piece of memory; it comes back when
+//! round computes is read from the text ([`read`], [`same`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of
+//! its own ([`encode`], [`instructions`]). The code is a function that the rest calls, with all that it needs in one piece of memory; it comes back when
 //! there are no more rounds, or when the budget wants to be looked at. Checks are those of the text, which looks at the places of the
 //! first and the last round ahead of such loops. Loops of other kinds stay what they were.
 
 mod address;
 mod encode;
+mod instructions;
 mod operations;
 mod read;
+mod same;
 #[cfg(test)]
 mod tests;
+mod text;
 mod values;
 
 use cranelift_codegen::ir::{
@@ -129,6 +132,7 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         self.set(&budget, Val::Num(Num { at: At::Value(left), ty: I64 }))?;
         self.b.set_cold_block(again);
         self.branch_on(out, again, done);
+        self.b.seal_block(done);
 
         self.begin(again);
         let mut refill = Reader::new(self.words(), found.refill);
@@ -158,7 +162,9 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         }
         self.pop_exit();
         self.pop_scope();
-        self.jump(head)?;
+        // It has left. If it ever did not, who waits could still stop it.
+        self.jump(again)?;
+        self.b.seal_block(again);
         self.b.seal_block(head);
         self.b.seal_block(exit);
         self.begin(exit);

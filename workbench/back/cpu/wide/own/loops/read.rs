@@ -9,9 +9,10 @@ use super::super::emit::{Binding, Emitter, skip};
 use super::super::parse::{Expr, Kind, Reader, Ty};
 use super::super::scalar::I64;
 use super::super::token::Tok;
-use super::super::value::{At, Num, Parts, Val, clif_type};
+use super::super::value::{At, Num, Parts, Val};
 use super::address::Linear;
 use super::encode::{Counter, Store};
+use super::text::{assigned, budget, does_nothing, leaving};
 use super::values::{Id, Op, Place, Values};
 
 /// A name of the loop's own.
@@ -44,15 +45,15 @@ pub(super) struct Read<'e, 'w, 't, 'f> {
     given_names: HashMap<String, usize>,
     /// In 32 bits each.
     pub ones: Vec<clif::Value>,
-    one_keys: HashMap<String, usize>,
+    pub one_keys: HashMap<String, usize>,
     pub pointers: Vec<clif::Value>,
     pub pointer_keys: HashMap<String, usize>,
     pub factors: Vec<clif::Value>,
     pub factor_keys: HashMap<String, usize>,
     /// Names that are bound already.
-    bound: HashSet<&'t str>,
+    pub bound: HashSet<&'t str>,
     /// Which names are the same in all rounds.
-    fixed: RefCell<HashMap<&'t str, bool>>,
+    pub fixed: RefCell<HashMap<&'t str, bool>>,
     /// What names are as addresses.
     pub linear: HashMap<&'t str, Option<Linear>>,
     /// How many names are being looked into.
@@ -141,15 +142,19 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
                 if !self.values.ops.is_empty() {
                     return None;
                 }
-                let cond = leaving(r)?;
-                test = Some((self.test(&cond)?, begin..r.at));
+                let (cond, label) = leaving(r)?;
+                test = Some((self.test(&cond)?, label, begin..r.at));
             } else {
                 self.statement(r)?;
             }
         }
-        let ((goes_on, limit), leaving) = test?;
+        let ((goes_on, limit), label, leaving) = test?;
         if matches!(r.words.get(r.at + 1), Some(Tok::Sign(":"))) {
-            r.at += 2;
+            // Whoever goes there goes on.
+            if label == Some(r.name().ok()?) {
+                return None;
+            }
+            r.at += 1;
             r.eat(";");
         }
         let (name, ty) = self.counter.clone()?;
@@ -303,14 +308,14 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         let (limit, _) = self.fixed(&b)?;
         if matches!(a, Expr::Name(_)) {
             // What is compared is of one type.
-            (limit.ty == ty || matches!(limit.at, At::Known(n) if n >= 0 && n <= 0x7fff_ffff)).then_some(())?;
+            (limit.ty == ty || matches!(limit.at, At::Known(0..=0x7fff_ffff))).then_some(())?;
             let limit = self.e.converted(&limit, &ty).ok()?;
             return Some((op, limit));
         }
         // Both are of 32 bits, so that nothing wraps around.
         let is_short = matches!(&*b, Expr::Cast(Ty::Int { bits: 64, signed: true }, b) if self.is_short(b));
         (is_short && ty == Ty::int(32, true) && limit.ty == I64).then_some(())?;
-        let more = self.more(&a)?;
+        let more = self.more(&a).filter(|more| more.unsigned_abs() < 1 << 31)?;
         let limit = self.e.value(&limit);
         let limit = self.e.b.ins().iadd_imm_s(limit, -more);
         Some((op, Num { at: At::Value(limit), ty: I64 }))
@@ -330,29 +335,35 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         }
     }
 
-    /// Whether something has 32 bits or fewer.
-    fn is_short(&self, expr: &Expr<'t>) -> bool {
-        let short = |ty: &Ty| matches!(ty, Ty::Int { bits: 8..=32, .. });
+    /// The type of a name or a cast.
+    fn type_of(&self, expr: &Expr<'t>) -> Option<Ty> {
         match expr {
             Expr::Name(name) => match self.locals.get(name) {
-                Some(Local::Number(ty, _)) => short(ty),
-                Some(_) => false,
-                None => match self.e.lookup(name) {
-                    Ok(Binding::Value(Val::Num(num))) => short(&num.ty),
-                    Ok(Binding::Variable(ty, _)) => short(&ty),
-                    _ => false,
+                Some(Local::Number(ty, _)) => Some(ty.clone()),
+                Some(_) => None,
+                None => match self.e.lookup(name).ok()? {
+                    Binding::Value(Val::Num(num)) => Some(num.ty),
+                    Binding::Variable(ty, _) => Some(ty),
+                    _ => None,
                 },
             },
-            Expr::Cast(ty, _) => short(ty),
-            _ => false,
+            Expr::Cast(ty, _) => Some(ty.clone()),
+            _ => None,
         }
+    }
+
+    /// Whether something has 32 bits or fewer.
+    fn is_short(&self, expr: &Expr<'t>) -> bool {
+        matches!(self.type_of(expr), Some(Ty::Int { bits: 8..=32, .. }))
     }
 
     /// What a name or a cast to the same type stands for in the end.
     fn meant<'a>(&'a self, expr: &'a Expr<'t>) -> &'a Expr<'t> {
         match expr {
             Expr::Name(name) => match self.locals.get(name) {
-                Some(Local::Number(_, inner)) => self.meant(inner),
+                Some(Local::Number(ty, inner)) if *ty == Ty::Bool || self.type_of(inner).as_ref() == Some(ty) => {
+                    self.meant(inner)
+                }
                 _ => expr,
             },
             Expr::Cast(Ty::Bool, inner) => self.meant(inner),
@@ -402,129 +413,6 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         step
     }
 
-    /// Whether something is the same in all rounds, and costs nothing that rounds that never are might not have.
-    pub fn is_fixed(&self, expr: &Expr<'t>) -> bool {
-        match expr {
-            Expr::Name(name) => match self.locals.get(name) {
-                Some(Local::Number(_, inner)) => self.is_name_fixed(name, inner),
-                Some(_) => false,
-                None => {
-                    let varies = self.set.contains(name) || self.counter.as_ref().is_some_and(|(c, _)| c == name);
-                    !varies && matches!(self.e.lookup(name), Ok(Binding::Value(Val::Num(_)) | Binding::Variable(..)))
-                }
-            },
-            Expr::Int(..) | Expr::Real(..) => true,
-            Expr::Unary("-" | "~" | "!", a) | Expr::Cast(_, a) => self.is_fixed(a),
-            // By something else it might be a division by zero.
-            Expr::Binary("/" | "%", a, b) => matches!(**b, Expr::Int(1..=0xffff, ..)) && self.is_fixed(a),
-            Expr::Binary(_, a, b) => self.is_fixed(a) && self.is_fixed(b),
-            Expr::Call(callee, args) => {
-                matches!(**callee, Expr::Name("f32_of" | "likely" | "unlikely" | "is_line"))
-                    && args.iter().all(|a| self.is_fixed(a))
-            }
-            _ => false,
-        }
-    }
-
-    fn is_name_fixed(&self, name: &'t str, inner: &Expr<'t>) -> bool {
-        if let Some(known) = self.fixed.borrow().get(name) {
-            return *known;
-        }
-        if self.depth.get() == DEPTH {
-            return false;
-        }
-        self.depth.set(self.depth.get() + 1);
-        let is_fixed = self.is_fixed(inner);
-        self.depth.set(self.depth.get() - 1);
-        self.fixed.borrow_mut().insert(name, is_fixed);
-        is_fixed
-    }
-
-    /// What is the same in all rounds, and words that are the same where that is the same.
-    pub fn fixed(&mut self, expr: &Expr<'t>) -> Option<(Num, String)> {
-        if !self.is_fixed(expr) {
-            return None;
-        }
-        self.bind(expr)?;
-        let num = self.e.num(expr).ok()?;
-        let key = match num.at {
-            At::Known(n) => n.to_string(),
-            At::Value(_) => self.key(expr)?,
-        };
-        Some((num, key))
-    }
-
-    /// Gives the names in something that is the same in all rounds their values.
-    fn bind(&mut self, expr: &Expr<'t>) -> Option<()> {
-        match expr {
-            Expr::Name(name) => {
-                if let Some(Local::Number(ty, inner)) = self.locals.get(name).cloned()
-                    && self.bound.insert(name)
-                {
-                    if self.depth.get() == DEPTH {
-                        return None;
-                    }
-                    self.depth.set(self.depth.get() + 1);
-                    let bound = self.bind(&inner);
-                    self.depth.set(self.depth.get() - 1);
-                    bound?;
-                    let value = self.e.eval(&inner).ok()?;
-                    let value = self.e.as_type(&value, &ty).ok()?;
-                    self.e.bind(name, Binding::Value(value));
-                }
-            }
-            Expr::Unary(_, a) | Expr::Cast(_, a) => self.bind(a)?,
-            Expr::Binary(_, a, b) => {
-                self.bind(a)?;
-                self.bind(b)?;
-            }
-            Expr::Call(_, args) => args.iter().try_for_each(|arg| self.bind(arg))?,
-            _ => {}
-        }
-        Some(())
-    }
-
-    /// Words for an expression in which names are what they stand for.
-    fn key(&mut self, expr: &Expr<'t>) -> Option<String> {
-        Some(match expr {
-            Expr::Name(name) => {
-                let binding = self.e.lookup(name).ok()?;
-                let Val::Num(num) = self.e.get(&binding).ok()? else { return None };
-                match num.at {
-                    At::Known(n) => n.to_string(),
-                    At::Value(v) => self.e.b.func.dfg.resolve_aliases(v).to_string(),
-                }
-            }
-            Expr::Cast(ty, a) => format!("({ty:?}){}", self.key(a)?),
-            Expr::Unary(op, a) => format!("{op}{}", self.key(a)?),
-            Expr::Binary(op, a, b) => format!("({}{op}{})", self.key(a)?, self.key(b)?),
-            other => format!("{other:?}"),
-        })
-    }
-
-    /// A number in all lanes.
-    pub fn one(&mut self, num: &Num, key: String) -> Option<Id> {
-        let at = match self.one_keys.get(&key) {
-            Some(at) => *at,
-            None => {
-                if !matches!(clif_type(&num.ty), types::I32 | types::F32) {
-                    return None;
-                }
-                let value = self.e.value(num);
-                self.one_keys.insert(key, self.ones.len());
-                self.ones.push(value);
-                self.ones.len() - 1
-            }
-        };
-        self.values.add(Op::One(at))
-    }
-
-    /// Bits in all lanes.
-    pub fn bits(&mut self, bits: u32) -> Option<Id> {
-        let num = Num { at: At::Known(i128::from(bits)), ty: Ty::int(32, false) };
-        self.one(&num, format!("{bits:#x}"))
-    }
-
     /// Lanes, or a float, of a name.
     pub fn named(&mut self, name: &'t str) -> Option<Id> {
         match self.locals.get(name) {
@@ -556,107 +444,4 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             _ => None,
         }
     }
-
-    /// A number in 64 bits.
-    pub fn long(&mut self, num: &Num) -> Option<Num> {
-        match num.ty {
-            Ty::Ptr(_) => Some(num.clone()),
-            _ => self.e.converted(num, &I64).ok(),
-        }
-    }
-
-    /// Machine instructions for what is the same in all rounds.
-    pub fn combined(&mut self, op: &str, a: clif::Value, b: clif::Value) -> clif::Value {
-        match op {
-            "+" => self.e.b.ins().iadd(a, b),
-            "-" => self.e.b.ins().isub(a, b),
-            _ => self.e.b.ins().imul(a, b),
-        }
-    }
-}
-
-/// Whether computing something does nothing else.
-fn does_nothing(expr: &Expr<'_>) -> bool {
-    match expr {
-        Expr::Int(..) | Expr::Real(..) | Expr::Name(_) => true,
-        Expr::Unary(_, a) | Expr::Cast(_, a) | Expr::Member(a, _) => does_nothing(a),
-        Expr::Binary(_, a, b) | Expr::Index(a, b) => does_nothing(a) && does_nothing(b),
-        Expr::Cond(parts) => parts.iter().all(does_nothing),
-        Expr::Call(callee, args) => {
-            let Expr::Name(name) = **callee else { return false };
-            let of_lanes =
-                ["lt_", "le_", "gt_", "ge_", "eq_", "ne_", "line_", "splat_", "widen_", "add_", "sub_", "mul_", "shl_"];
-            let known = matches!(name, "likely" | "unlikely" | "within" | "f32_of");
-            (known || of_lanes.iter().any(|start| name.starts_with(start))) && args.iter().all(does_nothing)
-        }
-        Expr::Assign(..) => false,
-    }
-}
-
-/// The names that a body's statements set, up to the bracket that closes it.
-fn assigned<'t>(r: &Reader<'_, 't>) -> Option<Vec<&'t str>> {
-    let (mut depth, mut set) = (0, Vec::new());
-    // From the bracket on.
-    for words in r.words[r.at - 1..].windows(3) {
-        match words {
-            [_, _, Tok::Sign("|=" | "&=" | "+=" | "-=")] => return None,
-            // What begins a statement; a declaration has its type before the name.
-            [Tok::Sign(";" | "{" | "}"), Tok::Name(name), Tok::Sign("=")] if !set.contains(name) => set.push(*name),
-            _ => {}
-        }
-        match words[0] {
-            Tok::Sign("{") => depth += 1,
-            Tok::Sign("}") => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(set);
-        }
-    }
-    None
-}
-
-/// `if (cond) { } else { ... goto label; }` and `if (!cond) { ... break; }`: the condition to stay.
-fn leaving<'t>(r: &mut Reader<'_, 't>) -> Option<Expr<'t>> {
-    r.eat_name("if");
-    r.want("(").ok()?;
-    let cond = r.expr().ok()?;
-    r.want(")").ok()?;
-    let cond = match cond {
-        Expr::Unary("!", cond) => *cond,
-        cond => {
-            r.want("{").ok()?;
-            r.want("}").ok()?;
-            if !r.eat_name("else") {
-                return None;
-            }
-            cond
-        }
-    };
-    skip(r).ok()?;
-    // It leaves in the end.
-    let last = r.words.get(r.at.checked_sub(4)?..r.at)?;
-    let leaves = matches!(
-        last,
-        [_, Tok::Name("break"), Tok::Sign(";"), Tok::Sign("}")]
-            | [Tok::Name("goto"), Tok::Name(_), Tok::Sign(";"), Tok::Sign("}")]
-    );
-    leaves.then_some(cond)
-}
-
-/// `if (unlikely((budget -= cost) < 0)) { ... }`: the cost, and where the bracket is.
-fn budget(r: &mut Reader<'_, '_>) -> Option<(i32, usize)> {
-    if !r.eat_name("if") {
-        return None;
-    }
-    r.want("(").ok()?;
-    let cond = r.expr().ok()?;
-    r.want(")").ok()?;
-    let Expr::Call(callee, args) = cond else { return None };
-    let ([Expr::Binary("<", assign, zero)], Expr::Name("unlikely")) = (&args[..], &*callee) else { return None };
-    let (Expr::Assign("-", name, cost), Expr::Int(0, ..)) = (&**assign, &**zero) else { return None };
-    let (Expr::Name("budget"), Expr::Int(cost, ..)) = (&**name, &**cost) else { return None };
-    let refill = r.at;
-    skip(r).ok()?;
-    Some((i32::try_from(*cost).ok()?, refill))
 }
