@@ -219,13 +219,13 @@ struct DerivedInfo {
 /// Which machine code to make; see [`tiers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tier {
-    /// Code that is there soon, good code in its place as soon as that is made, and wide code for kernels that turn out to be hot.
+    /// Code that is there soon, good code in its place as soon as that is made, and for kernels that turn out to be hot lanes, then wide code.
     Both,
     /// Good code, which takes longer.
     Good,
     /// Code that is there soon and runs for longer.
     Soon,
-    /// Vectors of 128 bits, which the first launch makes and waits for; good code where there are none.
+    /// Lanes by our own compiler, which the first launch makes and waits for; good code where there are none.
     Lanes,
     /// Wide code, which the first launch makes and waits for; good code where there is none.
     Wide,

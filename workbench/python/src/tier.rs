@@ -10,10 +10,9 @@ use crate::errors::argument;
 /// Chooses the machine code that kernels compiled from now on get on the CPU; returns the choice before.
 ///
 /// `"auto"`, as at the start: code that is there at once, better code a little later, and for kernels that turn out to be hot code that runs
-/// 16 threads side by side, made in the background: by the machine's C compiler with vectors as wide as the machine's, or without one by
-/// Workbench with vectors of 128 bits. `"soon"` and `"good"`: only the first, only the second. `"lanes"` and `"wide"`: the first launch of a
-/// kernel with blocks of a shape waits for vectors of 128 bits (some tens of milliseconds), for the widest there are (a few tenths of a
-/// second); a kernel that has none runs good code, as `kernel.tier` says. All compute the same bits, but for the order in which a
+/// 16 threads side by side, made in the background: `"lanes"` by Workbench (some tens of milliseconds), then `"wide"` by the machine's C compiler,
+/// if it has one, with vectors as wide as the machine's (a few tenths of a second). `"soon"` and `"good"`: only the first, only the second. `"lanes"`
+/// and `"wide"`: the first launch of a kernel with blocks of a shape waits for it; a kernel that has none runs good code, as `kernel.tier` says. All compute the same bits, but for the order in which a
 /// thread's several float atomics are added; after a fault, arrays may hold more in `"lanes"` and `"wide"`. Shapes and dtypes do not matter.
 ///
 /// Raises `ArgumentError` for another name, and for `"wide"` where the machine has no C compiler (`pip install ziglang` brings one) or too

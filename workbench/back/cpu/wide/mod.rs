@@ -4,8 +4,8 @@
 //! Why C: of compute-bound kernels 128-bit code does a third of what the machine can, and the code generator has no wider vectors. A C
 //! compiler hands out registers and picks instructions for 512 bits as well as anybody, in a few tenths of a second that nobody waits for.
 //! We do not ask it to find the vectors: threads of a block run side by side in lanes because [`print`] says so ([`forms`] decides what of
-//! a value has to be computed once, once for 16 threads, or for each). Without a compiler [`own`] makes vectors of 128 bits of the same
-//! text; where a kernel has something this tier has no words for, the code of the other tiers stays.
+//! a value has to be computed once, once for 16 threads, or for each). Until it is done, and without one, [`own`] makes code of the
+//! same text; where a kernel has something this tier has no words for, the code of the other tiers stays.
 //!
 //! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: the lower threads
 //! might fault later, and of a block's faults that of the lowest thread is told, so they run on to the end of the region.
@@ -133,7 +133,7 @@ enum Memory {
 enum Maker {
     /// The machine's C compiler, with vectors as wide as the machine's.
     Compiler,
-    /// We, with vectors of 128 bits.
+    /// We.
     Own,
 }
 

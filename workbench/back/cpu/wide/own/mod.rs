@@ -1,6 +1,6 @@
 //! Our own compiler of wide code: the text that a C compiler would get becomes vectors of 128 bits, by the code generator of the tiers
-//! below. It needs no compiler on the machine and takes some tens of milliseconds; where the machine has wider vectors it has a
-//! fraction of their speed.
+//! below; with AVX-512, [`loops`] has what computes 32-bit lanes and nothing else in registers of 512. It needs no compiler on the machine and
+//! takes some tens of milliseconds.
 //!
 //! The text is read as what it is, C of a few forms: [`token`] makes words of it and expands its macros, [`parse`] expressions, [`emit`]
 //! walks statements and makes CLIF as it goes, [`scalar`], [`functions`] and [`lanes`] say what each operation is, [`memory`] what accesses are. A
