@@ -197,3 +197,31 @@ def test_reciprocal_square_roots_are_the_same_in_all_tiers():
     assert (np.abs(y[positive] - wanted[positive]) <= 2 * np.spacing(np.abs(wanted[positive]).astype(np.float32))).all()
     assert y[0] == np.inf and y[1] == -np.inf and y[2] == 0
     assert np.isnan(y[(x < 0) | np.isnan(x)]).all()
+
+
+@pytest.mark.parametrize("made", ["good", "lanes", "wide"])
+def test_a_warp_that_leaves_a_loop_keeps_what_it_had(made):
+    """Two warps of one group leave a loop that waits for others in different rounds."""
+    source = """
+__global__ void squares(const float* limit, float* x) {
+    int i = threadIdx.y * blockDim.x + threadIdx.x;
+    float v = x[i];
+    int rounds = 0;
+    while (rounds < 5 && __any_sync(0xffffffffu, v < limit[i])) {
+        rounds++;
+        v = v * v + 1.0f;
+    }
+    x[i] = v + 1000.0f * rounds;
+}
+"""
+    before = wb.set_tier(made)
+    try:
+        kernel = wb.compile(source).squares
+        x = np.full(64, 1.0, np.float32)
+        # 1, 2, 5, 26: the first warp has enough after two rounds, the second after three.
+        limit = np.repeat(np.float32([4, 20]), 32)
+        kernel[1, (16, 4)](limit, x)
+        assert kernel.tier == made
+    finally:
+        wb.set_tier(before)
+    np.testing.assert_array_equal(x, np.repeat(np.float32([2005, 3026]), 32))

@@ -163,7 +163,9 @@ impl Printer<'_> {
         let all: Vec<&Stmt> = stretch.stmts.iter().collect();
         self.part(&all);
         let mask = self.everyone();
-        self.stretch(stretch, Place { mask: Mask::Some(mask), version: Version::Apart, ..place })?;
+        // Who leaves for another part of the walk takes along what is now in its locals; who returns has no more use for them.
+        let apart = place.apart || self.walk.has_masks;
+        self.stretch(stretch, Place { mask: Mask::Some(mask), apart, version: Version::Apart })?;
         self.line("}");
         if let Some(end) = end {
             self.line(format!("done{end}:;"));
