@@ -1,5 +1,7 @@
 //! The floating-point environment of generated code: round to nearest, no exceptions, denormals kept; the caller's comes
-//! back afterwards.
+//! back afterwards. On x86-64 the upper halves of vector registers are clean as well: the code generator mixes instructions that
+//! leave them alone (reloads) with such that clear them, and where somebody has left something there, each change between the two
+//! costs some hundred cycles on newer Intel processors (a loop of vectors took 290 times as long).
 
 /// Sets the environment; puts the old one back when dropped.
 pub struct FloatEnv {
@@ -25,6 +27,7 @@ const DEFAULT: Word = ();
 impl FloatEnv {
     /// Sets the environment of generated code.
     pub fn enter() -> Self {
+        clear_uppers();
         let saved = read();
         if saved != DEFAULT {
             write(DEFAULT);
@@ -38,6 +41,21 @@ impl Drop for FloatEnv {
         // Also clears the exception flags generated code raised, as the caller never computed anything.
         if read() != self.saved {
             write(self.saved);
+        }
+    }
+}
+
+/// Clears what others may have left above the lowest 128 bits of vector registers, which nobody relies on across a call.
+fn clear_uppers() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx")]
+        fn clear() {
+            std::arch::x86_64::_mm256_zeroupper();
+        }
+        if std::arch::is_x86_feature_detected!("avx") {
+            // SAFETY: the processor has it.
+            unsafe { clear() };
         }
     }
 }
@@ -74,4 +92,38 @@ fn write(word: Word) {
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let () = word;
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upper_halves_of_registers_are_clean() {
+        if !std::arch::is_x86_feature_detected!("avx") {
+            return;
+        }
+        let upper: u64;
+        // SAFETY: the processor has the instructions; what they change is told.
+        unsafe {
+            std::arch::asm!(
+                "vpcmpeqd xmm15, xmm15, xmm15",
+                "vinsertf128 ymm15, ymm15, xmm15, 1",
+                out("xmm15") _,
+                options(nomem, nostack)
+            );
+        }
+        let _env = FloatEnv::enter();
+        // SAFETY: as above.
+        unsafe {
+            std::arch::asm!(
+                "vextractf128 xmm15, ymm15, 1",
+                "vmovq {}, xmm15",
+                out(reg) upper,
+                out("xmm15") _,
+                options(nomem, nostack, preserves_flags)
+            );
+        }
+        assert_eq!(upper, 0);
+    }
 }
