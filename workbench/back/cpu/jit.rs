@@ -114,10 +114,8 @@ impl MachineCode {
             text: code.vcode.map(|text| name_callees(text, &ctx.func)),
         })
     }
-}
 
-impl MachineCode {
-    /// A function that somebody else made, which calls nobody and has less of a frame than a register's worth each.
+    /// A function made elsewhere, which calls nobody and keeps at most 128 bytes on the stack.
     pub fn of_bytes(bytes: Vec<u8>) -> Self {
         MachineCode { bytes, align: 64, fixups: Vec::new(), frame: 128, text: None }
     }

@@ -248,7 +248,7 @@ impl Wide {
         }
     }
 
-    /// The code for a launch, where it is there, and whether better code may come: what knows its scalars.
+    /// The code for a launch, where it is there, and whether better code may come: what knows its scalars, or a C compiler's.
     pub fn code(&self, func: FuncId, block: Dim3, args: &[u64]) -> Option<(Arc<Code>, bool)> {
         if !self.any.load(Ordering::Acquire) {
             return None;
@@ -256,8 +256,10 @@ impl Wide {
         let states = self.states.try_lock().ok()?;
         let case = self.case(&states, func, block, args);
         match (states.get(&case), states.get(&case.any())) {
-            (Some(State::Ready(code) | State::Meanwhile(_, code)), _) => Some((code.clone(), false)),
-            (_, Some(State::Ready(code) | State::Meanwhile(_, code))) => Some((code.clone(), true)),
+            (Some(State::Ready(code)), _) => Some((code.clone(), false)),
+            // Wide code that knows nothing of the scalars before lanes that do.
+            (_, Some(State::Ready(code))) => Some((code.clone(), true)),
+            (Some(State::Meanwhile(_, code)), _) | (_, Some(State::Meanwhile(_, code))) => Some((code.clone(), true)),
             _ => None,
         }
     }

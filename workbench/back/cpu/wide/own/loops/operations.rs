@@ -6,6 +6,7 @@ use super::super::parse::{Expr, Reader, Ty};
 use super::super::value::At;
 use super::address::element;
 use super::read::{Local, Read};
+use super::text::declared;
 use super::values::{Binary, Both, Compare, Id, Op, Unary};
 
 /// The processor's predicates.
@@ -238,16 +239,4 @@ impl<'t> Read<'_, '_, 't, '_> {
         };
         self.values.add(op)
     }
-}
-
-/// `const type name = expression;`.
-fn declared<'t>(r: &mut Reader<'_, 't>) -> Option<(Ty, &'t str, Expr<'t>)> {
-    let (ty, constant) = r.ty().ok()?;
-    let name = r.name().ok()?;
-    if !constant || !r.eat("=") {
-        return None;
-    }
-    let expr = r.expr().ok()?;
-    r.want(";").ok()?;
-    Some((ty, name, expr))
 }

@@ -12,7 +12,7 @@ use super::super::token::Tok;
 use super::super::value::{At, Num, Parts, Val};
 use super::address::Linear;
 use super::encode::{Counter, Store};
-use super::text::{assigned, budget, does_nothing, leaving};
+use super::text::{assigned, budget, declared, does_nothing, leaving};
 use super::values::{Id, Op, Place, Values};
 
 /// A name of the loop's own.
@@ -187,13 +187,7 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             return self.stores(r, None);
         }
         if r.at_type() {
-            let (ty, constant) = r.ty().ok()?;
-            let name = r.name().ok()?;
-            if !constant || !r.eat("=") {
-                return None;
-            }
-            let expr = r.expr().ok()?;
-            r.want(";").ok()?;
+            let (ty, name, expr) = declared(r)?;
             return self.define(ty, name, expr);
         }
         let name = r.name().ok()?;

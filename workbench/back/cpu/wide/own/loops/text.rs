@@ -1,7 +1,7 @@
 //! Pieces of a loop's text.
 
 use super::super::emit::skip;
-use super::super::parse::{Expr, Reader};
+use super::super::parse::{Expr, Reader, Ty};
 use super::super::token::Tok;
 
 /// Whether computing something does nothing else.
@@ -86,4 +86,16 @@ pub(super) fn budget(r: &mut Reader<'_, '_>) -> Option<(i32, usize)> {
     let refill = r.at;
     skip(r).ok()?;
     Some((i32::try_from(*cost).ok()?, refill))
+}
+
+/// `const type name = expression;`.
+pub(super) fn declared<'t>(r: &mut Reader<'_, 't>) -> Option<(Ty, &'t str, Expr<'t>)> {
+    let (ty, constant) = r.ty().ok()?;
+    let name = r.name().ok()?;
+    if !constant || !r.eat("=") {
+        return None;
+    }
+    let expr = r.expr().ok()?;
+    r.want(";").ok()?;
+    Some((ty, name, expr))
 }
