@@ -68,23 +68,53 @@ struct Shape {
     fault: bool,
     /// One dimension is enough.
     flat: bool,
-    /// Nothing but walks.
-    walks: bool,
+    of: Of,
+    /// How it is launched.
+    launch: ([u32; 3], [u32; 3]),
 }
+
+/// What a kernel is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Anything,
+    /// Nothing but walks.
+    Walks,
+    /// Nothing but tiles.
+    Tiles,
+}
+
+/// Blocks of whole chunks, most of which are large enough to be looked at as one.
+const TILES: [[u32; 3]; 10] = [
+    [16, 16, 1],
+    [16, 16, 1],
+    [16, 8, 1],
+    [32, 8, 1],
+    [32, 4, 2],
+    [16, 4, 2],
+    [48, 4, 1],
+    [64, 1, 1],
+    [256, 1, 1],
+    [16, 2, 1],
+];
 
 /// The kernel of a seed.
 pub fn kernel(seed: u64) -> Kernel {
-    made(seed, false)
+    made(seed, Of::Anything)
 }
 
 /// The kernel of a seed that only walks over arrays, past an end in half of the cases.
 pub fn walks(seed: u64) -> Kernel {
-    made(seed, true)
+    made(seed, Of::Walks)
 }
 
-fn made(seed: u64, walks: bool) -> Kernel {
+/// The kernel of a seed that only brings tiles into shared memory, past an end in half of the cases.
+pub fn tiles(seed: u64) -> Kernel {
+    made(seed, Of::Tiles)
+}
+
+fn made(seed: u64, of: Of) -> Kernel {
     let mut rng = Random::new(seed.wrapping_mul(0x9E37_79B9).wrapping_add(7));
-    let block = *rng.pick(&BLOCKS);
+    let block = *if of == Of::Tiles { rng.pick(&TILES) } else { rng.pick(&BLOCKS) };
     let threads = block.iter().product::<u32>() as usize;
     let flat = block[1] * block[2] == 1;
     let grid = match rng.below(8) {
@@ -96,9 +126,10 @@ fn made(seed: u64, walks: bool) -> Kernel {
     };
     let blocks = grid.iter().product::<u32>() as usize;
     let all = threads * blocks;
-    let together = !walks && rng.one_in(3);
-    let fault = if walks { rng.one_in(2) } else { rng.one_in(10) };
+    let together = of == Of::Anything && rng.one_in(3);
+    let fault = if of == Of::Anything { rng.one_in(10) } else { rng.one_in(2) };
     let frame = match rng.below(10) {
+        _ if of == Of::Tiles => Frame::All,
         0..=2 => Frame::If,
         3 | 4 => Frame::Return,
         5 => Frame::All,
@@ -121,10 +152,11 @@ fn made(seed: u64, walks: bool) -> Kernel {
         threads,
     };
     let mut writer = Writer::new(scope, Sync::None, 0);
-    let mut nodes = if walks { Vec::new() } else { helpers(&mut writer, together) };
+    let mut nodes = if of == Of::Anything { helpers(&mut writer, together) } else { Vec::new() };
     writer.parts = together && !fault && writer.scope.rng.one_in(2);
     let sync = if together { Sync::Block } else { Sync::None };
-    nodes.push(global(&mut writer, &Shape { frame, sync, fault, flat: flat && grid[1] * grid[2] == 1, walks }));
+    let shape = Shape { frame, sync, fault, flat: flat && grid[1] * grid[2] == 1, of, launch: (grid, block) };
+    nodes.push(global(&mut writer, &shape));
     let rng = &mut writer.scope.rng;
     let sizes = match frame {
         Frame::Rows => {
@@ -276,7 +308,11 @@ fn own_cell(writer: &mut Writer, shape: &Shape) -> &'static str {
 fn cells(writer: &mut Writer, shape: &Shape, sync: Sync, guarded: bool) -> Vec<Node> {
     writer.scope.cell = true;
     writer.scope.guarded = guarded;
-    if shape.walks {
+    if shape.of == Of::Tiles {
+        let span = writer.scope.span;
+        return writer.tiles(inputs(span), shape.launch, shape.fault);
+    }
+    if shape.of == Of::Walks {
         let span = writer.scope.span;
         let astray = if shape.fault { writer.scope.rng.below(2) } else { 2 };
         return (0..2).map(|which| writer.walk(inputs(span), span, which == astray)).collect();

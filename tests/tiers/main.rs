@@ -14,6 +14,7 @@ mod shrink;
 mod stmt;
 mod text;
 mod thread;
+mod tile;
 mod together;
 mod ty;
 mod value;
@@ -41,6 +42,12 @@ fn machine_code_does_what_the_ir_says() {
 #[test]
 fn what_is_looked_at_before_a_loop_is_what_it_reads() {
     compare(setting("WORKBENCH_TIERS_WALKS", 150), 1, kernel::walks);
+}
+
+/// What is looked at once for a block is wide code's, which each of them gets unless told otherwise.
+#[test]
+fn what_is_looked_at_for_a_block_is_what_its_threads_do() {
+    compare(setting("WORKBENCH_TIERS_TILES", 150), setting("WORKBENCH_TIERS_WIDE", 1), kernel::tiles);
 }
 
 /// Runs the kernels of so many seeds everywhere; every `wide`th in the wide tier, too.

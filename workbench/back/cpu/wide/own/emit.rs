@@ -56,6 +56,19 @@ pub(super) struct Emitter<'w, 't, 'f> {
     pub loops: Vec<Vec<u8>>,
     /// Lines of the cache that have been asked for ahead in this block: told at its end, several in a call.
     pub wanted: Vec<Num>,
+    /// Variables that begin as what a block keeps, and where that is.
+    pub kept: HashMap<&'t str, Kept<'t>>,
+    /// How often memory may have been written.
+    pub written: usize,
+}
+
+/// What a variable begins as.
+pub(super) struct Kept<'t> {
+    pub at: Expr<'t>,
+    /// The first vectors that were read there.
+    pub parts: [clif::Value; 4],
+    /// How often memory had been written by then.
+    pub written: usize,
 }
 
 /// What the function needs besides itself.
@@ -91,6 +104,8 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             tables: Vec::new(),
             loops: Vec::new(),
             wanted: Vec::new(),
+            kept: HashMap::new(),
+            written: 0,
         };
         let mut reader = Reader::new(words, 0);
         while reader.peek().is_some() {
@@ -219,6 +234,10 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             "if" => self.if_statement(r),
             "for" => self.for_statement(r),
             "LOOP_LANES" => self.each_lane(r),
+            "STRAIGHT" => {
+                r.at += 1;
+                if self.stretch(r)? { Ok(()) } else { self.statement(r) }
+            }
             "goto" => {
                 r.at += 1;
                 let label = r.name()?;
@@ -238,12 +257,15 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
                 r.at += 2;
                 self.jump(block)?;
                 self.begin(block);
+                self.written += 1;
                 Ok(())
             }
             _ if r.at_type() => self.declaration(r),
             _ => {
                 let expr = r.expr()?;
                 r.want(";")?;
+                let is_name = matches!(&expr, Expr::Assign(_, to, _) if matches!(**to, Expr::Name(_)));
+                self.written += usize::from(!is_name);
                 self.eval(&expr).map(|_| ())
             }
         }
@@ -321,6 +343,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             return Ok(());
         }
         let (head, body, exit) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.written += 1;
         self.jump(head)?;
         self.begin(head);
         match &cond {
@@ -364,6 +387,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         let left = self.b.declare_var(types::I32);
         self.b.def_var(left, bits);
         let (head, body, exit) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.written += 1;
         self.jump(head)?;
         self.begin(head);
         let now = self.b.use_var(left);
@@ -414,6 +438,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
                 if constant || stays {
                     self.bind(name, Binding::Value(value));
                 } else {
+                    self.note_kept(name, expr, &value);
                     let variable = self.variable(&ty)?;
                     self.bind(name, variable.clone());
                     self.set(&variable, value)?;
@@ -428,6 +453,17 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             r.want(",")?;
             // A pointer's star belongs to one name.
             r.eat("*");
+        }
+    }
+
+    /// Of a variable that begins as what a block keeps: where that is.
+    fn note_kept(&mut self, name: &'t str, expr: Expr<'t>, value: &Val) {
+        let (Expr::Call(callee, mut args), Val::Lanes(Kind::F32 | Kind::I32, parts)) = (expr, value) else { return };
+        if let (Expr::Name("ld_f32" | "ld_i32"), Some(at)) = (*callee, args.pop())
+            && at.space() == Some("scratch")
+        {
+            let parts = std::array::from_fn(|i| parts[i]);
+            self.kept.insert(name, Kept { at, parts, written: self.written });
         }
     }
 

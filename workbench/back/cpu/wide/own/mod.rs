@@ -106,13 +106,15 @@ pub fn compile(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own,
     made.unwrap_or_else(|_| Err("our own compiler failed".to_owned()))
 }
 
+/// Whether some of it becomes code for registers of 512 bits.
 #[cfg(target_arch = "x86_64")]
-fn has_widest() -> bool {
+pub fn has_widest() -> bool {
     loops::available()
 }
 
+/// Whether some of it becomes code for registers of 512 bits.
 #[cfg(not(target_arch = "x86_64"))]
-fn has_widest() -> bool {
+pub fn has_widest() -> bool {
     false
 }
 

@@ -76,6 +76,18 @@ pub enum Expr<'t> {
     Assign(&'static str, Box<Expr<'t>>, Box<Expr<'t>>),
 }
 
+impl<'t> Expr<'t> {
+    /// Of an address what it is counted from: the name that a sum begins with.
+    pub fn space(&self) -> Option<&'t str> {
+        match self {
+            Expr::Name(name) => Some(name),
+            Expr::Binary("+", a, _) => a.space(),
+            Expr::Cast(Ty::Ptr(_), a) => a.space(),
+            _ => None,
+        }
+    }
+}
+
 /// Nesting that no printed text has.
 const DEPTH: u32 = 400;
 
@@ -127,6 +139,11 @@ impl<'w, 't> Reader<'w, 't> {
             }
             other => Err(bad(format!("{other:?} for a name"))),
         }
+    }
+
+    /// Whether a label or an empty statement is here.
+    pub fn is_label(&self) -> bool {
+        self.is(";") || matches!(self.words.get(self.at + 1), Some(Tok::Sign(":")))
     }
 
     /// Whether a type begins here.

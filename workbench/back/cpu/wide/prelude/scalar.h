@@ -18,6 +18,8 @@ typedef u16 m16;
 typedef __int128 wide;
 
 #define FN static inline __attribute__((always_inline))
+/* What follows in brackets may have no control flow. */
+#define STRAIGHT
 #define COLD static __attribute__((noinline, cold))
 #ifndef UNCHECKED
 #define likely(x) __builtin_expect(!!(x), 1)

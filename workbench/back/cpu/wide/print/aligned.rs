@@ -1,7 +1,7 @@
 //! Vectors of several numbers: their addresses have to be multiples of their sizes.
 
 use super::line::ROWS;
-use super::range::{Bounds, Counter};
+use super::range::{Bounds, Counter, Counts};
 use super::{Form, Place, Printer};
 use crate::back::cpu::analysis::Root;
 use crate::back::cpu::faults::SiteKind;
@@ -31,6 +31,7 @@ impl Printer<'_> {
             }
             let ends = ["first", "last"].map(|end| self.at_end(end, counter, u));
             let place = line.at(&ends[0]);
+            let place = if matches!(counter.counts, Counts::Local(_)) { self.at_chunk(place, u) } else { place };
             // What is a multiple in the first row of threads and in the last need not be one between.
             if ROWS.iter().any(|row| place.contains(row)) {
                 return Ok(None);

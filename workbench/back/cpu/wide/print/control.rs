@@ -24,6 +24,14 @@ impl<'a> Stretch<'a> {
         Stretch { stmts: &block.stmts, spans: &block.spans }
     }
 
+    /// Calls for each statement, those inside others included.
+    pub fn for_each_stmt(self, f: &mut dyn FnMut(&Stmt)) {
+        for stmt in self.stmts {
+            f(stmt);
+            stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut |s| f(s)));
+        }
+    }
+
     fn from(self, at: usize) -> Self {
         Stretch { stmts: &self.stmts[at..], spans: &self.spans[at.min(self.spans.len())..] }
     }
@@ -84,7 +92,7 @@ impl Printer<'_> {
                 return self.split_group(stretch.from(i), place);
             }
             let may_be_done = self.begin_unless_walked(stmt);
-            self.stmt(stmt, span, place)?;
+            self.stmt(stmt, span, Place { last: place.last && i + 1 == stretch.stmts.len(), ..place })?;
             if may_be_done {
                 self.line("}");
             }
@@ -141,6 +149,7 @@ impl Printer<'_> {
 
     /// The first statement of a full group's stretch after which some may be gone, and all that follows.
     fn split_group(&mut self, stretch: Stretch<'_>, place: Place) -> Result<()> {
+        let place = Place { last: false, ..place };
         let mut end = None;
         if let [Stmt::If { cond, then, els }, ..] = stretch.stmts
             && self.is_coherent(*cond)
@@ -165,7 +174,7 @@ impl Printer<'_> {
         let mask = self.everyone();
         // Who leaves for another part of the walk takes along what is now in its locals; who returns has no more use for them.
         let apart = place.apart || self.walk.has_masks;
-        self.stretch(stretch, Place { mask: Mask::Some(mask), apart, version: Version::Apart })?;
+        self.stretch(stretch, Place { mask: Mask::Some(mask), apart, version: Version::Apart, last: false })?;
         self.line("}");
         if let Some(end) = end {
             self.line(format!("done{end}:;"));
@@ -496,7 +505,7 @@ impl Printer<'_> {
             let Some(mask) = mask else { continue };
             let any = self.any(mask);
             self.line(format!("if ({any}) {{"));
-            let inner = Place { mask: Mask::Some(mask), apart: true, ..place };
+            let inner = Place { mask: Mask::Some(mask), apart: true, last: false, ..place };
             match &both {
                 Some(both) => self.side_of(both, side, block, (mask, inner))?,
                 None => self.stretch(Stretch::of(block), inner)?,
@@ -515,7 +524,7 @@ impl Printer<'_> {
         if plain {
             self.line("{");
             self.targets.push(Target { label, id, masks: None, is_node: false });
-            self.stretch(Stretch::of(body), place)?;
+            self.stretch(Stretch::of(body), Place { last: false, ..place })?;
             self.targets.pop();
             self.line(format!("}}\nexit{id}:;"));
             return Ok(());
@@ -523,7 +532,7 @@ impl Printer<'_> {
         self.line("{");
         let (inner, left) = (self.copy_of(place), self.nobody());
         self.targets.push(Target { label, id, masks: Some((left, left)), is_node: false });
-        self.stretch(Stretch::of(body), Place { mask: Mask::Some(inner), apart: true, ..place })?;
+        self.stretch(Stretch::of(body), Place { mask: Mask::Some(inner), apart: true, last: false, ..place })?;
         self.targets.pop();
         if let Mask::Some(m) = place.mask {
             for u in 0..self.chunks {
@@ -557,8 +566,10 @@ impl Printer<'_> {
         let forms = &self.forms[place.version as usize];
         let (together, divergent) =
             (forms.rounds.contains(&label), forms.divergent[label.index()] || forms.rounds.contains(&label));
+        let keeps_early = place.last;
+        let place = Place { last: false, ..place };
         if place.mask == Mask::Full && !divergent {
-            return self.unchecked_or_not(stmt, place, true, |printer| {
+            return self.unchecked_or_not(stmt, place, (true, keeps_early), |printer| {
                 let id = printer.fresh();
                 printer.line("for (;;) {\n{");
                 printer.targets.push(Target { label, id, masks: None, is_node: false });
@@ -574,7 +585,7 @@ impl Printer<'_> {
         }
         if place.mask == Mask::Full && together {
             // Where not even the first round is everybody's, or something is out of bounds, the masked rounds below do it all.
-            self.unchecked_or_not(stmt, place, false, |printer| printer.full_rounds(stmt, id, span, place))?;
+            self.unchecked_or_not(stmt, place, (false, false), |printer| printer.full_rounds(stmt, id, span, place))?;
         }
         // Lanes that went round together still count together in the rounds that only some do: what left does not look again at what a
         // round sets for all.
@@ -583,7 +594,7 @@ impl Printer<'_> {
         let (inner, left, again) = (self.copy_of(place), self.nobody(), self.nobody());
         self.line("for (;;) {\n{");
         self.targets.push(Target { label, id, masks: Some((left, again)), is_node: false });
-        let inside = Place { mask: Mask::Some(inner), apart: true, version };
+        let inside = Place { mask: Mask::Some(inner), apart: true, version, last: false };
         self.stretch(Stretch::of(body), inside)?;
         self.line("}");
         for u in 0..self.chunks {
@@ -609,12 +620,12 @@ impl Printer<'_> {
     }
 
     /// A loop without the checks that hold for all of its rounds, where they do, and with them where they do not.
-    /// Without `twice` no such text is needed where all is checked ahead.
+    /// Without `twice` no such text is needed where all is checked ahead. With `keeps_early` nothing of the group follows.
     fn unchecked_or_not(
         &mut self,
         stmt: &Stmt,
         place: Place,
-        twice: bool,
+        (twice, keeps_early): (bool, bool),
         print: impl Fn(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.line("{");
@@ -624,6 +635,9 @@ impl Printer<'_> {
             self.known.extend(known);
             print(self)?;
             self.known = before;
+            if keeps_early {
+                self.keep_early();
+            }
             if all && !twice {
                 self.line("}\n}");
                 return Ok(());

@@ -9,9 +9,9 @@ use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::FuncInfo;
 use crate::back::cpu::split::ValueHome;
-use crate::back::cpu::wide::Maker;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
-use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Value};
+use crate::back::cpu::wide::{Maker, own};
+use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Type, Value};
 use crate::pass::regions::{Node, Sequence};
 
 /// Most chunks of a group that walks memory side by side.
@@ -22,6 +22,15 @@ pub(super) fn most_chunks(maker: Maker) -> u32 {
         Maker::Own => 8,
     }
 }
+
+/// Whether loops and straight-line code become code for registers of 512 bits, of which a chunk is one.
+pub(super) fn is_widest(maker: Maker) -> bool {
+    matches!(maker, Maker::Own) && own::has_widest()
+}
+
+/// Chunks of a group in such registers, of what has few of them: as many sums are on their way as additions take, on two ports; what a round
+/// does once for all of a group costs less. Took a fifth off the naive product of matrices, and a twelfth off that by tiles.
+const FEW_REGISTERS: u32 = 8;
 
 /// By how many statements a region has.
 fn by_length(statements: usize) -> u32 {
@@ -35,24 +44,31 @@ fn by_length(statements: usize) -> u32 {
 /// As many chunks as a region has by its length, and four where a good part of one of middling length is a loop of plain statements: what
 /// a round does once for all of a group (counting, elements that all threads read) is then worth more than what registers cannot hold.
 /// Took 6 % off n-body.
-fn by_statements(stmts: &[Stmt], length: usize) -> u32 {
-    let mut longest = 0;
+fn by_statements(stmts: &[Stmt], length: usize, is_widest: bool) -> u32 {
+    let (mut longest, mut sums) = (0, Vec::new());
     let mut look = |stmt: &Stmt| {
         let Stmt::Loop { body, step, .. } = stmt else { return };
-        let mut branches = 0;
+        let (mut branches, mut sets, mut calls) = (0, 0, false);
         for block in [body, step] {
-            block.for_each_stmt(&mut |s| branches += usize::from(matches!(s, Stmt::Loop { .. } | Stmt::If { .. })));
+            block.for_each_stmt(&mut |s| {
+                branches += usize::from(matches!(s, Stmt::Loop { .. } | Stmt::If { .. }));
+                calls |= matches!(s, Stmt::Let(_, Op::Math(..)));
+            });
         }
+        body.for_each_stmt(&mut |s| sets += usize::from(matches!(s, Stmt::Set(..))));
         // One leaves it.
         if branches == 1 {
             longest = longest.max(body.count() + step.count());
         }
+        sums.push(if branches == 1 && !calls { sets } else { usize::MAX });
     };
     for stmt in stmts {
         look(stmt);
         stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut look));
     }
     match by_length(length) {
+        // A loop with one sum.
+        4 if is_widest && sums[..] == [1] => FEW_REGISTERS,
         2 if 5 * longest >= 2 * length => 4,
         size => size,
     }
@@ -62,15 +78,30 @@ fn length(stmts: &[Stmt]) -> usize {
     stmts.iter().map(|stmt| 1 + stmt.blocks().into_iter().map(Block::count).sum::<usize>()).sum()
 }
 
-/// How many statements the longest region has.
-fn longest_region(sequence: &Sequence, block: &Block) -> usize {
+/// Straight-line code with some loads, of 32 bits, and stores: of a group in the widest registers all that is loaded is so at once.
+fn is_straight(stmts: &[Stmt]) -> bool {
+    let (mut loads, mut stores) = (0, 0);
+    for stmt in stmts {
+        match stmt {
+            Stmt::Let(_, Op::Load { ty: Type::Scalar(s), .. }) if s.bits() == 32 => loads += 1,
+            Stmt::Let(_, Op::Load { .. } | Op::Math(..)) => return false,
+            Stmt::Store { .. } => stores += 1,
+            Stmt::Let(..) | Stmt::Set(..) => {}
+            _ => return false,
+        }
+    }
+    stores > 0 && (1..=3).contains(&loads)
+}
+
+/// The most of something that regions have.
+fn most_of(sequence: &Sequence, block: &Block, of: &dyn Fn(&[Stmt]) -> u32) -> u32 {
     let one = |node: &Node| match node {
-        Node::Region(range) => length(&block.stmts[range.clone()]),
+        Node::Region(range) => of(&block.stmts[range.clone()]),
         Node::If { stmt, then: a, els: b } | Node::Loop { stmt, body: a, step: b } => {
             let blocks = block.stmts[*stmt].blocks();
-            [a, b].into_iter().zip(blocks).map(|(s, b)| longest_region(s, b)).max().unwrap_or(0)
+            [a, b].into_iter().zip(blocks).map(|(s, b)| most_of(s, b, of)).max().unwrap_or(0)
         }
-        Node::Scope { stmt, body } => block.stmts[*stmt].blocks().first().map_or(0, |b| longest_region(body, b)),
+        Node::Scope { stmt, body } => block.stmts[*stmt].blocks().first().map_or(0, |b| most_of(body, b, of)),
         Node::Barrier(_) | Node::Collective(_) | Node::Jump(_) => 0,
     };
     sequence.nodes.iter().map(one).max().unwrap_or(0)
@@ -78,16 +109,30 @@ fn longest_region(sequence: &Sequence, block: &Block) -> usize {
 
 /// The most chunks that a group of a kernel's has anywhere. Where a block's rows of threads are several chunks long, no group is of several
 /// rows: the threads of one are neighbours in all that they do.
-pub(super) fn most(func: &Function, info: &FuncInfo, survey: &Survey, block: Dim3, (spans, walks): (bool, u32)) -> u32 {
+pub(super) fn most(
+    func: &Function,
+    info: &FuncInfo,
+    survey: &Survey,
+    block: Dim3,
+    (spans, maker): (bool, Maker),
+) -> u32 {
     let Dim3 { x, y, z } = block;
-    let by_length = match info.split.as_deref() {
-        None => by_statements(&func.body.stmts, info.stmts),
-        Some(plan) => by_length(longest_region(&plan.regions.body, &func.body)),
+    let is_widest = is_widest(maker);
+    let (by_length, few) = match info.split.as_deref() {
+        None => (by_statements(&func.body.stmts, info.stmts, is_widest), 1),
+        Some(plan) => {
+            let longest = most_of(&plan.regions.body, &func.body, &|stmts| length(stmts) as u32);
+            let few = |stmts: &[Stmt]| match is_straight(stmts) {
+                true => FEW_REGISTERS,
+                false => by_statements(stmts, length(stmts), is_widest),
+            };
+            (by_length(longest as usize), if is_widest { most_of(&plan.regions.body, &func.body, &few) } else { 1 })
+        }
     };
     if spans {
         return by_length;
     }
-    let wanted = if survey.has_exits() { walks } else { by_length };
+    let wanted = if survey.has_exits() { most_chunks(maker) } else { by_length.max(few) };
     let chunks = (x * y * z).div_ceil(LANES);
     let fits = |size: u32| size <= chunks && (y * z == 1 || x < 2 * LANES || x.is_multiple_of(LANES * size));
     let mut size = 1;
@@ -103,8 +148,16 @@ impl Printer<'_> {
         if self.halves(stretch) {
             return 1;
         }
-        let wanted = self.walk_width(stretch).unwrap_or_else(|| by_statements(stretch.stmts, length(stretch.stmts)));
-        wanted.min(self.geometry.chunks)
+        let by_statements = || by_statements(stretch.stmts, length(stretch.stmts), self.is_widest);
+        self.walk_width(stretch).unwrap_or_else(by_statements).min(self.geometry.chunks)
+    }
+
+    /// How many chunks a group of a region is that needs no checks.
+    pub(super) fn unchecked_size(&self, stretch: Stretch<'_>) -> u32 {
+        match self.is_widest && is_straight(stretch.stmts) {
+            true => FEW_REGISTERS.min(self.geometry.chunks),
+            false => self.group_size(stretch),
+        }
     }
 
     /// Whether all that a stretch does is to walk memory side by side, with few registers.

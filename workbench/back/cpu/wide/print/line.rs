@@ -1,10 +1,12 @@
 //! Numbers of a loop as lines of what it counts: `a + b * counter`, with bounds that say in how many bits they may be computed.
 
+use std::collections::HashSet;
+
 use super::range::{Counter, Counts};
-use super::{Form, MAX_EXPRESSION, Printer};
+use super::{Form, MAX_EXPRESSION, Printer, Version};
 use crate::back::Dim3;
-use crate::back::cpu::wide::forms::{FOLLOWED, SMALL};
-use crate::ir::{BinaryOp, Builtin, Op, Type, Value};
+use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL};
+use crate::ir::{BinaryOp, Builtin, Op, Stmt, Type, Value};
 
 /// Deepest expression that is followed.
 const MAX_DEPTH: u32 = 24;
@@ -15,8 +17,9 @@ pub(super) const LARGE: f64 = 1e18;
 /// Numbers below this are themselves in 128 bits, however large what they are the sum of has been in between: it wraps around.
 const HUGE: f64 = 1.6e38;
 
-/// What stands for `threadIdx.y` and `threadIdx.z` of long rows until their ends are put in.
-pub(super) const ROWS: [&str; 2] = ["ROW_Y", "ROW_Z"];
+/// What stands for `threadIdx` until its ends are put in: in x that of a chunk's first thread. Of long rows, of a block's threads, and of
+/// a group's chunks.
+pub(super) const ROWS: [&str; 3] = ["ROW_X", "ROW_Y", "ROW_Z"];
 
 /// Most conditions on the parts of one expression.
 const MAX_NEEDS: usize = 32;
@@ -60,8 +63,8 @@ pub(super) struct Line {
     pub needs: Vec<Need>,
     /// What this number may be, unless that follows from what it is used for.
     range: Option<(i64, i64)>,
-    /// In which powers `threadIdx.y` and `threadIdx.z` are in it, of long rows.
-    powers: [u32; 2],
+    /// In which powers what stands for `threadIdx` is in it.
+    powers: [u32; 3],
     /// Of a pointer that is in bounds the largest limit of a buffer with which its index is in range, and what that stands for.
     pub implied: Option<(i64, Need)>,
 }
@@ -70,7 +73,7 @@ impl Line {
     fn of(a: String, most: u64) -> Self {
         let (most, value) = (most as f64, (most == 0).then_some(0));
         let (slope, needs) = (Some(0), Vec::new());
-        let (b, powers) = ("0".to_owned(), [0; 2]);
+        let (b, powers) = ("0".to_owned(), [0; 3]);
         Line {
             a,
             b,
@@ -143,7 +146,7 @@ impl Line {
             slope,
             value,
             total: x.total + y.total,
-            powers: [0, 1].map(|i| x.powers[i].max(y.powers[i])),
+            powers: [0, 1, 2].map(|i| x.powers[i].max(y.powers[i])),
             most: (x.most.0 + y.most.0, x.most.1 + y.most.1),
             peak: x.peak.max(y.peak),
             needs: x.needs,
@@ -172,7 +175,7 @@ impl Line {
             slope,
             value: x.value.zip(y.value).and_then(|(x, y)| x.checked_mul(y)),
             total: x.total * y.total,
-            powers: [0, 1].map(|i| x.powers[i] + y.powers[i]),
+            powers: [0, 1, 2].map(|i| x.powers[i] + y.powers[i]),
             most: (x.most.0 * y.most.0, x.most.1 * y.most.0),
             peak: x.peak.max(y.peak),
             needs: x.needs,
@@ -194,6 +197,37 @@ impl Printer<'_> {
         self.forms[0].magnitude(v, FOLLOWED)
     }
 
+    /// Values that are made of a thread's place in its block and of what groups have one of.
+    pub(super) fn of_threads(&self) -> HashSet<Value> {
+        let mut found = HashSet::new();
+        self.func.body.for_each_stmt(&mut |stmt| {
+            let Stmt::Let(v, op) = stmt else { return };
+            let is_of = match op {
+                Op::Builtin(Builtin::ThreadIdx(_)) => true,
+                Op::Convert(_, x) => found.contains(x),
+                Op::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, x, y) => {
+                    let is_one = |v: &Value| self.ahead(*v, Version::Together) == Form::Group;
+                    [(x, y), (y, x)].iter().any(|(x, y)| found.contains(*x) && (found.contains(*y) || is_one(y)))
+                }
+                _ => false,
+            };
+            if is_of {
+                found.insert(*v);
+            }
+        });
+        found
+    }
+
+    /// Whether each chunk of a group has a value of its own by where it is in the block: of a loop the first chunk and the last bound those
+    /// between.
+    fn is_of_chunks(&self, v: Value, counter: &Counter) -> bool {
+        let Counts::Local(local) = counter.counts else { return false };
+        let form = self.ahead(v, counter.version);
+        let differs = !form.is_whole() && form != Form::Lanes && self.of_threads.contains(&v);
+        // What is counted may not differ as well.
+        differs && self.local(local, counter.version).1.is_whole() && self.has_rows()
+    }
+
     /// A value of a loop as a line of its counter: of a chunk's first thread.
     pub(super) fn line_of(&self, v: Value, u: u32, counter: &Counter, depth: u32) -> Option<Line> {
         if depth > MAX_DEPTH {
@@ -204,10 +238,21 @@ impl Printer<'_> {
             return None;
         }
         let form = self.ahead(v, counter.version);
-        if !counter.own.contains(&v) {
-            let is_line = form.is_one() || form != Form::Lanes && self.rests_of(v).is_empty();
-            return is_line.then(|| Line::leaf(self.one(v, u), self.most(v), counter));
+        if counter.own.contains(&v) {
+            return self.line_made(v, u, counter, depth);
         }
+        if self.is_of_chunks(v, counter)
+            && let Some(line) = self.line_made(v, u, counter, depth)
+        {
+            return Some(line);
+        }
+        let is_line = form.is_one() || form != Form::Lanes && self.rests_of(v).is_empty();
+        is_line.then(|| Line::leaf(self.one(v, u), self.most(v), counter))
+    }
+
+    /// As [`Printer::line_of`], by what a value is made of.
+    fn line_made(&self, v: Value, u: u32, counter: &Counter, depth: u32) -> Option<Line> {
+        let (ty, form) = (self.func.ty(v), self.ahead(v, counter.version));
         let of = |v: &Value| self.line_of(*v, u, counter, depth + 1);
         let counted = || {
             let (b, slope, value) = ("1".to_owned(), Some(1), None);
@@ -223,12 +268,16 @@ impl Printer<'_> {
                 let Dim3 { x, y, z } = self.geometry.block;
                 number(i64::from([x, y, z][usize::from(*d)]))
             }
-            Op::Builtin(Builtin::ThreadIdx(d @ (1 | 2))) if counter.counts == Counts::Place => {
-                let (i, Dim3 { y, z, .. }) = (usize::from(*d) - 1, self.geometry.block);
-                match [y, z][i] {
+            Op::Builtin(Builtin::ThreadIdx(d @ 0..=2))
+                if counter.counts == Counts::Threads
+                    || counter.counts == Counts::Place && *d > 0
+                    || self.is_of_chunks(v, counter) =>
+            {
+                let (i, Dim3 { x, y, z }) = (usize::from(*d), self.geometry.block);
+                match [x.div_ceil(LANES), y, z][i] {
                     1 => number(0),
-                    extent => {
-                        let mut line = Line::of(format!("(wide){}", ROWS[i]), u64::from(extent));
+                    _ => {
+                        let mut line = Line::of(format!("(wide){}", ROWS[i]), u64::from([x, y, z][i]));
                         line.powers[i] = 1;
                         line
                     }

@@ -79,6 +79,8 @@ struct Place {
     version: Version,
     /// Whether lanes that are not in the mask may read what is set here.
     apart: bool,
+    /// Whether nothing of the group follows.
+    last: bool,
 }
 
 /// A construct that `Break` and `Continue` name.
@@ -109,6 +111,8 @@ pub struct Printer<'m> {
     chunks: u32,
     /// How many a group that walks memory has at most.
     most_chunks: u32,
+    /// Whether loops and straight-line code become code for registers of 512 bits.
+    is_widest: bool,
     /// Bytes of local arrays on the stack.
     slot_bytes: usize,
     out: String,
@@ -128,6 +132,8 @@ pub struct Printer<'m> {
     lazy: HashSet<Value>,
     /// The C label at the end of the group, where `return` goes.
     end: u32,
+    /// What keeps the group's locals for other regions, as C, and whether that has been printed already, where nothing but it followed.
+    keeps: (String, bool),
     addresses: &'static [usize],
     functions: math::Functions,
     known: range::Known,
@@ -135,6 +141,8 @@ pub struct Printer<'m> {
     looks_ahead: HashMap<Value, String>,
     /// Pointers of loads that ask for the next block's elements too, and by how many bytes these are away.
     next_blocks: HashMap<Value, String>,
+    /// Values that are made of a thread's place in its block and of what groups have one of.
+    of_threads: HashSet<Value>,
     /// Parameters whose arrays the kernel reads.
     reads: HashSet<u32>,
     /// Parameters whose arrays it only adds integers to, with their sizes.
@@ -253,7 +261,7 @@ impl<'m> Printer<'m> {
         let merges = info.split.is_none() && is_plain(func);
         let places = places.filter(|_| merges);
         let most_chunks = group::most_chunks(maker);
-        let chunks = group::most(func, info, survey, block, (places.is_some(), most_chunks));
+        let chunks = group::most(func, info, survey, block, (places.is_some(), maker));
         let geometry = Geometry { block, chunks, spans: places.is_some() };
         let forms = Forms::both(func, info, geometry, survey, places)?;
         let addresses = intrinsics::addresses().map_err(|_| Unsupported("no executable memory"))?;
@@ -268,6 +276,7 @@ impl<'m> Printer<'m> {
             split: info.split.as_deref(),
             chunks: geometry.chunks,
             most_chunks,
+            is_widest: group::is_widest(maker),
             slot_bytes: 0,
             out: String::new(),
             sites: Vec::new(),
@@ -280,11 +289,13 @@ impl<'m> Printer<'m> {
             defined: HashSet::new(),
             lazy: HashSet::new(),
             end: 0,
+            keeps: (String::new(), false),
             addresses,
             functions: math::Functions::default(),
             known: range::Known::default(),
             looks_ahead: HashMap::new(),
             next_blocks: HashMap::new(),
+            of_threads: HashSet::new(),
             reads: HashSet::new(),
             sums: BTreeMap::new(),
             halves: false,
@@ -293,6 +304,7 @@ impl<'m> Printer<'m> {
             walk: node::Walk::default(),
             together: None,
         };
+        printer.of_threads = printer.of_threads();
         printer.reads = printer.parameters_read();
         printer.sums = printer.sums();
         printer.next_blocks = printer.next_blocks();

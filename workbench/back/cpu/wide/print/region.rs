@@ -91,7 +91,7 @@ impl<'m> Printer<'m> {
     pub(super) fn share(&mut self, stretch: Stretch<'m>) -> Result<HashSet<usize>> {
         let mut done = HashSet::new();
         let Some(plan) = self.split else { return Ok(done) };
-        let place = Place { mask: Mask::Full, apart: false, version: Version::Together };
+        let place = Place { mask: Mask::Full, apart: false, version: Version::Together, last: false };
         for (i, stmt) in stretch.stmts.iter().enumerate() {
             let span = stretch.spans.get(i).copied().unwrap_or_default();
             match stmt {
@@ -213,6 +213,9 @@ impl<'m> Printer<'m> {
         if self.walk.has_masks {
             return self.masked_region(stretch, done);
         }
+        if full == threads {
+            self.all_unchecked(stretch, done)?;
+        }
         if full > 0 {
             self.line(format!("for (u32 t0 = 0; t0 < {full}; t0 += {group}) {{"));
             self.group(stretch, done, Mask::Full)?;
@@ -230,6 +233,25 @@ impl<'m> Printer<'m> {
             self.line("}");
         }
         self.check_length()
+    }
+
+    /// A region for when nothing in it is out of bounds; otherwise what follows.
+    fn all_unchecked(&mut self, stretch: Stretch<'m>, done: &[usize]) -> Result<()> {
+        let (size, threads) = (self.chunks, self.geometry.threads());
+        let wanted = self.unchecked_size(stretch);
+        if threads.is_multiple_of(LANES * wanted) {
+            self.chunks = wanted;
+        }
+        if let Some(Unchecked { test, known }) = self.unchecked_region(stretch)? {
+            let group = LANES * self.chunks;
+            self.line(format!("if (likely({test})) for (u32 t0 = 0; t0 < {threads}; t0 += {group}) {{"));
+            let before = std::mem::replace(&mut self.known, known);
+            self.group(stretch, done, Mask::Full)?;
+            self.known = before;
+            self.line("} else");
+        }
+        self.chunks = size;
+        Ok(())
     }
 
     /// A region of which the first threads of the block alone do anything.
@@ -296,23 +318,18 @@ impl<'m> Printer<'m> {
     fn group_of(&mut self, stretch: Stretch<'m>, printed: Stretch<'_>, mask: Mask) -> Result<()> {
         let version = if mask == Mask::Full { Version::Together } else { Version::Apart };
         // Of a block's masks those who are not here keep what they have.
-        let place = Place { mask, apart: self.walk.has_masks && mask != Mask::Full, version };
+        let place = Place { mask, apart: self.walk.has_masks && mask != Mask::Full, version, last: true };
         self.end = self.fresh();
         let before = self.defined.clone();
         let sets = self.bring(stretch, version)?;
-        self.line("{");
+        self.keeps = (self.keeping(&sets), false);
+        self.line(if self.known.safe && mask == Mask::Full { "STRAIGHT {" } else { "{" });
         self.stretch(printed, place)?;
         self.line("}");
-        let end = self.end;
-        self.line(format!("end{end}:;"));
-        for l in sets {
-            let (home, s) = (self.split.map(|p| p.locals[l.index()]), scalar_of(self.func.locals[l.index()].ty));
-            if let Some(LocalHome::Scratch(at, ..)) = home {
-                for u in 0..self.chunks {
-                    let text = self.scratch_at(at, s, u);
-                    self.line(format!("st_{}({text}, l{}_{u});", kept(s), l.index()));
-                }
-            }
+        let (end, (keeps, is_early)) = (self.end, std::mem::take(&mut self.keeps));
+        self.line(format!("end{end}:;\n{keeps}"));
+        if is_early {
+            self.line(format!("kept{end}:;"));
         }
         match self.merges {
             _ if self.geometry.spans && self.known.safe => {}
@@ -325,9 +342,33 @@ impl<'m> Printer<'m> {
         Ok(())
     }
 
+    /// What keeps locals for other regions.
+    fn keeping(&self, sets: &[Local]) -> String {
+        let mut text = String::new();
+        for l in sets.iter().map(|l| l.index()) {
+            if let Some(LocalHome::Scratch(at, ..)) = self.split.map(|p| p.locals[l]) {
+                let s = scalar_of(self.func.locals[l].ty);
+                for u in 0..self.chunks {
+                    let _ = writeln!(text, "st_{}({}, l{l}_{u});", kept(s), self.scratch_at(at, s, u));
+                }
+            }
+        }
+        text
+    }
+
+    /// Keeps the group's locals where nothing else of it follows: ways that meet before that have all their lanes to bring along.
+    pub(super) fn keep_early(&mut self) {
+        let ((keeps, is_early), end) = (&mut self.keeps, self.end);
+        if !keeps.is_empty() {
+            *is_early = true;
+            let text = format!("{keeps}goto kept{end};");
+            self.line(text);
+        }
+    }
+
     /// Where in scratch a chunk's part of an array is.
     fn scratch_at(&self, at: u32, s: Scalar, u: u32) -> String {
-        format!("scratch + {at} + (t0 + {}) * {}", LANES * u, s.size())
+        format!("scratch + {} + t0 * {}", at + LANES * u * s.size(), s.size())
     }
 
     /// Stores a value that other regions want.
@@ -466,7 +507,7 @@ impl<'m> Printer<'m> {
                 for operand in op.operands() {
                     self.remake(operand, own, slots, (version, depth + 1))?;
                 }
-                self.bind(v, op, span, Place { mask: Mask::Full, apart: false, version })
+                self.bind(v, op, span, Place { mask: Mask::Full, apart: false, version, last: false })
             }
             _ => Err(Unsupported("a value of another region")),
         }

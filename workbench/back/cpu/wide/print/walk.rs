@@ -58,7 +58,7 @@ impl<'m> Printer<'m> {
     }
 
     fn print_walk(&mut self, walk: &Walk, stretch: Stretch<'_>, at: u32) -> Result<()> {
-        let place = Place { mask: Mask::Full, apart: false, version: Version::Together };
+        let place = Place { mask: Mask::Full, apart: false, version: Version::Together, last: false };
         self.line(format!("u32 walk = *(const u32*)(ctx + {});\nif (walk == 1) {{", Field::WALK));
         self.line("const u32 bx0 = block0, t0 = 0;");
         self.end = self.fresh();

@@ -16,6 +16,8 @@ pub struct Loop {
     pub order: Vec<Id>,
     /// What each variable is in the end.
     pub roots: Vec<Id>,
+    /// Where a variable is found and left, if not in the frame.
+    pub homes: Vec<Option<Place>>,
     pub given: usize,
     pub ones: usize,
     pub pointers: usize,
@@ -116,12 +118,32 @@ pub fn encode(of: &Loop) -> Option<Vec<u8>> {
     })
 }
 
+/// The registers of pointers and factors: all of these, and of those the ones that rounds use most; none where there are too few.
+fn addresses(of: &Loop) -> Option<Vec<Option<AsmRegister64>>> {
+    let mut uses = vec![0_usize; of.pointers];
+    let loads = of.order.iter().filter_map(|id| match of.ops[*id] {
+        Op::Load(place) | Op::LoadOne(place) => Some(place),
+        _ => None,
+    });
+    let stores = of.stores.iter().map(|store| store.place);
+    loads.chain(stores).chain(of.asked.iter().copied()).for_each(|place| uses[place.pointer] += 1);
+    // What is done once reads them once anyway.
+    let worth = if of.counter.is_some() { 1 } else { 2 };
+    let mut wanted: Vec<usize> = (0..of.pointers).filter(|i| uses[*i] >= worth).collect();
+    wanted.sort_by_key(|i| (std::cmp::Reverse(uses[*i]), *i));
+    wanted.truncate(ADDRESSES.len().checked_sub(of.factors)?);
+    let mut all = vec![None; of.pointers + of.factors];
+    let given = wanted.into_iter().chain(of.pointers..of.pointers + of.factors);
+    given.zip(ADDRESSES).for_each(|(i, register)| all[i] = Some(register));
+    Some(all)
+}
+
 pub(super) const ZMM: [AsmRegisterZmm; 32] = [
     zmm0, zmm1, zmm2, zmm3, zmm4, zmm5, zmm6, zmm7, zmm8, zmm9, zmm10, zmm11, zmm12, zmm13, zmm14, zmm15, zmm16, zmm17,
     zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
 ];
 pub(super) const MASKS: [AsmRegisterK; 7] = [k1, k2, k3, k4, k5, k6, k7];
-/// Registers for addresses; those from the sixth on are the caller's.
+/// Registers for addresses; those from the sixth on are the caller's. Pointers that have none are read where they lie, into `rcx`.
 const ADDRESSES: [AsmRegister64; 11] = [rsi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15];
 const CALLERS: usize = 5;
 
@@ -136,6 +158,8 @@ pub(super) struct Code<'a> {
     pub(super) of: &'a Loop,
     frame: Frame,
     pub(super) asm: CodeAssembler,
+    /// Of each pointer, then of each factor.
+    addresses: Vec<Option<AsmRegister64>>,
     /// The register of each value, by its place among all; of masks, among theirs.
     pub(super) places: Vec<Option<usize>>,
     /// Uses to come.
@@ -150,9 +174,6 @@ pub(super) struct Code<'a> {
 
 impl<'a> Code<'a> {
     fn new(of: &'a Loop, uses: &[usize]) -> Made<Self> {
-        if of.pointers + of.factors > ADDRESSES.len() {
-            return Err(Stop::Full);
-        }
         let mut left = uses.to_vec();
         // What variables become is used at the end.
         of.roots.iter().for_each(|root| left[*root] += 1);
@@ -166,6 +187,7 @@ impl<'a> Code<'a> {
         Ok(Code {
             frame: Frame::new(of),
             asm: CodeAssembler::new(64)?,
+            addresses: addresses(of).ok_or(Stop::Full)?,
             places: vec![None; of.ops.len()],
             free: (of.roots.len()..ZMM.len()).rev().collect(),
             free_masks: (0..MASKS.len()).rev().collect(),
@@ -178,20 +200,27 @@ impl<'a> Code<'a> {
 
     fn function(&mut self, kept: &[Id]) -> Made<()> {
         let of = self.of;
-        let saved = (of.pointers + of.factors).saturating_sub(CALLERS);
+        let saved = self.addresses.iter().flatten().count().saturating_sub(CALLERS);
         for register in &ADDRESSES[CALLERS..CALLERS + saved] {
             self.asm.push(*register)?;
         }
         if of.counter.is_some() {
             self.asm.mov(rax, qword_ptr(rdi + Frame::COUNTER))?;
-            self.asm.mov(rcx, qword_ptr(rdi + Frame::LIMIT))?;
             self.asm.mov(rdx, qword_ptr(rdi + Frame::BUDGET))?;
         }
-        for (i, register) in ADDRESSES.iter().enumerate().take(of.pointers) {
-            self.asm.mov(*register, qword_ptr(rdi + (self.frame.pointers + 8 * i as i32)))?;
+        for i in 0..of.pointers {
+            if let Some(register) = self.addresses[i] {
+                self.asm.mov(register, qword_ptr(rdi + (self.frame.pointers + 8 * i as i32)))?;
+            }
         }
-        for (i, register) in ZMM.iter().enumerate().take(of.roots.len()) {
-            self.joined(*register, self.frame.carried + 64 * i as i32)?;
+        for (i, home) in of.homes.iter().enumerate() {
+            match home {
+                Some(place) => {
+                    let at = self.address(*place)?;
+                    self.asm.vmovups(ZMM[i], zmmword_ptr(at))?;
+                }
+                None => self.joined(ZMM[i], self.frame.carried + 64 * i as i32)?,
+            }
         }
         for id in kept {
             let register = self.free.pop().ok_or(Stop::Full)?;
@@ -211,26 +240,29 @@ impl<'a> Code<'a> {
             Some(counter) => self.rounds(counter)?,
             None => {
                 self.round()?;
-                self.asm.xor(ecx, ecx)?;
+                self.asm.xor(eax, eax)?;
             }
         }
-        for (i, register) in ZMM.iter().enumerate().take(of.roots.len()) {
-            self.asm.vmovups(zmmword_ptr(rdi + (self.frame.carried + 64 * i as i32)), *register)?;
+        for (i, home) in of.homes.iter().enumerate() {
+            let at = match home {
+                Some(place) => self.address(*place)?,
+                None => rdi + (self.frame.carried + 64 * i as i32),
+            };
+            self.asm.vmovups(zmmword_ptr(at), ZMM[i])?;
         }
         self.asm.vzeroupper()?;
         for register in ADDRESSES[CALLERS..CALLERS + saved].iter().rev() {
             self.asm.pop(*register)?;
         }
-        self.asm.mov(eax, ecx)?;
         self.asm.ret()?;
         Ok(())
     }
 
-    /// The rounds; whether the budget is used up is in `ecx` in the end.
+    /// The rounds; whether the budget is used up is in `eax` in the end.
     fn rounds(&mut self, counter: Counter) -> Made<()> {
         let (mut again, mut done, mut out) =
             (self.asm.create_label(), self.asm.create_label(), self.asm.create_label());
-        self.asm.cmp(rax, rcx)?;
+        self.asm.cmp(rax, qword_ptr(rdi + Frame::LIMIT))?;
         self.jump_if(counter, again)?;
         self.asm.jmp(done)?;
         self.asm.set_label(&mut again)?;
@@ -245,17 +277,18 @@ impl<'a> Code<'a> {
         }
         self.asm.sub(rdx, counter.cost)?;
         self.asm.js(out)?;
-        self.asm.cmp(rax, rcx)?;
+        self.asm.cmp(rax, qword_ptr(rdi + Frame::LIMIT))?;
         self.jump_if(counter, again)?;
         self.asm.set_label(&mut done)?;
+        self.asm.mov(qword_ptr(rdi + Frame::COUNTER), rax)?;
         // Of the budget only the sign was of interest.
-        self.asm.xor(ecx, ecx)?;
+        self.asm.xor(eax, eax)?;
         let mut leave = self.asm.create_label();
         self.asm.jmp(leave)?;
         self.asm.set_label(&mut out)?;
-        self.asm.mov(ecx, 1)?;
-        self.asm.set_label(&mut leave)?;
         self.asm.mov(qword_ptr(rdi + Frame::COUNTER), rax)?;
+        self.asm.mov(eax, 1)?;
+        self.asm.set_label(&mut leave)?;
         self.asm.mov(qword_ptr(rdi + Frame::BUDGET), rdx)?;
         Ok(())
     }
@@ -291,12 +324,12 @@ impl<'a> Code<'a> {
         let of = self.of;
         // Multiples of the counter; their factors are read where they lie.
         for i in 0..of.factors {
-            let register = ADDRESSES[of.pointers + i];
+            let register = self.addresses[of.pointers + i].ok_or(Stop::Broken)?;
             self.asm.mov(register, rax)?;
             self.asm.imul_2(register, qword_ptr(rdi + (self.frame.factors + 8 * i as i32)))?;
         }
         for place in &of.asked {
-            let at = self.address(*place);
+            let at = self.address(*place)?;
             self.asm.prefetcht0(byte_ptr(at))?;
         }
         // Variables are where they were.
@@ -324,7 +357,7 @@ impl<'a> Code<'a> {
             }
             for store in same {
                 let from = self.register(store.id)?;
-                let to = zmmword_ptr(self.address(store.place));
+                let to = zmmword_ptr(self.address(store.place)?);
                 if store.past {
                     self.asm.vmovntps(to, from)?
                 } else {
@@ -395,14 +428,15 @@ impl<'a> Code<'a> {
         Ok(ZMM[place])
     }
 
+    /// Where an instruction finds a value; until the next address is wanted.
     pub(super) fn source(&mut self, id: Id) -> Made<Source> {
         match self.places[id] {
             Some(place) => Ok(Source::Register(ZMM[place])),
             None => Ok(Source::Memory(match self.of.ops[id] {
                 Op::Given(i) => zmmword_ptr(rdi + (self.frame.given + 64 * i as i32)),
                 Op::One(i) => dword_bcst(rdi + (self.frame.ones + 4 * i as i32)),
-                Op::Load(place) => zmmword_ptr(self.address(place)),
-                Op::LoadOne(place) => dword_bcst(self.address(place)),
+                Op::Load(place) => zmmword_ptr(self.address(place)?),
+                Op::LoadOne(place) => dword_bcst(self.address(place)?),
                 _ => return Err(Stop::Broken),
             })),
         }
@@ -412,20 +446,33 @@ impl<'a> Code<'a> {
         match self.of.ops[id] {
             Op::Given(i) => self.asm.vmovups(to, zmmword_ptr(rdi + (self.frame.given + 64 * i as i32)))?,
             Op::One(i) => self.asm.vbroadcastss(to, dword_ptr(rdi + (self.frame.ones + 4 * i as i32)))?,
-            Op::Load(place) => self.asm.vmovups(to, zmmword_ptr(self.address(place)))?,
-            Op::LoadOne(place) => self.asm.vbroadcastss(to, dword_ptr(self.address(place)))?,
+            Op::Load(place) => {
+                let at = self.address(place)?;
+                self.asm.vmovups(to, zmmword_ptr(at))?;
+            }
+            Op::LoadOne(place) => {
+                let at = self.address(place)?;
+                self.asm.vbroadcastss(to, dword_ptr(at))?;
+            }
             _ => return Err(Stop::Broken),
         }
         Ok(())
     }
 
-    fn address(&self, place: Place) -> AsmMemoryOperand {
-        let pointer = ADDRESSES[place.pointer];
-        match place.index {
+    /// A place in memory; until the next one is wanted.
+    fn address(&mut self, place: Place) -> Made<AsmMemoryOperand> {
+        let pointer = match self.addresses[place.pointer] {
+            Some(register) => register,
+            None => {
+                self.asm.mov(rcx, qword_ptr(rdi + (self.frame.pointers + 8 * place.pointer as i32)))?;
+                rcx
+            }
+        };
+        Ok(match place.index {
             Index::None => pointer + place.bytes,
             Index::Scaled(by) => pointer + rax * i32::from(by) + place.bytes,
-            Index::Times(i) => pointer + ADDRESSES[self.of.pointers + i] + place.bytes,
-        }
+            Index::Times(i) => pointer + self.addresses[self.of.pointers + i].ok_or(Stop::Broken)? + place.bytes,
+        })
     }
 
     /// Puts into the variables' registers what they become, where it is elsewhere.

@@ -68,7 +68,7 @@ impl Code<'_> {
                 self.asm.knotw(to, a)?;
             }
             Op::Choose(m, a, b) => {
-                let (mask, a, b) = (self.mask(m)?, self.source(a)?, self.register(b)?);
+                let (mask, b, a) = (self.mask(m)?, self.register(b)?, self.source(a)?);
                 self.done(op);
                 let to = masked(self.target(id)?, mask)?;
                 match a {
@@ -161,7 +161,7 @@ impl Code<'_> {
             self.places[id] = Some(place);
             return Ok(());
         }
-        let (x, y, z) = (self.register(a)?, self.source(b)?, self.source(c)?);
+        let x = self.register(a)?;
         let to = if ends(self, c) && a != c && b != c {
             let place = self.places[c].take().ok_or(Stop::Broken)?;
             self.places[id] = Some(place);
@@ -169,12 +169,13 @@ impl Code<'_> {
         } else {
             // The factors are still to be read.
             let to = self.target(id)?;
-            match z {
-                Source::Register(z) => self.asm.vmovaps(to, z)?,
-                Source::Memory(_) => self.load(c, to)?,
+            match self.places[c] {
+                Some(place) => self.asm.vmovaps(to, ZMM[place])?,
+                None => self.load(c, to)?,
             }
             to
         };
+        let y = self.source(b)?;
         self.done(op);
         match (minus, y) {
             (false, Source::Register(y)) => self.asm.vfmadd231ps(to, x, y)?,

@@ -25,8 +25,9 @@ use cranelift_codegen::ir::{
 
 use self::encode::{Counter, Frame, Loop};
 use self::read::{Found, Read};
+use self::values::Place;
 use super::super::super::jit::NAMESPACE_MODULE;
-use super::emit::{Binding, Emitter};
+use super::emit::{Binding, Emitter, free};
 use super::parse::{Kind, Reader, Ty};
 use super::scalar::I64;
 use super::value::{At, Num, Parts, Val, clif_type};
@@ -46,6 +47,7 @@ struct Outside {
     factors: Vec<clif::Value>,
     flags: Vec<clif::Value>,
     set: Vec<Binding>,
+    homes: Vec<Option<Place>>,
 }
 
 /// Code with where it finds things.
@@ -70,7 +72,17 @@ impl<'w, 't> Emitter<'w, 't, '_> {
             (!read.set.is_empty() || !read.stores.is_empty()).then_some((found, counter))
         });
         match read {
-            Some((found, ready)) => self.emit_loop(&found, ready).map(|()| true),
+            Some((found, ready)) => {
+                self.emit_loop(&found, ready)?;
+                // What comes next has been done.
+                if let Some(past) = found.kept {
+                    while r.is_label() {
+                        self.statement(r)?;
+                    }
+                    r.at = past;
+                }
+                Ok(true)
+            }
             None => Ok(false),
         }
     }
@@ -149,9 +161,14 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         self.set(&counter, Val::Num(Num { at: At::Value(now), ty }))?;
         for (i, binding) in outside.set.iter().enumerate() {
             let Binding::Variable(Ty::Lanes(kind @ (Kind::F32 | Kind::I32)), _) = binding else { continue };
+            // From where they were left, if anybody asks.
+            let (from, flags, first) = match outside.homes[i] {
+                Some(Place { pointer, bytes, .. }) => (outside.pointers[pointer], free(), bytes),
+                None => (at, flags, frame.carried + 64 * i as i32),
+            };
             let mut parts = [now; 8];
             for (part, value) in parts[..4].iter_mut().enumerate() {
-                *value = self.b.ins().load(kind.vector(), flags, at, frame.carried + (64 * i + 16 * part) as i32);
+                *value = self.b.ins().load(kind.vector(), flags, from, first + 16 * part as i32);
             }
             self.set(binding, Val::Lanes(*kind, parts))?;
         }
@@ -189,17 +206,16 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         for (i, value) in outside.ones.iter().enumerate() {
             self.b.ins().store(flags, *value, at, frame.ones + 4 * i as i32);
         }
-        let mut carried = Vec::with_capacity(outside.set.len());
-        for binding in &outside.set {
+        let mut lanes = Vec::with_capacity(outside.set.len() + outside.given.len());
+        for (i, binding) in outside.set.iter().enumerate().filter(|(i, _)| outside.homes[*i].is_none()) {
             let value = self.get(binding)?;
             let Val::Lanes(_, parts) = value else { return Err(bad("a loop that sets something else than lanes")) };
-            carried.push(parts);
+            lanes.push((frame.carried + 64 * i as i32, parts));
         }
-        for (first, all) in [(frame.carried, &carried), (frame.given, &outside.given)] {
-            for (i, parts) in all.iter().enumerate() {
-                for (part, value) in parts[..4].iter().enumerate() {
-                    self.b.ins().store(flags, *value, at, first + (64 * i + 16 * part) as i32);
-                }
+        lanes.extend((outside.given.iter().enumerate()).map(|(i, parts)| (frame.given + 64 * i as i32, *parts)));
+        for (first, parts) in lanes {
+            for (part, value) in parts[..4].iter().enumerate() {
+                self.b.ins().store(flags, *value, at, first + 16 * part as i32);
             }
         }
         Ok(at)
@@ -233,7 +249,7 @@ impl<'w, 't> Emitter<'w, 't, '_> {
 /// The code of what has been read.
 fn made(read: Read<'_, '_, '_, '_>, counter: Option<Counter>) -> Option<Ready> {
     let roots = read.set.iter().map(|name| read.now.get(name).copied()).collect::<Option<Vec<_>>>()?;
-    let Read { e, values, given, ones, pointers, factors, flags, set, stores, asked, .. } = read;
+    let Read { e, values, given, ones, pointers, factors, flags, set, homes, stores, asked, .. } = read;
     let set = set.iter().map(|name| e.lookup(name).ok()).collect::<Option<Vec<_>>>()?;
     let ends: Vec<_> = roots.iter().copied().chain(stores.iter().map(|store| store.id)).collect();
     let order = values.schedule(&ends);
@@ -241,6 +257,7 @@ fn made(read: Read<'_, '_, '_, '_>, counter: Option<Counter>) -> Option<Ready> {
         ops: values.ops,
         order,
         roots,
+        homes: homes.clone(),
         given: given.len(),
         ones: ones.len(),
         pointers: pointers.len(),
@@ -251,6 +268,6 @@ fn made(read: Read<'_, '_, '_, '_>, counter: Option<Counter>) -> Option<Ready> {
         asked,
     };
     let code = encode::encode(&of)?;
-    let outside = Outside { given, ones, pointers, factors, flags, set };
+    let outside = Outside { given, ones, pointers, factors, flags, set, homes };
     Some(Ready { code, frame: Frame::new(&of), outside })
 }

@@ -16,6 +16,20 @@ const LE: u8 = 2;
 const NE: u8 = 4;
 const UNORDERED: u8 = 3;
 
+/// Whether two addresses are in memory of different kinds: a caller's arrays, what a block's threads share, and what they keep.
+fn is_elsewhere(a: Option<&str>, b: Option<&str>) -> bool {
+    let kind = |name: &str| match name {
+        "scratch" => Some(0),
+        _ if name.starts_with("B_p") => Some(1),
+        _ if name.starts_with("B_s") => Some(2),
+        _ => None,
+    };
+    match (a.and_then(kind), b.and_then(kind)) {
+        (Some(a), Some(b)) => a != b,
+        _ => false,
+    }
+}
+
 impl<'t> Read<'_, '_, 't, '_> {
     /// Lanes, or a number that all of them have.
     pub(super) fn lanes(&mut self, expr: &Expr<'t>) -> Option<Id> {
@@ -23,8 +37,9 @@ impl<'t> Read<'_, '_, 't, '_> {
             Expr::Name(name) => self.named(name),
             Expr::Cast(Ty::F32 | Ty::Lanes(_), inner) => self.lanes(inner),
             Expr::Unary("*", at) => {
-                let place = self.place(element(at, &Ty::F32)?)?;
-                self.read(Op::LoadOne(place))
+                let at = element(at, &Ty::F32)?;
+                let place = self.place(at)?;
+                self.read(Op::LoadOne(place), at)
             }
             Expr::Call(callee, args) => {
                 let Expr::Name(name) = **callee else { return None };
@@ -34,9 +49,10 @@ impl<'t> Read<'_, '_, 't, '_> {
         }
     }
 
-    /// What is read comes before what is written, as that is written in the end.
-    fn read(&mut self, op: Op) -> Option<Id> {
-        if self.stores.is_empty() { self.values.add(op) } else { None }
+    /// What is read comes before what is written, as that is written in the end: in the text as well, or it is elsewhere.
+    fn read(&mut self, op: Op, at: &Expr<'t>) -> Option<Id> {
+        let from = at.space();
+        if self.spaces.iter().all(|to| is_elsewhere(*to, from)) { self.values.add(op) } else { None }
     }
 
     fn call(&mut self, name: &'t str, args: &[Expr<'t>]) -> Option<Id> {
@@ -57,7 +73,7 @@ impl<'t> Read<'_, '_, 't, '_> {
             }
             ("ld_f32" | "ld_i32", [at]) => {
                 let place = self.place(at)?;
-                self.read(Op::Load(place))
+                self.read(Op::Load(place), at)
             }
             ("select_f32" | "select_i32", [m, a, b]) => {
                 let (m, a, b) = (self.mask(m)?, self.lanes(a)?, self.lanes(b)?);

@@ -13,7 +13,7 @@ use super::super::value::{At, Num, Parts, Val};
 use super::address::Linear;
 use super::encode::{Counter, Store};
 use super::text::{assigned, budget, declared, does_nothing, leaving};
-use super::values::{Id, Op, Place, Values};
+use super::values::{Id, Index, Op, Place, Values};
 
 /// A name of the loop's own.
 #[derive(Clone)]
@@ -30,13 +30,17 @@ pub(super) struct Read<'e, 'w, 't, 'f> {
     pub locals: HashMap<&'t str, Local<'t>>,
     /// What rounds set, in the order in which they do.
     pub set: Vec<&'t str>,
-    /// What these are now.
+    /// Where they are found and left, if in memory that a block keeps.
+    pub homes: Vec<Option<Place>>,
+    /// What they are now.
     pub now: HashMap<&'t str, Id>,
     pub counter: Option<(&'t str, Ty)>,
     /// Whether there is but one round, which nothing counts.
     pub once: bool,
     /// What is written, once all is computed.
     pub stores: Vec<Store>,
+    /// What the addresses of these are counted from, where that has a name.
+    pub spaces: Vec<Option<&'t str>>,
     /// Lines of the cache that are asked for.
     pub asked: Vec<Place>,
     /// What chooses between stores.
@@ -81,6 +85,8 @@ pub(super) struct Found<'t> {
     pub leaving: std::ops::Range<usize>,
     /// Where those are that refill the budget.
     pub refill: usize,
+    /// Where the words go on, if the loop does what follows: to keep what it set.
+    pub kept: Option<usize>,
 }
 
 impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
@@ -90,10 +96,12 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             values: Values::default(),
             locals: HashMap::new(),
             set: Vec::new(),
+            homes: Vec::new(),
             now: HashMap::new(),
             counter: None,
             once: false,
             stores: Vec::new(),
+            spaces: Vec::new(),
             asked: Vec::new(),
             flags: Vec::new(),
             given: Vec::new(),
@@ -135,6 +143,7 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         r.want("{").ok()?;
         let begin = r.at;
         self.set = assigned(r)?;
+        self.homes = vec![None; self.set.len()];
         let mut test = None;
         while !r.eat("}") {
             if r.is_name("if") && test.is_none() {
@@ -163,7 +172,42 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         r.want("}").ok()?;
         let Ty::Int { bits, signed } = ty else { return None };
         let counter = Counter { is_long: bits == 64, signed, goes_on, cost };
-        Some(Found { counter, name, limit, step, leaving, refill })
+        let kept = label.and_then(|label| self.homes(r, label));
+        Some(Found { counter, name, limit, step, leaving, refill, kept })
+    }
+
+    /// Of what rounds set, what begins as what a block keeps and is kept there again right after the loop: it need not be brought. Gives
+    /// where the words go on behind that.
+    fn homes(&mut self, r: &Reader<'w, 't>, label: &'t str) -> Option<usize> {
+        let mut r = Reader::new(r.words, r.at);
+        if !(r.eat_name(label) && r.eat(":")) {
+            return None;
+        }
+        r.eat(";");
+        let mut past = None;
+        while r.is_name("st_f32") || r.is_name("st_i32") {
+            let expr = r.expr().ok()?;
+            r.want(";").ok()?;
+            let Expr::Call(_, args) = &expr else { break };
+            let [to, Expr::Name(name)] = &args[..] else { break };
+            let Some(i) = self.set.iter().position(|set| set == name) else { break };
+            let (Some(from), Some(to)) = (self.found_at(name), self.place(to)) else { break };
+            if from != to || to.index != Index::None || self.homes[i].is_some() {
+                break;
+            }
+            self.homes[i] = Some(to);
+            past = Some(r.at);
+        }
+        past
+    }
+
+    /// Where in memory a variable still is as it begins.
+    fn found_at(&mut self, name: &str) -> Option<Place> {
+        let kept = self.e.kept.get(name).filter(|kept| kept.written == self.e.written)?;
+        let (at, parts) = (kept.at.clone(), kept.parts);
+        let binding = self.e.lookup(name).ok()?;
+        let Val::Lanes(_, now) = self.e.get(&binding).ok()? else { return None };
+        (now[..4] == parts).then(|| self.place(&at)).flatten()
     }
 
     /// Reads what is done once, from its first bracket to behind its last.
@@ -255,6 +299,7 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         match (name, &args[..]) {
             ("st_f32" | "st_i32" | "nt_f32" | "nt_i32", [at, value]) => {
                 let (place, id) = (self.place(at)?, self.lanes(value)?);
+                self.spaces.push(at.space());
                 self.stores.push(Store { when, past: name.starts_with("nt"), place, id });
             }
             ("__builtin_prefetch", [at]) if when.is_none() => {

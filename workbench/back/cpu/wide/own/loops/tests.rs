@@ -20,7 +20,12 @@ struct Left {
 
 /// Runs a loop. `v0` to `v3` are lanes of floats and `i0` to `i3` of integers, which it may set, `g` and `h` lanes from outside, `s` a float,
 /// `n` a number; `B` and `C` point into the middle of arrays of floats and of integers.
-fn run(counter: &str, body: &str, (n, budget): (i64, i64), widest: bool) -> (Left, usize) {
+fn run(counter: &str, body: &str, numbers: (i64, i64), widest: bool) -> (Left, usize) {
+    run_then([counter, body, ""], numbers, widest)
+}
+
+/// As [`run`], with what comes right behind the loop.
+fn run_then([counter, body, after]: [&str; 3], (n, budget): (i64, i64), widest: bool) -> (Left, usize) {
     let vectors: String = (0..4).fold(String::new(), |mut text, i| {
         let _ = writeln!(text, "vf32 v{i} = ld_f32(B + {}); vi32 i{i} = ld_i32(C + {});", 64 * i, 64 * i + 16);
         text
@@ -34,7 +39,7 @@ fn run(counter: &str, body: &str, (n, budget): (i64, i64), widest: bool) -> (Lef
          char* const B = (char*)args[0]; char* const C = (char*)args[1];\nconst i64 n = (i64)args[2];\n\
          i64 budget = (i64)args[3]; u64 refills = 0;\nconst f32 s = *(const f32*)(B + 4);\n\
          const vf32 g = ld_f32(B + 1000); const vi32 h = ld_i32(C + 500);\n{vectors}{counter}\n\
-         for (;;) {{\n{body}\nif (unlikely((budget -= 37) < 0)) {{ refills += 1; budget = 100; }}\n}}\nover:;\n\
+         for (;;) {{\n{body}\nif (unlikely((budget -= 37) < 0)) {{ refills += 1; budget = 100; }}\n}}\nover:;\n{after}\n\
          {kept}*(u64*)(out + 512) = (u64)c; *(u64*)(out + 520) = (u64)budget; *(u64*)(out + 528) = refills;\nreturn 0;\n}}"
     );
     let own = compiled(&text, Dim3 { x: 64, y: 1, z: 1 }, false, widest).unwrap_or_else(|why| panic!("{why}:\n{text}"));
@@ -82,8 +87,13 @@ fn data() -> (Vec<f32>, Vec<i32>) {
 
 /// Runs it both ways; it becomes code for the widest registers, or not.
 fn check(counter: &str, body: &str, numbers: (i64, i64), is_one: bool) -> Left {
-    let (narrow, none) = run(counter, body, numbers, false);
-    let (wide, loops) = run(counter, body, numbers, true);
+    check_then([counter, body, ""], numbers, is_one)
+}
+
+fn check_then(texts: [&str; 3], numbers: (i64, i64), is_one: bool) -> Left {
+    let [counter, body, _] = texts;
+    let (narrow, none) = run_then(texts, numbers, false);
+    let (wide, loops) = run_then(texts, numbers, true);
     assert_eq!((none, loops), (0, usize::from(is_one)), "{body}");
     assert_eq!(wide.numbers, narrow.numbers, "{body}");
     assert_eq!(wide.written, narrow.written, "{body}");
@@ -353,6 +363,85 @@ const INTS: &[(&str, usize)] = &[
     ("neg_i32", 1),
     ("not_i32", 1),
 ];
+
+/// A loop that counts to `n`.
+fn counted(statements: &str) -> String {
+    format!(
+        "{{ const b1 t = (b1)(c < (i32)n); {EXIT}\n{statements}\n}}\n\
+         step1:; {{ const i32 x = c; const i32 y = (i32)(x + 1); c = y; }}"
+    )
+}
+
+#[test]
+fn what_a_block_keeps_is_found_and_left_where_it_is() {
+    if !available() {
+        return;
+    }
+    let begin = "char* const scratch = B + 4; const i64 q = n * 4; i32 c = 0;\n\
+        vf32 k0 = ld_f32(scratch + 256 + q); vi32 k1 = ld_i32(scratch + 320 + q); vf32 k2 = ld_f32(scratch + 384 + q);\n";
+    let body = counted(
+        "k0 = add_f32(k0, g); k1 = add_i32(k1, h); k2 = mul_f32(add_f32(k2, k0), splat_f32(s)); v1 = add_f32(v1, k2);",
+    );
+    let keep = "st_f32(scratch + 256 + q, k0); st_i32(scratch + 320 + q, k1); st_f32(scratch + 384 + q, k2);";
+    let (first, rest) = keep.split_at(keep.find(" st_i32").expect("there are several"));
+    // Where something else is there, or is done between, all is brought along as ever.
+    let cases = [
+        (String::new(), keep.to_owned()),
+        (String::new(), format!("{keep} v2 = k0; v3 = add_f32(k2, k0);")),
+        (String::new(), format!("v2 = add_f32(v2, k0); {keep}")),
+        (String::new(), format!("{first} st_f32(scratch + 256 + q, v0); {rest}")),
+        (String::new(), format!("{first} {first} {rest}")),
+        (String::new(), "st_f32(scratch + 384 + q, k0); st_f32(scratch + 256 + q, k2);".to_owned()),
+        ("st_f32(scratch + 260 + q, g);".to_owned(), keep.to_owned()),
+        ("*(f32*)(scratch + 300 + q) = s;".to_owned(), keep.to_owned()),
+        ("if (n > 2) { st_f32(scratch + 384 + q, g); }".to_owned(), keep.to_owned()),
+        ("k0 = g;".to_owned(), keep.to_owned()),
+        ("if (n > 2) { k0 = g; }".to_owned(), keep.to_owned()),
+        ("for (u32 r = 0; r < 2; r++) { st_f32(scratch + 256 + q, g); }".to_owned(), keep.to_owned()),
+    ];
+    for (between, after) in &cases {
+        let begin = format!("{begin}{between}");
+        for numbers in [(0, 1000), (1, 1000), (9, 1000), (9, 40)] {
+            check_then([&begin, &body, after], numbers, true);
+        }
+    }
+}
+
+#[test]
+fn pointers_need_no_registers() {
+    if !available() {
+        return;
+    }
+    // One more than there are registers, and many more; `j` times the counter takes another.
+    for count in [10, 11, 12, 13, 30] {
+        let begin: String = (0..count).map(|i| format!("const i64 q{i} = n * {};\n", 4 * i + 4)).collect();
+        // Each another one, so that none has to stay in a register.
+        let mut next = 0;
+        let mut one = |i: usize| {
+            next += 4;
+            format!("ld_f32(B + q{} + {next} + (i64)c * 4)", i % count)
+        };
+        let (mut body, mut stores) = (String::new(), String::new());
+        for i in 0..count {
+            let _ = writeln!(body, "const vf32 x{i} = fma_f32({}, {}, {});", one(i), one(i + 1), one(i + 2));
+            let _ = writeln!(
+                body,
+                "const vf32 y{i} = select_f32(lt_f32({}, {}), {}, {});",
+                one(i),
+                one(i + 3),
+                one(i + 4),
+                one(i + 5)
+            );
+            // What is written in the end has a register until then.
+            if i < 8 {
+                let _ = writeln!(body, "const vf32 z{i} = add_f32({}, {});", one(i), one(i + 1));
+                let _ = writeln!(stores, "st_f32(out + 1024 + {}, z{i});", 64 * i);
+            }
+        }
+        let sums: String = (0..count).map(|i| format!("v{} = add_f32(v{0}, mul_f32(x{i}, y{i}));\n", i % 4)).collect();
+        check(&format!("{begin}i32 c = 0;"), &counted(&format!("{body}{sums}{stores}")), (5, 90), true);
+    }
+}
 
 /// A round of random operations.
 struct Random(u64);
