@@ -54,13 +54,25 @@ impl Writer {
             let tile = self.name("m");
             self.shared.push(format!("__shared__ {ty} {tile}[{}];", self.scope.threads));
             let index = self.index(&threads, inputs as i64, far as i64);
-            let value = match self.below(6) {
-                0 => format!("p[i] > 0 ? {from}[{index}] : ({ty})1"),
-                1 => format!("{from}[{index}] + ({ty})n"),
-                _ => format!("{from}[{index}]"),
-            };
             let own = self.own(block);
-            body.push(Node::line(format!("{tile}[{own}] = {value};")));
+            let element = format!("{from}[{index}]");
+            let other = format!("({ty}){}", 1 + self.below(9));
+            let value = match self.below(9) {
+                0 => format!("p[i] > 0 ? {element} : {other}"),
+                1 => format!("{element} + ({ty})n"),
+                2 | 3 => format!("{} ? {element} : {other}", self.guard(&threads, true)),
+                4 => format!("{} ? {other} : {element}", self.guard(&threads, false)),
+                _ => element.clone(),
+            };
+            body.push(match self.below(6) {
+                0 => {
+                    let sides = vec![Node::line(format!("{tile}[{own}] = {element};"))];
+                    let otherwise = Node::block("else {", vec![Node::line(format!("{tile}[{own}] = {other};"))], "}");
+                    let head = format!("if ({}) {{", self.guard(&threads, true));
+                    Node::Group(vec![Node::block(head, sides, "}"), otherwise])
+                }
+                _ => Node::line(format!("{tile}[{own}] = {value};")),
+            });
             tiles.push((tile, sum));
         }
         match self.below(6) {
@@ -153,6 +165,32 @@ impl Writer {
         sums.push((sum, "float"));
         let head = format!("for (int {counter} = 0; {counter} < {rounds}; ++{counter}) {{");
         Node::block(head, vec![Node::line(line)], "}")
+    }
+
+    /// A condition that is mostly `wanted` for all threads of a block, or for most.
+    fn guard(&mut self, threads: &Threads, wanted: bool) -> String {
+        let one = |this: &mut Self| {
+            let room = 64 + this.below(64) as i64;
+            // Below zero a number without a sign is a large one.
+            let far = this.below(3) as i64;
+            let index = this.index(threads, room, far);
+            let bound = match this.below(5) {
+                0 => "(n & 127)".to_owned(),
+                1 => format!("(k & 3) * {}", room / 3 + 1),
+                2 => format!("(long long){room}"),
+                _ => (room - this.below(9) as i64).to_string(),
+            };
+            match (wanted, this.below(3)) {
+                (true, 0) => format!("{bound} > {index}"),
+                (true, 1) => format!("!({index} >= {bound})"),
+                (true, _) => format!("{index} < {bound}"),
+                (false, 0) => format!("{bound} <= {index}"),
+                (false, _) => format!("{index} >= {bound}"),
+            }
+        };
+        let (first, count) = (one(self), self.below(3));
+        let join = if wanted { "&&" } else { "||" };
+        (0..count).fold(format!("({first})"), |all, _| format!("({all} {join} {})", one(self)))
     }
 
     /// A place in an array of `room` elements as a sum of multiples, mostly so that the last thread's or the first's is an end of it, and `far`

@@ -513,8 +513,11 @@ fn set_first(stmts: &[Stmt], local: Local) -> bool {
         if inside.is_empty() {
             continue;
         }
-        // Elsewhere it may be read after a way round this construct.
+        // Elsewhere it may be read after a way round this construct, unless both sides of an `if` set it.
         let here = inside.iter().all(|b| set_first(&b.stmts, local));
+        if matches!(stmt, Stmt::If { then, els, .. } if [then, els].iter().all(|b| surely_set(&b.stmts, local))) {
+            return here;
+        }
         let later = stmts.iter().skip_while(|s| !std::ptr::eq(*s, stmt)).skip(1).any(|s| {
             matches!(s, Stmt::Set(l, _) | Stmt::Let(_, Op::Get(l)) if *l == local) || s.blocks().iter().any(mentions)
         });
@@ -522,6 +525,12 @@ fn set_first(stmts: &[Stmt], local: Local) -> bool {
         return here && !later && !matches!(stmt, Stmt::Switch { .. });
     }
     true
+}
+
+/// Whether statements set a local whatever happens, by one of them.
+fn surely_set(stmts: &[Stmt], local: Local) -> bool {
+    let plain = stmts.iter().take_while(|s| s.blocks().is_empty() && !s.is_terminator());
+    plain.into_iter().any(|s| matches!(s, Stmt::Set(l, _) if *l == local))
 }
 
 /// Which constructs threads leave one by one.

@@ -638,6 +638,11 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.scopes.pop();
     }
 
+    /// Whether a name is of the scope around the innermost one.
+    pub(super) fn is_of_outer(&self, name: &str) -> bool {
+        self.scopes.iter().rev().nth(1).is_some_and(|scope| scope.contains_key(name))
+    }
+
     pub(super) fn push_exit(&mut self, exit: Block) {
         self.exits.push(exit);
     }

@@ -4,6 +4,8 @@
 //! versions of what it guards: one for when all lanes go there, and a masked one. What follows a guarded `return`, and a loop that lanes
 //! leave at different times by its first `if`, are printed twice for the same reason. A masked version holds no further ones.
 
+use std::collections::HashMap;
+
 use super::range::Unchecked;
 use super::{Form, MAX_EXPRESSION, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::faults::SiteKind;
@@ -24,11 +26,16 @@ impl<'a> Stretch<'a> {
         Stretch { stmts: &block.stmts, spans: &block.spans }
     }
 
-    /// Calls for each statement, those inside others included.
-    pub fn for_each_stmt(self, f: &mut dyn FnMut(&Stmt)) {
+    /// Calls for each statement, those inside others included, but for sides that nobody takes.
+    pub fn for_each_stmt(self, taken: &HashMap<Value, bool>, f: &mut dyn FnMut(&Stmt)) {
         for stmt in self.stmts {
             f(stmt);
-            stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut |s| f(s)));
+            let side = if let Stmt::If { cond, .. } = stmt { taken.get(cond) } else { None };
+            for (i, block) in stmt.blocks().into_iter().enumerate() {
+                if side.is_none_or(|side| *side == (i == 0)) {
+                    Stretch::of(block).for_each_stmt(taken, f);
+                }
+            }
         }
     }
 
@@ -446,6 +453,10 @@ impl Printer<'_> {
             self.stretch(Stretch::of(els), place)?;
             self.line("}");
             return Ok(());
+        }
+        if let (Mask::Full, Some(side)) = (place.mask, self.known.taken.get(&cond)) {
+            let block = if *side { then } else { els };
+            return self.stretch(Stretch::of(block), place);
         }
         match place.mask {
             // Nobody leaves for good, or this would have been split before.

@@ -78,19 +78,22 @@ fn length(stmts: &[Stmt]) -> usize {
     stmts.iter().map(|stmt| 1 + stmt.blocks().into_iter().map(Block::count).sum::<usize>()).sum()
 }
 
-/// Straight-line code with some loads, of 32 bits, and stores: of a group in the widest registers all that is loaded is so at once.
+/// Straight-line code, as most of it is where what guards accesses is the same for all threads, with some loads, of 32 bits, and stores: of
+/// a group in the widest registers all that is loaded is so at once.
 fn is_straight(stmts: &[Stmt]) -> bool {
-    let (mut loads, mut stores) = (0, 0);
+    let (mut loads, mut stores, mut others) = (0, 0, false);
+    let mut look = |stmt: &Stmt| match stmt {
+        Stmt::Let(_, Op::Load { ty: Type::Scalar(s), .. }) if s.bits() == 32 => loads += 1,
+        Stmt::Let(_, Op::Load { .. } | Op::Math(..)) => others = true,
+        Stmt::Store { .. } => stores += 1,
+        Stmt::Let(..) | Stmt::Set(..) | Stmt::If { .. } => {}
+        _ => others = true,
+    };
     for stmt in stmts {
-        match stmt {
-            Stmt::Let(_, Op::Load { ty: Type::Scalar(s), .. }) if s.bits() == 32 => loads += 1,
-            Stmt::Let(_, Op::Load { .. } | Op::Math(..)) => return false,
-            Stmt::Store { .. } => stores += 1,
-            Stmt::Let(..) | Stmt::Set(..) => {}
-            _ => return false,
-        }
+        look(stmt);
+        stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut look));
     }
-    stores > 0 && (1..=3).contains(&loads)
+    !others && stores > 0 && (1..=3).contains(&loads)
 }
 
 /// The most of something that regions have.

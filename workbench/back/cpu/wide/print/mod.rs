@@ -7,6 +7,7 @@
 mod aligned;
 mod both;
 mod control;
+mod corners;
 mod group;
 mod line;
 mod math;

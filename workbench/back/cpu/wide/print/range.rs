@@ -4,17 +4,15 @@
 //! the first and the last round bound all others. If both are in bounds, for each such access, the loop runs without their checks; else it
 //! runs with them. The conditions are computed in 128 bits, which nothing here leaves, or in 64 where that is certain: a 32-bit number
 //! that is widened has to be in its type's range at both ends, where it then is what the kernel computes modulo 2^32. The groups of a long
-//! row are such a loop, which counts the threads' places in it. Of a region without loops the accesses of all of a block's threads are
-//! bounded by those of the threads at its corners.
+//! row are such a loop, which counts the threads' places in it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::control::Stretch;
 use super::line::{LARGE, Line, ROWS};
-use super::{Form, MAX_TEXT, Printer, Version};
+use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::analysis::Root;
-use crate::back::cpu::split::ValueHome;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{LANES, first_exit};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value};
@@ -26,14 +24,11 @@ const AHEAD: i64 = 6144;
 /// and does not keep the oldest of them for long. A histogram of bytes is a tenth faster by three than by eight.
 const MOST_AHEAD: i64 = 3;
 
-/// Fewest threads of a block with which looking at its corners costs less than looking at each chunk.
-const MIN_THREADS: u32 = 4 * LANES;
-
 /// Bound on the places of a row: blocks of up to 1024 threads.
 const MOST_PLACES: f64 = 2.2e12;
 
 /// What numbers of a loop may be bounded by, on the condition that they are, so that 64 bits are enough for what they are multiplied by.
-const CAPS: [Option<i64>; 5] = [None, Some(1 << 30), Some(1 << 24), Some(1 << 20), Some(1 << 17)];
+pub(super) const CAPS: [Option<i64>; 5] = [None, Some(1 << 30), Some(1 << 24), Some(1 << 20), Some(1 << 17)];
 
 /// Where in a long row a group's first thread is, and where the row begins, as C.
 pub(super) const PLACE: &str = "((i64)bx0 * SPAN + t0)";
@@ -50,7 +45,7 @@ pub(super) enum Counts {
 }
 
 /// The bound of a loop that counts.
-struct Bound {
+pub(super) struct Bound {
     value: Value,
     /// Whether it is passed by the last round's counter, and not reached.
     inclusive: bool,
@@ -112,6 +107,8 @@ pub(super) struct Known {
     pub bytes: HashSet<Value>,
     /// Where the rows begin that are read from each array (a parameter) of elements of that size.
     pub rows: BTreeMap<(u32, u32), BTreeSet<String>>,
+    /// Conditions that are the same for all, and what they are.
+    pub taken: HashMap<Value, bool>,
     /// Whether nothing else may fault.
     pub safe: bool,
 }
@@ -124,6 +121,7 @@ impl Known {
         self.lines.extend(other.lines);
         self.bytes.extend(other.bytes);
         self.rows.extend(other.rows);
+        self.taken.extend(other.taken);
         self.safe |= other.safe;
     }
 }
@@ -145,7 +143,7 @@ impl Printer<'_> {
     pub(super) fn unchecked(&mut self, stmt: &Stmt, version: Version) -> Result<Option<Unchecked>> {
         let Some((mut counter, bound, body, step)) = self.counter(stmt, version) else { return Ok(None) };
         let Some(ends) = self.ends(&counter, &bound)? else { return Ok(None) };
-        self.unchecked_by(&mut counter, Some(&bound), ends, &[body, step].map(Stretch::of))
+        self.unchecked_by(&mut counter, Some(&bound), (ends, Known::default()), &[body, step].map(Stretch::of))
     }
 
     /// As [`Printer::unchecked`], of the groups of all long rows; declares the places of the first group and of the last.
@@ -163,37 +161,23 @@ impl Printer<'_> {
         self.line(format!(
             "const i64 first0 = (i64)bx0 * SPAN, last0 = first0 + length / {group} * {group} - {group};"
         ));
-        self.unchecked_by(&mut counter, None, vec!["first0 <= last0".to_owned()], &[Stretch::of(body)])
+        let conditions = vec!["first0 <= last0".to_owned()];
+        self.unchecked_by(&mut counter, None, (conditions, Known::default()), &[Stretch::of(body)])
     }
 
-    /// As [`Printer::unchecked`], of a region without loops: of all of a block's threads at once, where these fill whole chunks.
-    pub(super) fn unchecked_region(&mut self, stretch: Stretch<'_>) -> Result<Option<Unchecked>> {
-        let (Some(plan), Dim3 { x, .. }) = (self.split, self.geometry.block) else { return Ok(None) };
-        // The text is there twice.
-        if !x.is_multiple_of(LANES) || self.geometry.threads() < MIN_THREADS || self.out.len() > MAX_TEXT / 4 {
-            return Ok(None);
-        }
-        // What a block has one of is known by now; all else is what it is made of.
-        let shared = |v: &Value| plan.values[v.index()] == ValueHome::Shared;
-        let own = (0..self.func.values.len()).map(Value::new).filter(|v| !shared(v)).collect();
-        let sets = (0..self.func.locals.len()).map(Local::new).collect();
-        let mut counter =
-            Counter { counts: Counts::Threads, most: 0.0, cap: None, sets, own, version: Version::Together };
-        let unchecked = self.unchecked_by(&mut counter, None, Vec::new(), &[stretch])?;
-        Ok(unchecked.filter(|unchecked| unchecked.known.safe))
-    }
-
-    fn unchecked_by(
+    /// The accesses of some statements, on the given conditions, on which something is known, and on others.
+    pub(super) fn unchecked_by(
         &mut self,
         counter: &mut Counter,
         bound: Option<&Bound>,
-        mut conditions: Vec<String>,
+        (mut conditions, mut known): (Vec<String>, Known),
         blocks: &[Stretch<'_>],
     ) -> Result<Option<Unchecked>> {
         let (mut accesses, mut sure, mut aligned) = (Vec::new(), Vec::new(), Vec::new());
         let mut others = false;
         let (mut bytes, mut writes) = (HashSet::new(), false);
-        let for_each = |f: &mut dyn FnMut(&Stmt)| blocks.iter().for_each(|stretch| stretch.for_each_stmt(f));
+        let taken = std::mem::take(&mut known.taken);
+        let for_each = |f: &mut dyn FnMut(&Stmt)| blocks.iter().for_each(|stretch| stretch.for_each_stmt(&taken, f));
         for_each(&mut |stmt| match stmt {
             Stmt::Let(v, Op::Load { ty: Type::Scalar(Scalar::U8), .. }) => drop(bytes.insert(*v)),
             Stmt::Store { ptr, .. } | Stmt::Atomic { ptr, .. } => {
@@ -215,7 +199,7 @@ impl Printer<'_> {
             Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) => {}
             _ => others = true,
         });
-        let mut known = Known { bytes: if writes { HashSet::new() } else { bytes }, ..Known::default() };
+        known.bytes = if writes { HashSet::new() } else { bytes };
         let found = self.all_bounds(&accesses, counter)?;
         others |= found.iter().any(Option::is_none);
         for (ptr, align) in aligned {
@@ -251,7 +235,7 @@ impl Printer<'_> {
         }
         conditions.sort();
         conditions.dedup();
-        known.safe = !others;
+        (known.safe, known.taken) = (!others, taken);
         let is_any = !known.proven.is_empty() && conditions.len() <= 120;
         conditions.insert(0, "!st.faulted".to_owned());
         let test = conditions.join(" && ");
@@ -378,68 +362,6 @@ impl Printer<'_> {
             }
         };
         (0..).zip(lines).map(of).collect()
-    }
-
-    /// Whether a group's chunks are pieces of a block's rows, of which each begins where the one before would end or begins a row.
-    pub(super) fn has_rows(&self) -> bool {
-        let (Dim3 { x, y, .. }, group) = (self.geometry.block, LANES * self.chunks);
-        let is_one = self.geometry.threads() == group;
-        x.is_multiple_of(LANES)
-            && (x.is_multiple_of(group) || group.is_multiple_of(x))
-            && (is_one || (x * y).is_multiple_of(group))
-    }
-
-    /// The ends of what stands for `threadIdx`: of the block, or of the group.
-    fn row_ends(&self, counter: &Counter) -> [[String; 2]; 3] {
-        let Dim3 { x, y, z } = self.geometry.block;
-        let last = [x.saturating_sub(LANES), y - 1, z - 1];
-        let of_block = last.map(|last| ["0".to_owned(), last.to_string()]);
-        if !matches!(counter.counts, Counts::Local(_)) {
-            return of_block;
-        }
-        let [[x0, y0, z0], [x1, y1, z1]] = [self.thread_of(0), self.thread_of(self.chunks - 1)];
-        // Of several rows each has all of x.
-        let [of_row, ..] = of_block;
-        [if (LANES * self.chunks).is_multiple_of(x) { of_row } else { [x0, x1] }, [y0, y1], [z0, z1]]
-    }
-
-    /// A text about a chunk's threads.
-    pub(super) fn at_chunk(&self, text: String, u: u32) -> String {
-        ROWS.into_iter().zip(self.thread_of(u)).fold(text, |text, (name, place)| text.replace(name, &place))
-    }
-
-    /// `threadIdx` of a chunk's first thread, in 64 bits: what is the same in all of a group, and what is known of the chunk.
-    fn thread_of(&self, u: u32) -> [String; 3] {
-        let Dim3 { x, y, z } = self.geometry.block;
-        let (first, group, plane) = (LANES * u, LANES * self.chunks, x * y);
-        let is_one = self.geometry.threads() == group;
-        let sum = |text: String, more: u32| match is_one {
-            true => format!("{more}"),
-            false => format!("((i64)({text}) + {more})"),
-        };
-        let rows_of = |n: u32| group.is_multiple_of(n) && (is_one || plane.is_multiple_of(group));
-        let in_row = x.is_multiple_of(group);
-        [
-            match () {
-                () if x == LANES => "0".to_owned(),
-                () if y * z == 1 => sum("t0".to_owned(), first),
-                () if in_row => sum(format!("t0 % {x}u"), first),
-                () if group.is_multiple_of(x) => format!("{}", first % x),
-                () => format!("(i64)((t0 + {first}) % {x}u)"),
-            },
-            match () {
-                () if y == 1 => "0".to_owned(),
-                () if in_row => sum(format!("t0 / {x}u % {y}u"), 0),
-                () if rows_of(x) => sum(format!("t0 / {x}u % {y}u"), first / x % y),
-                () => format!("(i64)((t0 + {first}) / {x}u % {y}u)"),
-            },
-            match () {
-                () if z == 1 => "0".to_owned(),
-                () if is_one => format!("{}", first / plane),
-                () if plane.is_multiple_of(group) => sum(format!("t0 / {plane}u"), 0),
-                () => format!("(i64)((t0 + {first}) / {plane}u)"),
-            },
-        ]
     }
 
     /// The conditions of accesses (pointers, what is there, whether it is written), computed in 64 bits if that can be had.

@@ -12,7 +12,7 @@ use super::super::token::Tok;
 use super::super::value::{At, Num, Parts, Val};
 use super::address::Linear;
 use super::encode::{Counter, Store};
-use super::text::{assigned, budget, declared, does_nothing, leaving};
+use super::text::{assigned, budget, declared, does_nothing, is_mentioned, leaving};
 use super::values::{Id, Index, Op, Place, Values};
 
 /// A name of the loop's own.
@@ -214,13 +214,14 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
     pub fn stretch(&mut self, r: &mut Reader<'w, 't>) -> Option<()> {
         r.want("{").ok()?;
         self.once = true;
-        if !assigned(r)?.is_empty() {
-            return None;
-        }
+        self.set = assigned(r)?;
         while !r.eat("}") {
             self.statement(r)?;
         }
-        Some(())
+        // What is set is of use here alone.
+        let set = std::mem::take(&mut self.set);
+        let ends = set.iter().all(|name| self.e.is_of_outer(name)) && !is_mentioned(r, &set);
+        ends.then_some(())
     }
 
     fn statement(&mut self, r: &mut Reader<'w, 't>) -> Option<()> {
@@ -463,6 +464,9 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             return Some(*id);
         }
         if let Some(at) = self.set.iter().position(|set| *set == name) {
+            if self.once {
+                return None;
+            }
             return self.values.add(Op::Carried(at));
         }
         let binding = self.e.lookup(name).ok()?;

@@ -45,6 +45,21 @@ pub(super) fn assigned<'t>(r: &Reader<'_, 't>) -> Option<Vec<&'t str>> {
     None
 }
 
+/// Whether the rest of the block that the reader is in has one of some names.
+pub(super) fn is_mentioned(r: &Reader<'_, '_>, names: &[&str]) -> bool {
+    let mut depth = 0;
+    for word in &r.words[r.at..] {
+        match word {
+            Tok::Sign("{") => depth += 1,
+            Tok::Sign("}") if depth == 0 => return false,
+            Tok::Sign("}") => depth -= 1,
+            Tok::Name(name) if names.contains(name) => return true,
+            _ => {}
+        }
+    }
+    true
+}
+
 /// `if (cond) { } else { ... goto label; }` and `if (!cond) { ... break; }`: the condition to stay, and the label.
 pub(super) fn leaving<'t>(r: &mut Reader<'_, 't>) -> Option<(Expr<'t>, Option<&'t str>)> {
     r.eat_name("if");
