@@ -225,3 +225,75 @@ __global__ void squares(const float* limit, float* x) {
     finally:
         wb.set_tier(before)
     np.testing.assert_array_equal(x, np.repeat(np.float32([2005, 3026]), 32))
+
+
+ROWS = """
+__global__ void rows(const float* a, float* sums) {
+    __shared__ float s[COUNT][X + 1];
+    int tx = threadIdx.x, row = threadIdx.z * blockDim.y + threadIdx.y;
+    s[row][tx] = a[(blockIdx.x * COUNT + row) * X + tx];
+    __syncthreads();
+    for (int d = X / 2; d > 0; d /= 2) {
+        if (tx < d) s[row][tx] += s[row][tx + d];
+        __syncthreads();
+    }
+    if (tx == 0) sums[blockIdx.x * COUNT + row] = s[row][0];
+}
+"""
+
+
+@pytest.mark.parametrize("made", ["soon", "good", "lanes", "wide"])
+@pytest.mark.parametrize("block", [(16, 8), (32, 8), (64, 4), (128, 2), (32, 4, 2), (32, 1, 8), (256,)])
+def test_each_row_of_a_block_is_reduced(made, block):
+    """In blocks of several rows groups that do nothing in a step are followed by some that do."""
+    count = int(np.prod(block[1:]))
+    before = wb.set_tier(made)
+    try:
+        kernel = wb.compile(f"#define X {block[0]}\n#define COUNT {count}\n{ROWS}").rows
+        # Small integers, so that sums are exact in any order.
+        a = rng.integers(-50, 50, (3 * count, block[0])).astype(np.float32)
+        sums = np.full(3 * count, np.nan, np.float32)
+        kernel[3, block](a, sums)
+        assert kernel.tier == made
+    finally:
+        wb.set_tier(before)
+    np.testing.assert_array_equal(sums, a.sum(1))
+
+
+GUARDED = """
+#define T 16
+__global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
+    __shared__ float as[T][T], bs[T][T];
+    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    float sum = 0.0f;
+    for (int t = 0; t < (k + T - 1) / T; ++t) {
+        as[ty][tx] = (row < m && t * T + tx < k) ? a[row * k + t * T + tx] : 0.0f;
+        if (t * T + ty >= k || col >= n) bs[ty][tx] = 0.0f;
+        else bs[ty][tx] = b[(t * T + ty) * n + col];
+        __syncthreads();
+        for (int j = 0; j < T; ++j) sum += as[ty][j] * bs[j][tx];
+        __syncthreads();
+    }
+    if (row < m && col < n) c[row * n + col] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("made", ["soon", "good", "lanes", "wide"])
+@pytest.mark.parametrize("m, n, k", [(16, 16, 16), (64, 48, 80), (1, 1, 1), (33, 17, 31), (15, 64, 16), (32, 32, 0), (70, 3, 95)])
+def test_guards_of_tiles_are_kept(made, m, n, k):
+    """Blocks inside the matrices ask once for all their threads, those at an edge each for its own."""
+    a, b = (rng.integers(-9, 9, shape).astype(np.float32) for shape in [(m, k), (k, n)])
+    c = np.full((m, n), np.nan, np.float32)
+    before = wb.set_tier(made)
+    try:
+        kernel = wb.compile(GUARDED).product
+        kernel[(-(-n // 16), -(-m // 16)), (16, 16)](a, b, c, m, n, k)
+        assert kernel.tier == made
+        if made == "lanes" and min(m, n, k) > 1:
+            # What the guards let through is still looked at.
+            with pytest.raises(wb.KernelFault, match="row \\* k"):
+                kernel[(-(-n // 16), -(-m // 16)), (16, 16)](a[:-1], b, c, m, n, k)
+    finally:
+        wb.set_tier(before)
+    np.testing.assert_array_equal(c, a @ b)

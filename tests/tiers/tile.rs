@@ -83,6 +83,17 @@ impl Writer {
             _ => {}
         }
         body.push(Node::pinned("__syncthreads();"));
+        if self.one_in(4) {
+            let (tile, _) = self.scope.rng.pick(&tiles).clone();
+            let own = self.own(block);
+            let some = format!(
+                "if ({} < {}) {{",
+                self.scope.rng.pick(&["threadIdx.x", "(int)threadIdx.x", "tid"]),
+                1 + self.below(40)
+            );
+            body.push(Node::block(some, vec![Node::line(format!("{tile}[{own}] = {tile}[{own}] * 3 + 1;"))], "}"));
+            body.push(Node::pinned("__syncthreads();"));
+        }
         body.extend(self.used(&tiles, &threads, &mut sums));
         if self.one_in(3) {
             let far = if astray == count && self.one_in(2) { 1 + self.below(3) } else { 0 };

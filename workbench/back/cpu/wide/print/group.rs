@@ -220,6 +220,11 @@ impl Printer<'_> {
     /// group that does not take it, no later one does either.
     pub(super) fn halves(&self, stretch: Stretch<'_>) -> bool {
         let Some((at, cond)) = self.guarded(stretch) else { return false };
+        // Else each row of threads has some that take it.
+        let Dim3 { y, z, .. } = self.geometry.block;
+        if y * z != 1 {
+            return false;
+        }
         // Small, so that it does not wrap around in any group of the block.
         let is_small = self.row_below(cond).is_some_and(|row| self.forms[0].magnitude(row, FOLLOWED) < SMALL);
         let mut loops = false;

@@ -73,6 +73,7 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         });
         match read {
             Some((found, ready)) => {
+                self.written += 1;
                 self.emit_loop(&found, ready)?;
                 // What comes next has been done.
                 if let Some(past) = found.kept {
@@ -94,6 +95,7 @@ impl<'w, 't> Emitter<'w, 't, '_> {
             (!read.stores.is_empty() && read.values.ops.len() >= FEW).then_some(((), None))
         });
         let Some(((), ready)) = read else { return Ok(false) };
+        self.written += 1;
         let at = self.keep_outside(&ready.frame, &ready.outside)?;
         self.call_code(ready.code, at);
         Ok(true)
