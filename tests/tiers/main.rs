@@ -2,7 +2,8 @@
 //!
 //! `WORKBENCH_TIERS_CASES` is how many kernels are tried, `WORKBENCH_TIERS_SEED` the seed of the first; a kernel is all that its
 //! seed says. `WORKBENCH_TIERS_TRACE=1` names each seed before it runs, for what ends the process; `WORKBENCH_TIERS_SHOW=1` prints
-//! each kernel. A C compiler takes longer than all else, so one kernel in `WORKBENCH_TIERS_WIDE` (10) gets wide code.
+//! each kernel. A C compiler takes longer than all else, so one kernel in `WORKBENCH_TIERS_WIDE` (10) gets wide code. `WORKBENCH_TIERS_WALKS`
+//! and `WORKBENCH_TIERS_TILES` are how many walks over arrays and tiles in shared memory are tried besides.
 
 mod expr;
 mod interpreter;

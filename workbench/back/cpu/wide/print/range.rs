@@ -134,10 +134,6 @@ pub(super) struct Unchecked {
     pub known: Known,
 }
 
-fn for_each(blocks: &[&Block], mut f: impl FnMut(&Stmt)) {
-    blocks.iter().for_each(|block| block.for_each_stmt(&mut f));
-}
-
 impl Printer<'_> {
     /// The condition on which some accesses of a loop need no checks, and their pointers; `None` where there are none.
     pub(super) fn unchecked(&mut self, stmt: &Stmt, version: Version) -> Result<Option<Unchecked>> {
@@ -176,8 +172,8 @@ impl Printer<'_> {
         let (mut accesses, mut sure, mut aligned) = (Vec::new(), Vec::new(), Vec::new());
         let mut others = false;
         let (mut bytes, mut writes) = (HashSet::new(), false);
-        let taken = std::mem::take(&mut known.taken);
-        let for_each = |f: &mut dyn FnMut(&Stmt)| blocks.iter().for_each(|stretch| stretch.for_each_stmt(&taken, f));
+        let taken = &known.taken;
+        let for_each = |f: &mut dyn FnMut(&Stmt)| blocks.iter().for_each(|stretch| stretch.for_each_stmt(taken, f));
         for_each(&mut |stmt| match stmt {
             Stmt::Let(v, Op::Load { ty: Type::Scalar(Scalar::U8), .. }) => drop(bytes.insert(*v)),
             Stmt::Store { ptr, .. } | Stmt::Atomic { ptr, .. } => {
@@ -235,7 +231,7 @@ impl Printer<'_> {
         }
         conditions.sort();
         conditions.dedup();
-        (known.safe, known.taken) = (!others, taken);
+        known.safe = !others;
         let is_any = !known.proven.is_empty() && conditions.len() <= 120;
         conditions.insert(0, "!st.faulted".to_owned());
         let test = conditions.join(" && ");
@@ -255,14 +251,15 @@ impl Printer<'_> {
         let mut sets = Vec::new();
         let mut own = HashSet::new();
         let mut inner = false;
-        for_each(&[body, step], |stmt| {
+        let mut look = |stmt: &Stmt| {
             match stmt {
                 Stmt::Set(l, v) => sets.push((*l, *v)),
                 Stmt::Loop { .. } => inner = true,
                 _ => {}
             }
             own.extend(stmt.result());
-        });
+        };
+        [body, step].into_iter().for_each(|block| block.for_each_stmt(&mut look));
         let Some(Op::Compare(op, a, b)) = self.op_of(cond) else { return None };
         let (op, first, bound) = match (op, stays) {
             (CompareOp::Lt | CompareOp::Le, true) => (*op, *a, *b),

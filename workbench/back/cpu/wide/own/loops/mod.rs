@@ -2,10 +2,10 @@
 //!
 //! Vectors of 128 bits are what the code generator has. On a processor with AVX-512, two kinds of text run in registers of 512 instead:
 //! loops whose rounds compute lanes of 32 bits and nothing else, read memory at addresses that move with a counter, write to such in the
-//! end and do not branch; and *stretches*, the bodies of `if`s that do the like once. What they compute is read from the text ([`read`],
+//! end and do not branch; and *stretches*, statements that an `if` guards or that need no checks, which do the like once. What they compute is read from the text ([`read`],
 //! [`text`], [`same`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of its own ([`encode`],
-//! [`instructions`]). The code is a function that the rest calls, with all that it needs in one piece of memory; a loop's comes back when
-//! there are no more rounds, or when the budget wants to be looked at. Checks are those of the text, which looks at the places of the
+//! [`instructions`]). The code is a function that the rest calls, with all that it needs in one piece of memory, or where a block keeps it
+//! anyway; a loop's comes back when there are no more rounds, or when the budget wants to be looked at. Checks are those of the text, which looks at the places of the
 //! first and the last round ahead of such loops, and at a stretch's condition. All other text stays what it was.
 
 mod address;

@@ -412,14 +412,14 @@ fn pointers_need_no_registers() {
     if !available() {
         return;
     }
-    // One more than there are registers, and many more; `j` times the counter takes another.
+    // As many as there are registers, more, and many more; a multiple of the counter takes one as well.
     for count in [10, 11, 12, 13, 30] {
         let begin: String = (0..count).map(|i| format!("const i64 q{i} = n * {};\n", 4 * i + 4)).collect();
         // Each another one, so that none has to stay in a register.
         let mut next = 0;
         let mut one = |i: usize| {
             next += 4;
-            format!("ld_f32(B + q{} + {next} + (i64)c * 4)", i % count)
+            format!("ld_f32(B + q{} + {next} + (i64)c * {})", i % count, [4, 20][i % 2])
         };
         let (mut body, mut stores) = (String::new(), String::new());
         for i in 0..count {
