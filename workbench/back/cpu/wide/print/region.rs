@@ -213,7 +213,8 @@ impl<'m> Printer<'m> {
         if self.walk.has_masks {
             return self.masked_region(stretch, done);
         }
-        if full == threads {
+        // Of a step of a tree of reductions most threads do nothing, so that those at the corners say nothing.
+        if full == threads && !self.halves {
             self.all_unchecked(stretch, done)?;
         }
         if full > 0 {
