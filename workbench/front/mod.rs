@@ -8,6 +8,7 @@ pub mod ast;
 pub mod builtins;
 mod expose;
 pub mod lexer;
+mod link;
 pub mod lower;
 pub mod parser;
 pub mod preprocess;
@@ -17,11 +18,12 @@ mod shelf;
 mod spare;
 mod stack;
 pub mod types;
-mod units;
 
 pub use lower::nearest;
 
 use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::ahead::Ahead;
@@ -38,7 +40,7 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// User headers by the name they are included as.
     pub headers: BTreeMap<String, String>,
-    /// Whether each file that the text includes is a translation unit of its own.
+    /// Whether each file that the text includes is a translation unit of its own: read alone, linked with the others ([`link`]).
     pub units: bool,
     /// Instances of kernels' templates to make, by name: `scale<float, 4>`.
     pub instances: Vec<String>,
@@ -103,11 +105,9 @@ fn compile_beside(
 ) -> Result<(Module, Vec<Diagnostic>), Vec<&'static Part>> {
     let mut diags = Vec::new();
     let mut interner = ast::Interner::beside(&shelf.interner);
-    let preprocess::Preprocessed { mut tokens, uses, units: starts } =
+    let preprocess::Preprocessed { tokens, uses, units: starts } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
-    if options.units {
-        units::separate(&mut tokens, &starts, &mut interner);
-    }
+    let mut units = if options.units { separate(tokens, &starts, file) } else { vec![(file, tokens)] };
     for name in &options.instances {
         // What only an instance's arguments mention counts as mentioned.
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
@@ -116,11 +116,13 @@ fn compile_beside(
     for word in asked::words(&options.calls, |name| interner.contains(name)) {
         interner.intern(word);
     }
-    ptx::rewrite(&mut tokens, &mut interner);
-    if names_objects(&tokens, &mut interner) {
-        interner.intern(crate::library::PYBIND_WORD);
+    for (_, tokens) in &mut units {
+        ptx::rewrite(tokens, &mut interner);
+        if names_objects(tokens, &mut interner) {
+            interner.intern(crate::library::PYBIND_WORD);
+        }
     }
-    for token in &tokens {
+    for token in units.iter().flat_map(|(_, tokens)| tokens) {
         match token.kind {
             lexer::TokenKind::Keyword(lexer::Keyword::Throw) => _ = interner.intern(crate::library::THROW),
             lexer::TokenKind::Keyword(lexer::Keyword::Try) => {
@@ -146,28 +148,55 @@ fn compile_beside(
     let python = has(&crate::library::PYTHON);
     let gaudi = [has(&crate::library::GAUDI), has(&crate::library::GAUDI_TENSORFLOW)];
     let library = shelf.library(&parts, sources, &interner, keeper);
-    let before = diags.len();
     let names = options.instances.iter().map(|name| name.split('<').next().unwrap_or("").trim());
     let names = names.chain(options.calls.iter().map(|call| call.template.as_str()));
-    let asked = names.map(|name| interner.intern(name)).collect();
-    let ahead = ahead.filter(|_| tokens.iter().any(|token| token.kind == lexer::TokenKind::LaunchOpen));
-    let mut spare = spare::Spare::of(file);
-    let mut module;
-    let mut round = 0;
-    loop {
+    let asked: HashSet<ast::Symbol> = names.map(|name| interner.intern(name)).collect();
+    let launches = units.iter().flat_map(|(_, tokens)| tokens).any(|token| token.kind == lexer::TokenKind::LaunchOpen);
+    let ahead = ahead.filter(|_| launches);
+    let (mut module, mut links) = (Module::default(), link::Links::of(&units));
+    for (number, (file, tokens)) in units.iter_mut().enumerate() {
         let beside = Beside { library: &library, offers, python, gaudi, ahead };
-        module = lowered(sources, tokens.clone(), &beside, options, &mut interner, &mut diags);
-        round += 1;
-        let host: Vec<_> = module.functions.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
-        if round > spare::MAX_ROUNDS || !spare.reduce(&mut tokens, &diags[before..], &asked, &host, &interner) {
-            break;
+        let (start, before) = (links.begin(number, &module), diags.len());
+        let mut spare = spare::Spare::of(*file);
+        let mut round = 0;
+        loop {
+            lowered(sources, tokens.clone(), &beside, options, (&mut module, &mut links), &mut interner, &mut diags);
+            round += 1;
+            let own = &module.functions[links.first_function()..];
+            let host: Vec<_> = own.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
+            if round > spare::MAX_ROUNDS || !spare.reduce(tokens, &diags[before..], &asked, &host, &interner) {
+                break;
+            }
+            ahead.inspect(|ahead| ahead.restart());
+            diags.truncate(before);
+            links.restart(&start, &mut module);
         }
-        ahead.inspect(|ahead| ahead.restart());
-        diags.truncate(before);
+        diags.extend(spare.warnings());
     }
-    diags.extend(spare.warnings());
+    lower::finish(&mut module, links, &mut diags);
     preprocess::uses::explain(&mut diags, uses, &interner);
     Ok((module, diags))
+}
+
+/// A translation unit: its file, and its tokens.
+type Unit = (FileId, Vec<lexer::Token>);
+
+/// The units of a text `file`; `starts` are their files, and the places in `tokens` where they begin. One without any tokens is none.
+fn separate(mut tokens: Vec<lexer::Token>, starts: &[(FileId, usize)], file: FileId) -> Vec<Unit> {
+    let end = tokens.pop();
+    let mut units = Vec::new();
+    for (file, start) in starts.iter().rev() {
+        let mut unit = tokens.split_off(*start.min(&tokens.len()));
+        unit.extend(end);
+        units.push((*file, unit));
+    }
+    units.retain(|(_, unit)| unit.len() > 1);
+    units.reverse();
+    if units.is_empty() {
+        tokens.extend(end);
+        units.push((file, tokens));
+    }
+    units
 }
 
 /// Whether a text names objects of pybind11's: `py::dict`, `module_::import`, or anything by way of `using namespace pybind11`.
@@ -212,18 +241,19 @@ fn lowered(
     tokens: Vec<lexer::Token>,
     &Beside { library, offers, python, gaudi, ahead }: &Beside<'_>,
     options: &Options,
+    (module, links): (&mut Module, &mut link::Links),
     interner: &mut ast::Interner,
     diags: &mut Vec<Diagnostic>,
-) -> Module {
+) {
     let mut names = library.names.clone();
     let unit = parser::parse_after(&mut names, tokens, interner, diags);
     let registers = ["__wb_module", "__wb_library", "__wb_neuron"].iter().any(|name| interner.contains(name));
-    let module = if python { expose::python_text(&unit, interner) } else { None };
-    let plain = !registers && offers && module.is_none();
+    let python = if python { expose::python_text(&unit, interner) } else { None };
+    let plain = !registers && offers && python.is_none();
     let exposed = if plain { expose::text(&unit, interner) } else { None };
     let mut ours = None;
     let kernels = if gaudi[0] { expose::gaudi_text(&unit, gaudi[1], interner) } else { None };
-    let written: Vec<String> = [module.or(exposed), kernels].into_iter().flatten().collect();
+    let written: Vec<String> = [python.or(exposed), kernels].into_iter().flatten().collect();
     if !written.is_empty() {
         let text = written.join(" ");
         let file = sources.add("<exposed>", text);
@@ -248,5 +278,6 @@ fn lowered(
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
     let ours = ours.as_ref().map(|(file, unit)| (*file, unit));
-    lower::lower(library, &unit, ours, (&wanted, &options.calls), (sources, ahead), interner, diags)
+    let beside = lower::Beside { library, sources, ahead, wanted: &wanted, calls: &options.calls };
+    lower::lower(&beside, &unit, ours, (module, links), interner, diags);
 }

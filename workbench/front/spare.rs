@@ -290,24 +290,6 @@ fn contains(range: Span, span: Span) -> bool {
     range.file == span.file && range.start <= span.start && span.start < range.end
 }
 
-/// A declaration at namespace scope.
-pub(super) struct Declaration {
-    /// Its tokens: from, and up to.
-    pub start: usize,
-    pub end: usize,
-    /// The names it declares.
-    pub names: Vec<Symbol>,
-}
-
-/// The declarations of a text, those in namespaces among them, in order.
-pub(super) fn declarations(tokens: &[Token], interner: &Interner) -> Vec<Declaration> {
-    let closers = closers(tokens);
-    let mut parts = Vec::new();
-    Split { tokens, closers: &closers, interner, parts: &mut parts }.items(0, tokens.len() - 1);
-    let declaration = |p: Part| Declaration { start: p.start, end: p.end, names: p.names };
-    parts.into_iter().filter(|p| p.class.is_none()).map(declaration).collect()
-}
-
 /// Splits tokens into declarations.
 struct Split<'a> {
     tokens: &'a [Token],

@@ -27,6 +27,10 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let id = self.func_id(index);
+        if self.func(index).progress == Progress::Done || self.is_defined_elsewhere(index) {
+            self.func_mut(index).progress = Progress::Done;
+            return;
+        }
         if self.func(index).side == Side::Host {
             self.hand_over();
         }
@@ -44,6 +48,7 @@ impl<'a> Lowerer<'a> {
         let body_scope = self.body_scope(scope);
         let here = self.scopes.enter(body_scope);
         let max_threads = self.launch_bounds(bounds);
+        let symbol = self.inline_symbol(index);
         let mut func = self.module.functions[id.index()].clone();
         (func.span, func.max_threads) = (whole, max_threads);
         func.library = self.in_library(whole);
@@ -65,6 +70,7 @@ impl<'a> Lowerer<'a> {
                 auto,
                 usage,
                 serial: self.serials,
+                symbol,
                 ..FuncState::outside()
             },
         );
@@ -144,6 +150,10 @@ impl<'a> Lowerer<'a> {
             info.ret = ret.clone();
         }
         func.ret = ret.ir();
+        self.note_definition(index);
+        if let Some(identity) = func.identity.filter(|_| !self.links.is_single()) {
+            self.links.add_library(identity, id);
+        }
         self.module.functions[id.index()] = func;
         self.is_whole(id, side);
     }

@@ -8,6 +8,7 @@ use super::tree::{FuncIndex, TemplateIndex};
 use super::{Lowerer, Role, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{FunctionDecl, FunctionKind, MemberKind, StructDecl, Symbol};
+use crate::front::link::Linkage;
 use crate::front::types::{Kind, StructTy, Ty};
 use std::rc::Rc;
 
@@ -18,6 +19,9 @@ impl<'a> Lowerer<'a> {
         if !decl.specs.is_static {
             sig.this = Some(class.qualified(decl.is_const, false));
         }
+        // A member is known where its class is; `static` says something else of it.
+        let inline = decl.body.is_some() || decl.is_defaulted || decl.specs.inline || decl.specs.constexpr;
+        sig.linkage = if inline { Linkage::Inline } else { Linkage::External };
         if decl.is_defaulted && sig.side == Side::Host && !decl.specs.host {
             sig.side = Side::Both;
         }

@@ -9,8 +9,9 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
     BaseType, Expr, FunctionDecl, FunctionKind, Ident, Item, ParamDecl, Specifiers, Symbol, TypeName,
 };
+use crate::front::link::Linkage;
 use crate::front::types::{Kind, Ty};
-use crate::ir::{FuncId, FuncKind, Function};
+use crate::ir::FuncId;
 use crate::library::{LAND, THROW, THROW_OBJECT};
 use crate::source::Span;
 
@@ -48,6 +49,7 @@ pub(super) struct Signature<'a> {
     pub explicit: bool,
     /// What `auto` stands for in its parameters.
     pub autos: Vec<Ty>,
+    pub linkage: Linkage,
 }
 
 impl<'a> Signature<'a> {
@@ -77,7 +79,18 @@ impl<'a> Signature<'a> {
             deleted: decl.is_deleted,
             explicit: decl.is_explicit,
             autos: Vec::new(),
+            linkage: linkage(&decl.specs),
         }
+    }
+}
+
+/// Whether a function at namespace scope is known to other units.
+fn linkage(specs: &Specifiers) -> Linkage {
+    match (specs.is_static, specs.inline || specs.constexpr, specs.extern_c) {
+        (true, ..) => Linkage::Internal,
+        (_, true, _) => Linkage::Inline,
+        (_, _, true) => Linkage::C,
+        _ => Linkage::External,
     }
 }
 
@@ -224,6 +237,8 @@ impl<'a> Lowerer<'a> {
             progress: Progress::Idle,
             template: None,
             context: self.context.clone(),
+            linkage: sig.linkage,
+            symbol: None,
         }
     }
 
@@ -367,6 +382,9 @@ impl<'a> Lowerer<'a> {
             let here = self.scopes.current();
             let params = info.params;
             let info = self.func_mut(index);
+            if decl.specs.inline && info.linkage == Linkage::External {
+                info.linkage = Linkage::Inline;
+            }
             if defines {
                 // `const` of a parameter itself is the definition's own matter.
                 info.params = params;
@@ -455,28 +473,10 @@ impl<'a> Lowerer<'a> {
 
     /// The handle of a function, made when first needed.
     pub(super) fn func_id(&mut self, index: FuncIndex) -> FuncId {
-        let ours = self.in_library(self.func(index).span);
-        let info = &mut self.funcs[index.0 as usize];
-        if let Some(id) = info.id {
-            return id;
+        match self.func(index).id.or_else(|| self.linked_function(index)) {
+            Some(id) => id,
+            None => self.new_function(index),
         }
-        let id = FuncId::new(self.module.functions.len());
-        info.id = Some(id);
-        let kind = match info.side {
-            Side::Kernel => FuncKind::Kernel,
-            Side::Host => {
-                let is_number = |ty: &Ty| ty.arithmetic().is_some();
-                let plain = info.template.is_none() && info.this.is_none() && info.role == Role::Plain;
-                let numbers = info.params.iter().all(is_number) && (info.ret.is_void() || is_number(&info.ret));
-                let ours = ours && !info.display.starts_with(super::launch::ENTRY);
-                if plain && numbers && !ours { FuncKind::Host } else { FuncKind::HostHelper }
-            }
-            Side::Device | Side::Both => FuncKind::Device,
-        };
-        let mut func = Function::new(info.display.clone(), kind, info.span);
-        func.ret = info.ret.ir();
-        self.module.functions.push(func);
-        id
     }
 
     /// Notes a call: the body is wanted, if it is not there already.
@@ -560,22 +560,11 @@ impl<'a> Lowerer<'a> {
         true
     }
 
-    /// Reports functions that are called and have no body.
-    pub(super) fn report_missing_bodies(&mut self) {
-        let missing: Vec<(Span, Span, String)> = self
-            .funcs
-            .iter()
-            .filter(|f| !f.defined && !f.broken && !f.deleted)
-            .filter_map(|f| Some((f.called?, f.span, f.display.clone())))
-            .collect();
-        for (call, place, name) in missing {
-            let message = format!("`{name}` is called, and has no body");
-            self.report(
-                Diagnostic::error(Code::Incomplete, call, message)
-                    .related(place, "only declared here")
-                    .help(format!("define `{name}` in this text")),
-            );
-        }
+    /// Reports a function that is called and has no body.
+    pub(super) fn report_missing_body(&mut self, name: &str, call: Span, place: Span) {
+        let message = format!("`{name}` is called, and has no body");
+        let diag = Diagnostic::error(Code::Incomplete, call, message).related(place, "only declared here");
+        self.report(diag.help(format!("define `{name}` in this text")));
     }
 
     /// Where a name is declared further down at namespace scope.

@@ -7,13 +7,11 @@ use std::hash::{BuildHasher, RandomState};
 use super::names::ScopeId;
 use super::tree::FuncIndex;
 use super::{FuncInfo, Lowerer, Progress, Role, Side};
+use crate::front::link::{CONFIG, Linkage, chooser_params};
 use crate::front::types::{FnTy, Kind, Num, Ty};
-use crate::ir::{Case, Const, Elem, Function, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value};
+use crate::ir::{Const, FuncId, Op, Param, ParamType, Stmt, Stride, Type, Value};
 use crate::once::Once;
 use crate::source::Span;
-
-/// Grid, block, and bytes of shared memory.
-const CONFIG: usize = 7;
 
 /// A function that calls what pointers of a type point at.
 pub(super) struct Dispatcher {
@@ -41,16 +39,14 @@ impl<'a> Lowerer<'a> {
             let signature = self.signature_of(index);
             return self.at(span).bind(Type::Ptr, Op::FuncAddr(id, signature));
         }
-        if !self.addressed.contains(&index) {
-            self.addressed.push(index);
-        }
+        let signature = self.signature_of(index);
+        self.links.add_addressed(id, signature, side == Side::Kernel);
         let for_host = match side {
             Side::Host => true,
             Side::Both => matches!(self.f.side, Side::Host | Side::Both),
             Side::Kernel | Side::Device => false,
         };
         if for_host && !self.module.addressed.iter().any(|(known, _)| *known == id) {
-            let signature = self.signature_of(index);
             self.module.addressed.push((id, signature));
         }
         self.f.is_own = true;
@@ -104,64 +100,6 @@ impl<'a> Lowerer<'a> {
         index
     }
 
-    /// Writes its body, when all addresses are known.
-    fn finish_any_launcher(&mut self, index: FuncIndex) {
-        let pointer = ParamType::Ptr { elem: None, is_const: false };
-        let mut types = vec![pointer];
-        types.extend(vec![ParamType::Scalar(Scalar::U32); CONFIG]);
-        types.push(pointer);
-        let (mut b, given) = self.begin_chooser(index, types);
-        let Some((config, [places])) = given[1..].split_first_chunk::<CONFIG>() else { return };
-        let number = b.bind(Scalar::U64, Op::PtrToInt(given[0]));
-        let label = b.func.new_label();
-        let mut cases = Vec::new();
-        for target in self.addressed.clone() {
-            if self.func(target).side != Side::Kernel || self.func(target).broken {
-                continue;
-            }
-            let kernel = self.func_id(target);
-            let params = self.func(target).params.clone();
-            b.open();
-            let mut args = Vec::with_capacity(params.len());
-            for (i, param) in params.iter().enumerate() {
-                let at = b.offset(*places, 8 * i as i64, Stride::Bytes(1));
-                let place = b.load(at, Type::Ptr, false);
-                args.push(match param.ir() {
-                    Some(ty) => b.load(place, ty, false),
-                    None => place,
-                });
-            }
-            b.push(Stmt::Launch { kernel, config: *config, args });
-            b.push(Stmt::Return(None));
-            let body = b.close();
-            cases.push(Case {
-                values: vec![self.func_id(target).address()],
-                default: false,
-                body,
-                falls_through: false,
-            });
-        }
-        if !cases.is_empty() {
-            b.push(Stmt::Switch { label, value: number, cases });
-        }
-        b.push(Stmt::Trap);
-        let id = self.func_id(index);
-        self.module.functions[id.index()] = b.finish();
-    }
-
-    /// Begins the body of a function that chooses: its parameters, of those types, and their values.
-    fn begin_chooser(&mut self, index: FuncIndex, types: Vec<ParamType>) -> (super::Builder, Vec<Value>) {
-        let id = self.func_id(index);
-        let span = self.func(index).span;
-        let mut func: Function = self.module.functions[id.index()].clone();
-        func.params = types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect();
-        let count = func.params.len();
-        let mut b = super::Builder::new(func);
-        b.span = span;
-        let given = (0..count).map(|i| b.bind(b.func.params[i].ty.ty(), Op::Param(i as u32))).collect();
-        (b, given)
-    }
-
     fn chooser(&mut self, func: &FnTy, between: &[Ty], span: Span) -> FuncIndex {
         let scope: ScopeId = super::names::GLOBAL;
         let pointer = Ty::void().pointer();
@@ -192,88 +130,56 @@ impl<'a> Lowerer<'a> {
             progress: Progress::Done,
             template: None,
             context: None,
+            linkage: Linkage::Internal,
+            symbol: None,
         };
         let index = self.add_func(info);
         self.func_id(index);
         index
     }
 
-    /// Writes the bodies of dispatchers, when all addresses are known.
+    /// Ends a unit: writes the bodies of the host's dispatchers. What chooses among addresses waits until those of all units are known.
     pub(super) fn finish_dispatchers(&mut self) {
         if let Some(index) = self.any_launcher {
-            self.finish_any_launcher(index);
+            let id = self.func_id(index);
+            let span = self.func(index).span;
+            let pointer = ParamType::Ptr { elem: None, is_const: false };
+            let mut params = chooser_params(&FnTy { params: Vec::new(), ret: Ty::void() }, true, span);
+            params.push(Param::new("arguments", pointer, span));
+            self.module.functions[id.index()].params = params;
+            self.links.add_chooser(id, None, true);
         }
         for dispatcher in std::mem::take(&mut self.dispatchers) {
             let Dispatcher { ty, for_host, place, index } = dispatcher;
+            let id = self.open_chooser(&ty, index, false);
             if !for_host {
-                self.finish_chooser(&ty, index, false);
+                self.links.add_chooser(id, Some(signature(&ty)), false);
                 continue;
             }
-            let (mut b, _) = self.begin_chooser(index, Self::chooser_types(&ty, false));
-            b.func.ret = ty.ret.ir();
+            let mut b = super::Builder::new(self.module.functions[id.index()].clone());
+            b.span = self.func(index).span;
+            for i in 0..b.func.params.len() {
+                b.bind(b.func.params[i].ty.ty(), Op::Param(i as u32));
+            }
             b.push(Stmt::Dispatch(signature(&ty)));
-            let id = self.func_id(index);
             let mut func = b.finish();
             func.library = place.is_some();
             func.identity = place.and_then(|place| self.dispatcher_identity(&ty, place));
             self.module.functions[id.index()] = func;
         }
         for (ty, index) in std::mem::take(&mut self.launchers) {
-            self.finish_chooser(&ty, index, true);
+            let id = self.open_chooser(&ty, index, true);
+            self.links.add_chooser(id, Some(signature(&ty)), true);
         }
     }
 
-    /// The parameters of a function that chooses.
-    fn chooser_types(ty: &FnTy, launches: bool) -> Vec<ParamType> {
-        let mut types = vec![ParamType::Ptr { elem: None, is_const: false }];
-        types.extend(vec![ParamType::Scalar(Scalar::U32); if launches { CONFIG } else { 0 }]);
-        for param in &ty.params {
-            types.push(match param.ir() {
-                Some(Type::Scalar(s)) => ParamType::Scalar(s),
-                _ => ParamType::Ptr { elem: None, is_const: false },
-            });
-        }
-        if ty.ret.is_struct() {
-            types.push(ParamType::Ptr { elem: ty.ret.uniform().map(Elem::from), is_const: false });
-        }
-        types
-    }
-
-    fn finish_chooser(&mut self, ty: &FnTy, index: FuncIndex, launches: bool) {
-        let wanted = Ty::new(Kind::Function(ty.clone().into()));
-        let mut targets = Vec::new();
-        for i in 0..self.addressed.len() {
-            let target = self.addressed[i];
-            let is_kernel = self.func(target).side == Side::Kernel;
-            if self.function_type(target).kind == wanted.kind && !self.func(target).broken && is_kernel == launches {
-                targets.push(target);
-            }
-        }
-        let (mut b, args) = self.begin_chooser(index, Self::chooser_types(ty, launches));
-        b.func.ret = ty.ret.ir();
-        let span = b.span;
-        let number = b.bind(Scalar::U64, Op::PtrToInt(args[0]));
-        let label = b.func.new_label();
-        let mut cases = Vec::new();
-        for target in targets {
-            let callee = self.func_id(target);
-            b.open();
-            let result = ty.ret.ir().map(|ir| b.func.new_value(ir, span));
-            match args[1..].split_first_chunk::<CONFIG>() {
-                Some((config, args)) if launches => {
-                    b.push(Stmt::Launch { kernel: callee, config: *config, args: args.to_vec() });
-                }
-                _ => b.push(Stmt::Call { result, func: callee, args: args[1..].to_vec(), raised: None }),
-            }
-            b.push(Stmt::Return(result));
-            let body = b.close();
-            cases.push(Case { values: vec![callee.address()], default: false, body, falls_through: false });
-        }
-        if !cases.is_empty() {
-            b.push(Stmt::Switch { label, value: number, cases });
-        }
-        b.push(Stmt::Trap);
+    /// Gives a function that chooses its parameters and its result.
+    fn open_chooser(&mut self, ty: &FnTy, index: FuncIndex, launches: bool) -> FuncId {
         let id = self.func_id(index);
-        self.module.functions[id.index()] = b.finish();
+        let span = self.func(index).span;
+        let func = &mut self.module.functions[id.index()];
+        func.params = chooser_params(ty, launches, span);
+        func.ret = ty.ret.ir();
+        id
     }
 }

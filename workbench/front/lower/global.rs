@@ -8,6 +8,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Expr, ExprKind, Init, Specifiers, VarDecl};
 use crate::front::types::{Kind, Ty};
 use crate::ir::{Const, Global, GlobalData, Scalar, Space};
+use crate::source::Span;
 
 /// Most bytes of one constant table: CUDA's constant memory.
 const MAX_TABLE: u32 = 64 * 1024;
@@ -68,6 +69,10 @@ impl<'a> Lowerer<'a> {
             Some(ty) => ty.qualified(specs.constexpr, false),
             None => Ty::error(),
         };
+        let was_extern = self.was_extern(var.name.name);
+        if self.is_declared_again(specs, var, &ty) {
+            return;
+        }
         let is_const = ty.innermost().is_const || specs.constant;
         let storage = if ty.is_error() {
             Storage::Nowhere
@@ -81,7 +86,10 @@ impl<'a> Lowerer<'a> {
             let ty = self.host_type(var, ty.constant());
             let before = self.vars.len();
             self.constant_variable(specs, var, ty);
-            self.note_host_var(before, specs, var);
+            self.note_host_var(before, (specs, var), was_extern);
+            if specs.is_extern || was_extern {
+                self.share_constant(before, var);
+            }
             return;
         } else {
             Storage::Host
@@ -89,15 +97,22 @@ impl<'a> Lowerer<'a> {
         let ty = self.host_type(var, ty);
         let before = self.vars.len();
         self.declare_var(var, ty, storage, None);
-        self.note_host_var(before, specs, var);
+        self.note_host_var(before, (specs, var), was_extern);
     }
 
     /// Remembers how a variable of the host is declared, should a host function name it.
-    fn note_host_var(&mut self, before: usize, specs: &'a Specifiers, var: &'a VarDecl) {
+    fn note_host_var(&mut self, before: usize, (specs, var): (&'a Specifiers, &'a VarDecl), was_extern: bool) {
         let mut declared = (before as u32..self.vars.len() as u32).map(VarId);
         if let Some(id) = declared.find(|id| self.var(*id).name == var.name.name && self.var(*id).is_host()) {
             let scope = self.scopes.current();
-            self.host_vars.insert(id, HostVar { specs, decl: var, scope, data: None, busy: false });
+            let defines = !specs.is_extern || var.init.is_some();
+            let ty = self.var(id).ty.clone();
+            let symbol = self.host_linkage(specs, var.name.name, &ty, was_extern);
+            self.host_vars.insert(id, HostVar { specs, decl: var, scope, data: None, busy: false, symbol, defines });
+            match defines {
+                true => self.define_host_var(id),
+                false => _ = self.only_declared.insert(id),
+            }
         }
     }
 
@@ -125,11 +140,22 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
         }
         let storage = match bytes {
-            Some(bytes) if !too_large => Storage::Global(self.add_data(name, bytes, &ty, space)),
+            Some(bytes) if !too_large && self.f.inside => {
+                Storage::Global(self.kept_data(name, bytes, (&ty, span), space))
+            }
+            Some(bytes) if !too_large => {
+                let data = Self::data_of(name, bytes, &ty, space);
+                let defines = !specs.is_extern || var.init.is_some();
+                Storage::Global(self.device_data(specs, var.name.name, data, (&ty, span), defines))
+            }
             _ => Storage::Nowhere,
         };
         let ty = if matches!(storage, Storage::Nowhere) { Ty::error() } else { ty };
+        let declared = VarId(self.vars.len() as u32);
         self.declare_var(var, ty, storage, None);
+        if specs.is_extern && var.init.is_none() && !self.f.inside {
+            self.only_declared.insert(declared);
+        }
     }
 
     /// The bytes of a variable that is there before the program runs, and its type with its length; what is no constant is reported.
@@ -260,8 +286,24 @@ impl<'a> Lowerer<'a> {
 
     /// Adds data of a type.
     pub(super) fn add_data(&mut self, name: String, bytes: Vec<u8>, ty: &Ty, space: Space) -> Global {
-        self.module.globals.push(GlobalData { name, bytes, align: ty.variable_align(), elem: ty.uniform(), space });
+        self.module.globals.push(Self::data_of(name, bytes, ty, space));
         Global::new(self.module.globals.len() - 1)
+    }
+
+    /// Data of a type.
+    pub(super) fn data_of(name: String, bytes: Vec<u8>, ty: &Ty, space: Space) -> GlobalData {
+        GlobalData { name, bytes, align: ty.variable_align(), elem: ty.uniform(), space }
+    }
+
+    /// Adds data that a function keeps between calls; units that have the same function share it.
+    pub(super) fn kept_data(&mut self, name: String, bytes: Vec<u8>, (ty, span): (&Ty, Span), space: Space) -> Global {
+        match self.kept_symbol(&name) {
+            Some(symbol) => {
+                let data = Self::data_of(name, bytes, ty, space);
+                self.linked_variable(&symbol, true, data, (ty, span))
+            }
+            None => self.add_data(name, bytes, ty, space),
+        }
     }
 
     /// Adds read-only data.

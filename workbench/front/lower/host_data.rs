@@ -7,15 +7,17 @@ use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::{Builder, FuncInfo, FuncState, Lowerer, Progress, Role, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Init, Specifiers, VarDecl};
+use crate::front::link::Linkage;
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::{Block, Global, Op, Scalar, Space, Stmt, Type};
 use crate::source::Span;
+use std::rc::Rc;
 
 /// The function that computes variables. Its name sorts before those of registrations.
 const COMPUTE: &str = "__wb_entry_register_0_globals";
 
 /// A variable of the host.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct HostVar<'a> {
     pub specs: &'a Specifiers,
     pub decl: &'a VarDecl,
@@ -24,6 +26,10 @@ pub(super) struct HostVar<'a> {
     pub data: Option<Global>,
     /// Its first value is being worked out.
     pub busy: bool,
+    /// What other units know it by.
+    pub symbol: Option<(Rc<str>, Linkage)>,
+    /// This unit defines it: it is not only declared `extern`.
+    pub defines: bool,
 }
 
 impl<'a> Lowerer<'a> {
@@ -42,7 +48,7 @@ impl<'a> Lowerer<'a> {
 
     /// The data of a variable of the host, for a host function; `None` where it cannot be.
     pub(super) fn host_data(&mut self, id: VarId, span: Span) -> Option<Global> {
-        let known = *self.host_vars.get(&id)?;
+        let known = self.host_vars.get(&id)?.clone();
         if self.f.side != Side::Host {
             return None;
         }
@@ -78,8 +84,16 @@ impl<'a> Lowerer<'a> {
         }
         let (bytes, fine) = self.quietly(|this| this.static_bytes(known.decl, ty.clone()));
         let bytes = bytes.1.filter(|b| fine && b.len() == size as usize);
-        let is_constant = bytes.is_some();
-        let data = self.add_data(name, bytes.unwrap_or_else(|| vec![0; size as usize]), &ty, Space::Device);
+        let is_constant = bytes.is_some() || !known.defines;
+        let bytes = bytes.unwrap_or_else(|| vec![0; size as usize]);
+        let (data, is_constant) = match known.symbol {
+            Some((symbol, _)) => {
+                let made = self.links.variable_defined(&symbol).is_some();
+                let data = Self::data_of(name, bytes, &ty, Space::Device);
+                (self.linked_variable(&symbol, known.defines, data, (&ty, known.decl.name.span)), is_constant || made)
+            }
+            None => (self.add_data(name, bytes, &ty, Space::Device), is_constant),
+        };
         if let Some(known) = self.host_vars.get_mut(&id) {
             (known.data, known.busy) = (Some(data), false);
         }
@@ -100,7 +114,7 @@ impl<'a> Lowerer<'a> {
 
     /// A constant object of the host's that owns memory: it is made anew where a function names it, for memory ends with its call.
     pub(super) fn host_object(&mut self, id: VarId) -> Option<VarId> {
-        let known = *self.host_vars.get(&id)?;
+        let known = self.host_vars.get(&id)?.clone();
         let ty = self.var(id).ty.clone();
         self.try_complete(&ty);
         if self.f.side != Side::Host || !ty.is_const || !self.needs_destructor(&ty) || known.decl.init.is_none() {
@@ -189,12 +203,14 @@ impl<'a> Lowerer<'a> {
             progress: Progress::Done,
             template: None,
             context: None,
+            linkage: Linkage::Internal,
+            symbol: None,
         })
     }
 
     /// Writes a variable's first value, in which its name means the variable itself.
     fn compute(&mut self, id: VarId) {
-        let Some(HostVar { decl, scope, data: Some(data), .. }) = self.host_vars.get(&id).copied() else { return };
+        let Some(HostVar { decl, scope, data: Some(data), .. }) = self.host_vars.get(&id).cloned() else { return };
         let (ty, span) = (self.var(id).ty.unqualified(), decl.name.span);
         let inner = self.body_scope(scope);
         let here = self.scopes.enter(inner);
@@ -243,8 +259,8 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return true;
         }
-        let data = self.add_data(name.clone(), vec![0; size as usize], &ty, Space::Device);
-        let is_made = self.add_data(format!("{name} is made"), vec![0], &Ty::from(Num::Bool), Space::Device);
+        let data = self.kept_data(name.clone(), vec![0; size as usize], (&ty, span), Space::Device);
+        let is_made = self.kept_data(format!("{name} is made"), vec![0], (&Ty::from(Num::Bool), span), Space::Device);
         let b = self.at(span);
         let flag = b.bind(Type::Ptr, Op::GlobalAddr(is_made));
         let made = b.load(flag, Type::Scalar(Scalar::Bool), false);

@@ -15,7 +15,7 @@ use super::tree::FuncIndex;
 use super::{Lowerer, Side};
 use crate::front::ast::{Item, Name, Symbol};
 use crate::front::types::{FnTy, Kind, StructTy, Ty};
-use crate::ir::{Identity, Known};
+use crate::ir::{Identity, Known, Module};
 use crate::once::Once;
 use crate::source::Span;
 
@@ -250,27 +250,31 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Takes the identity of those functions that call one without, and of all where the text gave the library's names other meanings.
-    pub(super) fn settle_identities(&mut self) {
-        let functions = &mut self.module.functions;
+    /// Takes the identity of the unit's functions where it gave the library's names other meanings.
+    pub(super) fn strip_identities(&mut self) {
         if self.adapts || self.scopes.shadows {
-            functions.iter_mut().filter(|f| f.kept.is_none()).for_each(|f| f.identity = None);
-            return;
+            let own = self.module.functions.iter_mut().skip(self.links.first_function());
+            own.filter(|f| f.kept.is_none()).for_each(|f| f.identity = None);
         }
-        let mut callers = vec![Vec::new(); functions.len()];
-        for (i, func) in functions.iter().enumerate().filter(|(_, f)| f.identity.is_some()) {
-            func.body.for_each_stmt(&mut |stmt| {
-                if let Some(func) = stmt.mentions() {
-                    callers[func.index()].push(i);
-                }
-            });
-        }
-        let mut without: Vec<usize> = (0..functions.len()).filter(|i| functions[*i].identity.is_none()).collect();
-        while let Some(i) = without.pop() {
-            for &caller in &callers[i] {
-                if functions[caller].identity.take().is_some() {
-                    without.push(caller);
-                }
+    }
+}
+
+/// Takes the identity of those functions that call one without.
+pub(super) fn settle_identities(module: &mut Module) {
+    let functions = &mut module.functions;
+    let mut callers = vec![Vec::new(); functions.len()];
+    for (i, func) in functions.iter().enumerate().filter(|(_, f)| f.identity.is_some()) {
+        func.body.for_each_stmt(&mut |stmt| {
+            if let Some(func) = stmt.mentions() {
+                callers[func.index()].push(i);
+            }
+        });
+    }
+    let mut without: Vec<usize> = (0..functions.len()).filter(|i| functions[*i].identity.is_none()).collect();
+    while let Some(i) = without.pop() {
+        for &caller in &callers[i] {
+            if functions[caller].identity.take().is_some() {
+                without.push(caller);
             }
         }
     }

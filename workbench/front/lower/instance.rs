@@ -11,6 +11,7 @@ use super::tree::{FuncIndex, TemplateIndex};
 use super::{FuncInfo, Lowerer, Progress, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{FunctionDecl, Instance as AskedFor, Instantiate, Name, TemplateParam};
+use crate::front::link::Linkage;
 use crate::front::types::Ty;
 use crate::source::Span;
 
@@ -269,6 +270,9 @@ impl<'a> Lowerer<'a> {
                 let ty = self.named_type(name, name.span);
                 if let Some(s) = ty.as_struct().cloned() {
                     self.complete(&s, name.span);
+                    if !instance.is_extern {
+                        self.instantiated.push(s.id);
+                    }
                 }
             }
             AskedFor::Function(decl) => {
@@ -286,6 +290,12 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
+    }
+
+    /// Whether this unit is to make an instance that is asked for: it has the template, or is the last and nobody has it.
+    pub(super) fn is_unit_of(&self, name: &'a Name, shown: &str) -> bool {
+        let is_made = || self.module.functions.iter().any(|f| f.name == shown);
+        self.kernel_template(name.last().name).is_some() || self.links.is_last() && !is_made()
     }
 
     /// The instance of a kernel's template that a name asks for, `scale<float, 4>`: it is called what it was asked for by.
@@ -476,6 +486,9 @@ impl<'a> Lowerer<'a> {
         let info = self.func_mut(index);
         (info.defined, info.code, info.scope) = (true, code_of(decl), scope);
         (info.span, info.whole) = (span, decl.span);
+        if decl.specs.inline {
+            info.linkage = Linkage::Inline;
+        }
         if info.progress == Progress::Idle && info.called.is_some() {
             info.progress = Progress::Queued;
             self.enqueue(index);

@@ -7,6 +7,7 @@ use super::tree::{Node, Typed};
 use super::{Code as Run, Lowerer, Role, Side, Storage, walk};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{CaptureKind, CaptureMode, Ident, Init, Lambda, Symbol};
+use crate::front::link::Linkage;
 use crate::front::types::{Field, Kind, Layout, Ty};
 use crate::source::Span;
 
@@ -111,6 +112,7 @@ impl<'a> Lowerer<'a> {
             deleted: false,
             explicit: false,
             autos: Vec::new(),
+            linkage: Linkage::Internal,
         }
     }
 

@@ -44,6 +44,7 @@ mod init;
 mod instance;
 mod lambda;
 mod launch;
+mod linkage;
 mod list;
 mod member;
 mod memory;
@@ -82,6 +83,7 @@ use super::ast::{
     BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
     TypeName,
 };
+use super::link::{Linkage, Links};
 use super::shelf::Library;
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
@@ -90,7 +92,7 @@ use crate::ir::{Const, FuncId, FuncKind, Function, Global, Identity, Label, Loca
 use crate::source::{FileId, SourceMap, Span};
 use class::Class;
 use names::{Callable, ScopeId, Scopes, TArg};
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use template::Template;
@@ -261,6 +263,9 @@ struct FuncInfo<'a> {
     /// The template it is an instance of.
     template: Option<(TemplateIndex, Rc<[TArg]>)>,
     context: Option<Rc<Context>>,
+    linkage: Linkage,
+    /// What other units know it by, once it has a handle that they share.
+    symbol: Option<Rc<str>>,
 }
 
 impl FuncInfo<'_> {
@@ -322,6 +327,9 @@ struct FuncState<'a> {
     scope_depth: usize,
     /// Where exceptions go, the innermost last. The first is the function's own.
     landings: Vec<Landing>,
+    /// The symbol of a function that several units may have, and how many variables it has kept so far.
+    symbol: Option<Rc<str>>,
+    kept: u32,
 }
 
 impl FuncState<'_> {
@@ -346,6 +354,8 @@ impl FuncState<'_> {
             cleanups: Vec::new(),
             scope_depth: 1,
             landings: Vec::new(),
+            symbol: None,
+            kept: 0,
         }
     }
 }
@@ -408,6 +418,11 @@ struct Lowerer<'a> {
     /// Inside how many operands whose type alone is asked for.
     unevaluated: u32,
     module: Module,
+    /// What the unit shares with others, and the names of functions that it has bodies for.
+    links: Links,
+    bodies: HashSet<Symbol>,
+    /// Instances of class templates that the text instantiates by `template struct S<int>;`.
+    instantiated: Vec<u32>,
     scopes: Scopes<'a>,
     vars: Vec<Variable>,
     funcs: Vec<FuncInfo<'a>>,
@@ -439,14 +454,15 @@ struct Lowerer<'a> {
     held: Option<(*const Expr, Typed)>,
     /// Structs without a name, by their syntax and scope.
     unnamed: Vec<(*const StructDecl, ScopeId, Ty)>,
-    /// Functions whose address is taken, and those that call through one, by type.
-    addressed: Vec<FuncIndex>,
+    /// Functions that call through an address, by type.
     dispatchers: Vec<function_pointer::Dispatcher>,
     /// What launches kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
     any_launcher: Option<FuncIndex>,
     /// How variables of the host are declared.
     host_vars: HashMap<VarId, host_data::HostVar<'a>>,
+    /// Variables that are declared `extern` and not defined so far.
+    only_declared: HashSet<VarId>,
     /// Those of them that are no constants, in the order they were asked for.
     computed: Vec<VarId>,
     /// Who takes kernels while the rest is being lowered.
@@ -464,45 +480,70 @@ struct Lowerer<'a> {
     depth: u32,
 }
 
-/// Lowers a unit after what it reaches of the `library`, then what of ours stands `after` it, in a file of its own; what could not be
-/// lowered is left out and reported. What the library declares is lowered only where it is used, and the text may declare its names anew.
-/// `wanted` are instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for, `calls` those that
-/// they ask for. Beside the sources
-/// comes who takes kernels meanwhile.
-pub fn lower(
-    library: &Library<'_>,
+/// What a unit is lowered with besides its own text.
+pub struct Beside<'s> {
+    /// What has been read of the library.
+    pub library: &'s Library<'s>,
+    /// The texts that its places are in.
+    pub sources: &'s SourceMap,
+    /// Who takes kernels meanwhile.
+    pub ahead: Option<&'s dyn Ahead>,
+    /// Instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
+    pub wanted: &'s [(String, TranslationUnit)],
+    /// Calls whose instances of kernels' templates to make.
+    pub calls: &'s [Call],
+}
+
+/// Lowers a unit after what it reaches of the library, then what of ours stands `after` it, in a file of its own, into the `module` that
+/// holds the units before it; what could not be lowered is left out and reported. What the library declares is lowered only where it is
+/// used, and the text may declare its names anew.
+pub(in crate::front) fn lower(
+    beside: &Beside<'_>,
     unit: &TranslationUnit,
     after: Option<(FileId, &TranslationUnit)>,
-    (wanted, calls): (&[(String, TranslationUnit)], &[Call]),
-    (sources, ahead): (&SourceMap, Option<&dyn Ahead>),
+    (module, links): (&mut Module, &mut Links),
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
-) -> Module {
-    let mut lowerer = Lowerer::new(library, unit, after.map(|(file, _)| file), sources, interner, diags);
+) {
+    let written = after.map(|(file, _)| file);
+    let mut lowerer = Lowerer::new(beside.library, unit, written, beside.sources, interner, diags);
+    (lowerer.module, lowerer.links) = (std::mem::take(module), std::mem::take(links));
     lowerer.adapts = lowerer.may_adapt(&unit.items);
     lowerer.catches = lowerer.interner.contains(crate::library::LAND);
-    lowerer.ahead = ahead;
+    lowerer.ahead = beside.ahead;
+    if !lowerer.links.is_single() {
+        Lowerer::names_with_bodies(&unit.items, &mut lowerer.bodies);
+        lowerer.whole = lowerer.whole_before();
+    }
     lowerer.open_library();
     lowerer.declarations(&unit.items);
     after.into_iter().for_each(|(_, unit)| lowerer.declarations(&unit.items));
-    for (shown, request) in wanted {
+    for (shown, request) in beside.wanted {
         if let Some(Item::Alias(alias)) = request.items.last()
             && let BaseType::Named(name) = &alias.ty.base
+            && lowerer.is_unit_of(name, shown)
         {
             lowerer.wanted_instance(name, shown);
             lowerer.drain();
         }
     }
-    for call in calls {
+    for call in beside.calls {
         lowerer.asked_instance(call);
         lowerer.drain();
     }
     lowerer.complete_instances();
+    lowerer.define_for_others();
     lowerer.finish_host_data();
     lowerer.finish_dispatchers();
-    lowerer.report_missing_bodies();
-    lowerer.settle_identities();
-    lowerer.module
+    lowerer.ask_other_units();
+    lowerer.strip_identities();
+    (*module, *links) = (lowerer.module, lowerer.links);
+}
+
+/// Ends a program, all of whose units are lowered.
+pub(in crate::front) fn finish(module: &mut Module, mut links: Links, diags: &mut Vec<Diagnostic>) {
+    links.finish(module, diags);
+    identity::settle_identities(module);
 }
 
 impl<'a> Lowerer<'a> {
@@ -529,6 +570,9 @@ impl<'a> Lowerer<'a> {
             failed: false,
             unevaluated: 0,
             module: Module::default(),
+            links: Links::default(),
+            bodies: HashSet::default(),
+            instantiated: Vec::new(),
             scopes: Scopes::new(library),
             vars: Vec::new(),
             funcs: Vec::new(),
@@ -549,11 +593,11 @@ impl<'a> Lowerer<'a> {
             overloads: Vec::new(),
             held: None,
             unnamed: Vec::new(),
-            addressed: Vec::new(),
             dispatchers: Vec::new(),
             launchers: Vec::new(),
             any_launcher: None,
             host_vars: HashMap::default(),
+            only_declared: HashSet::default(),
             computed: Vec::new(),
             ahead: None,
             untaken: Vec::new(),

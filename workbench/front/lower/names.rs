@@ -365,6 +365,11 @@ impl<'a> Scopes<'a> {
         }
     }
 
+    /// Takes a name out of a scope.
+    pub fn forget(&mut self, scope: ScopeId, symbol: Symbol) {
+        self.get_mut(scope).names.remove(&symbol);
+    }
+
     /// Whether lookups are to find what the library alone declares; whether they did.
     pub fn see_library(&mut self, alone: bool) -> bool {
         std::mem::replace(&mut self.is_library, alone)

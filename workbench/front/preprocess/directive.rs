@@ -335,7 +335,10 @@ impl Preprocessor<'_> {
         let (tokens, file) = (header.tokens.clone(), header.file);
         // The first reading of a header is linear in its text; only repetitions are held against the limit.
         if self.charge(if repeated { tokens.len() } else { 0 }, span) {
-            self.own_includes += usize::from(self.frames.len() == 1);
+            if self.frames.len() == 1 {
+                self.own_includes.push(file);
+                self.begin_unit();
+            }
             self.push_frame(tokens, file, key);
         }
     }

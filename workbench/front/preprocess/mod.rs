@@ -49,8 +49,8 @@ pub struct Preprocessed {
     pub tokens: Vec<Token>,
     /// The macros that were used on the way.
     pub uses: Vec<MacroUse>,
-    /// Where the tokens of each file begin that the text itself includes.
-    pub units: Vec<usize>,
+    /// The files that the text itself includes, and where the tokens of each begin.
+    pub units: Vec<(FileId, usize)>,
 }
 
 /// Preprocesses a file.
@@ -80,7 +80,8 @@ pub fn preprocess(
         in_condition: false,
         collecting: false,
         last_eof: Span::new(file, 0, 0),
-        own_includes: 0,
+        own_includes: Vec::new(),
+        before_unit: None,
     };
     pp.push_file(file);
     pp.push_options();
@@ -128,7 +129,7 @@ struct Slot {
     word: Option<TokenKind>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 enum State {
     /// Not met yet; may be predefined.
     #[default]
@@ -169,13 +170,15 @@ struct Preprocessor<'a> {
     /// Collecting macro arguments, which end with their file.
     collecting: bool,
     last_eof: Span,
-    /// How many files the text itself has included.
-    own_includes: usize,
+    /// The files that the text itself has included.
+    own_includes: Vec<FileId>,
+    /// What is known about names where the text itself includes a unit: there its macros end.
+    before_unit: Option<Vec<State>>,
 }
 
 impl Preprocessor<'_> {
     /// Reads everything.
-    fn run(&mut self) -> (Vec<Token>, Vec<usize>) {
+    fn run(&mut self) -> (Vec<Token>, Vec<(FileId, usize)>) {
         let mut units = Vec::new();
         let mut out = Vec::with_capacity(self.frames.first().map_or(0, |f| f.tokens.len()));
         while let Some(mut token) = self.next_expanded() {
@@ -185,7 +188,8 @@ impl Preprocessor<'_> {
             if token.kind == TokenKind::Ident {
                 token.kind = self.word(token.symbol);
             }
-            units.resize(self.own_includes, out.len());
+            let new = units.len()..self.own_includes.len();
+            units.extend(new.map(|at| (self.own_includes[at], out.len())));
             out.push(token);
         }
         if self.garbage > MAX_GARBAGE {
@@ -404,7 +408,26 @@ impl Preprocessor<'_> {
             return false;
         }
         self.frames.pop();
+        if self.frames.len() == 1 {
+            self.end_unit();
+        }
         true
+    }
+
+    /// Begins a translation unit, where the text's own files are some.
+    fn begin_unit(&mut self) {
+        if self.options.units {
+            self.before_unit = Some(self.slots.iter().map(|slot| slot.state.clone()).collect());
+        }
+    }
+
+    /// Ends one: its macros, and what it has included once, are no other's.
+    fn end_unit(&mut self) {
+        let Some(before) = self.before_unit.take() else { return };
+        let states = before.into_iter().chain(std::iter::repeat_with(State::default));
+        self.slots.iter_mut().zip(states).for_each(|(slot, state)| slot.state = state);
+        self.headers.values_mut().for_each(|header| header.once = false);
+        self.counter = 0;
     }
 }
 

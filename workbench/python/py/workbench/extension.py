@@ -69,13 +69,13 @@ def load_inline(
     wanted = _wanted(functions)
     kernels = [f for f in wanted if _is_kernel(f, cpp + "\n" + cuda)]
     bound = {f: doc for f, doc in wanted.items() if f not in kernels}
-    texts = {"main.cpp": cpp, "cuda.cu": cuda, "functions": _registration(bound)}
+    texts, registrations = _units(cpp, cuda, bound)
     defines = {"main.cpp": flags.cpp.defines, "cuda.cu": flags.cuda.defines}
     folders = [*flags.include_dirs, *_folders(extra_include_paths)]
     try:
-        compiled = _compiled(name, texts, folders, defines, strict_device, verbose)
+        compiled = _compiled(name, texts, folders, defines, strict_device, verbose, registrations)
     except CompileError as error:
-        unknown = [d for d in error.diagnostics if d.file == "functions"]
+        unknown = [d for d in error.diagnostics if d.file in registrations]
         if unknown and len(unknown) == len([d for d in error.diagnostics if d.severity == "error"]):
             names = ", ".join(f"`{f}`" for f in bound)
             raise make_argument_error(f"functions: {unknown[0].message} (asked for: {names})") from None
@@ -103,7 +103,7 @@ def load(
 ) -> ModuleType:
     """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers what they register.
 
-    `sources` are paths, each a translation unit; but macros that one defines are seen by those after it. Their `#include`s of quoted files are looked for beside the file that asks and in `extra_include_paths`. Called again
+    `sources` are paths, each a translation unit: compiled alone, and linked with the others by external names. Their `#include`s of quoted files are looked for beside the file that asks and in `extra_include_paths`. Called again
     after a file has changed, it runs the new code. Options are as for `load_inline`; `is_standalone` cannot be honoured.
 
     Raises FileNotFoundError, CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
@@ -158,9 +158,11 @@ def _compiled(
     defines: Mapping[str, Sequence[tuple[str, str]]],
     strict_device: bool,
     verbose: bool,
+    more: Mapping[str, str] = {},
 ) -> Module:
-    """Compiles texts as translation units of one program; they are headers, so that a message names the line of the source given."""
-    headers = dict(texts)
+    """Compiles texts as translation units of one program; they are headers, so that a message names the line of the source given.
+    `more` are further headers that they include."""
+    headers = {**texts, **more}
     collect_headers("", folders, headers)
     source = "".join(_included(part, defines.get(part, ())) for part in texts)
     named = [("TORCH_EXTENSION_NAME", name)]
@@ -198,10 +200,22 @@ def _is_kernel(name: str, text: str) -> bool:
     return not any(re.search(r"\w", h[1]) and not re.search(r"__global__|\breturn\b|=|<<<", h[1]) for h in heads)
 
 
+def _units(cpp: str, cuda: str, functions: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The translation units, and the headers with what registers `functions`: behind the C++ text, as torch has it, or behind the CUDA text
+    for functions that this alone names."""
+    words = re.sub(r"//[^\n]*|/\*.*?\*/", " ", cpp, flags=re.DOTALL)
+    named = {f: re.search(rf"(?<!\w){re.escape(f)}(?!\w)", words) is not None or not cuda for f in functions}
+    texts, registrations = {"main.cpp": cpp, "cuda.cu": cuda}, {}
+    for unit, header, is_cpp in (("main.cpp", "functions", True), ("cuda.cu", "functions of cuda.cu", False)):
+        wanted = {f: doc for f, doc in functions.items() if named[f] == is_cpp}
+        if wanted:
+            registrations[header] = _registration(wanted)
+            texts[unit] += f'\n#include "{header}"\n'
+    return texts, registrations
+
+
 def _registration(functions: Mapping[str, str]) -> str:
     """What torch writes behind the sources for `functions`: a pybind11 module that offers them."""
-    if not functions:
-        return ""
     lines = "".join(f"m.def({_quoted(name)}, &{name}, {_quoted(doc)});\n" for name, doc in functions.items())
     return f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{lines}}}\n"
 

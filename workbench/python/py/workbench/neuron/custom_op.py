@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ CORES = 8
 # Names of libraries that Neuron keeps for itself.
 _RESERVED = frozenset({"builtin"})
 _FORMAT = "workbench neuron library 1"
+# What messages call the text that registers kernels.
+_OFFERED = "kernels of NEURON_LIBRARY"
 
 
 def load(
@@ -135,22 +138,36 @@ def _register(library: Mapping[str, Any], verbose: bool) -> None:
     for kernel in kernels:
         if not all(part.isidentifier() for part in kernel.split("::")):
             raise make_argument_error(f"{library['name']}: {kernel!r} is no name of a function")
-    lines = "".join(f'm.def("{kernel}", &{kernel});\n' for kernel in kernels)
-    offered = f"PYBIND11_MODULE(kernels, m) {{\n{lines}}}\n"
+    offered = _offered(library["compute"], kernels)
     try:
-        compute = _compile(library, "compute", {"kernels of NEURON_LIBRARY": offered}, verbose)
+        compute = _compile(library, "compute", offered, verbose)
     except CompileError as error:
         unknown = [d for d in error.diagnostics if d.severity == "error"]
-        if unknown and all(d.file == "kernels of NEURON_LIBRARY" for d in unknown):
+        if unknown and all(d.file.startswith(_OFFERED) for d in unknown):
             raise make_argument_error(f"{library['name']}: {unknown[0].message} in the compute sources") from None
         raise
     adopt_library(_workbench.load_neuron(shape, compute, CORES if library["multicore"] else 1))
 
 
+def _offered(texts: Mapping[str, str], kernels: Sequence[str]) -> dict[str, str]:
+    """What registers kernels, by the file that names them: each file is a translation unit."""
+    lines: dict[str, str] = {}
+    for kernel in kernels:
+        word = re.compile(rf"\b{re.escape(kernel.rpartition('::')[2])}\s*\(")
+        home = next((path for path, text in texts.items() if word.search(text)), next(iter(texts)))
+        lines[home] = lines.get(home, "") + f'm.def("{kernel}", &{kernel});\n'
+    return {path: f"PYBIND11_MODULE(kernels, m) {{\n{text}}}\n" for path, text in lines.items()}
+
+
 def _compile(library: Mapping[str, Any], part: str, more: Mapping[str, str], verbose: bool) -> _workbench.Module:
-    texts = {**library[part], **more}
-    source = "".join(f'#include "{text}"\n' for text in texts)
-    headers = {**library[f"{part}_headers"], **texts}
+    """Compiles the texts of a part; `more` stands behind some of them."""
+    source = "".join(f'#include "{text}"\n' for text in library[part])
+    behind = {f"{_OFFERED} in {path}": text for path, text in more.items()}
+    texts = {
+        path: text + (f'\n#include "{_OFFERED} in {path}"\n' if path in more else "")
+        for path, text in library[part].items()
+    }
+    headers = {**library[f"{part}_headers"], **texts, **behind}
     defines = [(str(key), str(value)) for key, value in library["defines"]]
     made = _workbench.compile_source(source, "cpu", library["name"], defines, headers, [], None, None, False, True)
     for warning in made.warnings if verbose else ():
