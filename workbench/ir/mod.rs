@@ -782,7 +782,7 @@ pub enum Space {
 }
 
 /// What the shared memory of a block begins at a multiple of, as on the devices: kernels that swizzle count on it.
-pub const MAX_SHARED_ALIGN: u32 = 1024;
+pub const MAX_SHARED_ALIGN: u32 = 4096;
 
 /// A shared variable: one for each block that runs a kernel which names it.
 #[derive(Debug, Clone, PartialEq)]

@@ -296,6 +296,9 @@ inline cudaError_t cudaMemsetAsync(void* place, int value, size_t bytes, cudaStr
     __builtin_memset(place, value, bytes);
     return cudaSuccess;
 }
+// Names of before CUDA 13.
+inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaThreadExit() { return cudaSuccess; }
 // NVTX: marks for a profiler that is not there.
 inline int nvtxRangePushA(const char*) { return 0; }
 inline int nvtxRangePush(const char*) { return 0; }

@@ -145,3 +145,10 @@ __WB_FP8X4(__nv_fp8x4_e4m3, __nv_fp8x2_e4m3, __NV_E4M3)
 __WB_FP8(__nv_fp8_e5m2, __NV_E5M2)
 __WB_FP8X2(__nv_fp8x2_e5m2, __NV_E5M2)
 __WB_FP8X4(__nv_fp8x4_e5m2, __nv_fp8x2_e5m2, __NV_E5M2)
+
+// 8-bit exponents, the scales of MX formats: 2^(x - 127), and NaN for 255 (OCP Microscaling Formats, "E8M0").
+__host__ __device__ inline __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t x) {
+    __nv_bfloat16_raw raw;
+    raw.x = x == 0 ? 0x0040 : x == 255 ? 0x7fff : (unsigned short)(x << 7);
+    return raw;
+}

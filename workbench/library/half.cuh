@@ -150,6 +150,8 @@ struct __nv_bfloat162_raw { unsigned short x, y; };
         T x, y;                                                                                               \
         T2() = default;                                                                                       \
         __host__ __device__ T2(const T& a, const T& b) : x(a), y(b) {}                                        \
+        __host__ __device__ T2(const T2##_raw& raw) : x(T##_raw{raw.x}), y(T##_raw{raw.y}) {}                 \
+        __host__ __device__ operator T2##_raw() const { return T2##_raw{x.__x, y.__x}; }                      \
         __host__ __device__ T2& operator+=(const T2& o) { x += o.x; y += o.y; return *this; }                 \
         __host__ __device__ T2& operator-=(const T2& o) { x -= o.x; y -= o.y; return *this; }                 \
         __host__ __device__ T2& operator*=(const T2& o) { x *= o.x; y *= o.y; return *this; }                 \

@@ -386,3 +386,11 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ("cublasSgemv_v2", "cublasSgemv"),
     ("cublasDgemv_v2", "cublasDgemv"),
 ];
+
+/// Macros that come with a header of the CUDA samples: they are there once it is included, as texts define such of their own.
+pub const SAMPLES_MACROS: &[(&str, &str)] = &[
+    ("checkCudaErrors", "(value) __wb_check_cuda((value), #value, __FILE__, __LINE__)"),
+    ("getLastCudaError", "(message) __wb_last_cuda_error(message, __FILE__, __LINE__)"),
+    ("printLastCudaError", "(message) __wb_last_cuda_error(message, __FILE__, __LINE__)"),
+    ("EXIT_WAIVED", "2"),
+];

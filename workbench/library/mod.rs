@@ -6,7 +6,7 @@
 mod macros;
 mod more;
 
-pub use macros::{HOST_MACROS, MACROS};
+pub use macros::{HOST_MACROS, MACROS, SAMPLES_MACROS};
 use more::{
     Asked, CUB_DEVICE, LIBCU, STD_ATOMIC, STD_CHRONO, STD_MEMORY, STD_RANDOM, STD_STREAMS, THRUST, TORCH_AUTOGRAD,
     TORCH_FUNCTIONAL, TORCH_IVALUE, TORCH_STREAMS,
@@ -209,7 +209,7 @@ const WMMA_NAMES: [&str; 2] = ["nvcuda", "wmma"];
 static FP8: Part = Part { name: "<cuda_fp8>", text: include_str!("fp8.cuh"), mark: "" };
 
 /// Names that ask for [`FP8`].
-const FP8_NAMES: [&str; 20] = [
+const FP8_NAMES: [&str; 21] = [
     "__nv_fp8_e4m3",
     "__nv_fp8_e5m2",
     "__nv_fp8x2_e4m3",
@@ -230,6 +230,7 @@ const FP8_NAMES: [&str; 20] = [
     "__nv_cvt_bfloat16raw2_to_fp8x2",
     "__nv_cvt_fp8_to_halfraw",
     "__nv_cvt_fp8x2_to_halfraw2",
+    "__nv_cvt_e8m0_to_bf16raw",
 ];
 
 /// Checks of tensors as arguments.
@@ -264,7 +265,7 @@ const TORCH_MORE_NAMES: &str = "\
 static TORCH_MORE: Part = Part { name: "<torch_more>", text: include_str!("torch_more.cuh"), mark: "" };
 
 /// Names that ask for [`CUDART`].
-const CUDART_NAMES: [&str; 73] = [
+const CUDART_NAMES: [&str; 75] = [
     "CUDAGuard",
     "CUDAStream",
     "OptionalCUDAGuard",
@@ -326,6 +327,8 @@ const CUDART_NAMES: [&str; 73] = [
     "cudaStreamSynchronize",
     "cudaStream_t",
     "cudaSuccess",
+    "cudaThreadExit",
+    "cudaThreadSynchronize",
     "getCurrentCUDAStream",
     "getCurrentDeviceProperties",
     "getDefaultCUDAStream",
@@ -484,6 +487,24 @@ pub fn is_helper_math(header: &str) -> bool {
     matches!(header.rsplit('/').next(), Some("helper_math.h" | "cutil_math.h"))
 }
 
+/// `helper_cuda.h` and its kin of the CUDA samples, on [`TORCH`] and [`CUDART`].
+static SAMPLES: Part = Part { name: "<helper_cuda>", text: include_str!("samples.cuh"), mark: "" };
+
+/// A text that includes [`SAMPLES`] counts as one that mentions this.
+pub const SAMPLES_WORD: &str = "helper_cuda";
+
+/// Whether a header is of [`SAMPLES`], wherever it is said to lie.
+pub fn is_of_samples(header: &str) -> bool {
+    let name = header.rsplit('/').next();
+    matches!(name, Some("helper_cuda.h" | "helper_functions.h" | "helper_timer.h" | "helper_string.h"))
+}
+
+/// Types of the CUDA driver's interface.
+static DRIVER: Part = Part { name: "<cuda.h>", text: include_str!("driver.cuh"), mark: "" };
+
+/// What of the operating system and of GCC host code uses, on [`STD_CHRONO`].
+static POSIX: Part = Part { name: "<posix>", text: include_str!("posix.cuh"), mark: "" };
+
 /// Names of 16-bit floats.
 const HALF_NAMES: [&str; 12] = [
     "half",
@@ -501,7 +522,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 42] {
+pub fn all() -> [&'static Part; 45] {
     // What most texts ask for comes first: a text is read after all that stand before it.
     [
         &PIPELINE,
@@ -546,6 +567,9 @@ pub fn all() -> [&'static Part; 42] {
         &THRUST,
         &GAUDI,
         &GAUDI_TENSORFLOW,
+        &SAMPLES,
+        &DRIVER,
+        &POSIX,
     ]
 }
 
@@ -576,7 +600,13 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let gaudi = mentions("habana").then_some(&GAUDI);
     let gaudi_tensorflow = gaudi.filter(|_| mentions("tensorflow")).map(|_| &GAUDI_TENSORFLOW);
     let more = Asked::of(&mentions);
+    let posix = more::any(more::POSIX_NAMES, &mentions).then_some(&POSIX);
+    let more = Asked { chrono: posix.is_some() || more.chrono, ..more };
+    let samples = mentions(SAMPLES_WORD).then_some(&SAMPLES);
+    let driver = more::any(more::DRIVER_NAMES, &mentions).then_some(&DRIVER);
     let torch = (more.thrust
+        || more.chrono
+        || samples.is_some()
         || python.is_some()
         || gaudi.is_some()
         || cublas.is_some()
@@ -596,6 +626,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         torch.filter(|_| more.functional || TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
     let torch_more = torch.filter(|_| TORCH_MORE_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_MORE);
     let cudart = (cublas.is_some()
+        || samples.is_some()
         || more.thrust
         || more.cub_device
         || torch_streams.is_some()
@@ -621,6 +652,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || containers.is_some()
         || more.is_host()
         || c
+        || samples.is_some()
         || mentions(THROW)
         || mentions(LAND)
         || mentions(HEAP[0])
@@ -677,6 +709,9 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         more.thrust.then_some(&THRUST),
         gaudi,
         gaudi_tensorflow,
+        samples,
+        driver,
+        posix,
     ]
     .into_iter()
     .flatten()

@@ -86,7 +86,20 @@ const AUTOGRAD_NAMES: &str = "autograd IValue GradMode AutoGradMode";
 const TORCH_STREAM_NAMES: &str = "\
     getStreamFromPool setCurrentCUDAStream CUDAStreamGuard OptionalCUDAStreamGuard CUDAMultiStreamGuard CUDAEvent DeviceGuard \
     OptionalDeviceGuard device_count current_device set_device device_synchronize is_available CUDACachingAllocator globalContext \
-    StreamId DataPtr getCUDADeviceAllocator";
+    StreamId DataPtr getCUDADeviceAllocator GetDevice SetDevice MaybeSetDevice ExchangeDevice MaybeExchangeDevice";
+/// Names of the operating system's time and of GCC's atomic functions.
+pub const POSIX_NAMES: &str = "\
+    timeval timespec gettimeofday clock_gettime usleep sleep nanosleep __sync_synchronize __sync_fetch_and_add __sync_fetch_and_sub \
+    __sync_fetch_and_and __sync_fetch_and_or __sync_fetch_and_xor __sync_fetch_and_nand __sync_add_and_fetch __sync_sub_and_fetch \
+    __sync_and_and_fetch __sync_or_and_fetch __sync_xor_and_fetch __sync_nand_and_fetch __sync_val_compare_and_swap \
+    __sync_bool_compare_and_swap __sync_lock_test_and_set __sync_lock_release __atomic_fetch_add __atomic_fetch_sub __atomic_fetch_and \
+    __atomic_fetch_or __atomic_fetch_xor __atomic_add_fetch __atomic_sub_fetch __atomic_and_fetch __atomic_or_fetch __atomic_xor_fetch \
+    __atomic_load_n __atomic_store_n __atomic_exchange_n __atomic_compare_exchange_n __atomic_thread_fence";
+/// Names of the CUDA driver's types.
+pub const DRIVER_NAMES: &str = "\
+    CUresult CUdevice CUdeviceptr CUcontext CUmodule CUfunction CUlibrary CUkernel CUstream CUevent CUarray CUgraph CUgraphExec CUtensorMap \
+    CUmemGenericAllocationHandle CUtensorMapDataType CUtensorMapInterleave CUtensorMapSwizzle CUtensorMapL2promotion \
+    CUtensorMapFloatOOBfill CUDA_SUCCESS";
 
 /// Whether a text mentions one of some words.
 pub fn any(words: &str, mentions: &impl Fn(&str) -> bool) -> bool {

@@ -277,6 +277,7 @@ template <> struct numeric_limits<float> {
     __host__ __device__ static constexpr float epsilon() { return 1.1920929e-7f; }
     __host__ __device__ static constexpr float infinity() { return HUGE_VALF; }
     __host__ __device__ static constexpr float quiet_NaN() { return NAN; }
+    __host__ __device__ static constexpr float signaling_NaN() { return __int_as_float(0x7fa00000); }
     __host__ __device__ static constexpr float denorm_min() { return 1.40129846e-45f; }
 };
 template <> struct numeric_limits<double> {
@@ -288,6 +289,7 @@ template <> struct numeric_limits<double> {
     __host__ __device__ static constexpr double epsilon() { return 2.2204460492503131e-16; }
     __host__ __device__ static constexpr double infinity() { return HUGE_VAL; }
     __host__ __device__ static constexpr double quiet_NaN() { return NAN; }
+    __host__ __device__ static constexpr double signaling_NaN() { return __longlong_as_double(0x7ff4000000000000); }
     __host__ __device__ static constexpr double denorm_min() { return 4.9406564584124654e-324; }
 };
 

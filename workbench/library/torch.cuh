@@ -1608,6 +1608,10 @@ struct arg {
     explicit arg(const char* name) : name(name) {}
     template <typename T> arg_v<T> operator=(T value) const { return arg_v<T>{name, value}; }
     arg& noconvert(bool = true) { return *this; }
+    arg& none(bool allowed = true) {
+        if (!allowed) __wb::fail(4, "", "py::arg(\"", name, "\").none(false) is not supported: check the argument in the function");
+        return *this;
+    }
 };
 struct none {};
 

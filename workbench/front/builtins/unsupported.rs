@@ -58,11 +58,11 @@ macro_rules! host {
 
 /// Functions of the host's libraries: a host function that calls one is left out.
 const HOST_FUNCTIONS: &[Advice] = host! {
-    "atexit" "atol" "clock_gettime" "drand48" "fclose" "fflush" "fgets" "fopen" "fprintf"
-    "fread" "fscanf" "fseek" "fwrite" "getchar" "getenv" "gettimeofday" "getopt" "lrand48" "omp_get_max_threads"
+    "atexit" "atol" "drand48" "fclose" "fflush" "fgets" "fopen" "fprintf"
+    "fread" "fscanf" "fseek" "fwrite" "getchar" "getenv" "getopt" "lrand48" "omp_get_max_threads"
     "omp_get_num_threads" "omp_get_thread_num" "omp_get_wtime" "perror" "qsort" "rand_r" "random"
-    "scanf" "setenv" "sleep" "srand48" "srandom" "sscanf" "strtod" "strtof" "strtol"
-    "strtoul" "system" "time" "usleep"
+    "scanf" "setenv" "srand48" "srandom" "sscanf" "strtod" "strtof" "strtol"
+    "strtoul" "system" "time"
 };
 
 /// Objects and constants of the host's libraries: a host function that names one is left out.
@@ -88,12 +88,20 @@ const TYPES: &[Advice] = advice! {
     "cuComplex" exact, "complex numbers", "use `float2`";
     "cuFloatComplex" exact, "complex numbers", "use `float2`";
     "cuDoubleComplex" exact, "complex numbers", "use `double2`";
+    "cublasLt" prefix, "a type of cuBLASLt", "use cuBLAS, or write the product as a kernel";
+    "cudnn" prefix, "a type of cuDNN", "use torch's operation, or write it as a kernel";
+    "cufft" prefix, "a type of cuFFT", "do it outside, and pass the result as an array";
+    "cusparse" prefix, "a type of cuSPARSE", "write the operation as a kernel";
+    "cusolver" prefix, "a type of cuSOLVER", "do it outside, and pass the result as an array";
+    "cutensor" prefix, "a type of cuTENSOR", "write the operation as a kernel";
+    "nccl" prefix, "a type of NCCL", "there is one device here";
+    "nvml" prefix, "a type of NVML", "leave it out";
+    "nvjpeg" prefix, "a type of nvJPEG", "do it outside, and pass the result as an array";
+    "MPI_" prefix, "a type of MPI", "there is one process here";
     "complex" exact, "complex numbers", "use `float2`";
     "string" exact, "a class of the standard library", "use an array";
     "vector" exact, "a class of the standard library", "use an array";
     "tuple" exact, "a class of the standard library", "use a struct";
-    "timespec" exact, "a type of the host", "leave it out";
-    "timeval" exact, "a type of the host", "leave it out";
     "FILE" exact, "a type of the host", "leave it out";
     "pthread_t" exact, "a type of the host", "leave it out";
     "ostream" exact, "a class of the standard library", "use `printf`";

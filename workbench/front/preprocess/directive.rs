@@ -206,6 +206,9 @@ impl Preprocessor<'_> {
         } else if crate::library::is_helper_math(&name) {
             // As if the text had named it: that is how the library is asked for.
             self.interner.intern(crate::library::HELPER_MATH_WORD);
+        } else if crate::library::is_of_samples(&name) {
+            self.interner.intern(crate::library::SAMPLES_WORD);
+            self.samples_macros();
         } else if headers::is_known(&name) {
             self.builtin_header(&name);
         } else {

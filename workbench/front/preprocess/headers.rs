@@ -296,6 +296,13 @@ const MACROS: &[(&str, &str)] = &[
     ("__LP64__", "1"),
     ("TORCH_EXTENSION_NAME", "extension"),
     ("__extension__", ""),
+    // Calling conventions of CUDA's interfaces: none on Linux.
+    ("CUDART_CB", ""),
+    ("CUDARTAPI", ""),
+    ("CUDAAPI", ""),
+    ("CUDA_CB", ""),
+    ("CUBLASWINAPI", ""),
+    ("__brkpt", "() __trap()"),
     ("__builtin_expect", "(value, expected) (value)"),
     ("__builtin_assume", "(condition) ((void)0)"),
     ("__builtin_assume_aligned", "(pointer, ...) (pointer)"),

@@ -117,6 +117,16 @@ impl Preprocessor<'_> {
         self.parse_macro(&tokens, function, Span::NONE).ok()
     }
 
+    /// Defines what a header of the CUDA samples defines.
+    pub(super) fn samples_macros(&mut self) {
+        for (name, text) in crate::library::SAMPLES_MACROS {
+            let symbol = self.interner.intern(name);
+            if let Some(made) = self.macro_of_text(text) {
+                self.slot(symbol).state = State::Defined(Rc::new(made));
+            }
+        }
+    }
+
     /// `#define`: `line` is what follows the word.
     pub(super) fn define(&mut self, line: &[Token], directive: Span) {
         let Some(name) = self.macro_name(line, directive) else { return };

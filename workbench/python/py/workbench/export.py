@@ -18,6 +18,7 @@ import numpy as np
 from . import _workbench
 from .differentiable import Differentiable, LibraryOp, OperatorGradient, PythonOp, copies, is_floating
 from .errors import KernelFault, make_argument_error
+from .extension import given_texts
 from .functions import Unwritable, written
 from .operators import Op, empty_like
 
@@ -174,12 +175,11 @@ def _add_host(handle: LibraryOp, parts: list[_Part]) -> _Operator:
     if len(modules) != 1:
         raise make_argument_error(f"`{handle.name}` is registered by {len(modules)} texts; an extension is made of one")
     _, (_, state, _) = modules[0].__reduce__()
-    inline = set(state["headers"]) == {"main.cpp", "cuda.cu", "functions"}
-    if state["headers"] and not inline:
+    given = given_texts(state["headers"])
+    if state["headers"] and given is None:
         raise make_argument_error(f"`{handle.name}` was compiled with headers, which an extension would not have")
-    # What `load_inline` was given.
-    parts_of = [state["headers"][name].strip("\n") for name in ("main.cpp", "cuda.cu")] if inline else []
-    text = origin[0] if origin is not None else "\n\n".join(filter(None, parts_of)) if inline else modules[0].text
+    parts_of = [part.strip("\n") for part in given or ()]
+    text = origin[0] if origin is not None else "\n\n".join(filter(None, parts_of)) if given else modules[0].text
     defines = [(name, value) for name, value in state["defines"] if name != "TORCH_EXTENSION_NAME"]
     on_gpu = re.search(r"<<<|\b__global__\b|<(ATen|c10)/cuda/|<cuda", text) is not None
     part = _part(parts, handle, text, defines, is_kernel=False)

@@ -18,6 +18,9 @@ __all__ = ["load", "load_inline"]
 # What torch gives to nvcc.
 _OF_NVCC = (".cu", ".cuh")
 
+# The texts of `load_inline`, and the headers behind them that register functions.
+_REGISTERED = {"main.cpp": "functions", "cuda.cu": "functions of cuda.cu"}
+
 def load_inline(
     name: str,
     cpp_sources: str | Sequence[str],
@@ -206,12 +209,23 @@ def _units(cpp: str, cuda: str, functions: Mapping[str, str]) -> tuple[dict[str,
     words = re.sub(r"//[^\n]*|/\*.*?\*/", " ", cpp, flags=re.DOTALL)
     named = {f: re.search(rf"(?<!\w){re.escape(f)}(?!\w)", words) is not None or not cuda for f in functions}
     texts, registrations = {"main.cpp": cpp, "cuda.cu": cuda}, {}
-    for unit, header, is_cpp in (("main.cpp", "functions", True), ("cuda.cu", "functions of cuda.cu", False)):
-        wanted = {f: doc for f, doc in functions.items() if named[f] == is_cpp}
+    for unit, header in _REGISTERED.items():
+        wanted = {f: doc for f, doc in functions.items() if named[f] == (unit == "main.cpp")}
         if wanted:
             registrations[header] = _registration(wanted)
-            texts[unit] += f'\n#include "{header}"\n'
+            texts[unit] += _behind(header)
     return texts, registrations
+
+
+def _behind(header: str) -> str:
+    return f'\n#include "{header}"\n'
+
+
+def given_texts(headers: Mapping[str, str]) -> list[str] | None:
+    """The texts that `load_inline` was given, by the headers that its module was compiled with; None where it was compiled otherwise."""
+    if not _REGISTERED.keys() <= headers.keys() <= _REGISTERED.keys() | set(_REGISTERED.values()):
+        return None
+    return [headers[unit].removesuffix(_behind(header)) for unit, header in _REGISTERED.items()]
 
 
 def _registration(functions: Mapping[str, str]) -> str:
