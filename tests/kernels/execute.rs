@@ -150,7 +150,7 @@ pub fn kernel(kernel: &Kernel, text: &str) -> Result<(), String> {
             CompileOptions { name: format!("{}.cu", kernel.name), device: Device::Cuda, ..CompileOptions::default() };
         return with(kernel, text, &options);
     }
-    for tier in [Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide] {
+    for tier in [Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide, Tier::Fibers] {
         let options = CompileOptions { name: format!("{}.cu", kernel.name), tier, ..CompileOptions::default() };
         with(kernel, text, &options).map_err(|e| format!("{tier:?}: {e}"))?;
     }

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use workbench::runtime::Tier;
 
 /// What is compared with the interpreter: a further tier is a further name here, the wide one last.
-const TIERS: [Tier; 4] = [Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide];
+const TIERS: [Tier; 5] = [Tier::Soon, Tier::Good, Tier::Fibers, Tier::Lanes, Tier::Wide];
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)

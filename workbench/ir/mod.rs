@@ -50,6 +50,9 @@
 //! same statement with the same mask, or have left the kernel; any other is a fault. A construct that holds a collective and
 //! that lanes take differently is walked by all of them: an `If` one side after the other, a `Loop` until nobody is left.
 //!
+//! Where [`crate::pass::independent`] says so, threads run independently instead: each gets on as far as it can, and lanes meet at the same
+//! operation with the same mask, at whatever statements.
+//!
 //! # Calls
 //! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
 //!

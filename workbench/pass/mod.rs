@@ -8,15 +8,18 @@
 //! | [`members`] | members of a kernel's structs by value into parameters |
 //! | [`anchors`] | pointers that host code passes, as moved from where their memory starts |
 //! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
+//! | [`independent`] | whether threads of a block may wait for one another in no order known when compiling |
 //! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers and collectives |
 //! | [`pointers`] | which memory a pointer comes from |
 //! | [`instrument`] | a kernel that records who wrote each element |
+//! | [`waits`] | loops that may wait for other threads
 //! | [`widen`] | the float64 twin of a float32 kernel |
 //! | [`writes`] | which parameters' memory a kernel writes |
 
 pub mod anchors;
 pub mod fold;
+pub mod independent;
 pub mod inline;
 pub mod instrument;
 pub mod members;
@@ -25,6 +28,7 @@ pub mod promote;
 pub mod regions;
 pub mod stride;
 pub mod uniformity;
+pub mod waits;
 pub mod widen;
 pub mod writes;
 

@@ -76,6 +76,7 @@ impl Regions {
 }
 
 /// Which statements split a function.
+#[derive(Debug)]
 pub struct Splits {
     /// For each value, whether it is a pointer that may point into shared memory.
     shared: Vec<bool>,

@@ -88,7 +88,7 @@ __global__ void own_block(int* flag) {
 // run: later<<<2, 1>>>(flag = [0], out = [0]) serial
 //   fault: no progress at 65:9 block (0,0,0) thread (0,0,0): a later block
 // run: own_block<<<1, 2>>>(flag = [0])
-//   fault: no progress at 75:9 block (0,0,0) thread (0,0,0): another thread of its own block
+//   flag == [1]
 // A lock that nobody gives back.
 // run: locked<<<4, 4>>>(lock = [1], sum = [0])
 //   fault: no progress at 44:5 block (0,0,0) thread (0,0,0)

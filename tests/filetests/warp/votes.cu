@@ -97,5 +97,6 @@ __global__ void loops(int* out) {
 //   fault: mismatched warp function at 65:56 block (0,0,0) thread (0,0,0): does not name lane 0
 // run: unequal<<<1, 3>>>(out = poison(3))
 //   fault: mismatched warp function at 66:56 block (0,0,0) thread (0,0,0): names lane 1, whose mask is 0x00000003
+// Each lane leaves out another round, and comes by three times.
 // run: loops<<<1, 3>>>(out = poison(3))
-//   fault: mismatched warp function at 71:9 block (0,0,0) thread (1,0,0): waits for lane 0, which went another way at line 70
+//   out == [1, 1, 1]

@@ -11,7 +11,9 @@ use crate::ir::{
     Block, Const, FuncId, FuncKind, Function, Global, Label, Local, Module, Op, ParamType, Shared, Slot, Stmt, Type,
     Value,
 };
+use crate::pass::regions::Splits;
 use crate::pass::stride::{self, Strided};
+use crate::pass::{independent, waits};
 
 /// The one allocation a pointer can point into, as far as it is known when compiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,8 +87,10 @@ pub struct FuncInfo {
     pub stmts: usize,
     /// What can be checked once for a row of threads; kernels only.
     pub row: RowPlan,
-    /// For each label, whether it is a loop that may wait for other threads.
+    /// For each label, whether it is a loop that may wait for other threads; where threads are fibers, that looks at what others do.
     pub waits: Vec<bool>,
+    /// Where threads wait for one another in no known order, so that each runs as a fiber: what they do in step. Kernels only.
+    pub fibers: Option<Splits>,
     /// How it is cut into regions; kernels with splits only.
     pub split: Option<Box<SplitPlan>>,
     /// How the threads of a row run in vectors, where they can; kernels only.
@@ -182,7 +186,8 @@ impl FuncInfo {
             estimate: 4,
             stmts: 0,
             row: RowPlan::default(),
-            waits: super::waits::find(func),
+            waits: waits::find(func),
+            fibers: None,
             split: None,
             vector: None,
             strided: None,
@@ -206,6 +211,10 @@ impl FuncInfo {
         info.limits = facts.limits();
         info.local_root = facts.local_root;
         info.align = facts.align;
+        if func.kind == FuncKind::Kernel && independent::is_needed(module, func) {
+            info.run_as_fibers(func);
+            return info;
+        }
         if func.kind == FuncKind::Kernel {
             info.split = SplitPlan::new(module, func).map(Box::new);
         }
@@ -216,6 +225,13 @@ impl FuncInfo {
             info.strided = StridedInfo::new(module, func).map(Box::new);
         }
         info
+    }
+
+    /// Makes a kernel one whose threads are fibers.
+    pub fn run_as_fibers(&mut self, func: &Function) {
+        self.fibers = Some(Splits::new(func));
+        self.waits = waits::looks(func);
+        (self.split, self.vector, self.strided, self.row) = (None, None, None, RowPlan::default());
     }
 
     /// Whether it keeps a budget: it loops or calls.

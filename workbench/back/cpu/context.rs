@@ -155,6 +155,8 @@ pub struct WorkerCtx {
     pub progress: u64,
     /// What faulted: a site, and two operands that depend on it.
     pub fault: [u64; 3],
+    /// What gives way for the running thread, where threads are fibers; else null.
+    pub fiber: *const super::fibers::Way,
     /// The code that [`direct`] calls, and how many arguments it takes.
     pub direct: (usize, usize),
     /// The launch this worker works for.

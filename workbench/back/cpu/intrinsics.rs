@@ -11,7 +11,7 @@ use cranelift_codegen::isa::CallConv;
 
 use super::math::directed::{self, Toward};
 use super::math::{bessel, lanes, logarithm, norm, reciprocal, special};
-use super::{faults, host, join, memory, output, thunk};
+use super::{faults, fibers, host, join, memory, output, thunk};
 use crate::ir::MathFn;
 
 /// A function of this process.
@@ -45,11 +45,15 @@ pub enum HostFn {
     Slots,
     /// [`host::catch`].
     Catch,
+    /// [`fibers::meet`].
+    Meet,
+    /// [`fibers::give_way`].
+    GiveWay,
     /// A math function, on `double`s or `float`s.
     Math(MathFn, bool),
 }
 
-const HELPERS: u32 = 14;
+const HELPERS: u32 = 16;
 
 /// The number a function has in names and in [`addresses`].
 pub fn index(host: HostFn) -> u32 {
@@ -68,6 +72,8 @@ pub fn index(host: HostFn) -> u32 {
         HostFn::Function => 11,
         HostFn::Slots => 12,
         HostFn::Catch => 13,
+        HostFn::Meet => 14,
+        HostFn::GiveWay => 15,
         HostFn::Math(math, double) => HELPERS + 2 * math as u32 + u32::from(double),
     }
 }
@@ -89,6 +95,8 @@ pub fn name(index: u32) -> String {
         11 => "function".to_owned(),
         12 => "slots".to_owned(),
         13 => "catch".to_owned(),
+        14 => "meet".to_owned(),
+        15 => "give_way".to_owned(),
         n => match MathFn::ALL.get(((n - HELPERS) / 2) as usize) {
             Some(math) => format!("{}{}", math.name(), if (n - HELPERS).is_multiple_of(2) { "f" } else { "" }),
             None => format!("host{n}"),
@@ -121,6 +129,8 @@ pub fn addresses() -> Result<&'static [usize], String> {
             host::function as *const () as usize,
             memory::slots as *const () as usize,
             host::catch as *const () as usize,
+            fibers::meet as *const () as usize,
+            fibers::give_way as *const () as usize,
         ];
         for math in MathFn::ALL {
             let (float, double) = math_addresses(*math);
@@ -144,9 +154,13 @@ pub fn signature(host: HostFn, conv: CallConv) -> Signature {
         HostFn::Fault => (vec![types::I64, types::I32], None),
         HostFn::Tick => (vec![types::I64, types::I64, types::I32], None),
         HostFn::Lookup | HostFn::Catch => (vec![types::I64; 2], Some(types::I64)),
-        HostFn::Printf | HostFn::Barrier | HostFn::Service | HostFn::Launch | HostFn::Function => {
-            (vec![types::I64; 3], Some(types::I64))
-        }
+        HostFn::Printf
+        | HostFn::Barrier
+        | HostFn::Service
+        | HostFn::Launch
+        | HostFn::Function
+        | HostFn::Meet
+        | HostFn::GiveWay => (vec![types::I64; 3], Some(types::I64)),
         HostFn::Mask => (vec![types::I64; 6], Some(types::I64)),
         HostFn::Collect => (vec![types::I64; 4], Some(types::I64)),
         HostFn::Fill | HostFn::Slots | HostFn::Relocate => (vec![types::I64; 2], None),

@@ -12,7 +12,7 @@ use crate::source::Span;
 /// Warps of the largest block.
 const WARPS: usize = 32;
 /// Threads of a warp.
-const LANES: usize = 32;
+pub const LANES: usize = 32;
 /// Bytes of a mask: a bit for each thread of a block.
 pub const MASK_BYTES: u32 = 4 * WARPS as u32;
 /// The mask of the threads that run.
@@ -152,12 +152,12 @@ impl Crew<'_> {
     }
 }
 
-fn index_of(ctx: &WorkerCtx, thread: usize) -> [u32; 3] {
+pub fn index_of(ctx: &WorkerCtx, thread: usize) -> [u32; 3] {
     let [x, y, _] = ctx.dims.map(|d| d.max(1) as usize);
     [(thread % x) as u32, (thread / x % y) as u32, (thread / (x * y)) as u32]
 }
 
-fn show([x, y, z]: [u32; 3]) -> String {
+pub fn show([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
 }
 
@@ -398,7 +398,7 @@ fn agree(active: u32, live: u32, named: &[u32; LANES]) -> Result<(), (usize, usi
 
 /// As PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), with the segment mask and clamp that CUDA's
 /// header makes of the width.
-fn shuffle(
+pub fn shuffle(
     kind: Shuffle,
     active: u32,
     named: &[u32; LANES],
@@ -437,7 +437,7 @@ fn shuffle(
 }
 
 /// Votes, matches and reductions.
-fn combine(op: Collective, active: u32, named: &[u32; LANES], values: &[u64; LANES], signed: bool) -> [u64; LANES] {
+pub fn combine(op: Collective, active: u32, named: &[u32; LANES], values: &[u64; LANES], signed: bool) -> [u64; LANES] {
     let mut result = [0; LANES];
     let mut left = active;
     while left != 0 {

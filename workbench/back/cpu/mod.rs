@@ -11,6 +11,7 @@ mod analysis;
 mod context;
 mod crew;
 mod faults;
+mod fibers;
 mod float_env;
 mod glue;
 mod host;
@@ -35,7 +36,6 @@ mod thunk;
 mod tick;
 mod tiers;
 mod vector;
-mod waits;
 mod wide;
 
 #[cfg(test)]
@@ -177,6 +177,8 @@ struct Entry {
     shared: SharedPlan,
     /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
     keeps: Option<(usize, usize)>,
+    /// Whether its code runs one thread of a block, which is a fiber; see [`fibers`].
+    fibers: bool,
     /// Whether the estimate is a guess.
     has_loops: bool,
     /// Which code its last launch ran.
@@ -229,13 +231,21 @@ pub enum Tier {
     Lanes,
     /// Wide code, which the first launch makes and waits for; good code where there is none.
     Wide,
+    /// Good code of which each thread of a kernel runs as a fiber, also where none has to wait for another: slow, and independent of any order.
+    Fibers,
 }
 
 /// What [`Tier::default`] is, by its place in [`TIERS`].
 static DEFAULT_TIER: AtomicU8 = AtomicU8::new(0);
 
-const TIERS: [(Tier, &str); 5] =
-    [(Tier::Both, "auto"), (Tier::Soon, "soon"), (Tier::Good, "good"), (Tier::Lanes, "lanes"), (Tier::Wide, "wide")];
+const TIERS: [(Tier, &str); 6] = [
+    (Tier::Both, "auto"),
+    (Tier::Soon, "soon"),
+    (Tier::Good, "good"),
+    (Tier::Lanes, "lanes"),
+    (Tier::Wide, "wide"),
+    (Tier::Fibers, "fibers"),
+];
 
 impl Default for Tier {
     /// [`Tier::Both`], or what [`Tier::make_default`] said last.
@@ -251,7 +261,7 @@ impl Tier {
         DEFAULT_TIER.store(at as u8, Ordering::Relaxed);
     }
 
-    /// `auto`, `soon`, `good`, `lanes` or `wide`.
+    /// `auto`, `soon`, `good`, `lanes`, `wide` or `fibers`.
     pub fn name(self) -> &'static str {
         TIERS.iter().find(|(tier, _)| *tier == self).map_or("auto", |(_, name)| name)
     }
@@ -263,7 +273,7 @@ impl Tier {
 
     /// Whether there is good code from the first launch on, and none that is there sooner.
     fn begins_good(self) -> bool {
-        matches!(self, Tier::Good | Tier::Lanes | Tier::Wide)
+        matches!(self, Tier::Good | Tier::Lanes | Tier::Wide | Tier::Fibers)
     }
 
     /// Whether this machine can make wide code; a sentence where it cannot.
@@ -451,7 +461,7 @@ impl Code {
         self.0.entry(func).map_or(0, |e| e.shared.fixed)
     }
 
-    /// Which code the last launch of a kernel ran: `soon`, `good`, `lanes` or `wide`; none before the first.
+    /// Which code the last launch of a kernel ran: `soon`, `good`, `lanes`, `wide`, or `fibers`; none before the first.
     pub fn last_tier(&self, func: FuncId) -> Option<&'static str> {
         let entry = self.0.entry(func)?;
         match entry.last.load(Ordering::Relaxed) {
@@ -459,6 +469,7 @@ impl Code {
             2 => Some("good"),
             3 => Some("lanes"),
             4 => Some("wide"),
+            5 => Some("fibers"),
             _ => None,
         }
     }
@@ -631,7 +642,7 @@ fn machine(
     let purpose = match tier {
         Tier::Soon => Purpose::Soon(None),
         Tier::Both => Purpose::Soon(Some(&mut kept)),
-        Tier::Good | Tier::Lanes | Tier::Wide => Purpose::Good,
+        Tier::Good | Tier::Lanes | Tier::Wide | Tier::Fibers => Purpose::Good,
     };
     let mut codes = compile_all(plan, lowering, purpose)?;
     let program = codes.split_off(plan.glue.new.len());
@@ -682,21 +693,22 @@ fn build(module: &Module, globals: Arc<Globals>, tier: Tier) -> Result<Option<Im
     if tier == Tier::Both {
         let glue = glue::Uses::of(module);
         let uses_glue = !glue.list.is_empty();
-        let plan = plan(module, glue)?;
+        let plan = plan(module, glue, tier)?;
         // How deep a recursion may go depends on the frames, and must not depend on which code is there.
         match if plan.recurses() { None } else { Some(build_plan(module, globals.clone(), tier, plan)) } {
             Some(Err(_)) if uses_glue => {}
             Some(built) => return built.map(Some),
             None if is_partial(module) => return Ok(None),
             None => {
-                return build_plan(module, globals, Tier::Good, plan::plan(module, glue::Uses::default())?).map(Some);
+                let plan = plan::plan(module, glue::Uses::default(), Tier::Good)?;
+                return build_plan(module, globals, Tier::Good, plan).map(Some);
             }
         }
     }
     if is_partial(module) {
         return Ok(None);
     }
-    let plan = plan(module, glue::Uses::default())?;
+    let plan = plan(module, glue::Uses::default(), tier)?;
     let tier = if plan.recurses() && tier == Tier::Soon { Tier::Good } else { tier };
     build_plan(module, globals, tier, plan).map(Some)
 }
@@ -850,6 +862,7 @@ impl Entry {
             rounds,
             shared,
             keeps: info.and_then(|i| i.split.as_ref()).map(|s| (s.scratch as usize, s.slot_bytes as usize)),
+            fibers: info.is_some_and(|i| i.fibers.is_some()),
             has_loops: func.labels > 0 || info.is_none_or(|i| !i.calls.is_empty()),
             last: AtomicU8::new(0),
         }
@@ -858,7 +871,7 @@ impl Entry {
 
 fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
-    let plan = plan(module, glue::Uses::default())?;
+    let plan = plan(module, glue::Uses::default(), Tier::Good)?;
     let globals = Globals::new(module, Others::None);
     let mut lowering = Lowering {
         module,

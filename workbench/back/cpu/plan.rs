@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::analysis::{self, FuncInfo};
-use super::{Result, glue, is_direct, size, stack, too_large};
+use super::{Result, Tier, glue, is_direct, size, stack, too_large};
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::{FuncId, FuncKind, Function, Module};
 
@@ -81,11 +81,11 @@ impl Plan {
     }
 }
 
-/// What of a module is compiled, and how it hangs together.
+/// What of a module is compiled, and how it hangs together; the tier says whether all kernels run as fibers.
 ///
 /// # Errors
 /// A limit on code size or stack, as a diagnostic.
-pub fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
+pub fn plan(module: &Module, glue: glue::Uses, tier: Tier) -> Result<Plan> {
     let mut infos: Vec<Option<FuncInfo>> = module.functions.iter().map(|_| None).collect();
     let mut numbers = vec![None; infos.len()];
     let mut order = Vec::new();
@@ -100,7 +100,10 @@ pub fn plan(module: &Module, glue: glue::Uses) -> Result<Plan> {
             continue;
         }
         check_limits(func, &mut stmts)?;
-        let found = FuncInfo::new(module, func);
+        let mut found = FuncInfo::new(module, func);
+        if tier == Tier::Fibers && func.kind == FuncKind::Kernel {
+            found.run_as_fibers(func);
+        }
         work.extend(found.calls.iter().rev());
         work.extend(found.addresses.iter().map(|(id, _)| *id));
         if found.split.as_ref().is_some_and(|s| s.scratch > MAX_SCRATCH) {

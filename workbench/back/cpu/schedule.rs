@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{BufferDesc, EntryFn, THREAD_KNOWN, WorkerCtx, direct};
 use super::faults::{Named, Site, SiteRoot};
+use super::fibers::Fibers;
 use super::float_env::FloatEnv;
 use super::memory::{Kept, Outside, SharedMemory};
 use super::rounds::{self, Rounds};
@@ -173,7 +174,8 @@ pub fn run(
         return (0, Outcome::default());
     }
     // What one call of the code runs.
-    let together = if entry.keeps.is_some() || wide.is_some() { threads } else { u64::from(config.block.x) };
+    let whole = entry.keeps.is_some() || wide.is_some() || entry.fibers;
+    let together = if whole { threads } else { u64::from(config.block.x) };
     let block_ops = threads as f64 * entry.estimate as f64;
     let work = block_ops * blocks as f64 * NS_PER_OP;
     if wide.is_none() && work > WORTH_GOOD_CODE * if config.serial { 1.0 } else { pool::width() as f64 } {
@@ -182,6 +184,7 @@ pub fn run(
     let machine = image.tiers.now();
     let tier = match &wide {
         Some(code) => 3 + u8::from(code.is_wide),
+        None if entry.fibers => 5,
         None => 1 + u8::from(image.is_good || image.tiers.are_good()),
     };
     entry.last.store(tier, Ordering::Relaxed);
@@ -423,6 +426,13 @@ impl Launch<'_> {
                 None => return self.record(0, self.too_much_kept(needs.1)),
             },
         };
+        let mut fibers = match self.entry.fibers && self.wide.is_none() {
+            false => None,
+            true => match Fibers::new(self.block.count() as usize, self.machine.stack_need) {
+                Some(fibers) => Some(fibers),
+                None => return self.record(0, self.no_stacks()),
+            },
+        };
         let has_sums = self.wide.as_ref().is_some_and(|code| !code.sums.is_empty());
         let own = sums::Own::new(&self.sums, if has_sums { self.args.len() } else { 0 });
         self.crowd.enter();
@@ -448,6 +458,7 @@ impl Launch<'_> {
             sums: own.pointers(),
             progress: 0,
             fault: [0; 3],
+            fiber: std::ptr::null(),
             direct: (0, self.entry.params.len()),
             launch: std::ptr::from_ref(self).cast(),
             worker: Worker { role, ..Worker::default() },
@@ -481,7 +492,7 @@ impl Launch<'_> {
                 // SAFETY: the code is that of this launch's entry point.
                 Some(rounds) => unsafe { rounds.run(self, &mut ctx, begin, end) },
                 // SAFETY: as above.
-                None => unsafe { self.run_blocks(code, &mut ctx, &mut shared, begin, end) },
+                None => unsafe { self.run_blocks(code, &mut ctx, (&mut shared, fibers.as_mut()), begin, end) },
             };
             self.crowd.moved();
             if !ran {
@@ -504,6 +515,9 @@ impl Launch<'_> {
         if let Some(kept) = kept {
             kept.put_back();
         }
+        if let Some(fibers) = fibers {
+            fibers.put_back();
+        }
         let mut finished = lock(&self.finished);
         finished.result = ctx.ret;
         let (records, dropped) = ctx.worker.output.take();
@@ -522,6 +536,14 @@ impl Launch<'_> {
         RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None }
     }
 
+    fn no_stacks(&self) -> RawFault {
+        let threads = self.block.count();
+        let detail =
+            format!("its threads wait for one another on stacks of their own, and there is no memory for {threads}");
+        let (kind, span) = (FaultKind::StackOverflow, self.entry.span);
+        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None }
+    }
+
     /// Runs blocks `begin..end`, row by row or each as a whole; `false` when it has to stop.
     ///
     /// # Safety
@@ -530,7 +552,7 @@ impl Launch<'_> {
         &self,
         code: EntryFn,
         ctx: &mut WorkerCtx,
-        shared: &mut SharedMemory,
+        (shared, mut fibers): (&mut SharedMemory, Option<&mut Fibers>),
         begin: u64,
         end: u64,
     ) -> bool {
@@ -553,7 +575,7 @@ impl Launch<'_> {
             }
             let walks = ctx.walk == 1;
             shared.poison();
-            let whole = self.wide.is_some() || self.entry.keeps.is_some();
+            let whole = self.wide.is_some() || self.entry.keeps.is_some() || fibers.is_some();
             let (depth, height) = if whole { (1, 1) } else { (self.block.z, self.block.y) };
             for z in 0..depth {
                 for y in 0..height {
@@ -563,7 +585,13 @@ impl Launch<'_> {
                     }
                     // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its
                     // buffers.
-                    if unsafe { code(ctx, self.args.as_ptr()) } != 0 {
+                    let ran = unsafe {
+                        match &mut fibers {
+                            Some(fibers) => fibers.run(self, ctx, code),
+                            None => code(ctx, self.args.as_ptr()) == 0,
+                        }
+                    };
+                    if !ran {
                         return false;
                     }
                 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::context::WorkerCtx;
 use super::faults::{self, SiteKind};
+use super::fibers;
 use super::schedule::{INTERRUPT_EVERY, Launch, Role};
 use crate::back::FaultKind;
 
@@ -98,12 +99,23 @@ pub struct Waiting {
 /// Whether nobody has got on for too long. A loop that may wait and did nothing else since the last poll does only wait: one that ended
 /// and began anew would have left a trace in the context's progress.
 fn is_stuck(ctx: &mut WorkerCtx, launch: &Launch<'_>, waits: bool) -> bool {
-    let (crowd, own) = (&launch.crowd, &mut ctx.worker.waiting);
+    let own = &mut ctx.worker.waiting;
     let seen = std::mem::replace(&mut own.seen, waits.then_some(ctx.progress));
     if seen.is_none() || seen != own.seen {
-        crowd.stop_waiting(own);
+        gets_on(ctx, launch);
         return false;
     }
+    only_waits(ctx, launch)
+}
+
+/// A worker does something.
+pub fn gets_on(ctx: &mut WorkerCtx, launch: &Launch<'_>) {
+    launch.crowd.stop_waiting(&mut ctx.worker.waiting);
+}
+
+/// A worker does nothing but wait; whether all others have done nothing else for too long.
+pub fn only_waits(ctx: &mut WorkerCtx, launch: &Launch<'_>) -> bool {
+    let (crowd, own) = (&launch.crowd, &mut ctx.worker.waiting);
     if !std::mem::replace(&mut own.counted, true) {
         crowd.waiting.fetch_add(1, Ordering::SeqCst);
     }
@@ -129,7 +141,11 @@ fn is_stuck(ctx: &mut WorkerCtx, launch: &Launch<'_>, waits: bool) -> bool {
 /// # Safety
 /// `ctx` is the running worker's.
 pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64, packed: u32) -> i64 {
-    // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
+    // SAFETY: generated code passes the context it was given.
+    if let Some(budget) = unsafe { fibers::tick(ctx, site) } {
+        return budget;
+    }
+    // SAFETY: as above, and the launch outlives its workers.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
     ctx.unpack_thread(packed);
     if launch.is_moot(ctx.block_linear) {
@@ -138,27 +154,34 @@ pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64, packed: u32) -> i6
     poll(ctx, launch);
     let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
-    let Some(stop) = launch.stop.get() else {
+    let Some((kind, detail)) = reason(launch) else {
         let waits = site.is_some_and(|s| matches!(s.kind, SiteKind::Poll { waits: true }));
         if is_stuck(ctx, launch, waits) {
-            let detail =
-                "waits here for what no running thread brings: a later block, or another thread of its own block";
-            ctx.worker.fault = Some(faults::at(ctx, launch, FaultKind::NoProgress, span, detail.to_owned()));
+            ctx.worker.fault = Some(faults::at(ctx, launch, FaultKind::NoProgress, span, WAITS.to_owned()));
             return -1;
         }
         ctx.budget = BUDGET;
         return BUDGET;
     };
-    let (kind, detail) = match (stop, launch.timeout) {
-        (Stop::Timeout, Some(limit)) => (FaultKind::Timeout, format!("still running after {limit:?}")),
-        (Stop::Timeout, None) => (FaultKind::Timeout, "still running".to_owned()),
-        (Stop::Interrupted, _) => (FaultKind::Interrupted, "interrupted here".to_owned()),
-    };
     ctx.worker.fault = Some(faults::at(ctx, launch, kind, span, detail));
     -1
 }
 
-fn poll(ctx: &mut WorkerCtx, launch: &Launch<'_>) {
+/// What is said where nobody gets on.
+pub const WAITS: &str =
+    "waits here for what no running thread brings: a later block, or another thread of its own block";
+
+/// Why the launch stops, if it does.
+pub fn reason(launch: &Launch<'_>) -> Option<(FaultKind, String)> {
+    Some(match (launch.stop.get()?, launch.timeout) {
+        (Stop::Timeout, Some(limit)) => (FaultKind::Timeout, format!("still running after {limit:?}")),
+        (Stop::Timeout, None) => (FaultKind::Timeout, "still running".to_owned()),
+        (Stop::Interrupted, _) => (FaultKind::Interrupted, "interrupted here".to_owned()),
+    })
+}
+
+/// Looks whether to stop, and calls helpers.
+pub fn poll(ctx: &mut WorkerCtx, launch: &Launch<'_>) {
     let interruptible = ctx.worker.role == Role::Caller && launch.interrupt.is_some();
     if launch.deadline.is_some() || interruptible {
         let now = Instant::now();

@@ -70,7 +70,7 @@ impl Kernel {
         self.kernel.program().text()
     }
 
-    /// Which machine code the last launch on the CPU ran: `"soon"`, `"good"`, `"lanes"` or `"wide"`; `None` before the first one, and on a GPU.
+    /// Which machine code the last launch on the CPU ran: `"soon"`, `"good"`, `"lanes"`, `"wide"`, or `"fibers"` where its threads wait for one another (see `set_tier`); `None` before the first one, and on a GPU.
     /// `workbench.set_tier` chooses.
     #[getter]
     fn tier(&self) -> Option<&'static str> {

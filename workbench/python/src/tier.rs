@@ -15,6 +15,10 @@ use crate::errors::argument;
 /// and `"wide"`: the first launch of a kernel with blocks of a shape waits for it; a kernel that has none runs good code, as `kernel.tier` says. All compute the same bits, but for the order in which a
 /// thread's several float atomics are added; after a fault, arrays may hold more in `"lanes"` and `"wide"`. Shapes and dtypes do not matter.
 ///
+/// A kernel in which threads of a block may have to wait for one another in no order known when it is compiled (warp functions in both branches
+/// of a condition, a loop that waits for another thread of the block) runs each thread on a stack of its own, in every tier; `kernel.tier` is
+/// `"fibers"` then. After `set_tier("fibers")` all kernels do: slow, but no thread keeps another one waiting.
+///
 /// Raises `ArgumentError` for another name, and for `"wide"` where the machine has no C compiler (`pip install ziglang` brings one) or too
 /// short vectors.
 ///
@@ -27,7 +31,7 @@ pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
     let Some(new) = Tier::of_name(tier) else {
         return Err(argument(
             py,
-            format!("`set_tier` takes \"auto\", \"soon\", \"good\", \"lanes\" or \"wide\", not {tier:?}"),
+            format!("`set_tier` takes \"auto\", \"soon\", \"good\", \"lanes\", \"wide\" or \"fibers\", not {tier:?}"),
         ));
     };
     if new == Tier::Wide

@@ -1,7 +1,7 @@
 //! IR to CLIF, one function at a time.
 //!
 //! A kernel becomes a function that runs its body for a row of threads (all x of one y and z); one that is a grid-stride loop
-//! gets two more, see [`stride`]. A device or host function becomes a function that gives (status, result). A fault calls a
+//! gets two more, see [`stride`]; one with splits runs a block, see [`block`], or a thread, see [`fiber`]. A device or host function becomes a function that gives (status, result). A fault calls a
 //! helper from a cold block and returns status 1; callers pass the status on.
 
 mod access;
@@ -10,6 +10,7 @@ mod atomic;
 mod block;
 mod entry;
 mod expr;
+mod fiber;
 mod lanes;
 mod masks;
 mod row;
@@ -233,6 +234,7 @@ pub(super) fn function(
     let mut lower = FuncLower::new(m, id, out, scratch)?;
     match part {
         Part::Body if device => lower.device()?,
+        Part::Body if lower.info.fibers.is_some() => lower.fiber_kernel()?,
         Part::Body => match lower.info.split.as_deref() {
             Some(plan) => lower.block_kernel(plan)?,
             None => lower.kernel(None)?,

@@ -8,7 +8,8 @@ use cranelift_frontend::Switch;
 
 use super::{FuncLower, LocalVar, MAX_NESTING, Ptr, Result, Target, Val, scalar_type, trusted};
 use crate::back::cpu::context::Field;
-use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::faults::{Joined, SiteKind};
+use crate::back::cpu::fibers::Reason;
 use crate::back::cpu::intrinsics::HostFn;
 use crate::back::cpu::join::EXITED;
 use crate::diagnostic::{Code, Diagnostic};
@@ -50,7 +51,13 @@ impl FuncLower<'_, '_> {
             }
             Stmt::Set(local, v) => self.set(*local, *v, span),
             Stmt::Store { ptr, value, volatile } => {
-                self.store(*ptr, *value, *volatile, span)?;
+                if self.happens_in_step(stmt) {
+                    self.give_way(Reason::Step, span)?;
+                    self.store(*ptr, *value, *volatile, span)?;
+                    self.give_way(Reason::Step, span)?;
+                } else {
+                    self.store(*ptr, *value, *volatile, span)?;
+                }
                 Ok(true)
             }
             Stmt::If { cond, then, els } => self.lower_if(*cond, then, els),
@@ -122,6 +129,14 @@ impl FuncLower<'_, '_> {
             }
             Stmt::Fence => {
                 self.b.ins().fence();
+                Ok(true)
+            }
+            Stmt::Barrier(_) if self.info.fibers.is_some() => {
+                self.meet(Joined::Barrier, None, &[], span)?;
+                Ok(true)
+            }
+            Stmt::Collective { result, op, args } if self.info.fibers.is_some() => {
+                self.meet_for(*op, *result, args, span)?;
                 Ok(true)
             }
             Stmt::Barrier(_) | Stmt::Collective { .. } => Err(self.split_in_a_call(span)),
@@ -257,9 +272,13 @@ impl FuncLower<'_, '_> {
         if falls || continued {
             self.b.switch_to_block(next);
             if self.lower_block(step)? {
-                let work = self.info.loops.get(label.index()).copied().unwrap_or(1);
-                let work = self.int(types::I64, work.min(1 << 32) as i64);
-                self.poll(work, span)?;
+                if waits && self.info.fibers.is_some() {
+                    self.give_way(Reason::Spin, span)?;
+                } else {
+                    let work = self.info.loops.get(label.index()).copied().unwrap_or(1);
+                    let work = self.int(types::I64, work.min(1 << 32) as i64);
+                    self.poll(work, span)?;
+                }
                 self.b.ins().jump(head, &[]);
             }
         }
@@ -483,7 +502,7 @@ impl FuncLower<'_, '_> {
     }
 
     /// Calls the run time for a site with words; leaves when it says so.
-    fn ask(&mut self, asked: HostFn, kind: SiteKind, args: &[Value], span: Span) -> Result<clif::StackSlot> {
+    pub(super) fn ask(&mut self, asked: HostFn, kind: SiteKind, args: &[Value], span: Span) -> Result<clif::StackSlot> {
         let area = self.put_words(args)?;
         let site = self.new_site(span, kind);
         let site = self.int(types::I64, site);

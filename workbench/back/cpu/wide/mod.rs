@@ -44,7 +44,7 @@ use super::memory::Globals;
 use super::stack;
 use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
-use crate::pass::{fold, regions};
+use crate::pass::{fold, independent, regions};
 
 /// Whether this machine can make wide code.
 ///
@@ -193,7 +193,7 @@ impl Wide {
             Tier::Wide => Maker::Compiler,
             Tier::Both if compiler::available().is_ok() => Maker::Compiler,
             Tier::Both | Tier::Lanes if own::AVAILABLE => Maker::Own,
-            Tier::Both | Tier::Lanes | Tier::Good | Tier::Soon => return None,
+            Tier::Both | Tier::Lanes | Tier::Good | Tier::Soon | Tier::Fibers => return None,
         };
         module.kernels().next()?;
         // Kernels alone, and of data what it is rather than its bytes.
@@ -431,6 +431,9 @@ fn printed(
     maker: Maker,
 ) -> std::result::Result<(print::Printed, Keeps), String> {
     let (mut function, block) = (module.func(*func).clone(), *block);
+    if independent::is_needed(module, &function) {
+        return Err("it has threads that wait for one another in no known order".to_owned());
+    }
     regions::unswitch_all(&mut function);
     if !fixed.is_empty() {
         steering::fix(&mut function, steers, fixed);
@@ -464,7 +467,7 @@ fn print_one(
 ) -> Result<(print::Printed, Keeps)> {
     scopes::scope_continues(&mut function);
     let info = FuncInfo::new(module, &function);
-    if info.waits.contains(&true) {
+    if info.fibers.is_some() || info.waits.contains(&true) {
         return Err(Unsupported("a loop that waits for other threads"));
     }
     let (survey, places) = (Survey::new(&function), spans::places(&function, block));

@@ -27,6 +27,22 @@ pub fn find(func: &Function) -> Vec<bool> {
     waits
 }
 
+/// For each label, whether it is a loop that looks at what other threads do, or may in a function that it calls.
+pub fn looks(func: &Function) -> Vec<bool> {
+    let mut looks = vec![false; func.labels as usize];
+    func.body.for_each_stmt(&mut |stmt| {
+        if let Stmt::Loop { label, body, step } = stmt {
+            let mut any = false;
+            let mut look = |stmt: &Stmt| any |= reads_others(stmt) || matches!(stmt, Stmt::Call { .. });
+            [body, step].into_iter().for_each(|block| block.for_each_stmt(&mut look));
+            if let Some(place) = looks.get_mut(label.index()) {
+                *place = any;
+            }
+        }
+    });
+    looks
+}
+
 fn reads_others(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Atomic { .. } | Stmt::Let(_, Op::Load { volatile: true, .. }))
 }

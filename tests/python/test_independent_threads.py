@@ -1,0 +1,303 @@
+"""Threads of a block that wait for one another in no order known when compiling run as fibers. What they compute is in
+`tests/filetests/independent`; this is about which kernels do, and what holds of those as of all others."""
+
+import _thread
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+BOTH = """
+__global__ void both(int* y, int n) {
+    int t = threadIdx.x, r = 0;
+    for (int i = 0; i < n; i++) {
+        if (t % 32 < 16) r += __shfl_xor_sync(0xffffffffu, t, 16);
+        else r += __shfl_xor_sync(0xffffffffu, t, 16);
+    }
+    y[blockIdx.x * blockDim.x + t] = r;
+}
+"""
+RELAY = """
+__global__ void relay(volatile int* flag) {
+    int t = threadIdx.x, *own = (int*)flag + blockIdx.x * (blockDim.x + 1);
+    while (((volatile int*)own)[t + 1] == 0) { }
+    ((volatile int*)own)[t] = ((volatile int*)own)[t + 1] + 1;
+}
+__global__ void nobody(volatile int* flag) {
+    while (flag[threadIdx.x + 1] == 0) flag[1024 + threadIdx.x]++;
+    flag[threadIdx.x] = 1;
+}
+"""
+
+
+@pytest.fixture
+def tier():
+    before = wb.set_tier("auto")
+    yield wb.set_tier
+    wb.set_tier(before)
+
+
+@pytest.mark.parametrize("made", ["auto", "soon", "good", "lanes", "fibers"])
+def test_such_kernels_run_as_fibers_in_every_tier(tier, made):
+    tier(made)
+    y = np.zeros(64, np.int32)
+    kernel = wb.compile(BOTH).both
+    for _ in range(30):
+        kernel[1, 64](y, 3)
+    assert y.tolist() == [3 * (t ^ 16) for t in range(64)]
+    assert kernel.tier == "fibers"
+
+
+KEPT = {
+    "one side with the lanes of that side": "if (t < 16) y[t] = __shfl_xor_sync(0xffffu, t, 8);",
+    "each side with its own lanes": """if (t < 16) y[t] = __shfl_xor_sync(0xffffu, t, 8);
+        else y[t] = __shfl_xor_sync(0xffff0000u, t, 8);""",
+    "lanes that said so": "unsigned m = __ballot_sync(~0u, t < n); if (t < n) y[t] = __shfl_sync(m, t, 0);",
+    "and leave a loop by it": """for (int i = t; ; i += 32) {
+            unsigned m = __ballot_sync(~0u, i < n);
+            if (i >= n) break;
+            y[t] = __shfl_sync(m, t, __ffs(m) - 1);
+        }""",
+    "those that are together": """if (y[t] > 0) { unsigned m = __activemask(); y[t] = __popc(__ballot_sync(m, 1)); }
+        else { unsigned m = __activemask(); y[t] = __popc(__ballot_sync(m, 1)); }""",
+    "whole warps": """for (int k = 0; k < n; k++) {
+            if (t / 32 == k) y[t] = __shfl_xor_sync(~0u, t, 1);
+            if (t >= 32) y[t] += __shfl_xor_sync(~0u, t, 1);
+            else y[t] -= __shfl_xor_sync(~0u, t, 1);
+        }""",
+    "halves of warps": """for (int k = 0; k < n; k++)
+            if (t / 16 % 2 == k) y[t] = __shfl_xor_sync(0xffffu << (t & 16), t, 1, 16);""",
+    "a barrier in between": """if (t < n) y[t] = __shfl_down_sync(~0u, t, 1);
+        __syncthreads();
+        if (t >= n) y[t] = __shfl_down_sync(~0u, t, 1);""",
+    "blocks that reduce": """__shared__ int s[32];
+        for (int k = 0; k < n; k++) {
+            int v = y[t];
+            for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0u, v, d);
+            if (t % 32 == 0) s[t / 32] = v;
+            __syncthreads();
+            if (t / 32 == 0) {
+                v = t < blockDim.x / 32 ? s[t] : 0;
+                for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0u, v, d);
+            }
+            if (t == 0) y[0] = v;
+        }""",
+    "a lock": """while (atomicCAS(y, 0, 1) != 0) { } y[1] = y[1] + 1; __threadfence(); atomicExch(y, 0);""",
+    "a lock of one thread, block by block": """if (t == 0) while (atomicExch(y, 1) != 0) { }
+        __syncthreads(); y[t] = 2; __syncthreads();
+        if (t == 0) atomicExch(y, 0);""",
+    "a lock that is tried": """bool done = false;
+        while (!done) if (atomicCAS(y, 0, 1) == 0) { y[1]++; __threadfence(); atomicExch(y, 0); done = true; }""",
+    "a sum by exchanges": """int old = *y, was;
+        do { was = old; old = atomicCAS(y, was, was + t); } while (old != was);""",
+    "a queue": "int i; while ((i = atomicAdd(y, 1)) < n) y[1 + i] = t;",
+    "the block before": """if (blockIdx.x > 0) while (((volatile int*)y)[blockIdx.x - 1] == 0) { }
+        __threadfence(); ((volatile int*)y)[blockIdx.x] = 1;""",
+    "a barrier of the grid": """__syncthreads();
+        if (t == 0) { atomicAdd(y, 1); while (*(volatile int*)y < gridDim.x) { } }
+        __syncthreads();""",
+}
+NEEDED = {
+    "both sides": """if (t < 16) y[t] = __shfl_xor_sync(~0u, t, 8);
+        else y[t] = __shfl_xor_sync(~0u, t, 8);""",
+    "sides by data": "if (y[t] > n) __syncwarp(); else __syncwarp();",
+    "sides in a side": "if (t < 4) __syncwarp(); else if (t < 8) y[t] = 1; else __syncwarp();",
+    "masks that are passed": """if (t < 16) y[t] = __shfl_xor_sync(n, t, 8);
+        else y[t] = __shfl_xor_sync(n, t, 8);""",
+    "rounds": "for (int k = 0; k < n; k++) if ((k + t) % 2) __syncwarp();",
+    "a thread after": "if (t == 0) while (*(volatile int*)y == 0) { } else if (t == 1) *y = 1;",
+    "a lane after": "while (((volatile int*)y)[t + 1] == 0) { } y[t] = 1;",
+    "all of them": "atomicAdd(y, 1); while (*(volatile int*)y < blockDim.x) { }",
+    "a lock kept while lanes wait": "while (atomicCAS(y, 0, 1) != 0) { } y[1]++; __syncwarp(1u << t % 32); atomicExch(y, 0);",
+    "tickets": "int m = atomicAdd(y, 1); while (atomicAdd(y + 1, 0) != n - m) { } atomicAdd(y + 1, 1);",
+}
+
+
+def launched(body):
+    kernel = wb.compile("__global__ void k(int* y, int n) { int t = threadIdx.x; " + body + " }").k
+    try:
+        kernel.launch(1, 1, (np.zeros(64, np.int32), 0), timeout=0.05)
+    except wb.KernelFault:
+        pass
+    return kernel.tier
+
+
+@pytest.mark.parametrize("body", KEPT.values(), ids=KEPT)
+def test_what_needs_no_fibers_keeps_its_code(body):
+    assert launched(body) in ("soon", "good")
+
+
+@pytest.mark.parametrize("body", NEEDED.values(), ids=NEEDED)
+def test_what_may_need_fibers_gets_them(body):
+    assert launched(body) == "fibers"
+
+
+def test_blocks_of_1024_threads_on_all_workers():
+    blocks, threads = 200, 1024
+    kernel = wb.compile(BOTH).both
+    y = np.zeros(blocks * threads, np.int32)
+    kernel[blocks, threads](y, 2)
+    assert y.tolist() == [2 * (t ^ 16) for t in range(threads)] * blocks
+    flags = np.zeros((50, 1025), np.int32)
+    flags[:, 1024] = 1
+    wb.compile(RELAY).relay[50, 1024](flags.ravel())
+    assert (flags == 1025 - np.arange(1025)).all()
+
+
+def test_blocks_of_three_dimensions():
+    text = """__global__ void k(int* y) {
+        int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), r;
+        if (t % 32 < 16) r = __shfl_xor_sync(0xffffffffu, t, 16); else r = __shfl_xor_sync(0xffffffffu, t, 16);
+        y[t] = r;
+    }"""
+    y = np.zeros(96, np.int32)
+    wb.compile(text).k[1, (4, 3, 8)](y)
+    assert y.tolist() == [t ^ 16 for t in range(96)]
+
+
+def test_local_arrays_recursion_and_shared_memory():
+    text = """
+    __device__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    __global__ void k(int* y, int at) {
+        extern __shared__ int s[];
+        int t = threadIdx.x, own[40];
+        for (int i = 0; i < 40; i++) own[i] = t * i;
+        if (t < 7) s[t] = __shfl_xor_sync(0xffffffffu, own[at], 16) + fib(10);
+        else s[t] = __shfl_xor_sync(0xffffffffu, own[at], 16) + fib(11);
+        __syncthreads();
+        y[t] = s[31 - t];
+    }
+    __device__ int deep(int n) { int a[64]; for (int i = 0; i < 64; i++) a[i] = n; return n + deep(n + 1) + a[n % 64]; }
+    __global__ void over(int* y) {
+        if (threadIdx.x < 1) __syncwarp(); else __syncwarp();
+        y[threadIdx.x] = deep(0);
+    }"""
+    module = wb.compile(text)
+    y = np.zeros(32, np.int32)
+    module.k[1, 32, 128](y, 5)
+    assert y[::-1].tolist() == [5 * (t ^ 16) + (55 if t < 7 else 89) for t in range(32)]
+    for _ in range(3):
+        with pytest.raises(wb.KernelFault) as caught:
+            module.over[1, 1024](np.zeros(1024, np.int32))
+        assert caught.value.kind == "stack overflow" and tuple(caught.value.thread) == (0, 0, 0)
+    module.k[1, 32, 128](y, 1)
+    assert y[::-1].tolist() == [(t ^ 16) + (55 if t < 7 else 89) for t in range(32)]
+
+
+@pytest.mark.parametrize("block", [2, 1024])
+def test_time_limits_and_interrupts_act_at_once(block):
+    module = wb.compile(RELAY)
+    flags = np.zeros(3000, np.int32)
+    for _ in range(3):
+        begin = time.monotonic()
+        with pytest.raises(wb.KernelFault) as caught:
+            module.nobody.launch(1, block, (flags,), timeout=0.1)
+        assert caught.value.kind == "timeout"
+        assert time.monotonic() - begin < 0.6
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        module.nobody.launch(1, block, (flags,), timeout=20)
+    timer.join()
+    good = np.zeros(block + 1, np.int32)
+    good[block] = 1
+    module.relay[1, block](good)
+    assert good[0] == block + 1
+
+
+def test_a_fault_drops_what_waits_and_the_next_launch_is_whole():
+    text = BOTH + """
+    __global__ void faulty(int* y) {
+        int t = threadIdx.x;
+        if (t == 40) y[1 << 20] = 1;
+        if (t < 3) __syncwarp(); else __syncwarp();
+        __syncthreads();
+        if (t == 7) y[1 << 21] = 1;
+    }"""
+    module = wb.compile(text)
+    y = np.zeros(64, np.int32)
+    for _ in range(20):
+        with pytest.raises(wb.KernelFault) as caught:
+            module.faulty[3, 64](y)
+        assert tuple(caught.value.thread) == (40, 0, 0) and tuple(caught.value.block) == (0, 0, 0)
+        module.both[1, 64](y, 1)
+        assert y.tolist() == [t ^ 16 for t in range(64)]
+
+
+def test_printf_is_in_the_order_of_threads(capsys):
+    text = """#include <cstdio>
+    __global__ void k() {
+        int t = threadIdx.x;
+        printf("%d.%d ", blockIdx.x, t);
+        if (t < 2) __syncwarp(); else __syncwarp();
+        printf("again ");
+    }"""
+    wb.compile(text).k[2, 3]()
+    assert capsys.readouterr().out == "".join(f"{b}.{t} again " for b in range(2) for t in range(3))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_runs_them_too():
+    kernel = wb.compile(BOTH).both
+    y = np.zeros(64 * 128, np.int32)
+    kernel[64, 128](y, 1)
+    pid = os.fork()
+    if pid == 0:
+        y[:] = 0
+        kernel[64, 128](y, 1)
+        os._exit(0 if y.tolist() == [t ^ 16 for t in range(128)] * 64 else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_cooperative_groups_in_both_branches():
+    text = """#include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    __global__ void k(int* y) {
+        auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+        int t = threadIdx.x, r;
+        if (t % 4 < 2) r = tile.shfl_xor(t, 15); else r = 100 + tile.shfl_xor(t, 15);
+        if (t % 3 == 0) { cg::coalesced_group g = cg::coalesced_threads(); r += 1000 * g.size(); }
+        y[t] = r;
+    }"""
+    y = np.zeros(32, np.int32)
+    kernel = wb.compile(text).k
+    kernel[1, 32](y)
+    assert kernel.tier == "fibers"
+    # 0, 3, ..., 30: eleven lanes.
+    assert y.tolist() == [(t ^ 15) + (0 if t % 4 < 2 else 100) + (0 if t % 3 else 11000) for t in range(32)]
+
+
+def test_barriers_and_pipelines_of_warps_with_roles():
+    text = """#include <cuda/barrier>
+    __global__ void k(const int* x, int* y, int tiles) {
+        using barrier = cuda::barrier<cuda::thread_scope_block>;
+        __shared__ barrier full, empty;
+        __shared__ int tile[32];
+        int t = threadIdx.x, lane = t % 32;
+        if (t == 0) { init(&full, 64); init(&empty, 64); }
+        __syncthreads();
+        if (t < 32) {
+            int sum = 0;
+            for (int k = 0; k < tiles; k++) {
+                full.arrive_and_wait();
+                sum += tile[lane];
+                empty.arrive_and_wait();
+            }
+            y[lane] = sum;
+        } else {
+            for (int k = 0; k < tiles; k++) {
+                tile[lane] = x[32 * k + lane];
+                full.arrive_and_wait();
+                empty.arrive_and_wait();
+            }
+        }
+    }"""
+    x = np.arange(96, dtype=np.int32)
+    y = np.zeros(32, np.int32)
+    wb.compile(text).k[1, 64](x, y, 3)
+    assert y.tolist() == x.reshape(3, 32).sum(0).tolist()

@@ -1,0 +1,81 @@
+//! A kernel whose threads are fibers: its code runs one thread from beginning to end, and calls the run time where that waits for others
+//! (see [`fibers`](crate::back::cpu::fibers)). Which thread runs is in the context.
+
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
+
+use super::{FuncLower, Result, Val, scalar_type};
+use crate::back::cpu::faults::{Join, Joined, SiteKind};
+use crate::back::cpu::fibers::Reason;
+use crate::back::cpu::intrinsics::HostFn;
+use crate::ir::{Collective, Scalar, Stmt, Value};
+use crate::source::Span;
+
+impl FuncLower<'_, '_> {
+    /// The code of one thread.
+    pub(super) fn fiber_kernel(&mut self) -> Result<()> {
+        let entry = self.b.current_block().ok_or_else(|| self.bad(self.func.span, "no entry block"))?;
+        let args = self.b.block_params(entry)[1];
+        self.load_params(args);
+        self.load_budget();
+        self.make_slots(true)?;
+        self.declare_locals();
+        (0..self.locals.len()).for_each(|i| self.poison_local(i));
+        self.published = true;
+        let done = self.b.create_block();
+        self.next_thread = Some(done);
+        if self.lower_block(&self.func.body)? {
+            self.b.ins().jump(done, &[]);
+        }
+        self.b.switch_to_block(done);
+        self.b.seal_block(done);
+        self.unlink_slots();
+        self.store_budget();
+        let ok = self.int(types::I32, 0);
+        self.b.ins().return_(&[ok]);
+        self.finish_exits()
+    }
+
+    /// Whether a statement is a store that the lanes of a warp do together: all load before, all load after.
+    pub(super) fn happens_in_step(&self, stmt: &Stmt) -> bool {
+        self.info.fibers.as_ref().is_some_and(|splits| splits.is_split(stmt))
+    }
+
+    /// Lets others run.
+    pub(super) fn give_way(&mut self, reason: Reason, span: Span) -> Result<()> {
+        let site = self.new_site(span, SiteKind::Poll { waits: reason == Reason::Spin });
+        let (site, reason) = (self.int(types::I64, site), self.int(types::I64, reason as i64));
+        let status = self.call_host(HostFn::GiveWay, &[self.ctx, site, reason])?[0];
+        self.stop_if(status);
+        Ok(())
+    }
+
+    /// A collective.
+    pub(super) fn meet_for(&mut self, op: Collective, result: Option<Value>, args: &[Value], span: Span) -> Result<()> {
+        let mut of = Scalar::U32;
+        for (i, v) in args.iter().enumerate() {
+            if op.is_block() || i == 1 {
+                of = self.scalar_of(*v)?;
+            }
+        }
+        self.meet(Joined::Collective(op, of.size(), of.is_signed()), result, args, span)
+    }
+
+    /// Waits for others at a barrier or a collective.
+    pub(super) fn meet(&mut self, op: Joined, result: Option<Value>, args: &[Value], span: Span) -> Result<()> {
+        let join = Join { op, around: Vec::new(), parted: 0 };
+        let area = self.ask(HostFn::Meet, SiteKind::Join(Box::new(join)), args, span)?;
+        let Some(v) = result else { return Ok(()) };
+        let word = self.stack_get(area, 0);
+        let scalar = self.scalar_of(v)?;
+        let value = match scalar {
+            Scalar::F64 => self.b.ins().bitcast(types::F64, MemFlagsData::new(), word),
+            Scalar::F32 => {
+                let bits = self.b.ins().ireduce(types::I32, word);
+                self.b.ins().bitcast(types::F32, MemFlagsData::new(), bits)
+            }
+            Scalar::I64 | Scalar::U64 => word,
+            small => self.b.ins().ireduce(scalar_type(small), word),
+        };
+        self.define(v, Val::Scalar(value))
+    }
+}

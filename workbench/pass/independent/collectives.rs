@@ -1,0 +1,308 @@
+//! Collectives that lanes may come to at different places.
+//!
+//! A collective behind a condition that lanes of its group take differently acts on those that are there. That is all there is to it where
+//! its mask names no others: it was asked for where the same lanes were together, or both are known lane by lane. Any other may be waited for
+//! elsewhere: where the lanes that went another way can come to the same operation with the same mask before a barrier of the block.
+
+use std::collections::HashMap;
+
+use super::joins_block;
+use super::lanes::{LANES, Tables};
+use super::places::{self, Place, Relation};
+use super::shapes::Shapes;
+use crate::ir::{BinaryOp, Collective, CompareOp, Function, Op, Stmt, UnaryOp, Value};
+
+/// Most collectives of a function that is looked at.
+const MAX: usize = 2000;
+
+/// Deepest operation that a mask is followed through.
+const MAX_DEPTH: usize = 16;
+
+/// Where lanes part.
+#[derive(Debug, Clone, Copy)]
+enum Parting {
+    /// At the condition at that step.
+    If(usize),
+    /// Some leave the loop at that step before others.
+    Left(usize),
+    /// Some jump out of the construct at step `to`, or to its next round, by the statement `at` of the block at step `from`.
+    Jump { to: usize, again: bool, from: usize, at: usize },
+}
+
+impl Parting {
+    /// The step at whose statement lanes are apart.
+    fn level(self) -> usize {
+        match self {
+            Parting::If(i) | Parting::Left(i) | Parting::Jump { to: i, .. } => i,
+        }
+    }
+}
+
+/// A collective that names lanes which may not be there.
+struct Open<'p, 'f> {
+    place: &'p Place<'f>,
+    partings: Vec<Parting>,
+    op: Collective,
+    /// Bytes of what is passed.
+    size: u32,
+    /// The mask, where it is the same for all.
+    mask: Option<u32>,
+}
+
+fn op_of<'f>(place: &Place<'f>) -> Option<(Collective, &'f [Value], Option<Value>)> {
+    match place.stmt() {
+        Stmt::Collective { op, args, result } => Some((*op, args, *result)),
+        _ => None,
+    }
+}
+
+/// Whether lanes of a warp may have to meet at different collectives, or in different rounds.
+pub fn may_meet(func: &Function) -> bool {
+    let joins =
+        |stmt: &Stmt| matches!(stmt, Stmt::Collective { op, .. } if !op.is_block() && *op != Collective::ActiveMask);
+    let mut any = false;
+    func.body.for_each_stmt(&mut |stmt| any |= joins(stmt));
+    if !any {
+        return false;
+    }
+    let all = places::find(func, &|stmt| matches!(stmt, Stmt::Collective { .. } | Stmt::Barrier(_)));
+    let warps: Vec<&Place<'_>> = all.iter().filter(|place| joins(place.stmt()) && place.last() > 0).collect();
+    if warps.is_empty() || warps.len() > MAX {
+        return false;
+    }
+    let barriers: Vec<&Place<'_>> = all.iter().filter(|place| joins_block(place.stmt())).collect();
+    let mut finder = Finder { func, tables: Tables::new(func), shapes: HashMap::new(), all: &all };
+    let open: Vec<Open<'_, '_>> = warps.iter().filter_map(|place| finder.open(place)).collect();
+    open.iter().any(|one| open.iter().any(|other| meets(one, other, &barriers)))
+}
+
+struct Finder<'p, 'f> {
+    func: &'f Function,
+    tables: Tables<'f>,
+    /// By the size of a group.
+    shapes: HashMap<u32, Shapes>,
+    all: &'p [Place<'f>],
+}
+
+impl<'p, 'f> Finder<'p, 'f> {
+    /// A collective, if it may name lanes that are not there.
+    fn open(&mut self, place: &'p Place<'f>) -> Option<Open<'p, 'f>> {
+        let (op, args, _) = op_of(place)?;
+        let masks = self.tables.masks(args[0]);
+        let group = masks.as_ref().map_or(LANES as u32, |masks| group(masks));
+        let func = self.func;
+        let shapes = self.shapes.entry(group).or_insert_with(|| Shapes::new(func, group));
+        let partings = partings(func, place, shapes);
+        if partings.is_empty() || self.is_exact(place, &partings, masks.as_deref()) {
+            return None;
+        }
+        if self.names_own(args[0], place, &partings, 0) {
+            return None;
+        }
+        let first = masks.as_ref().map(|masks| masks[0]);
+        let mask = first.filter(|first| masks.iter().flatten().all(|mask| mask == first));
+        let size = args.get(1).and_then(|v| self.func.ty(*v).scalar()).map_or(0, |scalar| scalar.size());
+        Some(Open { place, partings, op, size, mask })
+    }
+
+    /// Whether mask and conditions are known lane by lane, and no lane is named that is not there.
+    fn is_exact(&self, place: &Place<'f>, partings: &[Parting], masks: Option<&[u32]>) -> bool {
+        let Some(masks) = masks else { return false };
+        let mut live = vec![true; masks.len()];
+        for parting in partings {
+            let Parting::If(i) = parting else { return false };
+            let (Stmt::If { cond, .. }, side) = (place.levels[*i].stmt(), place.levels[*i].side) else { return false };
+            let Some(truth) = self.tables.truth(*cond) else { return false };
+            live.iter_mut().zip(truth).for_each(|(live, holds)| *live &= holds == (side == 0));
+        }
+        let warps = live.chunks(LANES).zip(masks.chunks(LANES));
+        let exact = |live: &[bool], masks: &[u32]| {
+            let there = live.iter().enumerate().fold(0u32, |bits, (l, live)| bits | u32::from(*live) << l);
+            live.iter().zip(masks).all(|(live, mask)| !live || mask & !there == 0)
+        };
+        warps.into_iter().all(|(live, masks)| exact(live, masks))
+    }
+
+    /// Whether a mask was made of what lanes said of themselves where the same lanes were together.
+    fn names_own(&self, mask: Value, place: &Place<'f>, partings: &[Parting], depth: usize) -> bool {
+        if depth > MAX_DEPTH {
+            return false;
+        }
+        let follow = |v: Value| self.names_own(v, place, partings, depth + 1);
+        match self.tables.made[mask.index()] {
+            Some(Stmt::Let(_, op)) => match op {
+                Op::Binary(BinaryOp::And, a, b) => follow(*a) || follow(*b),
+                Op::Convert(_, a) | Op::Bitcast(_, a) => follow(*a),
+                Op::Get(l) => {
+                    let sets = &self.tables.sets[l.index()];
+                    !sets.is_empty() && sets.iter().all(|v| follow(*v))
+                }
+                _ => false,
+            },
+            Some(Stmt::Collective { op, .. }) => {
+                let asks = matches!(
+                    op,
+                    Collective::ActiveMask | Collective::Ballot | Collective::MatchAny | Collective::MatchAll
+                );
+                let from = self.all.iter().find(|other| op_of(other).is_some_and(|(_, _, v)| v == Some(mask)));
+                asks && from.is_some_and(|from| partings.iter().all(|p| self.is_behind(from, place, *p)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether lanes had parted there before they asked who is together, or by what they said then.
+    fn is_behind(&self, from: &Place<'f>, place: &Place<'f>, parting: Parting) -> bool {
+        if !from.is_on_way_to(place) {
+            return false;
+        }
+        let said = match op_of(from) {
+            Some((Collective::Ballot, args, _)) => args.get(1).copied(),
+            _ => None,
+        };
+        let is_said = |cond: Value, holds: bool| {
+            said.is_some_and(|said| if holds { self.agree(said, cond) } else { self.oppose(said, cond, 0) })
+        };
+        match parting {
+            Parting::If(i) => match place.levels[i].stmt() {
+                Stmt::If { cond, .. } if from.last() <= i => is_said(*cond, place.levels[i].side == 0),
+                _ => from.shares(place, i),
+            },
+            Parting::Left(i) => from.shares(place, i),
+            Parting::Jump { from: level, at, .. } => {
+                let behind = from.levels.len() > level
+                    && (level == 0 || from.shares(place, level - 1))
+                    && from.levels[level].at > at;
+                let leaves = || match &place.levels[level].block.stmts[at] {
+                    Stmt::If { cond, then, els } => match (then.is_empty(), els.is_empty()) {
+                        (false, true) => is_said(*cond, false),
+                        (true, false) => is_said(*cond, true),
+                        _ => false,
+                    },
+                    _ => false,
+                };
+                behind || leaves()
+            }
+        }
+    }
+
+    /// Whether two conditions are one.
+    fn agree(&self, a: Value, b: Value) -> bool {
+        let same = || self.tables.op(a).zip(self.tables.op(b)).is_some_and(|(a, b)| a == b && !reads(a));
+        let truth = |v| self.tables.truth(v);
+        a == b || same() || truth(a).is_some_and(|a| truth(b) == Some(a))
+    }
+
+    /// Whether one condition holds where the other does not.
+    fn oppose(&self, a: Value, b: Value, depth: usize) -> bool {
+        let not = |v: Value| match self.tables.op(v) {
+            Some(Op::Unary(UnaryOp::Not, of)) => Some(*of),
+            _ => None,
+        };
+        let opposite = match (self.tables.op(a), self.tables.op(b)) {
+            (Some(Op::Compare(op, a, b)), Some(Op::Compare(other, c, d))) => {
+                // Floats compare as no opposites.
+                let is_int = self.func.ty(*a).scalar().is_some_and(|s| !s.is_float());
+                a == c && b == d && is_int && inverse(*op) == *other
+            }
+            _ => false,
+        };
+        let truth = |v| self.tables.truth(v);
+        let known = || truth(a).zip(truth(b)).is_some_and(|(a, b)| a.iter().zip(&b).all(|(a, b)| a != b));
+        opposite
+            || not(a).is_some_and(|of| self.agree(of, b))
+            || not(b).is_some_and(|of| self.agree(a, of))
+            || depth == 0 && known()
+    }
+}
+
+fn reads(op: &Op) -> bool {
+    matches!(op, Op::Load { .. } | Op::Get(_))
+}
+
+fn inverse(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Eq => CompareOp::Ne,
+        CompareOp::Ne => CompareOp::Eq,
+        CompareOp::Lt => CompareOp::Ge,
+        CompareOp::Ge => CompareOp::Lt,
+        CompareOp::Le => CompareOp::Gt,
+        CompareOp::Gt => CompareOp::Le,
+    }
+}
+
+/// The size of the smallest groups of neighbours that lanes name no others of.
+fn group(masks: &[u32]) -> u32 {
+    let fits = |size: usize| {
+        masks.iter().enumerate().all(|(t, mask)| {
+            let (lane, own) = (t % LANES, u32::MAX >> (LANES - size));
+            let group = own << (lane / size * size);
+            mask >> lane & 1 == 0 || mask & !group == 0
+        })
+    };
+    [2usize, 4, 8, 16].into_iter().find(|size| fits(*size)).unwrap_or(LANES) as u32
+}
+
+/// Where lanes of a group part on the way to a place.
+fn partings(func: &Function, place: &Place<'_>, shapes: &Shapes) -> Vec<Parting> {
+    let mut found = Vec::new();
+    let mut labels: Vec<(usize, usize)> = Vec::new();
+    let mut jumps = Vec::new();
+    for (i, level) in place.levels.iter().enumerate() {
+        if func.labels > 0 {
+            for (at, stmt) in level.block.stmts.iter().enumerate().take(level.at) {
+                if stmt.blocks().is_empty() {
+                    continue;
+                }
+                jumps.clear();
+                shapes.jumps(stmt, &mut jumps);
+                for (label, again) in &jumps {
+                    if let Some((_, to)) = labels.iter().rfind(|(known, _)| known == label) {
+                        found.push(Parting::Jump { to: *to, again: *again, from: i, at });
+                    }
+                }
+            }
+        }
+        if i == place.last() {
+            break;
+        }
+        match level.stmt() {
+            Stmt::If { cond, .. } if !shapes.is_same(*cond) => found.push(Parting::If(i)),
+            Stmt::Loop { label, .. } => {
+                if shapes.left[label.index()] {
+                    found.push(Parting::Left(i));
+                }
+                labels.push((label.index(), i));
+            }
+            Stmt::Scope { label, .. } | Stmt::Switch { label, .. } => labels.push((label.index(), i)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether lanes that do not come to one collective may come to another instead, while those at the first wait.
+fn meets(one: &Open<'_, '_>, other: &Open<'_, '_>, barriers: &[&Place<'_>]) -> bool {
+    let is_alike = one.op == other.op && one.size == other.size;
+    let is_possible = one.mask.is_none() || other.mask.is_none() || one.mask == other.mask;
+    is_alike && is_possible && one.partings.iter().any(|p| reaches(one.place, *p, other.place, barriers))
+}
+
+/// Whether lanes that part from those at `from` come to `to` before a barrier.
+fn reaches<'f>(from: &Place<'f>, parting: Parting, to: &Place<'f>, barriers: &[&Place<'f>]) -> bool {
+    let level = parting.level();
+    let found = match from.relation(to) {
+        Relation::Sides(i) => matches!(parting, Parting::If(at) if at == i),
+        Relation::Order(i, true) if i <= level => !barriers.iter().any(|barrier| {
+            let is_between = matches!(from.relation(barrier), Relation::Order(j, true) if j <= level);
+            is_between && barrier.is_on_way_to(to)
+        }),
+        _ => false,
+    };
+    let again = |i: usize| {
+        let is_round = matches!(from.levels[i].stmt(), Stmt::Loop { .. })
+            && (i < level || matches!(parting, Parting::Jump { again: true, to, .. } if to == i));
+        is_round && from.both_in(to, i) && !barriers.iter().any(|barrier| barrier.is_always_in(from, i))
+    };
+    found || (0..=level).any(again)
+}
