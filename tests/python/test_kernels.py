@@ -14,12 +14,12 @@ MANIFESTS = sorted((ROOT / "kernels").rglob("*.toml"))
 
 def load(name):
     (path,) = [path for path in MANIFESTS if path.stem == name]
-    return getattr(wb.load_library(path), name)
+    return getattr(wb.load_library(path, trust=True), name)
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_an_operator_agrees_with_its_reference(path):
-    library = wb.load_library(path)
+    library = wb.load_library(path, trust=True)
     rows = library.check()
     assert rows and not [failure for row in rows for failure in row.failures]
     for row in rows:
@@ -48,7 +48,7 @@ def test_a_check_finds_what_is_wrong(tmp_path):
         assert old in texts[suffix]
         for end, text in texts.items():
             (tmp_path / f"silu{end}").write_text(text.replace(old, new) if end == suffix else text)
-        return [failure for row in wb.load_library(tmp_path / "silu.toml").check() for failure in row.failures]
+        return [failure for row in wb.load_library(tmp_path / "silu.toml", trust=True).check() for failure in row.failures]
 
     assert failures(".py", "0.5 * np.tanh", "0.5 * np.tanh") == []
     wrong_values = failures(".py", "0.5 * np.tanh", "0.501 * np.tanh")

@@ -7,7 +7,7 @@ use super::ast::{
 };
 
 /// Types that a text names which has functions to register: numbers alone are called without the library.
-pub const TYPES: [&str; 11] = [
+pub const TYPES: [&str; 12] = [
     "Tensor",
     "TensorList",
     "IntArrayRef",
@@ -19,6 +19,7 @@ pub const TYPES: [&str; 11] = [
     "pair",
     "optional",
     "string",
+    "string_view",
 ];
 
 /// Types of pybind11's that the notebook has values for.
@@ -28,12 +29,13 @@ const OBJECTS: [&str; 14] = [
 ];
 
 /// Types of arguments and results that the notebook has values for, by the last part of their names.
-const KNOWN: [&str; 20] = [
+const KNOWN: [&str; 21] = [
     "Tensor",
     "vector",
     "tuple",
     "optional",
     "string",
+    "string_view",
     "Scalar",
     "ScalarType",
     "Device",

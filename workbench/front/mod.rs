@@ -10,6 +10,7 @@ mod expose;
 pub mod lexer;
 mod link;
 pub mod lower;
+mod mistake;
 pub mod parser;
 pub mod preprocess;
 pub mod ptx;
@@ -164,14 +165,19 @@ fn compile_beside(
             round += 1;
             let own = &module.functions[links.first_function()..];
             let host: Vec<_> = own.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
-            if round > spare::MAX_ROUNDS || !spare.reduce(tokens, &diags[before..], &asked, &host, &interner) {
+            let wrong = diags[before..].iter().any(Diagnostic::is_error);
+            let called = if wrong { called(&module) } else { Vec::new() };
+            let lacks_headers = diags[..before].iter().any(|d| d.code == Code::UnknownInclude);
+            let facts =
+                spare::Facts { diags: &diags[before..], wanted: &asked, host: &host, called: &called, lacks_headers };
+            if round > spare::MAX_ROUNDS || !spare.reduce(tokens, &facts, &interner) {
                 break;
             }
             ahead.inspect(|ahead| ahead.restart());
             diags.truncate(before);
             links.restart(&start, &mut module);
         }
-        diags.extend(spare.warnings());
+        spare.explain(tokens, &mut diags, before, &interner);
     }
     lower::finish(&mut module, links, &mut diags);
     preprocess::uses::explain(&mut diags, uses, &interner);
@@ -197,6 +203,17 @@ fn separate(mut tokens: Vec<lexer::Token>, starts: &[(FileId, usize)], file: Fil
         units.push((file, tokens));
     }
     units
+}
+
+/// Where the functions are that something calls, or takes the address of.
+fn called(module: &Module) -> Vec<Span> {
+    let mut called = vec![false; module.functions.len()];
+    let mut mark = |id: usize| called.get_mut(id).into_iter().for_each(|c| *c = true);
+    module.addressed.iter().for_each(|(id, _)| mark(id.index()));
+    for function in &module.functions {
+        function.body.for_each_stmt(&mut |stmt| stmt.mentions().into_iter().for_each(|id| mark(id.index())));
+    }
+    module.functions.iter().zip(&called).filter(|(_, called)| **called).map(|(f, _)| f.span).collect()
 }
 
 /// Whether a text names objects of pybind11's: `py::dict`, `module_::import`, or anything by way of `using namespace pybind11`.

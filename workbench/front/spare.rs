@@ -5,6 +5,10 @@
 //! kernel needs it, the text is read once more without it, and a warning says so. What is needed is found by name, which
 //! errs on the safe side: a kernel needs every declaration of every name that it mentions, and so on from there.
 //! Operators are used without being named, so they always count as needed; so do the special members of a class that is.
+//! Of functions of one name those that nobody calls are not, once calls have chosen among all of them.
+//!
+//! What is a mistake stays an error, in host code that no kernel needs too (`mistake.rs`). Where an error is left that comes of what was left
+//! out, the reason for that is told in its place.
 //!
 //! Reading again costs time only where something is not supported. What comes out is a text that was compiled without the
 //! declaration: nothing broken is ever left behind.
@@ -14,6 +18,7 @@ use std::ops::Range;
 
 use super::ast::{Interner, Symbol};
 use super::lexer::{Keyword as K, Token, TokenKind as T};
+use super::mistake::{BEGINNINGS, Judge, LIBRARIES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Span};
 
@@ -49,14 +54,37 @@ struct Part {
     function: bool,
 }
 
+/// What was left out, and why.
+#[derive(Debug)]
+struct Gone {
+    names: Vec<Symbol>,
+    /// What it mentions of what else was left out.
+    needs: Vec<Symbol>,
+    /// What was wrong with it.
+    error: Diagnostic,
+}
+
+/// What a compilation has found out about a text.
+pub(super) struct Facts<'a> {
+    /// Its messages.
+    pub diags: &'a [Diagnostic],
+    /// Names of templates whose instances are asked for.
+    pub wanted: &'a HashSet<Symbol>,
+    /// The places of host functions that can be called.
+    pub host: &'a [Span],
+    /// Those of functions that something calls.
+    pub called: &'a [Span],
+    /// Whether headers are missing, whose names nobody knows.
+    pub lacks_headers: bool,
+}
+
 /// What was left out so far.
 #[derive(Debug, Default)]
 pub(super) struct Spare {
     /// The text itself, as opposed to its headers.
     file: Option<FileId>,
     names: HashSet<Symbol>,
-    warnings: Vec<Diagnostic>,
-    count: usize,
+    gone: Vec<Gone>,
 }
 
 impl Spare {
@@ -65,17 +93,9 @@ impl Spare {
         Spare { file: Some(file), ..Spare::default() }
     }
 
-    /// After a compilation of `tokens` that ended with `diags`: whether something could be taken out of the tokens, so that
-    /// compiling them again is worth it. `wanted` are names of templates whose instances are asked for, `host` the places of
-    /// host functions that can be called.
-    pub(super) fn reduce(
-        &mut self,
-        tokens: &mut Vec<Token>,
-        diags: &[Diagnostic],
-        wanted: &HashSet<Symbol>,
-        host: &[Span],
-        interner: &Interner,
-    ) -> bool {
+    /// After a compilation of `tokens`: whether something could be taken out of them, so that compiling them again is worth it.
+    pub(super) fn reduce(&mut self, tokens: &mut Vec<Token>, facts: &Facts<'_>, interner: &Interner) -> bool {
+        let Facts { diags, wanted, host, .. } = *facts;
         let ours = |d: &&Diagnostic| d.is_error() && d.code == Code::Unsupported;
         // What does not parse is a mistake, wherever it stands.
         let mistaken = diags.iter().any(|d| d.code == Code::Syntax) || !diags.iter().any(Diagnostic::is_error);
@@ -106,6 +126,14 @@ impl Spare {
             |p: &Part| p.names.iter().copied().filter(|n| CALLED.contains(&interner.name(*n))).collect::<Vec<_>>();
         named.extend(parts.iter().flat_map(ours_to_call));
         let needed = needed(tokens, &parts, &errors, &lowered, wanted, named);
+        let judge = Judge::new(tokens, interner, facts.lacks_headers);
+        let uncalled = |i: usize| {
+            let p = &parts[i];
+            let is_called = facts.called.iter().any(|f| contains(ranges[i], *f));
+            let other = |(j, q): (usize, &Part)| j != i && q.function && errors[j].is_empty() && q.names == p.names;
+            let plain = p.function && !p.kernel && !p.unnamed && p.class.is_none() && p.body < p.end;
+            plain && !is_called && parts.iter().enumerate().any(other)
+        };
         let mentions = |p: &Part| {
             let gone = |t: &Token| self.names.contains(&t.symbol) && !p.names.contains(&t.symbol);
             tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && gone(t))
@@ -118,32 +146,35 @@ impl Spare {
                 let foreign = !p.device && self.file.is_some_and(|f| ranges[i].file != f);
                 // What has no body is in another file.
                 let elsewhere = errors[i].iter().any(|d| d.code == Code::Incomplete);
-                let host = p.function && !p.device && (elsewhere || uses_libraries(&tokens[p.start..p.end], interner));
+                let is_mistake = |d: &&Diagnostic| {
+                    let own = |f: Span| self.file == Some(f.file);
+                    own(d.span) && !self.is_about_gone(tokens, d) && judge.is_mistake(d, own)
+                };
+                let mistaken = errors[i].iter().any(is_mistake);
+                let libraries = || uses_libraries(&tokens[p.start..p.end], interner);
+                let host = p.function && !p.device && !mistaken && (elsewhere || libraries());
                 // An instantiation of what is gone.
                 let is_template = tokens[p.start].kind == T::Keyword(K::Template);
                 let gone = is_template && p.names.iter().any(|n| self.names.contains(n));
-                let because = unsupported || (!errors[i].is_empty() && (foreign || host || gone || mentions(p)));
-                because && (!needed[i] || overload_of_something_unsupported(tokens, &parts, &errors, i))
+                let because = unsupported || (!errors[i].is_empty() && (foreign || host || gone || mentions(p) && !mistaken));
+                because && (!needed[i] || uncalled(i) || overload_of_something_unsupported(tokens, &parts, &errors, i))
             })
             .collect();
+        let leaving: HashSet<Symbol> = spare.iter().flat_map(|&i| parts[i].names.iter().copied()).collect();
         for &i in &spare {
             let part = &parts[i];
-            self.names.extend(part.names.iter().copied());
+            let goes = |t: &Token| self.names.contains(&t.symbol) || leaving.contains(&t.symbol);
+            let needs = tokens[part.start..part.end].iter().filter(|t| t.kind == T::Ident && goes(t)).map(|t| t.symbol);
+            let needs = needs.filter(|n| !part.names.contains(n)).collect();
             if part.class.is_some_and(|c| spare.contains(&c)) {
                 continue;
             }
-            let Some(first) = errors[i].iter().find(|d| d.code == Code::Unsupported).or(errors[i].first()) else {
-                continue;
-            };
-            self.count += 1;
-            if self.count <= MAX_WARNINGS
-                && let Some(&name) = part.names.first()
-            {
-                let reason = &first.message;
-                let message = format!("`{}` is left out, which no kernel needs: {reason}", interner.name(name));
-                self.warnings.push(Diagnostic::warning(first.code, first.span, message));
+            let first = errors[i].iter().find(|d| d.code == Code::Unsupported).or(errors[i].first());
+            if let Some(&first) = first {
+                self.gone.push(Gone { names: part.names.clone(), needs, error: first.clone() });
             }
         }
+        self.names.extend(leaving);
         let mut out = vec![false; tokens.len()];
         spare.iter().for_each(|&i| out[parts[i].start..parts[i].end].fill(true));
         let mut at = 0;
@@ -154,26 +185,73 @@ impl Spare {
         !spare.is_empty()
     }
 
-    /// The warnings about what was left out.
-    pub(super) fn warnings(mut self) -> Vec<Diagnostic> {
-        if self.count > MAX_WARNINGS
-            && let Some(last) = self.warnings.last_mut()
-        {
-            let more = self.count - MAX_WARNINGS;
-            let word = if more == 1 { "declaration is" } else { "declarations are" };
-            last.message.push_str(&format!("; {more} more such {word} left out, too"));
-        }
-        self.warnings
+    /// Whether an error is about a name that was left out.
+    fn is_about_gone(&self, tokens: &[Token], diag: &Diagnostic) -> bool {
+        let within = |t: &&Token| t.kind == T::Ident && contains(diag.span, t.span);
+        tokens.iter().filter(within).any(|t| self.names.contains(&t.symbol))
     }
+
+    /// The messages in the end: warnings about what was left out; and where errors are left that come of that, instead of them why it was.
+    pub(super) fn explain(self, tokens: &[Token], diags: &mut Vec<Diagnostic>, before: usize, interner: &Interner) {
+        let comes_of_it = |d: &Diagnostic| d.is_error() && d.code != Code::Unsupported && self.is_about_gone(tokens, d);
+        let mut asked: Vec<Symbol> = Vec::new();
+        for diag in diags[before..].iter().filter(|d| comes_of_it(d)) {
+            let within = tokens.iter().filter(|t| t.kind == T::Ident && contains(diag.span, t.span));
+            asked.extend(within.map(|t| t.symbol).filter(|n| self.names.contains(n)));
+        }
+        let mut is_cause = vec![false; self.gone.len()];
+        while let Some(name) = asked.pop() {
+            for (gone, is_one) in self.gone.iter().zip(&mut is_cause) {
+                if gone.names.contains(&name) && !std::mem::replace(is_one, true) {
+                    asked.extend(gone.needs.iter().copied());
+                }
+            }
+        }
+        let roots = self.gone.iter().zip(&is_cause).filter(|(g, is_one)| **is_one && g.error.code == Code::Unsupported);
+        let roots: Vec<Diagnostic> = roots.map(|(g, _)| g.error.clone()).collect();
+        if roots.is_empty() {
+            is_cause.fill(false);
+        } else {
+            let mut at = 0;
+            diags.retain(|d| {
+                at += 1;
+                at <= before || !comes_of_it(d)
+            });
+            diags.splice(before..before, roots);
+        }
+        let left = self.gone.iter().zip(is_cause).filter(|(_, is_one)| !is_one).map(|(gone, _)| gone);
+        diags.extend(warnings(left, interner));
+    }
+}
+
+/// The warnings about what was left out.
+fn warnings<'a>(left: impl Iterator<Item = &'a Gone>, interner: &Interner) -> Vec<Diagnostic> {
+    let (mut made, mut more) = (Vec::<Diagnostic>::new(), 0);
+    for gone in left {
+        let first = &gone.error;
+        match gone.names.first() {
+            Some(&name) if made.len() < MAX_WARNINGS && more == 0 => {
+                let name = interner.name(name);
+                let message = format!("`{name}` is left out, which no kernel needs: {}", first.message);
+                made.push(Diagnostic::warning(first.code, first.span, message));
+            }
+            _ => more += 1,
+        }
+    }
+    if more > 0
+        && let Some(last) = made.last_mut()
+    {
+        let word = if more == 1 { "declaration is" } else { "declarations are" };
+        last.message.push_str(&format!("; {more} more such {word} left out, too"));
+    }
+    made
 }
 
 /// Whether a host function uses libraries, whose vocabulary may be beyond ours: then what is unknown in it need not be a mistake.
 fn uses_libraries(tokens: &[Token], interner: &Interner) -> bool {
-    const NAMES: [&str; 9] = ["std", "torch", "at", "c10", "thrust", "cub", "cutlass", "py", "pybind11"];
-    const BEGINNINGS: [&str; 8] = ["cuda", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl"];
     tokens.iter().filter(|t| t.kind == T::Ident).any(|t| {
         let name = interner.name(t.symbol);
-        NAMES.contains(&name)
+        LIBRARIES.contains(&name)
             || BEGINNINGS.iter().any(|b| name.starts_with(b))
             || super::builtins::is_host_function(name)
             || super::builtins::is_host_object(name)
@@ -242,7 +320,9 @@ fn needed(
                 continue;
             }
             let token = tokens[at];
-            if token.kind == T::Ident && seen.insert(token.symbol) {
+            // What a function is called is no use of others of that name.
+            let is_own = at < p.body && p.function && p.names.contains(&token.symbol);
+            if token.kind == T::Ident && !is_own && seen.insert(token.symbol) {
                 found.extend(named.get(&token.symbol).into_iter().flatten());
             }
             at += 1;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::layout::StructLayout;
+use super::layout::{MemberType, StructLayout};
 use super::{Const, Elem, Scalar, Type};
 use crate::source::Span;
 
@@ -17,6 +17,8 @@ pub struct Param {
     pub span: Span,
     /// For [`ParamType::Bytes`] what the bytes are, where that is known.
     pub layout: Option<Arc<StructLayout>>,
+    /// For a kernel's pointer to structs or to pointers what one of them is.
+    pub pointee: Option<Arc<MemberType>>,
     /// What a launch that leaves it out passes.
     pub default: Option<Const>,
     /// Where it comes from, when no launch passes it; such parameters stand after all others.
@@ -53,7 +55,7 @@ pub struct MemberAt {
 impl Param {
     /// A scalar or pointer.
     pub fn new(name: impl Into<String>, ty: ParamType, span: Span) -> Self {
-        Param { name: name.into(), ty, span, layout: None, default: None, derived: None }
+        Param { name: name.into(), ty, span, layout: None, pointee: None, default: None, derived: None }
     }
 }
 

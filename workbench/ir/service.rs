@@ -174,6 +174,8 @@ services! {
     Alloc alloc(Int) -> Ptr;
     /// Gives memory back.
     Free free(Ptr);
+    /// The text gives memory back at a place: a file's number, from there and up to there.
+    Freeing freeing(Int, Int, Int);
     /// How many bytes an allocation has, by its first.
     BlockSize block_size(Ptr) -> Int;
 }

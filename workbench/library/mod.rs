@@ -208,6 +208,19 @@ const WMMA_NAMES: [&str; 2] = ["nvcuda", "wmma"];
 /// 8-bit floats.
 static FP8: Part = Part { name: "<cuda_fp8>", text: include_str!("fp8.cuh"), mark: "" };
 
+/// `<cuComplex.h>`, `<thrust/complex.h>`, `<cuda/std/complex>`.
+static COMPLEX: Part = Part { name: "<complex>", text: include_str!("complex.cuh"), mark: "" };
+
+/// Names that ask for [`COMPLEX`].
+const CU_COMPLEX_NAMES: [&str; 6] = [
+    "cuComplex",
+    "cuFloatComplex",
+    "cuDoubleComplex",
+    "make_cuComplex",
+    "make_cuFloatComplex",
+    "make_cuDoubleComplex",
+];
+
 /// Names that ask for [`FP8`].
 const FP8_NAMES: [&str; 21] = [
     "__nv_fp8_e4m3",
@@ -255,7 +268,7 @@ const TORCH_MORE_NAMES: &str = "\
     _log_softmax_backward_data _softmax_backward_data addbmm addr aminmax argwhere bernoulli block_diag \
     broadcast_tensors bucketize column_stack copysign cross cummax cummin diag_embed diagonal diagonal_scatter \
     diff dist dsplit dstack elu_backward fliplr flipud gelu_backward ger hardshrink hardtanh_backward heaviside \
-    histc hsplit isclose isin kron kthvalue leaky_relu_backward logaddexp logit logspace masked_scatter median \
+    histc hsplit isclose isin kron kthvalue leaky_relu_backward logaddexp logit logspace masked_scatter median mode rms_norm \
     msort multinomial nan_to_num nanmedian nansum normal quantile randint_like randperm rot90 scatter_reduce \
     searchsorted select_scatter sgn sigmoid_backward signbit silu_backward sinc slice_scatter softplus_backward \
     softshrink take_along_dim tanh_backward tensor_split tensordot threshold_backward tril_indices triu_indices \
@@ -522,7 +535,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 45] {
+pub fn all() -> [&'static Part; 46] {
     // What most texts ask for comes first: a text is read after all that stand before it.
     [
         &PIPELINE,
@@ -552,6 +565,7 @@ pub fn all() -> [&'static Part; 45] {
         &CUB,
         &WMMA,
         &FP8,
+        &COMPLEX,
         &TORCH_MORE,
         &STD_STREAMS,
         &STD_ATOMIC,
@@ -644,6 +658,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let cub = mentions("cub").then_some(&CUB);
     let wmma = WMMA_NAMES.iter().any(|n| mentions(n)).then_some(&WMMA);
     let fp8 = FP8_NAMES.iter().any(|n| mentions(n)).then_some(&FP8);
+    let in_class = || mentions("complex") && ["thrust", "cuda"].iter().any(|n| mentions(n));
+    let complex = (CU_COMPLEX_NAMES.iter().any(|n| mentions(n)) || in_class()).then_some(&COMPLEX);
     let half = (c10.is_some() || halves || wmma.is_some() || fp8.is_some()).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
     let c = C_NAMES.iter().any(|n| mentions(n));
@@ -694,6 +710,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         cub,
         wmma,
         fp8,
+        complex,
         torch_more,
         more.streams.then_some(&STD_STREAMS),
         more.atomic.then_some(&STD_ATOMIC),

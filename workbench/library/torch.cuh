@@ -17,7 +17,8 @@ template <typename D> struct Coherence;
     X(reciprocal) X(logical_not) X(bitwise_not) X(deg2rad) X(rad2deg)
 #define __WB_BINARIES(X) \
     X(mul) X(pow) X(remainder) X(floor_divide) X(fmod) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(maximum) X(minimum) X(atan2) \
-    X(logical_and) X(logical_or) X(logical_xor) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(hypot)
+    X(logical_and) X(logical_or) X(logical_xor) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_left_shift) \
+    X(bitwise_right_shift) X(hypot)
 #define __WB_NATIVES(X) \
     X(Tensor, clamp, (std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt), low, high) \
     X(Tensor, clamp, (const std::optional<Tensor>& low, const std::optional<Tensor>& high = std::nullopt), low, high) \
@@ -96,6 +97,7 @@ template <typename D> struct Coherence;
 #define __WB_PAIR std::tuple<Tensor, Tensor>
 
 namespace c10 {
+using string_view = std::string_view;
 
 enum class ScalarType : signed char {
     Byte = 0, Char = 1, Short = 2, Int = 3, Long = 4, Half = 5, Float = 6, Double = 7, ComplexHalf = 8, ComplexFloat = 9,
@@ -607,6 +609,7 @@ public:
     __WB_MORE_PAIR(median, (int64_t dim, bool keepdim = false), dim, keepdim)
     __WB_MORE_PAIR(nanmedian, (int64_t dim, bool keepdim = false), dim, keepdim)
     __WB_MORE_PAIR(kthvalue, (int64_t k, int64_t dim = -1, bool keepdim = false), k, dim, keepdim)
+    __WB_MORE_PAIR(mode, (int64_t dim = -1, bool keepdim = false), dim, keepdim)
     __WB_MORE_PAIR(cummax, (int64_t dim), dim)
     __WB_MORE_PAIR(cummin, (int64_t dim), dim)
     __WB_MORE(Tensor, quantile, (const Tensor& q, std::optional<int64_t> dim = std::nullopt, bool keepdim = false, std::string interpolation = "linear"), q, dim, keepdim, interpolation)

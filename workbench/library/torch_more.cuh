@@ -57,6 +57,40 @@ inline Tensor median(const Tensor& self) {
     if (self.numel() == 0) return self.is_floating_point() ? self.new_full({}, NAN) : self.new_full({}, c10::elementSize(self.scalar_type()) == 8 ? INT64_MIN : INT32_MIN);
     return std::get<0>(at::median(self.flatten(), 0));
 }
+// The smallest of those that there are most of, and where the last of them is: in order, equal ones are a run, whose last element's place
+// in it counts them.
+inline std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim = -1, bool keepdim = false) {
+    dim = at::maybe_wrap_dim(dim, self.dim());
+    if (self.dim() == 0) return std::tuple<Tensor, Tensor>(self.clone(), at::zeros_like(self, c10::kLong));
+    if (self.size(dim) == 0) __wb::fail(3, "", "mode(): Expected reduction dim ", dim, " to have non-zero size.");
+    auto all = self.sort(true, dim, false);
+    Tensor values = std::get<0>(all), n = at::arange(self.size(dim), c10::kLong);
+    for (int64_t i = dim + 1; i < self.dim(); ++i) n = n.unsqueeze(-1);
+    Tensor begins = at::ones_like(values, c10::kBool);
+    if (self.size(dim) > 1) {
+        begins = at::cat({begins.narrow(dim, 0, 1), values.narrow(dim, 1, self.size(dim) - 1) != values.narrow(dim, 0, self.size(dim) - 1)}, dim);
+    }
+    Tensor since = std::get<0>(at::where(begins, n, at::zeros_like(n)).cummax(dim));
+    Tensor last = (n - since).argmax(dim, true);
+    Tensor value = values.gather(dim, last), place = std::get<1>(all).gather(dim, last);
+    return keepdim ? std::tuple<Tensor, Tensor>(value, place) : std::tuple<Tensor, Tensor>(value.squeeze(dim), place.squeeze(dim));
+}
+// Of 16-bit floats computed in `float`; where no epsilon is given it is the input type's own.
+inline Tensor rms_norm(const Tensor& input, IntArrayRef shape, const std::optional<Tensor>& weight = std::nullopt,
+                       std::optional<double> eps = std::nullopt) {
+    bool fits = shape.size() > 0 && input.dim() >= (int64_t)shape.size();
+    for (size_t i = 1; fits && i <= shape.size(); ++i) fits = input.size(-(int64_t)i) == shape[shape.size() - i];
+    if (shape.size() == 0) __wb::fail(0, "", "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ", shape);
+    if (!fits) __wb::fail(0, "", "Given normalized_shape=", shape, ", expected input with shape matching its last dimensions, but got input of size", input.sizes());
+    std::vector<int64_t> dims;
+    for (int64_t i = 1; i <= (int64_t)shape.size(); ++i) dims.push_back(-i);
+    __wb_needs_floats("rms_norm", input);
+    double least = input.scalar_type() == c10::kDouble ? 2.220446049250313e-16 : input.scalar_type() == c10::kFloat ? 1.1920928955078125e-07
+                 : input.scalar_type() == c10::kHalf ? 0.0009765625 : 0.0078125;
+    Tensor x = input.scalar_type() == c10::kDouble ? input : input.to(c10::kFloat);
+    Tensor made = (x * (x * x).mean(dims, true).add(eps.value_or(least)).rsqrt()).to(input.scalar_type());
+    return weight.has_value() ? made * *weight : made;
+}
 inline std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim = false) {
     if (self.dim() == 0 || !self.is_floating_point() || self.size(dim) == 0) return at::median(self, dim, keepdim);
     // NaNs are sorted past all numbers.

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
+use super::program::declared_type;
+use super::records::describe;
 use super::{
     Arg, BufferArg, DType, Dim3, Error, Given, Interrupt, Kernel, LaunchConfig, Packed, Reach, Report, Result,
 };
-use crate::ir::{Const, Elem, Scalar};
+use crate::ir::layout::MemberType;
+use crate::ir::{Const, Elem, Param, ParamType, Scalar};
 
 mod sealed {
     /// Types of this crate's choosing.
@@ -163,8 +166,15 @@ impl<'a, T: Element, S: DataMut<Elem = T>, D: Dimension> IntoArg<'a> for &'a mut
     }
 }
 
-/// A list: for a member of a struct that is an array, of numbers or of pointers.
+/// A list: for a member of a struct that is an array, of numbers or of pointers; for a pointer to pointers the arrays these point at.
 impl<'a, T: IntoArg<'a>, const N: usize> IntoArg<'a> for [T; N] {
+    fn into_arg(self) -> std::result::Result<Given, String> {
+        self.into_iter().map(IntoArg::into_arg).collect::<std::result::Result<_, _>>().map(Given::List)
+    }
+}
+
+/// As a list of a known length.
+impl<'a, T: IntoArg<'a>> IntoArg<'a> for Vec<T> {
     fn into_arg(self) -> std::result::Result<Given, String> {
         self.into_iter().map(IntoArg::into_arg).collect::<std::result::Result<_, _>>().map(Given::List)
     }
@@ -213,6 +223,45 @@ impl<'a> IntoArg<'a> for Struct<'a> {
             Some(error) => Err(error),
             None => Ok(Given::Members(self.members)),
         }
+    }
+}
+
+/// Structs for a pointer to them; made by [`records`] and [`records_mut`].
+#[derive(Debug)]
+pub struct Records<'a> {
+    value: Given,
+    borrowed: PhantomData<&'a mut ()>,
+}
+
+/// Structs of Rust's (`#[repr(C)]` ones that bytemuck takes) for a pointer to the kernel's, which must be as large; only to be read.
+///
+/// ```
+/// use workbench::prelude::*;
+/// use workbench::runtime::records;
+/// let text = "__global__ void sum(const float2* p, float* y) { int i = threadIdx.x; y[i] = p[i].x + p[i].y; }";
+/// let (pairs, mut y) = ([[1.0f32, 2.0], [3.0, 4.0]], Array1::from_elem(2, 0.0f32));
+/// wb::compile(text)?.kernel("sum")?.launch(1, 2).arg(records(&pairs)).arg(&mut y).run()?;
+/// assert_eq!(y, array![3.0, 7.0]);
+/// # Ok::<(), workbench::Error>(())
+/// ```
+pub fn records<T: bytemuck::NoUninit>(structs: &[T]) -> Records<'_> {
+    lend(structs.as_ptr(), structs.len(), false)
+}
+
+/// As [`records`], to be written as well.
+pub fn records_mut<T: bytemuck::NoUninit + bytemuck::AnyBitPattern>(structs: &mut [T]) -> Records<'_> {
+    lend(structs.as_mut_ptr(), structs.len(), true)
+}
+
+fn lend<'a, T>(first: *const T, len: usize, writable: bool) -> Records<'a> {
+    let bytes = len * size_of::<T>();
+    let buffer = BufferArg { ptr: first.cast_mut().cast(), bytes, dtype: DType::UInt8, writable };
+    Records { value: Given::Records(buffer, size_of::<T>()), borrowed: PhantomData }
+}
+
+impl<'a> IntoArg<'a> for Records<'a> {
+    fn into_arg(self) -> std::result::Result<Given, String> {
+        Ok(self.value)
     }
 }
 
@@ -333,6 +382,31 @@ impl<'a> Launch<'a> {
     }
 }
 
+fn is_pointer(ty: &MemberType) -> bool {
+    matches!(ty, MemberType::Pointer { .. })
+}
+
+/// The memory of structs, when those that the parameter points at are as large.
+fn records_for(kernel: &Kernel, param: Option<&Param>, mut buffer: BufferArg, size: usize) -> Result<BufferArg> {
+    let Some(param) = param else { return Ok(buffer) };
+    let (name, ty) = (&param.name, declared_type(param));
+    let refused =
+        |what: String| Err(Error::argument(format!("`{}`: argument `{name}` ({ty}) got {what}", kernel.name())));
+    let ParamType::Ptr { elem, .. } = param.ty else { return refused(format!("structs of {size} bytes")) };
+    if let Some(elem) = elem {
+        buffer.dtype = DType::from(elem);
+    }
+    match param.pointee.as_deref() {
+        Some(MemberType::Struct(layout)) if layout.size as usize == size => Ok(buffer),
+        Some(of @ MemberType::Struct(layout)) => {
+            let wanted = describe(of);
+            refused(format!("structs of {size} bytes, and a `{}` is {wanted}", layout.name))
+        }
+        _ if elem.is_none() => Ok(buffer),
+        _ => refused(format!("structs of {size} bytes, and it points at none")),
+    }
+}
+
 /// The arguments as a launch takes them, with the structs they are bytes of.
 fn pack(kernel: &Kernel, values: Vec<Given>) -> Result<(Vec<Arg>, Vec<Packed>)> {
     let (mut args, mut structs) = (Vec::with_capacity(values.len()), Vec::new());
@@ -342,6 +416,14 @@ fn pack(kernel: &Kernel, values: Vec<Given>) -> Result<(Vec<Arg>, Vec<Packed>)> 
             Given::Scalar(c) => Arg::Scalar(c),
             Given::Buffer(buffer) => Arg::Buffer(buffer),
             Given::Null => Arg::Null,
+            Given::Records(buffer, size) => Arg::Buffer(records_for(kernel, param, buffer, size)?),
+            Given::List(items) if let Some(of) = param.and_then(|p| p.pointee.as_deref()).filter(|of| is_pointer(of)) => {
+                let name = param.map_or("?", |p| p.name.as_str());
+                let packed = Packed::table(name, i, of, &items)?;
+                let arg = Arg::Buffer(packed.buffer());
+                structs.push(packed);
+                arg
+            }
             value => {
                 let name = param.map_or("?", |p| p.name.as_str());
                 let Some(layout) = param.and_then(|p| p.layout.as_deref()) else {

@@ -8,13 +8,14 @@ pub mod host;
 mod make;
 mod on_gpu;
 pub mod program;
+pub mod records;
 pub mod render;
 mod shapes;
 pub mod structure;
 pub mod symbol;
 pub mod tensor;
 
-pub use builder::{Accessor, Element, IntoArg, Launch, NULL, Struct, accessor, accessor_mut};
+pub use builder::{Accessor, Element, IntoArg, Launch, NULL, Records, Struct, accessor, accessor_mut, records, records_mut};
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use on_gpu::{has_queued, synchronize};

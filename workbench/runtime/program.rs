@@ -14,6 +14,7 @@ use crate::back::cpu::Refusal;
 pub use crate::back::cpu::{Tier, discard, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
+use crate::ir::layout::MemberType;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
 use crate::source::SourceMap;
 use crate::{front, pass};
@@ -521,7 +522,12 @@ impl Program {
         }
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(self.0.is_for_gpus) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
-        let mut call = Call::new(self, &export.name, args, device, limits);
+        let function = usize::try_from(export.pointers()[1] - 1).ok().and_then(|i| functions.get(i));
+        let function = function.filter(|f| f.kind == FuncKind::Host && !f.library);
+        let own = function.into_iter().flat_map(|f| f.params.iter().map(|p| p.name.clone()));
+        let said = export.arguments.iter().map(|(name, _)| name.clone());
+        let names = if export.arguments.is_empty() { own.collect() } else { said.collect() };
+        let mut call = Call::new(self, &export.name, args, device, limits).naming(names);
         if let Some(core) = core {
             call = call.on_core(core);
         }
@@ -531,6 +537,13 @@ impl Program {
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
         let mut outcome = code.launch(entry, &raw, &config);
         call.complete(&mut outcome);
+        // What goes wrong before the function's first line does so at the parameter.
+        if let (Some(fault), Some(function)) = (&mut outcome.fault, function)
+            && fault.span.file.is_common()
+        {
+            let param = call.argument().and_then(|i| function.params.get(i));
+            fault.span = param.map_or(function.span, |p| p.span);
+        }
         let report = self.report(&export.name, outcome, call.warnings())?;
         let has_asked = call.has_asked();
         let value = call.finish().0.pop().unwrap_or(Value::None);
@@ -655,7 +668,7 @@ impl Kernel {
 
     /// Its declaration as C++: `void saxpy(float a, const float* x)`.
     pub fn signature(&self) -> String {
-        let params: Vec<String> = self.params().iter().map(|p| format!("{} {}", param_type(p.ty), p.name)).collect();
+        let params: Vec<String> = self.params().iter().map(|p| format!("{} {}", declared_type(p), p.name)).collect();
         format!("void {}({})", self.name(), params.join(", "))
     }
 
@@ -677,7 +690,14 @@ impl Kernel {
                 check_shared(func, code.static_shared(self.id), config)?;
                 code.launch(self.id, &raw, config)
             }
-            Code::Cuda(code) => code.launch(&func.name, &func.params, &raw, config)?,
+            Code::Cuda(code) => {
+                let is_table = |r: &&back::Reach| matches!(func.params.get(r.param), Some(p) if !matches!(p.ty, ParamType::Bytes { .. }));
+                if let Some(r) = config.reach.iter().find(is_table) {
+                    let what = format!("`{}`: `{}` is of a list of arrays, which a launch on a GPU takes none of", func.name, r.name);
+                    return Err(Error::argument(format!("{what}; pass an array of their addresses on the GPU")));
+                }
+                code.launch(&func.name, &func.params, &raw, config)?
+            }
         };
         self.program.report(&func.name, outcome, Vec::new())
     }
@@ -771,6 +791,21 @@ pub fn param_type(ty: ParamType) -> String {
     }
 }
 
+/// A parameter as its declaration has it: pointers to structs by the struct's name, and pointers to pointers.
+pub fn declared_type(param: &Param) -> String {
+    let ParamType::Ptr { is_const, .. } = param.ty else { return param_type(param.ty) };
+    match param.pointee.as_deref() {
+        Some(MemberType::Struct(layout)) if !layout.name.is_empty() => {
+            format!("{}{}*", if is_const { "const " } else { "" }, layout.name)
+        }
+        Some(&MemberType::Pointer { elem, is_const: is_inner_const }) => {
+            let inner = param_type(ParamType::Ptr { elem, is_const: is_inner_const });
+            format!("{inner}{}*", if is_const { " const" } else { "" })
+        }
+        _ => param_type(param.ty),
+    }
+}
+
 type RawArgs = SmallVec<[RawArg; 12]>;
 
 /// Checks arguments against parameters and turns them into bits.
@@ -789,7 +824,7 @@ fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
 }
 
 fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
-    let wanted = || format!("`{name}`: argument `{}` ({})", param.name, param_type(param.ty));
+    let wanted = || format!("`{name}`: argument `{}` ({})", param.name, declared_type(param));
     match (param.ty, *arg) {
         (ParamType::Bytes { .. }, Arg::Buffer(b)) if b.dtype != DType::UInt8 => {
             let accessor = param.layout.as_deref().and_then(ir::layout::StructLayout::accessor);

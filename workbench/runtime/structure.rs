@@ -15,9 +15,11 @@ pub enum Given {
     Half(Elem, u16),
     /// An array, for a pointer.
     Buffer(BufferArg),
+    /// Structs, for a pointer: their memory and the size of one.
+    Records(BufferArg, usize),
     /// A null pointer.
     Null,
-    /// One for each element of an array; what is left over is zero.
+    /// One for each element of an array, what is left over is zero; for a pointer to pointers the arrays these point at.
     List(Vec<Given>),
     /// Members by name; all of them.
     Members(Vec<(String, Given)>),
@@ -51,6 +53,22 @@ impl Packed {
         let size = layout.size as usize;
         let mut packed = Packed { words: vec![0; size.div_ceil(16)], size, reach: Vec::new() };
         packed.fill(param, index, 0, &MemberType::Struct(Box::new(layout.clone())), value)?;
+        Ok(packed)
+    }
+
+    /// A table of pointers for the parameter `param` of a kernel, its `index`th: arrays one after another, as a `float**` finds them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the element.
+    pub fn table(param: &str, index: usize, of: &MemberType, items: &[Given]) -> Result<Self> {
+        let Ok(count) = u32::try_from(items.len()) else {
+            return Err(Error::argument(format!("`{param}` got a list of {} arrays, which is too many", items.len())));
+        };
+        let size = 8 * items.len();
+        let mut packed = Packed { words: vec![0; size.div_ceil(16)], size, reach: Vec::new() };
+        for (i, item) in (0..count).zip(items) {
+            packed.fill(&format!("{param}[{i}]"), index, 8 * i, of, item)?;
+        }
         Ok(packed)
     }
 
@@ -145,9 +163,9 @@ impl Packed {
     ) -> Result<()> {
         if let Some(want) = elem.map(DType::from).filter(|want| *want != buffer.dtype) {
             return Err(Error::argument(format!(
-                "`{path}` is a pointer to {want}, and the array is {}; try x.astype({})",
+                "`{path}` is a pointer to {want}, and the array is {}{}",
                 buffer.dtype,
-                super::program::numpy_name(want)
+                super::records::advice("x", buffer.dtype.name(), None, want)
             )));
         }
         if !is_const && !buffer.writable {
@@ -219,6 +237,7 @@ fn kind(value: &Given) -> String {
         Given::Scalar(c) => c.ty().scalar().map_or("a pointer", Scalar::c_name).to_owned(),
         Given::Half(elem, _) => elem.c_name().to_owned(),
         Given::Buffer(b) => format!("an array of {}", b.dtype),
+        Given::Records(_, size) => format!("an array of structs of {size} bytes"),
         Given::Tensor { buffer, .. } => format!("an array of {}", buffer.dtype),
         Given::Null => "null".to_owned(),
         Given::List(_) => "a list".to_owned(),

@@ -171,6 +171,7 @@ pub unsafe extern "C" fn fault(ctx: *mut WorkerCtx, packed: u32) {
 unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u64) -> RawFault {
     let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
+    let mut freed = None;
     let (kind, detail) = match site.map(|s| &s.kind) {
         Some(SiteKind::Access { write, ty, root, indexed }) => {
             // SAFETY: the caller's promise.
@@ -184,7 +185,11 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
             if let (Some(member), true) = (launch.member(*root), buffer.name.is_empty()) {
                 buffer.name = Cow::Borrowed(&launch.entry.derived[member].name);
             }
-            explain(&buffer, *write, *ty, off, indexed.then_some(b as i64))
+            freed = launch.host.filter(|_| desc.len == 0).and_then(|h| h.memory().freed_at(address(&desc, off)));
+            match freed {
+                Some(_) => gone(&buffer, *write, *ty, off),
+                None => explain(&buffer, *write, *ty, off, indexed.then_some(b as i64)),
+            }
         }
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
         Some(SiteKind::Assert(text)) => (FaultKind::Assert, format!("`{text}` does not hold")),
@@ -214,7 +219,23 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
         )
         | None => (FaultKind::Trap, "the launch was stopped".to_owned()),
     };
-    at(ctx, launch, kind, span, detail)
+    RawFault { related: freed, ..at(ctx, launch, kind, span, detail) }
+}
+
+/// Where a pointer of a buffer points.
+fn address(desc: &BufferDesc, off: i64) -> u64 {
+    desc.base.wrapping_add_signed(off)
+}
+
+/// A use of memory that the text has given back; where is said behind it.
+fn gone(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, String) {
+    let size = u64::from(ty.size());
+    let verb = if write { "writes" } else { "reads" };
+    let what = match buffer.name.as_ref() {
+        "" => format!("{verb} {} of memory that was freed", bytes(size)),
+        name => format!("{verb} {} of `{name}`, which was freed", place(buffer.elem, off, size, None)),
+    };
+    (FaultKind::DanglingPointer, what)
 }
 
 /// A fault of the thread that `ctx` is running.

@@ -8,6 +8,7 @@ use super::faults::{self, Named, SiteKind};
 use crate::back::{Dim3, Exception, FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::ir::service::Kind;
 use crate::ir::{FuncId, Scalar, Service};
+use crate::source::Span;
 
 /// Memory behind a pointer.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +91,9 @@ pub trait Host: Sync {
     fn refuse(&self, refusal: &Refusal, fault: RawFault);
 }
 
+/// Of how many allocations it is known where they were given back.
+const MOST_FREED: usize = 4096;
+
 /// Allocations that host code's pointers may point into. Code keeps addresses of descriptors, so they stay for as long as this does; that of
 /// memory that was given back describes nothing any more.
 #[derive(Default)]
@@ -103,6 +107,8 @@ struct State {
     live: BTreeMap<u64, (*mut BufferDesc, u32)>,
     /// All there ever were; freed at the end.
     all: Vec<*mut BufferDesc>,
+    /// What the text gave back: where it ended, and where in the text that was. Of memory that is used again the last time counts.
+    freed: BTreeMap<u64, (u64, Span)>,
     names: Vec<Named>,
 }
 
@@ -143,6 +149,22 @@ impl HostMemory {
             // SAFETY: a box of ours.
             unsafe { *desc = BufferDesc::new(base, 0, false, BufferDesc::meta(DescKind::Dangling, 0)) };
         }
+    }
+
+    /// Notes where the text gave memory back, for whoever uses it all the same.
+    pub fn note_freed(&self, base: u64, bytes: u64, place: Span) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if state.freed.len() == MOST_FREED {
+            state.freed.pop_first();
+        }
+        state.freed.insert(base, (base.saturating_add(bytes.max(1)), place));
+    }
+
+    /// Where the text gave back the memory that an address lies in, or ends.
+    pub(super) fn freed_at(&self, address: u64) -> Option<Span> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let (_, (end, place)) = state.freed.range(..=address).next_back()?;
+        (address <= *end).then_some(*place)
     }
 
     /// The descriptor of the memory an address lies in, or ends.
@@ -234,7 +256,22 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
     }));
     let reply = match answer {
         Ok(Ok(reply)) => reply,
-        Ok(Err(raised)) => return u64::from(fail(ctx, site, raised)),
+        Ok(Err(mut raised)) => {
+            // What it could not read or write may have been given back.
+            let dead = operands.iter().filter_map(|word| match word {
+                Word::Memory(lent) if lent.bytes == 0 => host.memory().freed_at(lent.ptr as u64),
+                _ => None,
+            });
+            let place = dead.into_iter().next();
+            if place.is_some() {
+                raised.detail.push_str(": the memory was freed");
+            }
+            let failed = fail(ctx, site, raised);
+            if let Some(fault) = &mut ctx.worker.fault {
+                fault.related = place;
+            }
+            return u64::from(failed);
+        }
         Err(_) => {
             let detail = format!("internal error in `{}`: please report it", service.name());
             return u64::from(fail(ctx, site, Raised { kind: FaultKind::Trap, detail }));

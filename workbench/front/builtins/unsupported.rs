@@ -25,6 +25,9 @@ const FUNCTIONS: &[Advice] = advice! {
     "clock" exact, "a clock", "time the launch from outside with `bench`";
     "clock64" exact, "a clock", "time the launch from outside with `bench`";
     "__globaltimer" exact, "a clock", "time the launch from outside with `bench`";
+    "malloc" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter, a part of it for each thread";
+    "calloc" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter, a part of it for each thread";
+    "realloc" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter, a part of it for each thread";
     "free" exact, "a heap in a kernel", "use a local array, or pass a scratch buffer as a parameter";
     "__h" prefix, "an intrinsic of 16-bit floats", "write it with operators, or compute in `float`";
     "__float2" prefix, "a conversion", "write a cast";
@@ -85,9 +88,6 @@ const TYPES: &[Advice] = advice! {
     "cudaSurfaceObject_t" exact, "a surface", "read and write a plain array";
     "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
     "curand" prefix, "a generator of cuRAND that is not here", "use `curandState` or `curandStatePhilox4_32_10_t`, or pass random numbers in as an array";
-    "cuComplex" exact, "complex numbers", "use `float2`";
-    "cuFloatComplex" exact, "complex numbers", "use `float2`";
-    "cuDoubleComplex" exact, "complex numbers", "use `double2`";
     "cublasLt" prefix, "a type of cuBLASLt", "use cuBLAS, or write the product as a kernel";
     "cudnn" prefix, "a type of cuDNN", "use torch's operation, or write it as a kernel";
     "cufft" prefix, "a type of cuFFT", "do it outside, and pass the result as an array";
@@ -98,7 +98,7 @@ const TYPES: &[Advice] = advice! {
     "nvml" prefix, "a type of NVML", "leave it out";
     "nvjpeg" prefix, "a type of nvJPEG", "do it outside, and pass the result as an array";
     "MPI_" prefix, "a type of MPI", "there is one process here";
-    "complex" exact, "complex numbers", "use `float2`";
+    "complex" exact, "complex numbers of the host's library", "use `cuda::std::complex`, `thrust::complex` or `cuFloatComplex`";
     "string" exact, "a class of the standard library", "use an array";
     "vector" exact, "a class of the standard library", "use an array";
     "tuple" exact, "a class of the standard library", "use a struct";
@@ -132,6 +132,18 @@ const NAMESPACES: &[Advice] = advice! {
     "cutlass" exact, "CUTLASS", "write the product out as loops";
     "cute" exact, "CuTe", "write the product out as loops";
 };
+
+/// Methods of the library's classes that it declares and has not.
+const METHODS: &[Advice] = advice! {
+    "grid_group::sync" exact, "a barrier for the whole grid", "end the kernel there and launch a second one for the rest: launches of one stream run one after the other";
+    "multi_grid_group::sync" exact, "a barrier for several grids", "end the kernel there and launch a second one for the rest: launches of one stream run one after the other";
+    "cluster_group::sync" exact, "a barrier for a cluster of blocks", "end the kernel there and launch a second one for the rest: launches of one stream run one after the other";
+};
+
+/// Advice on a method that the library's class declares and has not.
+pub fn unsupported_method(name: &str) -> Option<&'static Advice> {
+    find(METHODS, name)
+}
 
 fn find(table: &'static [Advice], name: &str) -> Option<&'static Advice> {
     table.iter().find(|a| if a.prefix { name.starts_with(a.name) } else { name == a.name })

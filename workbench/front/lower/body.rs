@@ -335,6 +335,11 @@ impl<'a> Lowerer<'a> {
         if let Some(s) = ty.as_struct().filter(|_| kernel) {
             param.layout = self.struct_layout(s).map(Arc::new);
         }
+        if kernel && let Kind::Pointer(inner) = &ty.kind {
+            let inner = inner.innermost();
+            self.try_complete(inner);
+            param.pointee = self.pointee(inner).map(Arc::new);
+        }
         self.f.b.func.params.push(param);
         let value = self.at(span).bind(param_ty.ty(), Op::Param(i as u32));
         let name = name?;
@@ -449,6 +454,16 @@ impl Lowerer<'_> {
             }
         }
         Some(StructLayout { name: s.name.clone(), size: layout.size, members })
+    }
+
+    /// What a pointer to structs or to pointers points at; `None` for numbers, and for what is declared alone.
+    fn pointee(&self, ty: &Ty) -> Option<MemberType> {
+        match &ty.kind {
+            Kind::Struct(s) if self.half(s).is_some() => None,
+            Kind::Struct(s) => s.layout.get().map(|_| self.member_type(ty)),
+            Kind::Pointer(_) => Some(self.member_type(ty)),
+            _ => None,
+        }
     }
 
     fn member_type(&self, ty: &Ty) -> MemberType {

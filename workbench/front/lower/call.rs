@@ -449,14 +449,42 @@ impl<'a> Lowerer<'a> {
             return false;
         }
         if func.deleted {
-            let message = format!("`{name}` is deleted");
-            self.report(Diagnostic::error(Code::NoOverload, span, message).related(place, "declared here"));
+            let diag = match builtins::unsupported_method(&name) {
+                Some(advice) => {
+                    let message = format!("`{name}` is not supported: it is {}", advice.what);
+                    Diagnostic::error(Code::Unsupported, span, message).help(advice.help)
+                }
+                None => Diagnostic::error(Code::NoOverload, span, format!("`{name}` is deleted"))
+                    .related(place, "declared here"),
+            };
+            self.report(diag);
+            return false;
+        }
+        if !self.may_use(index, span) {
             return false;
         }
         if !self.f.inside || self.unevaluated > 0 {
             return true;
         }
+        let is_ours = self.in_library(place);
+        let word = self.interner.name(self.func(index).name);
+        let advice = builtins::unsupported(word).filter(|_| is_ours);
         let diag = match (side, self.f.side) {
+            (Side::Host, Side::Kernel | Side::Device | Side::Both) if is_ours => {
+                let diag = match advice {
+                    Some(advice) => {
+                        let message = format!("`{word}` is not supported in device code: it is {}", advice.what);
+                        Diagnostic::error(Code::WrongSide, span, message).help(advice.help)
+                    }
+                    None => {
+                        let message = format!("`{name}` is the host's, and this is device code");
+                        let help = "do it on the host, and pass the result as a parameter";
+                        Diagnostic::error(Code::WrongSide, span, message).help(help)
+                    }
+                };
+                self.report(diag);
+                return false;
+            }
             (Side::Kernel, _) => {
                 Diagnostic::error(Code::WrongSide, span, format!("`{name}` is a kernel: it is launched, not called"))
                     .help("move what both need into a `__device__` function")

@@ -71,6 +71,8 @@ pub struct Class<'a> {
     pub plain: Option<FuncIndex>,
     /// Where a lambda holds the `this` round it.
     pub captured_this: Option<(u32, Ty)>,
+    /// Who may use its members.
+    pub guards: super::access::Guards,
     /// Where a lambda's calls may run.
     pub side: Side,
 }
@@ -110,6 +112,7 @@ impl<'a> Lowerer<'a> {
             is_closure: false,
             plain: None,
             captured_this: None,
+            guards: super::access::Guards::default(),
             side: Side::Both,
         });
         ty
@@ -366,11 +369,13 @@ impl<'a> Lowerer<'a> {
 
     fn members(&mut self, s: &Rc<StructTy>, decl: &'a StructDecl) {
         self.class_mut(s.id).decl = Some(decl);
+        self.note_guards(s, decl);
         let scope = self.class(s.id).scope;
         let here = self.scopes.enter(scope);
         let errors = self.diags.len();
         let mut fine = true;
         let bases = self.bases(s, decl, &mut fine);
+        self.note_passed_on(s);
         let mut fields: Vec<Field> = Vec::new();
         let mut methods: Vec<&'a FunctionDecl> = Vec::new();
         for member in &decl.members {

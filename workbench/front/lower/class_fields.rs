@@ -33,6 +33,7 @@ impl<'a> Lowerer<'a> {
                 }
                 let base_scope = this.class(b.id).scope;
                 this.scopes.also(scope, base_scope);
+                this.note_base(s, b.id, base.access);
                 bases.push(ty.unqualified());
             };
             if base.pack {

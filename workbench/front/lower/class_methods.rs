@@ -16,6 +16,7 @@ impl<'a> Lowerer<'a> {
     /// The parts of a method's signature that its struct decides.
     pub(super) fn method_signature(&mut self, sig: &mut Signature<'a>, decl: &'a FunctionDecl, owner: u32) {
         let class = Ty::new(Kind::Struct(self.class(owner).ty.clone()));
+        sig.guard = self.guard_of(owner, decl);
         if !decl.specs.is_static {
             sig.this = Some(class.qualified(decl.is_const, false));
         }

@@ -31,6 +31,10 @@ impl<'a> Lowerer<'a> {
             self.own_initializer(var, "the type of `auto` is taken from it");
             return;
         }
+        let is_plain = !refused && !specs.is_static && !specs.constexpr && var.init.is_none();
+        if is_plain && self.array_of_run_time_length(var) {
+            return;
+        }
         let Some(ty) = self.declared_type(var).map(|ty| ty.qualified(specs.constexpr, false)) else {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return;

@@ -1,9 +1,9 @@
 //! Calls to IR: functions of the text, builtins by their records, `printf`.
 
-use super::tree::{Node, Typed};
-use super::{Lowerer, Storage};
+use super::tree::{FuncIndex, Node, Typed};
+use super::{Lowerer, Side, Storage};
 use crate::front::builtins::{Lower, P, Sig};
-use crate::ir::{Scalar, Stmt, Type, Value};
+use crate::ir::{Const, Op, Scalar, Service, Stmt, Type, Value};
 use crate::source::Span;
 
 impl<'a> Lowerer<'a> {
@@ -16,6 +16,7 @@ impl<'a> Lowerer<'a> {
                 let args: Vec<Value> = args.iter().map(|a| self.emit_argument(a)).collect();
                 // Checking the call has given the function its handle.
                 let func = self.func(*index).id?;
+                self.note_freeing(*index, span);
                 let ty = e.ty.ir().filter(|_| wanted);
                 let b = self.at(span);
                 let result = ty.map(|ty| b.func.new_value(ty, span));
@@ -37,6 +38,20 @@ impl<'a> Lowerer<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Says where the text gives memory back, for messages about whoever uses it afterwards: what does it is the library.
+    fn note_freeing(&mut self, index: FuncIndex, span: Span) {
+        const NAMES: [&str; 4] = ["cudaFree", "cudaFreeAsync", "cudaFreeHost", "free"];
+        let func = self.func(index);
+        let is_one = NAMES.contains(&self.interner.name(func.name)) && self.in_library(func.span);
+        if !is_one || self.f.side != Side::Host || self.in_library(span) {
+            return;
+        }
+        let b = self.at(span);
+        let place = [span.file.0, span.start, span.end];
+        let args = place.map(|n| b.bind(Type::Scalar(Scalar::I64), Op::Const(Const::Int(Scalar::I64, n.into()))));
+        b.push(Stmt::Service { result: None, service: Service::Freeing, args: args.to_vec() });
     }
 
     /// A call whose result is a struct, written where it is wanted.

@@ -118,6 +118,7 @@ impl<'a> Lowerer<'a> {
                 }
                 let scope = self.class(s.id).scope;
                 match self.lookup_in(scope, symbol) {
+                    Some(decl) if !self.may_name(s.id, &part.ident, matches!(decl, Decl::Functions(_))) => Found::Error,
                     Some(decl) => self.apply(decl, part),
                     None => {
                         self.no_member(&s, &part.ident);

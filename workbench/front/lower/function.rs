@@ -47,6 +47,7 @@ pub(super) struct Signature<'a> {
     pub unmarked: bool,
     pub deleted: bool,
     pub explicit: bool,
+    pub guard: super::access::Guard,
     /// What `auto` stands for in its parameters.
     pub autos: Vec<Ty>,
     pub linkage: Linkage,
@@ -78,6 +79,7 @@ impl<'a> Signature<'a> {
             unmarked: decl.specs.constexpr && !decl.specs.device && !decl.specs.host,
             deleted: decl.is_deleted,
             explicit: decl.is_explicit,
+            guard: None,
             autos: Vec::new(),
             linkage: linkage(&decl.specs),
         }
@@ -234,6 +236,7 @@ impl<'a> Lowerer<'a> {
             constexpr: sig.constexpr,
             deleted: sig.deleted,
             explicit: sig.explicit,
+            guard: sig.guard,
             progress: Progress::Idle,
             template: None,
             context: self.context.clone(),

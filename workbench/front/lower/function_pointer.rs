@@ -127,6 +127,7 @@ impl<'a> Lowerer<'a> {
             constexpr: false,
             deleted: false,
             explicit: false,
+            guard: None,
             progress: Progress::Done,
             template: None,
             context: None,

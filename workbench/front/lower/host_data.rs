@@ -200,6 +200,7 @@ impl<'a> Lowerer<'a> {
             constexpr: false,
             deleted: false,
             explicit: false,
+            guard: None,
             progress: Progress::Done,
             template: None,
             context: None,

@@ -238,6 +238,9 @@ impl<'a> Lowerer<'a> {
             items.list[0] = Item::Checked(e);
         }
         let errors = self.error_count();
+        if !entries.is_empty() && !self.may_fill(&s, span) {
+            return Typed::error(span);
+        }
         let mut out = Vec::new();
         self.fill_struct(name, ty, &mut items, 0, &mut out);
         self.leftover(name, &items);

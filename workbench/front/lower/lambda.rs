@@ -111,6 +111,7 @@ impl<'a> Lowerer<'a> {
             unmarked: false,
             deleted: false,
             explicit: false,
+            guard: None,
             autos: Vec::new(),
             linkage: Linkage::Internal,
         }

@@ -42,6 +42,11 @@ impl<'a> Lowerer<'a> {
 
     /// A field named without an object: one of `this`.
     pub(super) fn own_field(&mut self, field: &FieldDecl, ident: &Ident, span: Span) -> Typed {
+        if let Some(class) = self.this_object(span).and_then(|o| o.ty.as_struct().map(|s| s.id))
+            && !self.may_name(class, ident, false)
+        {
+            return Typed::error(span);
+        }
         match self.object_with(field.owner, span) {
             Some(object) => self.field(object, field, span),
             None => {
@@ -164,7 +169,7 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         // `a.Base::x`: the struct named before the member.
-        let mut scope = self.class(s.id).scope;
+        let (mut scope, mut naming) = (self.class(s.id).scope, s.id);
         if !member.qualifiers().is_empty() {
             let mut outer = member.clone();
             outer.parts.pop();
@@ -172,7 +177,7 @@ impl<'a> Lowerer<'a> {
             match self.lookup_in(scope, first.name).or_else(|| self.lookup(first.name)) {
                 Some(Decl::Type(ty)) if ty.as_struct().is_some() => {
                     if let Some(base) = ty.as_struct() {
-                        scope = self.class(base.id).scope;
+                        (scope, naming) = (self.class(base.id).scope, base.id);
                     }
                 }
                 _ => {
@@ -185,6 +190,9 @@ impl<'a> Lowerer<'a> {
             self.no_member(&s, &ident);
             return None;
         };
+        if !self.may_name(naming, &ident, matches!(decl, Decl::Functions(_))) {
+            return None;
+        }
         let explicit = match &member.last_part().args {
             Some(args) => Some(Rc::from(self.template_args(args)?)),
             None => None,

@@ -10,6 +10,7 @@
 //! function being lowered is done. A struct is a type with a layout (`class`); its objects are places in memory, its
 //! values are nodes that are written straight into one (`object`).
 
+mod access;
 mod aggregate;
 mod ahead;
 mod asked;
@@ -68,6 +69,7 @@ pub(in crate::front) mod tree;
 mod unsupported;
 mod usage;
 mod user_operator;
+mod variable_length;
 mod vector;
 mod waiting;
 mod walk;
@@ -259,6 +261,8 @@ struct FuncInfo<'a> {
     constexpr: bool,
     deleted: bool,
     explicit: bool,
+    /// Who may call it, where it is a method.
+    guard: access::Guard,
     progress: Progress,
     /// The template it is an instance of.
     template: Option<(TemplateIndex, Rc<[TArg]>)>,
@@ -454,6 +458,8 @@ struct Lowerer<'a> {
     held: Option<(*const Expr, Typed)>,
     /// Structs without a name, by their syntax and scope.
     unnamed: Vec<(*const StructDecl, ScopeId, Ty)>,
+    /// Names of methods that some class makes public though its base does not.
+    passed_on: HashSet<Symbol>,
     /// Functions that call through an address, by type.
     dispatchers: Vec<function_pointer::Dispatcher>,
     /// What launches kernels by their addresses, by type.
@@ -593,6 +599,7 @@ impl<'a> Lowerer<'a> {
             overloads: Vec::new(),
             held: None,
             unnamed: Vec::new(),
+            passed_on: HashSet::default(),
             dispatchers: Vec::new(),
             launchers: Vec::new(),
             any_launcher: None,

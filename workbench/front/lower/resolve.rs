@@ -27,6 +27,11 @@ impl<'a> Lowerer<'a> {
 
     /// The type of a name in which `auto` stands for a type.
     pub(super) fn type_with_auto(&mut self, name: &'a TypeName, auto: Option<&Ty>) -> Ty {
+        self.type_of_layers(name, &name.layers, auto)
+    }
+
+    /// The type of a name of whose pointers, references and arrays only so many count.
+    pub(super) fn type_of_layers(&mut self, name: &'a TypeName, layers: &'a [TypeLayer], auto: Option<&Ty>) -> Ty {
         let base: Ty = match &name.base {
             BaseType::Void => Ty::void(),
             BaseType::Bool => Num::Bool.into(),
@@ -64,7 +69,7 @@ impl<'a> Lowerer<'a> {
             BaseType::Named(written) => self.named_type(written, written.span),
         };
         let mut ty = base.qualified(name.is_const, name.is_volatile);
-        for layer in &name.layers {
+        for layer in layers {
             ty = self.layer(ty, layer, name.span);
         }
         ty

@@ -4,16 +4,18 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 use workbench::ir::{Const, Elem, Param, ParamType, Scalar};
-use workbench::runtime::program::{numpy_name, param_type};
+use workbench::ir::layout::MemberType;
+use workbench::runtime::program::declared_type;
 use workbench::runtime::{Arg, BufferArg, DType, Device, Packed, Reach};
 
 use crate::errors::{self, argument};
 use crate::gil;
 use crate::ndarray::View;
 use crate::on_gpu::{GpuArray, Held, Places, Stream};
-use crate::structs::structure;
+use crate::records;
+use crate::structs::{member_value, structure};
 
 /// The arguments of one launch, with whatever must stay alive until it returns.
 #[derive(Default)]
@@ -81,7 +83,7 @@ impl<'py> Bundle<'py> {
 
 /// A function as C++ declares it: `void saxpy(float a, const float* x)`.
 pub fn signature(ret: Option<&str>, name: &str, params: &[Param]) -> String {
-    let list: Vec<String> = params.iter().map(|p| format!("{} {}", param_type(p.ty), p.name)).collect();
+    let list: Vec<String> = params.iter().map(|p| format!("{} {}", declared_type(p), p.name)).collect();
     format!("{} {name}({})", ret.unwrap_or("void"), list.join(", "))
 }
 
@@ -114,7 +116,17 @@ pub fn bind<'py>(
         let arg = match param.ty {
             ParamType::Scalar(s) => Arg::Scalar(scalar(&object, s, &param.name)?),
             ParamType::Ptr { elem, is_const } => {
-                let arg = pointer(&mut bundle.keep, &object, param, elem, is_const)?;
+                let arg = match param.pointee.as_deref() {
+                    Some(of @ MemberType::Pointer { .. })
+                        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() =>
+                    {
+                        let packed = table(&mut bundle.keep, &object, param, of, bundle.args.len(), device)?;
+                        let arg = Arg::Buffer(packed.buffer());
+                        bundle.structs.push(packed);
+                        arg
+                    }
+                    _ => pointer(&mut bundle.keep, &object, param, elem, is_const)?,
+                };
                 // The tuple of the call keeps the object itself alive, but an iterator may have made it.
                 bundle.keep.objects.push(object);
                 arg
@@ -135,6 +147,27 @@ pub fn bind<'py>(
     }
     bundle.args.extend(left.iter().filter_map(|p| p.default).map(Arg::of_default));
     Ok(bundle)
+}
+
+/// A list of arrays for a pointer to pointers, the `index`th parameter.
+fn table<'py>(
+    keep: &mut Keep<'py>,
+    list: &Bound<'py, PyAny>,
+    param: &Param,
+    of: &MemberType,
+    index: usize,
+    device: Device,
+) -> PyResult<Packed> {
+    let py = list.py();
+    if device == Device::Cuda {
+        let what = format!("parameter `{}` (`{}`) got a list of arrays", param.name, declared_type(param));
+        return Err(argument(py, format!("{what}, which a launch on a GPU takes none of; pass an array of their addresses there")));
+    }
+    let mut given = Vec::with_capacity(list.len()?);
+    for (i, item) in list.try_iter()?.enumerate() {
+        given.push(member_value(keep, &item?, of, &format!("{}[{i}]", param.name))?);
+    }
+    Packed::table(&param.name, index, of, &given).map_err(|e| errors::to_py(py, e))
 }
 
 /// An array for a pointer parameter.
@@ -161,13 +194,13 @@ pub fn pointer<'py>(
         Some(view) => view,
         None => {
             converted =
-                interop(py)?.call_method1("as_array", (object, !is_const, &param.name, param_type(param.ty)))?;
+                interop(py)?.call_method1("as_array", (object, !is_const, &param.name, declared_type(param)))?;
             keep.objects.push(converted.clone());
             View::of(&converted)
                 .ok_or_else(|| argument(py, format!("parameter `{}` cannot take this object", param.name)))?
         }
     };
-    let dtype = check_dtype(py, view.dtype(), || view.dtype_name(), elem.map(DType::from), param)?;
+    let (dtype, size) = records::view_element(&view, elem, param)?;
     if !is_const {
         let problem = if !view.is_writeable() {
             Some(("read-only", "copy it first"))
@@ -183,75 +216,47 @@ pub fn pointer<'py>(
         }
     }
     if view.is_contiguous() && view.is_aligned() {
-        return Ok(buffer(&view, dtype, !is_const));
+        return Ok(buffer(&view, (dtype, size), !is_const));
     }
     let copy = contiguous(view.object())?;
     let view = View::of(&copy).ok_or_else(|| argument(py, "NumPy made no array of an array"))?;
-    let arg = buffer(&view, dtype, false);
+    let arg = buffer(&view, (dtype, size), false);
     keep.objects.push(copy.clone());
     Ok(arg)
 }
 
 fn unwritable(py: Python<'_>, param: &Param, what: &str, help: &str) -> PyErr {
-    let (name, ty) = (&param.name, param_type(param.ty));
+    let (name, ty) = (&param.name, declared_type(param));
     argument(py, format!("parameter `{name}` (`{ty}`) may be written, but the array is {what}; {help}"))
 }
 
 /// An array on a GPU for a pointer parameter: its address, never a copy.
 fn on_gpu(py: Python<'_>, array: &GpuArray<'_>, param: &Param, elem: Option<Elem>, is_const: bool) -> PyResult<Arg> {
-    let dtype = check_dtype(py, array.dtype(), || array.dtype_name.clone(), elem.map(DType::from), param)?;
+    let (dtype, size) = records::gpu_element(py, array, elem, param)?;
     if !is_const && !array.writable {
         return Err(unwritable(py, param, "read-only", "copy it first"));
     }
-    if !array.is_contiguous(dtype.size()) {
+    if !array.is_contiguous(size) {
         let help = array.copy_help(&param.name);
         if !is_const {
             return Err(unwritable(py, param, "not contiguous", &format!("{help} and copy the result back")));
         }
-        let (name, ty) = (&param.name, param_type(param.ty));
+        let (name, ty) = (&param.name, declared_type(param));
         let what = format!("parameter `{name}` (`{ty}`) got an array that is not contiguous");
         return Err(argument(py, format!("{what}, and one on a GPU is not copied in silence; {help}")));
     }
-    let bytes = array.len() * dtype.size();
+    let bytes = array.len() * size;
     Ok(Arg::Buffer(BufferArg { ptr: array.ptr as *mut u8, bytes, dtype, writable: !is_const }))
 }
 
-/// The array as an argument.
-pub fn buffer(view: &View<'_, '_>, dtype: DType, writable: bool) -> Arg {
-    Arg::Buffer(BufferArg { ptr: view.data(), bytes: view.len() * dtype.size(), dtype, writable })
+/// The array as an argument: its element type as the kernel's, and the size of an element.
+pub fn buffer(view: &View<'_, '_>, (dtype, size): (DType, usize), writable: bool) -> Arg {
+    Arg::Buffer(BufferArg { ptr: view.data(), bytes: view.len() * size, dtype, writable })
 }
 
 /// A contiguous, aligned copy.
 pub fn contiguous<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     object.call_method1("copy", ("C",))
-}
-
-/// The element type, when it is the one wanted.
-fn check_dtype(
-    py: Python<'_>,
-    came: Option<DType>,
-    came_name: impl FnOnce() -> String,
-    wanted: Option<DType>,
-    param: &Param,
-) -> PyResult<DType> {
-    match (came, wanted) {
-        (Some(dtype), None) => Ok(dtype),
-        (Some(dtype), Some(wanted)) if dtype == wanted => Ok(dtype),
-        _ => {
-            let help = wanted.map_or_else(
-                || "; its elements are nothing C can point at".to_owned(),
-                |w| format!(" wants {w}, try {}.astype({})", param.name, numpy_name(w)),
-            );
-            let text = format!(
-                "parameter `{}` (`{}`) got an array of {}{}",
-                param.name,
-                param_type(param.ty),
-                came_name(),
-                if wanted.is_some() { format!(", but{help}") } else { help }
-            );
-            Err(argument(py, text))
-        }
-    }
 }
 
 /// The helper module for objects that are not NumPy arrays.

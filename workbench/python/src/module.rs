@@ -104,6 +104,9 @@ impl Module {
     fn missing(&self, name: &str) -> String {
         let names: Vec<String> = self.names().iter().map(|n| format!("`{n}`")).collect();
         let have = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        if self.program.symbol_names().iter().any(|n| n == name) {
+            return format!("`{name}` is a variable of the text: write m.symbol(\"{name}\"), then .get() or .set(...)");
+        }
         format!("no kernel or host function `{name}`; the text has {have}{}", self.program.template_hint())
     }
 }

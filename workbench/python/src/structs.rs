@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use workbench::ir::layout::{Accessor, MemberType, StructLayout};
 use workbench::ir::{Elem, Param, ParamType};
-use workbench::runtime::program::numpy_name;
+use workbench::runtime::records::advice;
 use workbench::runtime::{Arg, BufferArg, DType, Given};
 use workbench::source::Span;
 
@@ -77,7 +77,11 @@ fn raw(bytes: Vec<u8>, layout: &StructLayout, py: Python<'_>, path: &str) -> PyR
     Err(argument(py, format!("`{path}` is a struct of {size} bytes, not {came} bytes; was it packed with align=True?")))
 }
 
-fn member_value<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, ty: &MemberType, path: &str) -> PyResult<Given> {
+/// What an object gives for a member, or for an element of a table of pointers, that messages call `path`.
+///
+/// # Errors
+/// As [`structure`].
+pub fn member_value<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, ty: &MemberType, path: &str) -> PyResult<Given> {
     let py = object.py();
     match ty {
         MemberType::Scalar(Elem::Scalar(s)) => scalar(object, *s, path).map(Given::Scalar),
@@ -158,9 +162,10 @@ fn element(
 ) -> PyResult<DType> {
     let wanted = accessor.elem.map(DType::from);
     came.filter(|d| wanted.is_none_or(|w| w == *d)).ok_or_else(|| {
+        let came = came_name();
         let help =
-            wanted.map_or_else(String::new, |w| format!(", but wants {w}, try {path}.astype({})", numpy_name(w)));
-        argument(py, format!("parameter `{path}` got an array of {}{help}", came_name()))
+            wanted.map_or_else(String::new, |w| format!(", but wants {w}{}", advice(path, &came, None, w)));
+        argument(py, format!("parameter `{path}` got an array of {came}{help}"))
     })
 }
 

@@ -6,7 +6,8 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 use workbench::check::Precision;
 use workbench::ops::schema::{Argument, Default, Kind};
 use workbench::ops::{ArgValue, ArrayRef, OwnedArg, Shape};
-use workbench::runtime::{Error, Result, Tensor};
+use workbench::runtime::records::advice;
+use workbench::runtime::{DType, Error, Result, Tensor};
 
 use crate::args::{self, Keep};
 use crate::errors::{argument, from_py};
@@ -106,7 +107,8 @@ fn reference<'py>(op: &str, arg: &Argument, view: &View<'_, 'py>, keep: &mut Kee
 
 fn no_element(py: Python<'_>, op: &str, arg: &Argument, came: &str) -> PyErr {
     let what = format!("`{op}`: argument `{}` is an array of {came}", arg.name);
-    argument(py, format!("{what}, which no kernel parameter takes; try x.astype(np.float32)"))
+    let help = advice(&arg.name, came, None, DType::Float32);
+    argument(py, format!("{what}, which no parameter of an operator takes{help}"))
 }
 
 fn gaps(py: Python<'_>, op: &str, arg: &Argument) -> PyErr {

@@ -20,6 +20,7 @@ use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, Printf
 use crate::ir::{FuncId, Service};
 use crate::runtime::DType;
 use crate::runtime::program::{Program, Report};
+use crate::source::{FileId, Span};
 
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
@@ -93,6 +94,8 @@ pub(super) struct State {
     zombies: Vec<(u64, Layout)>,
     /// Whether tensors were made of memory of the call.
     has_blobs: bool,
+    /// Where the text is about to give memory back.
+    freeing: Option<Span>,
     /// The argument that is being taken.
     argument: Option<usize>,
     /// What `TORCH_WARN` has said.
@@ -107,6 +110,8 @@ pub(super) struct State {
     python: Option<Box<Python>>,
     /// The function that is called, for messages.
     function: String,
+    /// What it calls its parameters.
+    parameters: Vec<String>,
     /// Where factories put tensors.
     pub device: DeviceTag,
     /// Launches that could not begin.
@@ -148,8 +153,10 @@ impl<'p> Call<'p> {
             library: Vec::new(),
             python: None,
             function: function.to_owned(),
+            parameters: Vec::new(),
             device,
             refusals: Refusals::default(),
+            freeing: None,
             exceptions: Exceptions::default(),
             neuron: Neuron::default(),
             notes: program.notes().clone(),
@@ -167,6 +174,18 @@ impl<'p> Call<'p> {
     pub fn on_core(mut self, core: Core) -> Self {
         self.state.get_mut().unwrap_or_else(PoisonError::into_inner).neuron.core = Some(core);
         self
+    }
+
+    /// The same, of a function that calls its parameters so.
+    #[must_use]
+    pub fn naming(mut self, parameters: Vec<String>) -> Self {
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).parameters = parameters;
+        self
+    }
+
+    /// The argument that was being taken when the call ended.
+    pub fn argument(&self) -> Option<usize> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).argument
     }
 
     /// Whether the kernel has asked for the destination that its core has.
@@ -338,7 +357,9 @@ impl State {
         let came = value.type_name();
         match self.argument {
             Some(i) => {
-                let message = format!("{}(): argument {} must be {wanted}, not {came}", self.function, i + 1);
+                let name = self.parameters.get(i).filter(|n| !n.is_empty()).map(|n| format!(" ({n})"));
+                let (function, name) = (&self.function, name.unwrap_or_default());
+                let message = format!("{function}(): argument {}{name} must be {wanted}, not {came}", i + 1);
                 (Exception::Type, message)
             }
             None => (Exception::Type, format!("a value of type {came} is taken as {wanted}")),
@@ -388,15 +409,18 @@ impl State {
         Ok(Reply::Address(ptr as u64))
     }
 
-    fn free(&mut self, memory: &HostMemory, address: u64) -> Answer<Reply> {
+    fn free(&mut self, memory: &HostMemory, address: u64, place: Option<Span>) -> Answer<Reply> {
         if address == 0 {
             return Ok(Reply::Nothing);
         }
-        let Some((layout, _)) = self.blocks.remove(&address) else {
+        let Some((layout, size)) = self.blocks.remove(&address) else {
             let message = format!("address {address:#x} is freed, which was not allocated or is freed already");
             return Err((Exception::Runtime, message));
         };
         memory.take_back(address);
+        if let Some(place) = place {
+            memory.note_freed(address, size as u64, place);
+        }
         if self.has_blobs {
             self.zombies.push((address, layout));
             return Ok(Reply::Nothing);
@@ -720,7 +744,15 @@ impl State {
                     Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned()))
                 }
             },
-            Service::Free => self.free(memory, given.memory(0).ptr as u64),
+            Service::Freeing => {
+                let [file, start, end] = [0, 1, 2].map(|i| given.int(i) as u32);
+                self.freeing = Some(Span { file: FileId(file), start, end });
+                Ok(Reply::Nothing)
+            }
+            Service::Free => {
+                let place = self.freeing.take();
+                self.free(memory, given.memory(0).ptr as u64, place)
+            }
         }
     }
 

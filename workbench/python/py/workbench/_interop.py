@@ -36,6 +36,8 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     try:
         if _is_torch_bfloat16(obj):
             array = _of_bfloat16(obj)
+        elif _is_torch(obj) and str(obj.dtype).startswith("torch.float8"):
+            array = _of_float8(obj, what, wanted)
         elif _is_torch(obj):
             # Its `__array__` takes no `copy`, so NumPy 2 would say that it copies.
             array = obj.numpy()
@@ -278,6 +280,23 @@ def _of_bfloat16(tensor: Any) -> np.ndarray:
     import torch
 
     return tensor.view(torch.int16).numpy().view(bfloat16())
+
+
+# The structs of C++ by torch's names of what they hold.
+_FLOAT8 = {"float8_e4m3fn": ("__nv_fp8_e4m3", "Float8_e4m3fn"), "float8_e5m2": ("__nv_fp8_e5m2", "Float8_e5m2")}
+
+
+def _of_float8(tensor: Any, what: str, wanted: str) -> np.ndarray:
+    """The memory of a torch tensor of 8-bit floats as bytes, for a pointer to such ones or to anything."""
+    import torch
+
+    name = str(tensor.dtype).removeprefix("torch.")
+    pointee = wanted.removeprefix("const ").removesuffix("*").rpartition("::")[2]
+    if pointee != "void" and pointee not in _FLOAT8.get(name, ()):
+        is_bytes = pointee in ("unsigned char", "signed char")
+        help = "try x.view(torch.uint8)" if is_bytes else "try x.float()" if pointee == "float" else "its elements are none of those"
+        raise make_argument_error(f"{what} got an array of {name}; {help}")
+    return tensor.view(torch.uint8).numpy()
 
 
 def _has_buffer(obj: Any) -> bool:

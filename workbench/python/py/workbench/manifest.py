@@ -7,13 +7,15 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
 
 from . import _workbench
+from ._compile import collect_headers
 from ._compile import compile as compile_source
 from ._interop import bfloat16
+from ._options import parse_options
 from .differentiable import copies
 from .errors import make_argument_error
 from .operators import Op, Spec, handles, op
@@ -86,7 +88,7 @@ class Library:
     ... dtypes = ["float32"]
     ... [[twice.samples]]
     ... x = { normal = [5, 7] }''')
-    >>> library = wb.load_library(folder / "twice.toml")
+    >>> library = wb.load_library(folder / "twice.toml", trust=True)
     >>> library.twice(np.ones(2, np.float32))
     array([2., 2.], dtype=float32)
     >>> [bool(row) for row in library.check()]
@@ -323,8 +325,14 @@ def _array(spec: dict[str, Any], dtype: str, rng: np.random.Generator) -> np.nda
     return np.swapaxes(made, *spec["transposed"]) if "transposed" in spec else np.asarray(made)
 
 
-def load_library(path: str | Path) -> Library:
+def load_library(path: str | Path, *, trust: bool = False) -> Library:
     """Makes the operators of a manifest, a `.toml` file: registered, with gradients and references.
+
+    Loading compiles the text and runs its registrations, checked as all of host code is: it reaches neither files nor the process. A
+    manifest with functions of Python's (`reference`: what gradients, shapes and checks call) names a file of them, and to load that is to
+    run it, with all that this process may do. It is run with `trust=True` alone; say that of files that you have read, or that come from
+    where your own code does. The files that a manifest names are below its folder; folders of headers elsewhere need `trust=True` too.
+    (Unpickling an operator runs what its pickle says, as of all pickles: Python's functions travel in it by their text.)
 
     What it says of an operator is in `workbench::ops::manifest`, and by example in the repository's `kernels`. Raises
     ArgumentError for a manifest that does not say what it must, with the place, and CompileError for its text.
@@ -342,11 +350,26 @@ def load_library(path: str | Path) -> Library:
         table = _workbench.read_manifest(path.name, path.read_text(encoding="utf-8"))
         source = table.pop("source", None)
         text = table.pop("text", None)
-        text = text if source is None else (path.parent / source).read_text(encoding="utf-8")
+        text = text if source is None else _below(path, "source", source).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise make_argument_error(f"{path}: {error}") from None
     reference = table.pop("reference", None)
     made_of = {key: table.pop(key, None) for key in ("defines", "headers", "options")}
+    file = None if reference is None else _below(path, "reference", reference)
+    if not trust:
+        if file is not None:
+            raise make_argument_error(
+                f"{path.name} comes with functions of Python's, and to load it is to run {reference}; read that file, "
+                f"then write wb.load_library({str(path)!r}, trust=True)"
+            )
+        for build in (made_of, *(other for entry in table.values() for other in entry.get("kernels", ()))):
+            for folder in parse_options(build.get("options") or (), "cuda").include_dirs:
+                if not _is_below(path.parent, folder):
+                    raise make_argument_error(
+                        f"{path.name}: `options` takes headers from {str(folder)!r}, which is not below its folder; if they are yours, write "
+                        f"wb.load_library({str(path)!r}, trust=True)"
+                    )
+        _hold_includes(path, [text, *(other.get("text") for entry in table.values() for other in entry.get("kernels", ()))])
     functions = _Functions(path, reference, table)
     module = None if text is None else _compiled(text, source or path.stem, made_of, path.parent)
     names = [] if module is None else _workbench.library_names(module)
@@ -388,6 +411,28 @@ def load_library(path: str | Path) -> Library:
     for name in operators:
         operators[name]._samples = partial(library.samples, name)
     return library
+
+
+def _is_below(folder: Path, other: str | Path) -> bool:
+    """Whether what a manifest in `folder` names lies below that, links followed."""
+    return (folder / other).resolve().is_relative_to(folder.resolve())
+
+
+def _below(path: Path, key: str, file: str) -> Path:
+    """The file that a manifest names by a key."""
+    if Path(file).is_absolute() or not _is_below(path.parent, file):
+        raise make_argument_error(f"{path.name}: `{key}` names {file!r}; the files of a manifest are below its own folder")
+    return path.parent / file
+
+
+def _hold_includes(path: Path, texts: Iterable[str | None]) -> None:
+    """Refuses texts that include files from outside of the manifest's folder."""
+    found: dict[str, str] = {}
+    for text in texts:
+        collect_headers(text or "", [path.parent], found)
+    for name in found:
+        if not _is_below(path.parent, name):
+            raise make_argument_error(f"{path.name}: its text includes {name!r}; the files of a manifest are below its own folder")
 
 
 class _Functions:

@@ -195,7 +195,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         "isnan" | "isinf" | "isfinite" => classified(args),
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => comparison(args),
         "logical_and" | "logical_or" | "logical_xor" | "logical_not" | "bitwise_and" | "bitwise_or" | "bitwise_xor"
-        | "bitwise_not" => logic(args),
+        | "bitwise_not" | "bitwise_left_shift" | "bitwise_right_shift" => logic(args),
         "clamp" | "clamp_min" | "clamp_max" => clamp(args),
         "uniform" | "normal" => random(args),
         "where" => choose(args),
@@ -203,6 +203,25 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         "fill" => fill(args),
         _ => return None,
     })
+}
+
+/// `x << by` as torch has it: by less than nothing, or by all the type's bits and more, is 0.
+fn shifted_left(x: i64, by: i64, dtype: DType) -> i64 {
+    let bits = 8 * dtype.size() as i64;
+    if (0..bits).contains(&by) { x.wrapping_shl(by as u32) } else { 0 }
+}
+
+/// `x >> by` as torch has it: by less than nothing, or by all the type's bits and more, leaves the sign alone.
+fn shifted_right(x: i64, by: i64, dtype: DType) -> i64 {
+    let bits = 8 * dtype.size() as i64;
+    let is_unsigned = dtype.scalar().is_some_and(|s| !s.is_signed());
+    // Numbers of 64 bits without a sign are kept as others are.
+    match (is_unsigned, (0..bits).contains(&by)) {
+        (true, true) => ((x as u64) >> by) as i64,
+        (true, false) => 0,
+        (false, true) => x >> by,
+        (false, false) => x >> 63,
+    }
 }
 
 fn unary(args: &mut Args<'_>) -> Answer<Value> {
@@ -371,6 +390,8 @@ fn logic(args: &mut Args<'_>) -> Answer<Value> {
         let made = zip(&a.ints(), &b.ints(), |x, y| match args.name {
             "bitwise_and" => x & y,
             "bitwise_or" => x | y,
+            "bitwise_left_shift" => shifted_left(x, y, dtype),
+            "bitwise_right_shift" => shifted_right(x, y, dtype),
             _ => x ^ y,
         })?;
         return Wide::Int(made).tensor(dtype, device).map(Value::Tensor);
