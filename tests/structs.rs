@@ -1,7 +1,7 @@
 //! Structs and tensor accessors by value: members by name, arrays behind their pointers, every mistake named.
 
 use workbench::prelude::*;
-use workbench::runtime::{FaultKind, Struct, accessor, accessor_mut};
+use workbench::runtime::{FaultKind, Struct, accessor, accessor_mut, records, records_mut};
 
 const TEXT: &str = "
 struct Inner { short s; double d; };
@@ -166,4 +166,55 @@ fn an_instance_that_is_none_is_shown_as_it_was_asked_for() {
     let kernel = program.kernel("scale<float, (1 > 0) + 1>").expect("is an instance");
     kernel.launch(1, 1).arg(&mut y).run().expect("runs");
     assert_eq!(y[0], 6.0);
+}
+
+const TABLE: &str = "
+struct Pair { float a; int b; };
+__global__ void sums(const float* const* rows, float** out, int n) { for (int i = 0; i < n; i++) out[i][0] += rows[i][1]; }
+__global__ void pairs(Pair* p) { p[threadIdx.x].a += p[threadIdx.x].b; }
+__global__ void numbers(float* x) { x[0] = 1; }
+";
+
+#[test]
+fn a_list_of_arrays_is_a_pointer_to_pointers() {
+    let program = wb::compile(TABLE).expect("compiles");
+    let kernel = program.kernel("sums").expect("is there");
+    assert_eq!(kernel.signature(), "void sums(const float* const* rows, float** out, int n)");
+    let (x, z) = (array![1.0f32, 2.0], array![3.0f32, 4.0]);
+    let (mut a, mut b) = (array![10.0f32], array![20.0f32]);
+    kernel.launch(1, 1).arg(vec![&x, &z]).arg([&mut a, &mut b]).arg(2).run().expect("runs");
+    assert_eq!((a[0], b[0]), (12.0, 24.0));
+    let Err(Error::Fault(fault)) =
+        kernel.launch(1, 1).arg([&x.slice(ndarray::s![..1]), &z.view()]).arg([&mut a, &mut b]).arg(2).run()
+    else {
+        panic!("no fault")
+    };
+    assert_eq!(fault.detail, "reads index 1 of `rows[0]`, which has 1 element (float)");
+    let m = message(kernel.launch(1, 1).arg([&x, &z]).arg([&x, &z]).arg(2).run());
+    assert!(m.contains("`out[0]` may be written, and the array is read-only"), "{m}");
+    kernel.launch(1, 1).arg([&x, &z]).arg([&mut a, &mut b]).arg(2).run().expect("the next call works");
+}
+
+#[test]
+fn structs_of_rust_are_taken_where_they_are_as_large() {
+    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C)]
+    struct Pair {
+        a: f32,
+        b: i32,
+    }
+    let program = wb::compile(TABLE).expect("compiles");
+    let mut pairs = [Pair { a: 1.5, b: 2 }, Pair { a: 0.5, b: -1 }];
+    program.kernel("pairs").expect("is there").launch(1, 2).arg(records_mut(&mut pairs)).run().expect("runs");
+    assert_eq!(pairs.map(|p| p.a), [3.5, -0.5]);
+    let Err(Error::Fault(fault)) = program.kernel("pairs").expect("is there").launch(1, 2).arg(records(&pairs)).run()
+    else {
+        panic!("no fault")
+    };
+    assert!(fault.detail.contains("of `p`, which is read-only"), "{}", fault.detail);
+    let m = message(program.kernel("pairs").expect("is there").launch(1, 2).arg(records(&[1u32])).run());
+    let both = "got structs of 4 bytes, and a `Pair` is {float a at 0, int b at 4; 8 bytes}";
+    assert!(m.contains("argument `p` (Pair*)") && m.contains(both), "{m}");
+    let m = message(program.kernel("numbers").expect("is there").launch(1, 1).arg(records(&pairs)).run());
+    assert!(m.contains("it points at none"), "{m}");
 }

@@ -110,7 +110,7 @@ def test_a_wrong_element_type_is_torchs_error():
 
 def test_wrong_arguments_are_type_errors():
     m = module(ADD, "add")
-    with pytest.raises(TypeError, match=r"add\(\): argument 2 must be Tensor, not float"):
+    with pytest.raises(TypeError, match=r"add\(\): argument 2 \(\w+\) must be Tensor, not float"):
         m.add(rand(3), 1.0)
     with pytest.raises((TypeError, RuntimeError)):
         m.add(rand(3))

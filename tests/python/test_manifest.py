@@ -243,3 +243,49 @@ def test_a_kernel_of_a_manifest_is_checked(tmp_path):
     (tmp_path / "r.py").write_text("def k(x): return 3 * x\n")
     report = wb.load_library(tmp_path / "a.toml", trust=True).check()
     assert not report and "differs by" in report[0].failures[0]
+
+
+BESIDE = """
+text = "at::Tensor halved(at::Tensor x) { return x / 2; } TORCH_LIBRARY_FRAGMENT(beside, m) { m.def(\\"halved(Tensor x) -> Tensor\\", &halved); }"
+"""
+
+
+def test_a_manifest_runs_python_only_where_it_is_trusted(tmp_path):
+    (tmp_path / "m.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef halved(x): return x / 2\n")
+    (tmp_path / "m.toml").write_text('reference = "m.py"\n' + BESIDE + "[halved]\n")
+    with pytest.raises(wb.ArgumentError, match=r"to load it is to run m\.py; read that file.*trust=True"):
+        wb.load_library(tmp_path / "m.toml")
+    assert not (tmp_path / "ran").exists()
+    library = wb.load_library(tmp_path / "m.toml", trust=True)
+    assert (tmp_path / "ran").exists() and library.halved.check(np.ones(3, np.float32))
+    (tmp_path / "m.toml").write_text(BESIDE + "[halved]\n")
+    assert wb.load_library(tmp_path / "m.toml").halved(np.ones(1, np.float32)).tolist() == [0.5]
+
+
+@pytest.mark.parametrize("trust", [False, True])
+@pytest.mark.parametrize("key", ["reference", "source"])
+@pytest.mark.parametrize("place", ["../x.py", "sub/../../x.py", "{outside}/x.py", "link.py"])
+def test_the_files_of_a_manifest_are_below_it(tmp_path, trust, key, place):
+    inside, outside = tmp_path / "in", tmp_path
+    (inside / "sub").mkdir(parents=True)
+    (outside / "x.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    (inside / "link.py").symlink_to(outside / "x.py")
+    (inside / "m.toml").write_text(f"{key} = '{place.format(outside=outside)}'\n" + (BESIDE if key == "reference" else "") + "[halved]\n")
+    with pytest.raises(wb.ArgumentError, match=f"m.toml: `{key}` names .*below its own folder"):
+        wb.load_library(inside / "m.toml", trust=trust)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_headers_of_a_manifest_are_below_it_unless_it_is_trusted(tmp_path):
+    inside = tmp_path / "in"
+    (inside / "sub").mkdir(parents=True)
+    (tmp_path / "h.h").write_text("#define BY 2\n")
+    (inside / "sub" / "h.h").write_text("#define BY 2\n")
+    text = '#include "{}"\nat::Tensor halved(at::Tensor x) {{ return x / BY; }} TORCH_LIBRARY_FRAGMENT(beside, m) {{ m.def("halved(Tensor x) -> Tensor", &halved); }}'
+    for include, options, fine in (("sub/h.h", "[]", True), ("h.h", f'["-I{inside}/sub"]', True), ("../h.h", "[]", False), ("h.h", f'["-I{tmp_path}"]', False)):
+        (inside / "m.cu").write_text(text.format(include))
+        (inside / "m.toml").write_text(f"source = 'm.cu'\noptions = {options}\n[halved]\n")
+        if not fine:
+            with pytest.raises(wb.ArgumentError, match="below its"):
+                wb.load_library(inside / "m.toml")
+        assert wb.load_library(inside / "m.toml", trust=not fine).halved(np.ones(1, np.float32)).tolist() == [0.5]

@@ -10,22 +10,90 @@ pub(super) const LIBRARIES: [&str; 11] =
     ["std", "torch", "at", "c10", "thrust", "cub", "cutlass", "cute", "py", "pybind11", "cooperative_groups"];
 
 /// What names of libraries' functions and types begin with.
-pub(super) const BEGINNINGS: [&str; 8] =
-    ["cuda", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl"];
+pub(super) const BEGINNINGS: [&str; 8] = ["cuda", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl"];
 
 /// The same of libraries whose names no text is taken to use them by.
 const MORE_BEGINNINGS: [&str; 14] = [
-    "cutensor", "cutlass", "nvtx", "nvml", "nvrtc", "nvjpeg", "omp_", "mpi_", "pthread_", "hip", "gl", "_mm", "__", "sycl",
+    "cutensor", "cutlass", "nvtx", "nvml", "nvrtc", "nvjpeg", "omp_", "mpi_", "pthread_", "hip", "gl", "_mm", "__",
+    "sycl",
 ];
 
 /// Functions of C and of the system that no table of ours has: names, in order.
 const SYSTEM: [&str; 74] = [
-    "_exit", "abort", "access", "aligned_alloc", "alloca", "asprintf", "atexit", "basename", "bcopy", "bzero", "chdir", "clearerr",
-    "close", "closedir", "dlclose", "dlopen", "dlsym", "dup", "dup2", "execl", "execv", "fdopen", "feof", "ferror", "fileno", "fork",
-    "fputc", "fputs", "freopen", "fseeko", "fstat", "ftell", "ftello", "fwprintf", "getcwd", "getdelim", "getline", "getopt_long",
-    "getpid", "getrusage", "gettid", "gmtime", "index", "ioctl", "isatty", "kill", "localtime", "lseek", "madvise", "mkdir", "mktime",
-    "mlock", "mmap", "mprotect", "munmap", "nanosleep", "open", "opendir", "pclose", "pipe", "popen", "posix_memalign", "pread", "putenv",
-    "putc", "pwrite", "raise", "read", "readdir", "realpath", "rewind", "signal", "strdup", "write",
+    "_exit",
+    "abort",
+    "access",
+    "aligned_alloc",
+    "alloca",
+    "asprintf",
+    "atexit",
+    "basename",
+    "bcopy",
+    "bzero",
+    "chdir",
+    "clearerr",
+    "close",
+    "closedir",
+    "dlclose",
+    "dlopen",
+    "dlsym",
+    "dup",
+    "dup2",
+    "execl",
+    "execv",
+    "fdopen",
+    "feof",
+    "ferror",
+    "fileno",
+    "fork",
+    "fputc",
+    "fputs",
+    "freopen",
+    "fseeko",
+    "fstat",
+    "ftell",
+    "ftello",
+    "fwprintf",
+    "getcwd",
+    "getdelim",
+    "getline",
+    "getopt_long",
+    "getpid",
+    "getrusage",
+    "gettid",
+    "gmtime",
+    "index",
+    "ioctl",
+    "isatty",
+    "kill",
+    "localtime",
+    "lseek",
+    "madvise",
+    "mkdir",
+    "mktime",
+    "mlock",
+    "mmap",
+    "mprotect",
+    "munmap",
+    "nanosleep",
+    "open",
+    "opendir",
+    "pclose",
+    "pipe",
+    "popen",
+    "posix_memalign",
+    "pread",
+    "putenv",
+    "putc",
+    "pwrite",
+    "raise",
+    "read",
+    "readdir",
+    "realpath",
+    "rewind",
+    "signal",
+    "strdup",
+    "write",
 ];
 
 /// Tells mistakes from the rest in the host code of a text.
@@ -75,8 +143,8 @@ impl<'a> Judge<'a> {
         let Some(at) = at else { return false };
         let kind = |i: usize| self.tokens.get(i).map(|t| t.kind);
         let before = at.checked_sub(1).and_then(kind);
-        let is_qualified = kind(at + 1) == Some(T::ColonColon)
-            || matches!(before, Some(T::ColonColon | T::Dot | T::Arrow));
+        let is_qualified =
+            kind(at + 1) == Some(T::ColonColon) || matches!(before, Some(T::ColonColon | T::Dot | T::Arrow));
         let name = self.interner.name(self.tokens[at].symbol);
         let lower = name.to_lowercase();
         let begins = |all: &[&str]| all.iter().any(|b| lower.starts_with(b));

@@ -156,7 +156,8 @@ impl Spare {
                 // An instantiation of what is gone.
                 let is_template = tokens[p.start].kind == T::Keyword(K::Template);
                 let gone = is_template && p.names.iter().any(|n| self.names.contains(n));
-                let because = unsupported || (!errors[i].is_empty() && (foreign || host || gone || mentions(p) && !mistaken));
+                let because =
+                    unsupported || (!errors[i].is_empty() && (foreign || host || gone || mentions(p) && !mistaken));
                 because && (!needed[i] || uncalled(i) || overload_of_something_unsupported(tokens, &parts, &errors, i))
             })
             .collect();

@@ -98,6 +98,9 @@ use crate::source::Span;
 /// Byte that uninitialised slots, locals and shared memory are filled with (also every output before a check).
 pub const POISON: u8 = 0xCB;
 
+/// The address that pointers into a variable have once its scope has ended: in no memory, and far from all.
+pub const ENDED: i64 = 0x7dea_d000_0000_0000;
+
 /// How deeply constructs (`If`, `Loop`, `Switch`, `Scope`) may nest: what recursion over a body costs in stack.
 pub const MAX_NESTING: usize = 1000;
 

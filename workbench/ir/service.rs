@@ -148,6 +148,8 @@ services! {
     Retain retain(Int) -> Int;
     /// One holder less.
     Release release(Int);
+    /// Makes a tensor, for all who hold it, what another one is.
+    Rebind rebind(Int, Int);
     /// How many dimensions a tensor has.
     Dim tensor_dim(Int) -> Int;
     /// The extent of a dimension; negative ones count from the end.

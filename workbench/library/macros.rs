@@ -260,7 +260,10 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ("__WB_AP_VAR", "(N, ...) AT_EXPAND(__WB_AP_CAT(__WB_AP, __WB_NUM_ARGS(__VA_ARGS__))(AT_WRAP(N), __VA_ARGS__))"),
     ("__WB_AP_CAT", "(a, b) __WB_AP_CAT_AT(a, b)"),
     ("__WB_AP_CAT_AT", "(a, b) a##b"),
-    ("__WB_NUM_ARGS", "(...) AT_EXPAND(__WB_NUM_ARGS_AT(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0))"),
+    (
+        "__WB_NUM_ARGS",
+        "(...) AT_EXPAND(__WB_NUM_ARGS_AT(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0))",
+    ),
     ("__WB_NUM_ARGS_AT", "(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, N, ...) N"),
     ("__WB_AP1", "(N, _1) AT_DISPATCH_CASE(_1, N)"),
     ("__WB_AP2", "(N, _1, _2) AT_DISPATCH_CASE(_1, N) AT_DISPATCH_CASE(_2, N)"),

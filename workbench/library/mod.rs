@@ -212,14 +212,8 @@ static FP8: Part = Part { name: "<cuda_fp8>", text: include_str!("fp8.cuh"), mar
 static COMPLEX: Part = Part { name: "<complex>", text: include_str!("complex.cuh"), mark: "" };
 
 /// Names that ask for [`COMPLEX`].
-const CU_COMPLEX_NAMES: [&str; 6] = [
-    "cuComplex",
-    "cuFloatComplex",
-    "cuDoubleComplex",
-    "make_cuComplex",
-    "make_cuFloatComplex",
-    "make_cuDoubleComplex",
-];
+const CU_COMPLEX_NAMES: [&str; 6] =
+    ["cuComplex", "cuFloatComplex", "cuDoubleComplex", "make_cuComplex", "make_cuFloatComplex", "make_cuDoubleComplex"];
 
 /// Names that ask for [`FP8`].
 const FP8_NAMES: [&str; 21] = [

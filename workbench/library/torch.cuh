@@ -363,6 +363,21 @@ public:
         fill_(value);
         return *this;
     }
+    Tensor& set_(const Tensor& source) const {
+        __wb_rebind(handle_, source.__wb_handle());
+        return *(Tensor*)this;
+    }
+    Tensor& resize_(IntArrayRef size) const {
+        if (sizes() == size) return *(Tensor*)this;
+        int64_t count = 1;
+        for (int64_t extent : size) count *= extent;
+        if (count <= numel() && is_contiguous()) return set_(flatten().narrow(0, 0, count).view(size));
+        Tensor made = at::empty(size, options());
+        int64_t kept = count < numel() ? count : numel();
+        if (kept > 0) made.flatten().narrow(0, 0, kept).copy_(flatten().narrow(0, 0, kept));
+        return set_(made);
+    }
+    Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
     static Tensor __wb_adopt(int64_t handle) {
         Tensor made;
         made.handle_ = handle;

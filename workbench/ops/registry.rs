@@ -494,7 +494,12 @@ fn pick(name: &str, schema: &Schema, program: &Program, wanted: Option<&str>) ->
     match (names.as_slice(), templates) {
         ([only], _) => found(only),
         ([], [only]) => found(only),
-        ([], []) => Err(Error::argument(format!("`{name}`: the text has no `__global__` kernel"))),
+        ([], []) => {
+            let why = program.uncallable(&schema.name).unwrap_or_else(|| {
+                "write `__global__` before a function of type void, or a host function of that name".to_owned()
+            });
+            Err(Error::argument(format!("`{name}`: the text has no `__global__` kernel; {why}")))
+        }
         (many, templates) => Err(Error::argument(format!(
             "`{name}`: the text has several kernels ({}); say which with kernel=",
             many.iter().chain(templates).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")

@@ -417,7 +417,9 @@ fn pack(kernel: &Kernel, values: Vec<Given>) -> Result<(Vec<Arg>, Vec<Packed>)> 
             Given::Buffer(buffer) => Arg::Buffer(buffer),
             Given::Null => Arg::Null,
             Given::Records(buffer, size) => Arg::Buffer(records_for(kernel, param, buffer, size)?),
-            Given::List(items) if let Some(of) = param.and_then(|p| p.pointee.as_deref()).filter(|of| is_pointer(of)) => {
+            Given::List(items)
+                if let Some(of) = param.and_then(|p| p.pointee.as_deref()).filter(|of| is_pointer(of)) =>
+            {
                 let name = param.map_or("?", |p| p.name.as_str());
                 let packed = Packed::table(name, i, of, &items)?;
                 let arg = Arg::Buffer(packed.buffer());

@@ -15,7 +15,9 @@ pub mod structure;
 pub mod symbol;
 pub mod tensor;
 
-pub use builder::{Accessor, Element, IntoArg, Launch, NULL, Records, Struct, accessor, accessor_mut, records, records_mut};
+pub use builder::{
+    Accessor, Element, IntoArg, Launch, NULL, Records, Struct, accessor, accessor_mut, records, records_mut,
+};
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use on_gpu::{has_queued, synchronize};

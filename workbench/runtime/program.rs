@@ -295,11 +295,47 @@ impl Program {
                 Err(Error::argument(why))
             }
             None => Err(Error::argument(format!(
-                "there is no kernel `{name}` in {}; it has {}{}",
+                "there is no kernel `{name}` in {}; it has {}{}{}",
                 self.0.sources.file(crate::source::FileId(0)).map_or("the text", |f| f.name.as_str()),
                 list(&self.kernel_names()),
                 self.template_hint(),
+                self.kernel_hint(name),
             ))),
+        }
+    }
+
+    /// Why a host function of that name, which the text has, cannot be called from outside; `None` where it has none.
+    pub fn uncallable(&self, name: &str) -> Option<String> {
+        let is_it = |f: &&ir::Function| f.name == name && !f.library && f.kind != FuncKind::Kernel;
+        let function = self.0.module.functions.iter().find(is_it)?;
+        let params: Vec<&str> =
+            function.params.iter().map(|p| self.0.sources.text(p.span)).filter(|p| !p.is_empty()).collect();
+        let what = format!("`{name}({})`", params.join(", "));
+        Some(format!("{what} takes or gives a type that calls from outside have no values for"))
+    }
+
+    /// What to write for a kernel that there is none of.
+    pub fn kernel_hint(&self, name: &str) -> String {
+        let names = self.kernel_names();
+        if self.0.module.templates.iter().any(|t| t == name) {
+            return format!(
+                "; `{name}` is a template: write \"{name}<...>\", with a type or number for each of its parameters"
+            );
+        }
+        let written = self.0.module.functions.iter().find(|f| f.name == name && !f.library);
+        match (written.map(|f| f.kind), names.as_slice()) {
+            (Some(FuncKind::Host | FuncKind::HostHelper), _) => {
+                format!("; `{name}` is a host function: call it, or leave the kernel's name out")
+            }
+            (Some(_), _) => {
+                format!("; `{name}` is a function of the device: write `__global__` before it to launch it")
+            }
+            (None, []) => "; write `__global__` before a function of type void to launch it".to_owned(),
+            (None, [only]) => format!("; write \"{only}\""),
+            (None, names) => match front::nearest(name, names.iter().map(String::as_str)) {
+                Some(near) => format!("; did you mean \"{near}\"?"),
+                None => "; write one of these names".to_owned(),
+            },
         }
     }
 
@@ -523,7 +559,7 @@ impl Program {
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(self.0.is_for_gpus) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
         let function = usize::try_from(export.pointers()[1] - 1).ok().and_then(|i| functions.get(i));
-        let function = function.filter(|f| f.kind == FuncKind::Host && !f.library);
+        let function = function.filter(|f| !f.library);
         let own = function.into_iter().flat_map(|f| f.params.iter().map(|p| p.name.clone()));
         let said = export.arguments.iter().map(|(name, _)| name.clone());
         let names = if export.arguments.is_empty() { own.collect() } else { said.collect() };
@@ -693,7 +729,10 @@ impl Kernel {
             Code::Cuda(code) => {
                 let is_table = |r: &&back::Reach| matches!(func.params.get(r.param), Some(p) if !matches!(p.ty, ParamType::Bytes { .. }));
                 if let Some(r) = config.reach.iter().find(is_table) {
-                    let what = format!("`{}`: `{}` is of a list of arrays, which a launch on a GPU takes none of", func.name, r.name);
+                    let what = format!(
+                        "`{}`: `{}` is of a list of arrays, which a launch on a GPU takes none of",
+                        func.name, r.name
+                    );
                     return Err(Error::argument(format!("{what}; pass an array of their addresses on the GPU")));
                 }
                 code.launch(&func.name, &func.params, &raw, config)?

@@ -10,10 +10,8 @@ use crate::ir::layout::{MemberType, StructLayout};
 const COMPLEX: [(&str, DType); 2] = [("complex64", DType::Float32), ("complex128", DType::Float64)];
 
 /// 8-bit floats by the arrays' names and by the structs'.
-const FLOAT8: [(&str, &[&str]); 2] = [
-    ("float8_e4m3fn", &["__nv_fp8_e4m3", "Float8_e4m3fn"]),
-    ("float8_e5m2", &["__nv_fp8_e5m2", "Float8_e5m2"]),
-];
+const FLOAT8: [(&str, &[&str]); 2] =
+    [("float8_e4m3fn", &["__nv_fp8_e4m3", "Float8_e4m3fn"]), ("float8_e5m2", &["__nv_fp8_e5m2", "Float8_e5m2"])];
 
 /// An element type that no scalar of C++ is, as the layout of an array has it: a struct without members of that name.
 pub fn named_element(name: &str) -> Option<StructLayout> {
@@ -51,9 +49,8 @@ fn is_same_struct(wanted: &StructLayout, came: &StructLayout) -> bool {
 
 /// Whether a struct is what arrays call by a name of their own.
 fn is_named(layout: &StructLayout, name: &str) -> bool {
-    let of_kind = |(n, kinds): &(&str, &[&str])| {
-        *n == name && kinds.contains(&layout.name.rsplit("::").next().unwrap_or(""))
-    };
+    let of_kind =
+        |(n, kinds): &(&str, &[&str])| *n == name && kinds.contains(&layout.name.rsplit("::").next().unwrap_or(""));
     let parts = flat(&MemberType::Struct(Box::new(layout.clone())));
     let complex = |(n, part): &(&str, DType)| {
         let both = [(0, Elem::from(*part)), (part.size() as u32, Elem::from(*part))];

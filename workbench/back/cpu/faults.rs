@@ -9,7 +9,7 @@ use super::glue;
 use super::memory;
 use super::schedule::Launch;
 use crate::back::{FaultKind, RawFault, Reach};
-use crate::ir::{Collective, Elem, FuncId, Scalar, Service, Type};
+use crate::ir::{Collective, ENDED, Elem, FuncId, Scalar, Service, Type};
 use crate::source::Span;
 
 /// The offset that an index too large for any memory moves a pointer by: a multiple of every alignment, out of bounds of every
@@ -362,6 +362,10 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i
         }
         DescKind::Dangling => {
             let address = buffer.desc.base.wrapping_add_signed(off);
+            if address.wrapping_sub(ENDED as u64).cast_signed().unsigned_abs() < 1 << 40 {
+                let what = format!("{verb} {} through a pointer to a variable whose scope has ended", bytes(size));
+                return (FaultKind::DanglingPointer, what);
+            }
             let what = format!("{verb} {} at address {address:#x}, which is in no live allocation", bytes(size));
             return (FaultKind::DanglingPointer, what);
         }

@@ -27,8 +27,8 @@ pub use constants::constant;
 pub use math::{Form, math, names as math_names};
 pub use types::{NamedType, named_type, names as type_names};
 pub use unsupported::{
-    unsupported_method,
-    Advice, all as all_unsupported, is_host_function, is_host_object, unsupported, unsupported_namespace,
+    Advice, all as all_unsupported, is_host_function, is_host_object, unsupported, unsupported_method,
+    unsupported_namespace,
 };
 pub use vector::{Vector, vector, vector_names};
 

@@ -84,6 +84,7 @@ impl<'a> Lowerer<'a> {
                 self.end_scope(mark, var.name.span);
             }
         }
+        self.note_end_of_life(var);
     }
 
     /// Whether a variable is there before the program runs.

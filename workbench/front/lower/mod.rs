@@ -46,6 +46,7 @@ mod instance;
 mod lambda;
 mod launch;
 mod linkage;
+mod lifetime;
 mod list;
 mod member;
 mod memory;

@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap as HashMap;
 #[derive(Default)]
 pub struct Usage {
     flags: HashMap<Symbol, Flags>,
+    /// Assignments to plain names: what is assigned, and the names in what it gets.
+    gets: Vec<(Symbol, Vec<Symbol>)>,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -45,6 +47,22 @@ impl Usage {
     /// Whether an address or reference of a name may exist.
     pub fn is_taken(&self, name: Symbol) -> bool {
         self.flags.get(&name).is_some_and(|f| f.taken)
+    }
+
+    /// Names that may be assigned a pointer into a variable, by themselves or by way of one another; the first ones alone, where there are many.
+    pub fn keepers(&self, variable: Symbol) -> Vec<Symbol> {
+        const MOST: usize = 8;
+        let mut found = Vec::new();
+        let mut work = vec![variable];
+        while let Some(name) = work.pop() {
+            for (to, _) in self.gets.iter().filter(|(to, from)| *to != variable && from.contains(&name)) {
+                if !found.contains(to) && found.len() < MOST {
+                    found.push(*to);
+                    work.push(*to);
+                }
+            }
+        }
+        found
     }
 
     /// Whether a name is assigned after its declaration.
@@ -165,6 +183,15 @@ impl Scan<'_> {
                 self.expr(at);
             }
             ExprKind::Assign(_, a, b) => {
+                if let ExprKind::Name(to) = &a.kind
+                    && let Some(to) = to.simple()
+                {
+                    let mut from = Vec::new();
+                    pointed_at(b, &mut from);
+                    if !from.is_empty() {
+                        self.usage.gets.push((to.name, from));
+                    }
+                }
                 self.assigned(a);
                 self.expr(a);
                 self.expr(b);
@@ -271,6 +298,21 @@ impl Scan<'_> {
             ExprKind::Cast { operand: a, .. } => self.mark(a, flag),
             _ => {}
         }
+    }
+}
+
+/// The names of variables that a value may be a pointer into: what it takes the address of, and names that stand for arrays and pointers.
+fn pointed_at(e: &Expr, names: &mut Vec<Symbol>) {
+    match &e.kind {
+        ExprKind::Name(name) => names.extend(name.simple().map(|n| n.name)),
+        ExprKind::Paren(a) | ExprKind::Cast { operand: a, .. } | ExprKind::Assign(_, _, a) => pointed_at(a, names),
+        ExprKind::Unary(UnaryOp::AddrOf | UnaryOp::PreInc | UnaryOp::PreDec, a) => pointed_at(a, names),
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b, _) => {
+            [a, b].into_iter().for_each(|e| pointed_at(e, names))
+        }
+        ExprKind::Conditional(_, a, b) => [a, b].into_iter().for_each(|e| pointed_at(e, names)),
+        ExprKind::Index(a, _) | ExprKind::Member { object: a, .. } => pointed_at(a, names),
+        _ => {}
     }
 }
 

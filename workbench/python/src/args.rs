@@ -5,8 +5,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
-use workbench::ir::{Const, Elem, Param, ParamType, Scalar};
 use workbench::ir::layout::MemberType;
+use workbench::ir::{Const, Elem, Param, ParamType, Scalar};
 use workbench::runtime::program::declared_type;
 use workbench::runtime::{Arg, BufferArg, DType, Device, Packed, Reach};
 
@@ -161,7 +161,10 @@ fn table<'py>(
     let py = list.py();
     if device == Device::Cuda {
         let what = format!("parameter `{}` (`{}`) got a list of arrays", param.name, declared_type(param));
-        return Err(argument(py, format!("{what}, which a launch on a GPU takes none of; pass an array of their addresses there")));
+        return Err(argument(
+            py,
+            format!("{what}, which a launch on a GPU takes none of; pass an array of their addresses there"),
+        ));
     }
     let mut given = Vec::with_capacity(list.len()?);
     for (i, item) in list.try_iter()?.enumerate() {

@@ -81,7 +81,12 @@ fn raw(bytes: Vec<u8>, layout: &StructLayout, py: Python<'_>, path: &str) -> PyR
 ///
 /// # Errors
 /// As [`structure`].
-pub fn member_value<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, ty: &MemberType, path: &str) -> PyResult<Given> {
+pub fn member_value<'py>(
+    keep: &mut Keep<'py>,
+    object: &Bound<'py, PyAny>,
+    ty: &MemberType,
+    path: &str,
+) -> PyResult<Given> {
     let py = object.py();
     match ty {
         MemberType::Scalar(Elem::Scalar(s)) => scalar(object, *s, path).map(Given::Scalar),
@@ -163,8 +168,7 @@ fn element(
     let wanted = accessor.elem.map(DType::from);
     came.filter(|d| wanted.is_none_or(|w| w == *d)).ok_or_else(|| {
         let came = came_name();
-        let help =
-            wanted.map_or_else(String::new, |w| format!(", but wants {w}{}", advice(path, &came, None, w)));
+        let help = wanted.map_or_else(String::new, |w| format!(", but wants {w}{}", advice(path, &came, None, w)));
         argument(py, format!("parameter `{path}` got an array of {came}{help}"))
     })
 }

@@ -491,6 +491,31 @@ impl State {
         Reply::Nothing
     }
 
+    /// `set_`: the tensor of a handle is another one from now on. Arrays of the caller's keep the memory that they have.
+    fn rebind(&mut self, memory: &HostMemory, handle: i64, from: i64) -> Answer<Reply> {
+        let source = self.tensor(from)?.clone();
+        let target = self.tensor(handle)?;
+        if target.storage().lender().is_some() {
+            let message = "a tensor of the caller's is given other memory or another size (set_, resize_), which the caller would not \
+                           see; return the tensor instead";
+            return Err((Exception::NotImplemented, message.to_owned()));
+        }
+        if target.dtype() != source.dtype() {
+            let (a, b) = (cpp_name(source.dtype()), cpp_name(target.dtype()));
+            return Err((Exception::Runtime, format!("Could not set tensor of type {a} to a tensor of type {b}")));
+        }
+        let place = handle as usize - 1;
+        if let Some(Some((tensor, _))) = self.tensors.get_mut(place) {
+            *tensor = source;
+        }
+        for strides in [false, true] {
+            if let Some(words) = self.extents.remove(&(place + 1, strides)) {
+                memory.take_back(words.as_ptr() as u64);
+            }
+        }
+        Ok(Reply::Nothing)
+    }
+
     fn data(&self, memory: &Arc<HostMemory>, handle: i64, wanted: i64) -> Answer<Reply> {
         let tensor = self.tensor(handle)?;
         let dtype = tensor.dtype();
@@ -744,6 +769,7 @@ impl State {
                     Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned()))
                 }
             },
+            Service::Rebind => self.rebind(memory, given.int(0), given.int(1)),
             Service::Freeing => {
                 let [file, start, end] = [0, 1, 2].map(|i| given.int(i) as u32);
                 self.freeing = Some(Span { file: FileId(file), start, end });

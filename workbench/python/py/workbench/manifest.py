@@ -364,7 +364,7 @@ def load_library(path: str | Path, *, trust: bool = False) -> Library:
             )
         for build in (made_of, *(other for entry in table.values() for other in entry.get("kernels", ()))):
             for folder in parse_options(build.get("options") or (), "cuda").include_dirs:
-                if not _is_below(path.parent, folder):
+                if not _is_below(path.parent, folder.resolve()):
                     raise make_argument_error(
                         f"{path.name}: `options` takes headers from {str(folder)!r}, which is not below its folder; if they are yours, write "
                         f"wb.load_library({str(path)!r}, trust=True)"

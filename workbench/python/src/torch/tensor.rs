@@ -24,6 +24,10 @@ fn failed(what: &str) -> String {
     format!("torch does not {what}")
 }
 
+/// torch's words of a write to a tensor that has one element in several places, as an expanded one does.
+const OVERLAP: &str = "unsupported operation: more than one element of the written-to tensor refers to a single memory \
+                       location. Please clone() the tensor before performing the operation.";
+
 impl Handle {
     /// A handle that torch hands over.
     pub fn owned(abi: &'static Abi, raw: StableIValue) -> Self {
@@ -168,6 +172,10 @@ impl Handle {
 
     /// Overwrites the elements by another tensor's.
     pub fn copy_from(&self, from: &Handle) -> Result<(), String> {
+        // torch refuses that, and its interface for C does not hand out what it says.
+        if self.sizes().iter().zip(self.strides()).any(|(&extent, &step)| extent > 1 && step == 0) {
+            return Err(OVERLAP.to_owned());
+        }
         let mut stack = [self.again()?.into_value(), from.again()?.into_value(), 0];
         self.call(c"aten::copy_", &mut stack)?;
         drop(Handle::owned(self.abi, stack[0]));

@@ -194,8 +194,16 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         | "atan2" | "hypot" => arithmetic(args),
         "isnan" | "isinf" | "isfinite" => classified(args),
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => comparison(args),
-        "logical_and" | "logical_or" | "logical_xor" | "logical_not" | "bitwise_and" | "bitwise_or" | "bitwise_xor"
-        | "bitwise_not" | "bitwise_left_shift" | "bitwise_right_shift" => logic(args),
+        "logical_and"
+        | "logical_or"
+        | "logical_xor"
+        | "logical_not"
+        | "bitwise_and"
+        | "bitwise_or"
+        | "bitwise_xor"
+        | "bitwise_not"
+        | "bitwise_left_shift"
+        | "bitwise_right_shift" => logic(args),
         "clamp" | "clamp_min" | "clamp_max" => clamp(args),
         "uniform" | "normal" => random(args),
         "where" => choose(args),
