@@ -97,7 +97,7 @@ def test_a_mistake_is_an_error_where_no_kernel_needs_the_function(code, message)
         "void run(float* y) { cudaGraph_t graph; cudaGraphCreate(&graph, 0); }",
         "void run(std::string y) { char* copy = strdup(y.c_str()); }",
         "#include <mine/missing.h>\nvoid run(std::string y) { mine_does(y); }",
-        "using namespace std;\nvoid run(string y) { quoted(y); }",
+        "using namespace std;\nvoid run(torch::Tensor y) { quoted(y); }",
     ],
 )
 def test_what_only_we_do_not_know_is_a_warning_still(text):
@@ -112,6 +112,7 @@ class Base {
 protected:
     int inner;
     __host__ __device__ int half() const { return inner / 2; }
+    __host__ __device__ int third() const { return inner / 3; }
 private:
     int secret;
     struct Part { int v; };
@@ -128,7 +129,7 @@ public:
 };
 __host__ __device__ inline int told(const Base& b) { return b.secret; }
 class Friend { public: __host__ __device__ static int look(const Base& b) { return b.secret + b.twice(); } };
-class Child : public Base { public: __host__ __device__ int mine() const { return inner + half(); } using Base::half; };
+class Child : public Base { public: __host__ __device__ int mine() const { return inner + half(); } using Base::third; };
 class Closed : Base { public: __host__ __device__ int mine() const { return sum(); } };
 class Only { __host__ __device__ Only() {} public: int v; __host__ __device__ static Only make() { Only o; o.v = 5; return o; } };
 template <typename T> class Box { T value; template <typename U> friend class Box; public: __host__ __device__ Box(T v) : value(v) {}
@@ -144,7 +145,7 @@ class Filled { int a; public: int b; };
         ("Base b(3), c(4); y[0] = b.same(c) ? 1 : 2;", 2),
         ("y[0] = told(Base(3));", 4),
         ("y[0] = Friend::look(Base(3));", 4 + 8),
-        ("Child c; y[0] = c.mine() + c.half();", 3 + 1 + 1),
+        ("Child c; y[0] = c.mine() + c.third();", 3 + 1 + 1),
         ("Closed c; y[0] = c.mine();", 22),
         ("y[0] = Only::make().v;", 5),
         ("Base b(3); Base::Open o{&b}; y[0] = o.look();", 4),
@@ -271,7 +272,7 @@ def test_use_after_free_says_where_that_was(name, line):
         getattr(m, name)(8)
     assert "freed" in str(caught.value) and f"at line {line}" in str(caught.value)
     if name == "launch":
-        assert "writes index 0 of `y`, which was freed at line 6" in str(caught.value)
+        assert "writes index 0 of `y`, which was freed by `cudaFree(d)` at line 6" in str(caught.value)
     assert m.fine(8) == 3
 
 

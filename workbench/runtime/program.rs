@@ -308,8 +308,9 @@ impl Program {
     pub fn uncallable(&self, name: &str) -> Option<String> {
         let is_it = |f: &&ir::Function| f.name == name && !f.library && f.kind != FuncKind::Kernel;
         let function = self.0.module.functions.iter().find(is_it)?;
-        let params: Vec<&str> =
-            function.params.iter().map(|p| self.0.sources.text(p.span)).filter(|p| !p.is_empty()).collect();
+        // Where the result goes is a parameter that the text does not say.
+        let written = function.params.iter().filter(|p| p.span.start > function.span.start);
+        let params: Vec<&str> = written.map(|p| self.0.sources.text(p.span)).filter(|p| !p.is_empty()).collect();
         let what = format!("`{name}({})`", params.join(", "));
         Some(format!("{what} takes or gives a type that calls from outside have no values for"))
     }
@@ -659,6 +660,15 @@ impl Program {
         Ok(self.cuda("GPU architecture")?.arch())
     }
 
+    /// What the text says where it gave memory back that is used now: " by `cudaFree(d)`".
+    fn said_at(&self, raw: &back::RawFault) -> String {
+        /// Characters that are shown.
+        const MOST: usize = 60;
+        let text = raw.related.map_or("", |span| self.0.sources.text(span));
+        let fits = !text.is_empty() && text.len() <= MOST && !text.contains('\n');
+        if raw.detail.ends_with("freed") && fits { format!(" by `{text}`") } else { String::new() }
+    }
+
     fn report(&self, kernel: &str, outcome: Outcome, warnings: Vec<String>) -> Result<Report> {
         match outcome.fault {
             None => Ok(Report { output: outcome.output, dropped: outcome.dropped, warnings }),
@@ -669,7 +679,7 @@ impl Program {
                 block: raw.block,
                 thread: raw.thread,
                 detail: match raw.related.and_then(|span| self.0.sources.line_column(span)) {
-                    Some(place) => format!("{} at line {}", raw.detail, place.line),
+                    Some(place) => format!("{}{} at line {}", raw.detail, self.said_at(&raw), place.line),
                     None => raw.detail,
                 },
                 output: outcome.output,
