@@ -119,8 +119,14 @@ impl Spare {
                 errors[i].push(diag);
             }
         }
-        // Host code that was refused needs nothing.
-        let lowered: Vec<bool> = ranges.iter().map(|r| host.iter().any(|f| contains(*r, *f))).collect();
+        // Host code that was refused needs nothing, nor does what names a variable of a type that is not here.
+        let is_refused = |i: &usize| !parts[*i].function && !parts[*i].device && errors[*i].iter().any(ours);
+        let refused: HashSet<Symbol> =
+            (0..parts.len()).filter(is_refused).flat_map(|i| parts[i].names.iter().copied()).collect();
+        let names_refused =
+            |p: &Part| tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && refused.contains(&t.symbol));
+        let is_lowered = |(p, r): (&Part, &Span)| host.iter().any(|f| contains(*r, *f)) && !names_refused(p);
+        let lowered: Vec<bool> = parts.iter().zip(&ranges).map(is_lowered).collect();
         let mut named: HashSet<Symbol> = HashSet::default();
         let ours_to_call =
             |p: &Part| p.names.iter().copied().filter(|n| CALLED.contains(&interner.name(*n))).collect::<Vec<_>>();
