@@ -1,7 +1,7 @@
 //! Who may use a member of a class of the text's ([class.access]): the class itself and what is written inside of it, its friends, and of
 //! what is protected the classes made from it. Classes of the library have no secrets, and its text none to keep.
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Lowerer;
 use super::names::ScopeKind;
@@ -118,13 +118,17 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Who may use what a class, or a base of it, calls so, and whose rule that is; `None` where nobody says.
-    fn access_of(&self, class: u32, name: Symbol) -> Option<(Access, u32, Span)> {
+    fn access_of(&self, class: u32, name: Symbol, seen: &mut HashSet<u32>) -> Option<(Access, u32, Span)> {
         let guards = &self.class(class).guards;
         if let Some((access, span)) = guards.members.get(&name) {
             return Some((*access, class, *span));
         }
+        // A base that is one many times over is asked once.
+        if !seen.insert(class) {
+            return None;
+        }
         guards.bases.iter().find_map(|(base, how)| {
-            let (access, owner, span) = self.access_of(*base, name)?;
+            let (access, owner, span) = self.access_of(*base, name, seen)?;
             // What is narrowed on the way down is the rule of who did so.
             Some(if is_wider(access, *how) { (*how, class, self.class(class).span) } else { (access, owner, span) })
         })
@@ -156,12 +160,20 @@ impl<'a> Lowerer<'a> {
 
     /// Whether one class is a base of another, near or far.
     fn is_made_from(&self, class: u32, base: u32) -> bool {
-        self.class(class).guards.bases.iter().any(|(b, _)| *b == base || self.is_made_from(*b, base))
+        let mut seen = HashSet::default();
+        let mut work = vec![class];
+        while let Some(class) = work.pop() {
+            let bases = self.class(class).guards.bases.iter().map(|(b, _)| *b).filter(|b| seen.insert(*b));
+            work.extend(bases);
+        }
+        seen.contains(&base)
     }
 
     /// Reports a member that may not be used here, as a class named before it has it; functions are asked for when one is chosen.
     pub(super) fn may_name(&mut self, class: u32, ident: &Ident, is_function: bool) -> bool {
-        let Some((access, owner, place)) = self.access_of(class, ident.name) else { return true };
+        let Some((access, owner, place)) = self.access_of(class, ident.name, &mut HashSet::default()) else {
+            return true;
+        };
         // Of functions only what is narrowed on the way from their class to this.
         let is_own = self.class(owner).guards.members.contains_key(&ident.name);
         if is_function && is_own {

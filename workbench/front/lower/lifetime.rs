@@ -15,12 +15,11 @@ impl<'a> Lowerer<'a> {
         if !self.f.inside {
             return;
         }
-        let keepers = self.f.usage.keepers(name);
         let Some(Decl::Var(id)) = self.here(name) else { return };
         let span = var.name.span;
         let ty = self.var(id).ty.clone();
         let (Storage::Slot(_), Some(size)) = (self.var(id).storage, ty.size()) else { return };
-        for keeper in keepers {
+        for keeper in self.f.usage.keepers(name) {
             // What ends as soon is no matter; of other functions, and of data, nobody can tell.
             if self.here(keeper).is_some() {
                 continue;

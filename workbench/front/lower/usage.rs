@@ -7,12 +7,15 @@ use crate::front::ast::{
 };
 use rustc_hash::FxHashMap as HashMap;
 
+/// Of how many names that may keep a pointer into a variable one learns.
+const MOST_KEEPERS: usize = 8;
+
 /// How names are used in a function.
 #[derive(Default)]
 pub struct Usage {
     flags: HashMap<Symbol, Flags>,
-    /// Assignments to plain names: what is assigned, and the names in what it gets.
-    gets: Vec<(Symbol, Vec<Symbol>)>,
+    /// By the names in what plain names are assigned: these, up to [`MOST_KEEPERS`].
+    given_to: HashMap<Symbol, Vec<Symbol>>,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -51,14 +54,13 @@ impl Usage {
 
     /// Names that may be assigned a pointer into a variable, by themselves or by way of one another; the first ones alone, where there are many.
     pub fn keepers(&self, variable: Symbol) -> Vec<Symbol> {
-        const MOST: usize = 8;
         let mut found = Vec::new();
         let mut work = vec![variable];
         while let Some(name) = work.pop() {
-            for (to, _) in self.gets.iter().filter(|(to, from)| *to != variable && from.contains(&name)) {
-                if !found.contains(to) && found.len() < MOST {
-                    found.push(*to);
-                    work.push(*to);
+            for &to in self.given_to.get(&name).into_iter().flatten() {
+                if to != variable && !found.contains(&to) && found.len() < MOST_KEEPERS {
+                    found.push(to);
+                    work.push(to);
                 }
             }
         }
@@ -188,8 +190,11 @@ impl Scan<'_> {
                 {
                     let mut from = Vec::new();
                     pointed_at(b, &mut from);
-                    if !from.is_empty() {
-                        self.usage.gets.push((to.name, from));
+                    for name in from {
+                        let all = self.usage.given_to.entry(name).or_default();
+                        if all.len() < MOST_KEEPERS && !all.contains(&to.name) {
+                            all.push(to.name);
+                        }
                     }
                 }
                 self.assigned(a);
