@@ -57,8 +57,8 @@ codes! {
     BadInitializer "WB0314" "An initializer that does not fit what it initialises.";
     Unused "WB0315" "Something computed and thrown away, probably by mistake.";
     StackLimit "WB0316" "Local variables larger than a thread's local memory.";
-    NotAccessible "WB0318" "A member that only its class and the friends of that may use.";
     DanglingReturn "WB0317" "A function that returns the address of one of its own variables, which ends with the call.";
+    NotAccessible "WB0318" "A member that only its class and the friends of that may use.";
 
     Unsupported "WB0401" "CUDA C++ that is understood and not supported; the help says what to write instead.";
 

@@ -82,6 +82,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "warp matrix functions (`nvcuda::wmma`) of 16-bit floats, bytes, tf32 and `double`", "#include <mma.h>\nusing namespace nvcuda; __global__ void k(const __half* a, const __half* b, float* y) { wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> x; wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> z; wmma::fragment<wmma::accumulator, 16, 16, 16, float> s; wmma::fill_fragment(s, 0.0f); wmma::load_matrix_sync(x, a, 16); wmma::load_matrix_sync(z, b, 16); wmma::mma_sync(s, x, z, s); wmma::store_matrix_sync(y, s, 16, wmma::mem_row_major); }";
             "CUB's collectives of blocks and warps: `BlockReduce`, `BlockScan`, `BlockRadixSort`, `WarpReduce` ...", "#include <cub/cub.cuh>\n__global__ void k(const int* x, int* y) { typedef cub::BlockReduce<int, 128> R; __shared__ typename R::TempStorage t; int all = R(t).Sum(x[threadIdx.x]); if (threadIdx.x == 0) y[0] = all; }";
             "8-bit floats (`cuda_fp8.h`)", "#include <cuda_fp8.h>\n__global__ void k(__nv_fp8_e4m3* x, float* y) { x[0] = __nv_fp8_e4m3(y[0]); y[1] = (float)x[0]; }";
+            "complex numbers (`cuComplex.h`, `cuda/std/complex`, `thrust/complex.h`)", "#include <cuda/std/complex>\n__global__ void k(cuda::std::complex<float>* y) { y[0] = y[1] * conj(y[2]); }";
             "cuRAND's generators (`curand_kernel.h`): XORWOW, MRG32k3a, Philox", "#include <curand_kernel.h>\n__global__ void k(float* y) { curandStatePhilox4_32_10_t s; curand_init(7, threadIdx.x, 0, &s); y[threadIdx.x] = curand_normal(&s); }";
             "inline PTX: arithmetic, logic, conversions, loads and stores, atomics, shuffles, votes, fences, `cp.async`, `ldmatrix`, `mma.sync`", "__global__ void k(const float4* x, float* y) { float a, b, c, d; asm volatile(\"ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\" : \"=f\"(a), \"=f\"(b), \"=f\"(c), \"=f\"(d) : \"l\"(x)); asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y[0]) : \"f\"(a)); }";
             "torch's accessors and helpers", "#include <torch/extension.h>\ntemplate <typename scalar_t> __global__ void k(const torch::PackedTensorAccessor32<scalar_t, 2, torch::RestrictPtrTraits> x, float* y) { CUDA_KERNEL_LOOP(i, 4) y[i] = x[0][i]; } template __global__ void k<float>(const torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits>, float*);";
@@ -108,5 +109,5 @@ pub static OUTSIDE: &[Construct] = constructs! {
     "bit-fields", "struct F { unsigned low : 3; }; __global__ void k(unsigned* y) { F f; y[0] = f.low; }";
     "thread block clusters", "__global__ void __cluster_dims__(2, 1, 1) k(int* y) { y[0] = 1; }";
     "clocks", "__global__ void k(long long* y) { y[0] = clock64(); }";
-    "complex numbers", "#include <cuComplex.h>\n__global__ void k(cuComplex* y) {}";
+    "complex numbers of the host's library", "#include <complex>\n__global__ void k(std::complex<float>* y) {}";
 };
