@@ -125,7 +125,7 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
                 let args = args.collect::<Result<Vec<_>, _>>()?;
                 let reach: Vec<Reach> = lent.packed.iter().flat_map(Packed::reach).cloned().collect();
                 let config = LaunchConfig {
-                    shared_mem: *shared as u32,
+                    shared_mem: *shared as u64,
                     reach: &reach,
                     timeout: Some(Duration::from_secs(60)),
                     ..LaunchConfig::new(dim(*grid), dim(*block))

@@ -312,7 +312,7 @@ impl Launch {
             });
         }
         let mut config = LaunchConfig::new(self.grid, self.block);
-        (config.shared_mem, config.timeout, config.serial) = (self.shared, self.timeout, self.serial);
+        (config.shared_mem, config.timeout, config.serial) = (self.shared.into(), self.timeout, self.serial);
         let result = kernel.launch_raw(&config, &args);
         match kernel.c_source(self.block) {
             // What can be said in C can be compiled without a C compiler.

@@ -139,7 +139,7 @@ pub struct LaunchConfig<'a> {
     /// Threads of a block.
     pub block: Dim3,
     /// Bytes of dynamic shared memory.
-    pub shared_mem: u32,
+    pub shared_mem: u64,
     /// Fault after this long.
     pub timeout: Option<Duration>,
     /// Polled while running.

@@ -469,7 +469,10 @@ fn global_uses(block: &Block, f: &mut impl FnMut(Global, Span)) {
 /// The parameters of a function that chooses: the pointer, for launches their extents, then those of the type.
 pub(super) fn chooser_params(ty: &FnTy, launches: bool, span: Span) -> Vec<Param> {
     let mut types = vec![ParamType::Ptr { elem: None, is_const: false }];
-    types.extend(vec![ParamType::Scalar(Scalar::U32); if launches { CONFIG } else { 0 }]);
+    if launches {
+        types.extend(vec![ParamType::Scalar(Scalar::U32); CONFIG - 1]);
+        types.push(ParamType::Scalar(Scalar::U64));
+    }
     types.extend(ty.params.iter().map(param_type));
     if ty.ret.is_struct() {
         types.push(ParamType::Ptr { elem: ty.ret.uniform().map(crate::ir::Elem::from), is_const: false });

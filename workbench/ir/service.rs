@@ -170,6 +170,8 @@ services! {
     Data tensor_data(Int, Int) -> Ptr;
     /// Writes so many bytes to a variable of the device, a constant one perhaps.
     WriteSymbol write_symbol(Ptr, Ptr, Int);
+    /// Lets launches of a kernel ask for so many bytes of dynamic shared memory. Gives CUDA's code.
+    AllowShared allow_shared(Ptr, Int) -> Int;
     /// The time, in seconds since some moment.
     Seconds seconds() -> Float;
     /// Memory of so many bytes.

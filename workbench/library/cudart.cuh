@@ -170,7 +170,6 @@ inline cudaError_t cudaMemset2D(void* place, size_t pitch, int value, size_t wid
 }
 inline cudaError_t cudaFreeAsync(void* place, cudaStream_t) { return cudaFree(place); }
 inline cudaError_t cudaFreeHost(void* place) { return cudaFree(place); }
-template <typename K> inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute, int) { return cudaSuccess; }
 template <typename K> inline cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) { return cudaSuccess; }
 template <typename K>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, size_t = 0, int limit = 0) {
@@ -187,6 +186,20 @@ inline cudaError_t __wb_last_error(bool resets) {
     __wb_op("workbench::last_error", 1);
     return (cudaError_t)__wb_pop_int();
 }
+// What went wrong with a call of the runtime itself, which the next `cudaGetLastError` gives too.
+inline cudaError_t __wb_failed(cudaError_t error) {
+    __wb_push_int(error);
+    __wb_op("workbench::failed", 1);
+    __wb_drop();
+    return error;
+}
+template <typename K> inline cudaError_t cudaFuncSetAttribute(K kernel, cudaFuncAttribute attribute, int value) {
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+        return value < -1 || value > 100 ? __wb_failed(cudaErrorInvalidValue) : cudaSuccess;
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return __wb_failed(cudaErrorInvalidValue);
+    cudaError_t error = (cudaError_t)__wb_allow_shared((const void*)kernel, value);
+    return error == cudaSuccess ? error : __wb_failed(error);
+}
 inline cudaError_t cudaGetLastError() { return __wb_last_error(true); }
 inline cudaError_t cudaPeekAtLastError() { return __wb_last_error(false); }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
@@ -194,7 +207,7 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 template <typename K, typename G, typename B> inline cudaError_t cudaLaunchKernel(
     K kernel, G grid, B block, void** args, size_t bytes = 0, cudaStream_t = 0) {
     dim3 g(grid), b(block);
-    __wb_launch_kernel((void*)kernel, g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)bytes, (void*)args);
+    __wb_launch_kernel((void*)kernel, g.x, g.y, g.z, b.x, b.y, b.z, bytes, (void*)args);
     return cudaPeekAtLastError();
 }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }

@@ -214,7 +214,7 @@ impl Op {
             timeout: config.timeout,
             interrupt: config.interrupt,
             queue: config.queue,
-            shared_mem: run.shared_mem,
+            shared_mem: run.shared_mem.into(),
             ..LaunchConfig::new(grid, block)
         };
         run.bound.kernel.launch_raw(&config, &raw)

@@ -63,7 +63,7 @@ impl Op {
             let (ptr, bytes) = (list.as_mut_ptr().cast(), list.len() * 8);
             raw.push(Arg::Buffer(BufferArg { ptr, bytes, dtype: DType::UInt64, writable: true }));
         }
-        let config = LaunchConfig { shared_mem: run.shared_mem, ..LaunchConfig::new(grid, block) };
+        let config = LaunchConfig { shared_mem: run.shared_mem.into(), ..LaunchConfig::new(grid, block) };
         kernel.launch_raw(&config, &raw)?;
         let sources = tracked.iter().map(|&param| run.bound.sources[param]);
         Ok(sources.zip(records).map(|(source, records)| Written { source, records, grid, block }).collect())

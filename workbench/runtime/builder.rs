@@ -352,7 +352,7 @@ impl<'a> Launch<'a> {
 
     /// Bytes of dynamic shared memory.
     pub fn shared_mem(mut self, bytes: u32) -> Self {
-        self.config.shared_mem = bytes;
+        self.config.shared_mem = bytes.into();
         self
     }
 

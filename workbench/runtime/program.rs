@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use smallvec::SmallVec;
 
 pub use super::extents::limits;
-use super::extents::{NOT_SUPPORTED, check_extents, check_shared, refused};
+use super::extents::{Allowed, INVALID_DEVICE_FUNCTION, NOT_SUPPORTED, check_extents, check_shared, refused};
 use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Value};
 use super::make::{cpu_code, cuda_code};
 use super::{DType, Error, Fault, Result};
@@ -129,6 +129,8 @@ struct Inner {
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
     /// What host code has left for later calls.
     notes: Arc<Notes>,
+    /// What shared memory it has asked for.
+    allowed: Allowed,
     /// Whether its tensors are said to be on a GPU: it has kernels, or asks cuBLAS for some.
     is_for_gpus: bool,
 }
@@ -199,6 +201,7 @@ impl Program {
             for_gpu: Mutex::default(),
             exports: OnceLock::new(),
             notes: Arc::default(),
+            allowed: Allowed::default(),
             is_for_gpus,
         })))
     }
@@ -224,6 +227,7 @@ impl Program {
                 for_gpu: Mutex::default(),
                 exports: OnceLock::new(),
                 notes: Arc::default(),
+                allowed: Allowed::default(),
                 is_for_gpus: self.0.is_for_gpus,
             }))),
             Err(diagnostics) => Err(Error::Compile { diagnostics, sources: self.0.sources.clone() }),
@@ -598,10 +602,24 @@ impl Program {
         check_extents(func, config)?;
         match &self.0.code {
             Code::Cpu(code) => {
-                check_shared(func, code.static_shared(kernel), config)?;
+                let fixed = code.static_shared(kernel);
+                check_shared(func, fixed, config)?;
+                self.0.allowed.check(func, kernel, fixed, config)?;
                 Ok(code.launch(kernel, args, config))
             }
             Code::Cuda(_) => Err(refused(NOT_SUPPORTED, "host code runs on the CPU only".to_owned())),
+        }
+    }
+
+    /// Lets host code launch the kernel at an address with so many bytes of dynamic shared memory: CUDA's code.
+    pub(super) fn allow_shared(&self, address: u64, bytes: i64) -> i32 {
+        let is_it = |(id, func): &(FuncId, &ir::Function)| {
+            func.kind == FuncKind::Kernel && u64::try_from(id.address()).is_ok_and(|at| at == address)
+        };
+        let kernel = self.0.module.functions.iter().enumerate().map(|(i, f)| (FuncId::new(i), f)).find(is_it);
+        match (kernel, self.cpu_code()) {
+            (Some((kernel, _)), Some(code)) => self.0.allowed.allow(kernel, code.static_shared(kernel), bytes),
+            _ => INVALID_DEVICE_FUNCTION,
         }
     }
 

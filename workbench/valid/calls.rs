@@ -61,8 +61,11 @@ impl Checker<'_> {
         if !self.func.kind.is_host() {
             self.error("a launch in device code".to_owned());
         }
-        for &v in config {
-            self.expect(v, Scalar::U32.into(), "an extent of a launch");
+        if let [extents @ .., shared] = config {
+            for &v in extents {
+                self.expect(v, Scalar::U32.into(), "an extent of a launch");
+            }
+            self.expect(*shared, Scalar::U64.into(), "the shared memory of a launch");
         }
         let module = self.module;
         let Some(func) = module.functions.get(kernel.index()) else {

@@ -325,7 +325,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
     }
     let extents = |from: usize| Dim3::new(word(from) as u32, word(from + 1) as u32, word(from + 2) as u32);
     let config = LaunchConfig {
-        shared_mem: word(6) as u32,
+        shared_mem: word(6),
         timeout: launch.deadline.map(|d| d.saturating_duration_since(std::time::Instant::now())),
         interrupt: launch.interrupt,
         host: Some(host),

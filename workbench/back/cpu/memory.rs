@@ -131,7 +131,14 @@ pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
     }
     let mut plan = SharedPlan::default();
     let variables = || module.shared.iter().enumerate().zip(&named).filter(|(_, named)| **named).map(|(m, _)| m);
-    for (index, data) in variables().filter(|(_, data)| !data.dynamic) {
+    let mut fixed: Vec<_> = variables().filter(|(_, data)| !data.dynamic).collect();
+    let padded =
+        fixed.iter().fold(0u32, |end, (_, data)| end.next_multiple_of(data.align.max(1)).saturating_add(data.size));
+    if padded > super::MAX_STATIC_SHARED {
+        // As ptxas has them, without gaps between.
+        fixed.sort_by_key(|(_, data)| std::cmp::Reverse(data.align));
+    }
+    for (index, data) in fixed {
         let at = plan.fixed.next_multiple_of(data.align.max(1));
         plan.placed.push(Placed { index, at, size: data.size, dynamic: false });
         plan.fixed = at.saturating_add(data.size);

@@ -215,7 +215,7 @@ pub fn run(
         parallel,
         next: Apart(AtomicU64::new(0)),
         stop: tick::StopFlag::default(),
-        shared_mem: config.shared_mem,
+        shared_mem: u32::try_from(config.shared_mem).unwrap_or(u32::MAX),
         crowd: Apart::default(),
         fault_block: AtomicU64::new(u64::MAX),
         helped: AtomicBool::new(false),

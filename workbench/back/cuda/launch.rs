@@ -163,11 +163,13 @@ impl Code {
             .function(state, self.cubin(), self.ptx(), launch.lowered)
             .map_err(doing("loading the machine code"))?;
         let bytes = launch.config.shared_mem;
-        if bytes > SHARED_BY_DEFAULT {
+        if bytes > u64::from(SHARED_BY_DEFAULT) {
             let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function is the module's.
-            unsafe { result::function::set_function_attribute(function, attribute, bytes as i32) }
-                .map_err(doing(format!("asking for {bytes} bytes of dynamic shared memory")))?;
+            unsafe {
+                result::function::set_function_attribute(function, attribute, i32::try_from(bytes).unwrap_or(i32::MAX))
+            }
+            .map_err(doing(format!("asking for {bytes} bytes of dynamic shared memory")))?;
         }
         Ok(function)
     }
@@ -200,7 +202,7 @@ impl Code {
                 function,
                 (grid.x, grid.y, grid.z),
                 (block.x, block.y, block.z),
-                config.shared_mem,
+                u32::try_from(config.shared_mem).unwrap_or(u32::MAX),
                 stream,
                 &mut pointers,
             )

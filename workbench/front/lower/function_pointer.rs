@@ -13,6 +13,13 @@ use crate::ir::{Const, FuncId, Op, Param, ParamType, Stmt, Stride, Type, Value};
 use crate::once::Once;
 use crate::source::Span;
 
+/// The types of grid, block, and bytes of shared memory.
+fn config_types() -> Vec<Ty> {
+    let mut types = vec![Ty::from(Num::UInt); CONFIG];
+    types[CONFIG - 1] = Num::ULong.into();
+    types
+}
+
 /// A function that calls what pointers of a type point at.
 pub(super) struct Dispatcher {
     ty: FnTy,
@@ -81,7 +88,7 @@ impl<'a> Lowerer<'a> {
         if let Some((_, index)) = self.launchers.iter().find(|(ty, _)| ty == func) {
             return *index;
         }
-        let index = self.chooser(func, &vec![Ty::from(Num::UInt); CONFIG], span);
+        let index = self.chooser(func, &config_types(), span);
         self.launchers.push((func.clone(), index));
         index
     }
@@ -92,7 +99,7 @@ impl<'a> Lowerer<'a> {
         if let Some(index) = self.any_launcher {
             return index;
         }
-        let mut between = vec![Ty::from(Num::UInt); CONFIG];
+        let mut between = config_types();
         between.push(Ty::void().pointer());
         let nothing = FnTy { params: Vec::new(), ret: Ty::void() };
         let index = self.chooser(&nothing, &between, span);

@@ -52,7 +52,7 @@ impl<'a> Lowerer<'a> {
         }
         let mut given = config.iter();
         let extents = [given.next(), given.next()].map(|e| e.map(|e| self.extent(e)));
-        let shared = given.next().map(|e| self.number_of(e, "the bytes of shared memory"));
+        let shared = given.next().map(|e| self.bytes(e));
         let stream = given.next().map(|e| self.expr(e));
         let args = self.arguments(args);
         let kernel = self.launched(callee, &args);
@@ -92,14 +92,15 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn number_of(&mut self, e: &'a Expr, what: &str) -> Typed {
+    /// The bytes of dynamic shared memory, of type `size_t`.
+    fn bytes(&mut self, e: &'a Expr) -> Typed {
         let e = self.expr(e);
         if !e.is_error() && e.ty.arithmetic().is_none() {
-            let message = format!("{what} are a number, not `{}`", e.ty);
+            let message = format!("the bytes of shared memory are a number, not `{}`", e.ty);
             self.report(Diagnostic::error(Code::TypeMismatch, e.span, message));
             return Typed::error(e.span);
         }
-        self.implicit(e, &Num::UInt.into(), Use::Assign)
+        self.implicit(e, &Num::ULong.into(), Use::Assign)
     }
 
     /// The kernel that is launched with such arguments.
@@ -195,7 +196,7 @@ impl<'a> Lowerer<'a> {
         }
         config.push(match &launch.shared {
             Some(shared) => self.emit_value(shared),
-            None => self.at(span).int(Scalar::U32, 0),
+            None => self.at(span).int(Scalar::U64, 0),
         });
         if let Some(stream) = &launch.stream {
             self.effect(stream);

@@ -465,6 +465,8 @@ struct Lowerer<'a> {
     dispatchers: Vec<function_pointer::Dispatcher>,
     /// What launches kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
+    /// Dynamic shared memory by namespace, text and name: its type, and where it is declared.
+    dynamic: HashMap<(ScopeId, FileId, Symbol), (Ty, Span)>,
     any_launcher: Option<FuncIndex>,
     /// How variables of the host are declared.
     host_vars: HashMap<VarId, host_data::HostVar<'a>>,
@@ -603,6 +605,7 @@ impl<'a> Lowerer<'a> {
             passed_on: HashSet::default(),
             dispatchers: Vec::new(),
             launchers: Vec::new(),
+            dynamic: HashMap::default(),
             any_launcher: None,
             host_vars: HashMap::default(),
             only_declared: HashSet::default(),

@@ -1,10 +1,12 @@
 //! Shared variables: `__shared__` in a function, static in its lifetime, and `extern __shared__`, all of which are one memory.
 
+use super::names::{GLOBAL, ScopeKind};
 use super::{Lowerer, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{Specifiers, VarDecl};
+use crate::front::ast::{Specifiers, Symbol, VarDecl};
 use crate::front::types::Ty;
 use crate::ir::{MAX_SHARED_ALIGN, Shared, SharedData};
+use crate::source::Span;
 
 /// Most bytes of static shared memory of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 pub(super) const MAX_STATIC: u32 = 48 * 1024;
@@ -16,6 +18,37 @@ impl<'a> Lowerer<'a> {
             None => (Ty::error(), Storage::Nowhere),
         };
         self.declare_var(var, ty, storage, None);
+    }
+
+    /// Whether dynamic shared memory of that name has no other type elsewhere in the namespace: all of one name is one variable, as every
+    /// `extern` is.
+    fn is_same_dynamic(&mut self, name: Symbol, ty: &Ty, span: Span) -> bool {
+        let mut scope = self.scopes.current();
+        while self.scopes.kind(scope) != ScopeKind::Namespace {
+            scope = self.scopes.parent(scope).unwrap_or(GLOBAL);
+        }
+        let key = (scope, span.file, name);
+        let (known, place) = match self.dynamic.get(&key) {
+            Some((known, place)) => (known.clone(), *place),
+            None => {
+                self.dynamic.insert(key, (ty.clone(), span));
+                return true;
+            }
+        };
+        if known == *ty {
+            return true;
+        }
+        let name = self.interner.name(name);
+        let message = format!("`{name}` is dynamic shared memory of type `{ty}` here and of type `{known}` elsewhere");
+        let help = if place == span {
+            "a template's instances share it: declare `extern __shared__ __align__(16) unsigned char` and cast its address"
+        } else {
+            "give one of them another name, or declare `unsigned char` in both and cast its address"
+        };
+        self.report(
+            Diagnostic::error(Code::Redefinition, span, message).related(place, format!("`{known}` here")).help(help),
+        );
+        false
     }
 
     fn shared_storage(&mut self, specs: &Specifiers, var: &'a VarDecl) -> Option<(Ty, Shared)> {
@@ -71,6 +104,9 @@ impl<'a> Lowerer<'a> {
         };
         if let Some(diag) = problem {
             self.report(diag);
+            return None;
+        }
+        if open && !self.is_same_dynamic(var.name.name, &ty, span) {
             return None;
         }
         let asked = self.asked_alignment(var.align.as_deref(), MAX_SHARED_ALIGN);

@@ -190,7 +190,7 @@ impl Kernel {
         let poll = Poll::new(small);
         let reach = bundle.reach();
         let mut config = LaunchConfig { reach: &reach, ..LaunchConfig::new(shape.grid, shape.block) };
-        config.shared_mem = shape.shared_mem;
+        config.shared_mem = shape.shared_mem.into();
         config.timeout = seconds(py, timeout)?;
         config.interrupt = Some(&poll);
         config.queue = held.as_ref().map(|held| held.queue());

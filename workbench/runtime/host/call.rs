@@ -244,6 +244,9 @@ impl Host for Call<'_> {
         if matches!(service, Service::Op | Service::Alloc) {
             self.poll()?;
         }
+        if let (Service::AllowShared, [Word::Memory(kernel), Word::Int(bytes)]) = (service, operands) {
+            return Ok(Reply::Int(self.program.allow_shared(kernel.ptr as u64, *bytes).into()));
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
     }
@@ -762,6 +765,7 @@ impl State {
             Service::Data => self.data(memory, given.int(0), given.int(1)),
             Service::WriteSymbol => self.write_symbol(given.memory(0), given.bytes(1, given.int(2))?),
             Service::Seconds => Ok(Reply::Float(super::seconds())),
+            Service::AllowShared => int(0),
             Service::Alloc => self.allocate(memory, given.int(0)),
             Service::BlockSize => match self.blocks.get(&(given.memory(0).ptr as u64)) {
                 Some((_, size)) => int(*size as i64),

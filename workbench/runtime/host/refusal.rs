@@ -30,7 +30,15 @@ impl Refusals {
 
     /// Does an operation; `None` for one that is not about launches.
     pub fn run(&mut self, name: &str, args: &[Value]) -> Option<Value> {
-        let ("last_error", [Value::Bool(resets)]) = (name, args) else { return None };
+        let resets = match (name, args) {
+            ("last_error", [Value::Bool(resets)]) => resets,
+            // A call of the runtime's that gives its error as well.
+            ("failed", [Value::Int(code)]) => {
+                self.last = i32::try_from(*code).unwrap_or(i32::MAX);
+                return Some(Value::None);
+            }
+            _ => return None,
+        };
         self.untold = None;
         let code = self.last;
         if *resets {
