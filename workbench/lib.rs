@@ -21,6 +21,7 @@ pub mod pass;
 pub mod plot;
 pub mod runtime;
 pub mod source;
+pub mod steps;
 pub mod valid;
 
 /// Compiles a text for the CPU, under the name `<kernel>` in messages.

@@ -19,6 +19,8 @@ mod shelf;
 mod spare;
 mod stack;
 pub mod types;
+#[cfg(test)]
+mod growth;
 
 pub use lower::nearest;
 

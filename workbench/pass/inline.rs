@@ -32,6 +32,7 @@ pub fn run(module: &mut Module) {
         facts[visit.id.index()].recursive = visit.recursive;
     }
     for Visit { id, recursive } in order {
+        crate::steps::look();
         let at = id.index();
         if !facts[at].calls {
             continue;

@@ -16,7 +16,7 @@ use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::layout::MemberType;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use crate::{front, pass};
 
 /// Where a program runs.
@@ -433,13 +433,8 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::Argument`] for a wrong count or type, [`Error::Fault`] when it does something wrong.
-    pub fn call_host(
-        &self,
-        name: &str,
-        args: &[Const],
-        interrupt: Option<&dyn back::Interrupt>,
-    ) -> Result<(Option<Const>, Report)> {
-        self.registered(interrupt)?;
+    pub fn call_host(&self, name: &str, args: &[Const], limits: Limits<'_>) -> Result<(Option<Const>, Report)> {
+        self.registered(limits.interrupt)?;
         let (id, func) = self.host(name)?;
         let args: Vec<Arg> = args.iter().copied().map(Arg::Scalar).collect();
         let raw = bind(&func.name, &func.params, &args)?;
@@ -447,10 +442,9 @@ impl Program {
             return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
         };
         let device = if self.0.is_for_gpus { DeviceTag::CUDA } else { DeviceTag::CPU };
-        let call = Call::new(self, &func.name, Vec::new(), device, Limits { interrupt, ..Limits::default() });
+        let call = Call::new(self, &func.name, Vec::new(), device, limits);
         let mut config = LaunchConfig::new(1, 1);
-        config.serial = true;
-        config.interrupt = interrupt;
+        (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
         config.host = Some(&call);
         let (bits, mut outcome) = code.call(id, &raw, &config);
         call.complete(&mut outcome);
@@ -687,16 +681,27 @@ impl Program {
         if raw.detail.ends_with("freed") && fits { format!(" by `{text}`") } else { String::new() }
     }
 
+    /// Where something went wrong, in the user's text: what went wrong in a function of the library that no line of theirs called went wrong
+    /// in the function called; nowhere, where that is not theirs either.
+    fn own_span(&self, span: Span, called: &str) -> Span {
+        if !span.file.is_common() {
+            return span;
+        }
+        let functions = self.0.module.functions.iter().filter(|f| !f.library && !f.span.file.is_common());
+        let mut named = functions.filter(|f| f.name == called || f.name.ends_with(&format!("::{called}")));
+        named.next().map_or(Span::NONE, |f| f.span)
+    }
+
     fn report(&self, kernel: &str, outcome: Outcome, warnings: Vec<String>) -> Result<Report> {
         match outcome.fault {
             None => Ok(Report { output: outcome.output, dropped: outcome.dropped, warnings }),
             Some(raw) => Err(Error::Fault(Box::new(Fault {
                 kind: raw.kind,
                 kernel: raw.kernel.map_or(kernel, |id| self.0.module.func(id).name.as_str()).to_owned(),
-                span: raw.span,
+                span: self.own_span(raw.span, kernel),
                 block: raw.block,
                 thread: raw.thread,
-                detail: match raw.related.and_then(|span| self.0.sources.line_column(span)) {
+                detail: match raw.related.filter(|s| !s.file.is_common()).and_then(|s| self.0.sources.line_column(s)) {
                     Some(place) => format!("{}{} at line {}", raw.detail, self.said_at(&raw), place.line),
                     None => raw.detail,
                 },

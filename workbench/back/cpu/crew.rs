@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::Function;
@@ -12,12 +13,19 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 
 use super::jit::{JitError, MachineCode};
 use super::{intrinsics, pool};
+use crate::steps;
 
 /// Memory of the code generator is kept for the next function, but not what a function with more instructions took.
 const MAX_KEPT: usize = 20_000;
 
 /// Most functions that wait: more would only take memory.
 const MAX_WAITING: usize = 32;
+
+/// The most instructions of a function that a thread compiles which may be asked to stop: some tens of milliseconds.
+const LARGE: usize = 4_000;
+
+/// How often a thread that waits for others looks whether it is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 thread_local! {
     static CONTEXT: RefCell<Option<Context>> = const { RefCell::new(None) };
@@ -64,6 +72,7 @@ impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
 
     /// Adds a job of about so much work, which may begin at once; does one where many wait.
     pub fn add(&mut self, size: usize, job: J) {
+        steps::look();
         let crowded = {
             let mut state = self.shared.lock();
             let number = state.results.len();
@@ -72,7 +81,7 @@ impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
             state.waiting.len() > MAX_WAITING
         };
         if crowded {
-            self.shared.work(1);
+            self.shared.work_up_to(1, if steps::is_interruptible() { LARGE } else { usize::MAX });
         }
         if self.helpers > 0 {
             self.helpers -= 1;
@@ -83,13 +92,34 @@ impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
 
     /// Does what nobody has begun, waits for the rest; what became of all jobs, in the order they were added.
     pub fn finish(self) -> Vec<std::thread::Result<R>> {
-        self.shared.work(usize::MAX);
+        let largest = self.leave_large();
+        self.shared.work_up_to(usize::MAX, largest);
         let mut state = self.shared.lock();
-        while state.begun > 0 {
-            state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while state.begun > 0 || !state.waiting.is_empty() {
+            let waited = self.shared.done.wait_timeout(state, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner);
+            drop(waited);
+            steps::look();
+            state = self.shared.lock();
         }
         let results = std::mem::take(&mut state.results).into_iter();
         results.map(|result| result.unwrap_or_else(|| Err(Box::new("nobody did it")))).collect()
+    }
+}
+
+impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
+    /// Leaves large jobs to a thread of their own where this one may be asked to stop, which it cannot within a job; the largest job that it
+    /// does itself.
+    fn leave_large(&self) -> usize {
+        let is_large = |(size, ..): &(usize, usize, J)| *size > LARGE;
+        if !steps::is_interruptible() || !self.shared.lock().waiting.iter().any(is_large) {
+            return usize::MAX;
+        }
+        let shared = self.shared.clone();
+        let thread = std::thread::Builder::new().name("workbench-large".to_owned()).stack_size(8 << 20);
+        match thread.spawn(move || shared.work(usize::MAX)) {
+            Ok(_) => LARGE,
+            Err(_) => usize::MAX,
+        }
     }
 }
 
@@ -107,22 +137,31 @@ impl<J, R> Shared<J, R> {
 
     /// Does so many jobs, or until nothing waits; the largest first, so that nobody is left with one at the end.
     fn work(&self, most: usize) {
+        self.work_up_to(most, usize::MAX);
+    }
+
+    /// As [`Self::work`]; leaves jobs of more than so much work to others.
+    fn work_up_to(&self, most: usize, largest: usize) {
         let mut state = self.lock();
         for _ in 0..most {
             let sizes = state.waiting.iter().enumerate().map(|(i, (size, number, _))| (*size, Reverse(*number), i));
+            let sizes = sizes.filter(|(size, ..)| *size <= largest);
             let Some((_, _, largest)) = sizes.max() else { return };
             let (_, number, job) = state.waiting.swap_remove(largest);
             state.begun += 1;
             drop(state);
             let result = catch_unwind(AssertUnwindSafe(|| (self.work)(job)));
-            state = self.lock();
-            state.begun -= 1;
-            if let Some(place) = state.results.get_mut(number) {
+            let mut done = self.lock();
+            done.begun -= 1;
+            if let Some(place) = done.results.get_mut(number) {
                 *place = Some(result);
             }
-            if state.begun == 0 {
+            if done.begun == 0 {
                 self.done.notify_all();
             }
+            drop(done);
+            steps::look();
+            state = self.lock();
         }
     }
 }

@@ -154,6 +154,8 @@ pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64, packed: u32) -> i6
     poll(ctx, launch);
     let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
+    // To the user the library's loops run where they called them.
+    ctx.worker.in_library = site.is_some_and(|s| s.library);
     let Some((kind, detail)) = reason(launch) else {
         let waits = site.is_some_and(|s| matches!(s.kind, SiteKind::Poll { waits: true }));
         if is_stuck(ctx, launch, waits) {

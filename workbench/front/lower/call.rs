@@ -110,16 +110,18 @@ impl<'a> Lowerer<'a> {
                         return call;
                     }
                 }
+                if let Some(call) = self.call_output(&ident, args, span) {
+                    return call;
+                }
+                let typed = self.arguments(args);
                 if plain {
                     // A function that only the types of the arguments lead to.
-                    let (typed, _) = self.quietly(|this| this.arguments(args));
                     let set = self.associated(ident.name, &typed);
                     if !set.is_empty() {
-                        let args = self.arguments(args);
-                        return self.call_user(&ident, &set, None, args, span);
+                        return self.call_user(&ident, &set, None, typed, span);
                     }
                 }
-                self.call_named(&ident, args, in_std, span)
+                self.call_named(&ident, (args, typed), in_std, span)
             }
             _ => {
                 let callee = self.expr(f);

@@ -21,15 +21,32 @@ impl<'a> Lowerer<'a> {
         matches!(&bare(e).kind, ExprKind::Name(n) if n.simple().is_some_and(|i| matches!(self.text(&i), "stdout" | "stderr")))
     }
 
-    /// A call of a name that the text does not declare.
-    pub(super) fn call_named(&mut self, ident: &Ident, args: &'a [Expr], in_std: bool, span: Span) -> Typed {
+    /// `fprintf(stderr, ...)` and `fflush(stdout)` in host code: their first argument is no value here.
+    pub(super) fn call_output(&mut self, ident: &Ident, args: &'a [Expr], span: Span) -> Option<Typed> {
+        let prints = self.text(ident) == "fprintf";
+        let named = prints || self.text(ident) == "fflush";
+        if !named || self.f.side != Side::Host || !args.first().is_some_and(|a| self.is_output(a)) {
+            return None;
+        }
+        if !prints {
+            return Some(Typed::int(Num::Int, 0, span));
+        }
+        let typed = self.arguments(&args[1..]);
+        Some(self.printf(args.get(1), typed, span))
+    }
+
+    /// A call of a name that the text does not declare; the arguments as written, and checked.
+    pub(super) fn call_named(
+        &mut self,
+        ident: &Ident,
+        (written, args): (&'a [Expr], Vec<Typed>),
+        in_std: bool,
+        span: Span,
+    ) -> Typed {
         let name = self.text(ident).to_owned();
         match name.as_str() {
-            "printf" => return self.printf(args, span),
-            "fprintf" | "fflush" if self.f.side == Side::Host && args.first().is_some_and(|a| self.is_output(a)) => {
-                return if name == "fprintf" { self.printf(&args[1..], span) } else { Typed::int(Num::Int, 0, span) };
-            }
-            "assert" => return self.assert(args, span),
+            "printf" => return self.printf(written.first(), args, span),
+            "assert" => return self.assert(written, args, span),
             "__trap" => {
                 return if self.exactly("__trap", 0, args.len(), span) && self.device_only("__trap", span) {
                     Typed::value(Ty::void(), span, Node::Trap)
@@ -42,7 +59,6 @@ impl<'a> Lowerer<'a> {
         if let Some((num, c)) = builtins::constant(&name) {
             return Typed::value(num, span, Node::Const(c));
         }
-        let args = self.arguments(args);
         if args.iter().any(Typed::is_error) {
             return Typed::error(span);
         }
@@ -245,12 +261,11 @@ impl<'a> Lowerer<'a> {
         Typed::value(num, span, Node::Math(f, args))
     }
 
-    pub(super) fn assert(&mut self, args: &'a [Expr], span: Span) -> Typed {
-        if !self.exactly("assert", 1, args.len(), span) {
+    fn assert(&mut self, written: &'a [Expr], mut args: Vec<Typed>, span: Span) -> Typed {
+        let (true, [one], Some(cond)) = (self.exactly("assert", 1, args.len(), span), written, args.pop()) else {
             return Typed::error(span);
-        }
-        let text = self.sources.text(args[0].span).to_owned();
-        let cond = self.expr(&args[0]);
+        };
+        let text = self.sources.text(one.span).to_owned();
         let cond = self.condition(cond);
         if cond.is_error() {
             return Typed::error(span);

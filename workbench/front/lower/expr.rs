@@ -10,6 +10,7 @@ use crate::front::builtins::{self, Advice};
 use crate::front::types::{FnTy, Kind, Num, Ty};
 use crate::ir::{Builtin, Const, Scalar};
 use crate::source::Span;
+use crate::steps::step;
 use std::rc::Rc;
 
 /// Most nested expressions; the parser's own limit is lower, so this only guards the stack.
@@ -42,6 +43,7 @@ impl<'a> Lowerer<'a> {
         {
             return typed;
         }
+        step();
         self.depth += 1;
         let typed = if self.depth > MAX_DEPTH { self.too_deep(e.span) } else { self.expr_kind(e) };
         self.depth -= 1;

@@ -132,9 +132,8 @@ impl<'a> Lowerer<'a> {
         let limit = if specs.constant { MAX_TABLE } else { MAX_DEVICE };
         let (ty, bytes) = self.static_bytes(var, ty);
         let too_large = ty.size().is_some_and(|n| n > limit);
-        if too_large {
-            let message = format!("`{name}` takes {} bytes, and at most {limit} are possible", ty.size().unwrap_or(0));
-            self.report(Diagnostic::error(Code::StackLimit, span, message).help("pass an array as a parameter"));
+        if let Some(size) = ty.size().filter(|_| too_large) {
+            self.too_large(&name, size, limit, span);
         } else if ty.is_array() && ty.size().is_none() {
             let message = format!("`{name}` has neither a length nor a list to take it from");
             self.report(Diagnostic::error(Code::BadInitializer, span, message).help("write the length: `[n]`"));
@@ -161,9 +160,13 @@ impl<'a> Lowerer<'a> {
     /// The bytes of a variable that is there before the program runs, and its type with its length; what is no constant is reported.
     pub(super) fn static_bytes(&mut self, var: &'a VarDecl, ty: Ty) -> (Ty, Option<Vec<u8>>) {
         let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
+        // Whoever declares it says so.
+        if ty.size().is_some_and(|size| size > MAX_DEVICE) {
+            return (ty, None);
+        }
         match &var.init {
             None => match self.default_initialised(&ty, span) {
-                None => (ty.clone(), ty.size().map(|n| vec![0; n.min(MAX_DEVICE) as usize])),
+                None => (ty.clone(), ty.size().map(|n| vec![0; n as usize])),
                 Some(value) => {
                     let bytes = self.constant_object(&value, &ty);
                     if bytes.is_none() && !value.is_error() {
@@ -200,6 +203,11 @@ impl<'a> Lowerer<'a> {
         let must = specs.constexpr || specs.constant || specs.device;
         if ty.is_array() || ty.is_struct() {
             let (ty, storage) = match self.constant_table(var, ty.clone(), must) {
+                Some((ty, _)) if specs.constant && ty.size().is_some_and(|size| size > MAX_TABLE) => {
+                    let name = self.text(&var.name).to_owned();
+                    self.too_large(&name, ty.size().unwrap_or(0), MAX_TABLE, var.name.span);
+                    (Ty::error(), Storage::Nowhere)
+                }
                 Some((ty, global)) => (ty, Storage::Global(global)),
                 None => (ty, if must { Storage::Nowhere } else { Storage::Host }),
             };
@@ -244,6 +252,13 @@ impl<'a> Lowerer<'a> {
     fn object_bytes(&mut self, var: &'a VarDecl, ty: Ty, must: bool) -> Option<(Ty, Vec<u8>)> {
         let init = var.init.as_ref()?;
         let name = self.interner.name(var.name.name).to_owned();
+        // Before anything of that size is made.
+        if let Some(size) = ty.size().filter(|size| *size > MAX_DEVICE) {
+            if must {
+                self.too_large(&name, size, MAX_DEVICE, var.name.span);
+            }
+            return None;
+        }
         let is_const = ty.innermost().is_const || ty.is_const;
         let value = if ty.is_array() {
             let (ty, elements) = self.array_elements(&name, ty, init)?;
@@ -253,13 +268,6 @@ impl<'a> Lowerer<'a> {
         };
         let ty = value.ty.clone().qualified(is_const, false);
         let size = ty.size()?;
-        if size > MAX_TABLE && must {
-            let message = format!("`{name}` takes {size} bytes, and constant memory has {MAX_TABLE}");
-            self.report(
-                Diagnostic::error(Code::StackLimit, var.name.span, message).help("pass the table as a parameter"),
-            );
-            return None;
-        }
         let data = match flat_bytes(&value, size) {
             Some(data) => Some(data),
             // Running an initialiser costs time: only where it has to be known, or is no larger than a constant may be.
@@ -282,6 +290,11 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         Some((ty, data))
+    }
+
+    fn too_large(&mut self, name: &str, size: u32, limit: u32, span: Span) {
+        let message = format!("`{name}` takes {size} bytes, and at most {limit} are possible");
+        self.report(Diagnostic::error(Code::StackLimit, span, message).help("pass an array as a parameter"));
     }
 
     /// Adds data of a type.
@@ -322,10 +335,13 @@ impl<'a> Lowerer<'a> {
     pub(super) fn add_string(&mut self, text: &str) -> Global {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
-        let same = |g: &GlobalData| g.name.is_empty() && g.bytes == bytes;
-        match self.module.globals.iter().position(same) {
-            Some(i) => Global::new(i),
-            None => self.add_global(String::new(), bytes, Scalar::I8),
+        match self.strings.get(&bytes) {
+            Some(known) => *known,
+            None => {
+                let made = self.add_global(String::new(), bytes.clone(), Scalar::I8);
+                self.strings.insert(bytes, made);
+                made
+            }
         }
     }
 }

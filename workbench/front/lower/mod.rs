@@ -455,6 +455,8 @@ struct Lowerer<'a> {
     /// Lists within lists whose entries are being looked at.
     list_depth: u32,
     overloads: Vec<OverloadSet>,
+    /// String literals that are data of the module, with their NULs.
+    strings: HashMap<Vec<u8>, Global>,
     /// The initialiser that `auto` took its type from, checked.
     held: Option<(*const Expr, Typed)>,
     /// Structs without a name, by their syntax and scope.
@@ -600,6 +602,7 @@ impl<'a> Lowerer<'a> {
             braced_shapes: HashMap::default(),
             list_depth: 0,
             overloads: Vec::new(),
+            strings: HashMap::default(),
             held: None,
             unnamed: Vec::new(),
             passed_on: HashSet::default(),

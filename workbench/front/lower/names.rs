@@ -15,6 +15,7 @@ use crate::front::shelf::{Library, SpaceId};
 use crate::front::types::Ty;
 use crate::ir::Const;
 use crate::source::Span;
+use crate::steps::step;
 
 /// A scope: an index into [`Scopes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -269,6 +270,7 @@ impl<'a> Scopes<'a> {
         symbol: Symbol,
         seen: &mut Vec<ScopeId>,
     ) -> Result<Option<(Decl, Span)>, Waits> {
+        step();
         if self.waits(scope, symbol) {
             return Err(Waits(scope));
         }

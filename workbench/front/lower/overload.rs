@@ -12,6 +12,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Init, Symbol};
 use crate::front::types::{FnTy, Kind, Ty};
 use crate::source::Span;
+use crate::steps::step;
 
 /// A function that takes the arguments.
 struct Candidate {
@@ -240,6 +241,7 @@ impl<'a> Lowerer<'a> {
     ) -> Chosen {
         let mut viable: Vec<Candidate> = Vec::new();
         for callable in set {
+            step();
             let (index, template) = match callable {
                 Callable::Func(_) if explicit.is_some() => continue,
                 Callable::Func(index) => (*index, None),

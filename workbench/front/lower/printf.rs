@@ -22,10 +22,9 @@ struct Wanted {
 }
 
 impl<'a> Lowerer<'a> {
-    /// `printf(format, args...)`
-    pub(super) fn printf(&mut self, args: &'a [Expr], span: Span) -> Typed {
-        let typed: Vec<Typed> = args.iter().skip(1).map(|a| self.expr(a)).collect();
-        let Some(first) = args.first() else {
+    /// `printf(format, args...)`: the format as written, all arguments checked.
+    pub(super) fn printf(&mut self, format: Option<&'a Expr>, mut typed: Vec<Typed>, span: Span) -> Typed {
+        let Some(first) = format else {
             self.report(
                 Diagnostic::error(Code::ArgumentCount, span, "`printf` needs a format")
                     .help("write `printf(\"...\\n\")`"),
@@ -37,6 +36,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::BadPrintf, first.span, message).help("write `printf(\"%s\", text)`"));
             return Typed::error(span);
         };
+        typed.drain(..1.min(typed.len()));
         let pieces = match format::parse(text) {
             Ok(pieces) => pieces,
             Err(error) => {

@@ -9,6 +9,7 @@ use crate::front::ast::{Compound, Expr, Stmt, StmtKind, TypeName};
 use crate::front::types::Ty;
 use crate::ir::{self, Block, CompareOp, Const, Label};
 use crate::source::Span;
+use crate::steps::step;
 
 /// Most nested statements; the parser's own limit is lower, so this only guards the stack.
 const MAX_DEPTH: u32 = 600;
@@ -16,6 +17,7 @@ const MAX_DEPTH: u32 = 600;
 impl<'a> Lowerer<'a> {
     /// Lowers a statement into the current block.
     pub(super) fn stmt(&mut self, stmt: &'a Stmt) {
+        step();
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("statements nest more than {MAX_DEPTH} deep");

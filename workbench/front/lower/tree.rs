@@ -9,6 +9,7 @@ use crate::front::builtins::Sig;
 use crate::front::types::{Kind, Num, Ty};
 use crate::ir::{self, BinaryOp, CompareOp, Const, MathFn, UnaryOp};
 use crate::source::Span;
+use crate::steps::step;
 
 /// A variable of the text: an index into the lowerer's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,7 +24,7 @@ pub struct FuncIndex(pub u32);
 pub struct TemplateIndex(pub u32);
 
 /// A typed expression.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Typed {
     /// Its type; never a reference.
     pub ty: Ty,
@@ -158,6 +159,14 @@ pub struct Compound {
     pub op: BinaryOp,
     /// The type it is done in; a pointer's own for pointers.
     pub common: Ty,
+}
+
+// A copy of a tree is as much work as the tree is large, so it counts.
+impl Clone for Typed {
+    fn clone(&self) -> Self {
+        step();
+        Typed { ty: self.ty.clone(), node: self.node.clone(), ..*self }
+    }
 }
 
 impl Typed {

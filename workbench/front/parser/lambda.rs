@@ -111,7 +111,7 @@ impl Parser<'_> {
     /// lambda-expression.
     pub(super) fn lambda_expr(&mut self) -> PResult<Expr> {
         let (lambda, below) = self.measured(|p| {
-            p.nested_by(4, |p| {
+            p.nested_by(2, |p| {
                 p.names.open();
                 let (angle, want) = (std::mem::take(&mut p.in_angle), std::mem::take(&mut p.want_type));
                 let (members, class) = (std::mem::take(&mut p.in_members), p.class.take());

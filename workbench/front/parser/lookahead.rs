@@ -271,12 +271,21 @@ impl Parser<'_> {
     }
 
     /// Whether a declaration starts at `index` rather than an expression.
-    pub(super) fn starts_declaration(&mut self, index: usize) -> bool {
-        match self.at_index(index).kind {
-            T::Keyword(K::Attribute) => {
-                let end = self.bracket_end(index + 1);
-                end.is_some_and(|end| self.starts_declaration(end + 1))
+    pub(super) fn starts_declaration(&mut self, mut index: usize) -> bool {
+        // Attributes stand before either.
+        loop {
+            let is_list = self.at_index(index).kind == T::LBracket && self.at_index(index + 1).kind == T::LBracket;
+            let open = match self.at_index(index).kind {
+                T::Keyword(K::Attribute) => index + 1,
+                _ if is_list => index,
+                _ => break,
+            };
+            match self.bracket_end(open) {
+                Some(end) if !is_list || self.at_index(end + 1).kind != T::LBracket || self.at_index(end + 2).kind == T::LBracket => index = end + 1,
+                _ => return false,
             }
+        }
+        match self.at_index(index).kind {
             T::Keyword(word) if is_simple_type_word(word) => {
                 let mut at = index;
                 while matches!(self.at_index(at).kind, T::Keyword(word) if is_simple_type_word(word)) {
@@ -293,10 +302,6 @@ impl Parser<'_> {
                 is_function_specifier(word)
                     || is_type_word(word)
                     || matches!(word, K::Using | K::StaticAssert | K::Template | K::Namespace)
-            }
-            T::LBracket if self.at_index(index + 1).kind == T::LBracket => {
-                let end = self.bracket_end(index);
-                end.is_some_and(|end| self.at_index(end + 1).kind != T::LBracket && self.starts_declaration(end + 1))
             }
             T::Ident | T::ColonColon => self.name_declares(index),
             _ => false,

@@ -36,6 +36,7 @@ use super::ast::{Ident, Interner, Item, Symbol, TranslationUnit};
 use super::lexer::{Flags, Keyword, Token, TokenKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
+use crate::steps::step;
 pub(super) use name::is_overloadable;
 pub use names::Names;
 
@@ -101,7 +102,7 @@ type PResult<T> = Result<T, Reported>;
 
 struct Parser<'a> {
     tokens: Vec<Token>,
-    /// For each `{`, where its `}` is; `u32::MAX` for all else.
+    /// For each `{`, `(` and `[`, where what closes it is; `u32::MAX` for all else, and for a `(` that braces or the end come before.
     closers: Vec<u32>,
     pos: usize,
     interner: &'a mut Interner,
@@ -145,6 +146,7 @@ impl Parser<'_> {
     }
 
     fn at_index(&self, index: usize) -> Token {
+        step();
         self.tokens[index.min(self.tokens.len() - 1)]
     }
 

@@ -11,19 +11,34 @@ impl Parser<'_> {
     pub(super) fn match_braces(&mut self) {
         self.closers = vec![u32::MAX; self.tokens.len()];
         let mut open: Vec<usize> = Vec::new();
+        // Those of `(` and `[`, each with how many braces were open before it.
+        let mut brackets: Vec<(usize, usize)> = Vec::new();
         for (i, token) in self.tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::LParen | TokenKind::LBracket => brackets.push((i, open.len())),
+                TokenKind::RParen | TokenKind::RBracket => {
+                    if let Some((start, _)) = brackets.pop_if(|(_, braces)| *braces == open.len()) {
+                        self.closers[start] = i as u32;
+                    }
+                }
+                _ => {}
+            }
             match token.kind {
                 TokenKind::LBrace => open.push(i),
                 TokenKind::RBrace => match open.pop() {
-                    Some(start) => self.closers[start] = i as u32,
+                    Some(start) => {
+                        self.closers[start] = i as u32;
+                        while brackets.pop_if(|(_, braces)| *braces > open.len()).is_some() {}
+                    }
                     None if !self.unbalanced => {
+                        brackets.clear();
                         self.unbalanced = true;
                         self.diags.push(
                             Diagnostic::error(Code::UnbalancedBrace, token.span, "this `}` closes nothing")
                                 .help("remove it, or add the `{` it belongs to"),
                         );
                     }
-                    None => {}
+                    None => brackets.clear(),
                 },
                 _ => {}
             }
@@ -54,6 +69,10 @@ impl Parser<'_> {
 
     /// The index of the bracket that closes the `(` or `[` at `index`; `None` when braces or the end come first.
     pub(super) fn bracket_end(&self, index: usize) -> Option<usize> {
+        if matches!(self.at_index(index).kind, TokenKind::LParen | TokenKind::LBracket) {
+            let end = self.closers.get(index).copied().filter(|end| *end != u32::MAX);
+            return end.map(|end| end as usize);
+        }
         let mut depth = 0usize;
         let mut at = index;
         loop {

@@ -1,14 +1,17 @@
-//! The stop button: what a running launch asks every few milliseconds.
+//! The stop button: what a running launch, and a compilation, asks every few milliseconds.
 //!
 //! A launch may hold the GIL (when it is expected to take microseconds) or not; [`Poll`] serves both. It lets other
 //! Python threads run, runs pending signal handlers, and looks at the generation that `workbench.interrupt()` moves.
 
-use std::sync::Mutex;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use workbench::runtime::Interrupt;
+use workbench::steps::{Interrupted, interruptible};
 
 use crate::gil;
 
@@ -68,6 +71,26 @@ impl Interrupt for Poll {
                 *self.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(err);
                 true
             }
+        }
+    }
+}
+
+/// Runs what compiles, without the GIL, so that it can be stopped.
+///
+/// # Errors
+/// What a signal handler raised, `KeyboardInterrupt`.
+pub fn compiling<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let poll = Arc::new(Poll::new(false));
+    let asked = poll.clone();
+    let result = py.detach(move || {
+        let ask = Rc::new(move || asked.interrupted());
+        interruptible(ask, work)
+    });
+    match result {
+        Ok(result) => Ok(result),
+        Err(Interrupted) => {
+            let raised = poll.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err("the compilation was interrupted")))
         }
     }
 }

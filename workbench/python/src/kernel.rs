@@ -5,6 +5,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use workbench::back::Dim3;
+use workbench::runtime::host::Limits;
 use workbench::runtime::{self, Device, LaunchConfig};
 
 use crate::args;
@@ -381,6 +382,8 @@ fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
 pub struct HostFunction {
     pub program: runtime::Program,
     pub name: String,
+    /// Seconds after which a call ends.
+    pub timeout: Option<f64>,
     /// Said once, at the next call.
     pub stale: Stale,
 }
@@ -446,8 +449,11 @@ impl HostFunction {
             };
             consts.push(args::scalar(object, ty, &param.name)?);
         }
+        let timeout = seconds(py, self.timeout)?;
         let poll = Poll::new(true);
-        match self.program.call_host(&self.name, &consts, Some(&poll)) {
+        let deadline = timeout.map(|t| std::time::Instant::now() + t);
+        let limits = Limits { interrupt: Some(&poll), deadline, ..Limits::default() };
+        match self.program.call_host(&self.name, &consts, limits) {
             Ok((value, report)) => {
                 output::write(py, &report.output, report.dropped)?;
                 value.map_or_else(|| Ok(py.None().into_bound(py)), |v| args::to_python(py, v))
@@ -466,7 +472,7 @@ impl HostFunction {
 
     fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let module = Bound::new(py, Module { program: slf.get().program.clone(), timeout: None })?;
+        let module = Bound::new(py, Module { program: slf.get().program.clone(), timeout: slf.get().timeout })?;
         let getter = py.import("operator")?.getattr("getitem")?;
         Ok((getter, (module, slf.get().name.as_str())).into_pyobject(py)?.into_any())
     }

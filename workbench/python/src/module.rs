@@ -1,11 +1,9 @@
 //! Compiled texts as Python modules of kernels, and the cache that gives the same text the same code.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyAttributeError, PyKeyError, PyRuntimeError};
+use pyo3::exceptions::{PyAttributeError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use workbench::front;
@@ -15,6 +13,7 @@ use workbench::runtime::{CompileOptions, Device, Error, Program, Tier, discard};
 use crate::errors::{self, argument};
 use crate::gil;
 use crate::host::ExtensionFunction;
+use crate::interrupt::compiling;
 use crate::kernel::{HostFunction, Kernel};
 use crate::stale::Stale;
 use crate::symbol::Symbol;
@@ -57,7 +56,7 @@ impl Module {
                 return Ok(None);
             }
             // An instance of a template, compiled when it is asked for.
-            let kernel = match self.program.kernel(name) {
+            let kernel = match compiling(py, || self.program.kernel(name))? {
                 Ok(kernel) => kernel,
                 Err(Error::Argument(_)) => return Ok(None),
                 Err(error) => return Err(errors::to_py(py, error)),
@@ -72,8 +71,8 @@ impl Module {
             ));
         }
         if function.kind == FuncKind::Host {
-            let function =
-                HostFunction { program: self.program.clone(), name: name.to_owned(), stale: Stale::default() };
+            let (program, timeout) = (self.program.clone(), self.timeout);
+            let function = HostFunction { program, name: name.to_owned(), timeout, stale: Stale::default() };
             return Ok(Some(Bound::new(py, function)?.into_any()));
         }
         Ok(None)
@@ -353,35 +352,6 @@ impl Cache {
     }
 }
 
-/// Texts from this length in bytes on may take long enough that a person wants to stop them.
-const LONG_TEXT: usize = 32 * 1024;
-
-/// Compiles on a thread of its own, so that this one can see an interrupt; the thread is then left to end by itself.
-fn compile_long(py: Python<'_>, text: String, options: CompileOptions) -> PyResult<Program> {
-    let (sender, receiver) = mpsc::channel();
-    thread::Builder::new()
-        .name("workbench-compile".to_owned())
-        // The front end's limits on nesting are made for a main thread's stack.
-        .stack_size(8 << 20)
-        .spawn(move || {
-            // Nobody waits for the result of a compilation that was interrupted.
-            let _ = sender.send(Program::compile(&text, &options));
-        })
-        .map_err(|e| PyRuntimeError::new_err(format!("no thread to compile on: {e}")))?;
-    let receiver = Mutex::new(receiver);
-    loop {
-        let got = py
-            .detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(Duration::from_millis(20)));
-        match got {
-            Ok(result) => return result.map_err(|e| errors::to_py(py, e)),
-            Err(mpsc::RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the compiler stopped without a result: a defect of Workbench"));
-            }
-        }
-    }
-}
-
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
 
 fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
@@ -437,11 +407,7 @@ pub fn compile_source(
         tier: key.tier,
         strict_device,
     };
-    let program = if key.text.len() < LONG_TEXT {
-        py.detach(|| Program::compile(&key.text, &compile)).map_err(|e| errors::to_py(py, e))?
-    } else {
-        compile_long(py, key.text.clone(), compile)?
-    };
+    let program = compiling(py, || Program::compile(&key.text, &compile))?.map_err(|e| errors::to_py(py, e))?;
     // Variables begin anew with every compilation.
     if program.module().globals.iter().all(|g| g.space == Space::ReadOnly)
         && let Some(dropped) = with_cache(|c| c.insert(key, program.clone()))

@@ -8,6 +8,7 @@ use workbench::runtime::{DType, Device, Error, Program};
 
 use crate::args;
 use crate::errors::{self, argument};
+use crate::interrupt::compiling;
 use crate::kernel::{Kernel, Shape, seconds};
 use crate::module::Module;
 use crate::ndarray::View;
@@ -78,9 +79,10 @@ impl KernelTemplate {
             args: Args::InOrder(shapes.iter().map(|known| known.arg(numbers)).collect()),
         };
         // Numbers of Python's fit any type, as long as arrays say which.
-        let kernel = match self.program.deduce(&call(false)) {
+        let (typed, loose) = (call(false), call(true));
+        let kernel = match compiling(py, || self.program.deduce(&typed))? {
             Err(Error::Argument(_)) if shapes.iter().any(|known| matches!(known, Known::Number(_))) => {
-                self.program.deduce(&call(true))
+                compiling(py, || self.program.deduce(&loose))?
             }
             found => found,
         };

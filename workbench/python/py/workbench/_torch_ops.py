@@ -556,7 +556,8 @@ def _compiled(expression: str) -> types.CodeType:
 
 def _forget_compiled() -> None:
     """Compiled functions hold shapes and gradients as they were."""
-    dynamo = getattr(torch, "_dynamo", None)
+    # To name it by way of torch would import it, which takes seconds; nothing is compiled before somebody has.
+    dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None and hasattr(dynamo, "reset"):
         dynamo.reset()
 

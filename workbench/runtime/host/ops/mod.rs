@@ -14,6 +14,8 @@ mod shape;
 mod subscript;
 mod wide;
 
+use smallvec::SmallVec;
+
 use super::array::{Answer, DeviceTag, HostTensor};
 use super::value::Value;
 use crate::back::Exception;
@@ -37,9 +39,9 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         make::random::seed(*seed as u64);
         return Ok(Value::None);
     }
-    for tensor in args.iter().flat_map(tensors_in) {
-        room(tensor.shape())?;
-    }
+    let tensors: SmallVec<[&HostTensor; 4]> = args.iter().flat_map(tensors_in).collect();
+    room_for(name, &tensors)?;
+    drop(tensors);
     let mut args = Args { name, args: args.into_iter(), at: 0, device };
     let groups = [
         make::run,
@@ -67,19 +69,48 @@ fn tensors_in(value: &Value) -> Vec<&HostTensor> {
     }
 }
 
-/// Whether elements of so many could be computed with at all: a view may have far more of them than memory.
+/// Whether there is memory to compute with all of these at once: a view may have far more elements than memory, and what an operation makes
+/// on its way is as wide as a word for each element, of operands and of what they broadcast to.
+///
+/// # Errors
+/// `MemoryError`.
+fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
+    /// Below that nobody asks.
+    const FEW: i64 = 1 << 20;
+    let mut all = 0i64;
+    for tensor in tensors {
+        all = all.saturating_add(super::array::count(tensor.shape())?);
+    }
+    let is_product = ["mm", "matmul", "linear", "mv", "dot"].iter().any(|end| name.ends_with(end));
+    if !is_product && tensors.windows(2).any(|two| two[0].shape() != two[1].shape()) {
+        let first = Ok(Vec::new());
+        let shape = tensors.iter().fold(first, |shape: Answer<Vec<i64>>, t| elementwise::broadcast(&shape?, t.shape()));
+        all = all.max(shape.map_or(0, |shape| super::array::count(&shape).unwrap_or(i64::MAX)));
+    }
+    if all < FEW {
+        return Ok(());
+    }
+    // The operands, the result, and the tensor that it becomes; orders beside that as many places and pairs to merge.
+    let words = if matches!(name, "sort" | "argsort" | "topk" | "unique" | "median" | "kthvalue") { 7 } else { 3 };
+    let mut probe: Vec<u64> = Vec::new();
+    match usize::try_from(all).ok().and_then(|n| probe.try_reserve_exact(n.saturating_mul(words)).ok()) {
+        Some(()) => Ok(()),
+        None => {
+            let shapes: Vec<String> = tensors.iter().map(|t| format!("{:?}", t.shape())).collect();
+            let of = if let [one] = shapes.as_slice() { format!("a tensor of shape {one}") } else { "its tensors".to_owned() };
+            Err((Exception::Memory, format!("no memory to compute with {of}")))
+        }
+    }
+}
+
+/// Whether elements of so many could be computed with at all.
 ///
 /// # Errors
 /// `MemoryError`.
 fn room(shape: &[i64]) -> Answer<()> {
-    /// Below that nobody asks.
-    const FEW: i64 = 1 << 20;
-    let count = super::array::count(shape)?;
-    if count < FEW {
-        return Ok(());
-    }
     let mut probe: Vec<u64> = Vec::new();
-    match usize::try_from(count).ok().and_then(|n| probe.try_reserve_exact(n.saturating_mul(2)).ok()) {
+    match usize::try_from(super::array::count(shape)?).ok().and_then(|n| probe.try_reserve_exact(n.saturating_mul(2)).ok())
+    {
         Some(()) => Ok(()),
         None => Err((Exception::Memory, format!("no memory to compute with a tensor of shape {shape:?}"))),
     }

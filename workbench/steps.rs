@@ -1,0 +1,149 @@
+//! Steps: what a compilation does, counted, so that it can be stopped on its way and its growth can be tested.
+//!
+//! The parser counts the tokens it looks at, the lowerer the expressions, statements, names and candidates. Every few milliseconds
+//! the thread asks whether somebody wants it to stop; then the compilation ends at once, wherever it is: it unwinds to
+//! [`interruptible`], and nothing of it is used any more.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Steps between two looks at the clock: some tens of microseconds.
+const PERIOD: u32 = 1 << 12;
+
+/// How often somebody is asked at most; asking may take the interpreter's lock.
+const ASK_EVERY: Duration = Duration::from_millis(4);
+
+/// Somebody wanted a compilation to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// Whom a thread asks, and when it did last.
+struct Asked {
+    ask: Rc<dyn Fn() -> bool>,
+    last: Instant,
+}
+
+thread_local! {
+    static LEFT: Cell<u32> = const { Cell::new(PERIOD) };
+    static PERIODS: Cell<u64> = const { Cell::new(0) };
+    static ASKED: RefCell<Option<Asked>> = const { RefCell::new(None) };
+}
+
+/// Counts a step.
+#[inline]
+pub(crate) fn step() {
+    let left = LEFT.get() - 1;
+    LEFT.set(left);
+    if left == 0 {
+        turn();
+    }
+}
+
+/// Counts so many steps.
+pub(crate) fn steps(count: usize) {
+    let (mut rest, left) = (count as u64, u64::from(LEFT.get()));
+    if rest < left {
+        LEFT.set((left - rest) as u32);
+        return;
+    }
+    rest -= left;
+    PERIODS.set(PERIODS.get() + rest / u64::from(PERIOD));
+    turn();
+    // Less than a period is left, all of which there is after a turn.
+    LEFT.set(PERIOD - (rest % u64::from(PERIOD)) as u32);
+}
+
+#[cold]
+#[inline(never)]
+fn turn() {
+    LEFT.set(PERIOD);
+    PERIODS.set(PERIODS.get() + 1);
+    look();
+}
+
+/// Asks whether to stop, where that is due: for places between pieces of work that count no steps.
+pub(crate) fn look() {
+    if is_unwanted() {
+        resume_unwind(Box::new(Interrupted));
+    }
+}
+
+/// Whether somebody can ask this thread to stop.
+pub(crate) fn is_interruptible() -> bool {
+    ASKED.with_borrow(Option::is_some)
+}
+
+fn is_unwanted() -> bool {
+    let due = ASKED.with_borrow_mut(|asked| {
+        let asked = asked.as_mut()?;
+        let now = Instant::now();
+        let is_due = now.duration_since(asked.last) >= ASK_EVERY;
+        is_due.then(|| {
+            asked.last = now;
+            asked.ask.clone()
+        })
+    });
+    // Not while it is borrowed: whoever is asked may compile something.
+    let Some(ask) = due else { return false };
+    let stop = ask();
+    ASKED.with_borrow_mut(|asked| asked.iter_mut().for_each(|asked| asked.last = Instant::now()));
+    stop
+}
+
+/// Runs what compiles; `ask` is asked every few milliseconds, on this thread, whether to stop.
+///
+/// # Errors
+/// [`Interrupted`], once `ask` has said so.
+pub fn interruptible<R>(ask: Rc<dyn Fn() -> bool>, work: impl FnOnce() -> R) -> Result<R, Interrupted> {
+    let outer = ASKED.replace(Some(Asked { ask, last: Instant::now() }));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    ASKED.set(outer);
+    match result {
+        Ok(result) => Ok(result),
+        Err(panic) if panic.is::<Interrupted>() => Err(Interrupted),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// How many steps this thread has counted so far.
+#[cfg(test)]
+pub(crate) fn counted() -> u64 {
+    (PERIODS.get() + 1) * u64::from(PERIOD) - u64::from(LEFT.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::{Interrupted, PERIOD, counted, interruptible, step, steps};
+
+    #[test]
+    fn steps_add_up() {
+        for n in [0, 1, 7, PERIOD as usize - 1, PERIOD as usize, PERIOD as usize + 1, 10 * PERIOD as usize + 3] {
+            let before = counted();
+            steps(n);
+            step();
+            assert_eq!(counted() - before, n as u64 + 1, "{n}");
+        }
+    }
+
+    #[test]
+    fn who_is_asked_ends_it() {
+        let asked = Rc::new(Cell::new(0));
+        let counts = asked.clone();
+        let ask = move || {
+            counts.set(counts.get() + 1);
+            counts.get() == 3
+        };
+        let result = interruptible(Rc::new(ask), || -> () {
+            loop {
+                step();
+            }
+        });
+        assert_eq!((result, asked.get()), (Err(Interrupted), 3));
+        assert_eq!(interruptible(Rc::new(|| false), || 7), Ok(7));
+    }
+}
