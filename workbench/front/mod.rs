@@ -7,6 +7,8 @@ pub mod asked;
 pub mod ast;
 pub mod builtins;
 mod expose;
+#[cfg(test)]
+mod growth;
 pub mod lexer;
 mod link;
 pub mod lower;
@@ -19,8 +21,6 @@ mod shelf;
 mod spare;
 mod stack;
 pub mod types;
-#[cfg(test)]
-mod growth;
 
 pub use lower::nearest;
 

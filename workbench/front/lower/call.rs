@@ -257,11 +257,13 @@ impl<'a> Lowerer<'a> {
                 Err(_) if structs => {}
                 _ => {
                     let sigs = builtins::lookup(&name);
-                    let args: Vec<Typed> = args.iter().map(|arg| self.as_builtin(arg.clone())).collect();
-                    match builtins::math(&name) {
-                        _ if !sigs.is_empty() => return self.call_builtin(&name, sigs, args, span),
-                        Some((f, form)) => return self.call_math(&name, f, form, args, span),
-                        None => {}
+                    let math = builtins::math(&name);
+                    if !sigs.is_empty() || math.is_some() {
+                        let args: Vec<Typed> = args.into_iter().map(|arg| self.as_builtin(arg)).collect();
+                        return match math {
+                            Some((f, form)) if sigs.is_empty() => self.call_math(&name, f, form, args, span),
+                            _ => self.call_builtin(&name, sigs, args, span),
+                        };
                     }
                 }
             }

@@ -62,7 +62,9 @@ impl<'a> Lowerer<'a> {
         if args.iter().any(Typed::is_error) {
             return Typed::error(span);
         }
-        if let Some(made) = self.make_vector(&name, args.clone(), span) {
+        if name.starts_with("make_")
+            && let Some(made) = self.make_vector(&name, args.clone(), span)
+        {
             return made;
         }
         if let Some(access) = self.hinted_access(&name, &args, span) {

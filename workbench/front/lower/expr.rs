@@ -43,6 +43,12 @@ impl<'a> Lowerer<'a> {
         {
             return typed;
         }
+        if !self.kept.is_empty()
+            && let Some(typed) = self.kept.remove(&(std::ptr::from_ref(e), self.f.serial, self.scopes.current()))
+        {
+            self.failed |= typed.is_error();
+            return typed;
+        }
         step();
         self.depth += 1;
         let typed = if self.depth > MAX_DEPTH { self.too_deep(e.span) } else { self.expr_kind(e) };
@@ -162,8 +168,14 @@ impl<'a> Lowerer<'a> {
     }
 
     fn name(&mut self, name: &'a Name, span: Span) -> Typed {
+        let found = self.find(name);
+        self.name_found(found, name, span)
+    }
+
+    /// The value of a name that has been looked up.
+    pub(super) fn name_found(&mut self, found: Found, name: &'a Name, span: Span) -> Typed {
         let ident = &name.last_part().ident;
-        match self.find(name) {
+        match found {
             Found::Error => return Typed::error(span),
             Found::Var(id) => return self.variable(id, ident, span),
             Found::Place(place) => return Typed { span, ..(*place).clone() },

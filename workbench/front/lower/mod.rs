@@ -420,6 +420,8 @@ struct Lowerer<'a> {
     quiet: u32,
     /// Whether something was reported while they were.
     failed: bool,
+    /// Whether a warning was.
+    warned: bool,
     /// Inside how many operands whose type alone is asked for.
     unevaluated: u32,
     module: Module,
@@ -459,6 +461,8 @@ struct Lowerer<'a> {
     strings: HashMap<Vec<u8>, Global>,
     /// The initialiser that `auto` took its type from, checked.
     held: Option<(*const Expr, Typed)>,
+    /// Entries of braced lists that were checked to rank functions, until their values are wanted: by their syntax, function and scope.
+    kept: HashMap<(*const Expr, u32, ScopeId), Typed>,
     /// Structs without a name, by their syntax and scope.
     unnamed: Vec<(*const StructDecl, ScopeId, Ty)>,
     /// Names of methods that some class makes public though its base does not.
@@ -579,6 +583,7 @@ impl<'a> Lowerer<'a> {
             warning_room: MAX_DIAGNOSTICS,
             quiet: 0,
             failed: false,
+            warned: false,
             unevaluated: 0,
             module: Module::default(),
             links: Links::default(),
@@ -604,6 +609,7 @@ impl<'a> Lowerer<'a> {
             overloads: Vec::new(),
             strings: HashMap::default(),
             held: None,
+            kept: HashMap::default(),
             unnamed: Vec::new(),
             passed_on: HashSet::default(),
             dispatchers: Vec::new(),
@@ -655,6 +661,7 @@ impl<'a> Lowerer<'a> {
     fn report(&mut self, mut diag: Diagnostic) {
         if self.quiet > 0 {
             self.failed |= diag.is_error();
+            self.warned |= !diag.is_error();
             return;
         }
         let chain: Vec<Rc<Context>> = std::iter::successors(self.context.clone(), |c| c.outer.clone()).collect();
@@ -694,6 +701,10 @@ impl<'a> Lowerer<'a> {
         self.quiet -= 1;
         let fine = !self.failed;
         self.failed = failed;
+        // What was wrong with them is to be told.
+        if self.quiet == 0 && !fine {
+            self.kept.clear();
+        }
         (result, fine)
     }
 

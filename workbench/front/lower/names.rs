@@ -261,6 +261,7 @@ impl<'a> Scopes<'a> {
 
     /// What a name means in a scope itself and in those visible through it.
     pub fn member(&self, scope: ScopeId, symbol: Symbol) -> Result<Option<Decl>, Waits> {
+        step();
         Ok(self.entry(scope, symbol, &mut Vec::new())?.map(|(decl, _)| decl))
     }
 
@@ -270,7 +271,6 @@ impl<'a> Scopes<'a> {
         symbol: Symbol,
         seen: &mut Vec<ScopeId>,
     ) -> Result<Option<(Decl, Span)>, Waits> {
-        step();
         if self.waits(scope, symbol) {
             return Err(Waits(scope));
         }
@@ -304,6 +304,7 @@ impl<'a> Scopes<'a> {
     }
 
     fn find(&self, from: ScopeId, symbol: Symbol) -> Result<Option<(Decl, Span)>, Waits> {
+        step();
         let mut at = Some(from);
         while let Some(scope) = at {
             if let Some(found) = self.entry(scope, symbol, &mut Vec::new())? {

@@ -52,8 +52,8 @@ fn integers_only(op: Op) -> bool {
 impl<'a> Lowerer<'a> {
     /// A binary operator on checked operands.
     pub(super) fn binary(&mut self, op: Op, a: Typed, b: Typed, span: Span, sign: Span) -> Typed {
-        let operands = [a, b];
-        if let Some(call) = self.user_operator(sign_of(op, false), &operands, span) {
+        let mut operands = [a, b];
+        if let Some(call) = self.user_operator(sign_of(op, false), &mut operands, span) {
             return call;
         }
         let [a, b] = operands;
@@ -229,7 +229,7 @@ impl<'a> Lowerer<'a> {
             operands.push(Self::postfix_marker(span));
         }
         if op != Un::AddrOf
-            && let Some(call) = self.user_operator(unary_sign(op), &operands, span)
+            && let Some(call) = self.user_operator(unary_sign(op), &mut operands, span)
         {
             return call;
         }
@@ -437,8 +437,8 @@ impl<'a> Lowerer<'a> {
         {
             return self.call_methods("operator=", place, &set, None, vec![value], span);
         }
-        let operands = [place, value];
-        if let Some(call) = self.user_operator(sign_text, &operands, span) {
+        let mut operands = [place, value];
+        if let Some(call) = self.user_operator(sign_text, &mut operands, span) {
             return call;
         }
         let [mut place, value] = operands;

@@ -103,8 +103,18 @@ impl<'a> Lowerer<'a> {
         let shapes = if plain && self.list_depth < DEEPEST {
             self.list_depth += 1;
             let here = self.scopes.enter(scope);
-            let (shapes, fine) =
-                self.quietly(|this| entries.iter().map(|e| Arg::from(&this.entry(e))).collect::<Rc<[Arg]>>());
+            let warned = std::mem::replace(&mut self.warned, false);
+            let (typed, fine) = self.quietly(|this| entries.iter().map(|e| this.entry(e)).collect::<Vec<Typed>>());
+            let shapes: Rc<[Arg]> = typed.iter().map(Arg::from).collect();
+            if (fine || self.quiet > 0) && !self.warned {
+                for (entry, typed) in entries.iter().zip(typed) {
+                    // What a list within the list holds waits for a type of its own.
+                    if let Init::Expr(e) = entry {
+                        self.kept.insert((std::ptr::from_ref(e), self.f.serial, scope), typed);
+                    }
+                }
+            }
+            self.warned |= warned;
             self.scopes.enter(here);
             self.list_depth -= 1;
             fine.then_some(shapes)

@@ -62,10 +62,18 @@ impl<'a> Lowerer<'a> {
         match &arg.kind {
             TemplateArgKind::Type(ty) => {
                 if let (BaseType::Named(name), true) = (&ty.base, ty.layers.is_empty() && !ty.is_const) {
-                    let (found, _) = self.quietly(|this| this.find(name));
+                    let (found, fine) = self.quietly(|this| this.find(name));
                     match found {
                         Found::Template(index) => return Some(TArg::Template(index)),
                         Found::Constant(ty, c) => return Some(TArg::Value(ty, bits(c))),
+                        Found::Type(found) if fine && !found.is_error() && !ty.is_volatile => {
+                            return Some(TArg::Type(found));
+                        }
+                        _ if !fine && self.quiet > 0 => {
+                            // Nobody reads what is wrong.
+                            self.failed = true;
+                            return None;
+                        }
                         _ => {}
                     }
                 }
@@ -78,8 +86,12 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn template_value(&mut self, e: &'a Expr) -> Option<TArg> {
         if let ExprKind::Name(name) = &super::expr::bare(e).kind {
-            let (found, _) = self.quietly(|this| this.find(name));
+            let (found, fine) = self.quietly(|this| this.find(name));
             match found {
+                _ if !fine && self.quiet > 0 => {
+                    self.failed = true;
+                    return None;
+                }
                 Found::Type(ty) => return (!ty.is_error()).then_some(TArg::Type(ty)),
                 Found::Template(index) => return Some(TArg::Template(index)),
                 Found::None => {
@@ -88,6 +100,10 @@ impl<'a> Lowerer<'a> {
                     if fine && !ty.is_error() {
                         return Some(TArg::Type(ty));
                     }
+                }
+                found @ (Found::Var(_) | Found::Place(_) | Found::Constant(..) | Found::Functions(..)) if fine => {
+                    let typed = self.name_found(found, name, name.span);
+                    return self.constant_arg(typed);
                 }
                 _ => {}
             }

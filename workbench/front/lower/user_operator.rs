@@ -59,8 +59,8 @@ pub(super) fn unary_sign(op: Un) -> &'static str {
 }
 
 impl<'a> Lowerer<'a> {
-    /// A call of the text's operator for these operands; `None` when the built-in meaning applies.
-    pub(super) fn user_operator(&mut self, sign: &'static str, args: &[Typed], span: Span) -> Option<Typed> {
+    /// A call of the text's operator for these operands, which it takes; `None` when the built-in meaning applies, and they stay.
+    pub(super) fn user_operator(&mut self, sign: &'static str, args: &mut [Typed], span: Span) -> Option<Typed> {
         let own = |ty: &Ty| matches!(ty.kind, Kind::Struct(_) | Kind::Enum(_));
         if !args.iter().any(|a| own(&a.ty)) {
             return None;
@@ -72,7 +72,8 @@ impl<'a> Lowerer<'a> {
         self.operator_call(symbol, sign, args, span)
     }
 
-    fn operator_call(&mut self, symbol: Symbol, sign: &str, args: &[Typed], span: Span) -> Option<Typed> {
+    fn operator_call(&mut self, symbol: Symbol, sign: &str, args: &mut [Typed], span: Span) -> Option<Typed> {
+        let taken = |arg: &mut Typed| std::mem::replace(arg, Typed::error(span));
         let first = &args[0];
         let mut tied = Vec::new();
         if let Some(s) = first.ty.as_struct().cloned() {
@@ -85,8 +86,10 @@ impl<'a> Lowerer<'a> {
                 let object = Arg::from(first);
                 match self.try_choose(&set, None, Some(&object), &args[1..], span) {
                     Ok(Some(index)) => {
-                        let rest = args[1..].to_vec();
-                        return Some(self.method_call(index, first.clone(), rest, span));
+                        let mut all = args.iter_mut().map(taken);
+                        let object = all.next().unwrap_or_else(|| Typed::error(span));
+                        let rest = all.collect();
+                        return Some(self.method_call(index, object, rest, span));
                     }
                     Ok(None) => {}
                     Err(which) => tied = which,
@@ -117,7 +120,10 @@ impl<'a> Lowerer<'a> {
         }
         if !set.is_empty() && sign != "=" {
             match self.try_choose(&set, None, None, args, span) {
-                Ok(Some(index)) => return Some(self.call_function(index, args.to_vec(), span)),
+                Ok(Some(index)) => {
+                    let args = args.iter_mut().map(taken).collect();
+                    return Some(self.call_function(index, args, span));
+                }
                 Ok(None) => {}
                 Err(which) => tied = which,
             }

@@ -281,7 +281,13 @@ impl Parser<'_> {
                 _ => break,
             };
             match self.bracket_end(open) {
-                Some(end) if !is_list || self.at_index(end + 1).kind != T::LBracket || self.at_index(end + 2).kind == T::LBracket => index = end + 1,
+                Some(end)
+                    if !is_list
+                        || self.at_index(end + 1).kind != T::LBracket
+                        || self.at_index(end + 2).kind == T::LBracket =>
+                {
+                    index = end + 1
+                }
                 _ => return false,
             }
         }

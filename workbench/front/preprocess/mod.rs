@@ -22,6 +22,7 @@ use super::ast::{Interner, Symbol};
 use super::lexer::{Flags, Token, TokenKind, is_raw, lex};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceMap, Span};
+use crate::steps::{step, steps};
 use macros::Macro;
 use uses::MacroUse;
 
@@ -182,6 +183,7 @@ impl Preprocessor<'_> {
         let mut units = Vec::new();
         let mut out = Vec::with_capacity(self.frames.first().map_or(0, |f| f.tokens.len()));
         while let Some(mut token) = self.next_expanded() {
+            step();
             if token.kind == TokenKind::Eof {
                 break;
             }
@@ -235,6 +237,7 @@ impl Preprocessor<'_> {
     /// Counts tokens made; `false` once the limit is passed.
     fn charge(&mut self, tokens: usize, span: Span) -> bool {
         self.work += tokens;
+        steps(tokens);
         if self.work > MAX_TOKENS {
             self.stop(span, format!("macro expansion produces more than {MAX_TOKENS} tokens"));
         }

@@ -4,8 +4,8 @@
 //! Python threads run, runs pending signal handlers, and looks at the generation that `workbench.interrupt()` moves.
 
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;

@@ -3,8 +3,9 @@
 use super::*;
 
 /// Runs on a stack as small as a worker's may be.
+/// A two-hundred-and-fiftieth of what a compilation has.
 fn on_small_stack<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
-    std::thread::Builder::new().stack_size(512 << 10).spawn(work).unwrap().join().unwrap()
+    std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap()
 }
 
 #[test]

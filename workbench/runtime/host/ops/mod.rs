@@ -97,7 +97,11 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
         Some(()) => Ok(()),
         None => {
             let shapes: Vec<String> = tensors.iter().map(|t| format!("{:?}", t.shape())).collect();
-            let of = if let [one] = shapes.as_slice() { format!("a tensor of shape {one}") } else { "its tensors".to_owned() };
+            let of = if let [one] = shapes.as_slice() {
+                format!("a tensor of shape {one}")
+            } else {
+                "its tensors".to_owned()
+            };
             Err((Exception::Memory, format!("no memory to compute with {of}")))
         }
     }
@@ -109,7 +113,9 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
 /// `MemoryError`.
 fn room(shape: &[i64]) -> Answer<()> {
     let mut probe: Vec<u64> = Vec::new();
-    match usize::try_from(super::array::count(shape)?).ok().and_then(|n| probe.try_reserve_exact(n.saturating_mul(2)).ok())
+    match usize::try_from(super::array::count(shape)?)
+        .ok()
+        .and_then(|n| probe.try_reserve_exact(n.saturating_mul(2)).ok())
     {
         Some(()) => Ok(()),
         None => Err((Exception::Memory, format!("no memory to compute with a tensor of shape {shape:?}"))),
