@@ -118,7 +118,8 @@ pub struct Join {
     /// What it is.
     pub op: Joined,
     /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another way, by
-    /// its number, and where they did; `None` when each noted the site of its jump.
+    /// its number, and where they did; `None` when each noted the site of its jump. Of `__activemask()` in a fiber: the loops around it whose
+    /// rounds are counted, by their labels, outermost first.
     pub around: Vec<(u32, Option<Span>)>,
     /// Where in scratch those notes are.
     pub parted: u32,

@@ -10,7 +10,7 @@ use super::joins_block;
 use super::lanes::{LANES, Tables};
 use super::places::{self, Place, Relation};
 use super::shapes::Shapes;
-use crate::ir::{BinaryOp, Collective, CompareOp, Function, Op, Stmt, UnaryOp, Value};
+use crate::ir::{BinaryOp, Collective, CompareOp, Function, Local, Op, Stmt, UnaryOp, Value};
 
 /// Most collectives of a function that is looked at.
 const MAX: usize = 2000;
@@ -79,8 +79,8 @@ pub fn may_meet(func: &Function) -> bool {
 struct Finder<'p, 'f> {
     func: &'f Function,
     tables: Tables<'f>,
-    /// By the size of a group.
-    shapes: HashMap<u32, Shapes>,
+    /// By the size of a group, and the mask that it has where that is none of its place.
+    shapes: HashMap<(u32, Option<Value>), Shapes>,
     all: &'p [Place<'f>],
 }
 
@@ -91,7 +91,11 @@ impl<'p, 'f> Finder<'p, 'f> {
         let masks = self.tables.masks(args[0]);
         let group = masks.as_ref().map_or(LANES as u32, |masks| group(masks));
         let func = self.func;
-        let shapes = self.shapes.entry(group).or_insert_with(|| Shapes::new(func, group));
+        // Lanes that name one another have one mask, and so all that is made of it.
+        let (mut shared, mut kept) = (Vec::new(), Vec::new());
+        self.copies(args[0], &mut shared, &mut kept);
+        let key = (group, shared.last().copied());
+        let shapes = self.shapes.entry(key).or_insert_with(|| Shapes::new(func, group, &shared, &kept));
         let partings = partings(func, place, shapes);
         if partings.is_empty() || self.is_exact(place, &partings, masks.as_deref()) {
             return None;
@@ -103,6 +107,25 @@ impl<'p, 'f> Finder<'p, 'f> {
         let mask = first.filter(|first| masks.iter().flatten().all(|mask| mask == first));
         let size = args.get(1).and_then(|v| self.func.ty(*v).scalar()).map_or(0, |scalar| scalar.size());
         Some(Open { place, partings, op, size, mask })
+    }
+
+    /// The values and locals that a mask is a copy of, the first of them last.
+    fn copies(&self, mask: Value, values: &mut Vec<Value>, locals: &mut Vec<Local>) {
+        let mut from = Some(mask);
+        while let Some(v) = from.filter(|_| values.len() < MAX_DEPTH) {
+            values.push(v);
+            from = match self.tables.op(v) {
+                Some(Op::Convert(_, a) | Op::Bitcast(_, a)) => Some(*a),
+                Some(Op::Get(l)) => match self.tables.sets[l.index()][..] {
+                    [only] => {
+                        locals.push(*l);
+                        Some(only)
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+        }
     }
 
     /// Whether mask and conditions are known lane by lane, and no lane is named that is not there.
@@ -133,6 +156,7 @@ impl<'p, 'f> Finder<'p, 'f> {
             Some(Stmt::Let(_, op)) => match op {
                 Op::Binary(BinaryOp::And, a, b) => follow(*a) || follow(*b),
                 Op::Convert(_, a) | Op::Bitcast(_, a) => follow(*a),
+                Op::Select(_, a, b) => follow(*a) && follow(*b),
                 Op::Get(l) => {
                     let sets = &self.tables.sets[l.index()];
                     !sets.is_empty() && sets.iter().all(|v| follow(*v))

@@ -63,7 +63,7 @@ pub fn may_wait(module: &Module, func: &Function) -> bool {
         func,
         origins: pointers::origins(func, memory),
         tables: Tables::new(func),
-        shapes: Shapes::new(func, 0),
+        shapes: Shapes::new(func, 0, &[], &[]),
         uniformity: uniformity::analyze(module, func),
         splits: Splits::new(func),
         barriers: places::find(func, &joins_block),
@@ -110,15 +110,18 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// What an atomic or volatile read asks.
-    fn ask(&self, stmt: &Stmt) -> Option<(Ask, Origin<Memory>)> {
+    /// What an atomic or volatile read asks in a loop that gives those values.
+    fn ask(&self, stmt: &Stmt, inside: &[bool]) -> Option<(Ask, Origin<Memory>)> {
+        let read = |v: Value, ptr: Value| self.was_read(v, self.origins[ptr.index()], inside);
         let (ask, ptr) = match stmt {
+            // What it read tells where it reads next.
+            Stmt::Let(_, Op::Load { ptr, volatile: true, .. }) if read(*ptr, *ptr) => (Ask::Try, *ptr),
             Stmt::Let(_, Op::Load { ptr, volatile: true, .. }) => (Ask::Look, *ptr),
-            Stmt::Atomic { op, ptr, compare, .. } => {
+            Stmt::Atomic { op, ptr, value, compare, .. } => {
                 let counts = matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Inc | AtomicOp::Dec);
                 let ask = if shapes::keeps(stmt, &|v| self.tables.number(v)) {
                     Ask::Look
-                } else if counts || compare.is_some_and(|c| self.was_read(c, self.origins[ptr.index()])) {
+                } else if counts || read(compare.unwrap_or(*value), *ptr) {
                     Ask::Try
                 } else {
                     Ask::Take
@@ -130,8 +133,8 @@ impl<'f> Finder<'f> {
         Some((ask, self.origins[ptr.index()]))
     }
 
-    /// Whether a value was made of what memory held.
-    fn was_read(&self, v: Value, memory: Origin<Memory>) -> bool {
+    /// Whether a value was made of what memory held, read by one of those that are inside.
+    fn was_read(&self, v: Value, memory: Origin<Memory>, inside: &[bool]) -> bool {
         let (mut seen, mut work) = (vec![false; self.func.values.len()], vec![v]);
         while let Some(v) = work.pop() {
             if std::mem::replace(&mut seen[v.index()], true) {
@@ -139,7 +142,7 @@ impl<'f> Finder<'f> {
             }
             match self.tables.made[v.index()] {
                 Some(Stmt::Let(_, Op::Load { ptr, .. }) | Stmt::Atomic { ptr, .. })
-                    if may_be_same(self.origins[ptr.index()], memory) =>
+                    if inside[v.index()] && may_be_same(self.origins[ptr.index()], memory) =>
                 {
                     return true;
                 }
@@ -152,11 +155,15 @@ impl<'f> Finder<'f> {
     }
 
     fn wait<'p>(&self, place: &'p Place<'f>) -> Wait<'p, 'f> {
-        let inside = places::find(self.func, &|stmt| self.ask(stmt).is_some());
-        let inside = inside.into_iter().filter(|ask| place.holds(ask));
-        let asks: Vec<_> = inside
+        let mut inside = vec![false; self.func.values.len()];
+        for block in place.stmt().blocks() {
+            block.for_each_stmt(&mut |stmt| stmt.result().into_iter().for_each(|v| inside[v.index()] = true));
+        }
+        let reads = |stmt: &Stmt| matches!(stmt, Stmt::Atomic { .. } | Stmt::Let(_, Op::Load { volatile: true, .. }));
+        let within = places::find(self.func, &reads).into_iter().filter(|ask| place.holds(ask));
+        let asks: Vec<_> = within
             .filter_map(|place| {
-                let (ask, memory) = self.ask(place.stmt())?;
+                let (ask, memory) = self.ask(place.stmt(), &inside)?;
                 Some((place, ask, memory))
             })
             .collect();

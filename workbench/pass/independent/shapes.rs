@@ -3,7 +3,9 @@
 //! As [`uniformity`](crate::pass::uniformity), but to decide what is worth a look: memory is taken to give what it gives to all who read one
 //! place, and the lanes of a group to be neighbours in x.
 
-use crate::ir::{AtomicOp, BinaryOp, Block, Builtin, Collective, CompareOp, Const, Function, Op, Shuffle, Stmt, Value};
+use crate::ir::{
+    AtomicOp, BinaryOp, Block, Builtin, Collective, CompareOp, Const, Function, Local, Op, Shuffle, Stmt, Value,
+};
 
 /// Keeps the analysis linear in the length of the function.
 const MAX_ROUNDS: usize = 12;
@@ -59,8 +61,9 @@ impl Shapes {
         }
     }
 
-    /// For groups of `lanes` neighbours, a power of two; 0 stands for the block.
-    pub fn new(func: &Function, lanes: u32) -> Self {
+    /// For groups of `lanes` neighbours, a power of two; 0 stands for the block. A group is those of them that share the given values and
+    /// locals.
+    pub fn new(func: &Function, lanes: u32, shared: &[Value], kept: &[Local]) -> Self {
         let labels = func.labels as usize;
         let mut analysis = Analysis {
             lanes: u64::from(lanes),
@@ -71,7 +74,11 @@ impl Shapes {
             left: vec![false; labels],
             around: Vec::new(),
             changed: true,
+            shared: vec![false; func.values.len()],
+            kept: vec![false; func.locals.len()],
         };
+        shared.iter().for_each(|v| analysis.shared[v.index()] = true);
+        kept.iter().for_each(|l| analysis.kept[l.index()] = true);
         let mut rounds = 0;
         while analysis.changed {
             if rounds == MAX_ROUNDS {
@@ -106,6 +113,9 @@ struct Analysis {
     /// Labels of the constructs around, innermost last.
     around: Vec<usize>,
     changed: bool,
+    /// What a group shares by what it is.
+    shared: Vec<bool>,
+    kept: Vec<bool>,
 }
 
 impl Analysis {
@@ -119,8 +129,9 @@ impl Analysis {
                 if let Op::Const(Const::Int(_, n)) = op {
                     self.consts[v.index()] = Some(*n);
                 }
-                self.values[v.index()] = self.op(op);
+                self.values[v.index()] = if self.shared[v.index()] { Shape::Same(false) } else { self.op(op) };
             }
+            Stmt::Set(l, _) if self.kept[l.index()] => {}
             Stmt::Set(l, v) => {
                 let joined = join(self.locals[l.index()], if varying { Shape::Any } else { self.values[v.index()] });
                 self.changed |= self.locals[l.index()] != Some(joined);
@@ -155,7 +166,8 @@ impl Analysis {
             }
             other => {
                 if let Some(v) = other.result() {
-                    self.values[v.index()] = self.result(other);
+                    self.values[v.index()] =
+                        if self.shared[v.index()] { Shape::Same(false) } else { self.result(other) };
                 }
             }
         }
@@ -203,6 +215,8 @@ impl Analysis {
         let shape = |v: Value| self.values[v.index()];
         let number = |v: Value| self.consts[v.index()];
         let divides = |n: i64| self.lanes > 0 && (n as u64).is_multiple_of(self.lanes);
+        // The number of a lane among more than the group.
+        let ends = |n: i64| n > 0 && divides(n + 1) && (n as u64 + 1).is_power_of_two();
         let shift = |v: Value| number(v).filter(|n| self.lanes > 0 && *n >= i64::from(self.lanes.trailing_zeros()));
         match op {
             Op::Const(Const::Int(_, n)) => Shape::Same(divides(*n)),
@@ -225,6 +239,8 @@ impl Analysis {
                 (BinaryOp::Div, Shape::Lane, _) if number(*b).is_some_and(|n| n > 0 && divides(n)) => {
                     Shape::Same(false)
                 }
+                (BinaryOp::And, Shape::Lane, _) if number(*b).is_some_and(ends) => Shape::Lane,
+                (BinaryOp::Rem, Shape::Lane, _) if number(*b).is_some_and(|n| n > 0 && divides(n)) => Shape::Lane,
                 (BinaryOp::And, Shape::Lane, _) if number(*b).is_some_and(divides) => Shape::Same(true),
                 (BinaryOp::And, _, Shape::Lane) if number(*a).is_some_and(divides) => Shape::Same(true),
                 (_, Shape::Same(_), Shape::Same(_)) => Shape::Same(false),

@@ -3,6 +3,10 @@
 //! A collective joins the lanes that its mask names and that have not left the kernel, wherever in the text each of them calls it: the same
 //! operation with the same mask, as PTX says of `.sync`. A barrier joins all threads of the block, at one place.
 
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
+
 use super::{Fibers, State, at, span};
 use crate::back::cpu::context::WorkerCtx;
 use crate::back::cpu::faults::{Joined, SiteKind};
@@ -10,6 +14,7 @@ use crate::back::cpu::join::{LANES, combine, index_of, show, shuffle};
 use crate::back::cpu::schedule::Launch;
 use crate::back::{FaultKind, RawFault};
 use crate::ir::Collective;
+use crate::source::Span;
 
 /// What a site joins.
 fn joined(launch: &Launch<'_>, site: u64) -> Option<Joined> {
@@ -50,6 +55,30 @@ fn name(op: Joined) -> &'static str {
 unsafe fn operand(words: *mut u64, k: usize) -> u64 {
     // SAFETY: the caller's promise; the thread's stack is there as long as it waits.
     unsafe { *words.add(k) }
+}
+
+/// Where a thread asks who is together: a site, and the round of each loop around that is counted.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked<'a> {
+    site: u64,
+    loops: &'a [(u32, Option<Span>)],
+    rounds: SmallVec<[u64; 4]>,
+}
+
+/// In the order in which one thread would come by: earlier rounds of a loop around both first, then what comes first in the text.
+impl Ord for Asked<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let ways = self.loops.iter().zip(&self.rounds).zip(other.loops.iter().zip(&other.rounds));
+        let common = ways.take_while(|((a, _), (b, _))| a.0 == b.0);
+        let rounds = common.map(|((_, a), (_, b))| a.cmp(b)).find(|order| order.is_ne());
+        rounds.unwrap_or_else(|| self.site.cmp(&other.site))
+    }
+}
+
+impl PartialOrd for Asked<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Fibers {
@@ -182,17 +211,25 @@ impl Fibers {
             if lanes.clone().any(|t| self.threads[t].gets_on()) {
                 continue;
             }
-            let asks = |t: usize| match self.waiting(launch, t)? {
-                (site, Joined::Collective(Collective::ActiveMask, ..), _) => Some(site),
-                _ => None,
-            };
-            let Some(site) = lanes.clone().filter_map(asks).min() else { continue };
-            let together: Vec<usize> = lanes.filter(|t| asks(*t) == Some(site)).collect();
+            let Some(first_asked) = lanes.clone().filter_map(|t| self.asked(launch, t)).min() else { continue };
+            let together: Vec<usize> =
+                lanes.filter(|t| self.asked(launch, *t).is_some_and(|asked| asked == first_asked)).collect();
             let mask = together.iter().fold(0u32, |mask, t| mask | 1 << (t - first));
             together.into_iter().for_each(|t| self.release(t, Some(u64::from(mask))));
             any = true;
         }
         any
+    }
+
+    /// Where a thread asks who is together.
+    fn asked<'a>(&self, launch: &'a Launch<'_>, t: usize) -> Option<Asked<'a>> {
+        let (site, Joined::Collective(Collective::ActiveMask, ..), words) = self.waiting(launch, t)? else {
+            return None;
+        };
+        let SiteKind::Join(join) = &launch.site(site)?.kind else { return None };
+        // SAFETY: the words say of each loop around how many rounds are over.
+        let rounds = (0..join.around.len()).map(|i| unsafe { operand(words, i) }).collect();
+        Some(Asked { site, loops: &join.around, rounds })
     }
 
     /// What is wrong where all that are left wait at barriers and collectives.

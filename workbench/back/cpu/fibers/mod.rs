@@ -2,7 +2,7 @@
 //!
 //! Only kernels that [`pass::independent`](crate::pass::independent) names run like this. A worker takes a block's threads in turn, in
 //! their order, each from where it gave way to where it does so again: at a barrier or a collective until those it waits for are there
-//! ([`meet`](mod@meet)), at the end of a round of a loop that looks at what others do, when its budget is used up. So each thread gets on that can, as on
+//! ([`meet`](mod@meet)), at the end of a round of a loop that looks at what others do. So each thread gets on that can, as on
 //! devices with independent thread scheduling. Where none can there is a fault: at once where all wait at barriers and collectives, after a
 //! while where some look for what another block may bring.
 //!
@@ -25,7 +25,7 @@ use crate::back::{FaultKind, RawFault};
 use crate::source::Span;
 use stacks::{Part, Stacks};
 
-/// Operations between polls: few, as whoever looks for others in a function that is called gives way there alone.
+/// Operations between polls: few, as whoever looks for others in a function that is called gives way there first.
 const BUDGET: i64 = tick::BUDGET >> 6;
 
 /// Turns between polls.
@@ -266,7 +266,7 @@ impl Fibers {
         let address = std::ptr::from_mut(ctx);
         let thread = &mut self.threads[t];
         let was = thread.state;
-        let input = match was {
+        let mut input = match was {
             State::Ready(input) => input,
             _ => 0,
         };
@@ -292,7 +292,18 @@ impl Fibers {
         unsafe {
             ((*address).fiber, (*address).frames, (*address).stack_limit) = (thread.way, thread.frames, thread.stack.1);
         }
-        let result = fiber.resume(input);
+        let result = loop {
+            let result = fiber.resume(input);
+            let CoroutineResult::Yield(Pause::Poll(site)) = result else { break result };
+            if let Turn::Stop(fault) = look(launch, ctx, t, site) {
+                return Turn::Stop(fault);
+            }
+            // A thread that computes goes on: if all that recurse took turns, all their stacks would be in use at once.
+            if launch.site(site).is_some_and(|site| matches!(site.kind, SiteKind::Poll { waits: true })) {
+                break result;
+            }
+            input = BUDGET;
+        };
         // SAFETY: as above.
         let (way, frames) = unsafe { ((*address).fiber, (*address).frames) };
         (thread.way, thread.frames) = (way, frames);
@@ -312,15 +323,8 @@ impl Fibers {
                     None => Turn::Stop(None),
                 };
             }
-            CoroutineResult::Yield(Pause::Poll(site)) => {
-                if let Turn::Stop(fault) = look(launch, ctx, t, site) {
-                    return Turn::Stop(fault);
-                }
-                // In a function that is called, without a budget: it polls at the end of each round then.
-                let looks = launch.site(site).is_some_and(|site| matches!(site.kind, SiteKind::Poll { waits: true }));
-                (if looks { State::Spins(site, is_idle(site)) } else { State::Ready(BUDGET) }, site)
-            }
-            CoroutineResult::Yield(Pause::Spin(site)) => (State::Spins(site, is_idle(site)), site),
+            // A loop of a function that is called has no budget from then on, so that it polls at the end of each round.
+            CoroutineResult::Yield(Pause::Poll(site) | Pause::Spin(site)) => (State::Spins(site, is_idle(site)), site),
             CoroutineResult::Yield(Pause::Step(site)) => (State::Ready(0), site),
             CoroutineResult::Yield(Pause::Meet(site, words)) => {
                 self.threads[t].state = State::Waits(site, words);

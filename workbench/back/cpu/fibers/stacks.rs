@@ -54,7 +54,13 @@ impl Stacks {
         let kept = KEPT.take().filter(|memory| memory.len() >= bytes);
         let memory = match kept {
             Some(memory) => memory,
-            None => MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?,
+            None => {
+                let memory = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
+                // Of a stack little is touched; a large page of memory would be as much as several stacks.
+                #[cfg(target_os = "linux")]
+                let _ = memory.advise(memmap2::Advice::NoHugePage);
+                memory
+            }
         };
         Some(Stacks { memory, size, free: (0..threads).rev().collect() })
     }

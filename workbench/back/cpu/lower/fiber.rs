@@ -7,7 +7,7 @@ use super::{FuncLower, Result, Val, scalar_type};
 use crate::back::cpu::faults::{Join, Joined, SiteKind};
 use crate::back::cpu::fibers::Reason;
 use crate::back::cpu::intrinsics::HostFn;
-use crate::ir::{Collective, Scalar, Stmt, Value};
+use crate::ir::{Block, Collective, Label, Scalar, Stmt, Value};
 use crate::source::Span;
 
 impl FuncLower<'_, '_> {
@@ -57,7 +57,56 @@ impl FuncLower<'_, '_> {
                 of = self.scalar_of(*v)?;
             }
         }
-        self.meet(Joined::Collective(op, of.size(), of.is_signed()), result, args, span)
+        let op_of = Joined::Collective(op, of.size(), of.is_signed());
+        if op == Collective::ActiveMask {
+            return self.ask_who(op_of, result, span);
+        }
+        self.meet(op_of, result, args, span)
+    }
+
+    /// Begins to count the rounds of a loop, if threads ask in it who is together.
+    pub(super) fn count_rounds(&mut self, label: Label, blocks: [&Block; 2]) -> bool {
+        let mut asks = false;
+        if self.info.fibers.is_some() {
+            let is_asked = |stmt: &Stmt| matches!(stmt, Stmt::Collective { op: Collective::ActiveMask, .. });
+            blocks.into_iter().for_each(|block| block.for_each_stmt(&mut |stmt| asks |= is_asked(stmt)));
+        }
+        if asks {
+            let rounds = self.b.declare_var(types::I64);
+            let zero = self.int(types::I64, 0);
+            self.b.def_var(rounds, zero);
+            self.rounds.push((label, rounds));
+        }
+        asks
+    }
+
+    /// A round of the innermost loop that is counted is over.
+    pub(super) fn end_round(&mut self) {
+        let Some((_, rounds)) = self.rounds.last().copied() else { return };
+        let (before, one) = (self.b.use_var(rounds), self.int(types::I64, 1));
+        let after = self.b.ins().iadd(before, one);
+        self.b.def_var(rounds, after);
+    }
+
+    /// `__activemask()`: says in which round of the loops around the thread is.
+    fn ask_who(&mut self, op: Joined, result: Option<Value>, span: Span) -> Result<()> {
+        let rounds = self.rounds.clone();
+        let around = rounds.iter().map(|(label, _)| (label.index() as u32, None)).collect();
+        let area = self.stack_slot(8 * rounds.len().max(1) as u32, 8);
+        for (i, (_, rounds)) in rounds.into_iter().enumerate() {
+            let count = self.b.use_var(rounds);
+            self.stack_put(count, area, 8 * i as i32);
+        }
+        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around, parted: 0 })));
+        let (site, start) = (self.int(types::I64, site), self.b.ins().stack_addr(types::I64, area, 0));
+        let status = self.call_host(HostFn::Meet, &[self.ctx, site, start])?[0];
+        self.stop_if(status);
+        if let Some(v) = result {
+            let word = self.stack_get(area, 0);
+            let mask = self.b.ins().ireduce(types::I32, word);
+            self.define(v, Val::Scalar(mask))?;
+        }
+        Ok(())
     }
 
     /// Waits for others at a barrier or a collective.

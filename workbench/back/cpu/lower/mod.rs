@@ -174,6 +174,8 @@ struct FuncLower<'a, 'm> {
     depth: usize,
     /// In a kernel with splits.
     walk: Option<block::Walk<'m>>,
+    /// Where threads are fibers: the loops around in which they ask who is together, and how many rounds of each are over.
+    rounds: Vec<(Label, Variable)>,
 }
 
 /// The ways out of a function that went wrong.
@@ -336,6 +338,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             refs: FxHashMap::default(),
             depth: 0,
             walk: None,
+            rounds: Vec::new(),
         })
     }
 

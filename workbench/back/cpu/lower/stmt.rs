@@ -260,6 +260,7 @@ impl FuncLower<'_, '_> {
     fn lower_loop(&mut self, label: Label, body: &Block, step: &Block, span: Span) -> Result<bool> {
         let [head, next, exit] = [(); 3].map(|()| self.b.create_block());
         let waits = self.enter_wait(label);
+        let counts = self.count_rounds(label, [body, step]);
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
         self.push_target(label, exit, Some(next));
@@ -272,6 +273,9 @@ impl FuncLower<'_, '_> {
         if falls || continued {
             self.b.switch_to_block(next);
             if self.lower_block(step)? {
+                if counts {
+                    self.end_round();
+                }
                 if waits && self.info.fibers.is_some() {
                     self.give_way(Reason::Spin, span)?;
                 } else {
@@ -284,6 +288,7 @@ impl FuncLower<'_, '_> {
         }
         self.b.seal_block(head);
         self.waiting -= u32::from(waits);
+        self.rounds.truncate(self.rounds.len() - usize::from(counts));
         self.leave(exit, false, span)
     }
 
