@@ -59,6 +59,7 @@ codes! {
     StackLimit "WB0316" "Local variables larger than a thread's local memory.";
     DanglingReturn "WB0317" "A function that returns the address of one of its own variables, which ends with the call.";
     NotAccessible "WB0318" "A member that only its class and the friends of that may use.";
+    Deprecated "WB0319" "A name that today's CUDA has no more.";
 
     Unsupported "WB0401" "CUDA C++ that is understood and not supported; the help says what to write instead.";
 

@@ -8,9 +8,10 @@ mod more;
 
 pub use macros::{HOST_MACROS, MACROS, SAMPLES_MACROS};
 use more::{
-    Asked, CUB_DEVICE, LIBCU, STD_ATOMIC, STD_CHRONO, STD_MEMORY, STD_RANDOM, STD_STREAMS, THRUST, TORCH_AUTOGRAD,
-    TORCH_FUNCTIONAL, TORCH_IVALUE, TORCH_STREAMS,
+    Asked, CUB_DEVICE, LIBCU, LIBCU_STD, STD_ATOMIC, STD_CHRONO, STD_MEMORY, STD_RANDOM, STD_STREAMS, THRUST,
+    TORCH_AUTOGRAD, TORCH_FUNCTIONAL, TORCH_IVALUE, TORCH_STREAMS,
 };
+pub use more::{LIBCU_WORD, removed_of_cub};
 
 /// A text that is read before the user's.
 #[derive(Debug)]
@@ -529,7 +530,7 @@ const HALF_NAMES: [&str; 12] = [
 ];
 
 /// Every text.
-pub fn all() -> [&'static Part; 46] {
+pub fn all() -> [&'static Part; 47] {
     // What most texts ask for comes first: a text is read after all that stand before it.
     [
         &PIPELINE,
@@ -572,6 +573,7 @@ pub fn all() -> [&'static Part; 46] {
         &TORCH_STREAMS,
         &CUB_DEVICE,
         &LIBCU,
+        &LIBCU_STD,
         &THRUST,
         &GAUDI,
         &GAUDI_TENSORFLOW,
@@ -717,6 +719,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         torch_streams,
         more.cub_device.then_some(&CUB_DEVICE),
         more.libcu.then_some(&LIBCU),
+        more.libcu_std.then_some(&LIBCU_STD),
         more.thrust.then_some(&THRUST),
         gaudi,
         gaudi_tensorflow,

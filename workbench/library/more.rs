@@ -15,6 +15,8 @@ pub static STD_STREAMS: Part = Part { name: "<iostream>", text: include_str!("st
 pub static STD_ATOMIC: Part = Part { name: "<atomic>", text: include_str!("std_atomic.cuh"), mark: "" };
 /// `<cuda/atomic>`, `<cuda/barrier>`, `<cuda/pipeline>`.
 pub static LIBCU: Part = Part { name: "<libcu++>", text: include_str!("libcu.cuh"), mark: "" };
+/// What else of namespaces `cuda` and `cuda::std` kernels use.
+pub static LIBCU_STD: Part = Part { name: "<libcu++ std>", text: include_str!("libcu_std.cuh"), mark: "" };
 /// Thrust.
 pub static THRUST: Part = Part {
     name: "<thrust>",
@@ -70,6 +72,35 @@ const LIBCU_NAMES: &str = "\
     thread_scope_system thread_scope_device thread_scope_block thread_scope_thread make_pipeline pipeline_shared_state \
     aligned_size_t atomic_ref barrier latch counting_semaphore pipeline memory_order_relaxed memory_order_acquire \
     memory_order_release memory_order_seq_cst numeric_limits";
+/// What stands for an `#include <cuda/...>`.
+pub const LIBCU_WORD: &str = "__wb_libcu";
+
+const LIBCU_STD_NAMES: &str = "\
+    maximum minimum multiplies span bit_cast popcount countl_zero countr_zero bit_ceil bit_floor bit_width has_single_bit \
+    is_power_of_two next_power_of_two fast_mod_div proclaim_return_type";
+
+/// What CUDA 13's CUB has no more, and what to write.
+const REMOVED_OF_CUB: &[(&str, &str)] = &[
+    ("Sum", "cuda::std::plus<>{}"),
+    ("Max", "cuda::maximum<>{}"),
+    ("Min", "cuda::minimum<>{}"),
+    ("Equality", "cuda::std::equal_to<>{}"),
+    ("Inequality", "cuda::std::not_equal_to<>{}"),
+    ("Difference", "cuda::std::minus<>{}"),
+    ("Division", "cuda::std::divides<>{}"),
+    ("LaneId", "cuda::ptx::get_sreg_laneid(), or threadIdx.x % 32"),
+    ("WarpId", "threadIdx.x / 32"),
+    ("CountingInputIterator", "thrust::counting_iterator"),
+    ("ConstantInputIterator", "thrust::constant_iterator"),
+    ("TransformInputIterator", "thrust::transform_iterator"),
+    ("DiscardOutputIterator", "thrust::discard_iterator"),
+];
+
+/// What to write for a name of CUB's that CUDA 13 has no more.
+pub fn removed_of_cub(name: &str) -> Option<&'static str> {
+    REMOVED_OF_CUB.iter().find(|(known, _)| *known == name).map(|(_, instead)| *instead)
+}
+
 const CUB_DEVICE_NAMES: &str = "\
     DeviceReduce DeviceScan DeviceRadixSort DeviceSelect DevicePartition DeviceHistogram DeviceRunLengthEncode \
     DeviceSegmentedReduce DeviceSegmentedRadixSort DeviceSegmentedSort DeviceMergeSort DeviceAdjacentDifference DeviceFor \
@@ -114,6 +145,7 @@ pub struct Asked {
     pub streams: bool,
     pub atomic: bool,
     pub libcu: bool,
+    pub libcu_std: bool,
     pub thrust: bool,
     pub cub_device: bool,
     pub functional: bool,
@@ -125,13 +157,15 @@ impl Asked {
     /// By the words that a text mentions.
     pub fn of(mentions: &impl Fn(&str) -> bool) -> Self {
         let (in_std, thrust) = (mentions("std"), mentions("thrust"));
+        let libcu_std = mentions(LIBCU_WORD) || mentions("cuda") && (mentions("cub") || any(LIBCU_STD_NAMES, mentions));
         Asked {
             memory: mentions("habana") || in_std && any(MEMORY_NAMES, mentions),
             random: thrust || in_std && any(RANDOM_NAMES, mentions),
             chrono: in_std && any(CHRONO_NAMES, mentions),
             streams: in_std && any(STREAM_NAMES, mentions),
             atomic: in_std && any(ATOMIC_NAMES, mentions),
-            libcu: mentions("cuda") && any(LIBCU_NAMES, mentions),
+            libcu: libcu_std || mentions("cuda") && any(LIBCU_NAMES, mentions),
+            libcu_std,
             thrust,
             cub_device: mentions("cub") && any(CUB_DEVICE_NAMES, mentions),
             functional: any(FUNCTIONAL_NAMES, mentions),

@@ -63,6 +63,9 @@ impl<'a> Lowerer<'a> {
             }
             let found = self.find_part(&within, part);
             if i == last {
+                if let Within::Scope(scope) = within {
+                    self.warn_of_removed(scope, part);
+                }
                 return found;
             }
             within = match found {
@@ -79,6 +82,24 @@ impl<'a> Lowerer<'a> {
             };
         }
         Found::None
+    }
+
+    /// Warns of a name of CUB's that the last CUDA has no more.
+    fn warn_of_removed(&mut self, scope: ScopeId, part: &NamePart) {
+        let span = part.ident.span;
+        let is_cub = scope != GLOBAL
+            && self.scopes.parent(scope) == Some(GLOBAL)
+            && self.scopes.name(scope).is_some_and(|name| self.interner.name(name) == "cub");
+        if !is_cub || self.in_library(span) {
+            return;
+        }
+        let name = self.text(&part.ident).to_owned();
+        let Some(instead) = crate::library::removed_of_cub(&name) else { return };
+        let message = format!("`cub::{name}` is not in CUB any more, since CUDA 13");
+        let diag = Diagnostic::warning(Code::Deprecated, span, message).help(format!("write `{instead}`"));
+        if self.removed.insert(span) {
+            self.report(diag);
+        }
     }
 
     fn find_part(&mut self, within: &Within, part: &'a NamePart) -> Found {

@@ -471,6 +471,8 @@ struct Lowerer<'a> {
     dispatchers: Vec<function_pointer::Dispatcher>,
     /// What launches kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
+    /// Where a warning has said of a name that CUB has it no more.
+    removed: HashSet<Span>,
     /// Dynamic shared memory by namespace, text and name: its type, and where it is declared.
     dynamic: HashMap<(ScopeId, FileId, Symbol), (Ty, Span)>,
     any_launcher: Option<FuncIndex>,
@@ -614,6 +616,7 @@ impl<'a> Lowerer<'a> {
             passed_on: HashSet::default(),
             dispatchers: Vec::new(),
             launchers: Vec::new(),
+            removed: HashSet::default(),
             dynamic: HashMap::default(),
             any_launcher: None,
             host_vars: HashMap::default(),

@@ -113,6 +113,8 @@ struct Scope<'a> {
     names: HashMap<Symbol, Entry>,
     /// Namespaces whose names are visible here too, and bases of a struct.
     also: Vec<ScopeId>,
+    /// Whether functions of its own hide those of the others.
+    hides: bool,
     /// The namespace of the library's that it is.
     space: Option<SpaceId>,
     /// Member functions of a struct of the library's, and those of their names that have been asked for.
@@ -123,7 +125,7 @@ struct Scope<'a> {
 impl Scope<'_> {
     fn new(kind: ScopeKind, parent: Option<ScopeId>, name: Option<Symbol>) -> Self {
         let (names, also) = (HashMap::default(), Vec::new());
-        Scope { kind, parent, name, names, also, space: None, members: None, asked: Vec::new() }
+        Scope { kind, parent, name, names, also, hides: false, space: None, members: None, asked: Vec::new() }
     }
 }
 
@@ -232,6 +234,12 @@ impl<'a> Scopes<'a> {
         self.get_mut(scope).space = Some(space);
     }
 
+    /// Lets the functions that a namespace declares itself hide those of the namespaces visible through it, as they do where a text names
+    /// the namespace.
+    pub fn hide(&mut self, scope: ScopeId) {
+        self.get_mut(scope).hides = true;
+    }
+
     /// Lets member functions of a struct's scope wait until somebody asks for their names.
     pub fn let_wait(&mut self, scope: ScopeId, members: &'a HashMap<Symbol, Vec<Member>>) {
         self.get_mut(scope).members = Some(members).filter(|members| !members.is_empty());
@@ -283,7 +291,7 @@ impl<'a> Scopes<'a> {
             return Ok(own);
         }
         // In a struct a name hides the base's; of namespaces, functions are taken together.
-        let merges = this.kind == ScopeKind::Namespace || this.kind == ScopeKind::Block;
+        let merges = !this.hides && matches!(this.kind, ScopeKind::Namespace | ScopeKind::Block);
         if own.is_some() && !(merges && matches!(own, Some((Decl::Functions(_), _)))) {
             return Ok(own);
         }

@@ -57,6 +57,10 @@ impl<'a> Lowerer<'a> {
     pub(super) fn using_namespace(&mut self, name: &'a Name) {
         if let Some(scope) = self.namespace_scope(name) {
             self.scopes.also(self.scopes.current(), scope);
+            // `using namespace ::std;` of libcu++, whose names texts qualify.
+            if name.global && self.in_library(name.span) {
+                self.scopes.hide(self.scopes.current());
+            }
         }
     }
 

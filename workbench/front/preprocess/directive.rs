@@ -210,6 +210,9 @@ impl Preprocessor<'_> {
             self.interner.intern(crate::library::SAMPLES_WORD);
             self.samples_macros();
         } else if headers::is_known(&name) {
+            if name.starts_with("cuda/") {
+                self.interner.intern(crate::library::LIBCU_WORD);
+            }
             self.builtin_header(&name);
         } else {
             let (open, close) = if quoted { ('"', '"') } else { ('<', '>') };
