@@ -3,6 +3,7 @@
 //! Order of evaluation is C++17's: the right side of an assignment before its left, shifts and subscripts from left to
 //! right; arguments, which C++ leaves open, from left to right too.
 
+use super::symbols::SymbolUse;
 use super::tree::{Compound, Node, Typed, VarId};
 use super::{Lowerer, Storage};
 use crate::diagnostic::{Code, Diagnostic};
@@ -198,6 +199,7 @@ impl<'a> Lowerer<'a> {
             }
             _ => {}
         }
+        self.check_symbol(place, SymbolUse::Read);
         let ptr = self.emit_address(place);
         match place.ty.ir() {
             Some(ty) => self.at(span).load(ptr, ty, place.ty.is_volatile),
@@ -335,7 +337,10 @@ impl<'a> Lowerer<'a> {
             Node::Step { place: target, down, .. } => Some(self.emit_step(target, *down, place.span).2),
             _ => None,
         };
-        inner.unwrap_or_else(|| Place::Memory { ptr: self.emit_address(place), volatile: place.ty.is_volatile })
+        inner.unwrap_or_else(|| {
+            self.check_symbol(place, SymbolUse::Written);
+            Place::Memory { ptr: self.emit_address(place), volatile: place.ty.is_volatile }
+        })
     }
 
     fn read(&mut self, place: Place, ty: &Ty, span: Span) -> Value {
@@ -386,6 +391,7 @@ impl<'a> Lowerer<'a> {
         }
         let from = match &value.node {
             Node::Load(source) => {
+                self.check_symbol(source, SymbolUse::Read);
                 let from = self.emit_address(source);
                 if matches!(source.node, Node::Deref(_)) {
                     self.check_alignment(from, &value.ty, value.span);
@@ -394,6 +400,7 @@ impl<'a> Lowerer<'a> {
             }
             _ => self.emit_object(value),
         };
+        self.check_symbol(place, SymbolUse::Written);
         let to = self.emit_address(place);
         if matches!(place.node, Node::Deref(_)) {
             self.check_alignment(to, &place.ty, span);

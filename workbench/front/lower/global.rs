@@ -81,6 +81,8 @@ impl<'a> Lowerer<'a> {
             return;
         } else if (specs.constant || specs.device) && !(ty.innermost().is_const && var.init.is_some()) {
             self.module_variable(specs, var, ty);
+            // The variable just made.
+            self.symbols.extend(self.vars.len().checked_sub(1).map(|last| VarId(last as u32)));
             return;
         } else if is_const && var.init.is_some() {
             let ty = self.host_type(var, ty.constant());

@@ -2,6 +2,7 @@
 
 use super::convert::Use;
 use super::find::Found;
+use super::symbols::SymbolUse;
 use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
@@ -200,6 +201,9 @@ impl<'a> Lowerer<'a> {
         });
         if let Some(stream) = &launch.stream {
             self.effect(stream);
+        }
+        for arg in &launch.args {
+            self.check_symbol_pointer(arg, SymbolUse::Launched);
         }
         let args: Vec<Value> = launch.args.iter().map(|a| self.emit_argument(a)).collect();
         match &launch.kernel {

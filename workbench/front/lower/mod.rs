@@ -64,6 +64,7 @@ mod resolve;
 mod shared;
 mod stmt;
 mod switch;
+mod symbols;
 mod template;
 mod template_args;
 pub(in crate::front) mod tree;
@@ -471,6 +472,8 @@ struct Lowerer<'a> {
     dispatchers: Vec<function_pointer::Dispatcher>,
     /// What launches kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
+    /// Variables of the device that may change.
+    symbols: HashSet<VarId>,
     /// Where a warning has said of a name that CUB has it no more.
     removed: HashSet<Span>,
     /// Dynamic shared memory by namespace, text and name: its type, and where it is declared.
@@ -616,6 +619,7 @@ impl<'a> Lowerer<'a> {
             passed_on: HashSet::default(),
             dispatchers: Vec::new(),
             launchers: Vec::new(),
+            symbols: HashSet::default(),
             removed: HashSet::default(),
             dynamic: HashMap::default(),
             any_launcher: None,

@@ -4,6 +4,7 @@
 //! handed to it ([`Lowerer::emit_into`]): a variable's, a temporary's, a caller's.
 
 use super::init::zero_const;
+use super::symbols::SymbolUse;
 use super::tree::{Node, Typed};
 use super::{Cleaned, Cleanup, Lowerer, ScopeMark};
 use crate::front::types::{Kind, MAX_UNROLLED, Ty};
@@ -93,6 +94,9 @@ impl<'a> Lowerer<'a> {
 
     /// An argument of a call: a number or pointer, or the address of a struct that is the callee's own.
     pub(super) fn emit_argument(&mut self, e: &Typed) -> Value {
+        if e.ty.pointee().is_some_and(Ty::is_void) {
+            self.check_symbol_pointer(e, SymbolUse::Passed);
+        }
         if e.ty.is_struct() { self.emit_object(e) } else { self.emit_value(e) }
     }
 
