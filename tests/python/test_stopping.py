@@ -1,0 +1,92 @@
+"""What ends on request: compilations, host functions, the library's loops; and where it is said to have ended."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import workbench as wb
+
+# More than a second's work for the front end, or for what follows it.
+LONG = {
+    "many functions": "".join(f"__device__ int f{i}(int x) {{ return x + {i}; }}\n" for i in range(60_000)),
+    "many kernels": "".join(f"__global__ void k{i}(int* x) {{ x[0] = x[1] * {i}; }}\n" for i in range(6_000)),
+    "one large kernel": "__global__ void k(float* x, int n) { " + "".join(f"if (n > {i}) x[n + {i}] += {i};" for i in range(1_500)) + " }",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
+def test_a_compilation_is_interrupted(text):
+    asked = []
+
+    def ask():
+        asked.append(time.perf_counter())
+        wb.interrupt()
+
+    timer = threading.Timer(0.15, ask)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        wb.compile(text)
+    timer.join()
+    # Generous where others use the machine as well: without polls it takes as long as the text.
+    assert time.perf_counter() - asked[0] < 0.5
+    assert wb.compile("__global__ void k(int* x) { x[0] = 3; }").k.params == ("x",)
+
+
+def test_a_signal_ends_a_compilation():
+    def stop(*_):
+        raise ZeroDivisionError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(ZeroDivisionError):
+            wb.compile(LONG["many functions"] + "// another text")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_module_has_a_limit_for_plain_host_functions():
+    module = wb.compile("void f() { volatile int x = 0; while (x == 0) { } }").with_timeout(0.1)
+    begun = time.perf_counter()
+    with pytest.raises(wb.KernelTimeout):
+        module.f()
+    assert time.perf_counter() - begun < 1
+
+
+ENDLESS = {
+    "a vector": "#include <vector>\nint f(int n) {\n  std::vector<int> v(n);\n  while (true) v.assign(n, n);\n  return v[0];\n}",
+    "a sort": "#include <vector>\n#include <algorithm>\nint f(int n) {\n  std::vector<int> v(n);\n  while (true) std::sort(v.begin(), v.end());\n  return v[0];\n}",
+    "a map": "#include <map>\nint f(int n) {\n  std::map<int, int> m;\n  for (int i = 0;; i++) m[i % n] = i;\n  return m[0];\n}",
+    "a string": "#include <string>\nint f(int n) {\n  std::string s;\n  while (true) { s = std::to_string(n); s += s; }\n  return s.size();\n}",
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS.keys())
+def test_what_ends_in_the_library_is_told_of_the_users_line(text):
+    module = wb.compile(text).with_timeout(0.1)
+    with pytest.raises(wb.KernelTimeout) as caught:
+        module.f(2000)
+    message = str(caught.value)
+    assert not any(word in message for word in ["<host>", "<torch>", "<python>", "__wb", "__WB"]), message
+    assert any(f"<kernel>:{line}:" in message for line in [4, 5]), message
+
+
+def test_tensors_that_do_not_fit_together_are_memory_errors():
+    """Each fits, all of them do not: the operation says so before it begins."""
+    resource = pytest.importorskip("resource")
+    text = """torch::Tensor f(torch::Tensor x) {
+      std::vector<torch::Tensor> all;
+      while (true) { all.push_back(torch::cat({x, x})); x = all.back(); }
+    }"""
+    f = wb.load_inline("stopping_cat", text).f
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(open("/proc/self/statm").read().split()[0]) * 4096
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), before[1]))
+    try:
+        with pytest.raises(Exception, match="no memory"):
+            f(np.zeros(1 << 20, np.float32))
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
