@@ -4,6 +4,7 @@ pub mod builder;
 pub mod dtype;
 mod extents;
 pub mod fault;
+mod hints;
 pub mod host;
 mod make;
 mod on_gpu;

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 pub use super::extents::limits;
 use super::extents::{Allowed, INVALID_DEVICE_FUNCTION, NOT_SUPPORTED, check_extents, check_shared, refused};
+pub use super::hints::{declared_type, param_type};
 use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Value};
 use super::make::{cpu_code, cuda_code};
 use super::{DType, Error, Fault, Result};
@@ -14,7 +15,6 @@ use crate::back::cpu::Refusal;
 pub use crate::back::cpu::{Tier, discard, settle};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
-use crate::ir::layout::MemberType;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
 use crate::source::{SourceMap, Span};
 use crate::{front, pass};
@@ -305,55 +305,6 @@ impl Program {
                 self.template_hint(),
                 self.kernel_hint(name),
             ))),
-        }
-    }
-
-    /// Why a host function of that name, which the text has, cannot be called from outside; `None` where it has none.
-    pub fn uncallable(&self, name: &str) -> Option<String> {
-        let is_it = |f: &&ir::Function| f.name == name && !f.library && f.kind != FuncKind::Kernel;
-        let function = self.0.module.functions.iter().find(is_it)?;
-        // Where the result goes is a parameter that the text does not say.
-        let written = function.params.iter().filter(|p| p.span.start > function.span.start);
-        let params: Vec<&str> = written.map(|p| self.0.sources.text(p.span)).filter(|p| !p.is_empty()).collect();
-        let what = format!("`{name}({})`", params.join(", "));
-        Some(format!("{what} takes or gives a type that calls from outside have no values for"))
-    }
-
-    /// What to write for a kernel that there is none of.
-    pub fn kernel_hint(&self, name: &str) -> String {
-        let names = self.kernel_names();
-        if self.0.module.templates.iter().any(|t| t == name) {
-            return format!(
-                "; `{name}` is a template: write \"{name}<...>\", with a type or number for each of its parameters"
-            );
-        }
-        let written = self.0.module.functions.iter().find(|f| f.name == name && !f.library);
-        match (written.map(|f| f.kind), names.as_slice()) {
-            (Some(FuncKind::Host | FuncKind::HostHelper), _) => {
-                format!("; `{name}` is a host function: call it, or leave the kernel's name out")
-            }
-            (Some(_), _) => {
-                format!("; `{name}` is a function of the device: write `__global__` before it to launch it")
-            }
-            (None, []) => "; write `__global__` before a function of type void to launch it".to_owned(),
-            (None, [only]) => format!("; write \"{only}\""),
-            (None, names) => match front::nearest(name, names.iter().map(String::as_str)) {
-                Some(near) => format!("; did you mean \"{near}\"?"),
-                None => "; write one of these names".to_owned(),
-            },
-        }
-    }
-
-    /// What a message about a missing kernel says of templates: their names, and how to ask for an instance.
-    pub fn template_hint(&self) -> String {
-        let templates = &self.0.module.templates;
-        match templates.first() {
-            None => String::new(),
-            Some(first) => {
-                let names: Vec<String> = templates.iter().map(|t| format!("`{t}`")).collect();
-                let what = if names.len() == 1 { "the template" } else { "the templates" };
-                format!(", and {what} {}: ask for an instance, such as `{first}<float>`", names.join(", "))
-            }
         }
     }
 
@@ -672,15 +623,6 @@ impl Program {
         Ok(self.cuda("GPU architecture")?.arch())
     }
 
-    /// What the text says where it gave memory back that is used now: " by `cudaFree(d)`".
-    fn said_at(&self, raw: &back::RawFault) -> String {
-        /// Characters that are shown.
-        const MOST: usize = 60;
-        let text = raw.related.map_or("", |span| self.0.sources.text(span));
-        let fits = !text.is_empty() && text.len() <= MOST && !text.contains('\n');
-        if raw.detail.ends_with("freed") && fits { format!(" by `{text}`") } else { String::new() }
-    }
-
     /// Where something went wrong, in the user's text: what went wrong in a function of the library that no line of theirs called went wrong
     /// in the function called; nowhere, where that is not theirs either.
     fn own_span(&self, span: Span, called: &str) -> Span {
@@ -849,33 +791,6 @@ fn described(args: &front::asked::Args) -> String {
         Args::Named(args) => args.iter().map(|(name, arg)| format!("`{name}`, {}", one(arg))).collect(),
     };
     if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
-}
-
-/// A parameter's type as C++.
-pub fn param_type(ty: ParamType) -> String {
-    match ty {
-        ParamType::Scalar(s) => s.c_name().to_owned(),
-        ParamType::Ptr { elem, is_const } => {
-            let elem = elem.map_or("void", ir::Elem::c_name);
-            if is_const { format!("const {elem}*") } else { format!("{elem}*") }
-        }
-        ParamType::Bytes { size, .. } => format!("struct of {size} bytes"),
-    }
-}
-
-/// A parameter as its declaration has it: pointers to structs by the struct's name, and pointers to pointers.
-pub fn declared_type(param: &Param) -> String {
-    let ParamType::Ptr { is_const, .. } = param.ty else { return param_type(param.ty) };
-    match param.pointee.as_deref() {
-        Some(MemberType::Struct(layout)) if !layout.name.is_empty() => {
-            format!("{}{}*", if is_const { "const " } else { "" }, layout.name)
-        }
-        Some(&MemberType::Pointer { elem, is_const: is_inner_const }) => {
-            let inner = param_type(ParamType::Ptr { elem, is_const: is_inner_const });
-            format!("{inner}{}*", if is_const { " const" } else { "" })
-        }
-        _ => param_type(param.ty),
-    }
 }
 
 type RawArgs = SmallVec<[RawArg; 12]>;

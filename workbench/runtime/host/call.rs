@@ -1,5 +1,7 @@
 //! A call of host code: its values, its tensors, its memory.
 
+mod memory;
+
 use std::alloc::Layout;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -393,46 +395,6 @@ impl State {
         }
     }
 
-    fn allocate(&mut self, memory: &HostMemory, bytes: i64) -> Answer<Reply> {
-        let failed = || (Exception::Memory, format!("no memory for {bytes} bytes"));
-        let size = usize::try_from(bytes).ok().filter(|b| *b <= ops::MAX_BYTES).ok_or_else(failed)?;
-        if self.blocks.len() >= MAX_VALUES {
-            return Err((Exception::Runtime, "too many allocations".to_owned()));
-        }
-        let layout = Layout::from_size_align(size.max(1), 16).map_err(|_| failed())?;
-        // SAFETY: the layout's size is not 0.
-        let ptr = unsafe { std::alloc::alloc(layout) };
-        if ptr.is_null() {
-            return Err(failed());
-        }
-        // SAFETY: that many bytes are there.
-        unsafe { ptr.write_bytes(crate::ir::POISON, layout.size()) };
-        self.blocks.insert(ptr as u64, (layout, size));
-        memory.lend(ptr as u64, size as u64, true, "", None);
-        Ok(Reply::Address(ptr as u64))
-    }
-
-    fn free(&mut self, memory: &HostMemory, address: u64, place: Option<Span>) -> Answer<Reply> {
-        if address == 0 {
-            return Ok(Reply::Nothing);
-        }
-        let Some((layout, size)) = self.blocks.remove(&address) else {
-            let message = format!("address {address:#x} is freed, which was not allocated or is freed already");
-            return Err((Exception::Runtime, message));
-        };
-        memory.take_back(address);
-        if let Some(place) = place {
-            memory.note_freed(address, size as u64, place);
-        }
-        if self.has_blobs {
-            self.zombies.push((address, layout));
-            return Ok(Reply::Nothing);
-        }
-        // SAFETY: allocated in `allocate` with this layout, and out of the table now.
-        unsafe { std::alloc::dealloc(address as *mut u8, layout) };
-        Ok(Reply::Nothing)
-    }
-
     /// `cudaMemcpyToSymbol`: what no kernel may write, this may; arrays of the caller are not symbols.
     fn write_symbol(&self, to: Lent, bytes: &[u8]) -> Answer<Reply> {
         let at = to.ptr as u64;
@@ -492,31 +454,6 @@ impl State {
             self.free.push(place);
         }
         Reply::Nothing
-    }
-
-    /// `set_`: the tensor of a handle is another one from now on. Arrays of the caller's keep the memory that they have.
-    fn rebind(&mut self, memory: &HostMemory, handle: i64, from: i64) -> Answer<Reply> {
-        let source = self.tensor(from)?.clone();
-        let target = self.tensor(handle)?;
-        if target.storage().lender().is_some() {
-            let message = "a tensor of the caller's is given other memory or another size (set_, resize_), which the caller would not \
-                           see; return the tensor instead";
-            return Err((Exception::NotImplemented, message.to_owned()));
-        }
-        if target.dtype() != source.dtype() {
-            let (a, b) = (cpp_name(source.dtype()), cpp_name(target.dtype()));
-            return Err((Exception::Runtime, format!("Could not set tensor of type {a} to a tensor of type {b}")));
-        }
-        let place = handle as usize - 1;
-        if let Some(Some((tensor, _))) = self.tensors.get_mut(place) {
-            *tensor = source;
-        }
-        for strides in [false, true] {
-            if let Some(words) = self.extents.remove(&(place + 1, strides)) {
-                memory.take_back(words.as_ptr() as u64);
-            }
-        }
-        Ok(Reply::Nothing)
     }
 
     fn data(&self, memory: &Arc<HostMemory>, handle: i64, wanted: i64) -> Answer<Reply> {

@@ -1,0 +1,93 @@
+//! What messages say of a program: parameters as C++ declares them, what to write for a kernel that there is none of.
+
+use super::program::Program;
+use crate::ir::layout::MemberType;
+use crate::ir::{self, FuncKind, Param, ParamType};
+use crate::{back, front};
+
+/// A parameter's type as C++.
+pub fn param_type(ty: ParamType) -> String {
+    match ty {
+        ParamType::Scalar(s) => s.c_name().to_owned(),
+        ParamType::Ptr { elem, is_const } => {
+            let elem = elem.map_or("void", ir::Elem::c_name);
+            if is_const { format!("const {elem}*") } else { format!("{elem}*") }
+        }
+        ParamType::Bytes { size, .. } => format!("struct of {size} bytes"),
+    }
+}
+
+/// A parameter as its declaration has it: pointers to structs by the struct's name, and pointers to pointers.
+pub fn declared_type(param: &Param) -> String {
+    let ParamType::Ptr { is_const, .. } = param.ty else { return param_type(param.ty) };
+    match param.pointee.as_deref() {
+        Some(MemberType::Struct(layout)) if !layout.name.is_empty() => {
+            format!("{}{}*", if is_const { "const " } else { "" }, layout.name)
+        }
+        Some(&MemberType::Pointer { elem, is_const: is_inner_const }) => {
+            let inner = param_type(ParamType::Ptr { elem, is_const: is_inner_const });
+            format!("{inner}{}*", if is_const { " const" } else { "" })
+        }
+        _ => param_type(param.ty),
+    }
+}
+
+impl Program {
+    /// Why a host function of that name, which the text has, cannot be called from outside; `None` where it has none.
+    pub fn uncallable(&self, name: &str) -> Option<String> {
+        let is_it = |f: &&ir::Function| f.name == name && !f.library && f.kind != FuncKind::Kernel;
+        let function = self.module().functions.iter().find(is_it)?;
+        // Where the result goes is a parameter that the text does not say.
+        let written = function.params.iter().filter(|p| p.span.start > function.span.start);
+        let params: Vec<&str> = written.map(|p| self.sources().text(p.span)).filter(|p| !p.is_empty()).collect();
+        let what = format!("`{name}({})`", params.join(", "));
+        Some(format!("{what} takes or gives a type that calls from outside have no values for"))
+    }
+
+    /// What to write for a kernel that there is none of.
+    pub fn kernel_hint(&self, name: &str) -> String {
+        let names = self.kernel_names();
+        if self.template_names().iter().any(|t| t == name) {
+            return format!(
+                "; `{name}` is a template: write \"{name}<...>\", with a type or number for each of its parameters"
+            );
+        }
+        let written = self.module().functions.iter().find(|f| f.name == name && !f.library);
+        match (written.map(|f| f.kind), names.as_slice()) {
+            (Some(FuncKind::Host | FuncKind::HostHelper), _) => {
+                format!("; `{name}` is a host function: call it, or leave the kernel's name out")
+            }
+            (Some(_), _) => {
+                format!("; `{name}` is a function of the device: write `__global__` before it to launch it")
+            }
+            (None, []) => "; write `__global__` before a function of type void to launch it".to_owned(),
+            (None, [only]) => format!("; write \"{only}\""),
+            (None, names) => match front::nearest(name, names.iter().map(String::as_str)) {
+                Some(near) => format!("; did you mean \"{near}\"?"),
+                None => "; write one of these names".to_owned(),
+            },
+        }
+    }
+
+    /// What a message about a missing kernel says of templates: their names, and how to ask for an instance.
+    pub fn template_hint(&self) -> String {
+        let templates = self.template_names();
+        match templates.first() {
+            None => String::new(),
+            Some(first) => {
+                let names: Vec<String> = templates.iter().map(|t| format!("`{t}`")).collect();
+                let what = if names.len() == 1 { "the template" } else { "the templates" };
+                format!(", and {what} {}: ask for an instance, such as `{first}<float>`", names.join(", "))
+            }
+        }
+    }
+
+    /// What the text says where it gave memory back that is used now: " by `cudaFree(d)`".
+    pub(super) fn said_at(&self, raw: &back::RawFault) -> String {
+        /// Characters that are shown.
+        const MOST: usize = 60;
+        let text = raw.related.map_or("", |span| self.sources().text(span));
+        let fits = !text.is_empty() && text.len() <= MOST && !text.contains('\n');
+        if raw.detail.ends_with("freed") && fits { format!(" by `{text}`") } else { String::new() }
+    }
+}
