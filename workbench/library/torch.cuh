@@ -974,24 +974,34 @@ struct AutoDispatchBelowAutograd {
 
 #define __WB_OPERATOR(sign, name) \
     inline Tensor operator sign(const Tensor& a, const Tensor& b) { return __wb::op<Tensor>(#name, a, b); } \
-    inline Tensor operator sign(const Tensor& a, const Scalar& b) { return __wb::op<Tensor>(#name, a, b); } \
-    inline Tensor operator sign(const Scalar& a, const Tensor& b) { return __wb::op<Tensor>(#name, a, b); }
-__WB_OPERATOR(+, add)
-__WB_OPERATOR(-, sub)
-__WB_OPERATOR(*, mul)
-__WB_OPERATOR(/, div)
-__WB_OPERATOR(==, eq)
-__WB_OPERATOR(!=, ne)
-__WB_OPERATOR(<, lt)
-__WB_OPERATOR(<=, le)
-__WB_OPERATOR(>, gt)
-__WB_OPERATOR(>=, ge)
-__WB_OPERATOR(&, bitwise_and)
-__WB_OPERATOR(|, bitwise_or)
-__WB_OPERATOR(^, bitwise_xor)
-__WB_OPERATOR(%, remainder)
-__WB_OPERATOR(&&, logical_and)
-__WB_OPERATOR(||, logical_or)
+    inline Tensor operator sign(const Tensor& a, const Scalar& b) { return __wb::op<Tensor>(#name, a, b); }
+#define __WB_SWAPPED(sign, name, swapped) \
+    __WB_OPERATOR(sign, name) \
+    inline Tensor operator sign(const Scalar& a, const Tensor& b) { return __wb::op<Tensor>(#swapped, b, a); }
+// A number on the left is put into a tensor of the other's type first, as ATen's operators do.
+#define __WB_FILLED(sign, name) \
+    __WB_OPERATOR(sign, name) \
+    inline Tensor operator sign(const Scalar& a, const Tensor& b) { \
+        return __wb::op<Tensor>("empty_like", b).fill_(a).__wb_in_place(#name "_", b); \
+    }
+__WB_SWAPPED(+, add, add)
+__WB_FILLED(-, sub)
+__WB_SWAPPED(*, mul, mul)
+__WB_FILLED(/, div)
+__WB_SWAPPED(==, eq, eq)
+__WB_SWAPPED(!=, ne, ne)
+__WB_SWAPPED(<, lt, gt)
+__WB_SWAPPED(<=, le, ge)
+__WB_SWAPPED(>, gt, lt)
+__WB_SWAPPED(>=, ge, le)
+__WB_SWAPPED(&, bitwise_and, bitwise_and)
+__WB_SWAPPED(|, bitwise_or, bitwise_or)
+__WB_SWAPPED(^, bitwise_xor, bitwise_xor)
+__WB_FILLED(%, remainder)
+__WB_SWAPPED(&&, logical_and, logical_and)
+__WB_SWAPPED(||, logical_or, logical_or)
+#undef __WB_SWAPPED
+#undef __WB_FILLED
 #undef __WB_OPERATOR
 
 #define __WB_UNARY(name) \

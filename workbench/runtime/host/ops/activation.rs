@@ -5,8 +5,9 @@ use ndarray::ArrayD;
 use super::super::array::{Answer, HostTensor};
 use super::super::value::cpp_name;
 use super::wide::Wide;
-use super::{Args, Value};
+use super::{Args, Value, operand};
 use crate::back::Exception;
+use crate::runtime::DType;
 
 pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     let known = matches!(
@@ -38,6 +39,47 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
+/// Those that only choose among their operands, in the tensor's own type: integers stay integers.
+fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
+    let dtype = x.dtype();
+    if args.name == "threshold" {
+        let (threshold, value) = (args.next(), args.next());
+        // Beside 16-bit floats both are `float`s, and none is too large.
+        let made = |v: &Value| match operand::number(v) {
+            Some(number) if dtype.is_float() && dtype.size() == 2 => Ok(number.brought(DType::Float32)),
+            _ => operand::checked(v, dtype),
+        };
+        let (threshold, value) = (made(&threshold)?, made(&value)?);
+        let made = match (Wide::of(&x), threshold, value) {
+            (Wide::Int(a), Wide::Int(t), Wide::Int(v)) => {
+                let (t, v) = (operand::only(&t), operand::only(&v));
+                Wide::Int(a.mapv_into(|x| if x <= t { v } else { x }))
+            }
+            (a, t, v) => {
+                let (t, v) = (operand::only(&t.floats()), operand::only(&v.floats()));
+                Wide::Float(a.floats().mapv_into(|x| if x <= t { v } else { x }))
+            }
+        };
+        return made.tensor(dtype, x.device());
+    }
+    let ends = if args.name == "relu6" { [0, 6] } else { [-1, 1] };
+    let mut bounds = Vec::new();
+    for end in ends {
+        let value = match args.next() {
+            Value::None => Value::Int(end),
+            // Numbers are cut to integers beside integers.
+            Value::Float(v) if !dtype.is_float() => Value::Int(v as i64),
+            value => value,
+        };
+        bounds.push(value);
+    }
+    bounds.insert(0, Value::Tensor(x));
+    match super::run("clamp", bounds, args.device)? {
+        Value::Tensor(made) => Ok(made),
+        other => args.misfit(&other, "Tensor"),
+    }
+}
+
 /// `x`, NaN among it, between two bounds.
 fn between(x: f64, low: f64, high: f64) -> f64 {
     if x < low {
@@ -52,17 +94,19 @@ fn between(x: f64, low: f64, high: f64) -> f64 {
 fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
     let x = args.tensor()?;
     let name = args.name;
-    if x.dtype() == crate::runtime::DType::Bool {
+    if x.dtype() == DType::Bool {
         return super::not_implemented(name, x.dtype());
     }
     let clips = matches!(name, "relu6" | "hardtanh" | "threshold");
-    if !x.dtype().is_float() && !clips {
+    if clips {
+        return clipped(x, args);
+    }
+    if !x.dtype().is_float() {
         let message = format!("\"{name}\" not implemented for '{}'", cpp_name(x.dtype()));
         return Err((Exception::NotImplemented, message));
     }
     let a = Wide::of(&x).floats();
     let made: ArrayD<f64> = match name {
-        "relu6" => a.mapv(|x| between(x, 0.0, 6.0)),
         "silu" => a.mapv(|x| x * sigmoid(x)),
         "mish" => a.mapv(|x| x * log1p_exp(x).tanh()),
         // Klambauer et al. 2017, eq. 14.
@@ -74,7 +118,7 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
         "hardsigmoid" => a.mapv(|x| between(x + 3.0, 0.0, 6.0) / 6.0),
         "log_sigmoid" => a.mapv(|x| -log1p_exp(-x)),
         "leaky_relu" => {
-            let slope = args.float(0.01)?;
+            let slope = operand::step(x.dtype())(args.float(0.01)?);
             a.mapv(|x| if x > 0.0 { x } else { x * slope })
         }
         "elu" => {
@@ -92,17 +136,9 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
                 return Err((Exception::Runtime, message));
             }
         },
-        "softplus" => {
+        _ => {
             let (beta, threshold) = (args.float(1.0)?, args.float(20.0)?);
             a.mapv(|x| if x * beta > threshold { x } else { log1p_exp(x * beta) / beta })
-        }
-        "hardtanh" => {
-            let (low, high) = (args.float(-1.0)?, args.float(1.0)?);
-            a.mapv(|x| between(x, low, high))
-        }
-        _ => {
-            let (threshold, value) = (args.float(0.0)?, args.float(0.0)?);
-            a.mapv(|x| if x <= threshold { value } else { x })
         }
     };
     Wide::Float(made).tensor(x.dtype(), x.device())

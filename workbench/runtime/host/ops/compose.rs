@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use ndarray::{ArrayD, Axis, IxDyn};
 
 use super::super::array::{Answer, HostTensor};
-use super::promote::promote;
+use super::elementwise::zip;
+use super::operand;
+use super::promote::{promote, result_type};
 use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
@@ -74,10 +76,37 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
     if !x.dtype().is_float() {
         return super::not_implemented("lerp", x.dtype());
     }
-    let x = Value::Tensor(x);
-    let way = call("sub", vec![end, x.clone()], args)?;
-    let part = call("mul", vec![way, weight], args)?;
-    call("add", vec![x, part], args)
+    let dtype = x.dtype();
+    if let Value::Tensor(end) = &end
+        && end.dtype() != dtype
+    {
+        let name = operand::type_name;
+        let message = format!("expected dtype {} for `end` but got dtype {}", name(dtype), name(end.dtype()));
+        return Err((Exception::Runtime, message));
+    }
+    let wide = |value: &Value| match value {
+        Value::Tensor(t) => Wide::of(t).brought(dtype).floats(),
+        _ => ArrayD::zeros(IxDyn(&[])),
+    };
+    // A number is as precise as what is computed in.
+    let weight = match &weight {
+        Value::Tensor(_) => wide(&weight),
+        number => operand::number(number).map_or_else(|| wide(number), |n| n.brought(opmath(dtype)).floats()),
+    };
+    let step = operand::step(dtype);
+    let pairs = zip(&Wide::of(&x).floats(), &wide(&end), |x, end| (x, end))?;
+    let weights = weight.map(|w| (*w, 0.0));
+    // From the nearer end, so that a weight of 1 gives the other one itself.
+    let made = zip(&pairs, &weights, |(x, end), (w, _)| {
+        let way = step(end - x);
+        if w.abs() < 0.5 { x + step(w * way) } else { end - step(way * step(1.0 - w)) }
+    })?;
+    Wide::Float(made).tensor(dtype, x.device()).map(Value::Tensor)
+}
+
+/// The type in which torch computes with one.
+fn opmath(dtype: DType) -> DType {
+    if dtype.is_float() && dtype.size() == 2 { DType::Float32 } else { dtype }
 }
 
 /// `self + value * a * b`, or `/ b`
@@ -88,10 +117,43 @@ fn scaled(args: &mut Args<'_>) -> Answer<Value> {
     {
         return super::not_implemented(args.name, t.dtype());
     }
-    let name = if args.name == "addcmul" { "mul" } else { "div" };
-    let part = call(name, vec![a, b], args)?;
-    let part = call("mul", vec![part, value], args)?;
-    call("add", vec![x, part], args)
+    let multiplies = args.name == "addcmul";
+    let dtype = result_type(&[&x, &a, &b]);
+    if dtype == DType::Bool {
+        return super::not_implemented(args.name, dtype);
+    }
+    if let (false, Value::Tensor(a), Value::Tensor(b)) = (multiplies, &a, &b)
+        && !a.dtype().is_float()
+        && !b.dtype().is_float()
+    {
+        let message = "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will \
+                       perform a true division of tensor1 and tensor2.";
+        return Err((Exception::Runtime, message.to_owned()));
+    }
+    let wide = |value: &Value, args: &Args<'_>| match value {
+        Value::Tensor(t) => Ok(Wide::of(t).brought(dtype)),
+        other => args.misfit(other, "Tensor"),
+    };
+    let value = if let Value::None = value { Value::Int(1) } else { value };
+    let device = if let Value::Tensor(t) = &x { t.device() } else { args.device };
+    let checked = operand::checked(&value, dtype)?;
+    let value = match operand::number(&value) {
+        Some(number) if opmath(dtype) != dtype => number.brought(opmath(dtype)),
+        _ => checked,
+    };
+    let made = match (wide(&x, args)?, wide(&a, args)?, wide(&b, args)?, value) {
+        (Wide::Int(x), Wide::Int(a), Wide::Int(b), Wide::Int(value)) => {
+            let part = zip(&zip(&value, &a, i64::wrapping_mul)?, &b, i64::wrapping_mul)?;
+            Wide::Int(zip(&x, &part, i64::wrapping_add)?)
+        }
+        (x, a, b, value) => {
+            let step = operand::step(dtype);
+            let part = zip(&value.floats(), &a.floats(), |v, a| step(v * a))?;
+            let part = zip(&part, &b.floats(), |p, b| step(if multiplies { p * b } else { p / b }))?;
+            Wide::Float(zip(&x.floats(), &part, |x, p| x + p)?)
+        }
+    };
+    made.tensor(dtype, device).map(Value::Tensor)
 }
 
 fn logsumexp(args: &mut Args<'_>) -> Answer<Value> {

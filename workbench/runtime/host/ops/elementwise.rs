@@ -2,8 +2,9 @@
 
 use ndarray::{ArrayD, IxDyn, Zip};
 
-use super::super::array::{Answer, HostTensor};
-use super::promote::{promote, result_type};
+use super::super::array::Answer;
+use super::operand;
+use super::promote::result_type;
 use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
@@ -53,7 +54,7 @@ fn keeping(name: &str) -> Option<Both> {
     Some(match name {
         "abs" => (f64::abs, i64::wrapping_abs),
         "neg" => (|x| -x, i64::wrapping_neg),
-        "relu" => (|x| if x > 0.0 || x.is_nan() { x } else { 0.0 }, |x| x.max(0)),
+        "relu" => (|x| if x < 0.0 { 0.0 } else { x }, |x| x.max(0)),
         "square" => (|x| x * x, |x| x.wrapping_mul(x)),
         "sign" => (
             |x| {
@@ -123,51 +124,44 @@ pub(super) fn zip<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) ->
     }
 }
 
-/// Two operands computed with in one type: by doubles when that is a floating-point one.
-fn binary<F, I>(a: Wide, b: Wide, dtype: DType, f: F, i: I) -> Answer<Wide>
+/// A tensor or number in an element type.
+fn brought(value: &Value, dtype: DType, args: &Args<'_>) -> Answer<Wide> {
+    let a = wide(value, args)?;
+    // What a tensor of the type holds is there already.
+    Ok(if matches!(value, Value::Tensor(t) if t.dtype() == dtype) { a } else { a.brought(dtype) })
+}
+
+/// Two operands of one kind, computed with by doubles when that is floating-point.
+fn binary<F, I>(a: Wide, b: Wide, f: F, i: I) -> Answer<Wide>
 where
     F: Fn(f64, f64) -> f64,
     I: Fn(i64, i64) -> i64,
 {
-    Ok(if dtype.is_float() {
-        Wide::Float(zip(&a.floats(), &b.floats(), f)?)
-    } else {
-        Wide::Int(zip(&wrapped(a, dtype), &wrapped(b, dtype), i)?)
+    Ok(match (a, b) {
+        (Wide::Int(a), Wide::Int(b)) => Wide::Int(zip(&a, &b, i)?),
+        (a, b) => Wide::Float(zip(&a.floats(), &b.floats(), f)?),
     })
 }
 
-/// Integers as an element type holds them: a number beside a tensor wraps to the tensor's type.
-fn wrapped(a: Wide, dtype: DType) -> ArrayD<i64> {
-    let a = a.ints();
-    match dtype {
-        DType::UInt8 => a.mapv_into(|v| i64::from(v as u8)),
-        DType::Int8 => a.mapv_into(|v| i64::from(v as i8)),
-        DType::UInt16 => a.mapv_into(|v| i64::from(v as u16)),
-        DType::Int16 => a.mapv_into(|v| i64::from(v as i16)),
-        DType::UInt32 => a.mapv_into(|v| i64::from(v as u32)),
-        DType::Int32 => a.mapv_into(|v| i64::from(v as i32)),
-        _ => a,
-    }
-}
-
 /// torch's floor division: from the remainder, so that a quotient just below an integer stays below it (`c10::div_floor_floating`).
-fn floor_quotient(a: f64, b: f64) -> f64 {
+/// Each step is rounded to the type that is computed in.
+fn floor_quotient(a: f64, b: f64, step: fn(f64) -> f64) -> f64 {
     if b == 0.0 {
         return a / b;
     }
     let rest = a % b;
-    let mut quotient = (a - rest) / b;
+    let mut quotient = step(step(a - rest) / b);
     if rest != 0.0 && (b < 0.0) != (rest < 0.0) {
-        quotient -= 1.0;
+        quotient = step(quotient - 1.0);
     }
     if quotient == 0.0 {
-        return 0f64.copysign(a / b);
+        return 0f64.copysign(step(a / b));
     }
     let floor = quotient.floor();
     if quotient - floor > 0.5 { floor + 1.0 } else { floor }
 }
 
-fn compare(a: Wide, b: Wide, dtype: DType, name: &str) -> Answer<Wide> {
+fn compare(a: Wide, b: Wide, name: &str) -> Answer<Wide> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let holds = |o: Option<std::cmp::Ordering>| {
         i64::from(match name {
@@ -179,10 +173,9 @@ fn compare(a: Wide, b: Wide, dtype: DType, name: &str) -> Answer<Wide> {
             _ => matches!(o, Some(Greater | Equal)),
         })
     };
-    Ok(Wide::Int(if dtype.is_float() {
-        zip(&a.floats(), &b.floats(), |x, y| holds(x.partial_cmp(&y)))?
-    } else {
-        zip(&wrapped(a, dtype), &wrapped(b, dtype), |x, y| holds(Some(x.cmp(&y))))?
+    Ok(Wide::Int(match (a, b) {
+        (Wide::Int(a), Wide::Int(b)) => zip(&a, &b, |x, y| holds(Some(x.cmp(&y))))?,
+        (a, b) => zip(&a.floats(), &b.floats(), |x, y| holds(x.partial_cmp(&y)))?,
     }))
 }
 
@@ -237,8 +230,20 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
     let (device, like) = (x.device(), Value::Tensor(x.clone()));
     if let Some(f) = floating(args.name) {
         let dtype = if x.dtype().is_float() { x.dtype() } else { DType::Float32 };
-        let made = Wide::Float(Wide::of(&x).floats().mapv_into(f));
+        let step = operand::step(dtype);
+        let f = |v: f64| match args.name {
+            // Of two steps, each rounded.
+            "rsqrt" => 1.0 / step(v.sqrt()),
+            "deg2rad" => v * step(std::f64::consts::PI / 180.0),
+            "rad2deg" => v * step(180.0 / std::f64::consts::PI),
+            _ => f(v),
+        };
+        let elements = if x.dtype() == dtype { Wide::of(&x) } else { Wide::of(&x).brought(dtype) };
+        let made = Wide::Float(elements.floats().mapv_into(f));
         return made.tensor_like(dtype, device, &[&like]).map(Value::Tensor);
+    }
+    if args.name == "frac" && !x.dtype().is_float() {
+        return super::not_implemented("frac_cpu", x.dtype());
     }
     let Some((f, i)) = keeping(args.name) else { return Ok(Value::None) };
     if x.dtype() == DType::Bool {
@@ -264,85 +269,74 @@ fn device_of(values: &[&Value], args: &Args<'_>) -> super::super::DeviceTag {
 fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
     let (x, y) = (args.next(), args.next());
     let device = device_of(&[&x, &y], args);
-    let mut dtype = result_type(&[&x, &y]);
+    let third = if let "add" | "sub" | "div" = args.name { args.next() } else { Value::None };
+    // `div(a, b, "floor")`
+    let name = match (args.name, &third) {
+        ("div", Value::Text(rounding)) => match rounding.as_str() {
+            "floor" => "floor_divide",
+            "trunc" => "trunc_divide",
+            other => {
+                let message =
+                    format!("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{other}'");
+                return Err((Exception::Runtime, message));
+            }
+        },
+        (name, _) => name,
+    };
+    let (dtype, second) = operand::types(name, &x, &y);
     let is_bool = |v: &Value| matches!(v, Value::Tensor(t) if t.dtype() == DType::Bool);
-    if args.name == "sub" && (is_bool(&x) || is_bool(&y)) {
+    if name == "sub" && (is_bool(&x) || is_bool(&y)) {
         let message = "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, \
                        use the `~` or `logical_not()` operator instead.";
         return Err((Exception::NotImplemented, message.to_owned()));
     }
-    if let ("pow" | "remainder" | "floor_divide" | "fmod", DType::Bool) = (args.name, dtype) {
+    if let ("pow" | "remainder" | "floor_divide" | "trunc_divide" | "fmod", DType::Bool) = (name, dtype) {
         return super::not_implemented(args.name, dtype);
     }
-    if let ("pow", Value::Int(exponent), false) = (args.name, &y, dtype.is_float())
+    if name == "hypot" && !dtype.is_float() {
+        return super::not_implemented("hypot_cpu", dtype);
+    }
+    if let ("pow", Value::Int(exponent), false) = (name, &y, dtype.is_float())
         && *exponent < 0
     {
         return Err((Exception::Runtime, "Integers to negative integer powers are not allowed.".to_owned()));
     }
-    let (a, mut b) = (wide(&x, args)?, wide(&y, args)?);
-    if let "add" | "sub" = args.name {
-        b = match args.next() {
-            Value::None | Value::Int(1) => b,
-            Value::Int(alpha) if !dtype.is_float() => Wide::Int(b.ints().mapv_into(|v| v.wrapping_mul(alpha))),
-            Value::Int(alpha) => Wide::Float(b.floats().mapv_into(|v| v * alpha as f64)),
-            Value::Float(alpha) if dtype.is_float() => Wide::Float(b.floats().mapv_into(|v| v * alpha)),
-            other => return args.misfit(&other, "a number of the operands' kind"),
-        };
-    }
-    // `div(a, b, "floor")`
-    let rounding = if args.name == "div" { args.text()? } else { String::new() };
-    let name = match rounding.as_str() {
-        "" => args.name,
-        "floor" => "floor_divide",
-        "trunc" => "trunc_divide",
-        other => {
-            let message =
-                format!("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{other}'");
-            return Err((Exception::Runtime, message));
-        }
+    let a = brought(&x, dtype, args)?;
+    let mut b = match &y {
+        // An exponent that is a number is converted with a check.
+        Value::Int(_) | Value::Float(_) if name == "pow" => operand::checked(&y, dtype)?,
+        y => brought(y, second, args)?,
     };
+    let step = operand::step(dtype);
+    if let "add" | "sub" = name {
+        b = scaled(b, &third, dtype)?;
+    }
     let divides = |i: &ArrayD<i64>| i.iter().any(|v| *v == 0);
-    if let ("floor_divide" | "trunc_divide" | "remainder" | "fmod", false, Wide::Int(i)) = (name, dtype.is_float(), &b)
+    if let ("floor_divide" | "trunc_divide" | "remainder" | "fmod", Wide::Int(i)) = (name, &b)
         && divides(i)
     {
         return Err((Exception::Runtime, "ZeroDivisionError".to_owned()));
     }
     let made = match name {
-        "add" => binary(a, b, dtype, |x, y| x + y, i64::wrapping_add),
-        "sub" => binary(a, b, dtype, |x, y| x - y, i64::wrapping_sub),
-        "mul" => binary(a, b, dtype, |x, y| x * y, i64::wrapping_mul),
-        "div" => {
-            if !dtype.is_float() {
-                dtype = DType::Float32;
-            }
-            binary(a, b, dtype, |x, y| x / y, |x, _| x)
-        }
-        // As torch, a root where the power is one: `-0` stays, and `-inf` has none.
-        "pow" if matches!(y, Value::Float(0.5)) => binary(a, b, dtype, |x, _| x.sqrt(), |x, _| x),
-        "pow" => binary(a, b, dtype, f64::powf, |x, y| match u32::try_from(y) {
-            Ok(y) => x.wrapping_pow(y),
-            // 1 and -1 are all whose inverses are integers.
-            Err(_) => match x {
-                1 => 1,
-                -1 => {
-                    if y % 2 == 0 {
-                        1
-                    } else {
-                        -1
-                    }
-                }
-                _ => 0,
-            },
-        }),
-        "maximum" => binary(a, b, dtype, |x, y| if x.is_nan() || x > y { x } else { y }, i64::max),
-        "minimum" => binary(a, b, dtype, |x, y| if x.is_nan() || x < y { x } else { y }, i64::min),
-        "floor_divide" => binary(a, b, dtype, floor_quotient, |x, y| {
-            x.wrapping_div_euclid(y) - i64::from(y < 0 && x.wrapping_rem_euclid(y) != 0)
-        }),
+        "add" => binary(a, b, |x, y| x + y, i64::wrapping_add),
+        "sub" => binary(a, b, |x, y| x - y, i64::wrapping_sub),
+        "mul" => binary(a, b, |x, y| x * y, i64::wrapping_mul),
+        "div" => binary(a, b, |x, y| x / y, |x, _| x),
+        "pow" => match y {
+            Value::Int(_) | Value::Float(_) => power_of_number(a, b, step),
+            _ => binary(a, b, f64::powf, integer_power),
+        },
+        "maximum" => binary(a, b, |x, y| if x.is_nan() || x > y { x } else { y }, i64::max),
+        "minimum" => binary(a, b, |x, y| if x.is_nan() || x < y { x } else { y }, i64::min),
+        "floor_divide" => binary(
+            a,
+            b,
+            |x, y| floor_quotient(x, y, step),
+            |x, y| x.wrapping_div_euclid(y).wrapping_sub(i64::from(y < 0 && x.wrapping_rem_euclid(y) != 0)),
+        ),
         "remainder" => binary(
             a,
             b,
-            dtype,
             |x, y| {
                 let r = x % y;
                 if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }
@@ -352,23 +346,98 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
                 if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
             },
         ),
-        "fmod" => binary(a, b, dtype, |x, y| x % y, i64::wrapping_rem),
-        "trunc_divide" => binary(a, b, dtype, |x, y| (x / y).trunc(), i64::wrapping_div),
-        _ => {
-            if !dtype.is_float() {
-                dtype = DType::Float32;
-            }
-            binary(a, b, dtype, if name == "hypot" { f64::hypot } else { f64::atan2 }, |x, _| x)
-        }
+        "fmod" => binary(a, b, |x, y| x % y, i64::wrapping_rem),
+        "trunc_divide" => binary(a, b, |x, y| step(x / y).trunc(), i64::wrapping_div),
+        _ => binary(a, b, if name == "hypot" { f64::hypot } else { f64::atan2 }, |x, _| x),
     }?;
     made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor)
+}
+
+/// `alpha * b`, rounded as a step of its own.
+fn scaled(b: Wide, alpha: &Value, dtype: DType) -> Answer<Wide> {
+    let fail = |message: &str| Err((Exception::Runtime, message.to_owned()));
+    match alpha {
+        Value::None | Value::Int(1) => return Ok(b),
+        Value::Bool(_) if dtype != DType::Bool => return fail("Boolean alpha only supported for Boolean results."),
+        Value::Float(_) if !dtype.is_float() => {
+            return fail("For integral input tensors, argument alpha must not be a floating point number.");
+        }
+        _ => {}
+    }
+    // Of 16 bits only the range counts: torch computes in `float`.
+    let checked = operand::checked(alpha, dtype)?;
+    let alpha = match operand::number(alpha) {
+        Some(number) if dtype.is_float() && dtype.size() == 2 => number.brought(DType::Float32),
+        _ => checked,
+    };
+    let step = operand::step(dtype);
+    binary(b, alpha, |x, y| step(x * y), i64::wrapping_mul)
+}
+
+/// An integer's power.
+fn integer_power(x: i64, y: i64) -> i64 {
+    match (u32::try_from(y), x) {
+        (Ok(y), x) => x.wrapping_pow(y),
+        // Large even powers of even numbers are 0 in every type; of odd ones they go around.
+        (Err(_), x) if y > 0 => {
+            let (mut made, mut base, mut left) = (1i64, x, y);
+            while left > 0 {
+                if left & 1 == 1 {
+                    made = made.wrapping_mul(base);
+                }
+                base = base.wrapping_mul(base);
+                left >>= 1;
+            }
+            made
+        }
+        // 1 and -1 are all whose inverses are integers.
+        (Err(_), 1) => 1,
+        (Err(_), -1) => {
+            if y % 2 == 0 {
+                1
+            } else {
+                -1
+            }
+        }
+        (Err(_), _) => 0,
+    }
+}
+
+/// A power by a number: torch takes roots and products for the common ones.
+fn power_of_number(a: Wide, b: Wide, step: fn(f64) -> f64) -> Answer<Wide> {
+    let power = match &b {
+        Wide::Float(b) => b.iter().next().copied().unwrap_or(0.0),
+        Wide::Int(_) => return binary(a, b, f64::powf, integer_power),
+    };
+    binary(
+        a,
+        b,
+        |x, y| {
+            if power == 0.5 {
+                x.sqrt()
+            } else if power == -0.5 {
+                1.0 / step(x.sqrt())
+            } else if power == 2.0 {
+                x * x
+            } else if power == 3.0 {
+                step(x * x) * x
+            } else if power == -1.0 {
+                1.0 / x
+            } else if power == -2.0 {
+                1.0 / step(x * x)
+            } else {
+                x.powf(y)
+            }
+        },
+        integer_power,
+    )
 }
 
 fn comparison(args: &mut Args<'_>) -> Answer<Value> {
     let (x, y) = (args.next(), args.next());
     let device = device_of(&[&x, &y], args);
-    let (a, b) = (wide(&x, args)?, wide(&y, args)?);
-    let made = compare(a, b, result_type(&[&x, &y]), args.name)?;
+    let (dtype, _) = operand::types(args.name, &x, &y);
+    let made = compare(brought(&x, dtype, args)?, brought(&y, dtype, args)?, args.name)?;
     made.tensor_like(DType::Bool, device, &[&x, &y]).map(Value::Tensor)
 }
 
@@ -376,19 +445,15 @@ fn logic(args: &mut Args<'_>) -> Answer<Value> {
     let (x, y) = (args.next(), args.next());
     let device = device_of(&[&x, &y], args);
     let dtype = result_type(&[&x, &y]);
-    let truth = |w: Wide| match w {
-        Wide::Float(a) => a.map(|x| i64::from(*x != 0.0)),
-        Wide::Int(a) => a.map(|x| i64::from(*x != 0)),
-    };
-    let a = wide(&x, args)?;
+    let a = brought(&x, dtype, args)?;
     if args.name == "logical_not" {
-        return Wide::Int(truth(a).mapv_into(|v| 1 - v)).tensor(DType::Bool, device).map(Value::Tensor);
+        return Wide::Int(a.truth().mapv_into(|v| 1 - v)).tensor(DType::Bool, device).map(Value::Tensor);
     }
     if args.name == "bitwise_not" && !dtype.is_float() {
         let flip = |v: i64| if dtype == DType::Bool { 1 - v } else { !v };
         return Wide::Int(a.ints().mapv_into(flip)).tensor(dtype, device).map(Value::Tensor);
     }
-    let b = if args.name == "bitwise_not" { a.clone() } else { wide(&y, args)? };
+    let b = if args.name == "bitwise_not" { a.clone() } else { brought(&y, dtype, args)? };
     if args.name.starts_with("bitwise") {
         if dtype.is_float() {
             let message =
@@ -404,7 +469,7 @@ fn logic(args: &mut Args<'_>) -> Answer<Value> {
         })?;
         return Wide::Int(made).tensor(dtype, device).map(Value::Tensor);
     }
-    let made = zip(&truth(a), &truth(b), |x, y| match args.name {
+    let made = zip(&a.truth(), &b.truth(), |x, y| match args.name {
         "logical_and" => x & y,
         "logical_or" => x | y,
         _ => x ^ y,
@@ -422,12 +487,19 @@ fn clamp(args: &mut Args<'_>) -> Answer<Value> {
     }
     let device = device_of(&[&x], args);
     let dtype = result_type(&[&x, &low, &high]);
-    let mut made = wide(&x, args)?;
+    let end = |value: &Value, is_low: bool| match value {
+        Value::Tensor(_) => brought(value, dtype, args),
+        value => operand::bound(value, dtype, is_low),
+    };
+    // A bound that is no number keeps none.
+    let mut made = brought(&x, dtype, args)?;
     if !matches!(low, Value::None) {
-        made = binary(made, wide(&low, args)?, dtype, |x, y| if x < y { y } else { x }, i64::max)?;
+        let keep = |x: f64, y: f64| if y.is_nan() || x < y { y } else { x };
+        made = binary(made, end(&low, true)?, |x, y| if x.is_nan() { x } else { keep(x, y) }, i64::max)?;
     }
     if !matches!(high, Value::None) {
-        made = binary(made, wide(&high, args)?, dtype, |x, y| if x > y { y } else { x }, i64::min)?;
+        let keep = |x: f64, y: f64| if y.is_nan() || x > y { y } else { x };
+        made = binary(made, end(&high, false)?, |x, y| if x.is_nan() { x } else { keep(x, y) }, i64::min)?;
     }
     made.tensor(dtype, device).map(Value::Tensor)
 }
@@ -461,7 +533,13 @@ fn choose(args: &mut Args<'_>) -> Answer<Value> {
     let cond = args.tensor()?;
     let (x, y) = (args.next(), args.next());
     let (dtype, device) = (result_type(&[&x, &y]), cond.device());
-    let (a, b) = (wide(&x, args)?, wide(&y, args)?);
+    // Numbers are converted with a check; not to 16 bits, where torch's are by way of `double`.
+    let side = |value: &Value| match value {
+        Value::Tensor(_) => brought(value, dtype, args),
+        value if dtype.is_float() && dtype.size() == 2 => brought(value, dtype, args),
+        value => operand::checked(value, dtype),
+    };
+    let (a, b) = (side(&x)?, side(&y)?);
     let shape = broadcast(&broadcast(&a.shape(), &b.shape())?, cond.shape())?;
     super::room(&shape)?;
     let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
@@ -489,7 +567,9 @@ fn copy(args: &mut Args<'_>) -> Answer<Value> {
 fn fill(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let value = args.next();
-    let made = HostTensor::new(promote(x.dtype(), x.dtype()), &[], x.device(), true)?;
-    wide(&value, args)?.write(&made)?;
-    Ok(Value::Tensor(made))
+    let value = match &value {
+        Value::Tensor(_) => brought(&value, x.dtype(), args)?,
+        value => operand::checked(value, x.dtype())?,
+    };
+    value.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }

@@ -5,7 +5,7 @@ use ndarray::{ArrayD, Axis, Dimension, IxDyn};
 use super::super::array::{Answer, HostTensor};
 use super::order::order;
 use super::wide::{Wide, each};
-use super::{Args, Value};
+use super::{Args, Value, operand};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -120,7 +120,10 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let at = x.axis(args.int(0)?)?;
     let (index, _) = indices(args)?;
-    let (source, alpha) = (args.next(), args.float(1.0)?);
+    let (source, alpha) = (args.next(), args.next());
+    let alpha = if let Value::None = alpha { Value::Int(1) } else { alpha };
+    let alpha = operand::checked(&alpha, x.dtype())?;
+    let (alpha, times) = (operand::only(&alpha.clone().floats()), operand::only(&alpha.ints()));
     let target = with_dims(Wide::of(&x));
     let extent = target.shape()[at] as usize;
     let name = args.name;
@@ -134,9 +137,8 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
             }
             Some(source)
         }
-        Value::Int(i) => Some(Wide::Int(ArrayD::from_elem(IxDyn(&[]), i))),
-        Value::Float(v) => Some(Wide::Float(ArrayD::from_elem(IxDyn(&[]), v))),
-        _ => None,
+        Value::None => None,
+        value => Some(operand::checked(&value, x.dtype())?),
     };
     let Some(source) = source else { return fail(format!("{name}(): there is nothing to put")) };
     let mut places = Vec::new();
@@ -162,9 +164,7 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
                 let part = if source.ndim() == 0 { source.view() } else { source.index_axis(Axis(at), i) };
                 let mut slot = a.index_axis_mut(Axis(at), place);
                 match name {
-                    "index_add" => {
-                        slot.zip_mut_with(&part, |s, v| *s = s.wrapping_add((alpha as i64).wrapping_mul(*v)))
-                    }
+                    "index_add" => slot.zip_mut_with(&part, |s, v| *s = s.wrapping_add(times.wrapping_mul(*v))),
                     _ => slot.zip_mut_with(&part, |s, v| *s = *v),
                 }
             }
@@ -220,15 +220,8 @@ fn masked_fill(args: &mut Args<'_>) -> Answer<Value> {
             t.dim()
         ));
     }
-    let fits = match &value {
-        Value::Float(_) => x.dtype().is_float(),
-        _ => true,
-    };
-    if !fits {
-        let name = super::super::value::cpp_name(x.dtype());
-        return fail(format!("value cannot be converted to type {name} without overflow"));
-    }
     let dtype = x.dtype();
+    let value = Value::Tensor(operand::checked(&value, dtype)?.tensor(dtype, x.device())?);
     let made = super::run("where", vec![Value::Tensor(mask), value, Value::Tensor(x)], args.device)?;
     super::run("to", vec![made, Value::DType(dtype)], args.device)
 }
@@ -450,7 +443,10 @@ fn repeat_interleave(args: &mut Args<'_>) -> Answer<Value> {
 /// `constant_pad_nd(pad, value)`: before and after, from the last dimension on; negative: cut.
 fn pad(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
-    let (pad, value) = (args.ints()?, args.float(0.0)?);
+    let (pad, value) = (args.ints()?, args.next());
+    let value = if let Value::None = value { Value::Int(0) } else { value };
+    let value = operand::checked(&value, x.dtype())?;
+    let (value, whole) = (operand::only(&value.clone().floats()), operand::only(&value.ints()));
     if pad.len() % 2 != 0 || pad.len() / 2 > x.dim() {
         return fail(format!("padding of {} numbers for a tensor of {} dimensions", pad.len(), x.dim()));
     }
@@ -472,7 +468,7 @@ fn pad(args: &mut Args<'_>) -> Answer<Value> {
             Wide::Float(ArrayD::from_shape_fn(IxDyn(&extents), |p| source(&p).map_or(value, |q| a[IxDyn(&q)])))
         }
         Wide::Int(a) => {
-            Wide::Int(ArrayD::from_shape_fn(IxDyn(&extents), |p| source(&p).map_or(value as i64, |q| a[IxDyn(&q)])))
+            Wide::Int(ArrayD::from_shape_fn(IxDyn(&extents), |p| source(&p).map_or(whole, |q| a[IxDyn(&q)])))
         }
     };
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)

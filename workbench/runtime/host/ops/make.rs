@@ -4,7 +4,7 @@ use ndarray::{ArrayD, IxDyn};
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
 use super::wide::Wide;
-use super::{Args, Value};
+use super::{Args, Value, operand};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -82,9 +82,10 @@ fn full(args: &mut Args<'_>) -> Answer<HostTensor> {
     let shape = args.ints()?;
     let value = args.next();
     let (dtype, device) = options(args)?;
-    let (value, own) = scalar(&value, args)?;
-    let made = HostTensor::new(dtype.unwrap_or(own), &shape, device, true)?;
-    value.write(&made)?;
+    let (_, own) = scalar(&value, args)?;
+    let dtype = dtype.unwrap_or(own);
+    let made = HostTensor::new(dtype, &shape, device, true)?;
+    operand::checked(&value, dtype)?.write(&made)?;
     Ok(made)
 }
 
@@ -97,7 +98,7 @@ fn like(args: &mut Args<'_>) -> Answer<HostTensor> {
     let dtype = dtype.unwrap_or(x.dtype());
     if let Some(value) = value {
         let made = x.new_like(dtype, on)?;
-        scalar(&value, args)?.0.write(&made)?;
+        operand::checked(&value, dtype)?.write(&made)?;
         return Ok(made);
     }
     Ok(filled(args.name.trim_end_matches("_like"), dtype, x.shape(), on)?.ordered_as(&x))

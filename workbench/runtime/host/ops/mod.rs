@@ -6,6 +6,7 @@ mod compose;
 mod elementwise;
 mod index;
 mod make;
+mod operand;
 mod order;
 mod promote;
 mod reduce;

@@ -32,9 +32,10 @@ fn scatter(args: &mut Args<'_>) -> Answer<Value> {
             return fail(format!("{}(): Expected self.dtype to be equal to src.dtype", args.name));
         }
         Value::Tensor(t) => with_dims(Wide::of(t)),
-        Value::Int(i) => Wide::Int(ArrayD::from_elem(index.raw_dim(), *i)),
-        Value::Bool(b) => Wide::Int(ArrayD::from_elem(index.raw_dim(), i64::from(*b))),
-        Value::Float(v) => Wide::Float(ArrayD::from_elem(index.raw_dim(), *v)),
+        Value::Int(_) | Value::Bool(_) | Value::Float(_) => match super::operand::checked(&source, x.dtype())? {
+            Wide::Int(v) => Wide::Int(ArrayD::from_elem(index.raw_dim(), super::operand::only(&v))),
+            Wide::Float(v) => Wide::Float(ArrayD::from_elem(index.raw_dim(), super::operand::only(&v))),
+        },
         other => return args.misfit(other, "Tensor or a number"),
     };
     let fits = source.shape().len() == index.ndim()

@@ -132,8 +132,9 @@ macro_rules! float_elem {
 float_elem! {
     f32, f64::from, |x: f64| x as f32, |x: i64| x as f32;
     f64, |x: f64| x, |x: f64| x, |x: i64| x as f64;
-    half::f16, half::f16::to_f64, half::f16::from_f64, |x: i64| half::f16::from_f64(x as f64);
-    half::bf16, half::bf16::to_f64, half::bf16::from_f64, |x: i64| half::bf16::from_f64(x as f64);
+    // By way of `float`, as torch converts: rounded twice.
+    half::f16, half::f16::to_f64, |x: f64| half::f16::from_f32(x as f32), |x: i64| half::f16::from_f32(x as f32);
+    half::bf16, half::bf16::to_f64, |x: f64| half::bf16::from_f32(x as f32), |x: i64| half::bf16::from_f32(x as f32);
 }
 
 impl Wide {
@@ -155,6 +156,46 @@ impl Wide {
         match self {
             Wide::Float(a) => a.map(|x| *x as i64),
             Wide::Int(a) => a,
+        }
+    }
+
+    /// The elements converted to an element type, one by one: floats rounded to it, integers wrapped.
+    pub fn brought(self, dtype: DType) -> Self {
+        fn float<T: Elem>(a: Wide) -> Wide {
+            Wide::Float(match a {
+                Wide::Float(a) => a.mapv_into(|x| T::of_double(x).double()),
+                Wide::Int(a) => a.map(|x| T::of_integer(*x).double()),
+            })
+        }
+        fn integer<T: Elem>(a: Wide) -> Wide {
+            Wide::Int(match a {
+                Wide::Float(a) => a.map(|x| T::of_double(*x).integer()),
+                Wide::Int(a) => a.mapv_into(|x| T::of_integer(x).integer()),
+            })
+        }
+        match (dtype, self) {
+            (DType::Float64, a @ Wide::Float(_)) | (DType::Int64, a @ Wide::Int(_)) => a,
+            (DType::Bool, a) => Wide::Int(a.truth()),
+            (DType::UInt8, a) => integer::<u8>(a),
+            (DType::Int8, a) => integer::<i8>(a),
+            (DType::Int16, a) => integer::<i16>(a),
+            (DType::UInt16, a) => integer::<u16>(a),
+            (DType::Int32, a) => integer::<i32>(a),
+            (DType::UInt32, a) => integer::<u32>(a),
+            (DType::Int64, a) => integer::<i64>(a),
+            (DType::UInt64, a) => integer::<u64>(a),
+            (DType::Float16, a) => float::<half::f16>(a),
+            (DType::BFloat16, a) => float::<half::bf16>(a),
+            (DType::Float32, a) => float::<f32>(a),
+            (DType::Float64, a) => float::<f64>(a),
+        }
+    }
+
+    /// 1 for what is not zero.
+    pub fn truth(self) -> ArrayD<i64> {
+        match self {
+            Wide::Float(a) => a.map(|x| i64::from(*x != 0.0)),
+            Wide::Int(a) => a.mapv_into(|x| i64::from(x != 0)),
         }
     }
 
@@ -234,13 +275,7 @@ impl Wide {
         // SAFETY: the type is the tensor's.
         let done = unsafe {
             match to.dtype() {
-                DType::Bool => {
-                    let truth = match self {
-                        Wide::Float(a) => Wide::Int(a.map(|x| i64::from(*x != 0.0))),
-                        Wide::Int(a) => Wide::Int(a.map(|x| i64::from(*x != 0))),
-                    };
-                    put::<u8>(to, &shape, &strides, &truth)
-                }
+                DType::Bool => put::<u8>(to, &shape, &strides, &Wide::Int(self.truth())),
                 DType::UInt8 => put::<u8>(to, &shape, &strides, &self),
                 DType::Int8 => put::<i8>(to, &shape, &strides, &self),
                 DType::Int16 => put::<i16>(to, &shape, &strides, &self),
