@@ -175,7 +175,6 @@ KNOWN = {
     ("torch::kron(a, torch::eye(2).to(a.scalar_type()))", "transposed"): "torch views what it cannot view",
     ("torch::take_along_dim(a, torch::tensor({3, 1}))", "transposed"): "torch views what it cannot view",
     ("torch::addr(a.matmul(a.t()), a.t()[0], a.t()[1], 0.5, 2)", "scalar"): "arguments are worked out in another order",
-    **{("1 / a", dtype): "torch refuses a number over integers" for dtype in ("int64", "int32", "uint8", "bool")},
     ("a.repeat_interleave(2,0)", "scalar"): "torch counts dimensions of what it has made a vector",
 }
 # Where torch differs from itself: which of its vector paths runs depends on the processor.
