@@ -72,8 +72,7 @@ KEPT = {
     "halves of warps": """for (int k = 0; k < n; k++)
             if (t / 16 % 2 == k) y[t] = __shfl_xor_sync(0xffffu << (t & 16), t, 1, 16);""",
     "tiles that reduce and scan": """auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
-        for (int k = 0; k < n; k++)
-            if (t / 8 != k) y[t] = cooperative_groups::reduce(tile, y[t], cooperative_groups::plus<int>());
+        y[t] = cooperative_groups::reduce(tile, y[t], cooperative_groups::plus<int>());
         y[t] += cooperative_groups::exclusive_scan(tile, 2);""",
     "groups of what lanes have": """auto warp = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
         auto same = cooperative_groups::labeled_partition(warp, y[t]);
