@@ -39,7 +39,7 @@ Tensor addcmul(Tensor a, double v) { return torch::addcmul(a, a, a, v); }
 Tensor addcdiv(Tensor a) { return torch::addcdiv(a, a, a); }
 Tensor scaled(Tensor a, double alpha) { return a.add(a, alpha); }
 Tensor bf(Tensor a) { return a.to(torch::kBFloat16).to(torch::kFloat); }
-Tensor half(Tensor a) { return a.to(torch::kHalf); }
+Tensor to_half(Tensor a) { return a.to(torch::kHalf); }
 Tensor pow(Tensor a, int64_t s) { return a.pow(s); }
 Tensor minus_zero(Tensor a) { return torch::relu(a); }
 """
@@ -98,7 +98,7 @@ BIG = 2**53 + 1
         ("addcmul", (u8(0, 5, 200, 255), 2.5), u8(0, 55, 72, 1)),
         # Rounded twice, by way of `float`.
         ("bf", (np.array([1.0039062500001]),), np.array([1.0], np.float32)),
-        ("half", (np.array([1.0004882812500001]),), np.array([1.0], np.float16)),
+        ("to_half", (np.array([1.0004882812500001]),), np.array([1.0], np.float16)),
         ("pow", (np.array([3], np.int64), BIG), [pow(3, BIG, 2**64) - (2**64 if pow(3, BIG, 2**64) >= 2**63 else 0)]),
         ("minus_zero", (np.array([-0.0, -1.0], np.float32),), np.array([-0.0, 0.0], np.float32)),
     ],

@@ -616,6 +616,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let driver = more::any(more::DRIVER_NAMES, &mentions).then_some(&DRIVER);
     let torch = (more.thrust
         || more.chrono
+        || mentions("std") && (mentions("to_string") || mentions("random_device"))
         || samples.is_some()
         || python.is_some()
         || gaudi.is_some()

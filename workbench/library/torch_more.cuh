@@ -234,14 +234,14 @@ inline Tensor heaviside(const Tensor& self, const Tensor& values) {
 }
 inline Tensor hardshrink(const Tensor& self, const Scalar& lambd = 0.5) {
     __wb_needs_floats("hardshrink_cpu", self);
-    double l = lambd.toDouble();
-    return at::where((self >= -l).logical_and(self <= l), at::zeros_like(self), self);
+    Tensor l = at::full({}, lambd, self.options());
+    return at::where((self >= l.neg()).logical_and(self <= l), at::zeros_like(self), self);
 }
 inline Tensor softshrink(const Tensor& self, const Scalar& lambd = 0.5) {
     __wb_needs_floats("softshrink_check", self);
-    double l = lambd.toDouble();
-    __wb_wants(l >= 0, "lambda must be greater or equal to 0");
-    return at::where(self > l, self - l, at::where(self < -l, self + l, self * 0));
+    __wb_wants(lambd.toDouble() >= 0, "lambda must be greater or equal to 0");
+    Tensor l = at::full({}, lambd, self.options());
+    return at::where(self > l, self - l, at::where(self < l.neg(), self + l, self * 0));
 }
 inline Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
     __wb_wants(self.scalar_type() == other.scalar_type(), "isclose(): both tensors must have the same dtype");

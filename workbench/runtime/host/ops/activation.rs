@@ -44,11 +44,7 @@ fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
     let dtype = x.dtype();
     if args.name == "threshold" {
         let (threshold, value) = (args.next(), args.next());
-        // Beside 16-bit floats both are `float`s, and none is too large.
-        let made = |v: &Value| match operand::number(v) {
-            Some(number) if dtype.is_float() && dtype.size() == 2 => Ok(number.brought(DType::Float32)),
-            _ => operand::checked(v, dtype),
-        };
+        let made = |v: &Value| operand::checked(v, dtype);
         let (threshold, value) = (made(&threshold)?, made(&value)?);
         let made = match (Wide::of(&x), threshold, value) {
             (Wide::Int(a), Wide::Int(t), Wide::Int(v)) => {
@@ -118,7 +114,11 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
         "hardsigmoid" => a.mapv(|x| between(x + 3.0, 0.0, 6.0) / 6.0),
         "log_sigmoid" => a.mapv(|x| -log1p_exp(-x)),
         "leaky_relu" => {
-            let slope = operand::step(x.dtype())(args.float(0.01)?);
+            let slope = match args.next() {
+                Value::None => Value::Float(0.01),
+                slope => slope,
+            };
+            let slope = operand::only(&operand::checked(&slope, operand::opmath(x.dtype()))?.floats());
             a.mapv(|x| if x > 0.0 { x } else { x * slope })
         }
         "elu" => {

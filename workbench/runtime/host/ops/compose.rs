@@ -91,32 +91,23 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
     // A number is as precise as what is computed in.
     let weight = match &weight {
         Value::Tensor(_) => wide(&weight),
-        number => operand::number(number).map_or_else(|| wide(number), |n| n.brought(opmath(dtype)).floats()),
+        number => operand::checked(number, operand::opmath(dtype))?.floats(),
     };
     let step = operand::step(dtype);
     let pairs = zip(&Wide::of(&x).floats(), &wide(&end), |x, end| (x, end))?;
     let weights = weight.map(|w| (*w, 0.0));
     // From the nearer end, so that a weight of 1 gives the other one itself.
+    let fused = operand::fused(dtype);
     let made = zip(&pairs, &weights, |(x, end), (w, _)| {
         let way = step(end - x);
-        if w.abs() < 0.5 { x + step(w * way) } else { end - step(way * step(1.0 - w)) }
+        if w.abs() < 0.5 { fused(x, w, way) } else { fused(end, step(w - 1.0), way) }
     })?;
     Wide::Float(made).tensor(dtype, x.device()).map(Value::Tensor)
-}
-
-/// The type in which torch computes with one.
-fn opmath(dtype: DType) -> DType {
-    if dtype.is_float() && dtype.size() == 2 { DType::Float32 } else { dtype }
 }
 
 /// `self + value * a * b`, or `/ b`
 fn scaled(args: &mut Args<'_>) -> Answer<Value> {
     let (x, a, b, value) = (args.next(), args.next(), args.next(), args.next());
-    if let Value::Tensor(t) = &x
-        && t.dtype() == DType::Bool
-    {
-        return super::not_implemented(args.name, t.dtype());
-    }
     let multiplies = args.name == "addcmul";
     let dtype = result_type(&[&x, &a, &b]);
     if dtype == DType::Bool {
@@ -136,11 +127,7 @@ fn scaled(args: &mut Args<'_>) -> Answer<Value> {
     };
     let value = if let Value::None = value { Value::Int(1) } else { value };
     let device = if let Value::Tensor(t) = &x { t.device() } else { args.device };
-    let checked = operand::checked(&value, dtype)?;
-    let value = match operand::number(&value) {
-        Some(number) if opmath(dtype) != dtype => number.brought(opmath(dtype)),
-        _ => checked,
-    };
+    let value = operand::checked(&value, operand::opmath(dtype))?;
     let made = match (wide(&x, args)?, wide(&a, args)?, wide(&b, args)?, value) {
         (Wide::Int(x), Wide::Int(a), Wide::Int(b), Wide::Int(value)) => {
             let part = zip(&zip(&value, &a, i64::wrapping_mul)?, &b, i64::wrapping_mul)?;
@@ -149,8 +136,11 @@ fn scaled(args: &mut Args<'_>) -> Answer<Value> {
         (x, a, b, value) => {
             let step = operand::step(dtype);
             let part = zip(&value.floats(), &a.floats(), |v, a| step(v * a))?;
-            let part = zip(&part, &b.floats(), |p, b| step(if multiplies { p * b } else { p / b }))?;
-            Wide::Float(zip(&x.floats(), &part, |x, p| x + p)?)
+            let pairs = zip(&part, &b.floats(), |p, b| (p, b))?;
+            let (bases, fused) = (x.floats().mapv(|x| (x, 0.0)), operand::fused(dtype));
+            let made =
+                |(x, _): (f64, f64), (p, b): (f64, f64)| if multiplies { fused(x, p, b) } else { x + step(p / b) };
+            Wide::Float(zip(&bases, &pairs, made)?)
         }
     };
     made.tensor(dtype, device).map(Value::Tensor)

@@ -302,15 +302,26 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
         return Err((Exception::Runtime, "Integers to negative integer powers are not allowed.".to_owned()));
     }
     let a = brought(&x, dtype, args)?;
-    let mut b = match &y {
+    let b = match &y {
         // An exponent that is a number is converted with a check.
-        Value::Int(_) | Value::Float(_) if name == "pow" => operand::checked(&y, dtype)?,
+        Value::Int(_) | Value::Float(_) if name == "pow" && !dtype.is_float() => operand::checked(&y, dtype)?,
         y => brought(y, second, args)?,
     };
     let step = operand::step(dtype);
-    if let "add" | "sub" = name {
-        b = scaled(b, &third, dtype)?;
+    if let ("add" | "sub", Some(factor)) = (name, factor(&third, name == "sub", dtype)?) {
+        let made = match (a, b, factor) {
+            (Wide::Int(a), Wide::Int(b), Wide::Int(f)) => {
+                Wide::Int(zip(&a, &zip(&b, &f, i64::wrapping_mul)?, i64::wrapping_add)?)
+            }
+            (a, b, f) => {
+                let (by, fused) = (operand::only(&f.floats()), operand::fused(dtype));
+                Wide::Float(zip(&a.floats(), &b.floats(), |a, b| fused(a, b, by))?)
+            }
+        };
+        return made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor);
     }
+    // Of two tensors of 16-bit floats the quotient is rounded before it is cut.
+    let quotient = if second == dtype { operand::rounded(dtype) } else { step };
     let divides = |i: &ArrayD<i64>| i.iter().any(|v| *v == 0);
     if let ("floor_divide" | "trunc_divide" | "remainder" | "fmod", Wide::Int(i)) = (name, &b)
         && divides(i)
@@ -347,31 +358,26 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
             },
         ),
         "fmod" => binary(a, b, |x, y| x % y, i64::wrapping_rem),
-        "trunc_divide" => binary(a, b, |x, y| step(x / y).trunc(), i64::wrapping_div),
+        "trunc_divide" => binary(a, b, |x, y| quotient(step(x / y)).trunc(), i64::wrapping_div),
         _ => binary(a, b, if name == "hypot" { f64::hypot } else { f64::atan2 }, |x, _| x),
     }?;
     made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor)
 }
 
-/// `alpha * b`, rounded as a step of its own.
-fn scaled(b: Wide, alpha: &Value, dtype: DType) -> Answer<Wide> {
+/// What the second operand of a sum is multiplied with, where that is not 1; the opposite for a difference.
+fn factor(alpha: &Value, opposite: bool, dtype: DType) -> Answer<Option<Wide>> {
     let fail = |message: &str| Err((Exception::Runtime, message.to_owned()));
-    match alpha {
-        Value::None | Value::Int(1) => return Ok(b),
+    let alpha = match alpha {
+        Value::None | Value::Int(1) => return Ok(None),
         Value::Bool(_) if dtype != DType::Bool => return fail("Boolean alpha only supported for Boolean results."),
         Value::Float(_) if !dtype.is_float() => {
             return fail("For integral input tensors, argument alpha must not be a floating point number.");
         }
-        _ => {}
-    }
-    // Of 16 bits only the range counts: torch computes in `float`.
-    let checked = operand::checked(alpha, dtype)?;
-    let alpha = match operand::number(alpha) {
-        Some(number) if dtype.is_float() && dtype.size() == 2 => number.brought(DType::Float32),
-        _ => checked,
+        Value::Int(i) if opposite => Value::Int(i.wrapping_neg()),
+        Value::Float(x) if opposite => Value::Float(-x),
+        alpha => alpha.clone(),
     };
-    let step = operand::step(dtype);
-    binary(b, alpha, |x, y| step(x * y), i64::wrapping_mul)
+    operand::checked(&alpha, dtype).map(Some)
 }
 
 /// An integer's power.

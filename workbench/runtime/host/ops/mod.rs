@@ -128,6 +128,11 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
         run("fill_", vec![Value::Tensor(target.clone()), Value::Int(0)], device)?;
         return Ok(Value::Tensor(target.clone()));
     }
+    // A number beside the target is the first factor to torch, which is brought to the target's type; the second one may keep its precision.
+    let mut args = args;
+    if name == "mul" && matches!(args.get(1), Some(Value::Int(_) | Value::Float(_))) {
+        args.swap(0, 1);
+    }
     match run(name, args, device)? {
         Value::Tensor(made) => {
             // Floats do not go into integers, nor numbers into truth values; what only moves elements converts them.

@@ -26,7 +26,7 @@ enum Rule {
 /// The rule of an operation.
 fn rule(name: &str) -> Rule {
     match name {
-        "add" | "sub" | "mul" | "floor_divide" | "trunc_divide" => Rule::Precise,
+        "mul" | "floor_divide" | "trunc_divide" => Rule::Precise,
         "div" => Rule::PreciseFloating,
         "atan2" => Rule::Floating,
         _ => Rule::Common,
@@ -52,6 +52,29 @@ pub fn types(name: &str, x: &Value, y: &Value) -> (DType, DType) {
 /// Rounds a step of a computation to the type in which torch computes: `float` for 16-bit floats.
 pub fn step(dtype: DType) -> fn(f64) -> f64 {
     if dtype == DType::Float64 { |x| x } else { |x| f64::from(x as f32) }
+}
+
+/// Rounds to an element type itself.
+pub fn rounded(dtype: DType) -> fn(f64) -> f64 {
+    match dtype {
+        DType::Float16 => |x| half::f16::from_f32(x as f32).to_f64(),
+        DType::BFloat16 => |x| half::bf16::from_f32(x as f32).to_f64(),
+        DType::Float64 => |x| x,
+        _ => |x| f64::from(x as f32),
+    }
+}
+
+/// `a + b * c` with one rounding, to the type in which torch computes: its vector instructions fuse the two.
+pub fn fused(dtype: DType) -> fn(f64, f64, f64) -> f64 {
+    match dtype {
+        DType::Float64 => |a, b, c| b.mul_add(c, a),
+        _ => |a, b, c| f64::from((b as f32).mul_add(c as f32, a as f32)),
+    }
+}
+
+/// The type in which torch computes with one.
+pub fn opmath(dtype: DType) -> DType {
+    if dtype.is_float() && dtype.size() == 2 { DType::Float32 } else { dtype }
 }
 
 /// A number without dimensions.
