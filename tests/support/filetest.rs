@@ -208,7 +208,9 @@ fn call(program: &Program, text: &str) -> Outcome {
     let words: Vec<&str> = inner.split(',').map(str::trim).filter(|w| !w.is_empty()).collect();
     let args: Result<Vec<_>, _> =
         words.iter().zip(&params).map(|(w, p)| value::number(value::element(p.ty).bits(), w)).collect();
-    let (result, _) = program.call_host(name.trim(), &args?, None).map_err(|e| e.to_string())?;
+    let (result, _) = program
+        .call_host(name.trim(), &args?, workbench::runtime::host::Limits::default())
+        .map_err(|e| e.to_string())?;
     let result = result.ok_or("the function has no result")?;
     let scalar = result.ty().scalar().unwrap_or(Scalar::U64);
     let wanted = value::number(scalar, wanted.trim())?;

@@ -12,6 +12,7 @@ pub const MACROS: &[(&str, &str)] = &[
     ("C10_RESTRICT", "__restrict__"),
     ("C10_UNUSED", "[[maybe_unused]]"),
     ("C10_WARP_SIZE", "32"),
+    ("GPU_LAMBDA", "__host__ __device__"),
     ("CUDA_KERNEL_ASSERT", "(condition) assert(condition)"),
     ("CUDA_KERNEL_LOOP", "(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)"),
     (

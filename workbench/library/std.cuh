@@ -43,6 +43,12 @@ template <typename T> using remove_pointer_t = typename remove_pointer<T>::type;
 template <typename T> struct remove_extent { using type = T; };
 template <typename T, size_t N> struct remove_extent<T[N]> { using type = T; };
 template <typename T> using remove_extent_t = typename remove_extent<T>::type;
+template <size_t N, size_t A = 16> struct aligned_storage {
+    struct type {
+        alignas(A) unsigned char __data[N];
+    };
+};
+template <size_t N, size_t A = 16> using aligned_storage_t = typename aligned_storage<N, A>::type;
 template <typename T> struct add_const { using type = const T; };
 template <typename T> using add_const_t = typename add_const<T>::type;
 template <typename T> struct add_pointer { using type = remove_reference_t<T>*; };
@@ -141,6 +147,21 @@ template <typename B> struct negation : bool_constant<!bool(B::value)> {};
 template <typename B> inline constexpr bool negation_v = negation<B>::value;
 
 template <typename T> typename add_rvalue_reference<T>::type declval();
+template <typename Void, typename A, typename B> struct __common {};
+template <typename A, typename B> struct __common<void_t<decltype(false ? declval<A>() : declval<B>())>, A, B> {
+    using type = decay_t<decltype(false ? declval<A>() : declval<B>())>;
+};
+template <typename... T> struct common_type {};
+template <typename T> struct common_type<T> : common_type<T, T> {};
+template <typename A, typename B> struct common_type<A, B> : __common<void, A, B> {};
+template <typename A, typename B, typename C, typename... D>
+struct common_type<A, B, C, D...> : common_type<typename common_type<A, B>::type, C, D...> {};
+template <typename... T> using common_type_t = typename common_type<T...>::type;
+template <typename T, typename U> concept same_as = is_same_v<T, U>;
+template <typename T> concept integral = is_integral_v<T>;
+template <typename T> concept signed_integral = is_integral_v<T> && is_signed_v<T>;
+template <typename T> concept unsigned_integral = is_integral_v<T> && !is_signed_v<T>;
+template <typename T> concept floating_point = is_floating_point_v<T>;
 template <typename T> __host__ __device__ constexpr remove_reference_t<T>&& move(T&& x) {
     return static_cast<remove_reference_t<T>&&>(x);
 }

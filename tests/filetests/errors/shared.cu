@@ -1,6 +1,6 @@
 // test error
 
-__shared__ float at_namespace[4];
+__shared__ float at_namespace = 4;
 __constant__ int unwritable[2];
 
 __global__ void k(float* x) {
@@ -16,7 +16,7 @@ int host(int n) {
     return n;
 }
 int host_atomic(int n) { return atomicAdd(&n, 1); }
-// warning WB0401 3:18 `at_namespace` is left out, which no kernel needs
+// error WB0314 3:18 initialiser
 // error WB0314 7:22 initialiser
 // error WB0314 8:22 no length
 // error WB0314 9:29 has a length

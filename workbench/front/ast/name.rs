@@ -207,6 +207,8 @@ pub struct TemplateParam {
     pub kind: TemplateParamKind,
     /// `typename... T`, `int... N`.
     pub pack: bool,
+    /// What must be true once this one and those before it have their arguments: `template <small T>`, `requires`.
+    pub constraints: Vec<Expr>,
     /// All of it.
     pub span: Span,
 }

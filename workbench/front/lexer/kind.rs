@@ -152,7 +152,7 @@ keywords! {
     Global "__global__", Device "__device__", Host "__host__", Shared "__shared__", Constant "__constant__",
     Managed "__managed__", ForceInline "__forceinline__", NoInline "__noinline__",
     LaunchBounds "__launch_bounds__", Align "__align__", GridConstant "__grid_constant__",
-    ClusterDims "__cluster_dims__",
+    ClusterDims "__cluster_dims__", BlockSize "__block_size__",
 }
 
 impl TokenKind {

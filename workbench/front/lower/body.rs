@@ -20,8 +20,52 @@ const MAX_THREADS: i64 = 1024;
 const MAX_PARAMETER: u32 = 4096;
 
 impl<'a> Lowerer<'a> {
-    /// Lowers a function's body into the module, whatever else is being lowered.
+    /// Lowers a function's body into the module, whatever else is being lowered. One for both sides that does what only the host can is the
+    /// host's, where nothing of the device calls it: compilers check it for the device no sooner.
     pub(super) fn lower_body(&mut self, index: FuncIndex) {
+        let before = self.diags.len();
+        self.lower_body_once(index);
+        let both = self.func(index).side == Side::Both && self.func(index).progress == Progress::Done;
+        let wrong = |d: &Diagnostic| d.is_error() && d.code == Code::WrongSide;
+        if !both || !self.diags.get(before..).is_some_and(|new| new.iter().any(wrong)) || self.is_of_device(index) {
+            return;
+        }
+        let Some(body) = self.func(index).code.map(|code| code.body.span) else { return };
+        let within = |d: &Diagnostic| d.span.file == body.file && (body.start..body.end).contains(&d.span.start);
+        let (own, others): (Vec<_>, Vec<_>) = self.diags.drain(before..).partition(within);
+        self.diags.extend(others);
+        let after = self.diags.len();
+        let info = self.func_mut(index);
+        (info.side, info.progress) = (Side::Host, Progress::Idle);
+        let id = self.func_id(index);
+        self.module.functions[id.index()] = self.empty_function(index);
+        self.lower_body_once(index);
+        if self.diags.get(after..).is_some_and(|new| new.iter().any(|d| d.is_error() && within(d))) {
+            self.diags.truncate(after);
+            self.diags.extend(own);
+        }
+    }
+
+    /// Whether what runs on the device calls a function, itself or through others.
+    fn is_of_device(&self, index: FuncIndex) -> bool {
+        let mut seen = vec![index];
+        let mut next = 0;
+        while let Some(&at) = seen.get(next) {
+            next += 1;
+            let info = self.func(at);
+            if matches!(info.side, Side::Kernel | Side::Device) {
+                return true;
+            }
+            for caller in &info.callers {
+                if !seen.contains(caller) {
+                    seen.push(*caller);
+                }
+            }
+        }
+        false
+    }
+
+    fn lower_body_once(&mut self, index: FuncIndex) {
         let Some(code) = self.func(index).code else { return };
         if self.func(index).broken || matches!(self.func(index).progress, Progress::Done | Progress::Running) {
             return;
@@ -65,6 +109,7 @@ impl<'a> Lowerer<'a> {
                 b: Builder::new(func),
                 side,
                 inside: true,
+                index: Some(index),
                 name: display,
                 ret,
                 auto,
@@ -325,7 +370,13 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn declare_parameter(&mut self, name: Option<Ident>, ty: Ty, span: Span, declare: bool) -> Option<VarId> {
+    pub(super) fn declare_parameter(
+        &mut self,
+        name: Option<Ident>,
+        ty: Ty,
+        span: Span,
+        declare: bool,
+    ) -> Option<VarId> {
         let i = self.f.b.func.params.len();
         let text = name.map_or_else(|| format!("arg{i}"), |n| self.text(&n).to_owned());
         let kernel = self.f.side == Side::Kernel;

@@ -5,7 +5,7 @@ use super::expr::bare;
 use super::find::Found;
 use super::member::MemberFound;
 use super::names::{Callable, GLOBAL, TArg};
-use super::rank::Arg;
+use super::rank::{Arg, Choice, choose};
 use super::template_args::MAX_PACK;
 use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side, Storage};
@@ -250,7 +250,9 @@ impl<'a> Lowerer<'a> {
         if explicit.is_none() && builtins::is_function(&name) {
             let structs = args.iter().any(|a| a.ty.is_struct());
             match self.try_choose(set, None, None, &args, span) {
-                Ok(Some(index)) if structs => return self.call_function(index, args, span),
+                Ok(Some(index)) if structs || !self.is_taken(&name, &args) => {
+                    return self.call_function(index, args, span);
+                }
                 Ok(Some(index)) if !self.takes_user_conversion(index, &args) && !self.is_worse(index, &name, &args) => {
                     return self.call_function(index, args, span);
                 }
@@ -279,6 +281,18 @@ impl<'a> Lowerer<'a> {
             Some(index) => self.call_function(index, args, span),
             None => Typed::error(span),
         }
+    }
+
+    /// Whether what is built in of a name can take arguments.
+    fn is_taken(&mut self, name: &str, args: &[Typed]) -> bool {
+        let args: Vec<Typed> = args.iter().map(|arg| self.as_builtin(arg.clone())).collect();
+        let shapes: Vec<Arg> = args.iter().map(Arg::from).collect();
+        let sigs = builtins::lookup(name);
+        if sigs.is_empty() {
+            return args.iter().all(|arg| arg.ty.num().is_some());
+        }
+        let count = |i: usize| sigs[i].params.len()..=sigs[i].params.len();
+        !matches!(choose(sigs.len(), &shapes, count, |i, j| sigs[i].params[j].ty()), Choice::None)
     }
 
     /// Whether a call needs a constructor or conversion function, so that what is built in fits better.

@@ -253,6 +253,9 @@ impl<'a> Lowerer<'a> {
                 }
             };
             self.bind(scope, &d.params[i..=i], std::slice::from_ref(&arg));
+            if self.unmet(param, scope).is_some() {
+                return None;
+            }
             out.push(arg);
         }
         Some(out.into())
@@ -437,7 +440,9 @@ impl<'a> Lowerer<'a> {
                     }
                     d.set(i, TArg::Type(bound))
                 }
-                _ => false,
+                // What a template's parameter is invented as, for ordering; it stands where templates do.
+                TemplateParamKind::Template { .. } => d.set(i, TArg::Type(ty.clone())),
+                TemplateParamKind::Value { .. } => false,
             };
         }
         let part = name.last_part();
@@ -602,6 +607,9 @@ impl<'a> Lowerer<'a> {
         for (i, param) in partial.params.iter().enumerate() {
             let arg = if param.pack { TArg::Pack(d.packs[i].as_slice().into()) } else { d.found[i].clone()? };
             self.bind(scope, std::slice::from_ref(param), std::slice::from_ref(&arg));
+            if self.unmet(param, scope).is_some() {
+                return None;
+            }
             bound.push(arg);
         }
         // What deduces nothing must still come out the same: `enable_if_t<...>`, `N + 1`.

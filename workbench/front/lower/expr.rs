@@ -226,6 +226,10 @@ impl<'a> Lowerer<'a> {
             }
             return self.index_vector(&name, make, span);
         }
+        if let Some(set) = self.builtin_functions(ident) {
+            return self.function_name(set, None, ident, span);
+        }
+        let name = self.text(ident);
         if builtins::is_function(name) {
             let message = format!("`{name}` is a function and must be called");
             self.report(Diagnostic::error(Code::TypeMismatch, span, message).help(format!("write `{name}(...)`")));

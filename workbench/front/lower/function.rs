@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::names::{Callable, Decl, ScopeId, ScopeKind};
-use super::tree::FuncIndex;
+use super::tree::{FuncIndex, Node, Typed};
 use super::{Code as Run, FuncInfo, Lowerer, Progress, Role, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
@@ -198,11 +198,15 @@ impl<'a> Lowerer<'a> {
             params.push(ty);
             defaults.push(param.default.as_ref());
         }
+        // It may mention the members and `this` as well.
+        let this = sig.this.as_ref().map(|class| Typed::value(class.clone().pointer(), sig.span, Node::This));
+        let outer = std::mem::replace(&mut self.f.this, this);
         let ret = match sig.ret {
             _ if auto.is_some() => Ty::error(),
             Some(ty) if sig.role == Role::Plain || sig.role == Role::Conversion => self.type_name(ty),
             _ => Ty::void(),
         };
+        self.f.this = outer;
         self.scopes.close();
         self.scopes.enter(here);
         if ret.is_array() {
@@ -228,6 +232,7 @@ impl<'a> Lowerer<'a> {
             id: None,
             defined: sig.code.is_some(),
             called: None,
+            callers: Vec::new(),
             broken,
             code: sig.code,
             bounds: sig.bounds,
@@ -490,6 +495,9 @@ impl<'a> Lowerer<'a> {
         self.func_id(index);
         let info = &mut self.funcs[index.0 as usize];
         info.called.get_or_insert(span);
+        if let Some(caller) = self.f.index.filter(|c| self.f.side != Side::Host && !info.callers.contains(c)) {
+            info.callers.push(caller);
+        }
         if info.progress == Progress::Idle && info.code.is_some() && !info.broken {
             info.progress = Progress::Queued;
             self.enqueue(index);

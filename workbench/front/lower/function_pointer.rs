@@ -4,9 +4,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::names::ScopeId;
+use super::names::GLOBAL;
 use super::tree::FuncIndex;
 use super::{FuncInfo, Lowerer, Progress, Role, Side};
+use crate::front::ast::Symbol;
 use crate::front::link::{CONFIG, Linkage, chooser_params};
 use crate::front::types::{FnTy, Kind, Num, Ty};
 use crate::ir::{Const, FuncId, Op, Param, ParamType, Stmt, Stride, Type, Value};
@@ -35,6 +36,47 @@ fn signature(func: &FnTy) -> u64 {
     static STATE: Once<RandomState> = Once::new(RandomState::new);
     let parts: Vec<Option<Type>> = func.params.iter().chain([&func.ret]).map(Ty::ir).collect();
     STATE.hash_one((Ty::new(Kind::Function(func.clone().into())).to_string(), parts))
+}
+
+/// A function that no text declares, whose body is made.
+pub(super) fn made_function<'a>(
+    name: Symbol,
+    display: String,
+    side: Side,
+    params: Vec<Ty>,
+    ret: Ty,
+    span: Span,
+) -> FuncInfo<'a> {
+    FuncInfo {
+        name,
+        display,
+        side,
+        role: Role::Plain,
+        defaults: vec![None; params.len()],
+        params,
+        ret,
+        auto: None,
+        span,
+        whole: span,
+        id: None,
+        defined: true,
+        called: None,
+        callers: Vec::new(),
+        broken: false,
+        code: None,
+        bounds: &[],
+        scope: GLOBAL,
+        this: None,
+        constexpr: false,
+        deleted: false,
+        explicit: false,
+        guard: None,
+        progress: Progress::Done,
+        template: None,
+        context: None,
+        linkage: Linkage::Internal,
+        symbol: None,
+    }
 }
 
 impl<'a> Lowerer<'a> {
@@ -108,39 +150,12 @@ impl<'a> Lowerer<'a> {
     }
 
     fn chooser(&mut self, func: &FnTy, between: &[Ty], span: Span) -> FuncIndex {
-        let scope: ScopeId = super::names::GLOBAL;
         let pointer = Ty::void().pointer();
         let mut params = vec![pointer];
         params.extend(between.iter().chain(&func.params).cloned());
-        let info = FuncInfo {
-            name: self.known.call,
-            display: format!("call {}", Ty::new(Kind::Function(func.clone().into()))),
-            side: if self.f.side == Side::Host { Side::Host } else { Side::Device },
-            role: Role::Plain,
-            defaults: vec![None; params.len()],
-            params,
-            ret: func.ret.clone(),
-            auto: None,
-            span,
-            whole: span,
-            id: None,
-            defined: true,
-            called: None,
-            broken: false,
-            code: None,
-            bounds: &[],
-            scope,
-            this: None,
-            constexpr: false,
-            deleted: false,
-            explicit: false,
-            guard: None,
-            progress: Progress::Done,
-            template: None,
-            context: None,
-            linkage: Linkage::Internal,
-            symbol: None,
-        };
+        let display = format!("call {}", Ty::new(Kind::Function(func.clone().into())));
+        let side = if self.f.side == Side::Host { Side::Host } else { Side::Device };
+        let info = made_function(self.known.call, display, side, params, func.ret.clone(), span);
         let index = self.add_func(info);
         self.func_id(index);
         index

@@ -192,6 +192,7 @@ impl<'a> Lowerer<'a> {
             id: None,
             defined: true,
             called: None,
+            callers: Vec::new(),
             broken: false,
             code: None,
             bounds: &[],

@@ -62,7 +62,12 @@ impl<'a> Lowerer<'a> {
         let defines = [old, decl].map(|d| d.body.is_some());
         // The library defines nothing twice; comparing its templates by their words takes longer than all else about them.
         let is_theirs = [old, decl].iter().all(|d| d.name.span.file.is_common());
+        let asked = heads.map(|head| {
+            let constraints = head.iter().flat_map(|param| &param.constraints);
+            constraints.flat_map(|e| self.spelling(self.sources.text(e.span), head)).collect::<Vec<_>>()
+        });
         if heads[0].len() != heads[1].len()
+            || asked[0] != asked[1]
             || old.params.len() != decl.params.len()
             || old.is_const != decl.is_const
             || is_theirs && defines == [true, true]
@@ -409,9 +414,15 @@ impl<'a> Lowerer<'a> {
     pub(super) fn template_is_narrower(&mut self, a: TemplateIndex, b: TemplateIndex) -> bool {
         match (self.fits_template(a, b), self.fits_template(b, a)) {
             (true, false) => true,
-            (true, true) => self.refers_narrower(a, b),
+            (true, true) => self.refers_narrower(a, b) || self.asks_more(a, b),
             _ => false,
         }
+    }
+
+    /// Whether one of two templates that take the same requires something of its arguments and the other nothing ([temp.constr.order]).
+    fn asks_more(&self, a: TemplateIndex, b: TemplateIndex) -> bool {
+        let asks = |index| self.template(index).params.iter().any(|param| !param.constraints.is_empty());
+        asks(a) && !asks(b) && !self.refers_narrower(b, a)
     }
 
     /// Between templates that take the same, `T&` is narrower than `T&&`, and `const T&` than `T&` ([temp.deduct.partial]).
@@ -447,7 +458,10 @@ impl<'a> Lowerer<'a> {
         if variadic && !other.params.iter().any(|p| p.pack) {
             return false;
         }
-        self.deduce_ordering(b, &info.params)
+        let outer = std::mem::replace(&mut self.ordering, true);
+        let fits = self.deduce_ordering(b, &info.params);
+        self.ordering = outer;
+        fits
     }
 
     /// [`Self::deduce_declaration`] with references left aside.

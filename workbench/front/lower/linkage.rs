@@ -595,11 +595,26 @@ impl<'a> Lowerer<'a> {
 
     /// A new function without a body.
     pub(super) fn new_function(&mut self, index: FuncIndex) -> FuncId {
-        let ours = self.in_library(self.func(index).span);
         let id = FuncId::new(self.module.functions.len());
-        let info = &mut self.funcs[index.0 as usize];
-        info.id = Some(id);
-        let kind = match info.side {
+        self.func_mut(index).id = Some(id);
+        let func = self.empty_function(index);
+        self.module.functions.push(func);
+        id
+    }
+
+    /// A function of the module before its body is lowered.
+    pub(super) fn empty_function(&self, index: FuncIndex) -> Function {
+        let info = self.func(index);
+        let mut func = Function::new(info.display.clone(), self.function_kind(index), info.span);
+        func.ret = info.ret.ir();
+        func
+    }
+
+    /// What the back end takes a function for.
+    fn function_kind(&self, index: FuncIndex) -> FuncKind {
+        let info = self.func(index);
+        let ours = self.in_library(info.span);
+        match info.side {
             Side::Kernel => FuncKind::Kernel,
             Side::Host => {
                 let is_number = |ty: &Ty| ty.arithmetic().is_some();
@@ -609,11 +624,7 @@ impl<'a> Lowerer<'a> {
                 if plain && numbers && !ours { FuncKind::Host } else { FuncKind::HostHelper }
             }
             Side::Device | Side::Both => FuncKind::Device,
-        };
-        let mut func = Function::new(info.display.clone(), kind, info.span);
-        func.ret = info.ret.ir();
-        self.module.functions.push(func);
-        id
+        }
     }
 
     /// What earlier units have made whole.

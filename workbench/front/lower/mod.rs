@@ -16,6 +16,7 @@ mod ahead;
 mod asked;
 mod body;
 mod builder;
+mod builtin_value;
 mod call;
 mod call_builtin;
 mod cast;
@@ -252,6 +253,8 @@ struct FuncInfo<'a> {
     defined: bool,
     /// Its first call.
     called: Option<Span>,
+    /// Who calls it that may run on the device.
+    callers: Vec<FuncIndex>,
     /// It was refused as a whole; calls of it stay silent.
     broken: bool,
     code: Option<Code<'a>>,
@@ -307,6 +310,8 @@ struct FuncState<'a> {
     side: Side,
     /// Whether a body is being lowered at all, rather than something at namespace scope.
     inside: bool,
+    /// The function; `None` at namespace scope.
+    index: Option<FuncIndex>,
     name: String,
     /// Whether it holds what only this text knows: a function's address, as a number.
     is_own: bool,
@@ -344,6 +349,7 @@ impl FuncState<'_> {
             b: Builder::new(Function::new("", FuncKind::Device, Span::NONE)),
             side: Side::Both,
             inside: false,
+            index: None,
             name: String::new(),
             is_own: false,
             ret: Ty::void(),
@@ -479,6 +485,10 @@ struct Lowerer<'a> {
     /// Dynamic shared memory by namespace, text and name: its type, and where it is declared.
     dynamic: HashMap<(ScopeId, FileId, Symbol), (Ty, Span)>,
     any_launcher: Option<FuncIndex>,
+    /// Templates are being ordered, for which their constraints are not asked: what stands for their arguments is invented.
+    ordering: bool,
+    /// What stands for functions that are built in, where those are values.
+    builtin_values: HashMap<Symbol, Rc<[Callable]>>,
     /// How variables of the host are declared.
     host_vars: HashMap<VarId, host_data::HostVar<'a>>,
     /// Variables that are declared `extern` and not defined so far.
@@ -623,6 +633,8 @@ impl<'a> Lowerer<'a> {
             removed: HashSet::default(),
             dynamic: HashMap::default(),
             any_launcher: None,
+            ordering: false,
+            builtin_values: HashMap::default(),
             host_vars: HashMap::default(),
             only_declared: HashSet::default(),
             computed: Vec::new(),

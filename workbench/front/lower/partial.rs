@@ -53,11 +53,19 @@ impl<'a> Lowerer<'a> {
 
     /// Whether everything that fits one specialisation fits the other, and not the other way round.
     pub(super) fn partial_is_narrower(&mut self, a: &Rc<Partial<'a>>, b: &Rc<Partial<'a>>) -> bool {
-        let Some(unique) = self.unique_args(a) else { return false };
-        let fits_b = self.match_partial(b, &unique).is_some();
-        let Some(unique) = self.unique_args(b) else { return false };
-        let fits_a = self.match_partial(a, &unique).is_some();
-        fits_b && !fits_a
+        let outer = std::mem::replace(&mut self.ordering, true);
+        let mut fits = |x: &Rc<Partial<'a>>, y: &Rc<Partial<'a>>| {
+            let unique = self.unique_args(x)?;
+            Some(self.match_partial(y, &unique).is_some())
+        };
+        let order = (fits(a, b), fits(b, a));
+        self.ordering = outer;
+        let asks = |partial: &Partial<'a>| partial.params.iter().any(|param| !param.constraints.is_empty());
+        match order {
+            (Some(true), Some(false)) => true,
+            (Some(true), Some(true)) => asks(a) && !asks(b),
+            _ => false,
+        }
     }
 
     /// A specialisation's own arguments with its parameters standing for types and values of their own.

@@ -86,12 +86,36 @@ impl<'a> Lowerer<'a> {
             if let Node::Var(id) = typed.node {
                 return self.var(id).ty.clone();
             }
+            if let Some(ty) = self.declared_member(e) {
+                return ty;
+            }
             return typed.ty;
         }
         match (typed.lvalue, typed.xvalue) {
             (true, true) => typed.ty.rvalue_reference(),
             (true, false) => typed.ty.reference(),
             _ => typed.ty,
+        }
+    }
+
+    /// The type that a member is declared with, whatever the object it is named with.
+    fn declared_member(&mut self, e: &'a Expr) -> Option<Ty> {
+        let decl = match &e.kind {
+            ExprKind::Name(name) => match self.find(name) {
+                Found::Field(field) => return Some(field.ty.clone()),
+                _ => return None,
+            },
+            ExprKind::Member { object, member, arrow } => {
+                let object = self.unevaluated(object).ty;
+                let class = if *arrow { object.pointee()?.clone() } else { object };
+                let scope = self.class(class.as_struct()?.id).scope;
+                self.lookup_in(scope, member.last().name)
+            }
+            _ => return None,
+        };
+        match decl {
+            Some(Decl::Field(field)) => Some(field.ty.clone()),
+            _ => None,
         }
     }
 

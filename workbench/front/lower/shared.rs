@@ -1,4 +1,5 @@
-//! Shared variables: `__shared__` in a function, static in its lifetime, and `extern __shared__`, all of which are one memory.
+//! Shared variables: `__shared__` in a function or at namespace scope, static in its lifetime, of which a block has one for each kernel that
+//! names it; and `extern __shared__`, all of which are one memory.
 
 use super::names::{GLOBAL, ScopeKind};
 use super::{Lowerer, Side, Storage};
@@ -66,12 +67,6 @@ impl<'a> Lowerer<'a> {
                 format!("`{name}` is shared memory, and this is host code"),
                 "write `__device__` before the function",
                 Code::WrongSide,
-            )
-        } else if !self.f.inside && !specs.is_extern {
-            refuse(
-                format!("`{name}` is shared memory at namespace scope"),
-                "declare it in the kernel, or as `extern __shared__`",
-                Code::Unsupported,
             )
         } else if var.init.is_some() {
             refuse(

@@ -235,6 +235,13 @@ impl<'a> Lowerer<'a> {
             for ident in [before.and_then(|before| before.name), param.name].into_iter().flatten() {
                 self.scopes.redeclare(scope, ident.name, Self::bound(&arg), ident.span);
             }
+            if let Some(at) = self.unmet(param, scope) {
+                let message = format!("the arguments of template `{name}` are not what it requires");
+                self.report(
+                    Diagnostic::error(Code::NoOverload, span, message).related(at, "this is not true for them"),
+                );
+                return None;
+            }
             out.push(arg);
         }
         if rest.next().is_some() {
@@ -243,6 +250,20 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         Some(out.into())
+    }
+
+    /// Where a constraint stands that is not met by the arguments in `scope`; one that means nothing for them is not.
+    pub(super) fn unmet(&mut self, param: &'a TemplateParam, scope: ScopeId) -> Option<Span> {
+        if self.ordering || param.constraints.is_empty() {
+            return None;
+        }
+        let here = self.scopes.enter(scope);
+        let unmet = param.constraints.iter().find(|constraint| {
+            let (value, fine) = self.quietly(|this| this.constant_integer(constraint, "a constraint"));
+            !fine || value.is_none_or(|value| value == 0)
+        });
+        self.scopes.enter(here);
+        unmet.map(|constraint| constraint.span)
     }
 
     /// The default of a parameter: `None` when there is none, `Some(None)` once reported.

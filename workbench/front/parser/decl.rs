@@ -161,6 +161,9 @@ impl Parser<'_> {
     #[inline(never)] // Its frame is large, and namespaces nest through its callers.
     pub(super) fn declaration_of(&mut self, mut templates: Vec<TemplateHead>, out: &mut Vec<Item>) -> PResult<()> {
         match self.kind() {
+            T::Ident if !templates.is_empty() && self.at_context_word("concept") => {
+                return self.concept(templates, out);
+            }
             T::Keyword(K::Using) => return self.using(templates, out),
             T::Keyword(K::StaticAssert) => {
                 let assertion = self.static_assertion()?;

@@ -213,7 +213,7 @@ impl Parser<'_> {
                 let closed = self.at_index(at).kind == T::RParen;
                 match scan.kind {
                     NameKind::Type => closed || self.at_index(at).kind == T::LParen && self.abstract_pointer_at(at),
-                    NameKind::Value => false,
+                    NameKind::Value | NameKind::Concept => false,
                     // `(Foo*)p` and `(Foo)x` are nothing but casts to an unknown type.
                     _ if at > scan.end => closed,
                     _ => {
@@ -224,6 +224,7 @@ impl Parser<'_> {
                                     | T::Number
                                     | T::Str
                                     | T::Char
+                                    | T::LBrace
                                     | T::Keyword(
                                         K::True
                                             | K::False
@@ -265,12 +266,9 @@ impl Parser<'_> {
         let (ty, below) = self.measured(|p| p.unangled(Self::type_id))?;
         self.expect_close(T::RParen, open)?;
         if self.at(T::LBrace) {
-            let span = self.peek().span;
-            return Err(self.unsupported(
-                span,
-                "compound literals are not supported",
-                "write the type without parentheses",
-            ));
+            // GNU's compound literal: a value of the type, made from the list.
+            let literal = self.construct(ty, open, below)?;
+            return self.postfix_of(literal);
         }
         let operand = self.unary()?;
         self.cast(CastKind::C, ty, operand, open, below)

@@ -143,7 +143,7 @@ impl Parser<'_> {
                 T::Ident if matches!(self.peek().text(self.interner), "override" | "final") => {
                     self.bump();
                 }
-                T::Ident if self.peek().text(self.interner) == "requires" => return Err(self.constraint()),
+                T::Ident if self.at_context_word("requires") => self.required(&mut func.templates)?,
                 T::Assign => {
                     self.bump();
                     match self.kind() {

@@ -118,7 +118,24 @@ impl Parser<'_> {
             self.at_index(args.end).kind,
             T::Ident | T::Number | T::Str | T::Char | T::Minus | T::Bang | T::Tilde | T::Keyword(K::True | K::False)
         );
-        (args.split || position == Position::Type || !operand).then_some(args)
+        // A type among them is no operand, either.
+        let sure = args.split || position == Position::Type || !operand || self.holds_type(index, args.end);
+        sure.then_some(args)
+    }
+
+    /// Whether an argument of the `<` at `index`, up to `end`, can be nothing but a type.
+    fn holds_type(&mut self, index: usize, end: usize) -> bool {
+        (index + 1..end).any(|at| {
+            matches!(self.at_index(at - 1).kind, T::Lt | T::Comma) && self.type_at(at) && {
+                let after = match self.at_index(at).kind {
+                    T::Ident | T::ColonColon => self.scan_name(at).map_or(at, |scan| scan.end),
+                    T::Keyword(K::Typename | K::Decltype) if self.is_typed_value(at) => return false,
+                    _ => at + 1,
+                };
+                !matches!(self.at_index(after).kind, T::LParen | T::LBrace)
+                    || matches!(self.at_index(at).kind, T::Keyword(K::Typename | K::Decltype))
+            }
+        })
     }
 
     /// Reads `< ... >` at `index`, if it can be template arguments. Where that is not `sure`, only what types and plain
@@ -211,6 +228,7 @@ impl Parser<'_> {
         match self.at_index(index).kind {
             T::RParen | T::Ellipsis => true,
             T::LBracket => self.at_index(index + 1).kind == T::LBracket,
+            T::Keyword(K::GridConstant | K::Register | K::Attribute | K::Alignas | K::Align) => true,
             T::Keyword(word) => {
                 is_type_word(word)
                     && !(is_simple_type_word(word)
@@ -229,7 +247,7 @@ impl Parser<'_> {
                     _ => {
                         let qualified = scan.has_args || scan.before.is_some();
                         next == T::Ident
-                            || next == T::Keyword(K::Const)
+                            || matches!(next, T::Keyword(K::Const | K::GridConstant))
                             || next == T::Ellipsis && after != T::RParen
                             || matches!(next, T::RParen | T::Comma) && qualified && self.function.is_none()
                             || matches!(next, T::Star | T::Amp | T::AmpAmp)

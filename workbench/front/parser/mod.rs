@@ -9,6 +9,7 @@
 //! tell (dependent names, the names of libraries), what follows decides ([`lookahead`]). Templates are read once, as
 //! written. The bodies of member functions are read after all members of their struct, since they may use them.
 
+mod concept;
 mod decl;
 mod declarator;
 mod enums;

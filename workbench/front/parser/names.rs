@@ -21,6 +21,8 @@ pub(super) enum NameKind {
     Type,
     /// A variable, parameter, function or enumerator.
     Value,
+    /// A concept: a template that makes a truth value.
+    Concept,
     /// A namespace that the text declares.
     Namespace,
 }

@@ -12,7 +12,12 @@ use crate::source::Span;
 impl Parser<'_> {
     /// postfix-expression.
     pub(super) fn postfix(&mut self) -> PResult<Expr> {
-        let mut expr = self.primary()?;
+        let expr = self.primary()?;
+        self.postfix_of(expr)
+    }
+
+    /// What follows the expression parsed last.
+    pub(super) fn postfix_of(&mut self, mut expr: Expr) -> PResult<Expr> {
         let mut height = self.height;
         loop {
             let start = expr.span;
@@ -152,13 +157,20 @@ impl Parser<'_> {
     }
 
     /// primary-expression, and casts that start with a word.
-    fn primary(&mut self) -> PResult<Expr> {
+    pub(super) fn primary(&mut self) -> PResult<Expr> {
         let token = self.peek();
         match token.kind {
             T::Number => Ok(self.number_literal()),
             T::Str => self.literal_with_suffix(),
             T::Char => Ok(self.char_literal()),
             T::LParen => self.nested(|p| p.unangled(Self::parenthesised)),
+            T::Ident
+                if matches!(self.kind_at(1), T::LParen | T::LBrace)
+                    && self.at_context_word("requires")
+                    && self.names.kind(token.symbol, self.interner) == NameKind::Free =>
+            {
+                Err(self.requirements())
+            }
             T::Ident | T::ColonColon => self.name_expr(),
             T::LBracket => self.lambda_expr(),
             T::LBrace => {
@@ -258,7 +270,7 @@ impl Parser<'_> {
 
     /// What follows the type, of height `below`, of a value.
     #[inline(never)]
-    fn construct(&mut self, ty: TypeName, start: Span, below: u32) -> PResult<Expr> {
+    pub(super) fn construct(&mut self, ty: TypeName, start: Span, below: u32) -> PResult<Expr> {
         let ty = Box::new(ty);
         match self.kind() {
             T::LParen => {

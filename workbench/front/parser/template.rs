@@ -2,7 +2,7 @@
 
 use super::lookahead::Position;
 use super::names::NameKind;
-use super::{PResult, Parser, Reported};
+use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
     Ident, Instance, Instantiate, Item, TemplateHead, TemplateParam, TemplateParamKind, TypeLayer,
@@ -45,23 +45,15 @@ impl Parser<'_> {
         }
         let result = match failed {
             Some(reported) => Err(reported),
-            None if self.at(T::Ident) => match self.peek().text(self.interner) {
-                "requires" | "concept" => Err(self.constraint()),
-                _ => production(self, heads),
+            None => match self.required(&mut heads) {
+                Ok(()) => production(self, heads),
+                Err(reported) => Err(reported),
             },
-            None => production(self, heads),
         };
         for _ in 0..opened {
             self.names.close();
         }
         result
-    }
-
-    /// Reports `requires` and `concept`.
-    #[cold]
-    pub(super) fn constraint(&mut self) -> Reported {
-        let span = self.peek().span;
-        self.unsupported(span, "constraints and concepts are not supported", "leave them out, or use `static_assert`")
     }
 
     /// `template < parameters >`
@@ -101,6 +93,7 @@ impl Parser<'_> {
         let start = self.peek().span;
         match self.kind() {
             T::Keyword(K::Template) => self.template_template_param(start),
+            T::Ident | T::ColonColon if self.concept_at(self.pos) => self.constrained_param(start),
             T::Keyword(K::Typename | K::Class) if self.type_param_follows() => {
                 self.bump();
                 let pack = self.eat(T::Ellipsis);
@@ -109,7 +102,13 @@ impl Parser<'_> {
                     self.names.declare_param(name.name, NameKind::Type, false);
                 }
                 let default = if self.eat(T::Assign) { Some(self.type_id()?) } else { None };
-                Ok(TemplateParam { name, kind: TemplateParamKind::Type { default }, pack, span: self.since(start) })
+                Ok(TemplateParam {
+                    name,
+                    kind: TemplateParamKind::Type { default },
+                    pack,
+                    constraints: Vec::new(),
+                    span: self.since(start),
+                })
             }
             _ => self.value_param(start),
         }
@@ -148,7 +147,13 @@ impl Parser<'_> {
             self.names.declare_param(name.name, NameKind::Type, true);
         }
         let default = if self.eat(T::Assign) { Some(self.name(Position::Type)?) } else { None };
-        Ok(TemplateParam { name, kind: TemplateParamKind::Template { head, default }, pack, span: self.since(start) })
+        Ok(TemplateParam {
+            name,
+            kind: TemplateParamKind::Template { head, default },
+            pack,
+            constraints: Vec::new(),
+            span: self.since(start),
+        })
     }
 
     /// `int N = 4`, `float (*F)(float)`
@@ -180,7 +185,7 @@ impl Parser<'_> {
         }
         let default = if self.eat(T::Assign) { Some(self.argument_value()?) } else { None };
         let kind = TemplateParamKind::Value { ty, default };
-        Ok(TemplateParam { name, kind, pack: declarator.pack, span: self.since(start) })
+        Ok(TemplateParam { name, kind, pack: declarator.pack, constraints: Vec::new(), span: self.since(start) })
     }
 
     /// `template struct S<int>;`, `template void f<int>(int);`, `extern template ...`

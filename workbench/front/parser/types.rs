@@ -370,6 +370,7 @@ impl Parser<'_> {
                         K::Const
                             | K::Volatile
                             | K::Restrict
+                            | K::GridConstant
                             | K::LaunchBounds
                             | K::Global
                             | K::Device
@@ -461,6 +462,9 @@ pub(super) fn is_function_specifier(word: K) -> bool {
             | K::NoInline
             | K::Constexpr
             | K::LaunchBounds
+            | K::ClusterDims
+            | K::BlockSize
+            | K::GridConstant
             | K::Register
             | K::ThreadLocal
             | K::Typedef

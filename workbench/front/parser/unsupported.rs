@@ -23,6 +23,12 @@ impl Parser<'_> {
                 self.bump();
                 self.skip_brackets();
             }
+            K::BlockSize => {
+                let help = "leave it out, or write `__launch_bounds__` with the number of threads";
+                self.unsupported(span, "`__block_size__` is not supported", help);
+                self.bump();
+                self.skip_brackets();
+            }
             K::Managed => {
                 self.unsupported(span, "managed memory is not supported", "pass the array as a parameter");
                 self.bump();

@@ -72,6 +72,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "full and partial specialisation, template template parameters", "template <typename T> struct A { static constexpr int n = 1; }; template <> struct A<float> { static constexpr int n = 2; }; template <typename T> struct A<T*> { static constexpr int n = 3; }; __global__ void k(int* y) { y[0] = A<int>::n + A<float>::n + A<int*>::n; }";
             "variadic packs, folds, `if constexpr`, `static_assert`, `<type_traits>`", "template <typename... T> __device__ float sum(T... v) { static_assert(sizeof...(v) > 0, \"none\"); if constexpr (std::is_same_v<float, float>) return (v + ...); else return 0; } __global__ void k(float* y) { y[0] = sum(1, 2.0f, 3.0); }";
             "SFINAE, `decltype`, `std::declval`, dependent names", "template <typename T, typename = std::enable_if_t<std::is_integral<T>::value>> __device__ int f(T v) { return 1; } __device__ int f(float v) { return 2; } template <typename T> struct V { using type = T; }; template <typename T> __device__ typename V<T>::type g(T v) { return v; } __global__ void k(int* y) { decltype(f(1)) n = f(1); y[0] = n + f(1.0f) + g(2); }";
+            "concepts and `requires` of constants", "template <typename T> concept small = sizeof(T) <= 4; template <small T> __device__ T twice(T x) { return x + x; } template <typename T> requires(sizeof(T) == 8) __device__ T twice(T x) { return x * 2; } __global__ void k(float* y) { y[0] = twice(y[0]) + twice(1.0); }";
         },
     ),
     (
@@ -110,4 +111,5 @@ pub static OUTSIDE: &[Construct] = constructs! {
     "thread block clusters", "__global__ void __cluster_dims__(2, 1, 1) k(int* y) { y[0] = 1; }";
     "clocks", "__global__ void k(long long* y) { y[0] = clock64(); }";
     "complex numbers of the host's library", "#include <complex>\n__global__ void k(std::complex<float>* y) {}";
+    "`requires` with requirements in braces", "template <typename T> concept adds = requires(T a) { a + a; }; __global__ void k(int* y) { if (adds<int>) y[0] = 1; }";
 };

@@ -133,12 +133,15 @@ impl Translator<'_> {
         }
         let (guard, line) = match line.strip_prefix('@') {
             Some(rest) => {
-                let (guard, line) = rest.split_once(' ').ok_or_else(|| refused(line))?;
+                let (guard, line) = rest.trim_start().split_once(' ').ok_or_else(|| refused(line))?;
                 (Some(guard), line.trim())
             }
             None => (None, line),
         };
-        let (opcode, rest) = line.split_once(' ').unwrap_or((line, ""));
+        // An operand in braces or brackets, or a register, needs no space before it.
+        let end = line.find([' ', '{', '[', '%']).unwrap_or(line.len());
+        let (opcode, rest) = line.split_at(end);
+        let rest = rest.trim_start();
         let parts: Vec<&str> = opcode.split('.').collect();
         let args = operands(rest);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
