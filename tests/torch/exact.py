@@ -129,8 +129,21 @@ def ulps(a: np.ndarray, b: np.ndarray) -> int:
     return max(np.abs(line(a) - line(b))[both], default=0)
 
 
-# Where Workbench differs, by the start of the expression, and why that stays.
-KNOWN: dict[str, str] = {}
+# Where Workbench differs, and why that stays: by the expression and what its `s` or `b` is, the most outcomes that do.
+TAIL = "16-bit floats: seven elements are torch's scalar loop, which rounds the product to 16 bits; from a vector's width on it fuses as we do"
+KNOWN: dict[tuple[str, str], tuple[int, str]] = {
+    ("a.add(a,s)", "int64_t"): (22, TAIL),
+    ("a.add(a,s)", "double"): (16, TAIL),
+    ("a.sub(a,s)", "int64_t"): (40, TAIL),
+    ("a.sub(a,s)", "double"): (12, TAIL),
+    ("a.sub(b,3)", "tensor"): (15, TAIL),
+    ("a.add(b,2)", "tensor"): (1, TAIL),
+    ("a.pow(s)", "double"): (60, "a unit in the last place: the scalar loop raises to a double, the vector loop to a float; ours is the rounded power"),
+    ("torch::softshrink(a,s)", "double"): (20, "an infinite lambda is refused by torch"),
+    ("torch::sqrt(a)", ""): (4, "torch's is a unit in the last place off: its vector library does not round correctly"),
+    ("torch::sigmoid(a)", ""): (3, "two units in the last place, and subnormal results: torch's vector library flushes them"),
+    ("torch::erf(a)", ""): (1, "a subnormal argument: torch's vector library flushes it"),
+}
 
 
 def same(ours, theirs, function: str, name: str) -> bool:
@@ -162,11 +175,11 @@ def compare(path: str) -> int:
         function, kind = functions()[key[0]]
         if same(ours[key], expected, function, key[1]):
             continue
-        if function in KNOWN:
-            known += 1
-            continue
         wrong[function, kind] += 1
         shown.setdefault((function, kind), (key[1:], ours[key], expected))
+    for row, (most, _) in KNOWN.items():
+        if wrong[row] <= most:
+            known += wrong.pop(row, 0)
     for (function, kind), count in wrong.most_common():
         key, a, b = shown[function, kind]
         print(f"{function} [{kind}]: {count} differ; with {key} ours is {a}, torch's {b}".replace("\n", " "))

@@ -137,6 +137,21 @@ pub fn run(args: &[String]) -> Result<(), String> {
             "the same text, built by Workbench: same outcomes",
             Command::new(environment.python()).arg(&script).arg("compare").arg(&record).current_dir(root()),
         )?;
+        let (script, record) = (root().join("tests/torch/exact.py"), root().join(".lab/torch-exact.pickle"));
+        step::show(
+            "operations of one element each, built with torch.utils.cpp_extension and run",
+            Command::new(torch.python())
+                .arg(&script)
+                .arg("record")
+                .arg(&record)
+                .env("TORCH_EXTENSIONS_DIR", root().join(".lab/torch-extensions"))
+                .env("PATH", torch.path())
+                .current_dir(root()),
+        )?;
+        step::show(
+            "the same, built by Workbench: bit for bit",
+            Command::new(environment.python()).arg(&script).arg("compare").arg(&record).current_dir(root()),
+        )?;
         step::show(
             "operators in torch: its dispatcher, checks, autograd, transforms and compiler",
             Command::new(torch.python())

@@ -44,8 +44,9 @@ fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
     let dtype = x.dtype();
     if args.name == "threshold" {
         let (threshold, value) = (args.next(), args.next());
-        let made = |v: &Value| operand::checked(v, dtype);
-        let (threshold, value) = (made(&threshold)?, made(&value)?);
+        // The bound is as precise as what is computed in; the value is an element.
+        let (threshold, value) =
+            (operand::checked(&threshold, operand::opmath(dtype))?, operand::checked(&value, dtype)?);
         let made = match (Wide::of(&x), threshold, value) {
             (Wide::Int(a), Wide::Int(t), Wide::Int(v)) => {
                 let (t, v) = (operand::only(&t), operand::only(&v));
@@ -64,7 +65,10 @@ fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
         let value = match args.next() {
             Value::None => Value::Int(end),
             // Numbers are cut to integers beside integers.
-            Value::Float(v) if !dtype.is_float() => Value::Int(v as i64),
+            Value::Float(v) if !dtype.is_float() => {
+                operand::checked(&Value::Float(v), dtype)?;
+                Value::Int(v as i64)
+            }
             value => value,
         };
         bounds.push(value);

@@ -232,8 +232,8 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
         let dtype = if x.dtype().is_float() { x.dtype() } else { DType::Float32 };
         let step = operand::step(dtype);
         let f = |v: f64| match args.name {
-            // Of two steps, each rounded.
-            "rsqrt" => 1.0 / step(v.sqrt()),
+            // Of two steps, each rounded to the type itself.
+            "rsqrt" => 1.0 / operand::rounded(dtype)(step(v.sqrt())),
             "deg2rad" => v * step(std::f64::consts::PI / 180.0),
             "rad2deg" => v * step(180.0 / std::f64::consts::PI),
             _ => f(v),
@@ -304,11 +304,14 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
     let a = brought(&x, dtype, args)?;
     let b = match &y {
         // An exponent that is a number is converted with a check.
-        Value::Int(_) | Value::Float(_) if name == "pow" && !dtype.is_float() => operand::checked(&y, dtype)?,
+        Value::Int(_) | Value::Float(_) if name == "pow" && (!dtype.is_float() || dtype == DType::Float16) => {
+            operand::checked(&y, dtype)?
+        }
         y => brought(y, second, args)?,
     };
     let step = operand::step(dtype);
-    if let ("add" | "sub", Some(factor)) = (name, factor(&third, name == "sub", dtype)?) {
+    let factor = if let "add" | "sub" = name { factor(&third, name == "sub", dtype)? } else { None };
+    if let Some(factor) = factor {
         let made = match (a, b, factor) {
             (Wide::Int(a), Wide::Int(b), Wide::Int(f)) => {
                 Wide::Int(zip(&a, &zip(&b, &f, i64::wrapping_mul)?, i64::wrapping_add)?)
