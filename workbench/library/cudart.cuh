@@ -221,7 +221,7 @@ inline cudaError_t cudaMemGetInfo(size_t* left, size_t* all) {
     *left = *all;
     return cudaSuccess;
 }
-inline cudaError_t cudaSetDevice(int device) { return __wb_kept_error(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : __wb_failed(cudaErrorInvalidDevice); }
 inline cudaError_t cudaGetDevice(int* device) {
     *device = 0;
     return cudaSuccess;

@@ -157,11 +157,14 @@ template <typename A, typename B> struct common_type<A, B> : __common<void, A, B
 template <typename A, typename B, typename C, typename... D>
 struct common_type<A, B, C, D...> : common_type<typename common_type<A, B>::type, C, D...> {};
 template <typename... T> using common_type_t = typename common_type<T...>::type;
+// C++17, which NVRTC reads this as, has none.
+#ifndef __CUDACC_RTC__
 template <typename T, typename U> concept same_as = is_same_v<T, U>;
 template <typename T> concept integral = is_integral_v<T>;
 template <typename T> concept signed_integral = is_integral_v<T> && is_signed_v<T>;
 template <typename T> concept unsigned_integral = is_integral_v<T> && !is_signed_v<T>;
 template <typename T> concept floating_point = is_floating_point_v<T>;
+#endif
 template <typename T> __host__ __device__ constexpr remove_reference_t<T>&& move(T&& x) {
     return static_cast<remove_reference_t<T>&&>(x);
 }

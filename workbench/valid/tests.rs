@@ -403,7 +403,7 @@ fn rule_24_shared_variables() {
     broken(&shared(6, 4, false), "no whole number of f32");
     assert_eq!(validate(&shared(8, 1024, false)), []);
     broken(&shared(8, 3, false), "is aligned to 3");
-    broken(&shared(8, 2048, false), "is aligned to 2048");
+    broken(&shared(8, 8192, false), "is aligned to 8192");
     broken(&shared(8, 4, true), "is dynamic and has a size");
 }
 

@@ -110,7 +110,6 @@ fn constructs_nest_forty_deep_and_more() {
         "K{ «for (int i = 0; i < n; ++i) { »p[0] = 1;« }» }",
         "K{ p[0] = «(n ? »x« : x)»; }",
         "template <class T> struct A { T v; }; K{ «A<»int«>» a; p[0] = sizeof(a); }",
-        "struct S { float v; __device__ S(float a, const S& b) : v(a + b.v) {} __device__ S(float a) : v(a) {} }; __device__ float f(const S& s) { return s.v; } K{ p[0] = f(«{x, »{x}«}»); }",
     ];
     for pattern in patterns {
         let (_, diags) = compile(&mut SourceMap::new(), "t.cu", &expanded(pattern, 40), &Options::default());
