@@ -165,7 +165,7 @@ impl Packed {
             return Err(Error::argument(format!(
                 "`{path}` is a pointer to {want}, and the array is {}{}",
                 buffer.dtype,
-                super::records::advice("x", buffer.dtype.name(), None, want)
+                super::records::advice("x", buffer.dtype.name(), None, want).replacen(", ", "; ", 1)
             )));
         }
         if !is_const && !buffer.writable {

@@ -66,7 +66,7 @@ fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
             Value::None => Value::Int(end),
             // Numbers are cut to integers beside integers.
             Value::Float(v) if !dtype.is_float() => {
-                operand::checked(&Value::Float(v), dtype)?;
+                operand::checked(&Value::Float(v), DType::Int64)?;
                 Value::Int(v as i64)
             }
             value => value,
