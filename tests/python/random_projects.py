@@ -39,7 +39,7 @@ class Project:
         self.header = ["#pragma once"]
         self.heads: list[list[str]] = [[] for _ in range(self.count)]
         self.bodies: list[list[str]] = [[] for _ in range(self.count)]
-        # What an entry adds up; each is an expression of `x`.
+        # Terms that an entry adds up; each is an expression of `x`.
         self.terms: list[list[str]] = [["x"] for _ in range(self.count)]
         kinds = [
             self.private_function, self.private_chain, self.anonymous, self.constant, self.macro, self.external_function,
@@ -270,7 +270,7 @@ class Project:
         )
         self.terms[i].append(f"look{tag}{n}(x)")
 
-    # What does not link.
+    # Projects that do not link.
 
     def two_definitions(self, n: int) -> None:
         for i in self.two():
