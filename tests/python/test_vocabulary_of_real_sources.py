@@ -232,3 +232,33 @@ def test_devices_by_torchs_other_names():
     )
     np.testing.assert_array_equal(m.run(np.float32([1, 2])), np.float32([2, 4]))
     assert m.fails()
+
+
+def test_the_largest_of_a_list_that_a_variable_holds():
+    text = """#include <algorithm>
+    constexpr size_t custom_max(std::initializer_list<size_t> l) { return std::max(l); }
+    constexpr int custom_min(std::initializer_list<int> l) { return std::min(l); }
+    constexpr size_t N = custom_max({3, 9, 4});
+    __global__ void k(int* y) { __shared__ float s[N]; y[0] = sizeof(s); }
+    int f(int a, int b) { return custom_max({(size_t)a, (size_t)b, 5}) * 100 + custom_min({a, b, 7}); }
+    """
+    module, y = wb.compile(text), np.zeros(1, np.int32)
+    module.k[1, 1](y)
+    assert y[0] == 36 and module.f(3, 8) == 803 and module.f(2, 1) == 501
+
+
+def test_types_of_8_bit_floats_are_known_and_their_tensors_refused():
+    text = """#include <torch/extension.h>
+    bool is8(torch::Tensor x) { return x.scalar_type() == torch::kFloat8_e4m3fn || x.dtype() == at::ScalarType::Float8_e5m2; }
+    torch::Tensor to8(torch::Tensor x) { return x.to(torch::kFloat8_e5m2); }
+    """
+    module = wb.compile(text)
+    assert module.is8(np.zeros(3, np.float32)) is False
+    with pytest.raises(NotImplementedError, match="8-bit floats"):
+        module.to8(np.zeros(3, np.float32))
+
+
+def test_a_static_object_that_owns_memory_says_why_it_cannot_be():
+    text = "#include <map>\ninline std::map<int, int>& cache() { static std::map<int, int> m; return m; }\nint get() { return cache()[1]; }"
+    with pytest.raises(wb.CompileError, match="`m` owns memory, and memory ends with the call"):
+        wb.compile(text)

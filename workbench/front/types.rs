@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use super::ast::Symbol;
+pub use crate::ir::layout::Bits;
 use crate::ir::{Scalar, Stride, Type};
 
 /// An arithmetic type.
@@ -219,6 +220,8 @@ pub struct Layout {
     pub size: u32,
     /// In bytes, a power of two.
     pub align: u32,
+    /// Some of it is no number at a multiple of its alignment: a bit-field, or a packed member. It is copied by bytes.
+    pub by_bytes: bool,
     /// How many members it has all the way down, itself counted: what a walk over it takes. An array counts as many elements as are
     /// written out one by one.
     pub parts: u32,
@@ -240,8 +243,31 @@ pub struct Field {
     pub offset: u32,
     /// At least, as `alignas` asks; 1 where it does not.
     pub align: u32,
+    /// `packed`: its type aligns nothing.
+    pub packed: bool,
+    /// Of a bit-field; their lowest one is 0 before the fields are laid out, and one without a name may have none.
+    pub bits: Option<Bits>,
     /// `mutable`: written even in a const object.
     pub mutable: bool,
+}
+
+/// How the members of a struct are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packing {
+    /// `__attribute__((packed))`: their types align nothing.
+    pub packed: bool,
+    /// `#pragma pack(n)`: no member is aligned to more, whatever it asks for.
+    pub most: u32,
+}
+
+/// No packing.
+pub const UNPACKED: Packing = Packing { packed: false, most: u32::MAX };
+
+impl Field {
+    /// A field whose place is still to be found.
+    pub fn new(name: Option<Symbol>, ty: Ty) -> Field {
+        Field { name, ty, offset: 0, align: 1, packed: false, bits: None, mutable: false }
+    }
 }
 
 /// Bytes that a field of a type takes: a reference is held as a pointer.
@@ -251,25 +277,59 @@ fn stored(ty: &Ty) -> Option<(u32, u32)> {
 
 impl Layout {
     /// Lays fields out as the Itanium C++ ABI does for types without virtual functions: bases first, each field at the
-    /// next multiple of its alignment, an empty struct one byte. `align` is the least alignment asked for. `None` when a
-    /// field has no size, or all together exceed 32 bits.
-    pub fn new(bases: Vec<Ty>, fields: Vec<Field>, is_union: bool, align: u32) -> Option<Layout> {
+    /// next multiple of its alignment, an empty struct one byte. `align` is the least alignment asked for. A bit-field
+    /// follows the bits before it; where nothing is packed it does not lie in more units of its type than a number of that
+    /// type. `None` when a field has no size, or all together exceed 32 bits.
+    pub fn new(bases: Vec<Ty>, fields: Vec<Field>, is_union: bool, align: u32, packing: Packing) -> Option<Layout> {
         let mut layout = Layout { align: align.max(1), parts: 1, ..Layout::default() };
         let mut end = 0u32;
+        // Bits of the last byte that no bit-field has taken.
+        let mut free = 0u32;
         for base in bases {
             layout.parts = layout.parts.saturating_add(base.parts());
             // An empty base takes no room of its own.
             let (size, align) = if base.is_empty_struct() { (0, 1) } else { stored(&base)? };
-            let offset = end.checked_next_multiple_of(align)?;
+            let kept = |align: u32| if packing.packed { 1 } else { align.min(packing.most) };
+            let offset = end.checked_next_multiple_of(kept(align))?;
             end = offset.checked_add(size)?;
-            layout.align = layout.align.max(base.align());
+            layout.align = layout.align.max(kept(base.align()));
+            layout.by_bytes |= base.align() > kept(base.align()) || base.layout().is_some_and(|l| l.by_bytes);
             layout.bases.push((base, offset));
         }
         for mut field in fields {
-            let (size, align) = stored(&field.ty)?;
-            let align = align.max(field.align);
-            field.offset = if is_union { 0 } else { end.checked_next_multiple_of(align)? };
-            end = end.max(field.offset.checked_add(size)?);
+            let (size, natural) = stored(&field.ty)?;
+            let packed = field.packed || packing.packed;
+            let align = if packed { 1 } else { natural }.max(field.align).min(packing.most);
+            layout.by_bytes |= align < natural || field.bits.is_some();
+            layout.by_bytes |= field.ty.innermost().layout().is_some_and(|l| l.by_bytes);
+            if let Some(bits) = &mut field.bits {
+                let (unit, whole) = (u64::from(align) * 8, u64::from(size) * 8);
+                let (mut at, width) =
+                    (if is_union { 0 } else { u64::from(end) * 8 - u64::from(free) }, u64::from(bits.width));
+                let spans = (at % unit + width).div_ceil(unit);
+                if bits.width == 0 {
+                    // Packed or not: what GCC does.
+                    at = at.checked_next_multiple_of(u64::from(natural) * 8)?;
+                } else if field.align > 1 || !packed && packing.most == u32::MAX && spans > whole / unit {
+                    at = at.checked_next_multiple_of(unit)?;
+                }
+                (field.offset, bits.first) = (u32::try_from(at / 8).ok()?, (at % 8) as u32);
+                let bytes = u32::try_from((at + width).div_ceil(8)).ok()?;
+                free = if bytes >= end { ((8 - (at + width) % 8) % 8) as u32 } else { free };
+                end = end.max(bytes);
+                // What has no name aligns nothing.
+                if field.name.is_none() {
+                    continue;
+                }
+                // GCC's way: under `#pragma pack`, `packed` does not keep a bit-field from aligning the struct.
+                if packing.most != u32::MAX {
+                    layout.align = layout.align.max(natural.min(packing.most));
+                }
+            } else {
+                free = 0;
+                field.offset = if is_union { 0 } else { end.checked_next_multiple_of(align)? };
+                end = end.max(field.offset.checked_add(size)?);
+            }
             layout.align = layout.align.max(align);
             layout.parts = layout.parts.saturating_add(field.ty.parts());
             layout.fields.push(field);
@@ -608,7 +668,7 @@ impl Ty {
         match &self.kind {
             Kind::Array(elem, _) => elem.uniform(),
             Kind::Struct(s) => {
-                let layout = s.layout.get()?;
+                let layout = s.layout.get().filter(|l| !l.by_bytes)?;
                 let fields = layout.fields.iter().map(|f| &f.ty);
                 let mut parts = layout.bases.iter().map(|(b, _)| b).chain(fields).map(Ty::uniform);
                 let first = parts.next()??;
@@ -702,8 +762,9 @@ mod tests {
     }
 
     fn structure(id: u32, bases: Vec<Ty>, fields: &[Ty], is_union: bool, align: u32) -> Ty {
-        let field = |ty: &Ty| Field { name: None, ty: ty.clone(), offset: 0, align: 1, mutable: false };
-        let layout = Layout::new(bases, fields.iter().map(field).collect(), is_union, align).expect("it has a size");
+        let field = |ty: &Ty| Field::new(None, ty.clone());
+        let layout =
+            Layout::new(bases, fields.iter().map(field).collect(), is_union, align, UNPACKED).expect("it has a size");
         let s = StructTy {
             id,
             name: format!("S{id}"),

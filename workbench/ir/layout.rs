@@ -24,6 +24,22 @@ pub struct Member {
     pub ty: MemberType,
 }
 
+/// Which bits of memory a bit-field takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bits {
+    /// The lowest one, counted from the byte where the field stands: 0 to 7.
+    pub first: u32,
+    /// How many.
+    pub width: u32,
+}
+
+impl Bits {
+    /// How many bytes hold them.
+    pub fn bytes(self) -> u32 {
+        (self.first + self.width).div_ceil(8)
+    }
+}
+
 /// What a member is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberType {
@@ -40,6 +56,8 @@ pub enum MemberType {
     Array(Box<MemberType>, u32),
     /// A struct within.
     Struct(Box<StructLayout>),
+    /// A bit-field of an integer type.
+    Bits(Scalar, Bits),
     /// So many bytes that the host can only give as bytes: a union.
     Opaque(u32),
 }
@@ -52,6 +70,7 @@ impl MemberType {
             MemberType::Pointer { .. } => 8,
             MemberType::Array(of, count) => of.size() * count,
             MemberType::Struct(layout) => layout.size,
+            MemberType::Bits(_, bits) => bits.bytes(),
             MemberType::Opaque(size) => *size,
         }
     }
@@ -64,7 +83,7 @@ impl MemberType {
                 of.pointer_at(&format!("{path}[{at}]"), offset - at * of.size())
             }
             MemberType::Struct(layout) => layout.pointer_at(path, offset),
-            MemberType::Scalar(_) | MemberType::Opaque(_) => None,
+            MemberType::Scalar(_) | MemberType::Bits(..) | MemberType::Opaque(_) => None,
         }
     }
 }

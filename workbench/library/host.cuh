@@ -9,6 +9,19 @@ public:
     const T* begin() const { return begin_; }
     const T* end() const { return begin_ + size_; }
     size_t size() const { return size_; }
+    // What `std::max` and `std::min` of a list call: the first of several equal ones.
+    constexpr T __wb_max() const {
+        const T* best = begin_;
+        for (size_t i = 1; i < size_; i++)
+            if (*best < begin_[i]) best = begin_ + i;
+        return *best;
+    }
+    constexpr T __wb_min() const {
+        const T* best = begin_;
+        for (size_t i = 1; i < size_; i++)
+            if (begin_[i] < *best) best = begin_ + i;
+        return *best;
+    }
 };
 
 // Elements from the last to the first.

@@ -101,8 +101,8 @@ using string_view = std::string_view;
 
 enum class ScalarType : signed char {
     Byte = 0, Char = 1, Short = 2, Int = 3, Long = 4, Half = 5, Float = 6, Double = 7, ComplexHalf = 8, ComplexFloat = 9,
-    ComplexDouble = 10, Bool = 11, QInt8 = 12, QUInt8 = 13, QInt32 = 14, BFloat16 = 15, UInt16 = 27, UInt32 = 28, UInt64 = 29,
-    Undefined = 45
+    ComplexDouble = 10, Bool = 11, QInt8 = 12, QUInt8 = 13, QInt32 = 14, BFloat16 = 15, Float8_e5m2 = 23, Float8_e4m3fn = 24,
+    Float8_e5m2fnuz = 25, Float8_e4m3fnuz = 26, UInt16 = 27, UInt32 = 28, UInt64 = 29, Float8_e8m0fnu = 44, Undefined = 47
 };
 enum class DeviceType : signed char { CPU = 0, CUDA = 1, Meta = 14 };
 enum class Layout : signed char { Strided = 0 };
@@ -115,7 +115,9 @@ inline constexpr ScalarType kByte = ScalarType::Byte, kChar = ScalarType::Char, 
     kBool = ScalarType::Bool, kBFloat16 = ScalarType::BFloat16, kUInt8 = ScalarType::Byte, kInt8 = ScalarType::Char,
     kInt16 = ScalarType::Short, kInt32 = ScalarType::Int, kInt64 = ScalarType::Long, kFloat16 = ScalarType::Half,
     kFloat32 = ScalarType::Float, kFloat64 = ScalarType::Double, kUInt16 = ScalarType::UInt16, kUInt32 = ScalarType::UInt32,
-    kUInt64 = ScalarType::UInt64;
+    kUInt64 = ScalarType::UInt64, kFloat8_e5m2 = ScalarType::Float8_e5m2, kFloat8_e4m3fn = ScalarType::Float8_e4m3fn,
+    kFloat8_e5m2fnuz = ScalarType::Float8_e5m2fnuz, kFloat8_e4m3fnuz = ScalarType::Float8_e4m3fnuz,
+    kFloat8_e8m0fnu = ScalarType::Float8_e8m0fnu;
 inline constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA, kMeta = DeviceType::Meta;
 inline constexpr Layout kStrided = Layout::Strided;
 using std::nullopt;

@@ -97,6 +97,7 @@ pub fn describe(ty: &MemberType) -> String {
         MemberType::Scalar(elem) => elem.c_name().to_owned(),
         MemberType::Pointer { .. } => "pointer".to_owned(),
         MemberType::Array(of, count) => format!("{}[{count}]", describe(of)),
+        MemberType::Bits(scalar, bits) => format!("{} bits of {}", bits.width, scalar.c_name()),
         MemberType::Opaque(size) => format!("{size} bytes"),
         MemberType::Struct(layout) if layout.members.is_empty() => layout.name.clone(),
         MemberType::Struct(layout) if FLOAT8.iter().any(|(n, _)| is_named(layout, n)) => {

@@ -3,7 +3,7 @@
 
 use super::{BufferArg, DType, Error, Result};
 use crate::back::Reach;
-use crate::ir::layout::{Accessor, MemberType, StructLayout};
+use crate::ir::layout::{Accessor, Bits, MemberType, StructLayout};
 use crate::ir::{Const, Elem, Scalar};
 
 /// What is given for a parameter, or for a member of a struct.
@@ -90,6 +90,26 @@ impl Packed {
         }
     }
 
+    /// Writes a number into a bit-field.
+    fn bit_field(&mut self, path: &str, at: u32, (scalar, bits): (Scalar, Bits), raw: u64) -> Result<()> {
+        let cut = 64 - bits.width;
+        let (value, kept) = if scalar.is_signed() {
+            let value = (raw << (64 - scalar.bits())) as i64 >> (64 - scalar.bits());
+            (i128::from(value), i128::from(value << cut >> cut))
+        } else {
+            (i128::from(raw), i128::from(raw << cut >> cut))
+        };
+        if kept != value {
+            let s = if bits.width == 1 { "" } else { "s" };
+            return Err(Error::argument(format!("`{path}` has {} bit{s}, which {value} does not fit", bits.width)));
+        }
+        let new = u128::from(raw << cut >> cut) << bits.first;
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        let place = memory.iter_mut().skip(at as usize).take(bits.bytes() as usize);
+        place.zip(new.to_le_bytes()).for_each(|(byte, new)| *byte |= new);
+        Ok(())
+    }
+
     fn fill(&mut self, path: &str, param: usize, at: u32, ty: &MemberType, value: &Given) -> Result<()> {
         match (ty, value) {
             (MemberType::Struct(layout), given @ Given::Half(..)) if layout.half().is_some() => {
@@ -104,6 +124,9 @@ impl Packed {
                 let bits = super::program::bits(*c).to_le_bytes();
                 self.put(at, &bits[..want.size() as usize]);
                 Ok(())
+            }
+            (MemberType::Bits(scalar, bits), Given::Scalar(c)) if c.ty().scalar() == Some(*scalar) => {
+                self.bit_field(path, at, (*scalar, *bits), super::program::bits(*c))
             }
             (MemberType::Pointer { .. }, Given::Null) => Ok(()),
             (MemberType::Pointer { elem, is_const }, Given::Buffer(buffer)) => {
@@ -228,6 +251,7 @@ fn describe(ty: &MemberType) -> String {
             Some(accessor) => format!("an accessor of {} dimensions, which takes an array", accessor.rank),
             None => format!("a struct `{}`, which takes its members by name", layout.name),
         },
+        MemberType::Bits(scalar, bits) => format!("a bit-field of {} bits, `{}`", bits.width, scalar.c_name()),
         MemberType::Opaque(size) => format!("a union, which takes its {size} bytes"),
     }
 }

@@ -1,7 +1,7 @@
 // test error
 
 struct A { A a; };
-struct B { B* next; int bits : 3; };
+struct B { B* next; int bits : 33; };
 struct C { int x; int x; };
 template <typename T> struct Grow { Grow<T*> next; };
 struct Virtual { virtual void f(); };
@@ -19,7 +19,7 @@ constexpr int endless = forever(1);
 constexpr int down(int n) { return down(n + 1); }
 constexpr int bottom = down(1);
 // error WB0303 3:14 cannot hold itself
-// warning WB0401 4:25 bit-fields are not supported
+// error WB0303 4:32 up to 32 bits, not 33
 // error WB0302 5:8 has two members `x`
 // error WB0203 6:37 instantiated more than 200 deep
 // warning WB0401 7:18 `f` is left out

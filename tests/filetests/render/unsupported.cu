@@ -1,8 +1,8 @@
 // test render
 
 __global__ void parts(int* x) {
-    struct { int a : 3; } s = {1};
-    x[0] = s.a;
+    struct A { virtual int f() { return 1; } } s;
+    x[0] = s.f();
 }
 
 __global__ void sum(const float* x, float* total) {

@@ -220,6 +220,8 @@ pub struct VarDecl {
     pub bits: Option<Box<Expr>>,
     /// `alignas(n)`, `__align__(n)`, before the declaration or behind the name.
     pub align: Option<Arc<Expr>>,
+    /// `__attribute__((packed))` behind the name.
+    pub packed: bool,
     /// `= expr`, `= {...}`, `(exprs)` or `{...}`.
     pub init: Option<Init>,
 }
@@ -314,6 +316,10 @@ pub struct StructDecl {
     pub waiting: HashMap<Symbol, Vec<Member>>,
     /// `alignas(n)`, `__align__(n)`.
     pub align: Option<Arc<Expr>>,
+    /// `__attribute__((packed))`.
+    pub packed: bool,
+    /// The most alignment of its members: n under `#pragma pack(n)`.
+    pub pack: Option<u32>,
     /// It has braces.
     pub complete: bool,
     /// All of it.

@@ -8,7 +8,7 @@ use super::rank::Arg;
 use super::tree::Typed;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Expr, ExprKind, Init};
-use crate::front::types::{Kind, Ty};
+use crate::front::types::{Field, Kind, Ty};
 use crate::source::Span;
 
 /// Where a value goes: in bytes from the start of the whole object, in memory order.
@@ -250,7 +250,7 @@ impl<'a> Lowerer<'a> {
             if let Some(field) = layout.fields.first()
                 && !items.done()
             {
-                self.fill_one(name, &field.ty, items, base, out);
+                self.fill_field(name, field, items, base, out);
             }
         } else {
             for (b, at) in &layout.bases {
@@ -262,11 +262,21 @@ impl<'a> Lowerer<'a> {
                 if items.done() {
                     self.fill_default(&s, i, &field.ty, base + field.offset, out);
                 } else {
-                    self.fill_one(name, &field.ty, items, base + field.offset, out);
+                    self.fill_field(name, field, items, base, out);
                 }
             }
         }
         out[start..].sort_by_key(|(at, _)| *at);
+    }
+
+    /// Fills a field of a struct that begins at `base`.
+    fn fill_field(&mut self, name: &str, field: &Field, items: &mut Items<'a>, base: u32, out: &mut Vec<Element>) {
+        let from = out.len();
+        self.fill_one(name, &field.ty, items, base + field.offset, out);
+        for (_, value) in &mut out[from..] {
+            let written = std::mem::replace(value, Typed::error(value.span));
+            *value = Self::into_bits(written, field.bits);
+        }
     }
 
     /// `{.a = 1, .c = 2}`
@@ -299,7 +309,7 @@ impl<'a> Lowerer<'a> {
             }
             let field = &layout.fields[i];
             let mut one = Items { list: vec![Item::Written(value)], at: 0, span: init_span(value) };
-            self.fill_one(name, &field.ty, &mut one, base + field.offset, out);
+            self.fill_field(name, field, &mut one, base, out);
             next = i + 1;
         }
         for (j, field) in layout.fields.iter().enumerate().skip(next) {
@@ -353,7 +363,8 @@ impl<'a> Lowerer<'a> {
             }
         };
         if let Some(value) = value {
-            out.push((at, value));
+            let bits = s.layout.get().and_then(|l| l.fields.get(index)?.bits);
+            out.push((at, Self::into_bits(value, bits)));
         }
     }
 

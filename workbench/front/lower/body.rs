@@ -493,7 +493,11 @@ impl Lowerer<'_> {
             match (field.name, field.ty.as_struct()) {
                 (Some(name), _) => {
                     let name = self.interner.name(name).to_owned();
-                    let member = Member { name, offset: field.offset, ty: self.member_type(&field.ty) };
+                    let ty = match (field.bits, field.ty.scalar()) {
+                        (Some(bits), Some(scalar)) => MemberType::Bits(scalar, bits),
+                        _ => self.member_type(&field.ty),
+                    };
+                    let member = Member { name, offset: field.offset, ty };
                     within(Some(StructLayout { name: String::new(), size: 0, members: vec![member] }), 0);
                 }
                 (None, Some(inner)) if !inner.is_union => within(self.struct_layout(inner), field.offset),

@@ -366,6 +366,14 @@ impl<'a> Lowerer<'a> {
             self.report(diag);
             return Typed::error(span);
         }
+        let apart = self.bits_of(&e).is_some();
+        if apart && !target.is_const {
+            let what = if let Node::BitField(..) = e.node { "a bit-field" } else { "a member of a packed struct" };
+            let message = format!("a reference cannot bind to {what}, which no address is enough for");
+            let help = "copy it into a variable, or take a `const` reference";
+            self.report(Diagnostic::error(Code::TypeMismatch, span, message).help(help));
+            return Typed::error(span);
+        }
         if let Node::Braced(_) = e.node {
             let value = self.implicit(e, &target.unqualified(), Use::Assign);
             if value.is_error() {
@@ -379,7 +387,7 @@ impl<'a> Lowerer<'a> {
         let place = if let Some(base) = derived {
             let whole = if e.lvalue { e } else { Typed::place(e.ty.clone(), span, Node::Temporary(Box::new(e))) };
             self.upcast_place(whole, &base)
-        } else if same && e.lvalue && !self.is_read_only_copy(&e, target) {
+        } else if same && e.lvalue && !apart && !self.is_read_only_copy(&e, target) {
             e
         } else if same && e.lvalue {
             let value = Typed::value(e.ty.unqualified(), span, Node::Load(Box::new(e)));

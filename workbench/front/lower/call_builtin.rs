@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::call::{count, given, list};
 use super::expr::bare;
-use super::names::TArg;
+use super::names::{Callable, Decl, TArg};
 use super::rank::{Arg, Choice, choose};
 use super::tree::{Node, Typed};
 use super::{Lowerer, Side};
@@ -157,6 +157,21 @@ impl<'a> Lowerer<'a> {
 
     /// The templates deduce one type from both arguments.
     pub(super) fn std_min_max(&mut self, name: &str, args: Vec<Typed>, span: Span) -> Typed {
+        if let [list] = args.as_slice() {
+            self.try_complete(&list.ty);
+        }
+        if let [list] = args.as_slice()
+            && super::list::element(&list.ty).is_some()
+            && let Some(s) = list.ty.as_struct().cloned()
+        {
+            let method = self.interner.find(&format!("__wb_{}", name.trim_start_matches("std::")));
+            if let Some(method) = method
+                && let Some(Decl::Functions(set)) = self.lookup_in(self.class(s.id).scope, method)
+                && let Some(&Callable::Func(index)) = set.first()
+            {
+                return self.method_call(index, list.clone(), Vec::new(), span);
+            }
+        }
         let args: Vec<Typed> = args.into_iter().map(|a| self.operand(a)).collect();
         if !self.exactly(name, 2, args.len(), span) || args.iter().any(Typed::is_error) {
             return Typed::error(span);

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::bits::MAX_BITS;
 use super::class_fields::MAX_ALIGN;
 use super::find::Found;
 use super::names::{Callable, Decl, ScopeId, ScopeKind, TArg};
@@ -11,7 +12,7 @@ use super::tree::{FuncIndex, TemplateIndex};
 use super::{Context, Lowerer, Side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{FunctionDecl, Ident, Init, Name, StructDecl, StructKey};
-use crate::front::types::{Field, Kind, Layout, MAX_PARTS, StructTy, Ty};
+use crate::front::types::{Field, Kind, Layout, MAX_PARTS, Packing, StructTy, Ty};
 use crate::source::Span;
 
 /// How far a struct has come.
@@ -382,13 +383,20 @@ impl<'a> Lowerer<'a> {
             fine &= self.member_declaration(s, member, &mut fields, &mut methods);
         }
         let align = self.asked_alignment(decl.align.as_deref(), MAX_ALIGN);
+        let packing = Packing { packed: decl.packed, most: decl.pack.unwrap_or(u32::MAX) };
         // Static members and aliases have seen what they need; fields get their places now.
-        match Layout::new(bases, fields, s.is_union, align) {
+        match Layout::new(bases, fields, s.is_union, align, packing) {
             Some(layout) if layout.parts > MAX_PARTS => {
                 let message = format!("`{}` has more than {MAX_PARTS} members, those of its members counted", s.name);
                 self.report(
                     Diagnostic::error(Code::CodeLimit, decl.span, message).help("hold an array, or a pointer to it"),
                 );
+                fine = false;
+            }
+            Some(layout) if layout.fields.iter().any(|f| f.bits.is_some_and(|b| b.first + b.width > MAX_BITS)) => {
+                let message = format!("a bit-field of `{}` lies in more than 8 bytes, which is not supported", s.name);
+                let help = "order the members so that it begins with a byte";
+                self.report(Diagnostic::error(Code::Unsupported, decl.span, message).help(help));
                 fine = false;
             }
             Some(layout) if layout.size <= 1 << 30 => {

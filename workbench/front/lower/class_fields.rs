@@ -5,8 +5,9 @@ use super::names::{Callable, Decl, FieldDecl, ScopeId};
 use super::template::TemplateKind;
 use super::{Lowerer, Storage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BaseType, Declaration, Expr, FunctionDecl, Member, MemberKind, Name, StructDecl};
-use crate::front::types::{Field, Layout, StructTy, Ty};
+use crate::front::ast::{BaseType, Declaration, Expr, FunctionDecl, Member, MemberKind, Name, StructDecl, VarDecl};
+use crate::front::types::{Bits, Field, Layout, StructTy, Ty};
+use crate::ir::Scalar;
 use std::rc::Rc;
 
 /// Most alignment of a class.
@@ -97,7 +98,7 @@ impl<'a> Lowerer<'a> {
                     if ty.layout().is_none() {
                         return false;
                     }
-                    fields.push(Field { name: None, ty, offset: 0, align: 1, mutable: false });
+                    fields.push(Field::new(None, ty));
                 }
                 true
             }
@@ -167,17 +168,7 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn fields(&mut self, s: &Rc<StructTy>, decl: &'a Declaration, fields: &mut Vec<Field>) -> bool {
         let mut fine = true;
-        let align = self.asked_alignment(decl.align.as_deref(), MAX_ALIGN);
         for var in &decl.vars {
-            if var.bits.is_some() {
-                let message = format!("bit-fields are not supported: `{}`", self.text(&var.name));
-                self.report(
-                    Diagnostic::error(Code::Unsupported, var.name.span, message)
-                        .help("use a whole integer, and shifts and masks"),
-                );
-                fine = false;
-                continue;
-            }
             let mut ty = match (&var.ty.base, var.ty.layers.is_empty()) {
                 (BaseType::Auto, _) => {
                     let message = "a field cannot be `auto`";
@@ -202,13 +193,53 @@ impl<'a> Lowerer<'a> {
                 fine = false;
                 continue;
             }
+            let bits = match &var.bits {
+                Some(width) => match self.bit_field(&ty, var, width) {
+                    Some(bits) => Some(bits),
+                    None => {
+                        fine = false;
+                        continue;
+                    }
+                },
+                None => None,
+            };
             if let Some(init) = &var.init {
-                let at = fields.len();
+                // Bit-fields without a name are none of the layout's fields.
+                let at = fields.iter().filter(|f| f.bits.is_none() || f.name.is_some()).count();
                 self.class_mut(s.id).defaults.push((at, init));
             }
-            fields.push(Field { name: Some(var.name.name), ty, offset: 0, align, mutable: decl.specs.mutable });
+            let name = Some(var.name.name).filter(|&name| bits.is_none() || name != self.known.empty);
+            let align = self.asked_alignment(var.align.as_deref(), MAX_ALIGN);
+            fields.push(Field { align, packed: var.packed, bits, mutable: decl.specs.mutable, ..Field::new(name, ty) });
         }
         fine
+    }
+
+    /// The width of a bit-field; `None` once reported.
+    fn bit_field(&mut self, ty: &Ty, var: &'a VarDecl, width: &'a Expr) -> Option<Bits> {
+        let name = self.text(&var.name).to_owned();
+        let Some(scalar) = ty.scalar().filter(|s| !s.is_float()) else {
+            let message = format!("a bit-field is an integer, and `{name}` is `{ty}`");
+            self.report(Diagnostic::error(Code::TypeMismatch, var.ty.span, message));
+            return None;
+        };
+        let written = self.constant_integer(width, "the width of a bit-field")?;
+        let most = if scalar == Scalar::Bool { 8 } else { i64::from(scalar.bits()) };
+        let mut report = |message: String, help: &str| {
+            self.report(Diagnostic::error(Code::TypeMismatch, width.span, message).help(help.to_owned()));
+        };
+        if written < 0 || written > most {
+            report(format!("a bit-field of `{ty}` has up to {most} bits, not {written}"), "take a wider type");
+            return None;
+        }
+        if written == 0 && !name.is_empty() {
+            report(
+                format!("`{name}` has no bits"),
+                "leave the name out: then the next bit-field begins a unit of its own",
+            );
+            return None;
+        }
+        Some(Bits { first: 0, width: written as u32 })
     }
 
     /// Declares the names of fields, those of unnamed members in the struct round them.
@@ -217,12 +248,7 @@ impl<'a> Lowerer<'a> {
         for field in &layout.fields {
             match field.name {
                 Some(name) => {
-                    let decl = FieldDecl {
-                        owner: s.id,
-                        offset: base + field.offset,
-                        ty: field.ty.clone(),
-                        mutable: field.mutable,
-                    };
+                    let decl = FieldDecl::of(s.id, field, base);
                     if self.scopes.declare_in(scope, name, Decl::Field(decl.into()), span).is_err() {
                         let message = format!("`{}` has two members `{}`", s.name, self.interner.name(name));
                         self.report(Diagnostic::error(Code::Redefinition, span, message));

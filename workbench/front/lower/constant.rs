@@ -152,6 +152,8 @@ impl<'a> Lowerer<'a> {
             | Node::Deref(a)
             | Node::AddrOf(a)
             | Node::Temporary(a)
+            | Node::BitField(a, _)
+            | Node::Bits(a, _)
             | Node::Member(a, _) => self.obstacle(a),
             Node::Compare(_, a, b) | Node::Logical(_, a, b) | Node::PtrAdd(a, b, _) => {
                 self.obstacle(a).or_else(|| self.obstacle(b))

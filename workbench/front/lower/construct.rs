@@ -9,7 +9,7 @@ use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::MemberInit;
-use crate::front::types::{Kind, MAX_UNROLLED, StructTy, Ty};
+use crate::front::types::{Bits, Kind, MAX_UNROLLED, StructTy, Ty};
 use crate::ir::{BinaryOp, Op, Scalar, Stmt, Stride, Type};
 use crate::source::Span;
 
@@ -270,11 +270,12 @@ impl<'a> Lowerer<'a> {
         let Some(layout) = s.layout.get().cloned() else { return Typed::error(span) };
         let xvalue = place.xvalue;
         let (before, place) = self.repeatable(place, span);
-        let parts = layout.bases.iter().cloned().chain(layout.fields.iter().map(|f| (f.ty.clone(), f.offset)));
+        let bases = layout.bases.iter().map(|(ty, offset)| (ty, *offset, None));
+        let parts = bases.chain(layout.fields.iter().map(|f| (&f.ty, f.offset, f.bits)));
         let mut items = Vec::new();
-        for (ty, offset) in parts {
-            let part = Typed::place(ty.clone(), span, Node::Member(Box::new(place.clone()), offset));
-            items.push((offset, self.copy_of_part(Typed { xvalue, ..part }, span)));
+        for (ty, offset, bits) in parts {
+            let part = Typed { xvalue, ..self.part(place.clone(), ty, offset, bits, span) };
+            items.push((offset, Self::into_bits(self.copy_of_part(part, span), bits)));
         }
         let made = Typed::value(Ty::new(Kind::Struct(s.clone())), span, Node::Init(items.into()));
         match before {
@@ -473,9 +474,9 @@ impl<'a> Lowerer<'a> {
                 used[g] = true;
                 let place = match (inits[g].name.simple(), field.name) {
                     (Some(n), None) => self.field_offset(&s, n.name),
-                    _ => Some((field.offset, field.ty.clone())),
+                    _ => Some((field.offset, field.ty.clone(), field.bits)),
                 };
-                let Some((offset, ty)) = place else { continue };
+                let Some((offset, ty, bits)) = place else { continue };
                 if let Some(target) = ty.target().cloned() {
                     let Some(e) = super::global::only_expr(&inits[g].init) else { continue };
                     let e = self.expr(e);
@@ -484,7 +485,7 @@ impl<'a> Lowerer<'a> {
                     });
                     self.initialise(&at(&address.ty.clone(), offset), &address, span);
                 } else if let Some(value) = self.init_value(&s.name.clone(), &ty, &inits[g].init) {
-                    self.initialise(&at(&ty, offset), &value, span);
+                    self.initialise(&at(&ty, offset), &Self::into_bits(value, bits), span);
                     self.note_part(offset, &ty);
                 }
             }
@@ -531,9 +532,9 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn field_offset(&self, s: &StructTy, name: crate::front::ast::Symbol) -> Option<(u32, Ty)> {
+    fn field_offset(&self, s: &StructTy, name: crate::front::ast::Symbol) -> Option<(u32, Ty, Option<Bits>)> {
         match self.scopes.member(self.class(s.id).scope, name) {
-            Ok(Some(super::names::Decl::Field(f))) => Some((f.offset, f.ty.clone())),
+            Ok(Some(super::names::Decl::Field(f))) => Some((f.offset, f.ty.clone(), f.bits)),
             _ => None,
         }
     }
@@ -544,12 +545,8 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let to = self.emit_address(place);
-        if value.ty.is_struct() || value.ty.is_array() {
-            self.emit_into(value, to);
-        } else {
-            let v = self.emit_value(value);
-            self.at(span).store(to, v, false);
-        }
+        let by_bytes = self.alignment_of(place) < place.ty.align();
+        self.by_bytes(by_bytes, |this| this.write_part(to, &(0, value.clone()), span));
     }
 
     /// Whether something happens when an object of a type goes.
@@ -634,9 +631,8 @@ const MAX_COPIED: u32 = 256;
 fn is_repeatable(place: &Typed) -> bool {
     match &place.node {
         Node::Var(_) | Node::This | Node::Const(_) => true,
-        Node::Member(a, _) | Node::Deref(a) | Node::Load(a) | Node::AddrOf(a) | Node::Decay(a) | Node::Adjust(a, _) => {
-            is_repeatable(a)
-        }
+        Node::Member(a, _) | Node::BitField(a, _) | Node::Adjust(a, _) => is_repeatable(a),
+        Node::Deref(a) | Node::Load(a) | Node::AddrOf(a) | Node::Decay(a) => is_repeatable(a),
         Node::PtrAdd(a, b, _) => is_repeatable(a) && is_repeatable(b),
         Node::Convert(a) => is_repeatable(a),
         _ => false,

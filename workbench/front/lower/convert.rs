@@ -62,7 +62,7 @@ impl<'a> Lowerer<'a> {
             );
             return Typed::error(e.span);
         }
-        e
+        self.promoted_bits(e)
     }
 
     /// Converts a value to a type that it is known to convert to.

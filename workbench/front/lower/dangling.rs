@@ -58,7 +58,9 @@ impl Lowerer<'_> {
             },
             Node::Temporary(_) => Some(Ended::Temporary),
             Node::Deref(pointer) => self.ended(pointer),
-            Node::Convert(from) | Node::Member(from, _) | Node::Comma(_, from) => self.ended_place(from),
+            Node::Convert(from) | Node::Member(from, _) | Node::BitField(from, _) | Node::Comma(_, from) => {
+                self.ended_place(from)
+            }
             Node::Conditional(parts) => {
                 let [_, yes, no] = &**parts;
                 self.ended_place(yes).or_else(|| self.ended_place(no))

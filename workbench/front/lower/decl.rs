@@ -46,6 +46,12 @@ impl<'a> Lowerer<'a> {
         let on_host = specs.is_static && self.f.side == super::Side::Host && !ty.is_reference();
         // A constant object that owns memory is made anew in each call, with whose end memory ends: nobody can tell.
         let made = on_host && ty.is_const && self.needs_destructor(&ty);
+        if on_host && !made && self.needs_destructor(&ty) {
+            let name = self.text(&var.name).to_owned();
+            self.owns_memory(&name, var.name.span);
+            self.declare_var(var, Ty::error(), Storage::Nowhere, None);
+            return;
+        }
         if on_host
             && !made
             && !self.needs_destructor(&ty)
@@ -363,6 +369,10 @@ impl<'a> Lowerer<'a> {
             Node::Call(index, args) => self.func(*index).constexpr && args.iter().all(|a| self.cheap(a)),
             Node::Load(place) => match &place.node {
                 Node::Member(inner, _) => self.is_global_constant(inner),
+                Node::BitField(byte, _) => match &byte.node {
+                    Node::Member(inner, _) => self.is_global_constant(inner),
+                    _ => false,
+                },
                 _ => self.is_global_constant(place),
             },
             _ => false,

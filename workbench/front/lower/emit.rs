@@ -7,7 +7,7 @@ use super::symbols::SymbolUse;
 use super::tree::{Compound, Node, Typed, VarId};
 use super::{Lowerer, Storage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::types::{Kind, Ty};
+use crate::front::types::{Bits, Kind, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Const, Local, Op, Scalar, Stmt, Stride, Type, UnaryOp, Value};
 use crate::source::Span;
 
@@ -26,6 +26,15 @@ pub(super) enum Place {
         /// Accesses are neither merged nor moved.
         volatile: bool,
     },
+    /// Bits of memory: a bit-field, or a number that is not aligned.
+    Bits {
+        /// The address of the byte that the lowest bit is in.
+        ptr: Value,
+        /// Which.
+        bits: Bits,
+        /// As above.
+        volatile: bool,
+    },
 }
 
 impl<'a> Lowerer<'a> {
@@ -36,6 +45,7 @@ impl<'a> Lowerer<'a> {
             Node::Const(c) => self.at(span).constant(*c),
             Node::Builtin(builtin) => self.at(span).bind(Scalar::U32, Op::Builtin(*builtin)),
             Node::Load(place) => self.emit_load(place),
+            Node::Bits(value, _) => self.emit_value(value),
             Node::Decay(place) => self.emit_address(place),
             Node::AddrOf(place) => self.emit_address(place),
             Node::Convert(inner) if e.ty.is_void() => {
@@ -85,7 +95,12 @@ impl<'a> Lowerer<'a> {
                     None => self.no_value(span),
                 }
             }
-            Node::Var(_) | Node::Str(_) | Node::Deref(_) | Node::Temporary(_) | Node::Member(..) => self.emit_load(e),
+            Node::Var(_)
+            | Node::Str(_)
+            | Node::Deref(_)
+            | Node::Temporary(_)
+            | Node::Member(..)
+            | Node::BitField(..) => self.emit_load(e),
             Node::This => match self.f.this_value {
                 Some(value) => value,
                 None => {
@@ -119,7 +134,7 @@ impl<'a> Lowerer<'a> {
         match &e.node {
             Node::Const(_) | Node::Str(_) | Node::Builtin(_) | Node::Var(_) | Node::Error | Node::This => {}
             Node::Function(_) | Node::Overloads(_) | Node::Braced(_) => {}
-            Node::Member(a, _) | Node::Adjust(a, _) => self.effect(a),
+            Node::Member(a, _) | Node::BitField(a, _) | Node::Adjust(a, _) => self.effect(a),
             _ if e.ty.is_struct() && !e.lvalue && !matches!(e.node, Node::Load(_) | Node::Comma(..)) => {
                 self.emit_object(e);
             }
@@ -200,6 +215,10 @@ impl<'a> Lowerer<'a> {
             _ => {}
         }
         self.check_symbol(place, SymbolUse::Read);
+        if let Some(bits) = self.bits_of(place) {
+            let ptr = self.emit_byte_address(place);
+            return self.read_bits(ptr, bits, &place.ty, span);
+        }
         let ptr = self.emit_address(place);
         match place.ty.ir() {
             Some(ty) => self.at(span).load(ptr, ty, place.ty.is_volatile),
@@ -255,7 +274,8 @@ impl<'a> Lowerer<'a> {
     fn address_of_place(&mut self, place: Place, span: Span) -> Value {
         match place {
             Place::Memory { ptr, .. } => ptr,
-            Place::Register(_) => self.no_address(span),
+            Place::Bits { ptr, bits, .. } if bits.first == 0 && bits.width.is_multiple_of(8) => ptr,
+            Place::Register(_) | Place::Bits { .. } => self.no_address(span),
         }
     }
 
@@ -339,7 +359,11 @@ impl<'a> Lowerer<'a> {
         };
         inner.unwrap_or_else(|| {
             self.check_symbol(place, SymbolUse::Written);
-            Place::Memory { ptr: self.emit_address(place), volatile: place.ty.is_volatile }
+            let volatile = place.ty.is_volatile;
+            match self.bits_of(place) {
+                Some(bits) => Place::Bits { ptr: self.emit_byte_address(place), bits, volatile },
+                None => Place::Memory { ptr: self.emit_address(place), volatile },
+            }
         })
     }
 
@@ -348,14 +372,18 @@ impl<'a> Lowerer<'a> {
         match place {
             Place::Register(local) => self.at(span).bind(ir, Op::Get(local)),
             Place::Memory { ptr, volatile } => self.at(span).load(ptr, ir, volatile),
+            Place::Bits { ptr, bits, .. } => self.read_bits(ptr, bits, ty, span),
         }
     }
 
-    fn write(&mut self, place: Place, value: Value, span: Span) {
+    /// Writes a value; the one that the place then has.
+    fn write(&mut self, place: Place, value: Value, span: Span) -> Value {
         match place {
             Place::Register(local) => self.at(span).push(Stmt::Set(local, value)),
             Place::Memory { ptr, volatile } => self.at(span).store(ptr, value, volatile),
+            Place::Bits { ptr, bits, volatile } => return self.write_bits(ptr, bits, value, volatile, span),
         }
+        value
     }
 
     fn emit_assign(&mut self, place: &Typed, value: &Typed) -> (Value, Place) {
@@ -364,7 +392,7 @@ impl<'a> Lowerer<'a> {
         }
         let value = self.emit_value(value);
         let target = self.emit_place(place);
-        self.write(target, value, place.span);
+        let value = self.write(target, value, place.span);
         (value, target)
     }
 
@@ -405,7 +433,9 @@ impl<'a> Lowerer<'a> {
         if matches!(place.node, Node::Deref(_)) {
             self.check_alignment(to, &place.ty, span);
         }
-        self.copy(to, from, &place.ty, span);
+        let source = if let Node::Load(source) = &value.node { self.alignment_of(source) } else { u32::MAX };
+        let by_bytes = source.min(self.alignment_of(place)) < place.ty.align();
+        self.by_bytes(by_bytes, |this| this.copy(to, from, &place.ty, span));
         (to, Place::Memory { ptr: to, volatile: place.ty.is_volatile })
     }
 
@@ -437,7 +467,7 @@ impl<'a> Lowerer<'a> {
             let result = self.at(span).binary(*op, left, right);
             self.emit_convert(result, common, &place.ty, span)
         };
-        self.write(target, new, place.span);
+        let new = self.write(target, new, place.span);
         (new, target)
     }
 
@@ -453,7 +483,7 @@ impl<'a> Lowerer<'a> {
                 b.binary(if down { BinaryOp::Sub } else { BinaryOp::Add }, old, one)
             }
         };
-        self.write(target, new, place.span);
+        let new = self.write(target, new, place.span);
         (old, new, target)
     }
 

@@ -355,6 +355,13 @@ fn flat_bytes(value: &Typed, size: u32) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(8);
     for (at, e) in items.iter() {
         bytes.clear();
+        if let Node::Bits(value, bits) = &e.node {
+            let raw = value.constant()?.bytes().iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+            let word = u128::from(raw & u64::MAX >> (64 - bits.width)) << bits.first;
+            let target = data.get_mut(*at as usize..(*at + bits.bytes()) as usize)?;
+            target.iter_mut().zip(word.to_le_bytes()).for_each(|(byte, new)| *byte |= new);
+            continue;
+        }
         match e.constant() {
             Some(c) if c != Const::Null => bytes.extend(c.bytes()),
             Some(_) => return None,

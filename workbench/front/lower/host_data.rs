@@ -70,8 +70,7 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         if self.needs_destructor(&ty) {
-            let message = format!("`{name}` owns memory, and memory ends with the call that asked for it");
-            self.report(Diagnostic::error(Code::Unsupported, span, message).help("make it inside of the function"));
+            self.owns_memory(&name, span);
             return None;
         }
         if known.busy {
@@ -101,6 +100,13 @@ impl<'a> Lowerer<'a> {
             self.computed.push(id);
         }
         Some(data)
+    }
+
+    /// Reports a variable that would keep memory between calls.
+    pub(super) fn owns_memory(&mut self, name: &str, span: Span) {
+        let message = format!("`{name}` owns memory, and memory ends with the call that asked for it");
+        let help = "make it inside of the function, without `static`";
+        self.report(Diagnostic::error(Code::Unsupported, span, message).help(help));
     }
 
     /// Whether a variable of that size can be.

@@ -8,7 +8,7 @@ use super::{Code as Run, Lowerer, Role, Side, Storage, walk};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{CaptureKind, CaptureMode, Ident, Init, Lambda, Symbol};
 use crate::front::link::Linkage;
-use crate::front::types::{Field, Kind, Layout, Ty};
+use crate::front::types::{Field, Kind, Layout, Ty, UNPACKED};
 use crate::source::Span;
 
 /// Something a lambda holds.
@@ -28,12 +28,12 @@ impl<'a> Lowerer<'a> {
         let class_scope = self.class(closure.id).scope;
         let mut fields: Vec<Field> = captured
             .iter()
-            .map(|c| Field { name: Some(c.name), ty: c.ty.clone(), offset: 0, align: 1, mutable: lambda.is_mutable })
+            .map(|c| Field { mutable: lambda.is_mutable, ..Field::new(Some(c.name), c.ty.clone()) })
             .collect();
         if let Some(this) = &this {
-            fields.push(Field { name: None, ty: this.ty.clone(), offset: 0, align: 1, mutable: false });
+            fields.push(Field::new(None, this.ty.clone()));
         }
-        let Some(layout) = Layout::new(Vec::new(), fields, false, 1) else {
+        let Some(layout) = Layout::new(Vec::new(), fields, false, 1, UNPACKED) else {
             self.report(Diagnostic::error(Code::TypeMismatch, span, "what this lambda captures is too large"));
             return Typed::error(span);
         };
@@ -45,6 +45,7 @@ impl<'a> Lowerer<'a> {
                     owner: closure.id,
                     offset: field.offset,
                     ty: field.ty.clone(),
+                    bits: None,
                     mutable: lambda.is_mutable,
                 };
                 let _ = self.scopes.declare_in(class_scope, name, Decl::Field(decl.into()), span);

@@ -90,6 +90,9 @@ impl<'a> Lowerer<'a> {
         }
         let is_const = object.ty.is_const && !field.mutable;
         let ty = field.ty.clone().qualified(is_const, object.ty.is_volatile);
+        if field.bits.is_some() {
+            return Typed { xvalue, ..self.part(object, &ty, offset, field.bits, span) };
+        }
         // A member of a value that is written out is that value.
         if !lvalue
             && let Node::Init(items) = &object.node

@@ -14,6 +14,7 @@ mod access;
 mod aggregate;
 mod ahead;
 mod asked;
+mod bits;
 mod body;
 mod builder;
 mod builtin_value;
@@ -313,6 +314,8 @@ struct FuncState<'a> {
     /// The function; `None` at namespace scope.
     index: Option<FuncIndex>,
     name: String,
+    /// Whether what is being written may not be aligned.
+    by_bytes: bool,
     /// Whether it holds what only this text knows: a function's address, as a number.
     is_own: bool,
     ret: Ty,
@@ -351,6 +354,7 @@ impl FuncState<'_> {
             inside: false,
             index: None,
             name: String::new(),
+            by_bytes: false,
             is_own: false,
             ret: Ty::void(),
             auto: None,

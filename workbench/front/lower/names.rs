@@ -12,7 +12,7 @@ use super::tree::{FuncIndex, TemplateIndex, Typed, VarId};
 use super::waiting::Waiting;
 use crate::front::ast::{Member, Symbol};
 use crate::front::shelf::{Library, SpaceId};
-use crate::front::types::Ty;
+use crate::front::types::{Bits, Field, Ty};
 use crate::ir::Const;
 use crate::source::Span;
 use crate::steps::step;
@@ -82,8 +82,18 @@ pub struct FieldDecl {
     pub offset: u32,
     /// Its declared type.
     pub ty: Ty,
+    /// Of a bit-field.
+    pub bits: Option<Bits>,
     /// Written even in a const object.
     pub mutable: bool,
+}
+
+impl FieldDecl {
+    /// The field of a struct that stands so many bytes into the owner.
+    pub fn of(owner: u32, field: &Field, base: u32) -> FieldDecl {
+        let offset = base + field.offset;
+        FieldDecl { owner, offset, ty: field.ty.clone(), bits: field.bits, mutable: field.mutable }
+    }
 }
 
 /// What sort of scope it is.

@@ -27,7 +27,8 @@ impl<'a> Lowerer<'a> {
                 if matches!(place.node, Node::Deref(_)) {
                     self.check_alignment(from, &e.ty, span);
                 }
-                self.copy_part(to, from, 0, &e.ty, place.ty.is_volatile, span);
+                let (by_bytes, volatile) = (self.alignment_of(place) < e.ty.align(), place.ty.is_volatile);
+                self.by_bytes(by_bytes, |this| this.copy_part(to, from, 0, &e.ty, volatile, span));
             }
             Node::Init(items) => {
                 let mut rest: &[(u32, Typed)] = items;
@@ -109,7 +110,7 @@ impl<'a> Lowerer<'a> {
         match &ty.kind {
             Kind::Struct(s) => {
                 let Some(layout) = s.layout.get() else { return };
-                if s.is_union || (layout.parts > MAX_MEMBERS && !volatile) {
+                if s.is_union || layout.by_bytes || self.f.by_bytes || (layout.parts > MAX_MEMBERS && !volatile) {
                     return self.copy_words(to, from, at, layout.size, layout.align, span);
                 }
                 for (base, offset) in &layout.bases {
@@ -144,8 +145,12 @@ impl<'a> Lowerer<'a> {
             }
             _ => {
                 let Some(ir) = ty.ir() else { return };
+                let from = self.at(span).offset(from, i64::from(at), Stride::Bytes(1));
+                if self.f.by_bytes {
+                    let to = self.at(span).offset(to, i64::from(at), Stride::Bytes(1));
+                    return self.copy_words(to, from, 0, ir.size(), 1, span);
+                }
                 let b = self.at(span);
-                let from = b.offset(from, i64::from(at), Stride::Bytes(1));
                 let value = b.load(from, ir, volatile || ty.is_volatile);
                 let to = b.offset(to, i64::from(at), Stride::Bytes(1));
                 b.store(to, value, ty.is_volatile);
@@ -155,7 +160,7 @@ impl<'a> Lowerer<'a> {
 
     /// Copies bytes in the largest words that alignment allows: what a union holds is not known.
     fn copy_words(&mut self, to: Value, from: Value, at: u32, size: u32, align: u32, span: Span) {
-        let (scalar, width) = word(align);
+        let (scalar, width) = word(if self.f.by_bytes { 1 } else { align });
         let count = size / width;
         let one = |this: &mut Self, to: Value, from: Value| {
             let b = this.at(span);
@@ -196,7 +201,8 @@ impl<'a> Lowerer<'a> {
                 let Some(layout) = s.layout.get() else { return };
                 if s.is_union {
                     let covered = rest.first().filter(|p| p.0 < at + size);
-                    let whole = covered.is_some_and(|p| p.1.ty.size() == Some(size));
+                    let in_bits = |p: &(u32, Typed)| matches!(p.1.node, Node::Bits(..));
+                    let whole = covered.is_some_and(|p| p.1.ty.size() == Some(size) && !in_bits(p));
                     if !whole {
                         self.zero_words(to, at, layout.size, layout.align, span);
                     }
@@ -215,8 +221,21 @@ impl<'a> Lowerer<'a> {
                         self.fill_object(to, at + offset, base, rest, span);
                     }
                 }
+                self.zero_bits(to, at, layout, span);
                 for field in &layout.fields {
-                    self.fill_object(to, at + field.offset, &field.ty, rest, span);
+                    if let Some(bits) = field.bits {
+                        if let Some(part) = rest.first()
+                            && part.0 == at + field.offset
+                            && matches!(part.1.node, Node::Bits(_, b) if b == bits)
+                        {
+                            *rest = &rest[1..];
+                            self.write_part(to, part, span);
+                        }
+                        continue;
+                    }
+                    let natural = field.ty.innermost().align();
+                    let by_bytes = layout.align < natural || !(at + field.offset).is_multiple_of(natural);
+                    self.by_bytes(by_bytes, |this| this.fill_object(to, at + field.offset, &field.ty, rest, span));
                 }
             }
             Kind::Array(elem, Some(len)) => {
@@ -239,15 +258,13 @@ impl<'a> Lowerer<'a> {
             }
             _ => {
                 let zero = zero_const(ty);
-                let b = self.at(span);
-                let value = b.constant(zero);
-                let ptr = b.offset(to, i64::from(at), Stride::Bytes(1));
-                b.store(ptr, value, ty.is_volatile);
+                let value = self.at(span).constant(zero);
+                self.write_number(to, at, value, ty.is_volatile, span);
             }
         }
     }
 
-    fn write_part(&mut self, to: Value, part: Part<'_>, span: Span) {
+    pub(super) fn write_part(&mut self, to: Value, part: Part<'_>, span: Span) {
         let (at, e) = part;
         let span = if e.span == Span::NONE { span } else { e.span };
         if e.ty.is_struct() || (e.ty.is_array() && !e.lvalue) {
@@ -257,10 +274,14 @@ impl<'a> Lowerer<'a> {
         if e.is_error() {
             return;
         }
+        if let Node::Bits(value, bits) = &e.node {
+            let value = self.emit_value(value);
+            let ptr = self.at(span).offset(to, i64::from(*at), Stride::Bytes(1));
+            self.write_bits(ptr, *bits, value, false, span);
+            return;
+        }
         let value = self.emit_value(e);
-        let b = self.at(span);
-        let ptr = b.offset(to, i64::from(*at), Stride::Bytes(1));
-        b.store(ptr, value, false);
+        self.write_number(to, *at, value, false, span);
     }
 
     fn zero_elements(&mut self, to: Value, at: u32, elem: &Ty, range: std::ops::Range<u32>, span: Span) {
@@ -282,7 +303,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn zero_words(&mut self, to: Value, at: u32, size: u32, align: u32, span: Span) {
-        let (scalar, width) = word(align);
+        let (scalar, width) = word(if self.f.by_bytes { 1 } else { align });
         let ty = match scalar {
             Scalar::U64 => crate::front::types::Num::ULong,
             Scalar::U32 => crate::front::types::Num::UInt,

@@ -338,6 +338,11 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("store it in a variable first"));
             return Typed::error(span);
         }
+        if let Node::BitField(..) = a.node {
+            let message = "a bit-field has no address";
+            self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("copy it into a variable first"));
+            return Typed::error(span);
+        }
         // Which of several functions is meant what it is for tells, as without the `&`.
         if matches!(a.node, Node::Overloads(_)) {
             return Typed { span, ..a };
@@ -373,8 +378,11 @@ impl<'a> Lowerer<'a> {
     /// The `__constant__` variable that something is a part of.
     fn in_constant_memory(&self, e: &Typed) -> Option<&Variable> {
         let mut root = e;
-        while let Node::Deref(inner) | Node::PtrAdd(inner, ..) | Node::Decay(inner) | Node::Member(inner, _) =
-            &root.node
+        while let Node::Deref(inner)
+        | Node::PtrAdd(inner, ..)
+        | Node::Decay(inner)
+        | Node::Member(inner, _)
+        | Node::BitField(inner, _) = &root.node
         {
             root = inner;
         }
@@ -411,6 +419,7 @@ impl<'a> Lowerer<'a> {
             | Node::PtrAdd(inner, ..)
             | Node::Decay(inner)
             | Node::Load(inner)
+            | Node::BitField(inner, _)
             | Node::Member(inner, _) = &root.node
             {
                 root = inner;
@@ -472,6 +481,7 @@ impl<'a> Lowerer<'a> {
                 (self.number(value, Num::Long), ty.unqualified())
             }
             (Some(x), Some(y)) if ty.num().is_some() && !(integers_only(op) && (x.is_float() || y.is_float())) => {
+                let x = super::bits::narrow(&place).unwrap_or(x);
                 if matches!(op, Op::Shl | Op::Shr) {
                     (self.number(value, y.promoted()), x.promoted().into())
                 } else {

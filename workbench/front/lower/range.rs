@@ -108,7 +108,7 @@ impl<'a> Lowerer<'a> {
         };
         let mut parts = Vec::new();
         for field in fields {
-            let decl = FieldDecl { owner, offset: field.offset, ty: field.ty, mutable: field.mutable };
+            let decl = FieldDecl::of(owner, &field, 0);
             parts.push(self.field(whole.clone(), &decl, span));
         }
         Some(parts)

@@ -48,7 +48,9 @@ impl Lowerer<'_> {
                 _ => None,
             },
             Node::Deref(pointer) => self.symbol_of_pointer(pointer),
-            Node::Convert(from) | Node::Member(from, _) | Node::Comma(_, from) => self.symbol_of_place(from),
+            Node::Convert(from) | Node::Member(from, _) | Node::BitField(from, _) | Node::Comma(_, from) => {
+                self.symbol_of_place(from)
+            }
             _ => None,
         }
     }

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use crate::front::builtins::Sig;
-use crate::front::types::{Kind, Num, Ty};
+use crate::front::types::{Bits, Kind, Num, Ty};
 use crate::ir::{self, BinaryOp, CompareOp, Const, MathFn, UnaryOp};
 use crate::source::Span;
 use crate::steps::step;
@@ -85,6 +85,10 @@ pub enum Node {
     This,
     /// The part of a struct's place that begins so many bytes into it.
     Member(Box<Typed>, u32),
+    /// A bit-field, which begins in a byte that is such a part.
+    BitField(Box<Typed>, Bits),
+    /// In the values of a struct: one that goes into some bits of the byte at its offset and those behind.
+    Bits(Box<Typed>, Bits),
     /// A pointer moved by so many bytes, to or from a base of what it points at; null stays null.
     Adjust(Box<Typed>, i64),
     /// A struct or array made from values at offsets in bytes; everything else in it is zero.
@@ -225,7 +229,7 @@ impl Typed {
             Node::Var(_) | Node::Const(_) | Node::Builtin(_) => true,
             Node::Deref(a) => a.is_idle(),
             Node::This | Node::Function(_) | Node::Overloads(_) => true,
-            Node::Member(a, _) => a.is_idle(),
+            Node::Member(a, _) | Node::BitField(a, _) => a.is_idle(),
             Node::Load(a) | Node::Convert(a) if !matches!(self.ty.kind, Kind::Void) => a.is_idle(),
             _ => false,
         }

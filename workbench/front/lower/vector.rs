@@ -10,7 +10,7 @@ use super::names::{GLOBAL, ScopeKind};
 use super::tree::{Node, Typed};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::builtins;
-use crate::front::types::{Field, Kind, Layout, Num, StructTy, Ty};
+use crate::front::types::{Field, Kind, Layout, Num, StructTy, Ty, UNPACKED};
 use crate::ir::{Builtin, Value};
 use crate::source::Span;
 
@@ -33,16 +33,9 @@ impl<'a> Lowerer<'a> {
             layout: OnceCell::new(),
             alias: OnceCell::new(),
         });
-        let fields = (0..vector.len as usize)
-            .map(|i| Field {
-                name: Some(self.known.components[i]),
-                ty: vector.num.into(),
-                offset: 0,
-                align: 1,
-                mutable: false,
-            })
-            .collect();
-        let layout = Layout::new(Vec::new(), fields, false, vector.align)?;
+        let fields =
+            (0..vector.len as usize).map(|i| Field::new(Some(self.known.components[i]), vector.num.into())).collect();
+        let layout = Layout::new(Vec::new(), fields, false, vector.align, UNPACKED)?;
         let scope = self.scopes.create(ScopeKind::Class(id), GLOBAL, None);
         let class = self.class_mut(id);
         class.ty = ty.clone();

@@ -41,7 +41,7 @@ impl Parser<'_> {
         let ty =
             TypeName { base: BaseType::Bool, is_const: false, is_volatile: false, layers: Vec::new(), span: name.span };
         let init = Some(Init::Expr(value));
-        let var = VarDecl { ty, name, qualified: None, bits: None, align: None, init };
+        let var = VarDecl { ty, name, qualified: None, bits: None, align: None, packed: false, init };
         let specs = Specifiers { constexpr: true, inline: true, ..Specifiers::default() };
         out.push(Item::Variables(Declaration { templates, specs, align: None, vars: vec![var], span }));
         Ok(())

@@ -291,18 +291,15 @@ impl Parser<'_> {
             let entry = Entry { kind: NameKind::Value, template, scope: None };
             self.names.declare_entry(name.name, entry);
         }
-        self.skip_attributes();
-        let mut align = specs.align.clone();
-        // Where GCC takes the attribute that the macro stands for.
-        while self.at_word(K::Align) {
-            align = Some(self.alignment()?);
-            self.skip_attributes();
-        }
+        // Where GCC takes the attributes of a variable.
+        let mut layout = super::attribute::Layout { align: specs.align.clone(), packed: specs.packed, pack: None };
+        self.attributes(&mut layout)?;
         let ty = specs.with(declarator.layers, declarator.ty_end);
         let qualifiers = name.qualifiers().to_vec();
         let init = self.within(&qualifiers, name.global, Self::variable_init)?;
         let qualified = if simple.is_some() { None } else { Some(name.clone()) };
-        Ok(VarDecl { ty, name: name.last(), qualified, bits: None, align, init })
+        let super::attribute::Layout { align, packed, .. } = layout;
+        Ok(VarDecl { ty, name: name.last(), qualified, bits: None, align, packed, init })
     }
 
     /// What follows the name of a variable.

@@ -9,6 +9,7 @@
 //! tell (dependent names, the names of libraries), what follows decides ([`lookahead`]). Templates are read once, as
 //! written. The bodies of member functions are read after all members of their struct, since they may use them.
 
+mod attribute;
 mod concept;
 mod decl;
 mod declarator;
@@ -357,32 +358,6 @@ impl Parser<'_> {
         let inner = self.peak;
         self.peak = outer.max(inner);
         Ok((result?, inner))
-    }
-
-    /// Skips `[[...]]` and `__attribute__((...))`.
-    fn skip_attributes(&mut self) {
-        loop {
-            match self.kind() {
-                TokenKind::Keyword(Keyword::Attribute) => self.attribute(),
-                TokenKind::LBracket if self.kind_at(1) == TokenKind::LBracket => {
-                    self.skip_brackets();
-                }
-                _ => return,
-            }
-        }
-    }
-
-    /// `__attribute__((...))`: hints, but for the one that changes what memory looks like.
-    fn attribute(&mut self) {
-        self.bump();
-        let start = self.pos;
-        self.skip_brackets();
-        let named = |t: &Token| matches!(t.text(self.interner).trim_matches('_'), "packed");
-        if let Some(packed) = self.tokens[start..self.pos].iter().find(|t| named(t)) {
-            let help = "order the members from large to small, or use an array of bytes";
-            let diag = Diagnostic::error(Code::Unsupported, packed.span, "packed structs are not supported");
-            self.report(diag.help(help));
-        }
     }
 
     fn leave(&mut self) {

@@ -10,8 +10,8 @@ use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Access, Base, BaseType, Declaration, Expr, FunctionDecl, Ident, Item, Member, MemberKind, Name, StructDecl,
-    StructKey, TemplateHead, TypeName, VarDecl,
+    Access, Base, BaseType, Declaration, FunctionDecl, Ident, Item, Member, MemberKind, Name, StructDecl, StructKey,
+    TemplateHead, TypeName, VarDecl,
 };
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
@@ -60,7 +60,8 @@ impl Parser<'_> {
             T::Keyword(K::Union) => StructKey::Union,
             _ => StructKey::Struct,
         };
-        let mut align = self.struct_attributes()?;
+        let mut layout = super::attribute::Layout::default();
+        self.struct_attributes(&mut layout)?;
         let mut name = match self.kind() {
             T::Ident | T::ColonColon => Some(self.name(Position::Type)?),
             _ => None,
@@ -71,9 +72,7 @@ impl Parser<'_> {
         if is_final {
             self.bump();
         }
-        if let Some(late) = self.struct_attributes()? {
-            align = Some(late);
-        }
+        self.struct_attributes(&mut layout)?;
         let access = if key == StructKey::Class { Access::Private } else { Access::Public };
         if !(self.at(T::LBrace) || self.at(T::Colon) && !self.in_bit_field()) {
             let Some(name) = name else { return Err(self.expected("the name of the struct")) };
@@ -92,7 +91,9 @@ impl Parser<'_> {
                         bases: Vec::new(),
                         members: Vec::new(),
                         waiting: HashMap::default(),
-                        align,
+                        align: layout.align,
+                        packed: layout.packed,
+                        pack: layout.pack,
                         complete: false,
                         span: self.since(start.span),
                     }));
@@ -125,6 +126,8 @@ impl Parser<'_> {
         self.names.complete(scope);
         let mut members = inside?;
         members.shrink_to_fit();
+        // `struct { ... } __attribute__((packed)) x;` is an attribute of the type.
+        self.attributes(&mut layout)?;
         // `typedef struct { ... } S;` is a struct called S; the members of one without a name belong to what is around it.
         if name.is_none() && typedef && self.at(T::Ident) {
             let ident = Ident { name: self.peek().symbol, span: self.peek().span };
@@ -141,7 +144,9 @@ impl Parser<'_> {
             bases,
             members,
             waiting: HashMap::default(),
-            align,
+            align: layout.align,
+            packed: layout.packed,
+            pack: layout.pack,
             complete: true,
             span: head,
         });
@@ -176,22 +181,15 @@ impl Parser<'_> {
         scope
     }
 
-    /// `alignas(n)`, `__align__(n)` and hints; the alignment.
-    fn struct_attributes(&mut self) -> PResult<Option<Arc<Expr>>> {
-        let mut align = None;
+    /// `alignas(n)`, `__align__(n)`, `__attribute__((packed))` and hints.
+    fn struct_attributes(&mut self, layout: &mut super::attribute::Layout) -> PResult<()> {
         loop {
-            match self.kind() {
-                T::Keyword(K::Align | K::Alignas) => align = Some(self.alignment()?),
-                T::Keyword(K::Attribute) => self.attribute(),
-                // Lambdas may be called by either side; a struct needs no mark.
-                T::Keyword(K::Device | K::Host) => {
-                    self.bump();
-                }
-                T::LBracket if self.kind_at(1) == T::LBracket => {
-                    self.skip_brackets();
-                }
-                _ => return Ok(align),
+            self.attributes(layout)?;
+            // Lambdas may be called by either side; a struct needs no mark.
+            if !self.at_word(K::Device) && !self.at_word(K::Host) {
+                return Ok(());
             }
+            self.bump();
         }
     }
 
@@ -465,7 +463,7 @@ impl Parser<'_> {
                     let span = self.peek().span;
                     let ty = specs.with(Vec::new(), Span::NONE);
                     let name = Ident { name: self.interner.intern(""), span };
-                    VarDecl { ty, name, qualified: None, bits: None, align: None, init: None }
+                    VarDecl { ty, name, qualified: None, bits: None, align: None, packed: false, init: None }
                 }
             };
             if self.eat(T::Colon) {

@@ -36,6 +36,8 @@ pub(super) struct DeclSpecs {
     pub untyped: Option<Untyped>,
     pub launch_bounds: Vec<Expr>,
     pub align: Option<Arc<Expr>>,
+    /// `__attribute__((packed))` among the specifiers.
+    pub packed: bool,
     /// An enum declared on the way.
     pub enum_decl: Option<EnumDecl>,
     /// A struct declared on the way.
@@ -78,6 +80,7 @@ impl Parser<'_> {
             untyped: None,
             launch_bounds: Vec::new(),
             align: None,
+            packed: false,
             enum_decl: None,
             struct_decl: None,
             ty_span: Span::NONE,
@@ -215,12 +218,11 @@ impl Parser<'_> {
                 out.launch_bounds = self.launch_bounds()?;
                 return Ok(true);
             }
-            K::Attribute => {
-                self.attribute();
-                return Ok(true);
-            }
-            K::Align | K::Alignas => {
-                out.align = Some(self.alignment()?);
+            K::Attribute | K::Align | K::Alignas => {
+                let mut layout = super::attribute::Layout { align: out.align.take(), packed: out.packed, pack: None };
+                self.attributes(&mut layout)?;
+                out.align = layout.align;
+                out.packed = layout.packed;
                 return Ok(true);
             }
             _ => return self.unsupported_specifier(word),

@@ -1,8 +1,9 @@
 //! Directives: conditionals, includes, definitions, pragmas.
 
-use super::{Condition, Header, MAX_INCLUDE_DEPTH, MAX_INCLUDES, Preprocessor, State, headers};
+use super::{Condition, Header, MAX_INCLUDE_DEPTH, MAX_INCLUDES, PACK, Preprocessor, State, headers};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::lexer::{Flags, Token, TokenKind, lex};
+use crate::front::ast::Symbol;
+use crate::front::lexer::{Flags, Keyword, Token, TokenKind, lex};
 use crate::source::Span;
 
 impl Preprocessor<'_> {
@@ -367,6 +368,7 @@ impl Preprocessor<'_> {
                     header.once |= Some(header.file) == file;
                 }
             }
+            "pack" => self.pragma_pack(text, span),
             // None of these changes what the text means.
             ""
             | "unroll"
@@ -391,6 +393,85 @@ impl Preprocessor<'_> {
                 let message = format!("unknown pragma `{word}` is ignored");
                 self.warning(Code::BadDirective, span, message);
             }
+        }
+    }
+}
+
+impl Preprocessor<'_> {
+    /// `#pragma pack(n)`, `pack()`, `pack(push)`, `pack(push, n)`, `pack(push, name, n)`, `pack(pop)`, `pack(pop, name)`.
+    fn pragma_pack(&mut self, text: &str, span: Span) {
+        let inside = text.trim_start().strip_prefix("pack").map_or("", str::trim);
+        let Some(inside) = inside.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
+            self.warning(Code::BadDirective, span, "`#pragma pack` without parentheses is ignored");
+            return;
+        };
+        let words: Vec<&str> = inside.split(',').map(str::trim).filter(|w| !w.is_empty()).collect();
+        let (push, rest) = match words.split_first() {
+            Some((&"push", rest)) => (Some(true), rest),
+            Some((&"pop", rest)) => (Some(false), rest),
+            _ => (None, words.as_slice()),
+        };
+        let is_name = |w: &str| w.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let (label, rest) = match rest.split_first() {
+            Some((label, rest)) if push.is_some() && is_name(label) => (Some((*label).to_owned()), rest),
+            _ => (None, rest),
+        };
+        let wanted = match rest {
+            [] => None,
+            [n] => match n.parse::<u32>() {
+                Ok(n) if n.is_power_of_two() && n <= 16 => Some(n),
+                _ => {
+                    let message = format!("`#pragma pack` takes 1, 2, 4, 8 or 16, not `{n}`");
+                    self.error(Code::BadDirective, span, message);
+                    return;
+                }
+            },
+            _ => {
+                self.error(Code::BadDirective, span, "`#pragma pack` takes one alignment");
+                return;
+            }
+        };
+        match push {
+            Some(true) => {
+                self.packs.push((label, self.pack));
+                self.pack = wanted.or(self.pack);
+            }
+            Some(false) => {
+                let at = match &label {
+                    Some(_) => self.packs.iter().rposition(|(name, _)| *name == label),
+                    None => self.packs.len().checked_sub(1),
+                };
+                match at {
+                    Some(at) => {
+                        self.pack = wanted.or(self.packs[at].1);
+                        self.packs.truncate(at);
+                    }
+                    None => {
+                        let message = "`#pragma pack(pop)` without a `#pragma pack(push)` before it is ignored";
+                        self.warning(Code::BadDirective, span, message);
+                    }
+                }
+            }
+            None => self.pack = wanted,
+        }
+    }
+
+    /// Behind the `struct` that was written last: the attribute that says how `#pragma pack` packs it.
+    pub(super) fn pack_attribute(&mut self, out: &mut Vec<Token>) {
+        let Some(most) = self.pack else { return };
+        let Some((&like, before)) = out.split_last() else { return };
+        // `template <class T>`, `enum class`: no struct begins there.
+        let begins = before.last().is_none_or(|token| {
+            !matches!(token.kind, TokenKind::Lt | TokenKind::Comma | TokenKind::LParen)
+                && token.kind != TokenKind::Keyword(Keyword::Enum)
+        });
+        if begins {
+            let name = self.text_token(TokenKind::Ident, PACK, like);
+            let number = self.text_token(TokenKind::Number, &most.to_string(), like);
+            let word = self.text_token(TokenKind::Keyword(Keyword::Attribute), "__attribute__", like);
+            let punctuator = |kind| Token { kind, flags: name.flags, symbol: Symbol(u32::MAX), span: like.span };
+            let (open, close) = (punctuator(TokenKind::LParen), punctuator(TokenKind::RParen));
+            out.extend([word, open, open, name, open, number, close, close, close]);
         }
     }
 }

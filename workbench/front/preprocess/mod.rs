@@ -19,12 +19,15 @@ use std::rc::Rc;
 
 use super::Options;
 use super::ast::{Interner, Symbol};
-use super::lexer::{Flags, Token, TokenKind, is_raw, lex};
+use super::lexer::{Flags, Keyword, Token, TokenKind, is_raw, lex};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceMap, Span};
 use crate::steps::{step, steps};
 use macros::Macro;
 use uses::MacroUse;
+
+/// What `#pragma pack(n)` puts behind `struct` as an attribute, with the number: no name of a text is it.
+pub(super) const PACK: &str = "#pragma pack";
 
 /// Most tokens that expansion and included headers may produce in one compilation.
 pub const MAX_TOKENS: usize = 2_000_000;
@@ -83,6 +86,8 @@ pub fn preprocess(
         last_eof: Span::new(file, 0, 0),
         own_includes: Vec::new(),
         before_unit: None,
+        pack: None,
+        packs: Vec::new(),
     };
     pp.push_file(file);
     pp.push_options();
@@ -173,6 +178,9 @@ struct Preprocessor<'a> {
     last_eof: Span,
     /// The files that the text itself has included.
     own_includes: Vec<FileId>,
+    /// What `#pragma pack` says now, and what it said at each `push`, with the name that was given there.
+    pack: Option<u32>,
+    packs: Vec<(Option<String>, Option<u32>)>,
     /// What is known about names where the text itself includes a unit: there its macros end.
     before_unit: Option<Vec<State>>,
 }
@@ -193,6 +201,11 @@ impl Preprocessor<'_> {
             let new = units.len()..self.own_includes.len();
             units.extend(new.map(|at| (self.own_includes[at], out.len())));
             out.push(token);
+            if self.pack.is_some()
+                && matches!(token.kind, TokenKind::Keyword(Keyword::Struct | Keyword::Class | Keyword::Union))
+            {
+                self.pack_attribute(&mut out);
+            }
         }
         if self.garbage > MAX_GARBAGE {
             let more = self.garbage - MAX_GARBAGE;

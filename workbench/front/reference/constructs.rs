@@ -60,6 +60,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "`auto`, references, structured bindings, range-for, `constexpr`", "struct P { int a, b; }; constexpr int sq(int n) { return n * n; } __global__ void k(int* y) { int t[sq(2)] = {1, 2, 3, 4}; auto [a, b] = P{1, 2}; for (auto& v : t) v += a; y[0] = t[0] + b; }";
             "range-for over objects with `begin` and `end` whose iterators have `!=`, `*` and `++`", "struct Range { struct It { int i; __device__ int operator*() const { return i; } __device__ It& operator++() { ++i; return *this; } __device__ bool operator!=(It o) const { return i < o.i; } }; int n; __device__ It begin() const { return {0}; } __device__ It end() const { return {n}; } }; __global__ void k(int* y, int n) { for (int i : Range{n}) y[i] = i; }";
             "lambdas by value and by reference, generic ones", "template <typename F> __device__ float apply(F f, float x) { return f(x); } __global__ void k(float* y) { float a = 2; y[0] = apply([&](auto x) { return a * x; }, 3.0f); }";
+            "bit-fields, `packed`, `aligned`, `#pragma pack`", "struct F { unsigned low : 3; }; struct __attribute__((packed)) P { char c; double d; }; __global__ void k(F* f, P* p, float* y) { f[0].low += 1; y[0] = p[0].d; }";
             "unions, anonymous structs, aggregates, designated initialisers", "struct P { int a; float b; }; __global__ void k(float* y) { P p = {.a = 1, .b = 2}; y[0] = p.a + p.b; }";
             "16-bit floats: `__half`, `__half2`, `__nv_bfloat16`, `__nv_bfloat162`; arrays of them", "#include <cuda_fp16.h>\n__global__ void k(const __half* x, __half2* y, __half a) { y[0] = __hfma2(__half2half2(x[0]), __half2half2(a), y[0]); }";
         },
@@ -107,7 +108,6 @@ pub static OUTSIDE: &[Construct] = constructs! {
     "exceptions", "__global__ void k(int* y) { throw 1; }";
     "virtual functions", "struct A { __device__ virtual int f(); }; __global__ void k(int* y, A* a) { y[0] = a->f(); }";
     "`new` and `delete`", "__global__ void k(int** y) { y[0] = new int[4]; }";
-    "bit-fields", "struct F { unsigned low : 3; }; __global__ void k(unsigned* y) { F f; y[0] = f.low; }";
     "thread block clusters", "__global__ void __cluster_dims__(2, 1, 1) k(int* y) { y[0] = 1; }";
     "clocks", "__global__ void k(long long* y) { y[0] = clock64(); }";
     "complex numbers of the host's library", "#include <complex>\n__global__ void k(std::complex<float>* y) {}";

@@ -90,6 +90,7 @@ pub fn member_value<'py>(
     let py = object.py();
     match ty {
         MemberType::Scalar(Elem::Scalar(s)) => scalar(object, *s, path).map(Given::Scalar),
+        MemberType::Bits(s, _) => scalar(object, *s, path).map(Given::Scalar),
         MemberType::Scalar(elem) => half(object, *elem, path).map(|bits| Given::Half(*elem, bits)),
         MemberType::Pointer { elem, is_const } => {
             let param = Param::new(path, ParamType::Ptr { elem: *elem, is_const: *is_const }, Span::NONE);

@@ -497,7 +497,10 @@ impl State {
             }
             Service::PushDType => match of_torch_number(given.int(0)) {
                 Some(dtype) => self.push(Value::DType(dtype)),
-                None => Err((Exception::NotImplemented, "complex and quantised tensors are not supported".to_owned())),
+                None => Err((
+                    Exception::NotImplemented,
+                    "tensors of complex numbers, 8-bit floats and quantised ones are not supported".to_owned(),
+                )),
             },
             Service::PushDevice => {
                 let tag = DeviceTag { is_cuda: given.int(0) == 1, index: given.int(1) as i8 };
