@@ -5,7 +5,7 @@
 
 use super::Lowerer;
 use super::tree::{Node, Typed};
-use crate::front::types::{Bits, Layout, Num, Ty};
+use crate::front::types::{Bits, Kind, Layout, Num, Ty};
 use crate::ir::{BinaryOp, Const, Op, Scalar, Stride, Type, Value};
 use crate::source::Span;
 
@@ -79,9 +79,12 @@ impl<'a> Lowerer<'a> {
     /// What the address in a pointer is known to be a multiple of.
     fn alignment_behind(&self, pointer: &Typed) -> u32 {
         let Some(pointee) = pointer.ty.pointee() else { return u32::MAX };
+        // Who casts a pointer says what it is aligned to.
         match &pointer.node {
-            Node::Decay(place) => self.alignment_of(place).min(pointee.align()),
-            Node::PtrAdd(base, ..) => self.alignment_behind(base).min(lowest_bit(pointee.size().unwrap_or(0))),
+            Node::Decay(place) if is_element(pointee, &place.ty) => self.alignment_of(place).min(pointee.align()),
+            Node::PtrAdd(base, ..) if base.ty.pointee().is_some_and(|b| b.kind == pointee.kind) => {
+                self.alignment_behind(base).min(lowest_bit(pointee.size().unwrap_or(0)))
+            }
             _ => pointee.align(),
         }
     }
@@ -212,6 +215,10 @@ pub(super) fn narrow(place: &Typed) -> Option<Num> {
     let num = place.ty.num().filter(|n| n.is_integral())?;
     let fits = bits.width < 32 || bits.width == 32 && num.scalar().is_signed();
     (fits && num.promoted() != Num::Int).then_some(Num::Int)
+}
+
+fn is_element(elem: &Ty, array: &Ty) -> bool {
+    matches!(&array.kind, Kind::Array(own, _) if own.kind == elem.kind)
 }
 
 /// The greatest power of two that divides a number of bytes.
