@@ -334,3 +334,98 @@ def test_load_inline_takes_unified_memory():
     assert m.f() == 2
     with pytest.raises(wb.KernelFault, match="new"):
         wb.load_inline("sides", "", text, ["f"]).f()
+
+
+TIERS = ["soon", "good", "lanes", "fibers"]
+KINDS_OF_KERNELS = {
+    "a line": "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] += 1;",
+    "a loop": "int s = 0; for (int i = 0; i < n; ++i) s += x[i]; if (s == 12345) *y = s;",
+    "a stride": "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] = i;",
+    "sums": "atomicAdd(&x[threadIdx.x % 4], 1);",
+    "a gather": "*y = x[y[threadIdx.x]];",
+    "shared": "__shared__ int s[64]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads(); y[threadIdx.x] = s[63 - threadIdx.x];",
+    "vectors": "int4 v = ((int4*)x)[threadIdx.x % 16]; *y = v.x;",
+}
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_every_kind_of_code_checks(tier):
+    text = "".join(
+        f"__global__ void k{i}(int* x, int* y, int n) {{ {body} }}\n"
+        f"int f{i}(int where) {{ int *x, *y; cudaMallocManaged(&y, 256); cudaMemset(y, 0, 256);\n"
+        f"  if (where == 0) x = new int[64]; else if (where == 1) cudaMalloc(&x, 256); else cudaMallocManaged(&x, 256);\n"
+        f"  if (where == 0) memset(x, 0, 256); else cudaMemset(x, 0, 256);\n"
+        f"  k{i}<<<64, 64>>>(x, y, 64); cudaDeviceSynchronize(); return y[0]; }}\n"
+        for i, body in enumerate(KINDS_OF_KERNELS.values())
+    )
+    before = wb.set_tier(tier)
+    try:
+        m = wb.compile("#include <cstring>\n" + text)
+        for i, what in enumerate(KINDS_OF_KERNELS):
+            error = fault(m[f"f{i}"], 0)
+            assert error.kind == "memory of the other side", (what, error)
+            assert m[f"f{i}"](1) == 0 and m[f"f{i}"](2) == 0, what
+    finally:
+        wb.set_tier(before)
+
+
+LOCALS = {
+    "in a struct": "struct S { int* p; };\n__global__ void k(S s) { s.p[0] = 7; }\nint f() { int h = 1; S s{&h}; k<<<1, 1>>>(s); return h; }",
+    "in a table": "__global__ void k(int** p) { p[0][0] = 7; }\n"
+    "int f() { int h = 1; int** d; cudaMallocManaged(&d, 8); d[0] = &h; k<<<1, 1>>>(d); return h; }",
+    "a table itself": "__global__ void k(int** p) { p[0][0] = 7; }\n"
+    "int f() { int* d; cudaMallocManaged(&d, 8); int* h[1] = {d}; k<<<1, 1>>>(h); return d[0]; }",
+}
+
+
+@pytest.mark.parametrize("what", LOCALS)
+def test_local_variables_that_a_kernel_comes_to(what):
+    error = fault(module(LOCALS[what]).f)
+    assert error.kind == "memory of the other side" and "host" in str(error), error
+    assert module(LOCALS[what], unified_memory=True).f() == 7
+
+
+def test_text_of_host_code_is_the_hosts():
+    text = "__global__ void k(const char* s, int* y) { *y = s[0]; }\n" \
+        'int f() { int* y; cudaMallocManaged(&y, 4); k<<<1, 1>>>("a", y); return *y; }'
+    assert fault(module(text).f).kind == "memory of the other side"
+    assert module(text, unified_memory=True).f() == ord("a")
+    own = "__global__ void k(int* y) { const char* s = \"a\"; *y = s[threadIdx.x]; }\n" \
+        "int f() { int* y; cudaMallocManaged(&y, 4); k<<<1, 1>>>(y); return *y; }"
+    assert module(own).f() == ord("a")
+
+
+@pytest.mark.parametrize("body", [
+    "P copy = pair; return copy.a;",
+    "P copy; copy = pair; return copy.a;",
+    "P copy[1] = {pair}; return copy[0].a;",
+    "return take(pair);",
+    "P copy; memcpy(&copy, &pair, sizeof(copy)); return copy.a;",
+    "P copy; memcpy(&pair, &copy, sizeof(copy)); return copy.a;",
+    "memset(&pair, 0, sizeof(P)); return 0;",
+])
+def test_a_struct_of_the_device_is_no_value_of_the_hosts(body):
+    with pytest.raises(wb.CompileError, match="`pair`"):
+        module("#include <cstring>\nstruct P { int a, b; };\n__device__ P pair;\nint take(P p) { return p.a; }\nint f() { %s }" % body)
+
+
+def test_copies_that_go_too_far():
+    m = module("""
+        int reads() { int h[4]; int* d; cudaMalloc(&d, 12);
+          cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost); return 0; }
+        int writes() { int h[4]; int* d; cudaMalloc(&d, 12);
+          cudaMemcpy(d, h, 16, cudaMemcpyHostToDevice); return 0; }
+        int sets() { int* d; cudaMalloc(&d, 12); cudaMemset(d + 1, 0, 12); return 0; }
+        int freed() { int h[4]; int* d; cudaMalloc(&d, 16); cudaFree(d);
+          cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost); return 0; }
+        int null() { int h[4]; int* d = nullptr; cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost); return 0; }
+        int nothing() { return cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyDefault); }
+    """)
+    assert fault(m.reads).kind == "out-of-bounds read"
+    assert fault(m.writes).kind == "out-of-bounds write"
+    assert fault(m.sets).kind == "out-of-bounds write"
+    error = fault(m.freed)
+    assert error.kind == "dangling pointer" and "freed" in str(error)
+    assert fault(m.null).kind == "null pointer"
+    assert m.nothing() == 0
+    assert "cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost)" in str(fault(m.reads))
