@@ -259,17 +259,18 @@ def test_free_of_the_devices_memory(how):
 def test_what_a_pointer_is_of():
     m = module("""
         __device__ int v;
+        __managed__ int w;
         int type(const void* p) { cudaPointerAttributes a; cudaPointerGetAttributes(&a, p);
             return a.type + 10 * (a.devicePointer == p) + 100 * (a.hostPointer == p); }
         int f(int which) {
             int local = 0; int *d, *h, *m, *s;
             cudaMalloc(&d, 16); cudaMallocHost(&h, 16); cudaMallocManaged(&m, 16); cudaGetSymbolAddress((void**)&s, v);
             int* n = new int[4]; int* r = new int[4]; cudaHostRegister(r, 16, 0);
-            const void* all[] = {&local, d, h, m, s, n, r, d + 2};
+            const void* all[] = {&local, d, h, m, s, n, r, d + 2, &w};
             return type(all[which]);
         }
     """)
-    assert [m.f(i) for i in range(8)] == [100, 12, 111, 113, 12, 100, 111, 12]
+    assert [m.f(i) for i in range(9)] == [100, 12, 111, 113, 12, 100, 111, 12, 113]
 
 
 def test_tensors_serve_both():

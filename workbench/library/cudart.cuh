@@ -173,8 +173,14 @@ template <typename T> inline cudaError_t cudaMallocManaged(T** place, size_t byt
     return cudaSuccess;
 }
 template <typename T> inline cudaError_t cudaHostAlloc(T** place, size_t bytes, unsigned int) { return cudaMallocHost(place, bytes); }
-inline cudaError_t cudaHostRegister(void* place, size_t, unsigned int) { return __wb_checked(__wb_register(place, 1)); }
-inline cudaError_t cudaHostUnregister(void* place) { return __wb_checked(__wb_register(place, 0)); }
+inline cudaError_t cudaHostRegister(void* place, size_t, unsigned int) {
+    int64_t code = __wb_register(place, 1);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
+inline cudaError_t cudaHostUnregister(void* place) {
+    int64_t code = __wb_register(place, 0);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
 template <typename T, typename U> inline cudaError_t cudaHostGetDevicePointer(T** place, U* host, unsigned int) {
     if (__wb_memory_type((const void*)host) != cudaMemoryTypeHost) return __wb_failed(cudaErrorInvalidValue);
     *place = (T*)host;
@@ -203,7 +209,10 @@ inline cudaError_t cudaMemset2D(void* place, size_t pitch, int value, size_t wid
     return error;
 }
 inline cudaError_t cudaFreeAsync(void* place, cudaStream_t) { return cudaFree(place); }
-inline cudaError_t cudaFreeHost(void* place) { return __wb_checked(__wb_free_from(place, 1)); }
+inline cudaError_t cudaFreeHost(void* place) {
+    int64_t code = __wb_free_from(place, 1);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
 template <typename K> inline cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) { return cudaSuccess; }
 template <typename K>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, size_t = 0, int limit = 0) {
@@ -227,7 +236,6 @@ inline cudaError_t __wb_failed(cudaError_t error) {
     __wb_drop();
     return error;
 }
-inline cudaError_t __wb_checked(int64_t code) { return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code); }
 template <typename K> inline cudaError_t cudaFuncSetAttribute(K kernel, cudaFuncAttribute attribute, int value) {
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return value < -1 || value > 100 ? __wb_failed(cudaErrorInvalidValue) : cudaSuccess;
@@ -319,12 +327,17 @@ template <typename T> inline cudaError_t cudaMalloc(T** place, size_t bytes) {
     *place = (T*)__wb_alloc_from(bytes, 1);
     return cudaSuccess;
 }
-inline cudaError_t cudaFree(void* place) { return __wb_checked(__wb_free_from(place, 0)); }
+inline cudaError_t cudaFree(void* place) {
+    int64_t code = __wb_free_from(place, 0);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-    return __wb_checked(__wb_copy(to, from, bytes, kind));
+    int64_t code = __wb_copy(to, from, bytes, kind);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t = 0) {
-    return __wb_checked(__wb_copy(to, from, bytes, kind));
+    int64_t code = __wb_copy(to, from, bytes, kind);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
 inline cudaError_t cudaMemcpy2D(
     void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
@@ -333,9 +346,13 @@ inline cudaError_t cudaMemcpy2D(
         error = cudaMemcpy((char*)to + i * to_pitch, (const char*)from + i * from_pitch, width, kind);
     return error;
 }
-inline cudaError_t cudaMemset(void* place, int value, size_t bytes) { return __wb_checked(__wb_fill(place, value, bytes)); }
+inline cudaError_t cudaMemset(void* place, int value, size_t bytes) {
+    int64_t code = __wb_fill(place, value, bytes);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
 inline cudaError_t cudaMemsetAsync(void* place, int value, size_t bytes, cudaStream_t = 0) {
-    return __wb_checked(__wb_fill(place, value, bytes));
+    int64_t code = __wb_fill(place, value, bytes);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
 // Names of before CUDA 13.
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }

@@ -240,7 +240,14 @@ impl State {
             (Side::Both, Some((_, Source::Pinned | Source::Heap, ..))) => 1,
             (Side::Both, Some((_, Source::Managed, ..))) => 3,
             (Side::Both, Some(_)) => 2,
-            (Side::Both, None) => 0,
+            // A `__managed__` variable, or a table that nobody may write.
+            (Side::Both, None) => {
+                if lent.writable {
+                    3
+                } else {
+                    0
+                }
+            }
         }
     }
 
