@@ -60,13 +60,13 @@ void reduce(T x, T y, int start) {
 std::vector<double> arg(T x) {
     using P = cub::KeyValuePair<int, N>;
     P* out;
-    cudaMalloc(&out, 2 * sizeof(P));
+    cudaMallocManaged(&out, 2 * sizeof(P));
     CALL(cub::DeviceReduce::ArgMin, IN(x), out, (int)x.numel())
     CALL(cub::DeviceReduce::ArgMax, IN(x), out + 1, (int)x.numel())
     N* value;
     int* place;
-    cudaMalloc(&value, sizeof(N));
-    cudaMalloc(&place, sizeof(int));
+    cudaMallocManaged(&value, sizeof(N));
+    cudaMallocManaged(&place, sizeof(int));
     CALL(cub::DeviceReduce::ArgMax, IN(x), value, place, (int)x.numel())
     return {(double)out[0].key, (double)out[0].value, (double)out[1].key, (double)out[1].value, (double)*place, (double)*value};
 }
@@ -103,7 +103,7 @@ def test_reduce_in_order(n):
         r"""
         std::vector<int64_t> compose(T x) {
             Affine *out, *in = (Affine*)x.data_ptr<int>();
-            cudaMalloc(&out, sizeof(Affine));
+            cudaMallocManaged(&out, sizeof(Affine));
             CALL(cub::DeviceReduce::Reduce, in, out, x.numel() / 2, Compose(), Affine{1, 0})
             return {out->a, out->b};
         }
@@ -132,19 +132,19 @@ void by_key(T k, T x, T y, T z) {
 }
 int reduce_by_key(T k, T x, T l, T y) {
     int* runs;
-    cudaMalloc(&runs, sizeof(int));
+    cudaMallocManaged(&runs, sizeof(int));
     CALL(cub::DeviceReduce::ReduceByKey, IN(k), IN(l), IN(x), IN(y), runs, cub::Sum(), (int)k.numel())
     return *runs;
 }
 int encode(T k, T l, T y) {
     int* runs;
-    cudaMalloc(&runs, sizeof(int));
+    cudaMallocManaged(&runs, sizeof(int));
     CALL(cub::DeviceRunLengthEncode::Encode, IN(k), IN(l), IN(y), runs, (int)k.numel())
     return *runs;
 }
 int long_runs(T k, T l, T y) {
     int* runs;
-    cudaMalloc(&runs, sizeof(int));
+    cudaMallocManaged(&runs, sizeof(int));
     CALL(cub::DeviceRunLengthEncode::NonTrivialRuns, IN(k), IN(l), IN(y), runs, (int)k.numel())
     return *runs;
 }
@@ -329,7 +329,7 @@ def test_merge_sort():
 SELECT = r"""
 int* number() {
     int* count;
-    cudaMalloc(&count, 2 * sizeof(int));
+    cudaMallocManaged(&count, 2 * sizeof(int));
     return count;
 }
 int flagged(T x, T t, T y) { int* c = number(); CALL(cub::DeviceSelect::Flagged, IN(x), IN(t), IN(y), c, (int)x.numel()) return *c; }
@@ -455,7 +455,7 @@ void arg_max(T x, T y, T at) {
     using P = cub::KeyValuePair<int, N>;
     int *o = at.data_ptr<int>(), count = at.numel() - 1;
     P* out;
-    cudaMalloc(&out, count * sizeof(P));
+    cudaMallocManaged(&out, count * sizeof(P));
     CALL(cub::DeviceSegmentedReduce::ArgMax, IN(x), out, count, o, o + 1)
     for (int i = 0; i < count; ++i) IN(y)[i] = out[i].key;
 }
@@ -498,13 +498,13 @@ def test_iterators():
             using P = cub::KeyValuePair<int, int>;
             cub::ArgIndexInputIterator<int*, int> pairs(IN(x));
             P* out;
-            cudaMalloc(&out, sizeof(P));
+            cudaMallocManaged(&out, sizeof(P));
             CALL(cub::DeviceReduce::Reduce, pairs, out, (int)x.numel(), cub::ArgMax(), P(-1, -1000))
             return out->key;
         }
         int count(T x) {
             int* runs;
-            cudaMalloc(&runs, sizeof(int));
+            cudaMallocManaged(&runs, sizeof(int));
             CALL(cub::DeviceReduce::ReduceByKey, IN(x), cub::DiscardOutputIterator<>(), cub::ConstantInputIterator<int>(1), cub::DiscardOutputIterator<>(), runs, cub::Sum(), (int)x.numel())
             return *runs;
         }
@@ -523,7 +523,8 @@ def test_iterators():
             CubDebugExit(cub::DeviceReduce::Sum(temp, bytes, IN(x), out, (int)x.numel()));
             CubDebugExit(allocator.DeviceAllocate(&temp, bytes));
             CubDebugExit(cub::DeviceReduce::Sum(temp, bytes, IN(x), out, (int)x.numel()));
-            int sum = *out;
+            int sum = 0;
+            cudaMemcpy(&sum, out, sizeof(int), cudaMemcpyDeviceToHost);
             CubDebugExit(allocator.DeviceFree(out));
             return sum;
         }

@@ -254,6 +254,8 @@ def test_reductions_of_cub(today, before, fold, rng):
         ("y[0] = cub::Equality()(1, 2);", "cuda::std::equal_to<>{}"),
         ("y[0] = cub::Difference()(1, 2);", "cuda::std::minus<>{}"),
         ("namespace c = cub; y[0] = c::Division()(1, 2);", "cuda::std::divides<>{}"),
+        ("using namespace cub; y[0] = Division()(1, 2);", "cuda::std::divides<>{}"),
+        ("using namespace cub; y[0] = LaneId();", "cuda::ptx::get_sreg_laneid()"),
     ],
 )
 def test_what_cuda_13_removed_is_taken_with_a_warning(use, instead):

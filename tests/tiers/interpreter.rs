@@ -78,7 +78,7 @@ pub fn launch(
     };
     let globals: Vec<Val> = module.globals.iter().map(|g| at(0, Some(&g.bytes), &mut memory)).collect();
     for (global, place) in module.globals.iter().zip(&globals) {
-        memory.buffers[(place.buffer - FIRST) as usize].writable = global.space == workbench::ir::Space::Device;
+        memory.buffers[(place.buffer - FIRST) as usize].writable = global.space.is_writable();
     }
     let shared: Vec<Val> = module.shared.iter().map(|m| at(m.size as usize, None, &mut memory)).collect();
     let mut world = World { module, memory, globals, shared, args: words.clone(), grid, block, at: [0; 3], steps };

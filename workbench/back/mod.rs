@@ -82,6 +82,13 @@ pub enum RawArg {
         /// Whether the kernel may write it; otherwise a write is a fault.
         writable: bool,
     },
+    /// Memory of host code's that the kernel may not touch, as its processor could not; where it is, for messages.
+    Away {
+        /// First byte.
+        ptr: *mut u8,
+        /// Size in bytes.
+        bytes: usize,
+    },
     /// A null pointer.
     Null,
 }
@@ -185,6 +192,8 @@ pub enum FaultKind {
     Misaligned,
     /// A write to memory that is read-only (a const argument, a literal).
     ReadOnlyWrite,
+    /// Host code that touches the device's memory, or a kernel that touches the host's.
+    WrongMemory,
     /// An access through a pointer that points into no live allocation.
     DanglingPointer,
     /// Integer division or remainder by zero.
@@ -335,12 +344,13 @@ impl Exception {
 
 impl FaultKind {
     /// Every kind.
-    pub const ALL: [FaultKind; 17] = [
+    pub const ALL: [FaultKind; 18] = [
         FaultKind::OutOfBoundsRead,
         FaultKind::OutOfBoundsWrite,
         FaultKind::NullPointer,
         FaultKind::Misaligned,
         FaultKind::ReadOnlyWrite,
+        FaultKind::WrongMemory,
         FaultKind::DanglingPointer,
         FaultKind::DivisionByZero,
         FaultKind::DivisionOverflow,
@@ -363,6 +373,7 @@ impl FaultKind {
             FaultKind::NullPointer => "null pointer",
             FaultKind::Misaligned => "misaligned access",
             FaultKind::ReadOnlyWrite => "write to read-only memory",
+            FaultKind::WrongMemory => "memory of the other side",
             FaultKind::DanglingPointer => "dangling pointer",
             FaultKind::DivisionByZero => "division by zero",
             FaultKind::DivisionOverflow => "division overflow",

@@ -38,7 +38,7 @@
 //! memory happen in step over a warp: all its lanes load before any stores.
 //!
 //! All dynamic shared variables of a kernel begin at one address and are as large as the launch says. A [`GlobalData`] that is
-//! [`Space::Device`] may be written; it keeps its contents from launch to launch, as does what the host wrote to a
+//! [`Space::Device`], [`Space::Managed`] or [`Space::Host`] may be written; it keeps its contents from launch to launch, as does what the host wrote to a
 //! [`Space::Constant`] one.
 //!
 //! `Atomic` reads, computes and writes in one step, sequentially consistent over the whole launch. A `Fence` orders all
@@ -783,8 +783,19 @@ pub enum Space {
     ReadOnly,
     /// The host, between launches: `__constant__` variables.
     Constant,
-    /// Kernels and the host: `__device__` variables.
+    /// Kernels, and the host between launches: `__device__` variables.
     Device,
+    /// Kernels and host code: `__managed__` variables.
+    Managed,
+    /// Host code: its variables at namespace scope.
+    Host,
+}
+
+impl Space {
+    /// Whether code may write it.
+    pub fn is_writable(self) -> bool {
+        matches!(self, Space::Device | Space::Managed | Space::Host)
+    }
 }
 
 /// What the shared memory of a block begins at a multiple of, as on the devices: kernels that swizzle count on it.
@@ -820,6 +831,13 @@ pub struct GlobalData {
     pub elem: Option<Scalar>,
     /// Who may change it.
     pub space: Space,
+}
+
+impl GlobalData {
+    /// Whether it is a literal of an expression's.
+    pub fn is_literal(&self) -> bool {
+        self.space == Space::ReadOnly && self.name.is_empty()
+    }
 }
 
 /// A printf format: the literal's bytes after escapes, without the closing NUL.

@@ -270,6 +270,8 @@ fn global(f: &mut fmt::Formatter<'_>, index: usize, data: &GlobalData) -> fmt::R
         Space::ReadOnly => "global",
         Space::Constant => "constant",
         Space::Device => "device",
+        Space::Managed => "managed",
+        Space::Host => "host",
     };
     write!(f, "{space} g{index}{}: {} bytes, align {}", named(&data.name), data.bytes.len(), data.align)?;
     let Some(elem) = data.elem.filter(|e| e.size() > 1) else {

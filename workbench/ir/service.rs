@@ -178,6 +178,24 @@ services! {
     Alloc alloc(Int) -> Ptr;
     /// Gives memory back.
     Free free(Ptr);
+    /// Memory of so many bytes for those whom a number tells: `Source::of_number`.
+    AllocFrom alloc_from(Int, Int) -> Ptr;
+    /// Gives back memory of `cudaMalloc` and its like (0), or `cudaMallocHost` (1). Gives CUDA's code.
+    FreeFrom free_from(Ptr, Int) -> Int;
+    /// Copies so many bytes in a direction (`cudaMemcpyKind`). Gives CUDA's code.
+    Copy copy(Ptr, Ptr, Int, Int) -> Int;
+    /// Fills so many bytes of memory that the device may touch with one. Gives CUDA's code.
+    Fill fill(Ptr, Int, Int) -> Int;
+    /// CUDA's code for a copy in a direction between the memory of two pointers.
+    Direction direction(Ptr, Ptr, Int) -> Int;
+    /// An error of CUDA's that the text leaves unread, or 0.
+    Unasked unasked(Int);
+    /// What memory a pointer is of, as CUDA numbers it (`cudaMemoryType`).
+    MemoryType memory_type(Ptr) -> Int;
+    /// A pointer for the library, which finds what is the device's as well.
+    Seen seen(Ptr) -> Ptr;
+    /// Lets both sides touch an allocation of host code's, or its side alone again. Gives CUDA's code.
+    Register register(Ptr, Int) -> Int;
     /// The text gives memory back at a place: a file's number, from there and up to there.
     Freeing freeing(Int, Int, Int);
     /// How many bytes an allocation has, by its first.
@@ -185,6 +203,30 @@ services! {
 }
 
 impl Service {
+    /// Whether its pointers may be to memory that is the device's alone.
+    pub fn takes_device(self) -> bool {
+        use Service::{
+            AllowShared, BlockSize, Copy, Direction, Fill, Free, FreeFrom, Freeing, MemoryType, PushBlob, Register,
+            Seen, WriteSymbol,
+        };
+        matches!(
+            self,
+            AllowShared
+                | BlockSize
+                | Copy
+                | Direction
+                | Fill
+                | Free
+                | FreeFrom
+                | Freeing
+                | MemoryType
+                | PushBlob
+                | Register
+                | Seen
+                | WriteSymbol
+        )
+    }
+
     /// The service of a name.
     pub fn find(name: &str) -> Option<Service> {
         Service::ALL.iter().copied().find(|s| s.name() == name)

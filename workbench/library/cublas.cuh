@@ -104,6 +104,8 @@ inline cublasContext* blas_context(bool torchs) {
     all[at].alive = true;
     return &all[at];
 }
+// What lies behind a pointer, on whichever side.
+template <typename T> inline T& blas_at(T* at) { return *(T*)__wb_seen((const void*)at); }
 inline bool blas_alive(cublasHandle_t handle) { return handle != nullptr && handle->alive; }
 
 inline c10::ScalarType blas_type(cudaDataType type) {
@@ -130,7 +132,8 @@ inline void blas_touch(const void* place, c10::ScalarType type, int64_t at) {
 }
 
 // Scalars, of the type that is computed in.
-inline c10::Scalar blas_scalar(const void* place, c10::ScalarType type) {
+inline c10::Scalar blas_scalar(const void* pointer, c10::ScalarType type) {
+    const void* place = __wb_seen(pointer);
     switch (type) {
         case c10::ScalarType::Double: return *(const double*)place;
         case c10::ScalarType::Half: return (float)*(const __half*)place;
@@ -218,7 +221,7 @@ inline cublasStatus_t blas_gemm_batched(cublasHandle_t handle, cublasOperation_t
     if (status != CUBLAS_STATUS_SUCCESS || m == 0 || n == 0) return status;
     c10::Scalar by = blas_scalar(alpha, scale), keep = blas_scalar(beta, scale);
     for (int64_t i = 0; i < batch; ++i) {
-        BlasPlace first{a[i], a_type, lda, 0}, second{b[i], b_type, ldb, 0}, out{c[i], c_type, ldc, 0};
+        BlasPlace first{blas_at(a + i), a_type, lda, 0}, second{blas_at(b + i), b_type, ldb, 0}, out{blas_at(c + i), c_type, ldc, 0};
         blas_gemm_one(transa, transb, m, n, k, by, first, second, keep, out, 1, compute);
     }
     return CUBLAS_STATUS_SUCCESS;
@@ -296,58 +299,58 @@ template <typename T> inline BlasPlace blas_place(const T* x, int64_t ld, int64_
 template <typename T> inline cublasStatus_t blas_axpy(cublasHandle_t handle, int n, const T* alpha, const T* x, int incx, T* y, int incy) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
-    if (n <= 0 || *alpha == 0) return CUBLAS_STATUS_SUCCESS;
-    blas_store(y, n, incy, blas_vector(y, n, incy).add(blas_vector(x, n, incx), *alpha));
+    if (n <= 0 || blas_at(alpha) == 0) return CUBLAS_STATUS_SUCCESS;
+    blas_store(y, n, incy, blas_vector(y, n, incy).add(blas_vector(x, n, incx), blas_at(alpha)));
     return CUBLAS_STATUS_SUCCESS;
 }
 template <typename T> inline cublasStatus_t blas_dot(cublasHandle_t handle, int n, const T* x, int incx, const T* y, int incy, T* result) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-    *result = 0;
+    blas_at(result) = 0;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     at::Tensor a = blas_vector(x, n, incx).to(c10::kDouble), b = blas_vector(y, n, incy).to(c10::kDouble);
-    *result = (T)a.dot(b).template item<double>();
+    blas_at(result) = (T)a.dot(b).template item<double>();
     return CUBLAS_STATUS_SUCCESS;
 }
 // Norms and the like of a vector: nothing for none, and for steps that are not positive.
 template <typename T> inline cublasStatus_t blas_nrm2(cublasHandle_t handle, int n, const T* x, int incx, T* result) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-    *result = 0;
+    blas_at(result) = 0;
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
     // By the largest first: squares neither overflow nor vanish.
     at::Tensor a = blas_span(x, n, incx).to(c10::kDouble);
     double most = a.abs().max().template item<double>();
     if (most == 0 || most != most || most > 1.7976931348623157e308) {
-        *result = (T)most;
+        blas_at(result) = (T)most;
         return CUBLAS_STATUS_SUCCESS;
     }
     a = a.div(most);
-    *result = (T)(most * sqrt(a.dot(a).template item<double>()));
+    blas_at(result) = (T)(most * sqrt(a.dot(a).template item<double>()));
     return CUBLAS_STATUS_SUCCESS;
 }
 template <typename T> inline cublasStatus_t blas_asum(cublasHandle_t handle, int n, const T* x, int incx, T* result) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-    *result = 0;
+    blas_at(result) = 0;
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
-    *result = (T)blas_span(x, n, incx).to(c10::kDouble).abs().sum().template item<double>();
+    blas_at(result) = (T)blas_span(x, n, incx).to(c10::kDouble).abs().sum().template item<double>();
     return CUBLAS_STATUS_SUCCESS;
 }
 // Places count from 1.
 template <typename T> inline cublasStatus_t blas_iam(cublasHandle_t handle, int n, const T* x, int incx, int* result, bool most) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-    *result = 0;
+    blas_at(result) = 0;
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
     at::Tensor a = blas_span(x, n, incx).abs();
-    *result = (int)(most ? a.argmax() : a.argmin()).template item<int64_t>() + 1;
+    blas_at(result) = (int)(most ? a.argmax() : a.argmin()).template item<int64_t>() + 1;
     return CUBLAS_STATUS_SUCCESS;
 }
 template <typename T> inline cublasStatus_t blas_scal(cublasHandle_t handle, int n, const T* alpha, T* x, int incx) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
-    if (n > 0 && incx > 0) blas_span(x, n, incx).mul_(*alpha);
+    if (n > 0 && incx > 0) blas_span(x, n, incx).mul_(blas_at(alpha));
     return CUBLAS_STATUS_SUCCESS;
 }
 template <typename T> inline cublasStatus_t blas_copy(cublasHandle_t handle, int n, const T* x, int incx, T* y, int incy) {
@@ -388,8 +391,8 @@ template <typename T> inline cublasStatus_t blas_ger(
     cublasHandle_t handle, int m, int n, const T* alpha, const T* x, int incx, const T* y, int incy, T* a, int lda) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (m < 0 || n < 0 || incx == 0 || incy == 0 || lda < blas_least(m) || !alpha) return CUBLAS_STATUS_INVALID_VALUE;
-    if (m == 0 || n == 0 || *alpha == 0) return CUBLAS_STATUS_SUCCESS;
-    blas_columns(blas_place(a, lda), m, n).add_(blas_vector(y, n, incy).outer(blas_vector(x, m, incx)), *alpha);
+    if (m == 0 || n == 0 || blas_at(alpha) == 0) return CUBLAS_STATUS_SUCCESS;
+    blas_columns(blas_place(a, lda), m, n).add_(blas_vector(y, n, incy).outer(blas_vector(x, m, incx)), blas_at(alpha));
     return CUBLAS_STATUS_SUCCESS;
 }
 template <typename T> inline cublasStatus_t blas_geam(
@@ -401,10 +404,10 @@ template <typename T> inline cublasStatus_t blas_geam(
         return CUBLAS_STATUS_INVALID_VALUE;
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
     at::Tensor out = blas_columns(blas_place(c, ldc), m, n), made;
-    if (*alpha != 0) made = blas_operand(blas_place(a, lda), transa, m, n).mul(*alpha);
-    if (*beta != 0) {
+    if (blas_at(alpha) != 0) made = blas_operand(blas_place(a, lda), transa, m, n).mul(blas_at(alpha));
+    if (blas_at(beta) != 0) {
         at::Tensor other = blas_operand(blas_place(b, ldb), transb, m, n);
-        made = made.defined() ? made.add(other, *beta) : other.mul(*beta);
+        made = made.defined() ? made.add(other, blas_at(beta)) : other.mul(blas_at(beta));
     }
     if (made.defined()) out.copy_(made);
     else out.zero_();
@@ -436,9 +439,9 @@ template <typename T> inline cublasStatus_t blas_syrk(
     if (lda < blas_least(trans == CUBLAS_OP_N ? n : k) || ldc < blas_least(n)) return CUBLAS_STATUS_INVALID_VALUE;
     if (n == 0) return CUBLAS_STATUS_SUCCESS;
     at::Tensor out = blas_columns(blas_place(c, ldc), n, n);
-    at::Tensor factor = blas_operand(blas_place(a, lda), trans, n, *alpha == 0 ? 0 : k);
+    at::Tensor factor = blas_operand(blas_place(a, lda), trans, n, blas_at(alpha) == 0 ? 0 : k);
     at::Tensor made = out.clone();
-    blas_multiply(made, factor.t(), factor, *alpha, *beta, out.scalar_type());
+    blas_multiply(made, factor.t(), factor, blas_at(alpha), blas_at(beta), out.scalar_type());
     at::Tensor ones = at::ones({n, n}, c10::kBool);
     out.copy_(at::where(uplo == CUBLAS_FILL_MODE_LOWER ? ones.triu() : ones.tril(), made, out));
     return CUBLAS_STATUS_SUCCESS;
@@ -455,7 +458,7 @@ template <typename T> inline cublasStatus_t blas_symm(
     at::Tensor whole = half.add(uplo == CUBLAS_FILL_MODE_LOWER ? half.triu(1).t() : half.tril(-1).t());
     at::Tensor other = blas_columns(blas_place(b, ldb), m, n), out = blas_columns(blas_place(c, ldc), m, n);
     bool left = side == CUBLAS_SIDE_LEFT;
-    blas_multiply(out, left ? other : whole, left ? whole : other, *alpha, *beta, out.scalar_type());
+    blas_multiply(out, left ? other : whole, left ? whole : other, blas_at(alpha), blas_at(beta), out.scalar_type());
     return CUBLAS_STATUS_SUCCESS;
 }
 inline bool blas_is_triangular(cublasFillMode_t uplo, cublasOperation_t trans, int m, int n, int order, int lda, int ldb) {
@@ -472,7 +475,7 @@ template <typename T> inline cublasStatus_t blas_trmm(
     at::Tensor out = blas_columns(blas_place(c, ldc), m, n), other = blas_columns(blas_place(b, ldb), m, n);
     at::Tensor factor = blas_triangle(a, lda, order, uplo, diag == CUBLAS_DIAG_UNIT);
     if (trans != CUBLAS_OP_N) factor = factor.t();
-    blas_multiply(out, left ? other : factor, left ? factor : other, *alpha, 0.0, out.scalar_type());
+    blas_multiply(out, left ? other : factor, left ? factor : other, blas_at(alpha), 0.0, out.scalar_type());
     return CUBLAS_STATUS_SUCCESS;
 }
 // `x` such that `l x = b`, with `l` a lower triangle, in `b`: by blocks of rows, in `double`.
@@ -500,7 +503,7 @@ template <typename T> inline cublasStatus_t blas_trsm(
     if (!blas_is_triangular(uplo, trans, m, n, order, lda, ldb) || !alpha) return CUBLAS_STATUS_INVALID_VALUE;
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
     at::Tensor out = blas_columns(blas_place(b, ldb), m, n);
-    if (*alpha == 0) {
+    if (blas_at(alpha) == 0) {
         out.zero_();
         return CUBLAS_STATUS_SUCCESS;
     }
@@ -508,7 +511,7 @@ template <typename T> inline cublasStatus_t blas_trsm(
     bool unit = diag == CUBLAS_DIAG_UNIT, turned = left == (trans == CUBLAS_OP_N);
     at::Tensor factor = blas_triangle(a, lda, order, uplo, unit).to(c10::kDouble);
     if (turned) factor = factor.t();
-    at::Tensor solved = (left ? out.t() : out).to(c10::kDouble).mul((double)*alpha);
+    at::Tensor solved = (left ? out.t() : out).to(c10::kDouble).mul((double)blas_at(alpha));
     if (lower == turned) {
         blas_solve(factor, solved, unit);
     } else {
@@ -595,39 +598,51 @@ inline const char* cublasGetStatusString(cublasStatus_t status) {
 }
 
 // Copies between host and device, element by element.
-inline cublasStatus_t cublasSetVector(int n, int size, const void* x, int incx, void* y, int incy) {
+namespace __wb {
+inline cublasStatus_t blas_copy_vector(
+    int n, int size, const void* x, int incx, void* y, int incy, cudaMemcpyKind kind) {
     if (n < 0 || size <= 0 || incx <= 0 || incy <= 0) return CUBLAS_STATUS_INVALID_VALUE;
     if (incx == 1 && incy == 1) {
-        __builtin_memcpy(y, x, (size_t)n * size);
-        return CUBLAS_STATUS_SUCCESS;
+        return cudaMemcpy(y, x, (size_t)n * size, kind) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
     }
-    for (int64_t i = 0; i < n; ++i) __builtin_memcpy((char*)y + i * incy * size, (const char*)x + i * incx * size, size);
+    for (int64_t i = 0; i < n; ++i)
+        if (cudaMemcpy((char*)y + i * incy * size, (const char*)x + i * incx * size, size, kind) != cudaSuccess)
+            return CUBLAS_STATUS_MAPPING_ERROR;
     return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasSetMatrix(int rows, int columns, int size, const void* a, int lda, void* b, int ldb) {
-    if (rows < 0 || columns < 0 || size <= 0 || lda < __wb::blas_least(rows) || ldb < __wb::blas_least(rows))
+inline cublasStatus_t blas_copy_matrix(
+    int rows, int columns, int size, const void* a, int lda, void* b, int ldb, cudaMemcpyKind kind) {
+    if (rows < 0 || columns < 0 || size <= 0 || lda < blas_least(rows) || ldb < blas_least(rows))
         return CUBLAS_STATUS_INVALID_VALUE;
     for (int64_t i = 0; i < columns; ++i)
-        __builtin_memcpy((char*)b + i * ldb * size, (const char*)a + i * lda * size, (size_t)rows * size);
+        if (cudaMemcpy((char*)b + i * ldb * size, (const char*)a + i * lda * size, (size_t)rows * size, kind) != cudaSuccess)
+            return CUBLAS_STATUS_MAPPING_ERROR;
     return CUBLAS_STATUS_SUCCESS;
 }
+}
+inline cublasStatus_t cublasSetVector(int n, int size, const void* x, int incx, void* y, int incy) {
+    return __wb::blas_copy_vector(n, size, x, incx, y, incy, cudaMemcpyHostToDevice);
+}
+inline cublasStatus_t cublasSetMatrix(int rows, int columns, int size, const void* a, int lda, void* b, int ldb) {
+    return __wb::blas_copy_matrix(rows, columns, size, a, lda, b, ldb, cudaMemcpyHostToDevice);
+}
 inline cublasStatus_t cublasGetVector(int n, int size, const void* x, int incx, void* y, int incy) {
-    return cublasSetVector(n, size, x, incx, y, incy);
+    return __wb::blas_copy_vector(n, size, x, incx, y, incy, cudaMemcpyDeviceToHost);
 }
 inline cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* a, int lda, void* b, int ldb) {
-    return cublasSetMatrix(rows, columns, size, a, lda, b, ldb);
+    return __wb::blas_copy_matrix(rows, columns, size, a, lda, b, ldb, cudaMemcpyDeviceToHost);
 }
 inline cublasStatus_t cublasSetVectorAsync(int n, int size, const void* x, int incx, void* y, int incy, cudaStream_t) {
     return cublasSetVector(n, size, x, incx, y, incy);
 }
 inline cublasStatus_t cublasGetVectorAsync(int n, int size, const void* x, int incx, void* y, int incy, cudaStream_t) {
-    return cublasSetVector(n, size, x, incx, y, incy);
+    return cublasGetVector(n, size, x, incx, y, incy);
 }
 inline cublasStatus_t cublasSetMatrixAsync(int rows, int columns, int size, const void* a, int lda, void* b, int ldb, cudaStream_t) {
     return cublasSetMatrix(rows, columns, size, a, lda, b, ldb);
 }
 inline cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int size, const void* a, int lda, void* b, int ldb, cudaStream_t) {
-    return cublasSetMatrix(rows, columns, size, a, lda, b, ldb);
+    return cublasGetMatrix(rows, columns, size, a, lda, b, ldb);
 }
 
 // Products of matrices: one type, and what it is added up in.
@@ -753,7 +768,7 @@ inline cublasStatus_t cublasSgemmEx(
                                           int lda, const T* x, int incx, const T* beta, T* y, int incy) { \
         if (!__wb::blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED; \
         if (!alpha || !beta) return CUBLAS_STATUS_INVALID_VALUE; \
-        return __wb::blas_gemv(handle, trans, m, n, *alpha, A, lda, x, incx, *beta, y, incy); \
+        return __wb::blas_gemv(handle, trans, m, n, __wb::blas_at(alpha), A, lda, x, incx, __wb::blas_at(beta), y, incy); \
     } \
     inline cublasStatus_t cublas##S##ger(cublasHandle_t handle, int m, int n, const T* alpha, const T* x, int incx, const T* y, \
                                          int incy, T* A, int lda) { \

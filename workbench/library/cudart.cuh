@@ -28,6 +28,19 @@ enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4 };
 enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4 };
 enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2 };
+enum { cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2, cudaHostRegisterIoMemory = 4 };
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered = 0,
+    cudaMemoryTypeHost = 1,
+    cudaMemoryTypeDevice = 2,
+    cudaMemoryTypeManaged = 3
+};
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int device;
+    void* devicePointer;
+    void* hostPointer;
+};
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
     cudaMemcpyHostToDevice = 1,
@@ -131,28 +144,54 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     return cudaSuccess;
 }
 template <typename T> inline cudaError_t cudaMemcpyToSymbol(
-    T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
+    T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    cudaError_t error = (cudaError_t)__wb_direction((const char*)&symbol, from, kind);
+    if (error != cudaSuccess) return __wb_failed(error);
     __wb_write_symbol((char*)&symbol + offset, from, bytes);
     return cudaSuccess;
 }
 template <typename T> inline cudaError_t cudaMemcpyToSymbolAsync(
-    T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = 0) {
-    __wb_write_symbol((char*)&symbol + offset, from, bytes);
-    return cudaSuccess;
+    T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = 0) {
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
 }
 template <typename T> inline cudaError_t cudaMemcpyFromSymbol(
-    void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-    __builtin_memcpy(to, (const char*)&symbol + offset, bytes);
+    void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    return cudaMemcpy(to, (const char*)&symbol + offset, bytes, kind);
+}
+template <typename T> inline cudaError_t cudaMemcpyFromSymbolAsync(
+    void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = 0) {
+    return cudaMemcpy(to, (const char*)&symbol + offset, bytes, kind);
+}
+// Memory by its number in the run time (`Source::of_number`): the device's, the host's that the device reaches, both sides'.
+template <typename T> inline cudaError_t cudaMallocAsync(T** place, size_t bytes, cudaStream_t) { return cudaMalloc(place, bytes); }
+template <typename T> inline cudaError_t cudaMallocHost(T** place, size_t bytes, unsigned int = 0) {
+    *place = (T*)__wb_alloc_from(bytes, 2);
     return cudaSuccess;
 }
-template <typename T> inline cudaError_t cudaMallocAsync(T** place, size_t bytes, cudaStream_t) { return cudaMalloc(place, bytes); }
-template <typename T> inline cudaError_t cudaMallocHost(T** place, size_t bytes) { return cudaMalloc(place, bytes); }
 template <typename T> inline cudaError_t cudaMallocManaged(T** place, size_t bytes, unsigned int = 1) {
-    return cudaMalloc(place, bytes);
+    *place = (T*)__wb_alloc_from(bytes, 3);
+    return cudaSuccess;
 }
-template <typename T> inline cudaError_t cudaHostAlloc(T** place, size_t bytes, unsigned int) { return cudaMalloc(place, bytes); }
+template <typename T> inline cudaError_t cudaHostAlloc(T** place, size_t bytes, unsigned int) { return cudaMallocHost(place, bytes); }
+inline cudaError_t cudaHostRegister(void* place, size_t, unsigned int) {
+    int64_t code = __wb_register(place, 1);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
+inline cudaError_t cudaHostUnregister(void* place) {
+    int64_t code = __wb_register(place, 0);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
 template <typename T, typename U> inline cudaError_t cudaHostGetDevicePointer(T** place, U* host, unsigned int) {
+    if (__wb_memory_type((const void*)host) != cudaMemoryTypeHost) return __wb_failed(cudaErrorInvalidValue);
     *place = (T*)host;
+    return cudaSuccess;
+}
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    cudaMemoryType type = (cudaMemoryType)__wb_memory_type(pointer);
+    attributes->type = type;
+    attributes->device = type == cudaMemoryTypeUnregistered ? -2 : 0;
+    attributes->devicePointer = type == cudaMemoryTypeUnregistered ? nullptr : (void*)pointer;
+    attributes->hostPointer = type == cudaMemoryTypeDevice ? nullptr : (void*)pointer;
     return cudaSuccess;
 }
 template <typename T> inline cudaError_t cudaMallocPitch(T** place, size_t* pitch, size_t width, size_t height) {
@@ -165,11 +204,15 @@ template <typename T> inline cudaError_t cudaGetSymbolAddress(void** place, cons
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
 inline cudaError_t cudaMemset2D(void* place, size_t pitch, int value, size_t width, size_t height) {
-    for (size_t i = 0; i < height; ++i) __builtin_memset((char*)place + i * pitch, value, width);
-    return cudaSuccess;
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < height && error == cudaSuccess; ++i) error = cudaMemset((char*)place + i * pitch, value, width);
+    return error;
 }
 inline cudaError_t cudaFreeAsync(void* place, cudaStream_t) { return cudaFree(place); }
-inline cudaError_t cudaFreeHost(void* place) { return cudaFree(place); }
+inline cudaError_t cudaFreeHost(void* place) {
+    int64_t code = __wb_free_from(place, 1);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
+}
 template <typename K> inline cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) { return cudaSuccess; }
 template <typename K>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, size_t = 0, int limit = 0) {
@@ -281,33 +324,35 @@ inline const char* cudaGetErrorString(cudaError_t error) {
     }
 }
 template <typename T> inline cudaError_t cudaMalloc(T** place, size_t bytes) {
-    *place = (T*)__wb_alloc(bytes);
+    *place = (T*)__wb_alloc_from(bytes, 1);
     return cudaSuccess;
 }
 inline cudaError_t cudaFree(void* place) {
-    __wb_free(place);
-    return cudaSuccess;
+    int64_t code = __wb_free_from(place, 0);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
-inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
-    __builtin_memcpy(to, from, bytes);
-    return cudaSuccess;
+inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    int64_t code = __wb_copy(to, from, bytes, kind);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t = 0) {
-    __builtin_memcpy(to, from, bytes);
-    return cudaSuccess;
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t = 0) {
+    int64_t code = __wb_copy(to, from, bytes, kind);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
 inline cudaError_t cudaMemcpy2D(
-    void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind) {
-    for (size_t i = 0; i < height; ++i) __builtin_memcpy((char*)to + i * to_pitch, (const char*)from + i * from_pitch, width);
-    return cudaSuccess;
+    void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < height && error == cudaSuccess; ++i)
+        error = cudaMemcpy((char*)to + i * to_pitch, (const char*)from + i * from_pitch, width, kind);
+    return error;
 }
 inline cudaError_t cudaMemset(void* place, int value, size_t bytes) {
-    __builtin_memset(place, value, bytes);
-    return cudaSuccess;
+    int64_t code = __wb_fill(place, value, bytes);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
 inline cudaError_t cudaMemsetAsync(void* place, int value, size_t bytes, cudaStream_t = 0) {
-    __builtin_memset(place, value, bytes);
-    return cudaSuccess;
+    int64_t code = __wb_fill(place, value, bytes);
+    return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
 // Names of before CUDA 13.
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }

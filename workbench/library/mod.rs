@@ -273,7 +273,7 @@ const TORCH_MORE_NAMES: &str = "\
 static TORCH_MORE: Part = Part { name: "<torch_more>", text: include_str!("torch_more.cuh"), mark: "" };
 
 /// Names that ask for [`CUDART`].
-const CUDART_NAMES: [&str; 75] = [
+const CUDART_NAMES: [&str; 80] = [
     "CUDAGuard",
     "CUDAStream",
     "OptionalCUDAGuard",
@@ -304,6 +304,8 @@ const CUDART_NAMES: [&str; 75] = [
     "cudaHostAlloc",
     "cudaHostAllocMapped",
     "cudaHostGetDevicePointer",
+    "cudaHostRegister",
+    "cudaHostUnregister",
     "cudaLaunchKernel",
     "cudaMalloc",
     "cudaMallocAsync",
@@ -316,6 +318,7 @@ const CUDART_NAMES: [&str; 75] = [
     "cudaMemcpy2D",
     "cudaMemcpyAsync",
     "cudaMemcpyFromSymbol",
+    "cudaMemcpyFromSymbolAsync",
     "cudaMemcpyToSymbol",
     "cudaMemcpyToSymbolAsync",
     "cudaMemset",
@@ -324,6 +327,8 @@ const CUDART_NAMES: [&str; 75] = [
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
     "cudaOccupancyMaxPotentialBlockSize",
     "cudaPeekAtLastError",
+    "cudaPointerAttributes",
+    "cudaPointerGetAttributes",
     "cudaRuntimeGetVersion",
     "cudaSetDevice",
     "cudaStreamCreate",

@@ -23,8 +23,8 @@
 
 use super::pointers::{self, Origin};
 use crate::ir::{
-    BinaryOp, Block, Builtin, Const, Function, Global, Label, Local, Module, Op, Scalar, Space, Stmt, Stride, Type,
-    UnaryOp, Value,
+    BinaryOp, Block, Builtin, Const, Function, Global, Label, Local, Module, Op, Scalar, Stmt, Stride, Type, UnaryOp,
+    Value,
 };
 
 /// Keeps the analysis linear in the length of the function.
@@ -81,7 +81,7 @@ impl Uniformity {
 ///
 /// For a device function that means: uniform *if* called with uniform arguments under uniform control.
 pub fn analyze(module: &Module, func: &Function) -> Uniformity {
-    let constant = |g: &Global| module.globals.get(g.index()).is_some_and(|data| data.space != Space::Device);
+    let constant = |g: &Global| module.globals.get(g.index()).is_some_and(|data| !data.space.is_writable());
     let read_only = pointers::origins(func, |op| Origin::One(matches!(op, Op::GlobalAddr(g) if constant(g))));
     let mut analysis = Analysis {
         func,

@@ -8,6 +8,7 @@ mod hints;
 pub mod host;
 mod make;
 mod on_gpu;
+mod options;
 pub mod program;
 pub mod records;
 pub mod render;

@@ -10,6 +10,7 @@ use super::extents::{Allowed, INVALID_DEVICE_FUNCTION, NOT_SUPPORTED, check_exte
 pub use super::hints::{declared_type, param_type};
 use super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Value};
 use super::make::{cpu_code, cuda_code};
+pub use super::options::CompileOptions;
 use super::{DType, Error, Fault, Result};
 use crate::back::cpu::Refusal;
 pub use crate::back::cpu::{Tier, discard, settle};
@@ -27,28 +28,6 @@ pub enum Device {
     Cpu,
     /// An NVIDIA GPU, through NVRTC and the driver.
     Cuda,
-}
-
-/// How to compile.
-#[derive(Debug, Clone, Default)]
-pub struct CompileOptions {
-    /// What messages call the text; empty: `<kernel>`.
-    pub name: String,
-    /// Macros and headers.
-    pub front: front::Options,
-    /// Where to run.
-    pub device: Device,
-    /// The GPU architecture to compile for, such as `sm_90`; `None`: the device at hand, else `sm_90`.
-    pub arch: Option<String>,
-    /// Further options for NVRTC, such as `--use_fast_math`.
-    pub nvrtc_options: Vec<String>,
-    /// Whether NVRTC may contract a multiplication and an addition into one rounding; `None` keeps its default. The CPU
-    /// never contracts.
-    pub fmad: Option<bool>,
-    /// Which machine code to make for the CPU.
-    pub tier: Tier,
-    /// Host arrays say that they are on the CPU whatever a host function was registered for.
-    pub strict_device: bool,
 }
 
 /// A host array lent to a launch. The lender keeps the memory alive and unmoved until the launch returns.

@@ -260,7 +260,10 @@ impl FuncInfo {
                 Stmt::Let(_, Op::FuncAddr(func, signature)) => self.addresses.push((*func, *signature)),
                 Stmt::Loop { .. } => self.has_loops = true,
                 Stmt::Dispatch(signature) => self.dispatches = Some(*signature),
-                Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. }) | Stmt::Service { .. } => {
+                Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. })
+                | Stmt::Service { .. }
+                // A kernel may come to a local variable by a struct.
+                | Stmt::Launch { .. } => {
                     self.makes_pointers = true;
                 }
                 _ => {}

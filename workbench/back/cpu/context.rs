@@ -31,6 +31,32 @@ pub enum DescKind {
     Host = 7,
 }
 
+/// Who may touch memory, and who asks: host code, the device's, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Side {
+    /// Both; tensors, arrays of the caller, `cudaMallocManaged`, pinned memory.
+    Both = 0,
+    /// Host code; `malloc`, `new`, variables of host code.
+    Host = 1,
+    /// Kernels; `cudaMalloc`, `__device__` variables.
+    Device = 2,
+}
+
+impl Side {
+    /// Whether code of one side may touch memory of another.
+    pub fn sees(self, memory: Side) -> bool {
+        self == memory || self == Side::Both || memory == Side::Both
+    }
+}
+
+/// Marks in [`BufferDesc::meta`] memory that is there and that whoever has the descriptor may not touch.
+const AWAY: u64 = 1 << 63;
+/// Marks there a literal: the device has its own, and the address of host code's is none of the device's.
+const LITERAL: u64 = 1 << 62;
+/// Where in [`BufferDesc::meta`] it is kept who may touch it, in two bits.
+const SIDE: u32 = 60;
+
 /// A live allocation. An access of `1 << k` bytes at offset `off` is in bounds exactly when `off < read[k]` (or `write[k]`),
 /// compared unsigned, so that one comparison rejects negative offsets, too small buffers and read-only ones alike.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +81,40 @@ impl BufferDesc {
         BufferDesc { base, read, write: if writable { read } else { [0; SIZES] }, len, meta }
     }
 
+    /// The same memory as one that those of a side may touch.
+    pub const fn of(self, side: Side) -> Self {
+        BufferDesc { meta: self.meta & !(3 << SIDE) | (side as u64) << SIDE, ..self }
+    }
+
+    /// Who may touch it. Local variables are told by their kind: whoever asks for another's is host code's kernel.
+    pub fn side(&self) -> Side {
+        match (self.meta >> SIDE & 3, self.kind().0) {
+            (1, _) | (0, DescKind::Slot) => Side::Host,
+            (2, _) => Side::Device,
+            _ => Side::Both,
+        }
+    }
+
+    /// The same memory as that of a literal.
+    pub const fn literal(self) -> Self {
+        BufferDesc { meta: self.meta | LITERAL, ..self }
+    }
+
+    /// Whose it is where host code has a pointer to it.
+    pub fn side_in_host(&self) -> Side {
+        if self.meta & LITERAL != 0 { Side::Host } else { self.side() }
+    }
+
+    /// The same memory for those who may not touch it: no access is in bounds.
+    pub const fn away(self) -> Self {
+        BufferDesc { read: [0; SIZES], write: [0; SIZES], meta: self.meta | AWAY, ..self }
+    }
+
+    /// Whether it is memory of the other side.
+    pub const fn is_away(&self) -> bool {
+        self.meta & AWAY != 0
+    }
+
     /// How many offsets an access of `size` bytes may start at in a buffer of `len` bytes.
     pub const fn starts(len: u64, size: u64) -> u64 {
         (len + 1).saturating_sub(size)
@@ -67,7 +127,7 @@ impl BufferDesc {
 
     /// What it describes, with the index.
     pub fn kind(&self) -> (DescKind, usize) {
-        let kind = match self.meta >> 32 {
+        let kind = match self.meta >> 32 & 0xff {
             0 => DescKind::Null,
             2 => DescKind::Param,
             3 => DescKind::NullParam,

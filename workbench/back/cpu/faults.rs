@@ -4,8 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::context::{BufferDesc, DescKind, WorkerCtx};
+use super::context::{BufferDesc, DescKind, Side, WorkerCtx};
 use super::glue;
+use super::host::Source;
 use super::memory;
 use super::schedule::Launch;
 use crate::back::{FaultKind, RawFault, Reach};
@@ -186,10 +187,12 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
             if let (Some(member), true) = (launch.member(*root), buffer.name.is_empty()) {
                 buffer.name = Cow::Borrowed(&launch.entry.derived[member].name);
             }
+            let index = indexed.then_some(b as i64);
             freed = launch.host.filter(|_| desc.len == 0).and_then(|h| h.memory().freed_at(address(&desc, off)));
             match freed {
                 Some(_) => gone(&buffer, *write, *ty, off),
-                None => explain(&buffer, *write, *ty, off, indexed.then_some(b as i64)),
+                None if desc.is_away() => wrong_side(launch, &buffer, *write, *ty, off, index),
+                None => explain(&buffer, *write, *ty, off, index),
             }
         }
         Some(SiteKind::Divide { ty, rem }) => divide(*ty, *rem, a, b),
@@ -334,7 +337,9 @@ unsafe fn locate(ctx: &WorkerCtx, launch: &Launch<'_>, root: SiteRoot, a: u64, b
         },
         SiteRoot::Slot(i) => (table(DescKind::Slot, i, glue::slot(&launch.image.slots, i as usize)), a as i64),
         SiteRoot::Global(i) => {
-            let desc = glue::global(launch.image.data(), i as usize).map(|(desc, _)| *desc);
+            let side = if launch.entry.is_host { Side::Host } else { Side::Both };
+            let own = launch.image.data().view(i as usize, side);
+            let desc = own.or_else(|| glue::global(launch.image.data(), i as usize).map(|(desc, _)| desc)).copied();
             (desc.unwrap_or(super::context::DANGLING_DESC), a as i64)
         }
         SiteRoot::Shared(i) => {
@@ -349,6 +354,49 @@ unsafe fn locate(ctx: &WorkerCtx, launch: &Launch<'_>, root: SiteRoot, a: u64, b
             (desc, a.wrapping_sub(desc.base) as i64)
         }
     }
+}
+
+/// Host code that touches the device's memory, or a kernel that touches the host's.
+fn wrong_side(
+    launch: &Launch<'_>,
+    buffer: &Buffer<'_>,
+    write: bool,
+    ty: Type,
+    off: i64,
+    index: Option<i64>,
+) -> (FaultKind, String) {
+    let verb = if write { "writes" } else { "reads" };
+    let place = place(buffer.elem, off, u64::from(ty.size()), index);
+    let (kind, number) = buffer.desc.kind();
+    // What gave it is known by where it is, whatever a parameter or a struct calls it.
+    let asked = launch.host.and_then(|host| host.memory().ask(address(&buffer.desc, off.max(0))));
+    let source = asked.map(|(_, source, ..)| source);
+    let name = if buffer.name.is_empty() { String::new() } else { format!("`{}`, which is ", buffer.name) };
+    let detail = if launch.entry.is_host {
+        let (of, copy) = match kind {
+            DescKind::Global => {
+                let name = launch.image.data().names.get(number).map_or("", |named| named.name.as_str());
+                let copy = if write { "cudaMemcpyToSymbol" } else { "cudaMemcpyFromSymbol" };
+                (format!("the variable `{name}` of the device"), copy)
+            }
+            _ => (format!("{name}memory of the device that `cudaMalloc` gave"), "cudaMemcpy"),
+        };
+        let managed =
+            if kind == DescKind::Global { "declare it `__managed__`" } else { "allocate with cudaMallocManaged" };
+        format!("host code {verb} {place} of {of}: copy it with {copy}, or {managed}, which both sides may use")
+    } else {
+        let of = match (source, kind) {
+            (Some(Source::Heap), _) => "memory of the host (`malloc`, `new` or a container gave it)",
+            (_, DescKind::Global) => "a variable of host code",
+            (Some(_), _) => "memory of the host",
+            (None, _) => "a local variable, a variable at namespace scope or a literal of host code",
+        };
+        format!(
+            "the kernel {verb} {place} of {name}{of}: copy it to memory that cudaMalloc gave (cudaMemcpy), or allocate with \
+             cudaMallocManaged; `unified_memory=True` is for machines whose GPUs reach the host's memory"
+        )
+    };
+    (FaultKind::WrongMemory, detail)
 }
 
 fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i64>) -> (FaultKind, String) {

@@ -487,6 +487,7 @@ pub fn literal(data: &GlobalData) -> Option<(&'static BufferDesc, u32)> {
             let (base, len) = (words.leak().as_ptr() as u64, data.bytes.len() as u64);
             let index = tables.literals.len() as u32 | OURS;
             let desc = BufferDesc::new(base, len, false, BufferDesc::meta(DescKind::Global, index));
+            let desc = if data.is_literal() { desc.literal() } else { desc };
             let named = Named { name: data.name.clone(), size: len, elem: data.elem };
             tables.by_address.insert(base, index);
             tables.literals.push(Box::leak(Box::new(Literal { desc, named })));

@@ -1,9 +1,10 @@
 //! Host code's way out: services it asks for, kernels it launches, and memory that is lent and given back while it runs.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use super::context::{BufferDesc, DANGLING_DESC, DescKind, WorkerCtx};
+use super::context::{BufferDesc, DANGLING_DESC, DescKind, Side, SlotFrame, WorkerCtx};
 use super::faults::{self, Named, SiteKind};
 use crate::back::{Dim3, Exception, FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::ir::service::Kind;
@@ -17,8 +18,10 @@ pub struct Lent {
     pub ptr: *mut u8,
     /// How many bytes may be read from there on.
     pub bytes: usize,
-    /// Whether they may be written.
+    /// Whether they may be written, by those who may touch them.
     pub writable: bool,
+    /// Who may.
+    pub side: Side,
 }
 
 /// An operand of a service.
@@ -78,6 +81,9 @@ pub trait Host: Sync {
     /// Why the call ends.
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised>;
 
+    /// Whether kernels may touch what is the host's (`unified_memory`).
+    fn is_unified(&self) -> bool;
+
     /// Keeps an exception that is caught: it is in flight from now on. Gives it back where it is one that ends the call.
     fn catch(&self, exception: RawFault) -> Option<RawFault>;
 
@@ -87,7 +93,10 @@ pub trait Host: Sync {
     /// Why it could not be launched.
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal>;
 
-    /// Keeps why a kernel was not launched; the call goes on.
+    /// One sentence about an error of CUDA's that a service has given.
+    fn why(&self, code: i32) -> String;
+
+    /// Keeps why a kernel was not launched, or memory not copied; the call goes on.
     fn refuse(&self, refusal: &Refusal, fault: RawFault);
 }
 
@@ -99,17 +108,87 @@ const MOST_FREED: usize = 4096;
 #[derive(Default)]
 pub struct HostMemory {
     state: RwLock<State>,
+    /// The local variables of host code that waits for a launch; null while none does.
+    pub(super) frames: AtomicPtr<SlotFrame>,
 }
 
 #[derive(Default)]
 struct State {
-    /// With how often it is lent.
-    live: BTreeMap<u64, (*mut BufferDesc, u32)>,
+    live: BTreeMap<u64, Lending>,
     /// All there ever were; freed at the end.
-    all: Vec<*mut BufferDesc>,
+    all: Vec<*mut Views>,
+    /// Those of local variables that kernels came to.
+    strays: Vec<*mut Views>,
     /// What the text gave back: where it ended, and where in the text that was. Of memory that is used again the last time counts.
     freed: BTreeMap<u64, (u64, Span)>,
-    names: Vec<Named>,
+    names: Vec<(Named, Source)>,
+}
+
+/// Memory that is lent now.
+struct Lending {
+    views: *mut Views,
+    /// How often.
+    times: u32,
+}
+
+/// What an allocation is to those who may not touch it, and to those who may.
+type Views = [BufferDesc; 2];
+
+impl Lending {
+    /// The whole of it.
+    fn desc(&self) -> &BufferDesc {
+        // SAFETY: a box of the memory's, which changes under the lock's write side alone.
+        unsafe { &(*self.views)[1] }
+    }
+
+    /// What it is to one of a side.
+    fn view(&self, side: Side) -> *const BufferDesc {
+        let place = self.views.cast::<BufferDesc>().cast_const();
+        // SAFETY: one of the two.
+        unsafe { place.add(usize::from(side.sees(self.desc().side()))) }
+    }
+
+    fn set(&mut self, desc: BufferDesc) {
+        // SAFETY: a box of the memory's, whose lock is held.
+        unsafe { *self.views = [if desc.side() == Side::Both { desc } else { desc.away() }, desc] }
+    }
+}
+
+/// What gave an allocation, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Source {
+    /// The caller, torch, the library.
+    #[default]
+    Lent,
+    /// `malloc`, `new`, a container.
+    Heap,
+    /// `cudaMalloc` and its like.
+    Device,
+    /// `cudaMallocHost`, `cudaHostAlloc`.
+    Pinned,
+    /// `cudaMallocManaged`.
+    Managed,
+}
+
+impl Source {
+    /// Who may touch such memory.
+    pub fn side(self) -> Side {
+        match self {
+            Source::Heap => Side::Host,
+            Source::Device => Side::Device,
+            Source::Lent | Source::Pinned | Source::Managed => Side::Both,
+        }
+    }
+
+    /// That of a number of the library's (`library/cudart.cuh`).
+    pub fn of_number(number: i64) -> Self {
+        match number {
+            1 => Source::Device,
+            2 => Source::Pinned,
+            3 => Source::Managed,
+            _ => Source::Heap,
+        }
+    }
 }
 
 // SAFETY: the pointers are this structure's own boxes.
@@ -118,36 +197,51 @@ unsafe impl Send for State {}
 unsafe impl Sync for State {}
 
 impl HostMemory {
-    /// Lends so many bytes at `base`. Lent twice, the larger size holds, and it may be written if one of the two may.
+    /// Lends so many bytes at `base`. Lent twice, the larger size holds, and it may be written, and touched, if one of the two may.
     pub fn lend(&self, base: u64, bytes: u64, writable: bool, name: &str, elem: Option<Scalar>) {
+        self.lend_from(Source::Lent, base, bytes, writable, Named { name: name.to_owned(), size: bytes, elem });
+    }
+
+    /// Lends what the text has allocated.
+    pub fn lend_allocated(&self, source: Source, base: u64, bytes: u64) {
+        self.lend_from(source, base, bytes, true, Named { name: String::new(), size: bytes, elem: None });
+    }
+
+    /// Lends a tensor's extents or strides, which are the host's and may only be read.
+    pub fn lend_extents(&self, base: u64, bytes: u64) {
+        let named = Named { name: String::new(), size: bytes, elem: Some(Scalar::I64) };
+        self.lend_from(Source::Heap, base, bytes, false, named);
+    }
+
+    fn lend_from(&self, source: Source, base: u64, bytes: u64, writable: bool, named: Named) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let meta = BufferDesc::meta(DescKind::Host, state.names.len() as u32);
-        let desc = BufferDesc::new(base, bytes, writable, meta);
-        if let Some((old, times)) = state.live.get_mut(&base) {
-            *times += 1;
-            // SAFETY: a box of ours.
-            unsafe {
-                let may_write = writable || (**old).write[0] > 0;
-                **old = BufferDesc::new(base, bytes.max((**old).len), may_write, (**old).meta);
-            }
+        let desc = BufferDesc::new(base, bytes, writable, meta).of(source.side());
+        if let Some(old) = state.live.get_mut(&base) {
+            old.times += 1;
+            let known = *old.desc();
+            let side = if known.side() == source.side() { known.side() } else { Side::Both };
+            let grown = BufferDesc::new(base, bytes.max(known.len), writable || known.write[0] > 0, known.meta);
+            old.set(grown.of(side));
             return;
         }
-        state.names.push(Named { name: name.to_owned(), size: bytes, elem });
-        let place = Box::into_raw(Box::new(desc));
-        state.live.insert(base, (place, 1));
-        state.all.push(place);
+        state.names.push((named, source));
+        let views = Box::into_raw(Box::new([desc.away(), desc]));
+        state.live.insert(base, Lending { views, times: 1 });
+        state.all.push(views);
     }
 
     /// Takes memory back, once for each time it was lent: whoever then still has a pointer into it has one to nothing.
     pub fn take_back(&self, base: u64) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let Some((_, times)) = state.live.get_mut(&base) else { return };
-        *times -= 1;
-        if *times == 0
-            && let Some((desc, _)) = state.live.remove(&base)
+        let Some(lending) = state.live.get_mut(&base) else { return };
+        lending.times -= 1;
+        if lending.times == 0
+            && let Some(lending) = state.live.remove(&base)
         {
+            let gone = BufferDesc::new(base, 0, false, BufferDesc::meta(DescKind::Dangling, 0));
             // SAFETY: a box of ours.
-            unsafe { *desc = BufferDesc::new(base, 0, false, BufferDesc::meta(DescKind::Dangling, 0)) };
+            unsafe { *lending.views = [gone, gone] };
         }
     }
 
@@ -167,26 +261,74 @@ impl HostMemory {
         (address <= *end).then_some(*place)
     }
 
-    /// The descriptor of the memory an address lies in, or ends.
-    pub fn find(&self, address: u64) -> Option<*const BufferDesc> {
+    /// The descriptor of the memory an address lies in, or ends, for those of a side.
+    pub fn find(&self, address: u64, side: Side) -> Option<*const BufferDesc> {
+        self.with(address, |lending| lending.view(side))
+    }
+
+    /// What a local variable of host code is to those who may not touch it.
+    pub(super) fn stray(&self, desc: &BufferDesc) -> *const BufferDesc {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        // No name: slots are numbered in each image by itself.
+        let meta = BufferDesc::meta(DescKind::Host, u32::MAX);
+        let away = BufferDesc { meta, ..*desc }.of(Side::Host).away();
+        // SAFETY: boxes of ours.
+        let same = |views: &*mut Views| unsafe { ((**views)[0].base, (**views)[0].len) == (away.base, away.len) };
+        let views = match state.strays.iter().copied().find(same) {
+            Some(views) => views,
+            None => {
+                let views = Box::into_raw(Box::new([away, away]));
+                state.strays.push(views);
+                state.all.push(views);
+                views
+            }
+        };
+        views.cast::<BufferDesc>().cast_const()
+    }
+
+    /// Who may touch the memory that an address lies in, or ends; what gave it, where it begins and how many bytes it has.
+    pub fn ask(&self, address: u64) -> Option<(Side, Source, u64, u64)> {
+        let desc = self.with(address, |lending| *lending.desc())?;
+        let source = self.source(desc.kind().1).unwrap_or_default();
+        Some((desc.side(), source, desc.base, desc.len))
+    }
+
+    /// Makes the memory that an address lies in that of others; `false` where there is none of those it is to be from.
+    pub fn register(&self, address: u64, from: Side, to: Side) -> bool {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let found = state.live.range_mut(..=address).next_back().map(|(_, lending)| lending);
+        match found.filter(|l| l.desc().side() == from && address - l.desc().base < l.desc().len.max(1)) {
+            Some(lending) => {
+                lending.set(lending.desc().of(to));
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn with<R>(&self, address: u64, give: impl Fn(&Lending) -> R) -> Option<R> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut past_end = None;
         // Arrays may overlap, so the nearest that begins below need not be the one.
-        for (_, &(desc, _)) in state.live.range(..=address).rev() {
-            // SAFETY: a box of ours.
-            let (base, len) = unsafe { ((*desc).base, (*desc).len) };
+        for (_, lending) in state.live.range(..=address).rev() {
+            let BufferDesc { base, len, .. } = *lending.desc();
             match address - base {
-                off if off < len => return Some(desc),
-                off if off == len => past_end = past_end.or(Some(desc.cast_const())),
+                off if off < len => return Some(give(lending)),
+                off if off == len => past_end = past_end.or(Some(lending)),
                 _ => {}
             }
         }
-        past_end
+        past_end.map(give)
     }
 
     /// What messages say of the memory of a number.
     pub(super) fn named(&self, index: usize) -> Option<Named> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner).names.get(index).cloned()
+        self.state.read().unwrap_or_else(PoisonError::into_inner).names.get(index).map(|(named, _)| named.clone())
+    }
+
+    /// What gave the memory of a number.
+    pub(super) fn source(&self, index: usize) -> Option<Source> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).names.get(index).map(|(_, source)| *source)
     }
 }
 
@@ -207,7 +349,8 @@ unsafe fn lent(address: u64, desc: u64) -> Lent {
     let desc = unsafe { (desc as *const BufferDesc).as_ref() }.unwrap_or(&DANGLING_DESC);
     let off = address.wrapping_sub(desc.base);
     let bytes = if off <= desc.len { (desc.len - off) as usize } else { 0 };
-    Lent { ptr: address as *mut u8, bytes, writable: desc.write[0] > 0 }
+    let side = desc.side_in_host();
+    Lent { ptr: address as *mut u8, bytes, writable: desc.write[0] > 0 || desc.is_away(), side }
 }
 
 fn fail(ctx: &mut WorkerCtx, site: u64, raised: Raised) -> u32 {
@@ -250,6 +393,26 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
             };
         }
         at += 1;
+    }
+    if let (Service::Unasked, Word::Int(code)) = (service, operands[0]) {
+        if code != 0 {
+            let detail = host.why(code as i32);
+            let refusal = Refusal { code: code as i32, detail: detail.clone(), is_empty: false };
+            let span = launch.site(site).map_or(launch.entry.span, |s| s.span);
+            host.refuse(&refusal, faults::at(ctx, launch, FaultKind::Raised(Exception::Runtime), span, detail));
+        }
+        return 0;
+    }
+    if *service == Service::Seen {
+        // SAFETY: the caller's promise.
+        unsafe { *words.add(1) = super::memory::lookup_as(ctx, *words, Side::Both) as u64 };
+        return 0;
+    }
+    let away = |word: &Word| matches!(word, Word::Memory(lent) if lent.side == Side::Device && lent.bytes > 0);
+    if !service.takes_device() && operands.iter().any(away) {
+        let detail = "host code uses memory of the device's: copy it with cudaMemcpy, or allocate with cudaMallocManaged, which both \
+                      sides may use";
+        return u64::from(fail(ctx, site, Raised { kind: FaultKind::WrongMemory, detail: detail.to_owned() }));
     }
     let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         host.service(*service, &operands[..service.params().len()])
@@ -307,6 +470,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
     let Some(SiteKind::Launch(kernel)) = launch.site(site).map(|s| &s.kind) else { return 1 };
     let Some(host) = launch.host else { return u64::from(fail(ctx, site, nowhere())) };
     let Some(entry) = launch.image.entry(*kernel) else { return 1 };
+    let side = entry.side(Some(host));
     // SAFETY: the caller's promise.
     let word = |at: usize| unsafe { *words.add(at) };
     let mut at = 7;
@@ -318,8 +482,12 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
             let address = word(at);
             at += 1;
             // SAFETY: the caller's promise.
-            let Lent { ptr, bytes, writable } = unsafe { lent(address, word(at)) };
-            if address == 0 { RawArg::Null } else { RawArg::Buffer { ptr, bytes, writable } }
+            let Lent { ptr, bytes, writable, side: of } = unsafe { lent(address, word(at)) };
+            match address {
+                0 => RawArg::Null,
+                _ if param.by_value || side.sees(of) => RawArg::Buffer { ptr, bytes, writable },
+                _ => RawArg::Away { ptr, bytes },
+            }
         });
         at += 1;
     }
@@ -331,7 +499,11 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
         host: Some(host),
         ..LaunchConfig::new(extents(0), extents(3))
     };
-    match host.launch(*kernel, &args, &config) {
+    // What is the host's own stays as it is until the launch is over.
+    let before = host.memory().frames.swap(ctx.frames.cast_mut(), Ordering::Relaxed);
+    let launched = host.launch(*kernel, &args, &config);
+    host.memory().frames.store(before, Ordering::Relaxed);
+    match launched {
         Err(refusal) => {
             let span = launch.site(site).map_or(launch.entry.span, |s| s.span);
             let kind = FaultKind::Raised(Exception::Runtime);

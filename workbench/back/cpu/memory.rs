@@ -3,13 +3,14 @@
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, SlotFrame, SlotTable, WorkerCtx};
+use super::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, Side, SlotFrame, SlotTable, WorkerCtx};
 use super::faults::Named;
 use super::glue;
 use super::{HostMemory, Placed, SharedPlan};
 use crate::back::{Dim3, RawArg};
-use crate::ir::{FuncId, GlobalData, MAX_SHARED_ALIGN, Module, Op, POISON, Space, Stmt};
+use crate::ir::{Elem, FuncId, GlobalData, MAX_SHARED_ALIGN, MemberAt, Module, Op, POISON, ParamType, Space, Stmt};
 use crate::pass::reachable_from;
 
 /// Module data in memory of its own, 16-byte aligned, at addresses that are baked into code.
@@ -20,10 +21,22 @@ pub struct Globals {
     _others: Option<Arc<Globals>>,
     /// One for each [`crate::ir::Global`]; generated code holds their addresses.
     pub descs: Box<[BufferDesc]>,
+    /// What each is to those who may not touch it.
+    away: Box<[BufferDesc]>,
     /// What messages call them.
     pub names: Vec<Named>,
     /// Who may change them.
     spaces: Vec<Space>,
+}
+
+/// Who may touch the data of a space.
+fn side_of(space: Space) -> Side {
+    match space {
+        Space::Constant | Space::Device => Side::Device,
+        Space::Host => Side::Host,
+        // A literal of the device's is in its memory, one of the host's in the host's.
+        Space::ReadOnly | Space::Managed => Side::Both,
+    }
 }
 
 /// Memory that data of a module may have already.
@@ -82,7 +95,8 @@ impl Globals {
         for (i, (global, place)) in module.globals.iter().zip(places).enumerate() {
             let (len, meta) = (global.bytes.len() as u64, BufferDesc::meta(DescKind::Global, i as u32));
             let at = place.or_else(|| starts.next()).unwrap_or_default();
-            descs.push(BufferDesc::new(at, len, global.space == Space::Device, meta));
+            let desc = BufferDesc::new(at, len, global.space.is_writable(), meta).of(side_of(global.space));
+            descs.push(if global.is_literal() { desc.literal() } else { desc });
             names.push(Named { name: global.name.clone(), size: len, elem: global.elem });
         }
         let spaces = module.globals.iter().map(|g| g.space).collect();
@@ -90,7 +104,14 @@ impl Globals {
             Others::None => None,
             Others::Program(others) | Others::First(others) => Some(others),
         };
-        Globals { _storage: storage, _others: others, descs: descs.into(), names, spaces }
+        let away = descs.iter().map(|desc: &BufferDesc| desc.away()).collect();
+        Globals { _storage: storage, _others: others, descs: descs.into(), away, names, spaces }
+    }
+
+    /// The descriptor of a datum for those of a side.
+    pub fn view(&self, index: usize, side: Side) -> Option<&BufferDesc> {
+        let desc = self.descs.get(index)?;
+        if side.sees(desc.side()) { Some(desc) } else { self.away.get(index) }
     }
 
     /// The bytes of a datum as they are now.
@@ -272,6 +293,10 @@ pub fn describe_arg(index: usize, arg: &RawArg) -> BufferDesc {
         RawArg::Buffer { ptr, bytes, writable } => {
             BufferDesc::new(ptr as u64, bytes as u64, writable, BufferDesc::meta(DescKind::Param, index))
         }
+        RawArg::Away { ptr, bytes } => {
+            let desc = BufferDesc::new(ptr as u64, bytes as u64, false, BufferDesc::meta(DescKind::Param, index));
+            desc.of(Side::Host).away()
+        }
     }
 }
 
@@ -281,6 +306,8 @@ pub struct Outside<'a> {
     pub descs: &'a [BufferDesc],
     pub globals: &'a Globals,
     pub host: Option<&'a dyn super::Host>,
+    /// Who asks.
+    pub side: Side,
 }
 
 /// A search for the allocation of an address. One past the end belongs to its allocation unless another one starts there.
@@ -316,15 +343,45 @@ impl Search {
         if self.addr == 0 {
             return Some(&raw const NULL_DESC);
         }
-        if let Some(found) = self.among(outside.descs).or_else(|| self.among(&outside.globals.descs)) {
-            return Some(found);
+        let globals = outside.globals;
+        if let Some(found) = self.among(outside.descs).or_else(|| self.among(&globals.descs)) {
+            // SAFETY: one of the two lists'.
+            let (kind, index) = unsafe { (*found).kind() };
+            let view = globals.view(index, outside.side).filter(|_| kind == DescKind::Global);
+            return Some(view.map_or(found, std::ptr::from_ref));
         }
-        self.of_host(outside.host?.memory())
+        let memory = outside.host?.memory();
+        self.of_host(memory, outside.side).or_else(|| self.of_locals(memory, outside.side))
+    }
+
+    /// Among the local variables of host code that waits for a launch.
+    fn of_locals(&mut self, memory: &HostMemory, side: Side) -> Option<*const BufferDesc> {
+        let frames = memory.frames.load(Ordering::Relaxed);
+        // SAFETY: they stay as long as the launch.
+        let found = unsafe { self.in_frames(frames) }?;
+        // SAFETY: one of theirs.
+        if side.sees(Side::Host) { Some(found) } else { Some(memory.stray(unsafe { &*found })) }
+    }
+
+    /// Among the slots of activations, innermost first.
+    ///
+    /// # Safety
+    /// They go on until the search is over.
+    unsafe fn in_frames(&mut self, mut frame: *const SlotFrame) -> Option<*const BufferDesc> {
+        // SAFETY: generated code links a frame while its activation runs and unlinks it before it ends.
+        while let Some(SlotFrame { prev, descs, count }) = unsafe { frame.as_ref() } {
+            // SAFETY: `count` descriptors start there, on the stack of that activation.
+            if let Some(found) = self.among(unsafe { std::slice::from_raw_parts(*descs, *count as usize) }) {
+                return Some(found);
+            }
+            frame = *prev;
+        }
+        None
     }
 
     /// Among what host code has, and text of the library's, whose address a class of the user's keeps. Allocations may lie next to one
     /// another: what one ends at another begins at.
-    fn of_host(&mut self, memory: &HostMemory) -> Option<*const BufferDesc> {
+    fn of_host(&mut self, memory: &HostMemory, side: Side) -> Option<*const BufferDesc> {
         let mut holds = |desc: *const BufferDesc| {
             // SAFETY: a static descriptor, or the host's, which keeps all it ever had.
             let (base, len) = unsafe { ((*desc).base, (*desc).len) };
@@ -333,7 +390,7 @@ impl Search {
             }
             self.addr - base < len
         };
-        let own = memory.find(self.addr).filter(|desc| holds(*desc));
+        let own = memory.find(self.addr, side).filter(|desc| holds(*desc));
         own.or_else(|| glue::find(self.addr).map(std::ptr::from_ref).filter(|desc| holds(*desc)))
     }
 }
@@ -359,8 +416,41 @@ pub unsafe fn describe_member(outside: &Outside<'_>, addr: u64, size: Option<u32
     let whole = unsafe { lookup_outside(outside, addr) };
     let left = if whole.base == 0 { 0 } else { whole.len - addr.wrapping_sub(whole.base) };
     let mut desc = BufferDesc::new(addr, left, whole.write[0] > 0, whole.meta);
+    if whole.is_away() {
+        desc = desc.away();
+    }
     hold_aligned(&mut desc, size.unwrap_or(1));
     desc
+}
+
+/// The bits of a struct's member, with the buffer they point into.
+///
+/// # Safety
+/// The struct is there, and as large as its parameter says; nobody changes the host's memory meanwhile.
+pub unsafe fn read_member(
+    member: MemberAt,
+    ty: ParamType,
+    args: &[RawArg],
+    outside: &Outside<'_>,
+) -> (u64, BufferDesc) {
+    let (offset, size) = (member.offset as usize, ty.ty().size() as usize);
+    let ptr = match args.get(member.param as usize) {
+        Some(RawArg::Buffer { ptr, bytes, .. }) if offset + size <= *bytes => ptr,
+        _ => return (0, NULL_DESC),
+    };
+    let mut bytes = [0; 8];
+    // SAFETY: the member lies inside of the struct.
+    unsafe {
+        std::ptr::copy_nonoverlapping(ptr.add(offset), bytes.as_mut_ptr(), size);
+    }
+    let bits = u64::from_le_bytes(bytes);
+    match ty {
+        ParamType::Ptr { elem, .. } => {
+            // SAFETY: the caller's promise.
+            (bits, unsafe { describe_member(outside, bits, elem.map(Elem::size)) })
+        }
+        ParamType::Scalar(_) | ParamType::Bytes { .. } => (bits, NULL_DESC),
+    }
 }
 
 /// Lets no access of `size` bytes succeed where the buffer does not start at a multiple of that; code relies on it.
@@ -374,9 +464,8 @@ fn hold_aligned(desc: &mut BufferDesc, size: u32) {
 /// Makes the buffer that a pointer of host code's was to begin the whole allocation that it points into; how many units before it that
 /// starts.
 pub fn anchor(buffer: &mut BufferDesc, unit: u32, host: Option<&dyn super::Host>) -> u64 {
-    let Some(whole) = host.filter(|_| buffer.base != 0).and_then(|host| host.memory().find(buffer.base)) else {
-        return 0;
-    };
+    let host = host.filter(|_| buffer.base != 0 && !buffer.is_away());
+    let Some(whole) = host.and_then(|host| host.memory().find(buffer.base, Side::Both)) else { return 0 };
     // SAFETY: the host keeps all it ever had, and nobody changes it while its code waits for a launch.
     let whole = unsafe { *whole };
     let (before, size) = (buffer.base - whole.base, u64::from(unit));
@@ -400,8 +489,21 @@ pub fn anchor(buffer: &mut BufferDesc, unit: u32, host: Option<&dyn super::Host>
 pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const BufferDesc {
     // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
     let (ctx, launch) = unsafe { (&*ctx, &*(*ctx).launch) };
+    lookup_in(ctx, &launch.outside(), addr)
+}
+
+/// The same as one of a side finds it.
+pub fn lookup_as(ctx: &WorkerCtx, addr: u64, side: Side) -> *const BufferDesc {
+    // SAFETY: the launch outlives its workers.
+    let launch = unsafe { &*ctx.launch };
+    lookup_in(ctx, &Outside { side, ..launch.outside() }, addr)
+}
+
+fn lookup_in(ctx: &WorkerCtx, outside: &Outside<'_>, addr: u64) -> *const BufferDesc {
+    // SAFETY: as above.
+    let launch = unsafe { &*ctx.launch };
     let mut search = Search::new(addr);
-    if let Some(found) = search.outside(&launch.outside()) {
+    if let Some(found) = search.outside(outside) {
         return found;
     }
     if !ctx.shared.is_null() {
@@ -411,16 +513,8 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
             return found;
         }
     }
-    let mut frame = ctx.frames;
-    // SAFETY: generated code links a frame while its activation runs and unlinks it before it ends.
-    while let Some(SlotFrame { prev, descs, count }) = unsafe { frame.as_ref() } {
-        // SAFETY: `count` descriptors start there, on the stack of that activation.
-        if let Some(found) = search.among(unsafe { std::slice::from_raw_parts(*descs, *count as usize) }) {
-            return found;
-        }
-        frame = *prev;
-    }
-    search.past_end
+    // SAFETY: they are of activations that wait for this.
+    unsafe { search.in_frames(ctx.frames) }.unwrap_or(search.past_end)
 }
 
 /// Makes the slots of a function: their descriptors, and where the table says so the memory behind those.
@@ -465,7 +559,7 @@ mod tests {
         memory.lend(text.base + text.len, 8, true, "behind", None);
         let found = |addr: u64| {
             let mut search = Search::new(addr);
-            let found = search.of_host(&memory).unwrap_or(search.past_end);
+            let found = search.of_host(&memory, Side::Host).unwrap_or(search.past_end);
             // SAFETY: descriptors of `memory`, and static ones.
             unsafe { (*found).base }
         };

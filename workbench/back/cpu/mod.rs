@@ -52,9 +52,7 @@ use smallvec::SmallVec;
 use super::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::format::Piece;
-use crate::ir::{
-    Derived, Elem, FuncId, FuncKind, Function, Global, MemberAt, Module, Param, ParamType, Scalar, format,
-};
+use crate::ir::{Derived, Elem, FuncId, FuncKind, Function, Global, Module, Param, ParamType, Scalar, format};
 use crate::pass;
 use crate::source::Span;
 use analysis::FuncInfo;
@@ -208,6 +206,8 @@ fn is_direct(func: &Function) -> bool {
 struct ParamInfo {
     name: String,
     is_ptr: bool,
+    /// A struct by value: the launch has a copy.
+    by_value: bool,
     elem: Option<Elem>,
 }
 
@@ -297,8 +297,9 @@ impl Tier {
 }
 
 pub use ahead::{Ahead, Claim, absent};
+pub use context::Side;
 pub use glue::known;
-pub use host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
+pub use host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
 pub use tiers::{discard, settle};
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
@@ -400,9 +401,10 @@ impl Code {
         for info in &entry.derived {
             let (word, desc) = match info.derived {
                 Derived::Member(member) => {
-                    let outside = memory::Outside { descs: &descs, globals: image.data(), host: config.host };
+                    let side = entry.side(config.host);
+                    let outside = memory::Outside { descs: &descs, globals: image.data(), host: config.host, side };
                     // SAFETY: the lender of the arguments' memory keeps it until the launch returns, and only a launch changes it.
-                    unsafe { read_member(member, info.ty, args, &outside) }
+                    unsafe { memory::read_member(member, info.ty, args, &outside) }
                 }
                 Derived::Anchor(anchor) => {
                     let param = anchor.param as usize;
@@ -418,7 +420,7 @@ impl Code {
         }
         let passed = args.iter().zip(&descs).map(|(arg, desc)| match arg {
             RawArg::Scalar(bits) => *bits,
-            RawArg::Buffer { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,
+            RawArg::Buffer { .. } | RawArg::Away { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,
         });
         let read = entry.derived.iter().zip(bits).zip(&derived).map(|((info, bits), desc)| match info.ty {
             ParamType::Scalar(_) => bits,
@@ -805,36 +807,6 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     })
 }
 
-/// The bits of a struct's member, with the buffer they point into.
-///
-/// # Safety
-/// The struct is there, and as large as its parameter says; nobody changes the host's memory meanwhile.
-unsafe fn read_member(
-    member: MemberAt,
-    ty: ParamType,
-    args: &[RawArg],
-    outside: &memory::Outside<'_>,
-) -> (u64, BufferDesc) {
-    let (offset, size) = (member.offset as usize, ty.ty().size() as usize);
-    let ptr = match args.get(member.param as usize) {
-        Some(RawArg::Buffer { ptr, bytes, .. }) if offset + size <= *bytes => ptr,
-        _ => return (0, context::NULL_DESC),
-    };
-    let mut bytes = [0; 8];
-    // SAFETY: the member lies inside of the struct.
-    unsafe {
-        std::ptr::copy_nonoverlapping(ptr.add(offset), bytes.as_mut_ptr(), size);
-    }
-    let bits = u64::from_le_bytes(bytes);
-    match ty {
-        ParamType::Ptr { elem, .. } => {
-            // SAFETY: the caller's promise.
-            (bits, unsafe { memory::describe_member(outside, bits, elem.map(Elem::size)) })
-        }
-        ParamType::Scalar(_) | ParamType::Bytes { .. } => (bits, context::NULL_DESC),
-    }
-}
-
 impl Entry {
     /// Of a function, with what analysis found of one that is the program's own.
     fn new(func: &Function, info: Option<&FuncInfo>, way: Way, rounds: Option<usize>, shared: SharedPlan) -> Self {
@@ -847,7 +819,8 @@ impl Entry {
                 ParamType::Bytes { .. } => (true, None),
                 ParamType::Scalar(s) => (false, Some(s.into())),
             };
-            ParamInfo { name: p.name.clone(), is_ptr, elem }
+            let by_value = matches!(p.ty, ParamType::Bytes { .. });
+            ParamInfo { name: p.name.clone(), is_ptr, by_value, elem }
         });
         Entry {
             way,
@@ -865,6 +838,17 @@ impl Entry {
             fibers: info.is_some_and(|i| i.fibers.is_some()),
             has_loops: func.labels > 0 || info.is_none_or(|i| !i.calls.is_empty()),
             last: AtomicU8::new(0),
+        }
+    }
+}
+
+impl Entry {
+    /// On which side it runs. Kernels of the library go wherever iterators and policies say, and may touch everything.
+    fn side(&self, host: Option<&dyn Host>) -> Side {
+        match self.is_host {
+            true => Side::Host,
+            false if self.span.file.is_common() || host.is_some_and(Host::is_unified) => Side::Both,
+            false => Side::Device,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! ascending order, and within a block by time. Both bounds are prefixes of that order, so that what is kept of a launch does
 //! not depend on which worker ran what. What is kept is shown by (block, thread, time).
 
-use super::context::{BufferDesc, DANGLING_DESC, WorkerCtx};
+use super::context::{BufferDesc, DANGLING_DESC, Side, WorkerCtx};
 use super::faults::{self, SiteKind};
 use crate::back::printf::{MAX_BYTES, MAX_RECORDS, PrintfArg, format_record};
 use crate::back::{FaultKind, PrintfRecord};
@@ -139,6 +139,13 @@ unsafe fn string(address: u64, desc: &BufferDesc) -> Result<PrintfArg, Misread> 
         return Ok(PrintfArg::Str("(null)".to_owned()));
     }
     let off = address.wrapping_sub(desc.base);
+    if desc.is_away() {
+        let whose = if desc.side() == Side::Device { "device" } else { "host" };
+        return Err((
+            FaultKind::WrongMemory,
+            format!("`%s` of memory of the {whose}: copy it with cudaMemcpy, or allocate with cudaMallocManaged"),
+        ));
+    }
     if desc.len == 0 {
         return Err((FaultKind::DanglingPointer, "`%s` of a pointer into no live allocation".to_owned()));
     }

@@ -244,7 +244,7 @@ pub struct Bound<'a> {
 impl Launch<'_> {
     /// What its threads may reach besides their own memory.
     pub fn outside(&self) -> Outside<'_> {
-        Outside { descs: self.descs, globals: self.image.data(), host: self.host }
+        Outside { descs: self.descs, globals: self.image.data(), host: self.host, side: self.entry.side(self.host) }
     }
 
     /// Which of its members of structs a fault is about.

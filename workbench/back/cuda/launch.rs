@@ -340,7 +340,9 @@ impl Code {
 fn regions(args: impl Iterator<Item = RawArg>) -> Vec<Region> {
     let mut spans: Vec<(usize, usize)> = args
         .filter_map(|arg| match arg {
-            RawArg::Buffer { ptr, bytes, .. } => Some((ptr as usize, ptr as usize + bytes)),
+            RawArg::Buffer { ptr, bytes, .. } | RawArg::Away { ptr, bytes } => {
+                Some((ptr as usize, ptr as usize + bytes))
+            }
             RawArg::Scalar(_) | RawArg::Null => None,
         })
         .collect();
@@ -406,7 +408,7 @@ fn word(arg: &RawArg, regions: &[Region], on_device: bool) -> u64 {
         RawArg::Scalar(bits) => bits,
         RawArg::Null => 0,
         RawArg::Buffer { ptr, .. } if on_device => ptr as u64,
-        RawArg::Buffer { ptr, .. } => device_address(ptr as usize, regions),
+        RawArg::Buffer { ptr, .. } | RawArg::Away { ptr, .. } => device_address(ptr as usize, regions),
     }
 }
 

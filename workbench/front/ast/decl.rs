@@ -91,8 +91,10 @@ pub struct TemplateHead {
 pub struct Specifiers {
     /// `__global__`.
     pub global: bool,
-    /// `__device__`.
+    /// `__device__`, or `__managed__`, which is one that host code may use as well.
     pub device: bool,
+    /// `__managed__`.
+    pub managed: bool,
     /// `__host__`.
     pub host: bool,
     /// `__shared__`.

@@ -65,8 +65,9 @@ impl<'a> Lowerer<'a> {
         let plain = Specifiers { is_static: false, ..*specs };
         let specs = if made { &plain } else { specs };
         if specs.is_static && !is_const(specs, var) && !ty.is_reference() {
-            // One for the whole program, as CUDA has it: of the device, set once and kept between launches.
-            let specs = Specifiers { is_static: false, device: true, ..*specs };
+            // One for the whole program, as CUDA has it, set once and kept between launches: of the device, but in host code.
+            let device = specs.device || self.f.side != super::Side::Host;
+            let specs = Specifiers { is_static: false, device, ..*specs };
             return self.module_variable(&specs, var, ty);
         }
         match &ty.kind {

@@ -17,11 +17,17 @@ impl<'a> Lowerer<'a> {
                 // Checking the call has given the function its handle.
                 let func = self.func(*index).id?;
                 self.note_freeing(*index, span);
-                let ty = e.ty.ir().filter(|_| wanted);
+                let is_error = !wanted && self.gives_error(*index, span);
+                let ty = e.ty.ir().filter(|_| wanted || is_error);
                 let b = self.at(span);
                 let result = ty.map(|ty| b.func.new_value(ty, span));
                 self.push_call(result, func, args);
-                result
+                if let Some(code) = result.filter(|_| is_error) {
+                    let b = self.at(span);
+                    let code = b.convert(Scalar::I64, code);
+                    b.push(Stmt::Service { result: None, service: Service::Unasked, args: vec![code] });
+                }
+                result.filter(|_| wanted)
             }
             Node::Math(f, args) => {
                 let args: Vec<Value> = args.iter().map(|a| self.emit_value(a)).collect();
@@ -52,6 +58,17 @@ impl<'a> Lowerer<'a> {
         let place = [span.file.0, span.start, span.end];
         let args = place.map(|n| b.bind(Type::Scalar(Scalar::I64), Op::Const(Const::Int(Scalar::I64, n.into()))));
         b.push(Stmt::Service { result: None, service: Service::Freeing, args: args.to_vec() });
+    }
+
+    /// Whether a call of the text's gives CUDA's error for memory, which nobody may leave unread.
+    fn gives_error(&self, index: FuncIndex, span: Span) -> bool {
+        const STARTS: [&str; 3] = ["cudaMem", "cudaFree", "cudaHost"];
+        let func = self.func(index);
+        let name = self.interner.name(func.name);
+        self.f.side == Side::Host
+            && STARTS.iter().any(|start| name.starts_with(start))
+            && self.in_library(func.span)
+            && !self.in_library(span)
     }
 
     /// A call whose result is a struct, written where it is wanted.

@@ -63,8 +63,10 @@ impl<'a> Lowerer<'a> {
             }
             let found = self.find_part(&within, part);
             if i == last {
-                if let Within::Scope(scope) = within {
-                    self.warn_of_removed(scope, part);
+                match within {
+                    Within::Scope(scope) => self.warn_of_removed(scope, part),
+                    Within::Nothing if !matches!(found, Found::None) => self.warn_of_removed_and_used(part),
+                    _ => {}
                 }
                 return found;
             }
@@ -99,6 +101,24 @@ impl<'a> Lowerer<'a> {
         let diag = Diagnostic::warning(Code::Deprecated, span, message).help(format!("write `{instead}`"));
         if self.removed.insert(span) {
             self.report(diag);
+        }
+    }
+
+    /// The same where `using namespace cub` makes it visible.
+    fn warn_of_removed_and_used(&mut self, part: &NamePart) {
+        let (symbol, span) = (part.ident.name, part.ident.span);
+        let name = self.text(&part.ident);
+        // All of them begin so, and few names of other texts do.
+        let may_be = name.starts_with(|c: char| c.is_ascii_uppercase()) && !self.in_library(span);
+        if !may_be || crate::library::removed_of_cub(name).is_none() {
+            return;
+        }
+        let cub = self.interner.find("cub").and_then(|cub| self.lookup_in(GLOBAL, cub));
+        if let Some(Decl::Namespace(scope)) = cub
+            && let Ok(Some((_, declared))) = self.scopes.entry(scope, symbol, &mut Vec::new())
+            && self.scopes.span(symbol) == Some(declared)
+        {
+            self.warn_of_removed(scope, part);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::host_data::HostVar;
 use super::names::Decl;
 use super::tree::{Node, Typed, VarId};
-use super::{Lowerer, Storage, Variable};
+use super::{Lowerer, Side, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Declaration, Expr, ExprKind, Init, Specifiers, VarDecl};
 use crate::front::types::{Kind, Ty};
@@ -79,10 +79,14 @@ impl<'a> Lowerer<'a> {
         } else if specs.shared {
             self.shared_variable(specs, var);
             return;
-        } else if (specs.constant || specs.device) && !(ty.innermost().is_const && var.init.is_some()) {
+        } else if (specs.constant || specs.device)
+            && (specs.managed || !(ty.innermost().is_const && var.init.is_some()))
+        {
             self.module_variable(specs, var, ty);
-            // The variable just made.
-            self.symbols.extend(self.vars.len().checked_sub(1).map(|last| VarId(last as u32)));
+            if !specs.managed {
+                // The variable just made.
+                self.symbols.extend(self.vars.len().checked_sub(1).map(|last| VarId(last as u32)));
+            }
             return;
         } else if is_const && var.init.is_some() {
             let ty = self.host_type(var, ty.constant());
@@ -130,7 +134,12 @@ impl<'a> Lowerer<'a> {
     /// says none.
     pub(super) fn module_variable(&mut self, specs: &Specifiers, var: &'a VarDecl, ty: Ty) {
         let (name, span) = (self.text(&var.name).to_owned(), var.name.span);
-        let space = if specs.constant { Space::Constant } else { Space::Device };
+        let space = match specs {
+            Specifiers { constant: true, .. } => Space::Constant,
+            Specifiers { managed: true, .. } => Space::Managed,
+            Specifiers { device: false, .. } if self.f.side == Side::Host && self.f.inside => Space::Host,
+            _ => Space::Device,
+        };
         let limit = if specs.constant { MAX_TABLE } else { MAX_DEVICE };
         let (ty, bytes) = self.static_bytes(var, ty);
         let too_large = ty.size().is_some_and(|n| n > limit);

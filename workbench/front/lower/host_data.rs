@@ -88,10 +88,10 @@ impl<'a> Lowerer<'a> {
         let (data, is_constant) = match known.symbol {
             Some((symbol, _)) => {
                 let made = self.links.variable_defined(&symbol).is_some();
-                let data = Self::data_of(name, bytes, &ty, Space::Device);
+                let data = Self::data_of(name, bytes, &ty, Space::Host);
                 (self.linked_variable(&symbol, known.defines, data, (&ty, known.decl.name.span)), is_constant || made)
             }
-            None => (self.add_data(name, bytes, &ty, Space::Device), is_constant),
+            None => (self.add_data(name, bytes, &ty, Space::Host), is_constant),
         };
         if let Some(known) = self.host_vars.get_mut(&id) {
             (known.data, known.busy) = (Some(data), false);
@@ -267,8 +267,8 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, Ty::error(), Storage::Nowhere, None);
             return true;
         }
-        let data = self.kept_data(name.clone(), vec![0; size as usize], (&ty, span), Space::Device);
-        let is_made = self.kept_data(format!("{name} is made"), vec![0], (&Ty::from(Num::Bool), span), Space::Device);
+        let data = self.kept_data(name.clone(), vec![0; size as usize], (&ty, span), Space::Host);
+        let is_made = self.kept_data(format!("{name} is made"), vec![0], (&Ty::from(Num::Bool), span), Space::Host);
         let b = self.at(span);
         let flag = b.bind(Type::Ptr, Op::GlobalAddr(is_made));
         let made = b.load(flag, Type::Scalar(Scalar::Bool), false);

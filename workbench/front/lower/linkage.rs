@@ -472,7 +472,7 @@ impl<'a> Lowerer<'a> {
             self.links.report(diag.help("define it in one file and declare it `extern` in the other"));
             return;
         }
-        let data = Self::data_of(name, bytes, &ty, Space::Device);
+        let data = Self::data_of(name, bytes, &ty, Space::Host);
         self.linked_variable(&symbol, true, data, (&ty, span));
     }
 

@@ -2,6 +2,7 @@
 
 use super::Lowerer;
 use super::convert::Use;
+use super::symbols::SymbolUse;
 use super::tree::{MemoryOp, Node, Typed};
 use crate::front::types::{Num, Ty};
 use crate::ir::{BinaryOp, Block, CompareOp, Op, Scalar, Stmt, Stride, Type, Value};
@@ -57,6 +58,10 @@ impl<'a> Lowerer<'a> {
             None => Scalar::U8,
         };
         let width = i64::from(scalar.size());
+        self.check_symbol_pointer(to, SymbolUse::Passed);
+        if op != MemoryOp::Fill {
+            self.check_symbol_pointer(from, SymbolUse::Passed);
+        }
         let ptr = self.emit_value(to);
         let source = self.emit_value(from);
         let word = match op {

@@ -23,6 +23,7 @@ impl<'a> Lowerer<'a> {
         let span = e.span;
         match &e.node {
             Node::Load(place) => {
+                self.check_symbol(place, SymbolUse::Read);
                 let from = self.emit_address(place);
                 if matches!(place.node, Node::Deref(_)) {
                     self.check_alignment(from, &e.ty, span);

@@ -188,6 +188,10 @@ impl Parser<'_> {
             K::Volatile => out.is_volatile = true,
             K::Global => specs.global = true,
             K::Device => specs.device = true,
+            K::Managed => {
+                specs.device = true;
+                specs.managed = true;
+            }
             K::Host => specs.host = true,
             K::Shared => specs.shared = true,
             K::Constant => specs.constant = true,

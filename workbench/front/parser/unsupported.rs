@@ -29,10 +29,6 @@ impl Parser<'_> {
                 self.bump();
                 self.skip_brackets();
             }
-            K::Managed => {
-                self.unsupported(span, "managed memory is not supported", "pass the array as a parameter");
-                self.bump();
-            }
             K::ThreadLocal => {
                 self.unsupported(
                     span,

@@ -34,6 +34,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "static shared memory of any type and rank", "__global__ void k(float* y) { __shared__ float t[8][9]; t[threadIdx.y][threadIdx.x] = 1; __syncthreads(); y[0] = t[0][0]; }";
             "dynamic shared memory, divided by pointers", "extern __shared__ unsigned char raw[]; __global__ void k(float* y) { float* a = reinterpret_cast<float*>(raw); int* b = (int*)(a + 32); b[threadIdx.x] = 1; __syncthreads(); y[0] = b[0]; }";
             "`__constant__` and `__device__` variables, set and read from the host", "__constant__ float c[4]; __device__ int n = 3; __global__ void k(float* y) { y[0] = c[0]; n += 1; }";
+            "`__managed__` variables", "__managed__ int total; __global__ void k() { atomicAdd(&total, 1); } int f() { total = 0; k<<<1, 32>>>(); cudaDeviceSynchronize(); return total; }";
             "`volatile`, fences, local arrays", "__global__ void k(volatile int* f, int* y) { int t[4] = {1, 2}; y[0] = t[1]; __threadfence(); f[0] = 1; }";
             "punning: `reinterpret_cast`, unions, `memcpy`", "__global__ void k(float* y) { union { float f; unsigned u; } p; p.f = y[0]; unsigned b; memcpy(&b, &y[1], 4); *reinterpret_cast<unsigned*>(y + 2) = p.u ^ b; }";
             "`alignas`, `__align__`, vector loads", "struct alignas(16) V { float v[4]; }; __global__ void k(const float* x, float* y) { V v = *reinterpret_cast<const V*>(x); *reinterpret_cast<float4*>(y) = make_float4(v.v[0], v.v[1], v.v[2], v.v[3]); }";

@@ -39,7 +39,7 @@ template <typename F> inline void __wb_launch_each(size_t n, F f) {
 }
 template <typename R, typename F> inline R __wb_launch_once(F f) {
     R* place;
-    cudaMalloc(&place, sizeof(R));
+    cudaMallocManaged(&place, sizeof(R));
     __wb_once<<<1, 1>>>(f, place);
     R result = *place;
     cudaFree(place);
@@ -48,7 +48,7 @@ template <typename R, typename F> inline R __wb_launch_once(F f) {
 template <typename T, typename S> inline T* __wb_scratch(S, size_t n) {
     if constexpr (S::device) {
         T* memory;
-        cudaMalloc(&memory, n * sizeof(T));
+        cudaMallocManaged(&memory, n * sizeof(T));
         return memory;
     } else {
         return new T[n];

@@ -133,7 +133,8 @@ public:
     static constexpr __wb_place __place = __wb_on_device;
     __thrust_HD constexpr device_ptr() {}
     __thrust_HD constexpr device_ptr(std::nullptr_t) {}
-    template <typename U> __thrust_HD constexpr explicit device_ptr(U* at) : __at((T*)at) {}
+    // Host code comes to the elements of what the text has allocated by references, from here on.
+    template <typename U> explicit device_ptr(U* at) : __at((T*)at) { __wb_register((const void*)at, 2); }
     __thrust_HD constexpr device_ptr(const device_reference<T>* at) : __at((T*)at) {}
     template <typename U, std::enable_if_t<std::is_same_v<const U, T> || std::is_same_v<T, void>, int> = 0>
     __thrust_HD constexpr device_ptr(const device_ptr<U>& o) : __at(o.get()) {}
@@ -154,7 +155,7 @@ public:
     template <typename U> __thrust_HD constexpr device_ptr(const device_ptr<U>& o) : __at(o.get()) {}
     __thrust_HD constexpr void* get() const { return __at; }
 };
-template <typename T> __thrust_HD constexpr device_ptr<T> device_pointer_cast(T* at) { return device_ptr<T>(at); }
+template <typename T> inline device_ptr<T> device_pointer_cast(T* at) { return device_ptr<T>(at); }
 template <typename T> __thrust_HD constexpr device_ptr<T> device_pointer_cast(const device_ptr<T>& at) { return at; }
 template <typename T> __thrust_HD constexpr device_ptr<T> device_pointer_cast(const device_reference<T>* at) { return device_ptr<T>(at); }
 template <typename T> __thrust_HD constexpr T* raw_pointer_cast(T* at) { return at; }
@@ -164,10 +165,14 @@ template <typename T> __thrust_HD constexpr T& raw_reference_cast(T& x) { return
 template <typename T> __thrust_HD constexpr T& raw_reference_cast(const device_reference<T>& x) { return (T&)x; }
 template <typename T> inline device_ptr<T> device_malloc(size_t n) {
     T* at;
-    cudaMalloc(&at, n * sizeof(T));
-    return device_ptr<T>(at);
+    cudaMallocManaged(&at, n * sizeof(T));
+    return device_ptr<T>((device_reference<T>*)at);
 }
-template <typename T> inline device_ptr<T> device_new(size_t n = 1) { return device_ptr<T>(new T[n]); }
+template <typename T> inline device_ptr<T> device_new(size_t n = 1) {
+    device_ptr<T> made = device_malloc<T>(n);
+    for (size_t i = 0; i < n; ++i) __wb_construct(made.get() + i, T());
+    return made;
+}
 template <typename T> inline void device_free(const device_ptr<T>& at) { cudaFree((void*)at.get()); }
 template <typename T> inline void device_delete(const device_ptr<T>& at, size_t = 0) { cudaFree((void*)at.get()); }
 

@@ -1,19 +1,34 @@
-// What vectors keep their elements in: all that there is room for are made, those past the size as well.
-template <typename T> class __wb_store {
+// What vectors keep their elements in: all that there is room for are made, those past the size as well. The device's are in memory of both
+// sides, as host code comes to them by references that copy.
+template <typename T, bool device> class __wb_store {
     T* __data = nullptr;
     size_t __size = 0, __room = 0;
 
 public:
     __wb_store() {}
-    ~__wb_store() { delete[] __data; }
+    ~__wb_store() { __drop(__data); }
+    static T* __make(size_t n) {
+        if constexpr (device) {
+            T* data = (T*)__wb_alloc_from(n * sizeof(T), 3);
+            if constexpr (!std::is_arithmetic_v<T>)
+                for (size_t i = 0; i < n; ++i) __wb_construct(data + i, T());
+            return data;
+        } else {
+            return new T[n];
+        }
+    }
+    static void __drop(T* data) {
+        if constexpr (device) __wb_free_from(data, 0);
+        else delete[] data;
+    }
     T* data() const { return __data; }
     size_t size() const { return __size; }
     size_t room() const { return __room; }
     void reserve(size_t n) {
         if (n <= __room) return;
-        T* data = new T[n];
+        T* data = __make(n);
         for (size_t i = 0; i < __size; ++i) data[i] = __data[i];
-        delete[] __data;
+        __drop(__data);
         __data = data;
         __room = n;
     }
@@ -49,9 +64,9 @@ public:
 };
 template <typename T, typename A = void> class host_vector;
 template <typename T, typename A = void> class device_vector;
-#define __thrust_VECTOR(NAME, OTHER, POINTER, CONST_POINTER, REFERENCE, CONST_REFERENCE)                                \
+#define __thrust_VECTOR(NAME, OTHER, DEVICE, POINTER, CONST_POINTER, REFERENCE, CONST_REFERENCE, ELEMENT, CONST_ELEMENT)  \
     template <typename T, typename A> class NAME {                                                                      \
-        __wb_store<T> __all;                                                                                            \
+        __wb_store<T, DEVICE> __all;                                                                                    \
         template <typename I> void __take(I first, I last) {                                                            \
             auto x = __wb_raw(first);                                                                                   \
             ptrdiff_t n = last - first;                                                                                 \
@@ -141,14 +156,14 @@ template <typename T, typename A = void> class device_vector;
         size_t size() const { return __all.size(); }                                                                    \
         size_t capacity() const { return __all.room(); }                                                                \
         bool empty() const { return __all.size() == 0; }                                                                \
-        pointer data() { return pointer(__all.data()); }                                                                \
-        const_pointer data() const { return const_pointer(__all.data()); }                                              \
-        iterator begin() { return iterator(__all.data()); }                                                             \
-        iterator end() { return iterator(__all.data() + size()); }                                                      \
+        pointer data() { return pointer((ELEMENT*)(__all.data())); }                                                    \
+        const_pointer data() const { return const_pointer((CONST_ELEMENT*)(__all.data())); }                            \
+        iterator begin() { return iterator((ELEMENT*)(__all.data())); }                                                 \
+        iterator end() { return iterator((ELEMENT*)(__all.data() + size())); }                                          \
         const_iterator begin() const { return cbegin(); }                                                               \
         const_iterator end() const { return cend(); }                                                                   \
-        const_iterator cbegin() const { return const_iterator(__all.data()); }                                          \
-        const_iterator cend() const { return const_iterator(__all.data() + size()); }                                   \
+        const_iterator cbegin() const { return const_iterator((CONST_ELEMENT*)(__all.data())); }                        \
+        const_iterator cend() const { return const_iterator((CONST_ELEMENT*)(__all.data() + size())); }                 \
         reverse_iterator<iterator> rbegin() { return reverse_iterator<iterator>(end()); }                               \
         reverse_iterator<iterator> rend() { return reverse_iterator<iterator>(begin()); }                               \
         reverse_iterator<const_iterator> rbegin() const { return reverse_iterator<const_iterator>(cend()); }            \
@@ -159,16 +174,16 @@ template <typename T, typename A = void> class device_vector;
         const_reference front() const { return *cbegin(); }                                                             \
         reference back() { return *(end() - 1); }                                                                       \
         const_reference back() const { return *(cend() - 1); }                                                          \
-        const __wb_store<T>& __store() const { return __all; }                                                          \
+        const __wb_store<T, DEVICE>& __store() const { return __all; }                                                  \
     };                                                                                                                  \
     template <typename T, typename A> inline bool operator==(const NAME<T, A>& a, const NAME<T, A>& b) {                \
         return a.__store().same(b.__store().data(), b.size());                                                          \
     }                                                                                                                   \
     template <typename T, typename A> inline bool operator!=(const NAME<T, A>& a, const NAME<T, A>& b) { return !(a == b); } \
     template <typename T, typename A> inline void swap(NAME<T, A>& a, NAME<T, A>& b) { a.swap(b); }
-__thrust_VECTOR(host_vector, device_vector, T*, const T*, T&, const T&)
-__thrust_VECTOR(device_vector, host_vector, device_ptr<T>, device_ptr<const T>, const device_reference<T>&,
-                const device_reference<const T>&)
+__thrust_VECTOR(host_vector, device_vector, false, T*, const T*, T&, const T&, T, const T)
+__thrust_VECTOR(device_vector, host_vector, true, device_ptr<T>, device_ptr<const T>, const device_reference<T>&,
+                const device_reference<const T>&, device_reference<T>, device_reference<const T>)
 #undef __thrust_VECTOR
 template <typename T> using universal_vector = device_vector<T>;
 template <typename T> struct device_allocator { using value_type = T; };

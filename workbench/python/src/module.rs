@@ -297,6 +297,7 @@ impl Module {
         state.set_item("arch", options.arch.clone())?;
         state.set_item("fmad", options.fmad)?;
         state.set_item("strict_device", options.strict_device)?;
+        state.set_item("unified_memory", options.unified_memory)?;
         state.set_item("units", options.front.units)?;
         let rebuild = py.import("workbench._compile")?.getattr("rebuild")?;
         Ok((rebuild, (self.program.text(), state, self.timeout)).into_pyobject(py)?.into_any())
@@ -323,6 +324,7 @@ struct Key {
     fmad: Option<bool>,
     strict_device: bool,
     units: bool,
+    unified_memory: bool,
     tier: Tier,
 }
 
@@ -360,7 +362,7 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
 
 /// Compiles a text; `workbench.compile` is the public door. Everything is spelled out already.
 #[pyfunction]
-#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false, units=false))]
+#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false, units=false, unified_memory=false))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
 pub fn compile_source(
     py: Python<'_>,
@@ -374,6 +376,7 @@ pub fn compile_source(
     fmad: Option<bool>,
     strict_device: bool,
     units: bool,
+    unified_memory: bool,
 ) -> PyResult<Module> {
     let cuda = match device {
         "cpu" => false,
@@ -391,6 +394,7 @@ pub fn compile_source(
         fmad,
         strict_device,
         units,
+        unified_memory,
         tier: Tier::default(),
     };
     if let Some(program) = with_cache(|c| c.get(&key)) {
@@ -406,6 +410,7 @@ pub fn compile_source(
         fmad: key.fmad,
         tier: key.tier,
         strict_device,
+        unified_memory,
     };
     let program = compiling(py, || Program::compile(&key.text, &compile))?.map_err(|e| errors::to_py(py, e))?;
     // Variables begin anew with every compilation.

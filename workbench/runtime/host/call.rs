@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::array::{Answer, DeviceTag, HostTensor, Storage};
+use super::array::{Answer, DeviceTag, HostTensor};
 use super::exceptions::{ENDS, Exceptions, Object, PYTHON, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 use super::neuron::{Core, Neuron};
@@ -17,10 +17,9 @@ use super::python::{Python, Surroundings};
 use super::refusal::Refusals;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
 use super::{format, ops};
-use crate::back::cpu::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
+use crate::back::cpu::{Host, HostMemory, Lent, Raised, Refusal, Reply, Side, Source, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, Service};
-use crate::runtime::DType;
 use crate::runtime::program::{Program, Report};
 use crate::source::{FileId, Span};
 
@@ -81,6 +80,14 @@ pub struct Call<'p> {
     state: Mutex<State>,
 }
 
+/// An allocation of the text's.
+struct Allocated {
+    layout: Layout,
+    /// How many bytes were asked for.
+    size: usize,
+    source: Source,
+}
+
 /// What changes during a call.
 pub(super) struct State {
     /// The stack of values.
@@ -90,8 +97,8 @@ pub(super) struct State {
     free: Vec<usize>,
     /// Extents and strides that host code has pointers to, by handle.
     extents: HashMap<(usize, bool), Box<[i64]>>,
-    /// Allocations of the text's own, by address: with the sizes that were asked for.
-    blocks: HashMap<u64, (Layout, usize)>,
+    /// Allocations of the text's own, by address.
+    blocks: HashMap<u64, Allocated>,
     /// Allocations that were freed while a tensor might lie in them: kept to the end.
     zombies: Vec<(u64, Layout)>,
     /// Whether tensors were made of memory of the call.
@@ -118,6 +125,8 @@ pub(super) struct State {
     pub device: DeviceTag,
     /// Launches that could not begin.
     refusals: Refusals,
+    /// What was wrong with the last call about memory that gave an error.
+    why: Option<String>,
     /// What was thrown and caught.
     exceptions: Exceptions,
     /// What Neuron's dialect knows.
@@ -158,6 +167,7 @@ impl<'p> Call<'p> {
             parameters: Vec::new(),
             device,
             refusals: Refusals::default(),
+            why: None,
             freeing: None,
             exceptions: Exceptions::default(),
             neuron: Neuron::default(),
@@ -249,8 +259,20 @@ impl Host for Call<'_> {
         if let (Service::AllowShared, [Word::Memory(kernel), Word::Int(bytes)]) = (service, operands) {
             return Ok(Reply::Int(self.program.allow_shared(kernel.ptr as u64, *bytes).into()));
         }
+        if let Some(answer) = self.copying(service, &Operands(operands)) {
+            return answer.map(|code| Reply::Int(code.into()));
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
+    }
+
+    fn why(&self, code: i32) -> String {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.why.clone().unwrap_or_else(|| format!("CUDA's error {code}, for which nothing asked"))
+    }
+
+    fn is_unified(&self) -> bool {
+        self.program.options().unified_memory
     }
 
     fn catch(&self, exception: RawFault) -> Option<RawFault> {
@@ -290,7 +312,7 @@ impl Operands<'_> {
     fn memory(&self, i: usize) -> Lent {
         match self.0.get(i) {
             Some(Word::Memory(lent)) => *lent,
-            _ => Lent { ptr: std::ptr::null_mut(), bytes: 0, writable: false },
+            _ => Lent { ptr: std::ptr::null_mut(), bytes: 0, writable: false, side: Side::Both },
         }
     }
 
@@ -329,7 +351,7 @@ impl Operands<'_> {
 
 impl State {
     fn free_blocks(&mut self) {
-        let blocks = self.blocks.drain().map(|(address, (layout, _))| (address, layout));
+        let blocks = self.blocks.drain().map(|(address, block)| (address, block.layout));
         for (address, layout) in blocks.chain(self.zombies.drain(..)) {
             // SAFETY: allocated in `allocate` with this layout, and in the table, so not freed yet.
             unsafe { std::alloc::dealloc(address as *mut u8, layout) };
@@ -395,38 +417,6 @@ impl State {
         }
     }
 
-    /// `cudaMemcpyToSymbol`: what no kernel may write, this may; arrays of the caller are not symbols.
-    fn write_symbol(&self, to: Lent, bytes: &[u8]) -> Answer<Reply> {
-        let at = to.ptr as u64;
-        let holds = |s: &Storage| (s.ptr() as u64..s.ptr() as u64 + s.bytes() as u64).contains(&at);
-        let is_array = self.tensors.iter().flatten().any(|(t, _)| holds(t.storage()));
-        if bytes.len() > to.bytes || to.ptr.is_null() || is_array {
-            let message =
-                format!("cudaMemcpyToSymbol: {} bytes for a symbol of which {} are left", bytes.len(), to.bytes);
-            return Err((Exception::Runtime, message));
-        }
-        // SAFETY: the back end has checked that so many bytes lie behind the pointer; no kernel runs while a service does.
-        unsafe { std::ptr::copy(bytes.as_ptr(), to.ptr, bytes.len()) };
-        Ok(Reply::Nothing)
-    }
-
-    /// A tensor of bytes in memory of the call.
-    fn blob(&mut self, lent: Lent, bytes: i64) -> Answer<Value> {
-        let size = usize::try_from(bytes).ok().filter(|n| *n <= lent.bytes);
-        let Some(size) = size.filter(|n| *n == 0 || !lent.ptr.is_null()) else {
-            let message = format!("from_blob: a tensor of {bytes} bytes on memory of {}", lent.bytes);
-            return Err((Exception::Runtime, message));
-        };
-        let at = lent.ptr as u64;
-        let holds = |s: &&Arc<Storage>| (s.ptr() as u64..s.ptr() as u64 + s.bytes() as u64).contains(&at);
-        let within = self.tensors.iter().flatten().map(|(t, _)| t.storage()).find(holds).cloned();
-        self.has_blobs = true;
-        // SAFETY: blocks are freed at the end from now on, frames stay until then, and a tensor's storage is held.
-        let storage = unsafe { Storage::borrowed(lent.ptr, size, lent.writable, within) };
-        let device = self.device;
-        Ok(Value::Tensor(HostTensor::view(storage, DType::UInt8, [size as i64][..].into(), [1][..].into(), 0, device)))
-    }
-
     /// The address of a tensor's extents or strides.
     fn extents(&mut self, memory: &HostMemory, handle: i64, strides: bool) -> Answer<Reply> {
         let tensor = self.tensor(handle)?;
@@ -434,7 +424,7 @@ impl State {
         let len = words.len() as u64;
         let made: Box<[i64]> = if words.is_empty() { Box::new([0]) } else { words.into() };
         let kept = self.extents.entry((handle as usize, strides)).or_insert_with(|| {
-            memory.lend(made.as_ptr() as u64, 8 * len, false, "", Some(crate::ir::Scalar::I64));
+            memory.lend_extents(made.as_ptr() as u64, 8 * len);
             made
         });
         Ok(Reply::Address(kept.as_ptr() as u64))
@@ -584,7 +574,7 @@ impl State {
             },
             Service::PopText => match self.pop()? {
                 Value::Text(text) => {
-                    let reply = self.allocate(memory, text.len() as i64 + 1)?;
+                    let reply = self.allocate(memory, text.len() as i64 + 1, Source::Heap)?;
                     if let Reply::Address(at) = reply {
                         // SAFETY: just allocated, one byte more than the text.
                         unsafe {
@@ -705,10 +695,19 @@ impl State {
             Service::Data => self.data(memory, given.int(0), given.int(1)),
             Service::WriteSymbol => self.write_symbol(given.memory(0), given.bytes(1, given.int(2))?),
             Service::Seconds => Ok(Reply::Float(super::seconds())),
-            Service::AllowShared => int(0),
-            Service::Alloc => self.allocate(memory, given.int(0)),
+            // The back end does the last two itself.
+            Service::AllowShared | Service::Copy | Service::Fill | Service::Direction => int(0),
+            Service::Unasked | Service::Seen => Ok(Reply::Nothing),
+            Service::Alloc => self.allocate(memory, given.int(0), Source::Heap),
+            Service::AllocFrom => self.allocate(memory, given.int(0), Source::of_number(given.int(1))),
+            Service::FreeFrom => self.free_from(memory, given.memory(0).ptr as u64, given.int(1) != 0),
+            Service::MemoryType => int(Self::memory_type(memory, given.memory(0))),
+            Service::Register => {
+                self.why = None;
+                int(Self::register(memory, given.memory(0), given.int(1)).into())
+            }
             Service::BlockSize => match self.blocks.get(&(given.memory(0).ptr as u64)) {
-                Some((_, size)) => int(*size as i64),
+                Some(block) => int(block.size as i64),
                 None => {
                     Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned()))
                 }

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 
 use super::{FuncLower, Ptr, Result, Val, constant, scalar_type, trusted};
 use crate::back::cpu::analysis::Root;
-use crate::back::cpu::context::{BufferDesc, DescField, SIZES};
+use crate::back::cpu::context::{BufferDesc, DescField};
 use crate::back::cpu::faults::{FAR, SiteKind, SiteRoot};
 use crate::back::cpu::intrinsics::HostFn;
 use crate::ir::{FuncKind, Scalar, Stride, Type, Value};
@@ -242,10 +242,11 @@ impl FuncLower<'_, '_> {
                 return Ok(self.b.ins().load(types::I64, flags, desc, DescField::limit(write, log2)));
             }
             Root::Slot(s) => self.slots.get(s.index()).map_or(0, |s| u64::from(s.size)),
-            Root::Global(g) => match self.global(g) {
-                Some((desc, _)) if !write || desc.write != [0; SIZES] => desc.len,
-                _ => 0,
-            },
+            Root::Global(g) => {
+                let of = |desc: &BufferDesc| (if write { desc.write } else { desc.read })[log2 as usize];
+                let limit = self.global(g).map_or(0, |(desc, _)| of(desc));
+                return Ok(self.int(types::I64, limit as i64));
+            }
             Root::Shared(m) => match self.m.module.shared.get(m.index()) {
                 Some(data) if !data.dynamic => u64::from(data.size),
                 _ => {

@@ -28,7 +28,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use rustc_hash::FxHashMap;
 
 use super::analysis::{FuncInfo, Root};
-use super::context::{BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, SlotTable, THREAD_KNOWN};
+use super::context::{BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, Side, SlotTable, THREAD_KNOWN};
 use super::faults::{Named, Site, SiteKind};
 use super::glue;
 use super::intrinsics::{self, HostFn};
@@ -667,7 +667,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         if self.is_glue {
             return self.m.module.globals.get(g.index()).and_then(glue::literal);
         }
-        self.m.globals.descs.get(g.index()).map(|desc| (desc, g.index() as u32))
+        let side = if self.func.kind.is_host() { Side::Host } else { Side::Both };
+        self.m.globals.view(g.index(), side).map(|desc| (desc, g.index() as u32))
     }
 
     fn stack_slot(&mut self, size: u32, align: u32) -> clif::StackSlot {

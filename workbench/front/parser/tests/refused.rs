@@ -30,7 +30,6 @@ fn unsupported_constructs_are_named_once_and_skipped_whole() {
         ("void f(int n) { switch (n) { case 1 ... 3: ; } }", "1:37 ranges of cases"),
         ("void f() { typeid(int); }", "1:12 run-time type"),
         ("thread_local int x;", "1:1 `thread_local`"),
-        ("__managed__ int x;", "1:1 managed"),
     ] {
         let whole = format!("{text}\n{rest}");
         let parsed = parse_text(&whole);

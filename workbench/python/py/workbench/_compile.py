@@ -29,6 +29,7 @@ def compile(
     options: Sequence[str] = (),
     arch: str | None = None,
     strict_device: bool = False,
+    unified_memory: bool = False,
 ) -> Module:
     """Compiles CUDA C++ and returns its kernels and host functions as attributes of one object.
 
@@ -36,7 +37,10 @@ def compile(
     (`{"N": 4}`; function-like ones as `{"F(x)": "x + 1"}`); `headers` maps names of `#include` to their text; `options`
     are the compiler's (`-DN=4`, `-Idir`, `--use_fast_math`); `arch` is the GPU's, such as "sm_90", and needs no GPU.
     Host functions see host arrays on the device that they are written for, whatever that is (`x.is_cuda()` holds where the text
-    launches kernels); with `strict_device` they are on the CPU. What a `TORCH_LIBRARY` of the text registers is in `wb.ops`.
+    launches kernels); with `strict_device` they are on the CPU.
+    Host code that touches what `cudaMalloc` gave, and a kernel that touches memory of the host's (`malloc`, `new`, local variables), fault
+    as they do on a GPU; `cudaMallocManaged` serves both. `unified_memory` is for texts that run on machines whose GPUs reach all of the
+    host's memory (heterogeneous memory management, Grace Hopper): kernels may touch it there. What a `TORCH_LIBRARY` of the text registers is in `wb.ops`.
     The same text with the same options is compiled once, unless it has `__constant__` or `__device__` variables, which begin anew.
 
     Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured, and
@@ -71,6 +75,8 @@ def compile(
         arch or parsed.arch,
         parsed.fmad,
         strict_device,
+        False,
+        unified_memory,
     )
 
 
@@ -89,6 +95,7 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
         state["fmad"],
         state["strict_device"],
         state["units"],
+        state["unified_memory"],
     )
     return module if timeout is None else module.with_timeout(timeout)
 

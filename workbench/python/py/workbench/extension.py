@@ -44,6 +44,7 @@ def load_inline(
     extra_sycl_cflags: Sequence[str] | None = None,
     with_sycl: bool | None = None,
     strict_device: bool = False,
+    unified_memory: bool = False,
 ) -> ModuleType:
     """Compiles C++ and CUDA sources given as text, as `torch.utils.cpp_extension.load_inline` does.
 
@@ -57,6 +58,7 @@ def load_inline(
 
     Host functions see host arrays on the device that they are written for: `x.is_cuda()` holds in one that is registered for CUDA, and
     in one of a text with kernels. With `strict_device` host arrays are on the CPU.
+    With `unified_memory` kernels may touch the host's memory, as for `wb.compile`.
 
     Raises CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
 
@@ -76,7 +78,7 @@ def load_inline(
     defines = {"main.cpp": flags.cpp.defines, "cuda.cu": flags.cuda.defines}
     folders = [*flags.include_dirs, *_folders(extra_include_paths)]
     try:
-        compiled = _compiled(name, texts, folders, defines, strict_device, verbose, registrations)
+        compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory), verbose, registrations)
     except CompileError as error:
         unknown = [d for d in error.diagnostics if d.file in registrations]
         if unknown and len(unknown) == len([d for d in error.diagnostics if d.severity == "error"]):
@@ -103,6 +105,7 @@ def load(
     extra_sycl_cflags: Sequence[str] | None = None,
     with_sycl: bool | None = None,
     strict_device: bool = False,
+    unified_memory: bool = False,
 ) -> ModuleType:
     """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers what they register.
 
@@ -128,7 +131,7 @@ def load(
     # In angles what stands beside a source is found last; a compiler would not find it at all.
     folders = [*flags.include_dirs, *_folders(extra_include_paths), *dict.fromkeys(path.parent for path in paths)]
     defines = {str(path): (flags.cuda if path.suffix in _OF_NVCC else flags.cpp).defines for path in paths}
-    compiled = _compiled(name, texts, folders, defines, strict_device, verbose)
+    compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory), verbose)
     return _python_module(name, compiled, None)
 
 
@@ -159,17 +162,20 @@ def _compiled(
     texts: Mapping[str, str],
     folders: Sequence[Path],
     defines: Mapping[str, Sequence[tuple[str, str]]],
-    strict_device: bool,
+    options: tuple[bool, bool],
     verbose: bool,
     more: Mapping[str, str] = {},
 ) -> Module:
     """Compiles texts as translation units of one program; they are headers, so that a message names the line of the source given.
-    `more` are further headers that they include."""
+    `more` are further headers that they include, `options` are `strict_device` and `unified_memory`."""
     headers = {**texts, **more}
     collect_headers("", folders, headers)
     source = "".join(_included(part, defines.get(part, ())) for part in texts)
     named = [("TORCH_EXTENSION_NAME", name)]
-    compiled = _workbench.compile_source(source, "cpu", name, named, headers, [], None, None, strict_device, True)
+    strict_device, unified_memory = options
+    compiled = _workbench.compile_source(
+        source, "cpu", name, named, headers, [], None, None, strict_device, True, unified_memory
+    )
     if verbose:
         for warning in compiled.warnings:
             print(warning)
