@@ -16,7 +16,7 @@ use super::notes::Notes;
 use super::python::{Python, Surroundings};
 use super::refusal::Refusals;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
-use super::{format, ops};
+use super::{format, ops, room, work};
 use crate::back::cpu::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, Service};
@@ -27,8 +27,11 @@ use crate::source::{FileId, Span};
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
 
-/// How often a call that asks much of the run time asks whether it is to end.
-const POLL: Duration = Duration::from_millis(20);
+/// How often a call that asks much of the run time asks the user whether it is to end.
+const POLL: Duration = Duration::from_millis(5);
+
+/// How many services of little work pass between two looks at the clock.
+const SERVICES: u32 = 256;
 
 /// Most warnings of a call.
 const MAX_WARNINGS: usize = 100;
@@ -75,6 +78,8 @@ pub fn set_dispatcher(dispatcher: Dispatcher) {
 pub struct Call<'p> {
     program: &'p Program,
     limits: Limits<'p>,
+    /// How long it may take.
+    limit: Option<Duration>,
     /// When somebody was last asked whether it is to end.
     polled: Mutex<Instant>,
     memory: Arc<HostMemory>,
@@ -124,6 +129,13 @@ pub(super) struct State {
     neuron: Neuron,
     /// What the program keeps between calls.
     notes: Arc<Notes>,
+    /// How many services there were.
+    served: u32,
+}
+
+/// What is said where there is no memory for something.
+fn no_memory(what: &str) -> (Exception, String) {
+    (Exception::Memory, format!("no memory for {what}"))
 }
 
 fn raised((exception, detail): (Exception, String)) -> Raised {
@@ -162,8 +174,10 @@ impl<'p> Call<'p> {
             exceptions: Exceptions::default(),
             neuron: Neuron::default(),
             notes: program.notes().clone(),
+            served: 0,
         };
-        Call { program, limits, polled: Mutex::new(Instant::now()), memory: Arc::default(), state: Mutex::new(state) }
+        let limit = limits.left();
+        Call { program, limits, limit, polled: Mutex::new(Instant::now()), memory: Arc::default(), state: Mutex::new(state) }
     }
 
     /// What `TORCH_WARN` has said so far.
@@ -195,8 +209,12 @@ impl<'p> Call<'p> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).neuron.has_asked
     }
 
-    /// Whether somebody wants it to end, asked every few milliseconds.
+    /// Whether its time is up, or somebody wants it to end: the latter is asked every few milliseconds.
     fn poll(&self) -> Result<(), Raised> {
+        if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let detail = self.limit.map_or("still running".to_owned(), |limit| format!("still running after {limit:?}"));
+            return Err(Raised { kind: FaultKind::Timeout, detail });
+        }
         let Some(interrupt) = self.limits.interrupt else { return Ok(()) };
         let mut last = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
         if last.elapsed() < POLL {
@@ -205,7 +223,7 @@ impl<'p> Call<'p> {
         let interrupted = interrupt.interrupted();
         *last = Instant::now();
         if interrupted {
-            return Err(Raised { kind: FaultKind::Interrupted, detail: "the call was interrupted".to_owned() });
+            return Err(Raised { kind: FaultKind::Interrupted, detail: "interrupted here".to_owned() });
         }
         Ok(())
     }
@@ -250,7 +268,12 @@ impl Host for Call<'_> {
             return Ok(Reply::Int(self.program.allow_shared(kernel.ptr as u64, *bytes).into()));
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
+        state.served = state.served.wrapping_add(1);
+        if state.served % SERVICES == 0 {
+            self.poll()?;
+        }
+        let serve = || work::contained(|| state.serve(&self.memory, service, Operands(operands), self.limits));
+        work::watched(&|| self.poll(), serve)?.map_err(raised)
     }
 
     fn catch(&self, exception: RawFault) -> Option<RawFault> {
@@ -301,6 +324,8 @@ impl Operands<'_> {
             return Ok(&[]);
         }
         match usize::try_from(count) {
+            // Whoever reads it copies it, at most twice.
+            Ok(n) if !room::has(n.saturating_mul(2)) => Err(no_memory(&format!("a text of {n} bytes"))),
             // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
             Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
             _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),
@@ -340,6 +365,7 @@ impl State {
         if self.stack.len() >= MAX_VALUES {
             return Err((Exception::Runtime, "too many values".to_owned()));
         }
+        self.stack.try_reserve(1).map_err(|_| no_memory("a value"))?;
         self.stack.push(value);
         Ok(Reply::Nothing)
     }
@@ -352,7 +378,8 @@ impl State {
     fn take(&mut self, n: i64) -> Answer<Vec<Value>> {
         let from = usize::try_from(n).ok().and_then(|n| self.stack.len().checked_sub(n));
         match from {
-            Some(from) => Ok(self.stack.split_off(from)),
+            Some(from) if room::has_elements::<Value>(self.stack.len() - from) => Ok(self.stack.split_off(from)),
+            Some(_) => Err(no_memory("a list of values")),
             None => Err((Exception::Runtime, format!("{n} values are taken of {}", self.stack.len()))),
         }
     }
@@ -379,6 +406,7 @@ impl State {
                 return Err((Exception::Runtime, "too many tensors".to_owned()));
             }
             None => {
+                self.tensors.try_reserve(1).map_err(|_| no_memory("a tensor"))?;
                 self.tensors.push(None);
                 self.tensors.len() - 1
             }
@@ -532,7 +560,7 @@ impl State {
                 let bytes = given.bytes(0, given.int(1).saturating_mul(8))?;
                 let words =
                     bytes.chunks_exact(8).map(|w| Value::Int(i64::from_ne_bytes(w.try_into().unwrap_or([0; 8]))));
-                let list = Value::List(words.collect());
+                let list = Value::List(work::collected(bytes.len() / 8, words));
                 self.push(list)
             }
             Service::PushBlob => {
@@ -875,6 +903,13 @@ impl State {
             ("set", [Value::List(all)]) => Ok(Value::Set(all.clone())),
             // `c10::str(..)`
             ("join", parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
+            // `std::this_thread::sleep_for(..)`, in nanoseconds: nobody waits for what has only a shape.
+            ("sleep", [Value::Int(time)]) => {
+                if !shapes_only {
+                    work::wait(Duration::from_nanos(u64::try_from(*time).unwrap_or(0)));
+                }
+                Ok(Value::None)
+            }
             // As a stream writes it.
             ("streamed", [value]) => Ok(Value::Text(value.to_string())),
             // `std::stod`, `std::stof`: the nearest number of the type.
