@@ -145,7 +145,7 @@ impl Storage {
             return Err(failed());
         }
         // SAFETY: the layout's size is not 0.
-        let ptr = unsafe { if zeroed { alloc::alloc_zeroed(layout) } else { alloc::alloc(layout) } };
+        let ptr = unsafe { alloc::alloc(layout) };
         if ptr.is_null() {
             return Err(failed());
         }
@@ -160,10 +160,8 @@ impl Storage {
             owner: None,
             seen: Mutex::default(),
         });
-        if !zeroed {
-            // SAFETY: that many bytes are there, and nobody else's.
-            work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), bytes) }, POISON);
-        }
+        // SAFETY: that many bytes are there, and nobody else's.
+        work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), bytes) }, if zeroed { 0 } else { POISON });
         Ok(made)
     }
 

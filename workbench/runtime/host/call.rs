@@ -177,7 +177,14 @@ impl<'p> Call<'p> {
             served: 0,
         };
         let limit = limits.left();
-        Call { program, limits, limit, polled: Mutex::new(Instant::now()), memory: Arc::default(), state: Mutex::new(state) }
+        Call {
+            program,
+            limits,
+            limit,
+            polled: Mutex::new(Instant::now()),
+            memory: Arc::default(),
+            state: Mutex::new(state),
+        }
     }
 
     /// What `TORCH_WARN` has said so far.
@@ -212,7 +219,8 @@ impl<'p> Call<'p> {
     /// Whether its time is up, or somebody wants it to end: the latter is asked every few milliseconds.
     fn poll(&self) -> Result<(), Raised> {
         if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            let detail = self.limit.map_or("still running".to_owned(), |limit| format!("still running after {limit:?}"));
+            let detail =
+                self.limit.map_or("still running".to_owned(), |limit| format!("still running after {limit:?}"));
             return Err(Raised { kind: FaultKind::Timeout, detail });
         }
         let Some(interrupt) = self.limits.interrupt else { return Ok(()) };

@@ -3,8 +3,8 @@
 use std::alloc::Layout;
 
 use super::super::array::Answer;
-use super::super::{ops, room, work};
 use super::super::value::cpp_name;
+use super::super::{ops, room, work};
 use super::{MAX_VALUES, State};
 use crate::back::Exception;
 use crate::back::cpu::{HostMemory, Reply};

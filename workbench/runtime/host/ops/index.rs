@@ -492,12 +492,8 @@ fn pad(args: &mut Args<'_>) -> Answer<Value> {
         places.map(|((i, b), n)| usize::try_from(*i as i64 - b).ok().filter(|j| (*j as i64) < *n)).collect()
     };
     let made = match Wide::of(&x) {
-        Wide::Float(a) => {
-            Wide::Float(sweep::placed(&extents, |p| source(&p).map_or(value, |q| a[IxDyn(&q)])))
-        }
-        Wide::Int(a) => {
-            Wide::Int(sweep::placed(&extents, |p| source(&p).map_or(whole, |q| a[IxDyn(&q)])))
-        }
+        Wide::Float(a) => Wide::Float(sweep::placed(&extents, |p| source(&p).map_or(value, |q| a[IxDyn(&q)]))),
+        Wide::Int(a) => Wide::Int(sweep::placed(&extents, |p| source(&p).map_or(whole, |q| a[IxDyn(&q)]))),
     };
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }

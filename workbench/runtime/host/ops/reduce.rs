@@ -51,12 +51,7 @@ fn axes(value: &Value, x: &HostTensor, args: &Args<'_>) -> Answer<Vec<usize>> {
 }
 
 /// Every lane over some dimensions, folded to one number; what is folded stays with extent 1 when `keep` is set.
-fn folded<T: Copy, U: Clone>(
-    a: &ArrayD<T>,
-    axes: &[usize],
-    keep: bool,
-    mut fold: impl FnMut(&[T]) -> U,
-) -> ArrayD<U> {
+fn folded<T: Copy, U: Clone>(a: &ArrayD<T>, axes: &[usize], keep: bool, mut fold: impl FnMut(&[T]) -> U) -> ArrayD<U> {
     let rest: Vec<usize> = (0..a.ndim()).filter(|i| !axes.contains(i)).collect();
     let order: Vec<usize> = rest.iter().chain(axes).copied().collect();
     let outer: Vec<usize> = rest.iter().map(|i| a.shape()[*i]).collect();

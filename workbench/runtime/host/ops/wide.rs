@@ -5,8 +5,8 @@ use ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeBuilder, Zip};
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
 use super::super::work;
-use super::sweep::{self, Sweep};
 use super::Value;
+use super::sweep::{self, Sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -322,9 +322,8 @@ pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTen
     if t.numel() > 0 && t.dtype() == dtype && t.is_contiguous() {
         let bytes = t.numel() as usize * dtype.size();
         // SAFETY: both are contiguous and hold as many bytes; the new one is nobody else's.
-        let (from, to) = unsafe {
-            (std::slice::from_raw_parts(t.ptr(), bytes), std::slice::from_raw_parts_mut(made.ptr(), bytes))
-        };
+        let (from, to) =
+            unsafe { (std::slice::from_raw_parts(t.ptr(), bytes), std::slice::from_raw_parts_mut(made.ptr(), bytes)) };
         for (from, to) in from.chunks(work::PERIOD).zip(to.chunks_mut(work::PERIOD)) {
             to.copy_from_slice(from);
             // As long as a few elements that are computed with.
