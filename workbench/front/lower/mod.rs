@@ -32,6 +32,7 @@ mod deduce;
 mod emit;
 mod emit_call;
 mod evaluate;
+mod exact;
 mod exceptions;
 mod expr;
 mod find;
@@ -461,6 +462,8 @@ struct Lowerer<'a> {
     braced: Vec<(&'a [Init], ScopeId)>,
     /// What their entries are, once somebody has asked.
     braced_shapes: HashMap<u32, Option<Rc<[rank::Arg]>>>,
+    /// Large sets of functions by the types that they take; a set by its first.
+    exact_sets: HashMap<Callable, exact::Exact>,
     /// Lists within lists whose entries are being looked at.
     list_depth: u32,
     overloads: Vec<OverloadSet>,
@@ -620,6 +623,7 @@ impl<'a> Lowerer<'a> {
             obstacle_found: None,
             braced: Vec::new(),
             braced_shapes: HashMap::default(),
+            exact_sets: HashMap::default(),
             list_depth: 0,
             overloads: Vec::new(),
             strings: HashMap::default(),
@@ -688,14 +692,23 @@ impl<'a> Lowerer<'a> {
         let outside = chain.iter().position(|c| !self.in_library(c.span)).filter(|_| self.in_library(diag.span));
         if let Some(at) = outside {
             diag.span = chain[at].span;
-            diag.related.retain(|(span, _)| !self.in_library(*span));
             diag.label = format!("in `{}`", chain[at].what);
+            // Names of the library's own say nothing to who never wrote them.
+            let is_own = |text: &str| text.contains("__wb") || text.contains("__WB");
+            if is_own(&diag.message) {
+                diag.message = format!("`{}` does not fit what it is given", chain[at].what);
+            }
+            diag.help = diag.help.filter(|help| !is_own(help));
+        }
+        // The library's text is not the user's to read or to mend.
+        if !self.in_library(diag.span) {
+            diag.related.retain(|(span, _)| !self.in_library(*span));
         }
         let chain = &chain[outside.map_or(0, |at| at + 1)..];
         let shown = chain.len();
         for (i, c) in chain.iter().enumerate() {
             // Of a long chain the place of the error and the user's own matter.
-            if i < 2 || i + 2 > shown {
+            if (i < 2 || i + 2 > shown) && !self.in_library(c.span) {
                 diag = diag.related(c.span, format!("in instantiation of `{}`, required from here", c.what));
             }
         }

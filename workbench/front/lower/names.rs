@@ -25,7 +25,7 @@ pub struct ScopeId(u32);
 pub const GLOBAL: ScopeId = ScopeId(0);
 
 /// A function or a template of functions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Callable {
     /// A function.
     Func(FuncIndex),
