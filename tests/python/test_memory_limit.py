@@ -47,55 +47,73 @@ GROWING = {
     "new": "new float[1 << 20];",
     "malloc": "if (malloc(1 << 20) == nullptr) throw std::bad_alloc();",
     "a map": "map[map.size()] = 1;",
+    "a set": "set.insert(-(long)set.size());",
+    "an unordered map": "table.emplace(table.size() * 7919 % 1000003, 1);",
     "vectors of vectors": "nested.push_back(std::vector<int>(1000));",
     "a text as a tensor's name": "text += text + \"x\"; TORCH_WARN(text);",
 }
 
+HEAD = """#include <torch/extension.h>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+float next(torch::Tensor x) { return (x + x).sum().item<float>(); }
+"""
+FUNCTION = """void fNUMBER(torch::Tensor x) {
+  std::vector<torch::Tensor> all; std::vector<int> numbers; std::string text; std::vector<std::string> texts;
+  std::map<long, long> map; std::set<long> set; std::unordered_map<long, long> table; std::vector<std::vector<int>> nested;
+  for (;;) {
+    STATEMENT
+  }
+}
+"""
+# The line of a function's statement, where its first line is one.
+STATEMENT_AT = 5
+
+# Calls one function after the other, each with as much memory beyond what there is, and prints what became of it.
 SCRIPT = """
     import json, resource, sys
     import numpy as np
     import workbench as wb
 
-    text = sys.argv[1]
-    module = wb.compile(text).with_timeout(4)
+    text, count = sys.argv[1], int(sys.argv[2])
+    module = wb.compile(text).with_timeout(2)
     x = np.ones(1000, np.float32)
     module.next(x)
-    used = int(open("/proc/self/statm").read().split()[0]) * 4096
     limit = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (used + (400 << 20), limit[1]))
-    try:
-        module.f(x)
-        said = ("nothing", "")
-    except BaseException as error:
-        kinds = [kind for kind in (MemoryError, wb.KernelTimeout, RuntimeError) if isinstance(error, kind)]
-        said = ([*kinds, type(error)][0].__name__, str(error))
-    again = float(module.next(x))
-    resource.setrlimit(resource.RLIMIT_AS, limit)
-    print(json.dumps([*said, again]))
-"""
-
-TEXT = """#include <torch/extension.h>
-#include <map>
-#include <string>
-#include <vector>
-void f(torch::Tensor x) {
-  std::vector<torch::Tensor> all; std::vector<int> numbers; std::string text; std::vector<std::string> texts;
-  std::map<long, long> map; std::vector<std::vector<int>> nested;
-  for (;;) {
-    STATEMENT
-  }
-}
-float next(torch::Tensor x) { return (x + x).sum().item<float>(); }
+    for i in range(count):
+        used = int(open("/proc/self/statm").read().split()[0]) * 4096
+        resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20), limit[1]))
+        try:
+            getattr(module, f"f{i}")(x)
+            said = ("nothing", "")
+        except BaseException as error:
+            kinds = [kind for kind in (MemoryError, wb.KernelTimeout, RuntimeError) if isinstance(error, kind)]
+            said = ([*kinds, type(error)][0].__name__, str(error))
+        again = float(module.next(x))
+        resource.setrlimit(resource.RLIMIT_AS, limit)
+        print(json.dumps([*said, again]), flush=True)
 """
 
 
-@pytest.mark.parametrize("statement", GROWING.values(), ids=GROWING.keys())
-def test_what_grows_without_end_is_a_memory_error(statement):
-    text = TEXT.replace("STATEMENT", statement)
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(SCRIPT), text], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
-    name, message, again = json.loads(done.stdout.splitlines()[-1])
+@pytest.fixture(scope="module")
+def ends():
+    """What each function ended with, as far as the process got."""
+    functions = [FUNCTION.replace("NUMBER", str(i)).replace("STATEMENT", s) for i, s in enumerate(GROWING.values())]
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), HEAD + "".join(functions), str(len(functions))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return dict(zip(GROWING, map(json.loads, done.stdout.splitlines()))), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("what", GROWING)
+def test_what_grows_without_end_is_a_memory_error(ends, what):
+    of, error = ends
+    assert what in of, f"the process has ended: {error}"
+    name, message, again = of[what]
     # What takes long rather than much may meet its time first; a call may have so many tensors at most.
     assert name in ["MemoryError", "KernelTimeout"] or "too many" in message, (name, message)
-    assert ":9:" in message, message
+    line = HEAD.count("\n") + FUNCTION.count("\n") * list(GROWING).index(what) + STATEMENT_AT
+    assert f":{line}:" in message or f":{line - 1}:" in message, message
     assert again == 2000

@@ -693,15 +693,15 @@ impl<'a> Lowerer<'a> {
         if let Some(at) = outside {
             diag.span = chain[at].span;
             diag.label = format!("in `{}`", chain[at].what);
-            // Names of the library's own say nothing to who never wrote them.
+        }
+        // The library's text is not the user's to read or to mend, and its own names say nothing to who never wrote them.
+        if !self.in_library(diag.span) {
             let is_own = |text: &str| text.contains("__wb") || text.contains("__WB");
             if is_own(&diag.message) {
-                diag.message = format!("`{}` does not fit what it is given", chain[at].what);
+                let what = outside.map_or("a macro of the library".to_owned(), |at| format!("`{}`", chain[at].what));
+                diag.message = format!("{what} does not fit what it is given");
             }
             diag.help = diag.help.filter(|help| !is_own(help));
-        }
-        // The library's text is not the user's to read or to mend.
-        if !self.in_library(diag.span) {
             diag.related.retain(|(span, _)| !self.in_library(*span));
         }
         let chain = &chain[outside.map_or(0, |at| at + 1)..];

@@ -1,6 +1,7 @@
 //! A call of host code: its values, its tensors, its memory.
 
 mod memory;
+mod operands;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
@@ -8,8 +9,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use self::operands::Operands;
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
-use super::exceptions::{ENDS, Exceptions, Object, PYTHON, WHOSE};
+use super::exceptions::{ENDS, Exceptions, PYTHON, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
@@ -297,66 +299,6 @@ impl Host for Call<'_> {
 
     fn refuse(&self, refusal: &Refusal, fault: RawFault) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).refusals.note(refusal, fault);
-    }
-}
-
-/// The operands of a service, of the kinds its record says.
-struct Operands<'a>(&'a [Word]);
-
-impl Operands<'_> {
-    fn int(&self, i: usize) -> i64 {
-        match self.0.get(i) {
-            Some(Word::Int(v)) => *v,
-            _ => 0,
-        }
-    }
-
-    fn float(&self, i: usize) -> f64 {
-        match self.0.get(i) {
-            Some(Word::Float(v)) => *v,
-            _ => 0.0,
-        }
-    }
-
-    fn memory(&self, i: usize) -> Lent {
-        match self.0.get(i) {
-            Some(Word::Memory(lent)) => *lent,
-            _ => Lent { ptr: std::ptr::null_mut(), bytes: 0, writable: false },
-        }
-    }
-
-    /// So many bytes.
-    fn bytes(&self, i: usize, count: i64) -> Answer<&[u8]> {
-        let lent = self.memory(i);
-        if count == 0 {
-            return Ok(&[]);
-        }
-        match usize::try_from(count) {
-            // Whoever reads it copies it, at most twice.
-            Ok(n) if !room::has(n.saturating_mul(2)) => Err(no_memory(&format!("a text of {n} bytes"))),
-            // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
-            Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
-            _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),
-        }
-    }
-
-    /// An exception's object, its destructor, what it may be caught as.
-    fn object(&self) -> Answer<Object> {
-        let [at, destroyer] = [0, 1].map(|i| self.memory(i).ptr as u64);
-        Ok(Object { at, destroyer, types: self.text(2)? })
-    }
-
-    /// A text that ends in a zero byte.
-    fn text(&self, i: usize) -> Answer<String> {
-        let lent = self.memory(i);
-        if lent.ptr.is_null() {
-            return Err((Exception::Runtime, "a text is a null pointer".to_owned()));
-        }
-        let all = self.bytes(i, lent.bytes as i64)?;
-        match all.iter().position(|b| *b == 0) {
-            Some(n) => Ok(String::from_utf8_lossy(&all[..n]).into_owned()),
-            None => Err((Exception::Runtime, "a text does not end within its memory".to_owned())),
-        }
     }
 }
 
