@@ -150,8 +150,12 @@ public:
     }
     T* insert(const T* place, const T& value) {
         size_t at = place - begin_;
-        push_back(value);
-        for (size_t i = size_ - 1; i > at; --i) std::swap(begin_[i], begin_[i - 1]);
+        // The value may be one of this vector's, which are moved.
+        T copy(value);
+        grow(size_ + 1);
+        __builtin_memmove((void*)(begin_ + at + 1), (const void*)(begin_ + at), (size_ - at) * sizeof(T));
+        __wb_construct(begin_ + at, T(std::move(copy)));
+        ++size_;
         return begin_ + at;
     }
     T* insert(const T* place, initializer_list<T> all) { return insert(place, all.begin(), all.end()); }
@@ -163,8 +167,9 @@ public:
     T* erase(const T* place) { return erase(place, place + 1); }
     T* erase(const T* first, const T* last) {
         size_t at = first - begin_, n = last - first;
-        for (size_t i = at; i + n < size_; ++i) begin_[i] = begin_[i + n];
-        for (size_t i = 0; i < n; ++i) pop_back();
+        for (size_t i = at; i < at + n; ++i) __wb_destroy(begin_ + i);
+        __builtin_memmove((void*)(begin_ + at), (const void*)(begin_ + at + n), (size_ - at - n) * sizeof(T));
+        size_ -= n;
         return begin_ + at;
     }
     void swap(vector& other) {
@@ -778,9 +783,11 @@ public:
     const_iterator lower_bound(const K& key) const { return begin() + __wb_place(key); }
     const_iterator upper_bound(const K& key) const { return begin() + __wb_place(key) + contains(key); }
     V& operator[](const K& key) {
-        if (!contains(key)) all_.insert(all_.begin() + __wb_place(key), value_type(key, V()));
-        return all_[__wb_place(key)].second;
+        size_t at = __wb_place(key);
+        if (__wb_is_new(at, key)) all_.insert(all_.begin() + at, value_type(key, V()));
+        return all_[at].second;
     }
+    bool __wb_is_new(size_t at, const K& key) const { return at == all_.size() || key < all_[at].first; }
     V& at(const K& key) {
         check(key);
         return all_[__wb_place(key)].second;
@@ -796,17 +803,19 @@ public:
         }
     }
     pair<iterator, bool> insert(const value_type& entry) {
-        bool fresh = !contains(entry.first);
-        if (fresh) all_.insert(all_.begin() + __wb_place(entry.first), entry);
-        return pair<iterator, bool>(begin() + __wb_place(entry.first), fresh);
+        size_t at = __wb_place(entry.first);
+        bool fresh = __wb_is_new(at, entry.first);
+        if (fresh) all_.insert(all_.begin() + at, entry);
+        return pair<iterator, bool>(begin() + at, fresh);
     }
     template <typename A, typename B> pair<iterator, bool> emplace(const A& key, const B& value) {
         return insert(value_type(K(key), V(value)));
     }
     template <typename... A> pair<iterator, bool> try_emplace(const K& key, A&&... args) {
-        bool fresh = !contains(key);
-        if (fresh) all_.insert(all_.begin() + __wb_place(key), value_type(key, V(args...)));
-        return pair<iterator, bool>(begin() + __wb_place(key), fresh);
+        size_t at = __wb_place(key);
+        bool fresh = __wb_is_new(at, key);
+        if (fresh) all_.insert(all_.begin() + at, value_type(key, V(args...)));
+        return pair<iterator, bool>(begin() + at, fresh);
     }
     template <typename B> pair<iterator, bool> insert_or_assign(const K& key, const B& value) {
         bool fresh = !contains(key);
@@ -901,9 +910,10 @@ public:
     const K* upper_bound(const K& key) const { return begin() + __wb_place(key) + contains(key); }
     const K* find(const K& key) const { return contains(key) ? begin() + __wb_place(key) : end(); }
     pair<const K*, bool> insert(const K& key) {
-        bool fresh = !contains(key);
-        if (fresh) all_.insert(all_.begin() + __wb_place(key), key);
-        return pair<const K*, bool>(begin() + __wb_place(key), fresh);
+        size_t at = __wb_place(key);
+        bool fresh = at == all_.size() || key < all_[at];
+        if (fresh) all_.insert(all_.begin() + at, key);
+        return pair<const K*, bool>(begin() + at, fresh);
     }
     const K* erase(const K* place) { return all_.erase(place); }
     template <typename A> pair<const K*, bool> emplace(const A& key) { return insert(K(key)); }

@@ -26,20 +26,16 @@ inline int clock_gettime(clockid_t, timespec* now) {
     now->tv_nsec = (long)(t % 1000000000);
     return 0;
 }
-inline void __wb_wait(long long nanoseconds) {
-    const long long end = __wb_nanoseconds() + nanoseconds;
-    while (__wb_nanoseconds() < end) {}
-}
 inline int usleep(useconds_t microseconds) {
-    __wb_wait((long long)microseconds * 1000);
+    __wb_sleep((long long)microseconds * 1000);
     return 0;
 }
 inline unsigned int sleep(unsigned int seconds) {
-    __wb_wait((long long)seconds * 1000000000);
+    __wb_sleep((long long)seconds * 1000000000);
     return 0;
 }
 inline int nanosleep(const timespec* time, timespec* = nullptr) {
-    __wb_wait((long long)time->tv_sec * 1000000000 + time->tv_nsec);
+    __wb_sleep((long long)time->tv_sec * 1000000000 + time->tv_nsec);
     return 0;
 }
 

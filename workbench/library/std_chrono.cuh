@@ -3,6 +3,11 @@ inline long long __wb_nanoseconds() {
     __wb_op("workbench::nanoseconds", 0);
     return __wb::Value<int64_t>::get();
 }
+inline void __wb_sleep(long long nanoseconds) {
+    __wb_push_int(nanoseconds);
+    __wb_op("workbench::sleep", 1);
+    __wb_drop();
+}
 
 namespace std {
 
@@ -237,13 +242,12 @@ using high_resolution_clock = system_clock;
 
 }
 
-// Nobody else runs meanwhile: host code waits by looking at the clock.
 namespace this_thread {
-template <typename K, typename D> void sleep_until(const chrono::time_point<K, D>& t) {
-    while (K::now() < t) {}
-}
 template <typename R, typename P> void sleep_for(const chrono::duration<R, P>& d) {
-    if (d > d.zero()) sleep_until(chrono::steady_clock::now() + chrono::ceil<chrono::nanoseconds>(d));
+    if (d > d.zero()) __wb_sleep(chrono::ceil<chrono::nanoseconds>(d).count());
+}
+template <typename K, typename D> void sleep_until(const chrono::time_point<K, D>& t) {
+    while (K::now() < t) sleep_for(t - K::now());
 }
 inline void yield() {}
 }

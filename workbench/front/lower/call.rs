@@ -74,7 +74,7 @@ impl<'a> Lowerer<'a> {
                 let mut set = set;
                 if plain {
                     let more = self.associated(ident.name, &args);
-                    let fresh: Vec<Callable> = more.into_iter().filter(|c| !set.contains(c)).collect();
+                    let fresh = super::names::fresh(&set, &more);
                     if !fresh.is_empty() {
                         set = set.iter().copied().chain(fresh).collect();
                     }

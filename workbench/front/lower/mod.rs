@@ -33,6 +33,7 @@ mod deduce;
 mod emit;
 mod emit_call;
 mod evaluate;
+mod exact;
 mod exceptions;
 mod expr;
 mod find;
@@ -465,6 +466,8 @@ struct Lowerer<'a> {
     braced: Vec<(&'a [Init], ScopeId)>,
     /// What their entries are, once somebody has asked.
     braced_shapes: HashMap<u32, Option<Rc<[rank::Arg]>>>,
+    /// Large sets of functions by the types that they take; a set by its first.
+    exact_sets: HashMap<Callable, exact::Exact>,
     /// Lists within lists whose entries are being looked at.
     list_depth: u32,
     overloads: Vec<OverloadSet>,
@@ -624,6 +627,7 @@ impl<'a> Lowerer<'a> {
             obstacle_found: None,
             braced: Vec::new(),
             braced_shapes: HashMap::default(),
+            exact_sets: HashMap::default(),
             list_depth: 0,
             overloads: Vec::new(),
             strings: HashMap::default(),
@@ -692,14 +696,23 @@ impl<'a> Lowerer<'a> {
         let outside = chain.iter().position(|c| !self.in_library(c.span)).filter(|_| self.in_library(diag.span));
         if let Some(at) = outside {
             diag.span = chain[at].span;
-            diag.related.retain(|(span, _)| !self.in_library(*span));
             diag.label = format!("in `{}`", chain[at].what);
+        }
+        // The library's text is not the user's to read or to mend, and its own names say nothing to who never wrote them.
+        if !self.in_library(diag.span) {
+            let is_own = |text: &str| text.contains("__wb") || text.contains("__WB");
+            if is_own(&diag.message) {
+                let what = outside.map_or("a macro of the library".to_owned(), |at| format!("`{}`", chain[at].what));
+                diag.message = format!("{what} does not fit what it is given");
+            }
+            diag.help = diag.help.filter(|help| !is_own(help));
+            diag.related.retain(|(span, _)| !self.in_library(*span));
         }
         let chain = &chain[outside.map_or(0, |at| at + 1)..];
         let shown = chain.len();
         for (i, c) in chain.iter().enumerate() {
             // Of a long chain the place of the error and the user's own matter.
-            if i < 2 || i + 2 > shown {
+            if (i < 2 || i + 2 > shown) && !self.in_library(c.span) {
                 diag = diag.related(c.span, format!("in instantiation of `{}`, required from here", c.what));
             }
         }

@@ -3,7 +3,7 @@
 //! Scopes form a tree that only grows: a template's instance, a local struct or a lambda is lowered later, in the scope it
 //! was written in.
 
-use std::collections::hash_map;
+use std::collections::{HashSet, hash_map};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap as HashMap;
@@ -25,12 +25,26 @@ pub struct ScopeId(u32);
 pub const GLOBAL: ScopeId = ScopeId(0);
 
 /// A function or a template of functions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Callable {
     /// A function.
     Func(FuncIndex),
     /// A template.
     Template(TemplateIndex),
+}
+
+/// Those of a set that another one does not have.
+pub fn fresh(known: &[Callable], more: &[Callable]) -> Vec<Callable> {
+    /// As many are looked through.
+    const FEW: usize = 16;
+    if known == more {
+        return Vec::new();
+    }
+    if known.len() <= FEW {
+        return more.iter().filter(|c| !known.contains(c)).copied().collect();
+    }
+    let known: HashSet<Callable> = known.iter().copied().collect();
+    more.iter().filter(|c| !known.contains(c)).copied().collect()
 }
 
 /// A template argument, in its canonical form.
@@ -311,8 +325,8 @@ impl<'a> Scopes<'a> {
             let Some(more) = self.entry(other, symbol, seen)? else { continue };
             found = match (found, more) {
                 (Some((Decl::Functions(a), span)), (Decl::Functions(b), _)) => {
-                    let new = b.iter().filter(|c| !a.contains(c));
-                    Some((Decl::Functions(a.iter().chain(new).copied().collect()), span))
+                    let new = fresh(&a, &b);
+                    Some((Decl::Functions(a.iter().copied().chain(new).collect()), span))
                 }
                 (Some(first), _) => Some(first),
                 (None, more) => Some(more),

@@ -249,6 +249,12 @@ impl<'a> Lowerer<'a> {
         args: &[Arg],
         user: bool,
     ) -> Chosen {
+        if explicit.is_none()
+            && let Some(index) = self.exact(set, object, args)
+            && self.viable(index, object, args, user).is_some()
+        {
+            return Chosen::Best(index);
+        }
         let mut viable: Vec<Candidate> = Vec::new();
         for callable in set {
             step();

@@ -16,6 +16,7 @@ use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 use workbench::back::Exception;
 use workbench::runtime::host::{Answer, Foreign, ForeignObject, Storage, Value};
 
+use crate::gil;
 use crate::host::Given;
 use crate::ndarray::View;
 
@@ -38,7 +39,7 @@ pub fn take_raised(message: &str) -> Option<PyErr> {
 #[derive(Debug)]
 pub struct Object {
     object: Py<PyAny>,
-    /// The thread that made the call, which has the interpreter meanwhile.
+    /// The thread that made the call.
     thread: ThreadId,
     is_callable: bool,
 }
@@ -114,7 +115,7 @@ impl Object {
             let message = "Python objects are asked on the thread that called the host function only, whose stack is too small here";
             return Err((Exception::Runtime, message.to_owned()));
         }
-        Python::attach(|py| ask(py, self.object.bind(py)).map_err(|err| told(py, err)))
+        gil::attach(|py| ask(py, self.object.bind(py)).map_err(|err| told(py, err)))
     }
 
     fn ask_value(
@@ -180,7 +181,7 @@ fn objects<'py>(py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, Py
 
 /// A module, for host code.
 pub fn import(name: &str) -> Answer<Value> {
-    Python::attach(|py| match py.import(name) {
+    gil::attach(|py| match py.import(name) {
         Ok(module) => Ok(Object::value(module.as_any())),
         Err(err) => Err(told(py, err)),
     })

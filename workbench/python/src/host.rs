@@ -545,16 +545,16 @@ impl ExtensionFunction {
         given: &Given<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let timeout = crate::kernel::seconds(py, self.timeout)?;
-        let poll = Poll::new(true);
+        let poll = Poll::new(false);
         let deadline = timeout.map(|t| std::time::Instant::now() + t);
         let limits = Limits { interrupt: Some(&poll), deadline, shapes_only: given.shapes_only };
         if given.shapes_only {
-            let found = self.program.shapes(export, &values, limits);
+            let found = py.detach(|| self.program.shapes(export, &values, limits));
             let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;
             return given.object(py, &value);
         }
         foreign::forget_raised();
-        let result = self.program.call_export(export, values, limits);
+        let result = py.detach(|| self.program.call_export(export, values, limits));
         match &result {
             Err(workbench::runtime::Error::Fault(fault)) => {
                 if let Some(err) = foreign::take_raised(&fault.detail) {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use memmap2::{MmapMut, MmapOptions};
 use smallvec::SmallVec;
 
+use super::{room, work};
 use crate::back::Exception;
 use crate::back::cpu::HostMemory;
 use crate::ir::POISON;
@@ -140,16 +141,15 @@ impl Storage {
                 seen: Mutex::default(),
             }));
         }
+        if !room::has(bytes) {
+            return Err(failed());
+        }
         // SAFETY: the layout's size is not 0.
-        let ptr = unsafe { if zeroed { alloc::alloc_zeroed(layout) } else { alloc::alloc(layout) } };
+        let ptr = unsafe { alloc::alloc(layout) };
         if ptr.is_null() {
             return Err(failed());
         }
-        if !zeroed {
-            // SAFETY: that many bytes are there.
-            unsafe { ptr.write_bytes(POISON, bytes) };
-        }
-        Ok(Arc::new(Storage {
+        let made = Arc::new(Storage {
             ptr,
             bytes,
             writable: true,
@@ -159,7 +159,10 @@ impl Storage {
             map: None,
             owner: None,
             seen: Mutex::default(),
-        }))
+        });
+        // SAFETY: that many bytes are there, and nobody else's.
+        work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), bytes) }, if zeroed { 0 } else { POISON });
+        Ok(made)
     }
 
     /// Memory of somebody else's.

@@ -1,6 +1,7 @@
 //! A call of host code: its values, its tensors, its memory.
 
 mod memory;
+mod operands;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
@@ -8,16 +9,17 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use self::operands::Operands;
 use super::array::{Answer, DeviceTag, HostTensor};
-use super::exceptions::{ENDS, Exceptions, Object, PYTHON, WHOSE};
+use super::exceptions::{ENDS, Exceptions, PYTHON, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
 use super::python::{Python, Surroundings};
 use super::refusal::Refusals;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
-use super::{format, ops};
-use crate::back::cpu::{Host, HostMemory, Lent, Raised, Refusal, Reply, Side, Source, Word};
+use super::{format, ops, room, work};
+use crate::back::cpu::{Host, HostMemory, Raised, Refusal, Reply, Source, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, Service};
 use crate::runtime::program::{Program, Report};
@@ -26,8 +28,11 @@ use crate::source::{FileId, Span};
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
 
-/// How often a call that asks much of the run time asks whether it is to end.
-const POLL: Duration = Duration::from_millis(20);
+/// How often a call that asks much of the run time asks the user whether it is to end.
+const POLL: Duration = Duration::from_millis(5);
+
+/// How many services of little work pass between two looks at the clock.
+const SERVICES: u32 = 256;
 
 /// Most warnings of a call.
 const MAX_WARNINGS: usize = 100;
@@ -74,6 +79,8 @@ pub fn set_dispatcher(dispatcher: Dispatcher) {
 pub struct Call<'p> {
     program: &'p Program,
     limits: Limits<'p>,
+    /// How long it may take.
+    limit: Option<Duration>,
     /// When somebody was last asked whether it is to end.
     polled: Mutex<Instant>,
     memory: Arc<HostMemory>,
@@ -133,6 +140,13 @@ pub(super) struct State {
     neuron: Neuron,
     /// What the program keeps between calls.
     notes: Arc<Notes>,
+    /// How many services there were.
+    served: u32,
+}
+
+/// What is said where there is no memory for something.
+fn no_memory(what: &str) -> (Exception, String) {
+    (Exception::Memory, format!("no memory for {what}"))
 }
 
 fn raised((exception, detail): (Exception, String)) -> Raised {
@@ -172,8 +186,17 @@ impl<'p> Call<'p> {
             exceptions: Exceptions::default(),
             neuron: Neuron::default(),
             notes: program.notes().clone(),
+            served: 0,
         };
-        Call { program, limits, polled: Mutex::new(Instant::now()), memory: Arc::default(), state: Mutex::new(state) }
+        let limit = limits.left();
+        Call {
+            program,
+            limits,
+            limit,
+            polled: Mutex::new(Instant::now()),
+            memory: Arc::default(),
+            state: Mutex::new(state),
+        }
     }
 
     /// What `TORCH_WARN` has said so far.
@@ -205,8 +228,13 @@ impl<'p> Call<'p> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).neuron.has_asked
     }
 
-    /// Whether somebody wants it to end, asked every few milliseconds.
+    /// Whether its time is up, or somebody wants it to end: the latter is asked every few milliseconds.
     fn poll(&self) -> Result<(), Raised> {
+        if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let detail =
+                self.limit.map_or("still running".to_owned(), |limit| format!("still running after {limit:?}"));
+            return Err(Raised { kind: FaultKind::Timeout, detail });
+        }
         let Some(interrupt) = self.limits.interrupt else { return Ok(()) };
         let mut last = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
         if last.elapsed() < POLL {
@@ -215,7 +243,7 @@ impl<'p> Call<'p> {
         let interrupted = interrupt.interrupted();
         *last = Instant::now();
         if interrupted {
-            return Err(Raised { kind: FaultKind::Interrupted, detail: "the call was interrupted".to_owned() });
+            return Err(Raised { kind: FaultKind::Interrupted, detail: "interrupted here".to_owned() });
         }
         Ok(())
     }
@@ -263,7 +291,12 @@ impl Host for Call<'_> {
             return answer.map(|code| Reply::Int(code.into()));
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.serve(&self.memory, service, Operands(operands), self.limits).map_err(raised)
+        state.served = state.served.wrapping_add(1);
+        if state.served % SERVICES == 0 {
+            self.poll()?;
+        }
+        let serve = || work::contained(|| state.serve(&self.memory, service, Operands(operands), self.limits));
+        work::watched(&|| self.poll(), serve)?.map_err(raised)
     }
 
     fn why(&self, code: i32) -> String {
@@ -291,64 +324,6 @@ impl Host for Call<'_> {
     }
 }
 
-/// The operands of a service, of the kinds its record says.
-struct Operands<'a>(&'a [Word]);
-
-impl Operands<'_> {
-    fn int(&self, i: usize) -> i64 {
-        match self.0.get(i) {
-            Some(Word::Int(v)) => *v,
-            _ => 0,
-        }
-    }
-
-    fn float(&self, i: usize) -> f64 {
-        match self.0.get(i) {
-            Some(Word::Float(v)) => *v,
-            _ => 0.0,
-        }
-    }
-
-    fn memory(&self, i: usize) -> Lent {
-        match self.0.get(i) {
-            Some(Word::Memory(lent)) => *lent,
-            _ => Lent { ptr: std::ptr::null_mut(), bytes: 0, writable: false, side: Side::Both },
-        }
-    }
-
-    /// So many bytes.
-    fn bytes(&self, i: usize, count: i64) -> Answer<&[u8]> {
-        let lent = self.memory(i);
-        if count == 0 {
-            return Ok(&[]);
-        }
-        match usize::try_from(count) {
-            // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
-            Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
-            _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),
-        }
-    }
-
-    /// An exception's object, its destructor, what it may be caught as.
-    fn object(&self) -> Answer<Object> {
-        let [at, destroyer] = [0, 1].map(|i| self.memory(i).ptr as u64);
-        Ok(Object { at, destroyer, types: self.text(2)? })
-    }
-
-    /// A text that ends in a zero byte.
-    fn text(&self, i: usize) -> Answer<String> {
-        let lent = self.memory(i);
-        if lent.ptr.is_null() {
-            return Err((Exception::Runtime, "a text is a null pointer".to_owned()));
-        }
-        let all = self.bytes(i, lent.bytes as i64)?;
-        match all.iter().position(|b| *b == 0) {
-            Some(n) => Ok(String::from_utf8_lossy(&all[..n]).into_owned()),
-            None => Err((Exception::Runtime, "a text does not end within its memory".to_owned())),
-        }
-    }
-}
-
 impl State {
     fn free_blocks(&mut self) {
         let blocks = self.blocks.drain().map(|(address, block)| (address, block.layout));
@@ -362,6 +337,7 @@ impl State {
         if self.stack.len() >= MAX_VALUES {
             return Err((Exception::Runtime, "too many values".to_owned()));
         }
+        self.stack.try_reserve(1).map_err(|_| no_memory("a value"))?;
         self.stack.push(value);
         Ok(Reply::Nothing)
     }
@@ -374,7 +350,8 @@ impl State {
     fn take(&mut self, n: i64) -> Answer<Vec<Value>> {
         let from = usize::try_from(n).ok().and_then(|n| self.stack.len().checked_sub(n));
         match from {
-            Some(from) => Ok(self.stack.split_off(from)),
+            Some(from) if room::has_elements::<Value>(self.stack.len() - from) => Ok(self.stack.split_off(from)),
+            Some(_) => Err(no_memory("a list of values")),
             None => Err((Exception::Runtime, format!("{n} values are taken of {}", self.stack.len()))),
         }
     }
@@ -401,6 +378,7 @@ impl State {
                 return Err((Exception::Runtime, "too many tensors".to_owned()));
             }
             None => {
+                self.tensors.try_reserve(1).map_err(|_| no_memory("a tensor"))?;
                 self.tensors.push(None);
                 self.tensors.len() - 1
             }
@@ -525,7 +503,7 @@ impl State {
                 let bytes = given.bytes(0, given.int(1).saturating_mul(8))?;
                 let words =
                     bytes.chunks_exact(8).map(|w| Value::Int(i64::from_ne_bytes(w.try_into().unwrap_or([0; 8]))));
-                let list = Value::List(words.collect());
+                let list = Value::List(work::collected(bytes.len() / 8, words));
                 self.push(list)
             }
             Service::PushBlob => {
@@ -877,6 +855,13 @@ impl State {
             ("set", [Value::List(all)]) => Ok(Value::Set(all.clone())),
             // `c10::str(..)`
             ("join", parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
+            // `std::this_thread::sleep_for(..)`, in nanoseconds: nobody waits for what has only a shape.
+            ("sleep", [Value::Int(time)]) => {
+                if !shapes_only {
+                    work::wait(Duration::from_nanos(u64::try_from(*time).unwrap_or(0)));
+                }
+                Ok(Value::None)
+            }
             // As a stream writes it.
             ("streamed", [value]) => Ok(Value::Text(value.to_string())),
             // `std::stod`, `std::stof`: the nearest number of the type.

@@ -15,7 +15,9 @@ mod notes;
 pub mod ops;
 mod python;
 mod refusal;
+mod room;
 mod value;
+mod work;
 
 pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
 pub use call::{Call, Dispatcher, Limits, set_dispatcher};

@@ -4,9 +4,10 @@ use std::alloc::Layout;
 use std::sync::{Arc, PoisonError};
 
 use super::super::array::{Answer, HostTensor, Storage};
-use super::super::ops;
 use super::super::value::{Value, cpp_name};
-use super::{Allocated, Call, MAX_VALUES, Operands, State};
+use super::super::{ops, room, work};
+use super::operands::Operands;
+use super::{Allocated, Call, MAX_VALUES, State};
 use crate::back::cpu::{Host as _, HostMemory, Lent, Raised, Reply, Side, Source};
 use crate::back::{Exception, FaultKind};
 use crate::ir::Service;
@@ -157,14 +158,18 @@ impl State {
         if self.blocks.len() >= MAX_VALUES {
             return Err((Exception::Runtime, "too many allocations".to_owned()));
         }
+        // Beside the bytes what is known of them.
+        if !room::has(size.saturating_add(256)) || self.blocks.try_reserve(1).is_err() {
+            return Err(failed());
+        }
         let layout = Layout::from_size_align(size.max(1), 16).map_err(|_| failed())?;
         // SAFETY: the layout's size is not 0.
         let ptr = unsafe { std::alloc::alloc(layout) };
         if ptr.is_null() {
             return Err(failed());
         }
-        // SAFETY: that many bytes are there.
-        unsafe { ptr.write_bytes(crate::ir::POISON, layout.size()) };
+        // SAFETY: that many bytes are there, and nobody else's.
+        work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), layout.size()) }, crate::ir::POISON);
         self.blocks.insert(ptr as u64, Allocated { layout, size, source });
         memory.lend_allocated(source, ptr as u64, size as u64);
         Ok(Reply::Address(ptr as u64))

@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 use super::super::array::{Answer, HostTensor};
 use super::super::value::cpp_name;
 use super::wide::Wide;
-use super::{Args, Value, operand};
+use super::{Args, Value, operand, sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -50,11 +50,11 @@ fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
         let made = match (Wide::of(&x), threshold, value) {
             (Wide::Int(a), Wide::Int(t), Wide::Int(v)) => {
                 let (t, v) = (operand::only(&t), operand::only(&v));
-                Wide::Int(a.mapv_into(|x| if x <= t { v } else { x }))
+                Wide::Int(sweep::replaced(a, |x| if x <= t { v } else { x }))
             }
             (a, t, v) => {
                 let (t, v) = (operand::only(&t.floats()), operand::only(&v.floats()));
-                Wide::Float(a.floats().mapv_into(|x| if x <= t { v } else { x }))
+                Wide::Float(sweep::replaced(a.floats(), |x| if x <= t { v } else { x }))
             }
         };
         return made.tensor(dtype, x.device());
@@ -107,31 +107,31 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
     }
     let a = Wide::of(&x).floats();
     let made: ArrayD<f64> = match name {
-        "silu" => a.mapv(|x| x * sigmoid(x)),
-        "mish" => a.mapv(|x| x * log1p_exp(x).tanh()),
+        "silu" => sweep::replaced(a, |x| x * sigmoid(x)),
+        "mish" => sweep::replaced(a, |x| x * log1p_exp(x).tanh()),
         // Klambauer et al. 2017, eq. 14.
-        "selu" => a.mapv(|x| {
+        "selu" => sweep::replaced(a, |x| {
             let (alpha, scale) = (1.673_263_242_354_377_3, 1.050_700_987_355_480_5);
             scale * if x > 0.0 { x } else { alpha * x.exp_m1() }
         }),
-        "hardswish" => a.mapv(|x| x * between(x + 3.0, 0.0, 6.0) / 6.0),
-        "hardsigmoid" => a.mapv(|x| between(x + 3.0, 0.0, 6.0) / 6.0),
-        "log_sigmoid" => a.mapv(|x| -log1p_exp(-x)),
+        "hardswish" => sweep::replaced(a, |x| x * between(x + 3.0, 0.0, 6.0) / 6.0),
+        "hardsigmoid" => sweep::replaced(a, |x| between(x + 3.0, 0.0, 6.0) / 6.0),
+        "log_sigmoid" => sweep::replaced(a, |x| -log1p_exp(-x)),
         "leaky_relu" => {
             let slope = match args.next() {
                 Value::None => Value::Float(0.01),
                 slope => slope,
             };
             let slope = operand::only(&operand::checked(&slope, operand::opmath(x.dtype()))?.floats());
-            a.mapv(|x| if x > 0.0 { x } else { x * slope })
+            sweep::replaced(a, |x| if x > 0.0 { x } else { x * slope })
         }
         "elu" => {
             let (alpha, scale, input_scale) = (args.float(1.0)?, args.float(1.0)?, args.float(1.0)?);
-            a.mapv(|x| scale * if x > 0.0 { x } else { alpha * (x * input_scale).exp_m1() })
+            sweep::replaced(a, |x| scale * if x > 0.0 { x } else { alpha * (x * input_scale).exp_m1() })
         }
         "gelu" => match args.text()?.as_str() {
-            "none" | "" => a.mapv(|x| 0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2))),
-            "tanh" => a.mapv(|x| {
+            "none" | "" => sweep::replaced(a, |x| 0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2))),
+            "tanh" => sweep::replaced(a, |x| {
                 let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
                 0.5 * x * (1.0 + inner.tanh())
             }),
@@ -142,7 +142,7 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
         },
         _ => {
             let (beta, threshold) = (args.float(1.0)?, args.float(20.0)?);
-            a.mapv(|x| if x * beta > threshold { x } else { log1p_exp(x * beta) / beta })
+            sweep::replaced(a, |x| if x * beta > threshold { x } else { log1p_exp(x * beta) / beta })
         }
     };
     Wide::Float(made).tensor(x.dtype(), x.device())

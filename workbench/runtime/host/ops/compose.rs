@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::{ArrayD, Axis, IxDyn};
+use ndarray::{ArrayD, Axis, IxDyn, Zip};
 
 use super::super::array::{Answer, HostTensor};
+use super::super::work::{tick, ticks};
 use super::elementwise::zip;
 use super::operand;
 use super::promote::{promote, result_type};
+use super::sweep::{self, Sweep};
 use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
@@ -95,7 +97,7 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
     };
     let step = operand::step(dtype);
     let pairs = zip(&Wide::of(&x).floats(), &wide(&end), |x, end| (x, end))?;
-    let weights = weight.map(|w| (*w, 0.0));
+    let weights = sweep::map(weight.view(), |w| (w, 0.0));
     // From the nearer end, so that a weight of 1 gives the other one itself.
     let fused = operand::fused(dtype);
     let made = zip(&pairs, &weights, |(x, end), (w, _)| {
@@ -137,7 +139,7 @@ fn scaled(args: &mut Args<'_>) -> Answer<Value> {
             let step = operand::step(dtype);
             let part = zip(&value.floats(), &a.floats(), |v, a| step(v * a))?;
             let pairs = zip(&part, &b.floats(), |p, b| (p, b))?;
-            let (bases, fused) = (x.floats().mapv(|x| (x, 0.0)), operand::fused(dtype));
+            let (bases, fused) = (sweep::map(x.floats().view(), |x| (x, 0.0)), operand::fused(dtype));
             let made =
                 |(x, _): (f64, f64), (p, b): (f64, f64)| if multiplies { fused(x, p, b) } else { x + step(p / b) };
             Wide::Float(zip(&bases, &pairs, made)?)
@@ -164,7 +166,7 @@ fn logsumexp(args: &mut Args<'_>) -> Answer<Value> {
     let most = call("amax", vec![x.clone(), dims.clone(), Value::Bool(true)], args)?;
     // Rows of infinities keep their value.
     let Value::Tensor(shift) = &most else { return Ok(Value::None) };
-    let shift = Wide::Float(Wide::of(shift).floats().mapv(|m| if m.is_finite() { m } else { 0.0 }));
+    let shift = Wide::Float(sweep::replaced(Wide::of(shift).floats(), |m| if m.is_finite() { m } else { 0.0 }));
     let shift = Value::Tensor(shift.tensor(DType::Float64, device)?);
     let parts = call("exp", vec![call("sub", vec![x.clone(), shift.clone()], args)?], args)?;
     let sum = call("log", vec![call("sum", vec![parts, dims.clone(), Value::Bool(true)], args)?], args)?;
@@ -230,8 +232,8 @@ fn einsum(args: &mut Args<'_>) -> Answer<Value> {
     for (labels, tensor) in inputs.iter().zip(&tensors) {
         let labels: Vec<char> = labels.chars().collect();
         let a = Wide::of(tensor).floats();
-        let view = ArrayD::from_shape_fn(
-            IxDyn(&order.iter().map(|l| if labels.contains(l) { extents[l] } else { 1 }).collect::<Vec<_>>()),
+        let view = sweep::placed(
+            &order.iter().map(|l| if labels.contains(l) { extents[l] } else { 1 }).collect::<Vec<_>>(),
             |at| {
                 let place: Vec<usize> =
                     labels.iter().map(|l| at[order.iter().position(|o| o == l).unwrap_or(0)]).collect();
@@ -241,16 +243,30 @@ fn einsum(args: &mut Args<'_>) -> Answer<Value> {
         operands.push(view);
     }
     super::room(&full.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
-    let mut product = ArrayD::from_elem(IxDyn(&full), 1.0);
+    let mut product = sweep::full(&full, 1.0);
     for operand in &operands {
-        product *= &operand.broadcast(IxDyn(&full)).ok_or((Exception::Runtime, "shapes that do not fit".to_owned()))?;
+        let misfit = (Exception::Runtime, "shapes that do not fit".to_owned());
+        let operand = operand.broadcast(IxDyn(&full)).ok_or(misfit)?;
+        Zip::from(&mut product).and(operand).sweep(|(to, x)| *to *= x);
     }
     for _ in &summed {
-        product = product.sum_axis(Axis(output.len()));
+        product = summed_up(&product, output.len());
     }
     let dtype = tensors.iter().map(HostTensor::dtype).reduce(promote).unwrap_or(DType::Float32);
     let device = tensors.first().map_or(args.device, HostTensor::device);
     Wide::Float(product).tensor(dtype, device).map(Value::Tensor)
+}
+
+/// The sums along a dimension.
+fn summed_up(a: &ArrayD<f64>, at: usize) -> ArrayD<f64> {
+    let mut shape = a.shape().to_vec();
+    shape.remove(at);
+    let mut sums = sweep::full(&shape, 0.0);
+    for part in a.axis_iter(Axis(at)) {
+        Zip::from(&mut sums).and(part).sweep(|(sum, x)| *sum += x);
+        tick();
+    }
+    sums
 }
 
 /// `layer_norm(input, normalized_shape, weight, bias, eps)`
@@ -415,11 +431,13 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
     let (a, w) = (Wide::of(&x).floats(), Wide::of(&weight).floats());
     let (per_group, channels) = (weight.shape()[0] / groups, weight.shape()[1]);
     let bounds = [x.shape()[2], x.shape()[3]];
-    let made = ArrayD::from_shape_fn(IxDyn(&shape.map(|n| n as usize)), |at| {
+    let made = sweep::placed(&shape.map(|n| n as usize), |at| {
         let mut sum = 0.0;
         let group = at[1] as i64 / per_group;
         for c in 0..channels {
             for i in 0..weight.shape()[2] {
+                // Some tens of operations an element.
+                ticks(weight.shape()[3] as usize * 4);
                 let y = at[2] as i64 * stride[0] - padding[0] + i * dilation[0];
                 for j in 0..weight.shape()[3] {
                     let z = at[3] as i64 * stride[1] - padding[1] + j * dilation[1];

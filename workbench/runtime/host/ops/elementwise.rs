@@ -1,10 +1,11 @@
 //! Operations element by element, with broadcasting.
 
-use ndarray::{ArrayD, IxDyn, Zip};
+use ndarray::{ArrayD, ArrayViewD, IxDyn, Zip};
 
 use super::super::array::Answer;
 use super::operand;
 use super::promote::result_type;
+use super::sweep::{self, Sweep};
 use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
@@ -113,13 +114,13 @@ fn wide(value: &Value, args: &Args<'_>) -> Answer<Wide> {
 }
 
 /// Two arrays, broadcast.
-pub(super) fn zip<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) -> U) -> Answer<ArrayD<U>> {
+pub(super) fn zip<T: Copy, U: Copy>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) -> U) -> Answer<ArrayD<U>> {
     let shape = |a: &ArrayD<T>| -> Vec<i64> { a.shape().iter().map(|n| *n as i64).collect() };
     let shape = broadcast(&shape(a), &shape(b))?;
     super::room(&shape)?;
     let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
     match (a.broadcast(IxDyn(&shape)), b.broadcast(IxDyn(&shape))) {
-        (Some(a), Some(b)) => Ok(Zip::from(a).and(b).map_collect(|x, y| f(x.clone(), y.clone()))),
+        (Some(a), Some(b)) => Ok(sweep::zipped(a, b, f)),
         _ => Err((Exception::Runtime, "shapes that do not broadcast".to_owned())),
     }
 }
@@ -239,7 +240,7 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
             _ => f(v),
         };
         let elements = if x.dtype() == dtype { Wide::of(&x) } else { Wide::of(&x).brought(dtype) };
-        let made = Wide::Float(elements.floats().mapv_into(f));
+        let made = Wide::Float(sweep::replaced(elements.floats(), f));
         return made.tensor_like(dtype, device, &[&like]).map(Value::Tensor);
     }
     if args.name == "frac" && !x.dtype().is_float() {
@@ -255,8 +256,8 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
         }
     }
     let made = match Wide::of(&x) {
-        Wide::Float(a) => Wide::Float(a.mapv_into(f)),
-        Wide::Int(a) => Wide::Int(a.mapv_into(i)),
+        Wide::Float(a) => Wide::Float(sweep::replaced(a, f)),
+        Wide::Int(a) => Wide::Int(sweep::replaced(a, i)),
     };
     made.tensor_like(x.dtype(), device, &[&like]).map(Value::Tensor)
 }
@@ -325,7 +326,7 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
     }
     // Of two tensors of 16-bit floats the quotient is rounded before it is cut.
     let quotient = if second == dtype { operand::rounded(dtype) } else { step };
-    let divides = |i: &ArrayD<i64>| i.iter().any(|v| *v == 0);
+    let divides = |i: &ArrayD<i64>| sweep::counted(i).any(|v| *v == 0);
     if let ("floor_divide" | "trunc_divide" | "remainder" | "fmod", Wide::Int(i)) = (name, &b)
         && divides(i)
     {
@@ -456,11 +457,11 @@ fn logic(args: &mut Args<'_>) -> Answer<Value> {
     let dtype = result_type(&[&x, &y]);
     let a = brought(&x, dtype, args)?;
     if args.name == "logical_not" {
-        return Wide::Int(a.truth().mapv_into(|v| 1 - v)).tensor(DType::Bool, device).map(Value::Tensor);
+        return Wide::Int(sweep::replaced(a.truth(), |v| 1 - v)).tensor(DType::Bool, device).map(Value::Tensor);
     }
     if args.name == "bitwise_not" && !dtype.is_float() {
         let flip = |v: i64| if dtype == DType::Bool { 1 - v } else { !v };
-        return Wide::Int(a.ints().mapv_into(flip)).tensor(dtype, device).map(Value::Tensor);
+        return Wide::Int(sweep::replaced(a.ints(), flip)).tensor(dtype, device).map(Value::Tensor);
     }
     let b = if args.name == "bitwise_not" { a.clone() } else { brought(&y, dtype, args)? };
     if args.name.starts_with("bitwise") {
@@ -521,8 +522,8 @@ fn classified(args: &mut Args<'_>) -> Answer<Value> {
         _ => f64::is_finite,
     };
     let made = match Wide::of(&x) {
-        Wide::Float(a) => a.map(|v| i64::from(f(*v))),
-        Wide::Int(a) => a.map(|_| i64::from(args.name == "isfinite")),
+        Wide::Float(a) => sweep::map(a.view(), |v| i64::from(f(v))),
+        Wide::Int(a) => sweep::map(a.view(), |_| i64::from(args.name == "isfinite")),
     };
     Wide::Int(made).tensor(DType::Bool, x.device()).map(Value::Tensor)
 }
@@ -535,7 +536,18 @@ fn random(args: &mut Args<'_>) -> Answer<Value> {
     let shape: Vec<usize> = x.shape().iter().map(|n| *n as usize).collect();
     let next =
         || if uniform { a + (b - a) * super::make::random::uniform() } else { a + b * super::make::random::normal() };
-    Wide::Float(ArrayD::from_shape_simple_fn(IxDyn(&shape), next)).tensor(x.dtype(), x.device()).map(Value::Tensor)
+    Wide::Float(sweep::placed(&shape, |_| next())).tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+/// Of elements side by side the first ones where a truth value says so, else the second ones.
+fn chosen<T: Copy>(cond: ArrayViewD<'_, i64>, a: ArrayViewD<'_, T>, b: ArrayViewD<'_, T>) -> ArrayD<T> {
+    let mut made = sweep::owned(b);
+    Zip::from(&mut made).and(cond).and(a).sweep(|(to, c, x)| {
+        if *c != 0 {
+            *to = *x;
+        }
+    });
+    made
 }
 
 fn choose(args: &mut Args<'_>) -> Answer<Value> {
@@ -558,11 +570,11 @@ fn choose(args: &mut Args<'_>) -> Answer<Value> {
     let made = if dtype.is_float() {
         let (a, b) = (a.floats(), b.floats());
         let (a, b) = (a.broadcast(IxDyn(&shape)).ok_or_else(misfit)?, b.broadcast(IxDyn(&shape)).ok_or_else(misfit)?);
-        Wide::Float(Zip::from(cond).and(a).and(b).map_collect(|c, x, y| if *c != 0 { *x } else { *y }))
+        Wide::Float(chosen(cond, a, b))
     } else {
         let (a, b) = (a.ints(), b.ints());
         let (a, b) = (a.broadcast(IxDyn(&shape)).ok_or_else(misfit)?, b.broadcast(IxDyn(&shape)).ok_or_else(misfit)?);
-        Wide::Int(Zip::from(cond).and(a).and(b).map_collect(|c, x, y| if *c != 0 { *x } else { *y }))
+        Wide::Int(chosen(cond, a, b))
     };
     made.tensor(dtype, device).map(Value::Tensor)
 }

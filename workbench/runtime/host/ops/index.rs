@@ -1,9 +1,11 @@
 //! What picks, places, orders and counts elements.
 
-use ndarray::{ArrayD, Axis, Dimension, IxDyn};
+use ndarray::{ArrayD, Axis, Dimension, IxDyn, Zip};
 
 use super::super::array::{Answer, HostTensor};
+use super::super::work;
 use super::order::order;
+use super::sweep::{self, Sweep};
 use super::wide::{Wide, each};
 use super::{Args, Value, operand};
 use crate::back::Exception;
@@ -63,6 +65,20 @@ pub(super) fn shaped(wide: Wide, like: &HostTensor, dtype: DType) -> Answer<Host
     wide.tensor(dtype, like.device())
 }
 
+/// Each element becomes what it makes with the one before it along a dimension.
+fn accumulate<T: Copy>(a: &mut ArrayD<T>, at: usize, step: impl Fn(T, T) -> T) {
+    if a.is_empty() {
+        return;
+    }
+    for mut lane in a.lanes_mut(Axis(at)) {
+        let mut before = None;
+        for here in sweep::counted(&mut lane) {
+            *here = before.map_or(*here, |before| step(before, *here));
+            before = Some(*here);
+        }
+    }
+}
+
 fn cumulated(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let at = x.axis(args.int(0)?)?;
@@ -71,14 +87,12 @@ fn cumulated(args: &mut Args<'_>) -> Answer<Value> {
     let made = match with_dims(Wide::of(&x)) {
         Wide::Int(mut a) if !dtype.is_float() => {
             let step = |sum: bool, s: i64, v: i64| if sum { s.wrapping_add(v) } else { s.wrapping_mul(v) };
-            a.accumulate_axis_inplace(Axis(at), |before, here| *here = step(sum, *before, *here));
+            accumulate(&mut a, at, |before, here| step(sum, before, here));
             Wide::Int(a)
         }
         wide => {
             let mut a = wide.floats();
-            a.accumulate_axis_inplace(Axis(at), |before, here| {
-                *here = if sum { before + *here } else { before * *here }
-            });
+            accumulate(&mut a, at, |before, here| if sum { before + here } else { before * here });
             Wide::Float(a)
         }
     };
@@ -102,16 +116,13 @@ fn gather(args: &mut Args<'_>) -> Answer<Value> {
             x.shape()
         ));
     }
-    let mut from = Vec::with_capacity(index.len());
-    for (place, i) in index.indexed_iter() {
-        let mut place = place.slice().to_vec();
-        place[at] = within(*i, at, extents[at])?;
-        from.push(place);
+    for i in sweep::counted(&index) {
+        within(*i, at, extents[at])?;
     }
-    let made = each!(wide, a => {
-        let picked = from.iter().map(|p| a[IxDyn(p)]).collect();
-        ArrayD::from_shape_vec(index.raw_dim(), picked).unwrap_or_default()
-    });
+    let made = each!(wide, a => sweep::placed(index.shape(), |mut place| {
+        place[at] = index[&place] as usize;
+        a[&place]
+    }));
     shaped(made, &like, x.dtype()).map(Value::Tensor)
 }
 
@@ -141,8 +152,8 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
         value => Some(operand::checked(&value, x.dtype())?),
     };
     let Some(source) = source else { return fail(format!("{name}(): there is nothing to put")) };
-    let mut places = Vec::new();
-    for i in &index {
+    let mut places = work::reserved(index.len());
+    for i in sweep::counted(&index) {
         places.push(within(*i, at, extent)?);
     }
     let made = match target {
@@ -152,8 +163,8 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
                 let part = if source.ndim() == 0 { source.view() } else { source.index_axis(Axis(at), i) };
                 let mut slot = a.index_axis_mut(Axis(at), place);
                 match name {
-                    "index_add" => slot.zip_mut_with(&part, |s, v| *s += alpha * v),
-                    _ => slot.zip_mut_with(&part, |s, v| *s = *v),
+                    "index_add" => Zip::from(&mut slot).and_broadcast(&part).sweep(|(s, v)| *s += alpha * v),
+                    _ => Zip::from(&mut slot).and_broadcast(&part).sweep(|(s, v)| *s = *v),
                 }
             }
             Wide::Float(a)
@@ -164,8 +175,10 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
                 let part = if source.ndim() == 0 { source.view() } else { source.index_axis(Axis(at), i) };
                 let mut slot = a.index_axis_mut(Axis(at), place);
                 match name {
-                    "index_add" => slot.zip_mut_with(&part, |s, v| *s = s.wrapping_add(times.wrapping_mul(*v))),
-                    _ => slot.zip_mut_with(&part, |s, v| *s = *v),
+                    "index_add" => Zip::from(&mut slot)
+                        .and_broadcast(&part)
+                        .sweep(|(s, v)| *s = s.wrapping_add(times.wrapping_mul(*v))),
+                    _ => Zip::from(&mut slot).and_broadcast(&part).sweep(|(s, v)| *s = *v),
                 }
             }
             Wide::Int(a)
@@ -178,8 +191,8 @@ fn take(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let (index, _) = indices(args)?;
     let size = x.numel();
-    let mut places = Vec::new();
-    for i in &index {
+    let mut places = work::reserved(index.len());
+    for i in sweep::counted(&index) {
         let place = if *i < 0 { i + size } else { *i };
         if place < 0 || place >= size {
             return Err((
@@ -190,8 +203,9 @@ fn take(args: &mut Args<'_>) -> Answer<Value> {
         places.push(place as usize);
     }
     let made = each!(Wide::of(&x), a => {
-        let flat: Vec<_> = a.iter().copied().collect();
-        ArrayD::from_shape_vec(index.raw_dim(), places.iter().map(|p| flat[*p]).collect()).unwrap_or_default()
+        let flat = sweep::flat(a.view());
+        let picked = work::collected(places.len(), places.iter().map(|p| flat[*p]));
+        ArrayD::from_shape_vec(index.raw_dim(), picked).unwrap_or_default()
     });
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
@@ -236,27 +250,29 @@ fn masked_select(args: &mut Args<'_>) -> Answer<Value> {
     let mask = mask.broadcast(IxDyn(&shape)).ok_or_else(misfit)?;
     let made = each!(Wide::of(&x), a => {
         let a = a.broadcast(IxDyn(&shape)).ok_or_else(misfit)?;
-        let kept: Vec<_> = a.iter().zip(mask.iter()).filter(|(_, m)| **m != 0).map(|(v, _)| *v).collect();
+        let count = sweep::counted(mask.iter()).filter(|m| **m != 0).count();
+        let mut kept = work::reserved(count);
+        kept.extend(sweep::counted(a.iter().zip(mask.iter())).filter(|(_, m)| **m != 0).map(|(v, _)| *v));
         ArrayD::from_shape_vec(IxDyn(&[kept.len()]), kept).unwrap_or_default()
     });
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
 
-/// The places of what is not zero, one row each.
-pub fn places_of(x: &HostTensor) -> Vec<Vec<i64>> {
-    let set = match Wide::of(x) {
-        Wide::Float(a) => a.map(|v| *v != 0.0),
-        Wide::Int(a) => a.map(|v| *v != 0),
-    };
-    let row = |p: &IxDyn| p.slice().iter().map(|i| *i as i64).collect();
-    set.indexed_iter().filter(|(_, s)| **s).map(|(p, _)| row(&p)).collect()
+/// The places of what is not zero: their numbers one after the other, and how many there are.
+pub fn places_of(x: &HostTensor) -> (Vec<i64>, usize) {
+    let set = Wide::of(x).truth();
+    let count = sweep::counted(&set).filter(|s| **s != 0).count();
+    let mut numbers = work::reserved(count.saturating_mul(x.dim()));
+    for (place, _) in sweep::counted(set.indexed_iter()).filter(|(_, s)| **s != 0) {
+        numbers.extend(place.slice().iter().map(|i| *i as i64));
+    }
+    (numbers, count)
 }
 
 fn nonzero(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
-    let places = places_of(&x);
-    let shape = IxDyn(&[places.len(), x.dim()]);
-    let made = ArrayD::from_shape_vec(shape, places.into_iter().flatten().collect()).unwrap_or_default();
+    let (places, count) = places_of(&x);
+    let made = ArrayD::from_shape_vec(IxDyn(&[count, x.dim()]), places).unwrap_or_default();
     Wide::Int(made).tensor(DType::Int64, x.device()).map(Value::Tensor)
 }
 
@@ -265,14 +281,14 @@ fn unique(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let (wants_inverse, wants_counts) = (args.flag(false)?, args.flag(false)?);
     let consecutive = args.flag(false)?;
-    let mut inverse = vec![0i64; x.numel() as usize];
-    let mut counts: Vec<i64> = Vec::new();
+    let mut inverse = work::repeated(x.numel() as usize, 0i64);
+    let mut counts: Vec<i64> = work::reserved(inverse.len());
     macro_rules! distinct {
         ($a:expr) => {{
-            let all: Vec<_> = $a.iter().copied().collect();
-            let order = if consecutive { (0..all.len()).collect() } else { order(&all, false) };
-            let mut values = Vec::new();
-            for from in order {
+            let all = sweep::flat($a.view());
+            let order = if consecutive { work::collected(all.len(), 0..all.len()) } else { order(&all, false) };
+            let mut values = work::reserved(all.len());
+            for from in sweep::counted(order) {
                 // No two NaNs are the same.
                 if values.last() != Some(&all[from]) {
                     values.push(all[from]);
@@ -312,7 +328,7 @@ fn triangle(args: &mut Args<'_>) -> Answer<Value> {
     };
     let made = each!(Wide::of(&x), a => {
         let mut a = a;
-        a.indexed_iter_mut().filter(|(p, _)| !keeps(p)).for_each(|(_, v)| *v = Default::default());
+        sweep::counted(a.indexed_iter_mut()).filter(|(p, _)| !keeps(p)).for_each(|(_, v)| *v = Default::default());
         a
     });
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
@@ -328,15 +344,15 @@ fn diag(args: &mut Args<'_>) -> Answer<Value> {
             super::room(&[side, side])?;
             let n = x.shape()[0] as usize + down + right;
             each!(Wide::of(&x), a => {
-                let mut out = ArrayD::from_elem(IxDyn(&[n, n]), Default::default());
-                a.iter().enumerate().for_each(|(i, v)| out[[i + down, i + right]] = *v);
+                let mut out = sweep::full(&[n, n], Default::default());
+                sweep::counted(&a).enumerate().for_each(|(i, v)| out[[i + down, i + right]] = *v);
                 out
             })
         }
         2 => {
             let extent = |i: usize, off: usize| (x.shape()[i] as usize).saturating_sub(off);
             let n = extent(0, down).min(extent(1, right));
-            each!(Wide::of(&x), a => ArrayD::from_shape_fn(IxDyn(&[n]), |i| a[[i[0] + down, i[0] + right]]))
+            each!(Wide::of(&x), a => sweep::placed(&[n], |i| a[[i[0] + down, i[0] + right]]))
         }
         n => return fail(format!("diag(): Supports 1D or 2D tensors. Got {n}D")),
     };
@@ -361,7 +377,7 @@ fn flip(args: &mut Args<'_>) -> Answer<Value> {
     let made = each!(Wide::of(&x), a => {
         let mut view = a.view();
         dims.iter().filter(|d| **d < x.dim()).for_each(|d| view.invert_axis(Axis(*d)));
-        view.to_owned()
+        sweep::owned(view)
     });
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
@@ -385,8 +401,10 @@ fn roll(args: &mut Args<'_>) -> Answer<Value> {
         let by = shift.rem_euclid(n) as usize;
         wide = each!(wide, a => {
             let n = n as usize;
-            let picked: Vec<usize> = (0..n).map(|i| (i + n - by) % n).collect();
-            a.select(Axis(at), &picked)
+            sweep::placed(&a.shape().to_vec(), |mut place| {
+                place[at] = (place[at] + n - by) % n;
+                a[&place]
+            })
         });
     }
     wide.tensor(x.dtype(), x.device()).map(Value::Tensor)
@@ -408,10 +426,10 @@ fn repeat(args: &mut Args<'_>) -> Answer<Value> {
     super::room(&wanted)?;
     let shape: Vec<usize> = wanted.iter().map(|n| *n as usize).collect();
     let made = each!(Wide::of(&x), a => {
-        let a = a.as_standard_layout().into_owned().into_shape_with_order(IxDyn(&old)).unwrap_or_default();
-        ArrayD::from_shape_fn(IxDyn(&shape), |p| {
-            let place: Vec<usize> = p.slice().iter().zip(&old).map(|(i, n)| i % n).collect();
-            a[IxDyn(&place)]
+        let a = sweep::owned(a.view()).into_shape_with_order(IxDyn(&old)).unwrap_or_default();
+        sweep::placed(&shape, |mut place| {
+            place.slice_mut().iter_mut().zip(&old).for_each(|(i, n)| *i %= n);
+            a[&place]
         })
     });
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
@@ -434,9 +452,19 @@ fn repeat_interleave(args: &mut Args<'_>) -> Answer<Value> {
         }
     };
     let n = x.shape().get(at).copied().unwrap_or(1);
-    super::room(&[n, repeats])?;
-    let places: Vec<usize> = (0..(n * repeats) as usize).map(|i| i / repeats.max(1) as usize).collect();
-    let made = each!(with_dims(Wide::of(&x)), a => a.select(Axis(at), &places));
+    let mut wanted = x.shape().to_vec();
+    if let Some(extent) = wanted.get_mut(at) {
+        *extent = extent.saturating_mul(repeats);
+    }
+    super::room(&wanted)?;
+    let made = each!(with_dims(Wide::of(&x)), a => {
+        let mut shape = a.shape().to_vec();
+        shape[at] = (n * repeats) as usize;
+        sweep::placed(&shape, |mut place| {
+            place[at] /= repeats.max(1) as usize;
+            a[&place]
+        })
+    });
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
 
@@ -464,12 +492,8 @@ fn pad(args: &mut Args<'_>) -> Answer<Value> {
         places.map(|((i, b), n)| usize::try_from(*i as i64 - b).ok().filter(|j| (*j as i64) < *n)).collect()
     };
     let made = match Wide::of(&x) {
-        Wide::Float(a) => {
-            Wide::Float(ArrayD::from_shape_fn(IxDyn(&extents), |p| source(&p).map_or(value, |q| a[IxDyn(&q)])))
-        }
-        Wide::Int(a) => {
-            Wide::Int(ArrayD::from_shape_fn(IxDyn(&extents), |p| source(&p).map_or(whole, |q| a[IxDyn(&q)])))
-        }
+        Wide::Float(a) => Wide::Float(sweep::placed(&extents, |p| source(&p).map_or(value, |q| a[IxDyn(&q)]))),
+        Wide::Int(a) => Wide::Int(sweep::placed(&extents, |p| source(&p).map_or(whole, |q| a[IxDyn(&q)]))),
     };
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
@@ -478,24 +502,24 @@ fn bincount(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let (weights, least) = (args.next(), args.int(0)?);
     let bins = Wide::of(&x).ints();
-    if x.dim() != 1 || x.dtype().is_float() || bins.iter().any(|v| *v < 0) {
+    if x.dim() != 1 || x.dtype().is_float() || sweep::counted(&bins).any(|v| *v < 0) {
         return fail("bincount only supports 1-d non-negative integral inputs.".to_owned());
     }
-    let size = bins.iter().copied().max().map_or(0, |m| m.saturating_add(1)).max(least);
+    let size = sweep::counted(&bins).copied().max().map_or(0, |m| m.saturating_add(1)).max(least);
     super::room(&[size])?;
     let made = match weights {
         Value::Tensor(weights) => {
             if weights.shape() != x.shape() {
                 return fail("weights should be 1-d and have the same length as input".to_owned());
             }
-            let mut out = ArrayD::<f64>::zeros(IxDyn(&[size as usize]));
+            let mut out = sweep::full(&[size as usize], 0.0);
             let dtype = if weights.dtype() == DType::Float32 { DType::Float32 } else { DType::Float64 };
-            bins.iter().zip(Wide::of(&weights).floats().iter()).for_each(|(b, w)| out[[*b as usize]] += w);
+            sweep::counted(bins.iter().zip(&Wide::of(&weights).floats())).for_each(|(b, w)| out[[*b as usize]] += w);
             return Wide::Float(out).tensor(dtype, x.device()).map(Value::Tensor);
         }
         _ => {
-            let mut out = ArrayD::<i64>::zeros(IxDyn(&[size as usize]));
-            bins.iter().for_each(|b| out[[*b as usize]] += 1);
+            let mut out = sweep::full(&[size as usize], 0);
+            sweep::counted(&bins).for_each(|b| out[[*b as usize]] += 1);
             out
         }
     };

@@ -3,8 +3,9 @@
 use ndarray::{ArrayD, IxDyn};
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::work;
 use super::wide::Wide;
-use super::{Args, Value, operand};
+use super::{Args, Value, operand, sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -51,11 +52,7 @@ fn filled(name: &str, dtype: DType, shape: &[i64], device: DeviceTag) -> Answer<
             super::room(shape)?;
             let shape: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
             let normal = name == "randn";
-            let values =
-                ArrayD::from_shape_simple_fn(
-                    IxDyn(&shape),
-                    || if normal { random::normal() } else { random::uniform() },
-                );
+            let values = sweep::placed(&shape, |_| if normal { random::normal() } else { random::uniform() });
             Wide::Float(values).write(&made)?;
         }
         _ => {}
@@ -126,9 +123,9 @@ fn arange(args: &mut Args<'_>) -> Answer<HostTensor> {
     super::room(&[n as i64])?;
     let dtype = dtype.unwrap_or(if whole { DType::Int64 } else { DType::Float32 });
     let values = if let ([Value::Int(start), _, Value::Int(step)], true) = (&parts, whole) {
-        Wide::Int(ArrayD::from_shape_fn(IxDyn(&[n as usize]), |i| start + step * i[0] as i64))
+        Wide::Int(sweep::placed(&[n as usize], |i| start + step * i[0] as i64))
     } else {
-        Wide::Float(ArrayD::from_shape_fn(IxDyn(&[n as usize]), |i| start + step * i[0] as f64))
+        Wide::Float(sweep::placed(&[n as usize], |i| start + step * i[0] as f64))
     };
     values.tensor(dtype, device)
 }
@@ -147,7 +144,7 @@ fn linspace(args: &mut Args<'_>) -> Answer<HostTensor> {
         let step = (end - start) / last;
         if i < n / 2 || n == 1 { start + step * i as f64 } else { end - step * (n - 1 - i) as f64 }
     };
-    Wide::Float(ArrayD::from_shape_fn(IxDyn(&[n]), |i| at(i[0]))).tensor(dtype.unwrap_or(DType::Float32), device)
+    Wide::Float(sweep::placed(&[n], |i| at(i[0]))).tensor(dtype.unwrap_or(DType::Float32), device)
 }
 
 fn eye(args: &mut Args<'_>) -> Answer<HostTensor> {
@@ -156,7 +153,7 @@ fn eye(args: &mut Args<'_>) -> Answer<HostTensor> {
     let (dtype, device) = options(args)?;
     let made = HostTensor::new(dtype.unwrap_or(DType::Float32), &[n, m], device, true)?;
     super::room(&[n, m])?;
-    let ones = ArrayD::from_shape_fn(IxDyn(&[n as usize, m as usize]), |i| i64::from(i[0] == i[1]));
+    let ones = sweep::placed(&[n as usize, m as usize], |i| i64::from(i[0] == i[1]));
     Wide::Int(ones).write(&made)?;
     Ok(made)
 }
@@ -187,9 +184,9 @@ fn tensor(args: &mut Args<'_>) -> Answer<HostTensor> {
     let values = if whole {
         let ints =
             all.iter().map(|v| if let Value::Int(i) = v { *i } else { i64::from(matches!(v, Value::Bool(true))) });
-        Wide::Int(ndarray::Array1::from_iter(ints).into_dyn())
+        Wide::Int(ndarray::Array1::from_vec(work::collected(all.len(), ints)).into_dyn())
     } else {
-        Wide::Float(ndarray::Array1::from_iter(numbers).into_dyn())
+        Wide::Float(ndarray::Array1::from_vec(work::collected(all.len(), numbers)).into_dyn())
     };
     values.tensor(dtype.unwrap_or(own), device)
 }

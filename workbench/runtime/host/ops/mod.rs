@@ -13,12 +13,14 @@ mod reduce;
 mod scatter;
 mod shape;
 mod subscript;
+mod sweep;
 mod wide;
 
 use smallvec::SmallVec;
 
 use super::array::{Answer, DeviceTag, HostTensor};
 use super::value::Value;
+use super::{room as memory, work};
 use crate::back::Exception;
 use crate::runtime::DType;
 pub use wide::copied;
@@ -56,8 +58,8 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         activation::run,
         compose::run,
     ];
-    match groups.into_iter().find_map(|group| group(&mut args)) {
-        Some(answer) => answer,
+    match work::contained(|| groups.into_iter().find_map(|group| group(&mut args)).transpose())? {
+        Some(value) => Ok(value),
         None => Err((Exception::NotImplemented, format!("the operation `{name}` on tensors is not supported"))),
     }
 }
@@ -93,10 +95,9 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
     }
     // The operands, the result, and the tensor that it becomes; orders beside that as many places and pairs to merge.
     let words = if matches!(name, "sort" | "argsort" | "topk" | "unique" | "median" | "kthvalue") { 7 } else { 3 };
-    let mut probe: Vec<u64> = Vec::new();
-    match usize::try_from(all).ok().and_then(|n| probe.try_reserve_exact(n.saturating_mul(words)).ok()) {
-        Some(()) => Ok(()),
-        None => {
+    match usize::try_from(all).is_ok_and(|n| memory::has_elements::<u64>(n.saturating_mul(words))) {
+        true => Ok(()),
+        false => {
             let shapes: Vec<String> = tensors.iter().map(|t| format!("{:?}", t.shape())).collect();
             let of = if let [one] = shapes.as_slice() {
                 format!("a tensor of shape {one}")
@@ -113,13 +114,10 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
 /// # Errors
 /// `MemoryError`.
 fn room(shape: &[i64]) -> Answer<()> {
-    let mut probe: Vec<u64> = Vec::new();
-    match usize::try_from(super::array::count(shape)?)
-        .ok()
-        .and_then(|n| probe.try_reserve_exact(n.saturating_mul(2)).ok())
-    {
-        Some(()) => Ok(()),
-        None => Err((Exception::Memory, format!("no memory to compute with a tensor of shape {shape:?}"))),
+    let count = usize::try_from(super::array::count(shape)?);
+    match count.is_ok_and(|n| memory::has_elements::<u64>(n.saturating_mul(2))) {
+        true => Ok(()),
+        false => Err((Exception::Memory, format!("no memory to compute with a tensor of shape {shape:?}"))),
     }
 }
 

@@ -1,9 +1,11 @@
 //! What orders elements, and finds places among ordered ones.
 
-use ndarray::{ArrayD, Axis, IxDyn};
+use ndarray::{ArrayD, Axis};
 
 use super::super::array::Answer;
+use super::super::work::{self, tick};
 use super::index::{fail, shaped, with_dims};
+use super::sweep;
 use super::wide::{Wide, each};
 use super::{Args, Value};
 use crate::runtime::DType;
@@ -20,8 +22,11 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
 /// The order of a lane: stable, NaN after all numbers.
 pub(super) fn order<T: PartialOrd + Copy>(lane: &[T], descending: bool) -> Vec<usize> {
     let is_nan = |v: T| v.partial_cmp(&v).is_none();
-    let mut places: Vec<usize> = (0..lane.len()).collect();
+    let mut places = work::collected(lane.len(), 0..lane.len());
+    // What the sort itself takes beside.
+    work::need::<usize>(lane.len());
     places.sort_by(|&i, &j| {
+        tick();
         let (a, b) = (lane[i], lane[j]);
         let ascending = a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)));
         if descending { ascending.reverse() } else { ascending }
@@ -45,14 +50,14 @@ fn sorted(args: &mut Args<'_>) -> Answer<Value> {
     }
     let mut shape: Vec<usize> = wide.shape().iter().map(|n| *n as usize).collect();
     shape[at] = most.unwrap_or(extent) as usize;
-    let mut places = ArrayD::<i64>::zeros(IxDyn(&shape));
+    let mut places = sweep::full(&shape, 0i64);
     macro_rules! fill {
         ($a:expr) => {{
-            let mut values = ArrayD::from_elem(IxDyn(&shape), Default::default());
+            let mut values = sweep::full(&shape, Default::default());
             for ((lane, mut value), mut place) in
                 $a.lanes(Axis(at)).into_iter().zip(values.lanes_mut(Axis(at))).zip(places.lanes_mut(Axis(at)))
             {
-                let lane = lane.to_vec();
+                let lane = work::collected(lane.len(), lane.iter().copied());
                 let order = order(&lane, descending);
                 for (i, from) in order.into_iter().take(place.len()).enumerate() {
                     (value[i], place[i]) = (lane[from], from as i64);
@@ -76,13 +81,14 @@ fn extremes(args: &mut Args<'_>) -> Answer<Value> {
     let largest = args.name == "cummax";
     let wide = with_dims(Wide::of(&x));
     let shape: Vec<usize> = wide.shape().iter().map(|n| *n as usize).collect();
-    let mut places = ArrayD::<i64>::zeros(IxDyn(&shape));
+    let mut places = sweep::full(&shape, 0i64);
     let values = each!(wide, a => {
         let mut a = a;
         for (mut lane, mut place) in a.lanes_mut(Axis(at)).into_iter().zip(places.lanes_mut(Axis(at))) {
             let is_nan = |v: &_| PartialOrd::partial_cmp(v, v).is_none();
             let mut best = None;
             for (i, value) in lane.iter_mut().enumerate() {
+                tick();
                 let wins = match best {
                     None => true,
                     Some((b, _)) => is_nan(value) || !is_nan(&b) && if largest { *value >= b } else { *value <= b },
@@ -135,15 +141,15 @@ fn places<T: Copy + PartialOrd>(sorted: &ArrayD<T>, values: &ArrayD<T>, one: boo
         from as i64
     };
     if one {
-        let lane: Vec<T> = sorted.iter().copied().collect();
-        return values.map(|value| find(&lane, value));
+        let lane = sweep::flat(sorted.view());
+        return sweep::map(values.view(), |value| find(&lane, &value));
     }
     let last = Axis(sorted.ndim() - 1);
-    let mut made = ArrayD::<i64>::zeros(values.raw_dim());
+    let mut made = sweep::full(values.shape(), 0i64);
     let lanes = sorted.lanes(last).into_iter().zip(values.lanes(last)).zip(made.lanes_mut(last));
     for ((lane, asked), mut to) in lanes {
-        let lane = lane.to_vec();
-        for (value, place) in asked.iter().zip(to.iter_mut()) {
+        let lane = work::collected(lane.len(), lane.iter().copied());
+        for (value, place) in sweep::counted(asked.iter().zip(to.iter_mut())) {
             *place = find(&lane, value);
         }
     }

@@ -1,9 +1,12 @@
 //! Reductions and products of matrices.
 
-use ndarray::{ArrayD, ArrayView1, Axis, Ix2, IxDyn};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, Array3, ArrayD, ArrayView2, Axis, Ix2, IxDyn, LinalgScalar, s};
 
 use super::super::array::{Answer, HostTensor};
+use super::super::work;
 use super::promote::promote;
+use super::sweep::{self, along};
 use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
@@ -48,22 +51,42 @@ fn axes(value: &Value, x: &HostTensor, args: &Args<'_>) -> Answer<Vec<usize>> {
 }
 
 /// Every lane over some dimensions, folded to one number; what is folded stays with extent 1 when `keep` is set.
-fn folded<T: Clone, U: Clone>(
-    a: &ArrayD<T>,
-    axes: &[usize],
-    keep: bool,
-    mut fold: impl FnMut(ArrayView1<'_, T>) -> U,
-) -> ArrayD<U> {
+fn folded<T: Copy, U: Clone>(a: &ArrayD<T>, axes: &[usize], keep: bool, mut fold: impl FnMut(&[T]) -> U) -> ArrayD<U> {
     let rest: Vec<usize> = (0..a.ndim()).filter(|i| !axes.contains(i)).collect();
     let order: Vec<usize> = rest.iter().chain(axes).copied().collect();
     let outer: Vec<usize> = rest.iter().map(|i| a.shape()[*i]).collect();
     let inner: usize = axes.iter().map(|i| a.shape()[*i]).product();
     let count: usize = outer.iter().product();
-    let lanes: Vec<T> = a.view().permuted_axes(IxDyn(&order)).iter().cloned().collect();
-    let values = (0..count).map(|i| fold(ArrayView1::from(&lanes[i * inner..(i + 1) * inner])));
+    let lanes = sweep::flat(a.view().permuted_axes(IxDyn(&order)));
+    let values = work::collected(count, (0..count).map(|i| fold(&lanes[i * inner..(i + 1) * inner])));
     let shape: Vec<usize> =
         if keep { (0..a.ndim()).map(|i| if axes.contains(&i) { 1 } else { a.shape()[i] }).collect() } else { outer };
-    ArrayD::from_shape_vec(IxDyn(&shape), values.collect()).expect("as many values as the shape holds")
+    ArrayD::from_shape_vec(IxDyn(&shape), values).expect("as many values as the shape holds")
+}
+
+/// All elements of a lane taken together: eight strands side by side, which are joined at the end.
+fn strands(lane: &[f64], none: f64, join: impl Fn(f64, f64) -> f64) -> f64 {
+    const STRANDS: usize = 8;
+    let (rows, rest) = lane.as_chunks::<STRANDS>();
+    let mut strands = [none; STRANDS];
+    for piece in rows.chunks(work::PERIOD / STRANDS) {
+        for row in piece {
+            for (strand, x) in strands.iter_mut().zip(row) {
+                *strand = join(*strand, *x);
+            }
+        }
+        work::ticks(piece.len());
+    }
+    let joined = (0..STRANDS / 2).fold(none, |all, i| join(all, join(strands[i], strands[i + STRANDS / 2])));
+    rest.iter().fold(joined, |all, x| join(all, *x))
+}
+
+fn sum(lane: &[f64]) -> f64 {
+    strands(lane, 0.0, |a, b| a + b)
+}
+
+fn product_of_all(lane: &[f64]) -> f64 {
+    strands(lane, 1.0, |a, b| a * b)
 }
 
 fn reduce(args: &mut Args<'_>) -> Answer<Value> {
@@ -113,41 +136,41 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
         Wide::Int(a) if matches!(name, "any" | "all") => {
             let any = name == "any";
             Wide::Int(folded(&a, &axes, keep, |l| {
-                i64::from(if any { l.iter().any(|v| *v != 0) } else { l.iter().all(|v| *v != 0) })
+                i64::from(if any { along(l).any(|v| *v != 0) } else { along(l).all(|v| *v != 0) })
             }))
         }
         Wide::Int(a) if !dtype.is_float() => Wide::Int(folded(&a, &axes, keep, |l| match name {
-            "sum" => l.iter().fold(0, |s: i64, v| s.wrapping_add(*v)),
-            "prod" => l.iter().fold(1, |s: i64, v| s.wrapping_mul(*v)),
-            "amax" => l.iter().copied().max().unwrap_or(0),
-            _ => l.iter().copied().min().unwrap_or(0),
+            "sum" => along(l).fold(0, |s: i64, v| s.wrapping_add(*v)),
+            "prod" => along(l).fold(1, |s: i64, v| s.wrapping_mul(*v)),
+            "amax" => along(l).copied().max().unwrap_or(0),
+            _ => along(l).copied().min().unwrap_or(0),
         })),
         wide => {
             let a = wide.floats();
             Wide::Float(folded(&a, &axes, keep, |l| {
                 let n = l.len() as f64;
                 let spread = || {
-                    let mean = l.sum() / n;
-                    let spread = l.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+                    let mean = sum(l) / n;
+                    let spread = along(l).map(|v| (v - mean) * (v - mean)).sum::<f64>();
                     if n <= correction { f64::NAN } else { spread / (n - correction) }
                 };
                 match name {
-                    "sum" => l.sum(),
-                    "prod" => l.product(),
-                    "mean" => l.sum() / n,
+                    "sum" => sum(l),
+                    "prod" => product_of_all(l),
+                    "mean" => sum(l) / n,
                     "var" => spread(),
                     "std" => spread().sqrt(),
-                    "norm" if p == 0.0 => l.iter().filter(|v| **v != 0.0).count() as f64,
-                    "norm" if p == 1.0 => l.iter().map(|v| v.abs()).sum(),
-                    "norm" if p == 2.0 => l.iter().map(|v| v * v).sum::<f64>().sqrt(),
-                    "norm" if p.is_infinite() && l.iter().any(|v| v.is_nan()) => f64::NAN,
-                    "norm" if p == f64::INFINITY => l.iter().fold(0.0, |m: f64, v| m.max(v.abs())),
-                    "norm" if p == f64::NEG_INFINITY => l.iter().fold(f64::INFINITY, |m: f64, v| m.min(v.abs())),
-                    "norm" => l.iter().map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p),
-                    "any" => f64::from(u8::from(l.iter().any(|v| *v != 0.0))),
-                    "all" => f64::from(u8::from(l.iter().all(|v| *v != 0.0))),
-                    "amax" => l.iter().copied().fold(f64::NEG_INFINITY, |m, v| if m.is_nan() || m > v { m } else { v }),
-                    _ => l.iter().copied().fold(f64::INFINITY, |m, v| if m.is_nan() || m < v { m } else { v }),
+                    "norm" if p == 0.0 => along(l).filter(|v| **v != 0.0).count() as f64,
+                    "norm" if p == 1.0 => along(l).map(|v| v.abs()).sum(),
+                    "norm" if p == 2.0 => along(l).map(|v| v * v).sum::<f64>().sqrt(),
+                    "norm" if p.is_infinite() && along(l).any(|v| v.is_nan()) => f64::NAN,
+                    "norm" if p == f64::INFINITY => along(l).fold(0.0, |m: f64, v| m.max(v.abs())),
+                    "norm" if p == f64::NEG_INFINITY => along(l).fold(f64::INFINITY, |m: f64, v| m.min(v.abs())),
+                    "norm" => along(l).map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p),
+                    "any" => f64::from(u8::from(along(l).any(|v| *v != 0.0))),
+                    "all" => f64::from(u8::from(along(l).all(|v| *v != 0.0))),
+                    "amax" => along(l).copied().fold(f64::NEG_INFINITY, |m, v| if m.is_nan() || m > v { m } else { v }),
+                    _ => along(l).copied().fold(f64::INFINITY, |m, v| if m.is_nan() || m < v { m } else { v }),
                 }
             }))
         }
@@ -156,9 +179,9 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
 }
 
 /// The place of the largest (or smallest) of a lane: the first of equals, NaN before all.
-fn place<T: PartialOrd + Copy>(lane: ArrayView1<'_, T>, largest: bool) -> usize {
+fn place<T: PartialOrd + Copy>(lane: &[T], largest: bool) -> usize {
     let mut best = 0;
-    for (i, v) in lane.iter().enumerate() {
+    for (i, v) in along(lane).enumerate() {
         let b = lane[best];
         let is_nan = |v: T| v.partial_cmp(&v).is_none();
         if is_nan(b) {
@@ -249,25 +272,47 @@ fn softmax(args: &mut Args<'_>) -> Answer<Value> {
         a.fill(if log { 0.0 } else { 1.0 });
     } else {
         for mut lane in a.lanes_mut(Axis(at)) {
-            let most = lane.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = lane.iter().map(|v| (v - most).exp()).sum();
-            lane.mapv_inplace(|v| if log { v - most - sum.ln() } else { (v - most).exp() / sum });
+            let most = sweep::counted(&lane).copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = sweep::counted(&lane).map(|v| (v - most).exp()).sum();
+            let whole = |v: f64| if log { v - most - sum.ln() } else { (v - most).exp() / sum };
+            sweep::counted(&mut lane).for_each(|v| *v = whole(*v));
         }
     }
     Wide::Float(a).tensor(dtype, x.device()).map(Value::Tensor)
 }
 
+/// Multiplications between two looks at the clock: some milliseconds.
+const PIECE: usize = 1 << 22;
+
+/// A product of two matrices, block by block: each is as wide as the second one, or a part of that where even a few rows are long.
+fn blocks<T: LinalgScalar>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T> {
+    const ROWS: usize = 16;
+    let ((m, k), n) = (a.dim(), b.ncols());
+    let made = sweep::full(&[m, n], T::zero()).into_dimensionality::<Ix2>();
+    let mut made = made.expect("two extents are two dimensions");
+    let columns = (PIECE / k.max(1) / ROWS).clamp(ROWS, n.max(ROWS));
+    let rows = (PIECE / k.max(1) / columns).clamp(ROWS, m.max(ROWS));
+    for top in (0..m).step_by(rows) {
+        let bottom = m.min(top + rows);
+        for left in (0..n).step_by(columns) {
+            let right = n.min(left + columns);
+            let (a, b) = (a.slice(s![top..bottom, ..]), b.slice(s![.., left..right]));
+            general_mat_mul(T::one(), &a, &b, T::zero(), &mut made.slice_mut(s![top..bottom, left..right]));
+            work::ticks((bottom - top) * (right - left) * k / 8);
+        }
+    }
+    made
+}
+
 /// A product of two matrices in an element type: by ndarray's in `float` and `double`.
-fn product(a: &ArrayD<f64>, b: &ArrayD<f64>, dtype: DType) -> Answer<ArrayD<f64>> {
-    let flat = |a: &ArrayD<f64>| a.clone().into_dimensionality::<Ix2>();
-    let (Ok(a), Ok(b)) = (flat(a), flat(b)) else {
-        return Err((Exception::Runtime, "matrices are wanted".to_owned()));
-    };
-    Ok(if dtype == DType::Float32 {
-        a.mapv(|x| x as f32).dot(&b.mapv(|x| x as f32)).mapv(f64::from).into_dyn()
+fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, dtype: DType) -> ArrayD<f64> {
+    if dtype == DType::Float32 {
+        let single = |a: ArrayView2<'_, f64>| sweep::map(a.into_dyn(), |x| x as f32).into_dimensionality::<Ix2>();
+        let (a, b) = (single(a).expect("a matrix"), single(b).expect("a matrix"));
+        sweep::map(blocks(a.view(), b.view()).view().into_dyn(), f64::from)
     } else {
-        a.dot(&b).into_dyn()
-    })
+        blocks(a, b).into_dyn()
+    }
 }
 
 fn matmul(args: &mut Args<'_>) -> Answer<Value> {
@@ -334,18 +379,18 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
         super::elementwise::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
     let whole: Vec<i64> = outer.iter().chain([&m, &n]).map(|n| *n as i64).collect();
     super::room(&whole)?;
-    let full = |a: &ArrayD<f64>, r: usize, c: usize| -> Option<ArrayD<f64>> {
+    let full = |a: &ArrayD<f64>, r: usize, c: usize| -> Option<Array3<f64>> {
         let shape: Vec<usize> = outer.iter().copied().chain([r, c]).collect();
         let count: usize = outer.iter().product();
-        a.broadcast(IxDyn(&shape))?.as_standard_layout().into_owned().into_shape_with_order(IxDyn(&[count, r, c])).ok()
+        sweep::owned(a.broadcast(IxDyn(&shape))?).into_shape_with_order(ndarray::Ix3(count, r, c)).ok()
     };
     let (Some(a), Some(b)) = (full(&a, m, k), full(&b, k, n)) else {
         return fail("shapes that do not broadcast".to_owned());
     };
     let count: usize = outer.iter().product();
-    let mut values = Vec::with_capacity(count * m * n);
+    let mut values = work::reserved(count * m * n);
     for i in 0..count {
-        let one = product(&a.index_axis(Axis(0), i).to_owned(), &b.index_axis(Axis(0), i).to_owned(), dtype)?;
+        let one = product(a.index_axis(Axis(0), i), b.index_axis(Axis(0), i), dtype);
         values.extend(one.iter());
     }
     let mut shape = outer;
@@ -376,7 +421,11 @@ fn addmm(args: &mut Args<'_>) -> Answer<Value> {
         ));
     };
     // Of an input that counts nothing not even NaN remains.
-    let made = if beta == 0.0 { &product * alpha } else { &product * alpha + &(&added * beta) };
+    let made = if beta == 0.0 {
+        sweep::replaced(product, |p| p * alpha)
+    } else {
+        sweep::zipped(product.view(), added, |p, a| p * alpha + a * beta)
+    };
     Wide::Float(made).tensor(dtype, device).map(Value::Tensor)
 }
 
@@ -384,8 +433,8 @@ fn equal(args: &mut Args<'_>) -> Answer<Value> {
     let (a, b) = (args.tensor()?, args.tensor()?);
     let same = a.shape() == b.shape()
         && match (Wide::of(&a), Wide::of(&b)) {
-            (Wide::Int(a), Wide::Int(b)) => a == b,
-            (a, b) => a.floats() == b.floats(),
+            (Wide::Int(a), Wide::Int(b)) => sweep::counted(&a).eq(&b),
+            (a, b) => sweep::counted(&a.floats()).eq(&b.floats()),
         };
     Ok(Value::Bool(same))
 }
@@ -402,5 +451,5 @@ fn allclose(args: &mut Args<'_>) -> Answer<Value> {
     let (a, b) = (Wide::of(&a).floats(), Wide::of(&b).floats());
     let close = |x: f64, y: f64| x == y || (y.is_finite() && (x - y).abs() <= atol + rtol * y.abs());
     let all = super::elementwise::zip(&a, &b, close)?;
-    Ok(Value::Bool(all.iter().all(|c| *c)))
+    Ok(Value::Bool(sweep::counted(&all).all(|c| *c)))
 }

@@ -1,9 +1,10 @@
 //! What places elements where indices say.
 
-use ndarray::{ArrayD, Axis, Dimension, IxDyn};
+use ndarray::{ArrayD, Axis, IxDyn};
 
 use super::super::array::Answer;
 use super::index::{fail, indices, shaped, with_dims, within};
+use super::sweep;
 use super::wide::Wide;
 use super::{Args, Value};
 
@@ -33,8 +34,8 @@ fn scatter(args: &mut Args<'_>) -> Answer<Value> {
         }
         Value::Tensor(t) => with_dims(Wide::of(t)),
         Value::Int(_) | Value::Bool(_) | Value::Float(_) => match super::operand::checked(&source, x.dtype())? {
-            Wide::Int(v) => Wide::Int(ArrayD::from_elem(index.raw_dim(), super::operand::only(&v))),
-            Wide::Float(v) => Wide::Float(ArrayD::from_elem(index.raw_dim(), super::operand::only(&v))),
+            Wide::Int(v) => Wide::Int(sweep::full(index.shape(), super::operand::only(&v))),
+            Wide::Float(v) => Wide::Float(sweep::full(index.shape(), super::operand::only(&v))),
         },
         other => return args.misfit(other, "Tensor or a number"),
     };
@@ -51,20 +52,20 @@ fn scatter(args: &mut Args<'_>) -> Answer<Value> {
         ));
     }
     let add = args.name == "scatter_add";
-    let places = if index.is_empty() { Vec::new() } else { moves(&index, at, extents[at])? };
+    check(&index, at, &extents)?;
     let made = match target {
         Wide::Int(mut a) => {
             let source = source.ints();
-            for (from, to) in places {
-                let (value, place) = (source[IxDyn(&from)], &mut a[IxDyn(&to)]);
+            for (from, to) in moves(&index, at) {
+                let (value, place) = (source[&from], &mut a[&to]);
                 *place = if add { place.wrapping_add(value) } else { value };
             }
             Wide::Int(a)
         }
         Wide::Float(mut a) => {
             let source = source.floats();
-            for (from, to) in places {
-                let (value, place) = (source[IxDyn(&from)], &mut a[IxDyn(&to)]);
+            for (from, to) in moves(&index, at) {
+                let (value, place) = (source[&from], &mut a[&to]);
                 *place = if add { *place + value } else { value };
             }
             Wide::Float(a)
@@ -73,16 +74,24 @@ fn scatter(args: &mut Args<'_>) -> Answer<Value> {
     shaped(made, &x, x.dtype()).map(Value::Tensor)
 }
 
-/// Where each element of the indices comes from and goes to.
-fn moves(index: &ArrayD<i64>, at: usize, extent: i64) -> Answer<Vec<(Vec<usize>, Vec<usize>)>> {
-    let mut places = Vec::with_capacity(index.len());
-    for (from, i) in index.indexed_iter() {
-        let from = from.slice().to_vec();
-        let mut to = from.clone();
-        to[at] = within(*i, at, extent as usize)?;
-        places.push((from, to));
+/// Whether all indices are within the dimension's extent.
+///
+/// # Errors
+/// `RuntimeError` for one that is not.
+fn check(index: &ArrayD<i64>, at: usize, extents: &[i64]) -> Answer<()> {
+    for i in sweep::counted(index) {
+        within(*i, at, extents[at] as usize)?;
     }
-    Ok(places)
+    Ok(())
+}
+
+/// Where each element of the indices comes from and goes to.
+fn moves(index: &ArrayD<i64>, at: usize) -> impl Iterator<Item = (IxDyn, IxDyn)> {
+    sweep::counted(index.indexed_iter()).map(move |(from, i)| {
+        let mut to = from.clone();
+        to[at] = *i as usize;
+        (from, to)
+    })
 }
 
 /// `scatter_reduce(dim, index, src, reduce, include_self)`
@@ -113,15 +122,15 @@ fn scatter_reduce(args: &mut Args<'_>) -> Answer<Value> {
             source.shape()
         ));
     }
-    let places = if index.is_empty() { Vec::new() } else { moves(&index, at, extents[at])? };
+    check(&index, at, &extents)?;
     let shape: Vec<usize> = extents.iter().map(|n| *n as usize).collect();
-    let mut counts = ArrayD::from_elem(IxDyn(&shape), i64::from(include_self));
+    let mut counts = sweep::full(&shape, i64::from(include_self));
     macro_rules! reduced {
         ($target:ident, $source:expr, $add:expr, $mul:expr, $mean:expr) => {{
             let source = $source;
-            for (from, to) in places {
-                let (value, count) = (source[IxDyn(&from)], &mut counts[IxDyn(&to)]);
-                let place = &mut $target[IxDyn(&to)];
+            for (from, to) in moves(&index, at) {
+                let (value, count) = (source[&from], &mut counts[&to]);
+                let place = &mut $target[&to];
                 *place = match how.as_str() {
                     _ if *count == 0 => value,
                     "sum" | "mean" => $add(*place, value),
@@ -134,7 +143,7 @@ fn scatter_reduce(args: &mut Args<'_>) -> Answer<Value> {
                 *count += 1;
             }
             if how == "mean" {
-                for (place, count) in $target.iter_mut().zip(&counts) {
+                for (place, count) in sweep::counted($target.iter_mut().zip(&counts)) {
                     *place = $mean(*place, (*count).max(1));
                 }
             }

@@ -3,7 +3,9 @@
 use smallvec::SmallVec;
 
 use super::super::array::{Answer, Dims, HostTensor, axis, count};
+use super::super::work;
 use super::promote::promote;
+use super::sweep;
 use super::wide::{Wide, copied};
 use super::{Args, Value};
 use crate::back::Exception;
@@ -327,10 +329,10 @@ fn index_select(args: &mut Args<'_>) -> Answer<HostTensor> {
     }
     let size = x.shape().get(at).copied().unwrap_or(1);
     let index = Wide::of(&index).ints();
-    if let Some(i) = index.iter().find(|i| **i < 0 || **i >= size) {
+    if let Some(i) = sweep::counted(&index).find(|i| **i < 0 || **i >= size) {
         return Err((Exception::Index, format!("index out of range in self: {i} of {size}")));
     }
-    let parts: Vec<HostTensor> = index.iter().map(|i| cut(&x, at, *i, 1, 1)).collect();
+    let parts: Vec<HostTensor> = work::collected(index.len(), index.iter().map(|i| cut(&x, at, *i, 1, 1)));
     joined(&parts, at, x.dtype(), x.shape(), x.device())
 }
 
@@ -378,6 +380,7 @@ fn joined(
         let len = part.shape().get(at).copied().unwrap_or(1);
         Wide::of(part).write(&cut(&made, at, from, len, 1))?;
         from += len;
+        work::ticks(64);
     }
     Ok(made)
 }
@@ -503,6 +506,7 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
         }
         Value::Int(n) if n > 0 => {
             let step = if args.name == "chunk" { (size - 1).max(0) / n + 1 } else { n };
+            sizes = work::reserved(((size - 1).max(0) / step) as usize + 1);
             let mut left = size;
             while left > 0 {
                 sizes.push(step.min(left));
@@ -519,8 +523,8 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
         other => return args.misfit(&other, "a number of parts, or sizes"),
     }
     let mut from = 0;
-    let mut out = Vec::with_capacity(sizes.len());
-    for len in sizes {
+    let mut out = work::reserved(sizes.len());
+    for len in sweep::counted(sizes) {
         let part = cut(&x, at, from, len, 1);
         let order: Vec<usize> = (0..x.dim()).filter(|i| args.name != "unbind" || *i != at).collect();
         out.push(Value::Tensor(permuted(&part, &order)));

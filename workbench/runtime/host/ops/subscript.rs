@@ -1,8 +1,9 @@
 //! `x.index({...})` and `x.index_put_({...}, value)`: subscripts as Python's, numbers, slices, `None`, `...`, tensors and masks.
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, Dimension, IxDyn};
 
 use super::super::array::{Answer, Dims, HostTensor};
+use super::sweep;
 use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
@@ -92,7 +93,7 @@ impl Subscript {
                     shape.insert(at, 1);
                     strides.insert(at, 1);
                     view = view.viewed(shape, strides, view.offset());
-                    let index = vec![0; super::index::places_of(t).len()];
+                    let index = vec![0; super::index::places_of(t).1];
                     picks.push((at, ArrayD::from_shape_vec(IxDyn(&[index.len()]), index).unwrap_or_default()));
                     at += 1;
                 }
@@ -105,10 +106,9 @@ impl Subscript {
                         );
                         return Err((Exception::Index, message));
                     }
-                    let places = super::index::places_of(t);
+                    let (places, count) = super::index::places_of(t);
                     for d in 0..t.dim() {
-                        let index: Vec<i64> = places.iter().map(|p| p[d]).collect();
-                        picks.push((at, ArrayD::from_shape_vec(IxDyn(&[index.len()]), index).unwrap_or_default()));
+                        picks.push((at, sweep::placed(&[count], |i| places[i[0] * t.dim() + d])));
                         at += 1;
                     }
                 }
@@ -133,8 +133,8 @@ impl Subscript {
         Ok(Subscript { view, picks })
     }
 
-    /// The result's extents, and for each of its elements the place in the view.
-    fn places(&self) -> Answer<(Vec<usize>, Vec<Vec<usize>>)> {
+    /// The result's extents, and what says for each of its elements the place in the view.
+    fn places(&self) -> Answer<(Vec<usize>, impl Fn(&[usize]) -> IxDyn)> {
         let mut shape: Vec<i64> = Vec::new();
         for (_, index) in &self.picks {
             let own: Vec<i64> = index.shape().iter().map(|n| *n as i64).collect();
@@ -159,18 +159,15 @@ impl Subscript {
         let mut indices = Vec::new();
         for (d, index) in &self.picks {
             let size = self.view.shape()[*d];
-            if let Some(i) = index.iter().find(|i| **i < -size || **i >= size) {
+            if let Some(i) = sweep::counted(index).find(|i| **i < -size || **i >= size) {
                 return out_of_range(*i, *d, size);
             }
-            let index = index.mapv(|i| if i < 0 { i + size } else { i } as usize);
-            indices.push(index.broadcast(IxDyn(&picked)).map(|a| a.to_owned()).unwrap_or_default());
+            let index = sweep::map(index.view(), |i| if i < 0 { i + size } else { i } as usize);
+            indices.push(index.broadcast(IxDyn(&picked)).map(sweep::owned).unwrap_or_default());
         }
-        let all = ndarray::indices(IxDyn(&full));
-        let places = all.into_iter().map(|p| {
-            use ndarray::Dimension;
-            let p = p.slice();
+        let places = move |p: &[usize]| {
             let at = IxDyn(&p[lead..lead + picked.len()]);
-            let mut place = vec![0; self.view.dim()];
+            let mut place = IxDyn::zeros(self.view.dim());
             for (i, d) in rest.iter().enumerate() {
                 place[*d] = if i < lead { p[i] } else { p[i + picked.len()] };
             }
@@ -178,8 +175,8 @@ impl Subscript {
                 place[*d] = index[&at];
             }
             place
-        });
-        Ok((full.clone(), places.collect()))
+        };
+        Ok((full, places))
     }
 
     fn get(self) -> Answer<HostTensor> {
@@ -188,15 +185,11 @@ impl Subscript {
         }
         let (shape, places) = self.places()?;
         let made = match Wide::of(&self.view) {
-            Wide::Float(a) => Wide::Float(picked(&a, &shape, &places)),
-            Wide::Int(a) => Wide::Int(picked(&a, &shape, &places)),
+            Wide::Float(a) => Wide::Float(sweep::placed(&shape, |p| a[places(p.slice())])),
+            Wide::Int(a) => Wide::Int(sweep::placed(&shape, |p| a[places(p.slice())])),
         };
         made.tensor(self.view.dtype(), self.view.device())
     }
-}
-
-fn picked<T: Copy + Default>(a: &ArrayD<T>, shape: &[usize], places: &[Vec<usize>]) -> ArrayD<T> {
-    ArrayD::from_shape_vec(IxDyn(shape), places.iter().map(|p| a[IxDyn(p)]).collect()).unwrap_or_default()
 }
 
 /// `index_put_(self, indices, value, accumulate)`
@@ -226,8 +219,8 @@ fn put(args: &mut Args<'_>) -> Answer<Value> {
         Wide::Float(mut a) => {
             let value = value.floats();
             let value = value.broadcast(IxDyn(&shape)).ok_or_else(|| misfit(Wide::Float(value.clone()).shape()))?;
-            for (place, v) in places.iter().zip(value.iter()) {
-                let slot = &mut a[IxDyn(place)];
+            for (p, v) in sweep::counted(value.indexed_iter()) {
+                let slot = &mut a[places(p.slice())];
                 *slot = if add { *slot + v } else { *v };
             }
             Wide::Float(a)
@@ -235,8 +228,8 @@ fn put(args: &mut Args<'_>) -> Answer<Value> {
         Wide::Int(mut a) => {
             let value = value.ints();
             let value = value.broadcast(IxDyn(&shape)).ok_or_else(|| misfit(Wide::Int(value.clone()).shape()))?;
-            for (place, v) in places.iter().zip(value.iter()) {
-                let slot = &mut a[IxDyn(place)];
+            for (p, v) in sweep::counted(value.indexed_iter()) {
+                let slot = &mut a[places(p.slice())];
                 *slot = if add { slot.wrapping_add(*v) } else { *v };
             }
             Wide::Int(a)

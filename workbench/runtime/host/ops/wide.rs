@@ -4,12 +4,25 @@
 use ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeBuilder, Zip};
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::work;
 use super::Value;
+use super::sweep::{self, Sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
+/// The same of elements of either kind.
+macro_rules! each {
+    ($wide:expr, $a:ident => $made:expr) => {
+        match $wide {
+            Wide::Float($a) => Wide::Float($made),
+            Wide::Int($a) => Wide::Int($made),
+        }
+    };
+}
+pub(super) use each;
+
 /// Elements, computed with.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Wide {
     /// Of a floating-point type.
     Float(ArrayD<f64>),
@@ -137,24 +150,30 @@ float_elem! {
     half::bf16, half::bf16::to_f64, |x: f64| half::bf16::from_f32(x as f32), |x: i64| half::bf16::from_f32(x as f32);
 }
 
+impl Clone for Wide {
+    fn clone(&self) -> Self {
+        each!(self, a => sweep::owned(a.view()))
+    }
+}
+
 impl Wide {
     /// The elements of a tensor.
     pub fn of(t: &HostTensor) -> Self {
-        typed!(t, v => Wide::Float(v.map(|x| Elem::double(*x))), Wide::Int(v.map(|x| Elem::integer(*x))))
+        typed!(t, v => Wide::Float(sweep::map(v, Elem::double)), Wide::Int(sweep::map(v, Elem::integer)))
     }
 
     /// As doubles.
     pub fn floats(self) -> ArrayD<f64> {
         match self {
             Wide::Float(a) => a,
-            Wide::Int(a) => a.map(|x| *x as f64),
+            Wide::Int(a) => sweep::map(a.view(), |x| x as f64),
         }
     }
 
     /// As integers, truncated.
     pub fn ints(self) -> ArrayD<i64> {
         match self {
-            Wide::Float(a) => a.map(|x| *x as i64),
+            Wide::Float(a) => sweep::map(a.view(), |x| x as i64),
             Wide::Int(a) => a,
         }
     }
@@ -163,14 +182,14 @@ impl Wide {
     pub fn brought(self, dtype: DType) -> Self {
         fn float<T: Elem>(a: Wide) -> Wide {
             Wide::Float(match a {
-                Wide::Float(a) => a.mapv_into(|x| T::of_double(x).double()),
-                Wide::Int(a) => a.map(|x| T::of_integer(*x).double()),
+                Wide::Float(a) => sweep::replaced(a, |x| T::of_double(x).double()),
+                Wide::Int(a) => sweep::map(a.view(), |x| T::of_integer(x).double()),
             })
         }
         fn integer<T: Elem>(a: Wide) -> Wide {
             Wide::Int(match a {
-                Wide::Float(a) => a.map(|x| T::of_double(*x).integer()),
-                Wide::Int(a) => a.mapv_into(|x| T::of_integer(x).integer()),
+                Wide::Float(a) => sweep::map(a.view(), |x| T::of_double(x).integer()),
+                Wide::Int(a) => sweep::replaced(a, |x| T::of_integer(x).integer()),
             })
         }
         match (dtype, self) {
@@ -194,8 +213,8 @@ impl Wide {
     /// 1 for what is not zero.
     pub fn truth(self) -> ArrayD<i64> {
         match self {
-            Wide::Float(a) => a.map(|x| i64::from(*x != 0.0)),
-            Wide::Int(a) => a.mapv_into(|x| i64::from(x != 0)),
+            Wide::Float(a) => sweep::map(a.view(), |x| i64::from(x != 0.0)),
+            Wide::Int(a) => sweep::replaced(a, |x| i64::from(x != 0)),
         }
     }
 
@@ -264,10 +283,10 @@ impl Wide {
             };
             match values {
                 Wide::Float(a) => {
-                    Zip::from(&mut out).and(a.broadcast(IxDyn(shape))?).for_each(|o, x| *o = T::of_double(*x))
+                    Zip::from(&mut out).and(a.broadcast(IxDyn(shape))?).sweep(|(o, x)| *o = T::of_double(*x));
                 }
                 Wide::Int(a) => {
-                    Zip::from(&mut out).and(a.broadcast(IxDyn(shape))?).for_each(|o, x| *o = T::of_integer(*x))
+                    Zip::from(&mut out).and(a.broadcast(IxDyn(shape))?).sweep(|(o, x)| *o = T::of_integer(*x));
                 }
             }
             Some(())
@@ -303,20 +322,15 @@ pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTen
     if t.numel() > 0 && t.dtype() == dtype && t.is_contiguous() {
         let bytes = t.numel() as usize * dtype.size();
         // SAFETY: both are contiguous and hold as many bytes; the new one is nobody else's.
-        unsafe { std::ptr::copy_nonoverlapping(t.ptr(), made.ptr(), bytes) };
+        let (from, to) =
+            unsafe { (std::slice::from_raw_parts(t.ptr(), bytes), std::slice::from_raw_parts_mut(made.ptr(), bytes)) };
+        for (from, to) in from.chunks(work::PERIOD).zip(to.chunks_mut(work::PERIOD)) {
+            to.copy_from_slice(from);
+            // As long as a few elements that are computed with.
+            work::ticks(work::PERIOD / 16);
+        }
         return Ok(made);
     }
     Wide::of(t).write(&made)?;
     Ok(made)
 }
-
-/// The same of elements of either kind.
-macro_rules! each {
-    ($wide:expr, $a:ident => $made:expr) => {
-        match $wide {
-            Wide::Float($a) => Wide::Float($made),
-            Wide::Int($a) => Wide::Int($made),
-        }
-    };
-}
-pub(super) use each;
