@@ -1,6 +1,8 @@
 //! A call of host code: its values, its tensors, its memory.
 
 mod memory;
+mod operands;
+pub mod recording;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
@@ -8,15 +10,17 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use self::operands::Operands;
+use self::recording::{Recording, Tape};
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
-use super::exceptions::{ENDS, Exceptions, Object, PYTHON, WHOSE};
+use super::exceptions::{ENDS, Exceptions, PYTHON, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
+use super::format;
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
 use super::python::{Python, Surroundings};
 use super::refusal::Refusals;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
-use super::{format, ops};
 use crate::back::cpu::{Host, HostMemory, Lent, Raised, Refusal, Reply, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, Service};
@@ -42,6 +46,8 @@ pub struct Limits<'a> {
     pub deadline: Option<Instant>,
     /// Only the shapes and types of the results are wanted: launches are left out, and tensors hold nothing.
     pub shapes_only: bool,
+    /// Implementations for the key `Autograd` are passed over, as below torch's autograd.
+    pub below_autograd: bool,
 }
 
 impl Limits<'_> {
@@ -60,9 +66,12 @@ pub(super) fn needs_values(what: &str) -> String {
     format!("`{what}` needs the values of a tensor, and only shapes are known: give a shape function")
 }
 
-/// Calls a registered operator for host code: its qualified name, its overload and the arguments; what it gives, or why it could not, and
-/// what it printed and warned of.
-pub type Dispatcher = fn(&str, &str, Vec<Value>, Limits<'_>) -> (Answer<Value>, Report);
+/// Calls a registered operator for host code: its qualified name, its overload and the arguments, and which of their tensors require grad
+/// where a gradient is recorded; what it gives, or why it could not, and what it printed and warned of.
+pub type Dispatcher = fn(&str, &str, Vec<Value>, Option<&[bool]>, Limits<'_>) -> (Answer<Dispatched>, Report);
+
+/// What a registered operator gave, and the record of its gradient where it has one and one was asked for.
+pub type Dispatched = (Value, Option<Recording>);
 
 static DISPATCHER: OnceLock<Dispatcher> = OnceLock::new();
 
@@ -124,6 +133,8 @@ pub(super) struct State {
     neuron: Neuron,
     /// What the program keeps between calls.
     notes: Arc<Notes>,
+    /// What is recorded for gradients.
+    tape: Tape,
 }
 
 fn raised((exception, detail): (Exception, String)) -> Raised {
@@ -140,29 +151,7 @@ impl<'p> Call<'p> {
 
     /// A call of a function of that name; `args` are taken from the stack, the last first.
     pub fn new(program: &'p Program, function: &str, args: Vec<Value>, device: DeviceTag, limits: Limits<'p>) -> Self {
-        let state = State {
-            stack: args.into_iter().rev().collect(),
-            tensors: Vec::new(),
-            free: Vec::new(),
-            extents: HashMap::new(),
-            blocks: HashMap::new(),
-            zombies: Vec::new(),
-            has_blobs: false,
-            argument: None,
-            warnings: Vec::new(),
-            output: (Vec::new(), 0),
-            exports: Vec::new(),
-            library: Vec::new(),
-            python: None,
-            function: function.to_owned(),
-            parameters: Vec::new(),
-            device,
-            refusals: Refusals::default(),
-            freeing: None,
-            exceptions: Exceptions::default(),
-            neuron: Neuron::default(),
-            notes: program.notes().clone(),
-        };
+        let state = State::new(program, function, args, device, limits.below_autograd);
         Call { program, limits, polled: Mutex::new(Instant::now()), memory: Arc::default(), state: Mutex::new(state) }
     }
 
@@ -269,65 +258,34 @@ impl Host for Call<'_> {
     }
 }
 
-/// The operands of a service, of the kinds its record says.
-struct Operands<'a>(&'a [Word]);
-
-impl Operands<'_> {
-    fn int(&self, i: usize) -> i64 {
-        match self.0.get(i) {
-            Some(Word::Int(v)) => *v,
-            _ => 0,
-        }
-    }
-
-    fn float(&self, i: usize) -> f64 {
-        match self.0.get(i) {
-            Some(Word::Float(v)) => *v,
-            _ => 0.0,
-        }
-    }
-
-    fn memory(&self, i: usize) -> Lent {
-        match self.0.get(i) {
-            Some(Word::Memory(lent)) => *lent,
-            _ => Lent { ptr: std::ptr::null_mut(), bytes: 0, writable: false },
-        }
-    }
-
-    /// So many bytes.
-    fn bytes(&self, i: usize, count: i64) -> Answer<&[u8]> {
-        let lent = self.memory(i);
-        if count == 0 {
-            return Ok(&[]);
-        }
-        match usize::try_from(count) {
-            // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
-            Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
-            _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),
-        }
-    }
-
-    /// An exception's object, its destructor, what it may be caught as.
-    fn object(&self) -> Answer<Object> {
-        let [at, destroyer] = [0, 1].map(|i| self.memory(i).ptr as u64);
-        Ok(Object { at, destroyer, types: self.text(2)? })
-    }
-
-    /// A text that ends in a zero byte.
-    fn text(&self, i: usize) -> Answer<String> {
-        let lent = self.memory(i);
-        if lent.ptr.is_null() {
-            return Err((Exception::Runtime, "a text is a null pointer".to_owned()));
-        }
-        let all = self.bytes(i, lent.bytes as i64)?;
-        match all.iter().position(|b| *b == 0) {
-            Some(n) => Ok(String::from_utf8_lossy(&all[..n]).into_owned()),
-            None => Err((Exception::Runtime, "a text does not end within its memory".to_owned())),
-        }
-    }
-}
-
 impl State {
+    fn new(program: &Program, function: &str, args: Vec<Value>, device: DeviceTag, below: bool) -> Self {
+        State {
+            stack: args.into_iter().rev().collect(),
+            tensors: Vec::new(),
+            free: Vec::new(),
+            extents: HashMap::new(),
+            blocks: HashMap::new(),
+            zombies: Vec::new(),
+            has_blobs: false,
+            argument: None,
+            warnings: Vec::new(),
+            output: (Vec::new(), 0),
+            exports: Vec::new(),
+            library: Vec::new(),
+            python: None,
+            function: function.to_owned(),
+            parameters: Vec::new(),
+            device,
+            refusals: Refusals::default(),
+            freeing: None,
+            exceptions: Exceptions::default(),
+            neuron: Neuron::default(),
+            notes: program.notes().clone(),
+            tape: Tape::new(below),
+        }
+    }
+
     fn free_blocks(&mut self) {
         let blocks = self.blocks.drain().map(|(address, (layout, _))| (address, layout));
         for (address, layout) in blocks.chain(self.zombies.drain(..)) {
@@ -383,7 +341,7 @@ impl State {
                 self.tensors.len() - 1
             }
         };
-        self.tensors[place] = Some((tensor, 1));
+        self.tensors[place] = Some((self.tape.known(tensor), 1));
         Ok(place as i64 + 1)
     }
 
@@ -638,7 +596,7 @@ impl State {
                             self.exceptions.raise(if ends { ENDS } else { PYTHON });
                         }
                     })?,
-                    None => ops::run(&name, args, self.device)?,
+                    None => self.operate(&name, args)?,
                 };
                 self.push(value)
             }
@@ -668,9 +626,10 @@ impl State {
             Service::Destroyer => Ok(Reply::Address(self.exceptions.destroyer())),
             Service::Rethrow => Ok(Reply::Again(Box::new(self.exceptions.rethrow()?))),
             Service::Resume => Ok(Reply::Again(Box::new(self.exceptions.resume()?))),
-            Service::Depth => int(self.stack.len() as i64),
+            Service::Depth => int(self.stack.len() as i64 | self.tape.depth() << 32),
             Service::Land => {
-                self.stack.truncate(given.int(0) as usize);
+                self.stack.truncate((given.int(0) & 0xffff_ffff) as usize);
+                self.tape.land(given.int(0) >> 32);
                 Ok(Reply::Nothing)
             }
             Service::Retain => {
@@ -703,6 +662,11 @@ impl State {
             Service::WriteSymbol => self.write_symbol(given.memory(0), given.bytes(1, given.int(2))?),
             Service::Seconds => Ok(Reply::Float(super::seconds())),
             Service::AllowShared => int(0),
+            Service::NoteContext => {
+                self.tape.context = given.memory(0).ptr as u64;
+                Ok(Reply::Nothing)
+            }
+            Service::Context => Ok(Reply::Address(self.tape.context)),
             Service::Alloc => self.allocate(memory, given.int(0)),
             Service::BlockSize => match self.blocks.get(&(given.memory(0).ptr as u64)) {
                 Some((_, size)) => int(*size as i64),
@@ -733,13 +697,21 @@ impl State {
         let Some(dispatcher) = DISPATCHER.get() else {
             return Err((Exception::Runtime, format!("Could not find schema for {name}.{overload}.")));
         };
-        let (answer, report) = dispatcher(&name, &overload, rest, limits);
+        let wants = self.tape.wants(&rest)?;
+        let limits = Limits { below_autograd: self.tape.is_below(), ..limits };
+        let (answer, report) = dispatcher(&name, &overload, rest.clone(), wants.as_deref(), limits);
+        self.hear(report);
+        let (value, recording) = answer?;
+        Ok(if wants.is_some() { self.tape.note_operator(&name, &rest, value, recording)? } else { value })
+    }
+
+    /// Keeps what somebody who was called printed and warned of.
+    fn hear(&mut self, report: Report) {
         let room = MAX_VALUES.saturating_sub(self.output.0.len()).min(report.output.len());
         self.output.1 += report.dropped + (report.output.len() - room) as u64;
         self.output.0.extend(report.output.into_iter().take(room));
         let room = MAX_WARNINGS.saturating_sub(self.warnings.len());
         self.warnings.extend(report.warnings.into_iter().take(room));
-        answer
     }
 
     /// Operations that are the run time's own.
@@ -751,6 +723,9 @@ impl State {
             return Ok(answer);
         }
         if let Some(answer) = self.notes.run(name, &args) {
+            return answer;
+        }
+        if let Some(answer) = self.tape.run(name, &args) {
             return answer;
         }
         if let Some(name) = name.strip_prefix("py_") {

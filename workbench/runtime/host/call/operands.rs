@@ -1,0 +1,64 @@
+//! The operands of a service.
+
+use super::super::array::Answer;
+use super::super::exceptions::Object;
+use crate::back::Exception;
+use crate::back::cpu::{Lent, Word};
+
+/// The operands of a service, of the kinds its record says.
+pub(super) struct Operands<'a>(pub &'a [Word]);
+
+impl Operands<'_> {
+    pub(super) fn int(&self, i: usize) -> i64 {
+        match self.0.get(i) {
+            Some(Word::Int(v)) => *v,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn float(&self, i: usize) -> f64 {
+        match self.0.get(i) {
+            Some(Word::Float(v)) => *v,
+            _ => 0.0,
+        }
+    }
+
+    pub(super) fn memory(&self, i: usize) -> Lent {
+        match self.0.get(i) {
+            Some(Word::Memory(lent)) => *lent,
+            _ => Lent { ptr: std::ptr::null_mut(), bytes: 0, writable: false },
+        }
+    }
+
+    /// So many bytes.
+    pub(super) fn bytes(&self, i: usize, count: i64) -> Answer<&[u8]> {
+        let lent = self.memory(i);
+        if count == 0 {
+            return Ok(&[]);
+        }
+        match usize::try_from(count) {
+            // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
+            Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
+            _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),
+        }
+    }
+
+    /// An exception's object, its destructor, what it may be caught as.
+    pub(super) fn object(&self) -> Answer<Object> {
+        let [at, destroyer] = [0, 1].map(|i| self.memory(i).ptr as u64);
+        Ok(Object { at, destroyer, types: self.text(2)? })
+    }
+
+    /// A text that ends in a zero byte.
+    pub(super) fn text(&self, i: usize) -> Answer<String> {
+        let lent = self.memory(i);
+        if lent.ptr.is_null() {
+            return Err((Exception::Runtime, "a text is a null pointer".to_owned()));
+        }
+        let all = self.bytes(i, lent.bytes as i64)?;
+        match all.iter().position(|b| *b == 0) {
+            Some(n) => Ok(String::from_utf8_lossy(&all[..n]).into_owned()),
+            None => Err((Exception::Runtime, "a text does not end within its memory".to_owned())),
+        }
+    }
+}
