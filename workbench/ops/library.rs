@@ -497,7 +497,9 @@ impl Overload {
 
     /// Whether calls may have a gradient that is recorded as they run.
     pub fn has_gradient(&self) -> bool {
-        let has = |found: &Implementation| found.program.may_have_gradient(&found.export);
+        let has = |found: &Implementation| {
+            found.key.starts_with("Autograd") || found.program.may_have_gradient(&found.export)
+        };
         [false, true].into_iter().any(|prefer_cuda| self.recorded(prefer_cuda).is_some_and(has))
     }
 

@@ -74,9 +74,22 @@ impl Program {
     }
 }
 
+/// The last part of a function's name, without template arguments.
 fn plain_name(function: &Function) -> &str {
-    let name = function.name.split('<').next().unwrap_or("");
-    name.rsplit("::").next().unwrap_or(name)
+    let (mut depth, mut start, mut end) = (0, 0, None);
+    for (i, c) in function.name.char_indices() {
+        match c {
+            '<' => {
+                depth += 1;
+                end.get_or_insert(i);
+            }
+            '>' => depth -= 1,
+            ':' if depth == 0 => (start, end) = (i + 1, None),
+            _ => {}
+        }
+    }
+    // `operator<` ends in one.
+    function.name.get(start..end.unwrap_or(function.name.len())).unwrap_or(&function.name)
 }
 
 fn is_harmless(function: &Function) -> bool {

@@ -92,17 +92,35 @@ class _Recorded(torch.autograd.Function):
         return (*call.outputs, *dirty)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor | None) -> Any:
         # To look at them is to ask whether they were written.
         ctx.saved_tensors
         name, recording = ctx._wb_call
         try:
-            made = recording.backward(list(grads))
+            with torch.no_grad():
+                made = recording.backward(list(grads))
         except Exception as error:
             add_place(error, f"in the backward of `{name}`")
             raise
+        if torch.is_grad_enabled() and any(grad is not None for grad in made):
+            # Somebody wants the graph of this as well.
+            made = _Once.apply(name, torch.empty(0, requires_grad=True), *made)
         return (None, *made)
+
+
+class _Once(torch.autograd.Function):
+    """Gradients that have none themselves, and say so where torch would take zeros."""
+
+    @staticmethod
+    def forward(ctx: Any, name: str, _: torch.Tensor, *grads: torch.Tensor | None) -> Any:
+        ctx._wb_name = name
+        return tuple(None if grad is None else grad.view_as(grad) for grad in grads)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor | None) -> Any:
+        raise RuntimeError(
+            f"`{ctx._wb_name}` is differentiated twice, and what host code records is one gradient: its backward is not recorded"
+        )
 
 
 def call_recorded(name: str, record: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], warn: bool) -> Any:

@@ -57,6 +57,16 @@ pub fn has_tensor(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>)
 pub fn requires_grad(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
     static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = args.py();
+    if TENSOR.get(py).is_none() {
+        // No operator has brought torch here; somebody may have imported it.
+        static MODULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let modules = crate::gil::once(py, &MODULES, || Ok(py.import("sys")?.getattr("modules")?.unbind()))?;
+        let Ok(torch) = modules.get_item("torch") else { return Ok(false) };
+        let Some(tensor) = torch.getattr("Tensor").ok().and_then(|t| t.cast_into::<PyType>().ok()) else {
+            return Ok(false);
+        };
+        torch_is_here(&tensor);
+    }
     if !has_tensor(args, kwargs) {
         return Ok(false);
     }

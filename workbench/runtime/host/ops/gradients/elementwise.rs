@@ -3,8 +3,8 @@
 use super::{Answer, HostTensor, Made, Step, Value, add, binary, masked, mul, one_minus, op, plus, scaled, unary};
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
-    if let Some(made) = of_one(step) {
-        return Some(made.and_then(|value| step.each(|i| Ok((i == 0).then(|| value.clone()).flatten()))));
+    if let Some(made) = slope(step) {
+        return Some(made.and_then(|value| step.each(|i| Ok((i == 0).then(|| value.clone())))));
     }
     Some(match step.name {
         "add" | "sub" => scaled_sum(step),
@@ -93,7 +93,7 @@ fn scaled_sum(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
 fn quotient(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     if !matches!(step.arg(2), Value::None) {
         // What was rounded is flat.
-        return step.each(|_| Ok(None));
+        return step.each(|_| unary("zeros_like", &step.grad()?).map(Some));
     }
     step.each(|i| {
         let (g, a, b) = (step.grad()?, step.arg(0), step.arg(1));
@@ -111,7 +111,7 @@ fn power(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
         if !step.is_tensor(1) {
             let exponent = step.number(1, 0.0)?;
             if exponent == 0.0 {
-                return Ok(None);
+                return unary("zeros_like", &g).map(Some);
             }
             let lower = binary("pow", &a, &Value::Float(exponent - 1.0))?;
             return mul(&g, &scaled(&lower, exponent)?).map(Some);
@@ -137,15 +137,6 @@ fn larger(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     })
 }
 
-/// Of one tensor: the gradient, `None` where it is zero.
-fn of_one(step: &Step<'_>) -> Option<Answer<Option<Value>>> {
-    match step.name {
-        "floor" | "ceil" | "round" | "trunc" | "sign" => return Some(Ok(None)),
-        _ => {}
-    }
-    slope(step).map(|made| made.map(Some))
-}
-
 /// The gradient of one tensor's elements.
 fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
     use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
@@ -156,6 +147,7 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
     let both = |a: &Value, b: &Value| binary("logical_and", a, b);
     let made = || -> Answer<Option<Value>> {
         Ok(Some(match step.name {
+            "floor" | "ceil" | "round" | "trunc" | "sign" => unary("zeros_like", &g()?)?,
             "exp" => mul(&g()?, &y()?)?,
             "exp2" => scaled(&mul(&g()?, &y()?)?, LN_2)?,
             "expm1" => mul(&g()?, &plus(&y()?, 1.0)?)?,

@@ -1,8 +1,7 @@
 //! Derivatives of operations that move elements. What goes where is asked of the operation itself: it runs on the numbers of the elements,
 //! and the gradient of an element is the sum of those of the places where its number comes.
 
-use super::{Answer, HostTensor, Made, Step, Value, ints, mul, op, reshaped, scaled, tensor};
-use crate::runtime::DType;
+use super::{Answer, HostTensor, Made, Step, Value, mul, op, reshaped, scaled, tensor};
 use crate::runtime::host::ops::run;
 
 /// Operations that keep the order of the elements.
@@ -89,6 +88,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
         "trace" => step.each(|_| {
             let shape = step.tensor(0)?.shape();
             let eye = run("eye", shape.iter().map(|n| Value::Int(*n)).collect(), step.tensor(0)?.device())?;
+            let eye = op("to", vec![eye, Value::DType(step.tensor(0)?.dtype())])?;
             mul(&step.grad()?, &eye).map(Some)
         }),
         _ => return None,
@@ -98,11 +98,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
 /// The numbers of elements, from `first` on, in a tensor's shape.
 fn numbers(tensor: &HostTensor, first: i64) -> Answer<Value> {
     let end = first + tensor.numel();
-    let line = run(
-        "arange",
-        vec![Value::Int(first), Value::Int(end), Value::Int(1), Value::DType(DType::Int64)],
-        tensor.device(),
-    )?;
+    let line = run("arange", vec![Value::Int(first), Value::Int(end), Value::Int(1)], tensor.device())?;
     reshaped(&line, tensor.shape())
 }
 
@@ -138,8 +134,7 @@ fn moved(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
         Value::List(all) | Value::Tuple(all) => all.into_iter().map(tensor).collect::<Answer<_>>()?,
         _ => return step.unknown("result"),
     };
-    let total = run("zeros", vec![ints([first]), Value::DType(grad.dtype())], grad.device())?;
-    let mut total = cast_like(total, grad)?;
+    let mut total = Value::Tensor(HostTensor::new(grad.dtype(), &[first], grad.device(), true)?);
     for (place, grad) in places.into_iter().zip(step.grads) {
         if let Some(grad) = grad {
             let [place, grad] = [place, grad.clone()].map(|t| reshaped(&Value::Tensor(t), &[-1]));
@@ -156,9 +151,4 @@ fn moved(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
         gradients.push(Some(tensor(reshaped(&part, source.shape())?)?));
     }
     Ok(gradients)
-}
-
-/// Of the type of another.
-fn cast_like(value: Value, like: &HostTensor) -> Answer<Value> {
-    op("to", vec![value, Value::DType(like.dtype())])
 }
