@@ -208,6 +208,7 @@ OVERLOADS = """
 at::Tensor scale(const at::Tensor& x, double s) { return x * s; }
 at::Tensor scale_tensor(const at::Tensor& x, const at::Tensor& s) { return x * s; }
 at::Tensor& scale_(at::Tensor& x, double s) { return x.mul_(s); }
+at::Tensor implicit(const at::Tensor& x, const std::optional<at::Tensor>& y) { return y.has_value() ? x * *y : x.sigmoid(); }
 at::Tensor noisy(const at::Tensor& x) { return x * torch::rand_like(x); }
 void fill(at::Tensor& x) {
     double* p = x.data_ptr<double>();
@@ -218,8 +219,10 @@ TORCH_LIBRARY(wb_overloads, m) {
     m.def("scale.by(Tensor x, Tensor s) -> Tensor", &scale_tensor);
     m.def("scale_(Tensor(a!) x, float s) -> Tensor(a!)", &scale_);
     m.def("noisy(Tensor x) -> Tensor", &noisy);
+    m.def("implicit(Tensor x, *, Tensor? y=None) -> Tensor");
     m.def("fill(Tensor(a!) x) -> ()", &fill);
 }
+TORCH_LIBRARY_IMPL(wb_overloads, CompositeImplicitAutograd, m) { m.impl("implicit", &implicit); }
 """
 
 
@@ -235,6 +238,14 @@ def test_overloads(overloads):
     assert torch.equal(x.grad, torch.full_like(x, 3))
     overloads.scale(x, s).sum().backward()
     assert torch.equal(x.grad, 3 + s.detach()) and torch.equal(s.grad, x.detach())
+
+
+def test_the_key_of_composites_and_tensors_by_name(overloads):
+    x, y = leaf(4), leaf(4, seed=1)
+    assert gradcheck(lambda x: overloads.implicit(x), (x,))
+    assert gradcheck(lambda x, y: overloads.implicit(x, y=y), (x, y))
+    overloads.implicit(x.detach(), y=y).sum().backward()
+    assert torch.equal(y.grad, x.detach())
 
 
 def test_operators_that_write(overloads):

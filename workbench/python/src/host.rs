@@ -437,7 +437,7 @@ impl ExtensionFunction {
         let mut how = How::Recorded(wants, None);
         let made = self.call_any(py, args, Some(kwargs), &mut how)?;
         let How::Recorded(_, recording) = how else { return Ok((made, None)) };
-        Ok((made, recording))
+        Ok((made, recording.map(|recording| *recording)))
     }
 
     fn _mark_stale(&self, why: String) {
@@ -462,7 +462,7 @@ enum How<'py> {
     /// For the shapes of its results alone.
     Shapes,
     /// With its gradient recorded: of which arrays, and where the record goes.
-    Recorded(Bound<'py, PyAny>, Option<Recording>),
+    Recorded(Bound<'py, PyAny>, Option<Box<Recording>>),
 }
 
 /// Whether a call failed before it began: its arguments are not of the types that this overload takes.
@@ -608,7 +608,7 @@ impl ExtensionFunction {
                 let (flags, inputs) = recording::wanted(py, &values, wants)?;
                 let made = self.program.record_export(export, values, &flags, limits);
                 made.map(|(value, report, made)| {
-                    *place = Some(Recording::new(made, inputs));
+                    *place = Some(Box::new(Recording::new(made, inputs)));
                     (value, report)
                 })
             }

@@ -3,6 +3,7 @@
 mod memory;
 mod operands;
 pub mod recording;
+pub mod tape;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
@@ -11,7 +12,8 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use self::operands::Operands;
-use self::recording::{Recording, Tape};
+use self::recording::Recording;
+use self::tape::Tape;
 use super::array::{Answer, DeviceTag, HostTensor, Storage};
 use super::exceptions::{ENDS, Exceptions, PYTHON, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};

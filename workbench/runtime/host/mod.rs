@@ -18,7 +18,8 @@ mod refusal;
 mod value;
 
 pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
-pub use call::recording::{Recording, tensors_of};
+pub use call::recording::Recording;
+pub use call::tape::tensors_of;
 pub use call::{Call, Dispatched, Dispatcher, Limits, set_dispatcher};
 pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 pub use foreign::{Foreign, ForeignObject};

@@ -68,13 +68,17 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
     writes = [(i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
     traced = TracedGradient(handle, operator)
 
-    def is_recorded() -> bool:
-        """Whether the gradient is what host code records."""
+    def is_recorded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the gradient of a call is what host code records."""
         registered, _ = getattr(handle, "_gradient_rule", (None, None))
-        return registered is None and getattr(handle, "_has_gradient", False) and not getattr(handle, "_outside", None)
+        if registered is not None or not getattr(handle, "_has_gradient", False):
+            return False
+        # What a callable serves is not recorded.
+        return not getattr(handle, "_outside", None) or handle._serving("cpu", handle._arguments(args, kwargs)) is None
 
-    def rule() -> Any:
-        return (traced.backward, traced.setup) if is_recorded() else getattr(handle, "_gradient_rule", (None, None))
+    def rule(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        registered = getattr(handle, "_gradient_rule", (None, None))
+        return (traced.backward, traced.setup) if is_recorded(args, kwargs) else registered
 
     class Gradient(_Base):
         """The operator and its gradient."""
@@ -87,7 +91,7 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
                 result = operator.redispatch(keyset & torch._C._after_autograd_keyset, *call.nested(flat), **call.kwargs)
             every = handle._arguments(tuple(call.nested(flat)), call.kwargs)
             # A graph keeps the gradient of its time, whatever a cell says later.
-            backward, setup = rule()
+            backward, setup = rule(tuple(call.nested(flat)), call.kwargs)
             ctx._wb_call, ctx._wb_backward, ctx._wb_shapes = call, backward, shapes_of(every[:count])
             if setup is not None and count == len(every):
                 setup(ctx, tuple(every), result)
@@ -148,7 +152,7 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
 
     def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
         needed = torch.is_grad_enabled() and torch._C._any_requires_grad(*args, *kwargs.values())
-        if needed and is_recorded() and not is_traced(args, kwargs):
+        if needed and not is_traced(args, kwargs) and is_recorded(args, kwargs):
             return record(*args, **kwargs)
         # In forward mode torch asks the function for its `jvp`, and says that it has none; past it tangents would be lost in silence.
         if forward_ad._current_level >= 0 or needed:

@@ -434,9 +434,10 @@ class Differentiable:
         return self._backward
 
     def vjp(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
-        """The output, and the map from its gradient to one gradient per input, by the registered gradient.
+        """The output, and the map from its gradient to one gradient per input, by the registered gradient, or by what a host function
+        does: its functions of `torch::autograd::Function`, and its operations on tensors.
 
-        Raises ArgumentError where none is registered.
+        Raises ArgumentError where there is neither.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_vjp(Tensor x) -> Tensor",
