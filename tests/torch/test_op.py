@@ -752,14 +752,23 @@ def test_gradients_that_would_be_lost_are_refused():
         op.register_autograd(lambda ctx, g: (g,))
     # The backward has no gradient itself: torch would take zeros.
     square = """
-    at::Tensor sq(const at::Tensor& x) { return x * x; }
-    at::Tensor sq_backward(const at::Tensor& g, const at::Tensor& x) { return 2 * x * g; }
+    __global__ void sq(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x]; }
+    __global__ void sq_backward(const float* g, const float* x, float* y, int n) {
+        if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x] * g[threadIdx.x];
+    }
+    at::Tensor composite(const at::Tensor& x) { return x * x; }
+    at::Tensor composite_backward(const at::Tensor& g, const at::Tensor& x) { return 2 * x * g; }
     """
     wb.op("wb_lost::sq_backward(Tensor g, Tensor x) -> Tensor", square, kernel="sq_backward")
     wb.op("wb_lost::sq(Tensor x) -> Tensor", square, kernel="sq").register_autograd("wb_lost::sq_backward", saves=["x"])
     f = torch.ops.wb_lost.sq
     x = torch.ones(3)
     assert torch.func.grad(lambda v: f(v).sum())(x).tolist() == [2.0] * 3
+    # One of operations on tensors has one.
+    wb.op("wb_lost::composite_backward(Tensor g, Tensor x) -> Tensor", square, kernel="composite_backward")
+    other = wb.op("wb_lost::composite(Tensor x) -> Tensor", square, kernel="composite")
+    other.register_autograd("wb_lost::composite_backward", saves=["x"])
+    assert torch.func.grad(lambda v: torch.func.grad(lambda u: other(u).sum())(v).sum())(x).tolist() == [2.0] * 3
     with pytest.raises(wb.ArgumentError, match="`wb_lost::sq_backward` has no gradient"):
         torch.func.grad(lambda v: torch.func.grad(lambda u: f(u).sum())(v).sum())(x)
 

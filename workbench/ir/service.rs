@@ -172,6 +172,10 @@ services! {
     WriteSymbol write_symbol(Ptr, Ptr, Int);
     /// Lets launches of a kernel ask for so many bytes of dynamic shared memory. Gives CUDA's code.
     AllowShared allow_shared(Ptr, Int) -> Int;
+    /// Keeps the context of the `torch::autograd::Function` that is being recorded.
+    NoteContext note_context(Ptr);
+    /// The context of the `torch::autograd::Function` whose backward runs.
+    Context context() -> Ptr;
     /// The time, in seconds since some moment.
     Seconds seconds() -> Float;
     /// Memory of so many bytes.

@@ -429,7 +429,7 @@ public:
         return MemoryFormat::Contiguous;
     }
     bool is_floating_point() const { return c10::isFloatingType(scalar_type()); }
-    bool requires_grad() const { return false; }
+    bool requires_grad() const { return __wb::op<bool>("workbench::requires_grad", *this); }
     bool is_sparse() const { return false; }
     Layout layout() const { return Layout::Strided; }
     int64_t element_size() const { return c10::elementSize(scalar_type()); }
@@ -485,8 +485,8 @@ public:
         Tensor copy = clone();
         return format == MemoryFormat::Preserve ? copy : copy.contiguous(format);
     }
-    Tensor detach() const { return *this; }
-    Tensor variable_data() const { return *this; }
+    Tensor detach() const { return __wb::op<Tensor>("workbench::detach", *this); }
+    Tensor variable_data() const { return detach(); }
     Tensor to(c10::TypeMeta dtype, bool = false, bool copy = false) const { return to(dtype.type, false, copy); }
     Tensor to(ScalarType dtype, bool = false, bool copy = false) const {
         return copy ? __wb::op<Tensor>("to", clone(), dtype) : __wb::op<Tensor>("to", *this, dtype);
@@ -964,15 +964,18 @@ inline void set_num_threads(int) {}
 namespace Reduction {
 enum Reduction { None = 0, Mean = 1, Sum = 2, END = 3 };
 }
-struct NoGradGuard {
-    NoGradGuard() {}
-};
-struct AutoDispatchBelowADInplaceOrView {
-    AutoDispatchBelowADInplaceOrView() {}
-};
-struct AutoDispatchBelowAutograd {
-    AutoDispatchBelowAutograd() {}
-};
+// What gradients are recorded of (`torch_autograd.cuh`), as long as one of these is there.
+#define __WB_GUARD(name, what, ...) \
+    struct name { \
+        bool before; \
+        name(__VA_ARGS__) : before(__wb::op<bool>("workbench::set_" what, what[0] == 'b')) {} \
+        name(const name&) = delete; \
+        ~name() { __wb::op<bool>("workbench::set_" what, before); } \
+    };
+__WB_GUARD(NoGradGuard, "grad_mode")
+__WB_GUARD(AutoDispatchBelowADInplaceOrView, "below_autograd")
+__WB_GUARD(AutoDispatchBelowAutograd, "below_autograd")
+__WB_GUARD(AutoNonVariableTypeMode, "below_autograd", bool = true)
 
 #define __WB_OPERATOR(sign, name) \
     inline Tensor operator sign(const Tensor& a, const Tensor& b) { return __wb::op<Tensor>(#name, a, b); } \
@@ -1275,7 +1278,12 @@ namespace indexing = at::indexing;
 template <typename F> inline F wrap_pybind_function(F f) { return f; }
 template <typename F> inline F wrap_pybind_function_no_gil(F f) { return f; }
 struct InferenceMode {
-    explicit InferenceMode(bool = true) {}
+    bool before;
+    explicit InferenceMode(bool on = true) : before(__wb::op<bool>("workbench::grad_mode")) {
+        if (on) __wb::op<bool>("workbench::set_grad_mode", false);
+    }
+    InferenceMode(const InferenceMode&) = delete;
+    ~InferenceMode() { __wb::op<bool>("workbench::set_grad_mode", before); }
 };
 }
 

@@ -10,7 +10,7 @@ use super::schema::{Argument, Default, Kind, Schema, scalar_type};
 use super::unknown_argument;
 use crate::back::{Exception, FaultKind};
 use crate::runtime::host::{
-    self, Answer, Core, DeviceTag, Export, HostTensor, Inferred, LibraryEntry, LibraryLine, Limits, Value,
+    self, Answer, Core, DeviceTag, Dispatched, Export, HostTensor, Inferred, LibraryEntry, LibraryLine, Limits, Value,
 };
 use crate::runtime::{DType, Error, Program, Report, Result};
 
@@ -373,6 +373,21 @@ impl Overload {
     /// # Errors
     /// What torch says when there is none: `NotImplementedError` to Python.
     pub fn implementation(&self, prefer_cuda: bool) -> std::result::Result<&Implementation, String> {
+        self.implementation_below(prefer_cuda, false)
+    }
+
+    /// The implementation for torch's autograd, which goes before all others.
+    fn of_autograd(&self, prefer_cuda: bool) -> Option<&Implementation> {
+        let device = if prefer_cuda { "AutogradCUDA" } else { "AutogradCPU" };
+        let find = |key: &str| self.implementations.iter().find(|i| i.key == key);
+        find(device).or_else(|| find("Autograd"))
+    }
+
+    /// As [`Overload::implementation`]; below torch's autograd its own is passed over.
+    fn implementation_below(&self, prefer_cuda: bool, below: bool) -> std::result::Result<&Implementation, String> {
+        if let Some(found) = self.of_autograd(prefer_cuda).filter(|_| !below) {
+            return Ok(found);
+        }
         let find = |key: &str| self.implementations.iter().find(|i| i.key == key);
         let (first, last) = if prefer_cuda { ("CUDA", "CPU") } else { ("CPU", "CUDA") };
         // Gaudi's device is this one, too.
@@ -449,17 +464,64 @@ impl Overload {
     /// # Errors
     /// [`Error::Fault`] when it does something wrong, [`Error::Argument`] where it gives another number of results than its schema says.
     pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
-        let found = self.implementation(prefer_cuda).map_err(Error::argument)?;
+        let found = self.implementation_below(prefer_cuda, limits.below_autograd).map_err(Error::argument)?;
+        // What it calls is asked for anew, but by one that has no gradient.
+        let limits = Limits { below_autograd: limits.below_autograd || self.is_below(found), ..limits };
         let given = values.clone();
         let (value, report) = match &self.neuron {
             Some(neuron) => self.call_neuron(found, neuron, values, limits)?,
             None => found.program.call_export(&found.export, values, limits)?,
         };
-        let value = self.fresh(value, &given)?;
+        Ok((self.held(value, &given)?, report))
+    }
+
+    /// Whether an implementation runs below torch's autograd: one for a device.
+    fn is_below(&self, found: &Implementation) -> bool {
+        !matches!(found.key.as_str(), "" | "CompositeImplicitAutograd") && !found.key.starts_with("Autograd")
+    }
+
+    /// A result that shares no memory which it may not, and has the shape that the rule says.
+    fn held(&self, value: Value, given: &[Value]) -> Result<Value> {
+        let value = self.fresh(value, given)?;
         if let Some(rule) = &self.rule {
-            rule(&given, &value)?;
+            rule(given, &value)?;
         }
-        Ok((value, report))
+        Ok(value)
+    }
+
+    /// The implementation whose gradient is recorded: one for torch's autograd, or a composite.
+    fn recorded(&self, prefer_cuda: bool) -> Option<&Implementation> {
+        let found = self.implementation(prefer_cuda).ok()?;
+        (self.neuron.is_none() && !self.is_below(found)).then_some(found)
+    }
+
+    /// Whether calls may have a gradient that is recorded as they run.
+    pub fn has_gradient(&self) -> bool {
+        let has = |found: &Implementation| {
+            found.key.starts_with("Autograd") || found.program.may_have_gradient(&found.export)
+        };
+        [false, true].into_iter().any(|prefer_cuda| self.recorded(prefer_cuda).is_some_and(has))
+    }
+
+    /// Calls it with bound arguments and records what it does with tensors that require grad, of which `wants` says which they are, in order;
+    /// no record where it has no gradient.
+    ///
+    /// # Errors
+    /// As [`Overload::call`].
+    pub fn record(
+        &self,
+        values: Vec<Value>,
+        wants: &[bool],
+        prefer_cuda: bool,
+        limits: Limits<'_>,
+    ) -> Result<(Dispatched, Report)> {
+        let Some(found) = self.recorded(prefer_cuda).filter(|_| !limits.below_autograd) else {
+            let (value, report) = self.call(values, prefer_cuda, limits)?;
+            return Ok(((value, None), report));
+        };
+        let given = values.clone();
+        let (value, report, recording) = found.program.record_export(&found.export, values, wants, limits)?;
+        Ok(((self.held(value, &given)?, Some(recording)), report))
     }
 
     /// Results that share memory with an argument although the schema does not say so, as copies.
@@ -491,7 +553,10 @@ impl Overload {
         let meta = self.implementations.iter().find(|i| i.key == "Meta");
         let found = match meta {
             Some(meta) => meta,
-            None => self.implementation(false).map_err(Error::argument)?,
+            None => {
+                let below = self.implementation_below(false, true);
+                below.or_else(|_| self.implementation(false)).map_err(Error::argument)?
+            }
         };
         found.program.shapes(&found.export, values, limits)
     }
@@ -704,7 +769,13 @@ thread_local! {
 }
 
 /// What host code's `Dispatcher` calls.
-fn dispatch(name: &str, overload: &str, values: Vec<Value>, limits: Limits<'_>) -> (Answer<Value>, Report) {
+fn dispatch(
+    name: &str,
+    overload: &str,
+    values: Vec<Value>,
+    wants: Option<&[bool]>,
+    limits: Limits<'_>,
+) -> (Answer<Dispatched>, Report) {
     let wrong = |message: String| (Err((Exception::Runtime, message)), Report::default());
     let found = overloads(name).and_then(|all| all.iter().find(|o| o.name == overload).cloned());
     let Some(found) = found.filter(|o| o.schema.is_some()) else {
@@ -720,7 +791,10 @@ fn dispatch(name: &str, overload: &str, values: Vec<Value>, limits: Limits<'_>) 
         return wrong(format!("{name}: operators call one another more than {MAX_DEPTH} deep"));
     }
     DEPTH.set(DEPTH.get() + 1);
-    let answer = found.call(values, prefer_cuda, limits);
+    let answer = match wants {
+        Some(wants) => found.record(values, wants, prefer_cuda, limits),
+        None => found.call(values, prefer_cuda, limits).map(|(value, report)| ((value, None), report)),
+    };
     DEPTH.set(DEPTH.get() - 1);
     match answer {
         Ok((value, report)) => (Ok(value), report),

@@ -1,5 +1,7 @@
 //! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind.
 
+use std::sync::OnceLock;
+
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -14,7 +16,9 @@ use crate::interrupt::Poll;
 use crate::module::Module;
 use crate::ndarray::{self, View};
 use crate::output;
+use crate::recording::{self, Recording};
 use crate::stale::Stale;
+use crate::torch;
 
 /// A host function of a text: `m.f(x, 2.0)`.
 #[pyclass(module = "workbench", frozen)]
@@ -25,6 +29,8 @@ pub struct ExtensionFunction {
     pub others: Vec<Export>,
     pub timeout: Option<f64>,
     pub stale: Stale,
+    /// Whether calls may have a gradient, once that was asked.
+    pub has_gradient: OnceLock<bool>,
 }
 
 /// What the arguments of a call were made of.
@@ -65,6 +71,11 @@ impl<'py> Given<'py> {
     /// For what passes between host code and Python while a call runs.
     pub fn kept() -> Self {
         Given { exact: true, keeps: true, ..Given::default() }
+    }
+
+    /// For a call whose gradient is recorded, which outlives it.
+    pub fn recorded() -> Self {
+        Given { keeps: true, ..Given::default() }
     }
 
     /// A Python object as a value; `at` is what messages call it.
@@ -385,13 +396,17 @@ impl ExtensionFunction {
     /// torch's where none came and torch is loaded.
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.stale.warn(py)?;
-        self.call_any(py, args, kwargs, false)
+        let this = slf.get();
+        let py = slf.py();
+        this.stale.warn(py)?;
+        if torch::requires_grad(args, kwargs)? && this.may_have_gradient() {
+            return torch::recorded(slf.as_any(), args, kwargs);
+        }
+        this.call_any(py, args, kwargs, &mut How::Plain)
     }
 
     /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at.
@@ -407,7 +422,22 @@ impl ExtensionFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.call_any(py, args, kwargs, true)
+        self.call_any(py, args, kwargs, &mut How::Shapes)
+    }
+
+    /// Calls the function and records what it does with the arrays of which `wants(array)` is true: its result and the `Recording`.
+    #[pyo3(signature = (wants, args, kwargs))]
+    fn _record<'py>(
+        &self,
+        py: Python<'py>,
+        wants: Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Recording>)> {
+        let mut how = How::Recorded(wants, None);
+        let made = self.call_any(py, args, Some(kwargs), &mut how)?;
+        let How::Recorded(_, recording) = how else { return Ok((made, None)) };
+        Ok((made, recording.map(|recording| *recording)))
     }
 
     fn _mark_stale(&self, why: String) {
@@ -426,6 +456,15 @@ impl ExtensionFunction {
     }
 }
 
+/// How a function is called.
+enum How<'py> {
+    Plain,
+    /// For the shapes of its results alone.
+    Shapes,
+    /// With its gradient recorded: of which arrays, and where the record goes.
+    Recorded(Bound<'py, PyAny>, Option<Box<Recording>>),
+}
+
 /// Whether a call failed before it began: its arguments are not of the types that this overload takes.
 fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
     let ours = interop(py).and_then(|_| py.import("workbench.errors")?.getattr("ArgumentError"));
@@ -434,17 +473,25 @@ fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
 }
 
 impl ExtensionFunction {
+    /// Whether calls may have a gradient. Methods of Python's C interface have none.
+    fn may_have_gradient(&self) -> bool {
+        let may = |export: &Export| {
+            !matches!(export.registration, Registration::Python(_)) && self.program.may_have_gradient(export)
+        };
+        *self.has_gradient.get_or_init(|| [&self.export].into_iter().chain(&self.others).any(may))
+    }
+
     /// Calls the first overload that takes the arguments.
     fn call_any<'py>(
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        shapes_only: bool,
+        how: &mut How<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut first = None;
         for export in [&self.export].into_iter().chain(&self.others) {
-            match self.call_one(py, export, args, kwargs, shapes_only) {
+            match self.call_one(py, export, args, kwargs, how) {
                 Err(error) if !self.others.is_empty() && does_not_fit(py, export, &error) => {
                     first.get_or_insert(error);
                 }
@@ -460,7 +507,7 @@ impl ExtensionFunction {
         export: &Export,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        shapes_only: bool,
+        how: &mut How<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(most) = export.positional.filter(|most| args.len() > *most) {
             let name = &export.name;
@@ -472,7 +519,8 @@ impl ExtensionFunction {
         let is_method = matches!(export.registration, Registration::Python(_));
         let exact = is_method || export.objects.any();
         // What Python code is given meanwhile it may keep.
-        let mut given = Given { exact, keeps: exact, shapes_only, ..Given::default() };
+        let (shapes_only, is_recorded) = (matches!(how, How::Shapes), matches!(how, How::Recorded(..)));
+        let mut given = Given { exact, keeps: exact || is_recorded, shapes_only, ..Given::default() };
         if is_method {
             let mut positional = Vec::with_capacity(args.len());
             for (i, object) in args.iter().enumerate() {
@@ -484,7 +532,7 @@ impl ExtensionFunction {
                 let value = given.value(&object, &name)?;
                 named.push((Value::Text(name), value));
             }
-            return self.run(py, export, vec![Value::Tuple(positional), Value::Dict(named)], &given);
+            return self.run(py, export, vec![Value::Tuple(positional), Value::Dict(named)], &given, how);
         }
         // How many are a parameter's each; `py::args` and `py::kwargs` take the rest.
         let single = export.arity - usize::from(export.objects.args) - usize::from(export.objects.keywords);
@@ -534,7 +582,7 @@ impl ExtensionFunction {
         if export.objects.keywords {
             values.push(Value::Dict(others));
         }
-        self.run(py, export, values, &given)
+        self.run(py, export, values, &given, how)
     }
 
     fn run<'py>(
@@ -543,18 +591,29 @@ impl ExtensionFunction {
         export: &Export,
         values: Vec<Value>,
         given: &Given<'py>,
+        how: &mut How<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let timeout = crate::kernel::seconds(py, self.timeout)?;
         let poll = Poll::new(false);
         let deadline = timeout.map(|t| std::time::Instant::now() + t);
-        let limits = Limits { interrupt: Some(&poll), deadline, shapes_only: given.shapes_only };
+        let limits = Limits { interrupt: Some(&poll), deadline, shapes_only: given.shapes_only, ..Limits::default() };
         if given.shapes_only {
             let found = py.detach(|| self.program.shapes(export, &values, limits));
             let value = found.map_err(|error| crate::kernel::failed(py, error, poll))?;
             return given.object(py, &value);
         }
         foreign::forget_raised();
-        let result = py.detach(|| self.program.call_export(export, values, limits));
+        let result = match how {
+            How::Recorded(wants, place) => {
+                let (flags, inputs) = recording::wanted(py, &values, wants)?;
+                let made = py.detach(|| self.program.record_export(export, values, &flags, limits));
+                made.map(|(value, report, made)| {
+                    *place = Some(Box::new(Recording::new(made, inputs)));
+                    (value, report)
+                })
+            }
+            _ => py.detach(|| self.program.call_export(export, values, limits)),
+        };
         match &result {
             Err(workbench::runtime::Error::Fault(fault)) => {
                 if let Some(err) = foreign::take_raised(&fault.detail) {

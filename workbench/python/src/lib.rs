@@ -19,6 +19,7 @@ mod on_gpu;
 mod op;
 mod output;
 mod pool;
+mod recording;
 mod records;
 mod stale;
 mod structs;

@@ -21,6 +21,7 @@ use crate::gil;
 use crate::host::Given;
 use crate::interrupt::Poll;
 use crate::module::Module;
+use crate::recording::{self, Recording};
 use crate::torch;
 
 /// Takes in what a text registers, and tells the Python half of the names.
@@ -541,6 +542,36 @@ impl LibraryOp {
         let limits = Limits { interrupt: Some(&poll), ..Limits::default() };
         let result = overload.call(values, prefer_cuda, limits);
         given.finish(py, result, poll)
+    }
+
+    /// Whether calls may have a gradient that is recorded as they run.
+    #[getter]
+    fn _has_gradient(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.overloads(py)?.iter().any(|overload| overload.has_gradient()))
+    }
+
+    /// Calls the operator and records what it does with the arrays of which `wants(array)` is true: its result and the `Recording`, which
+    /// is None where it has no gradient.
+    #[pyo3(signature = (wants, args, kwargs))]
+    fn _record<'py>(
+        &self,
+        py: Python<'py>,
+        wants: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Recording>)> {
+        let mut given = Given::recorded();
+        let (overload, values, prefer_cuda) = self.bind(py, &mut given, args, Some(kwargs))?;
+        overload.implementation(prefer_cuda).map_err(PyNotImplementedError::new_err)?;
+        let (flags, inputs) = recording::wanted(py, &values, wants)?;
+        let poll = Poll::new(true);
+        let limits = Limits { interrupt: Some(&poll), ..Limits::default() };
+        let (result, made) = match overload.record(values, &flags, prefer_cuda, limits) {
+            Ok(((value, made), report)) => (Ok((value, report)), made),
+            Err(error) => (Err(error), None),
+        };
+        let result = given.finish(py, result, poll)?;
+        Ok((result, made.map(|made| Recording::new(made, inputs))))
     }
 
     /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: the

@@ -39,8 +39,14 @@ impl Module {
             let others =
                 crate::host::exports(py, &self.program)?.iter().filter(|e| e.name == name).skip(1).cloned().collect();
             let (program, export) = (self.program.clone(), export.clone());
-            let function =
-                ExtensionFunction { program, export, others, timeout: self.timeout, stale: Stale::default() };
+            let function = ExtensionFunction {
+                program,
+                export,
+                others,
+                timeout: self.timeout,
+                stale: Stale::default(),
+                has_gradient: std::sync::OnceLock::new(),
+            };
             return Ok(Some(Bound::new(py, function)?.into_any()));
         }
         // Of overloads those with tensors cannot be called without a registration.

@@ -306,6 +306,8 @@ pub struct HostTensor {
     /// The first element's place in the storage, in elements.
     offset: i64,
     device: DeviceTag,
+    /// Its number on the tape of the call that records gradients; 0: none.
+    variable: u32,
 }
 
 impl std::fmt::Debug for HostTensor {
@@ -378,12 +380,12 @@ impl HostTensor {
         offset: i64,
         device: DeviceTag,
     ) -> Self {
-        HostTensor { storage, dtype, shape, strides, offset, device }
+        HostTensor { storage, dtype, shape, strides, offset, device, variable: 0 }
     }
 
     /// Another view of the same storage.
     pub fn viewed(&self, shape: Dims, strides: Dims, offset: i64) -> Self {
-        HostTensor { shape, strides, offset, ..self.clone() }
+        HostTensor { shape, strides, offset, variable: 0, ..self.clone() }
     }
 
     /// The same, to be read only.
@@ -396,6 +398,17 @@ impl HostTensor {
     pub fn on(mut self, device: DeviceTag) -> Self {
         self.device = device;
         self
+    }
+
+    /// The same with a number on a tape; 0: none.
+    pub(super) fn numbered(mut self, variable: u32) -> Self {
+        self.variable = variable;
+        self
+    }
+
+    /// Its number on the tape of the call that records gradients; 0: none.
+    pub(super) fn variable(&self) -> u32 {
+        self.variable
     }
 
     /// The element type.

@@ -2,6 +2,8 @@
 
 mod memory;
 mod operands;
+pub mod recording;
+pub mod tape;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
@@ -10,15 +12,18 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use self::operands::Operands;
+use self::recording::Recording;
+use self::tape::Tape;
 use super::array::{Answer, DeviceTag, HostTensor};
 use super::exceptions::{ENDS, Exceptions, PYTHON, WHOSE};
 use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
+use super::format;
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
 use super::python::{Python, Surroundings};
 use super::refusal::Refusals;
 use super::value::{Value, cpp_name, of_torch_number, torch_number};
-use super::{format, ops, room, work};
+use super::{room, work};
 use crate::back::cpu::{Host, HostMemory, Raised, Refusal, Reply, Source, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, Service};
@@ -46,6 +51,8 @@ pub struct Limits<'a> {
     pub deadline: Option<Instant>,
     /// Only the shapes and types of the results are wanted: launches are left out, and tensors hold nothing.
     pub shapes_only: bool,
+    /// Implementations for the key `Autograd` are passed over, as below torch's autograd.
+    pub below_autograd: bool,
 }
 
 impl Limits<'_> {
@@ -64,9 +71,12 @@ pub(super) fn needs_values(what: &str) -> String {
     format!("`{what}` needs the values of a tensor, and only shapes are known: give a shape function")
 }
 
-/// Calls a registered operator for host code: its qualified name, its overload and the arguments; what it gives, or why it could not, and
-/// what it printed and warned of.
-pub type Dispatcher = fn(&str, &str, Vec<Value>, Limits<'_>) -> (Answer<Value>, Report);
+/// Calls a registered operator for host code: its qualified name, its overload and the arguments, and which of their tensors require grad
+/// where a gradient is recorded; what it gives, or why it could not, and what it printed and warned of.
+pub type Dispatcher = fn(&str, &str, Vec<Value>, Option<&[bool]>, Limits<'_>) -> (Answer<Dispatched>, Report);
+
+/// What a registered operator gave, and the record of its gradient where it has one and one was asked for.
+pub type Dispatched = (Value, Option<Recording>);
 
 static DISPATCHER: OnceLock<Dispatcher> = OnceLock::new();
 
@@ -142,6 +152,8 @@ pub(super) struct State {
     notes: Arc<Notes>,
     /// How many services there were.
     served: u32,
+    /// What is recorded for gradients.
+    tape: Tape,
 }
 
 /// What is said where there is no memory for something.
@@ -163,31 +175,7 @@ impl<'p> Call<'p> {
 
     /// A call of a function of that name; `args` are taken from the stack, the last first.
     pub fn new(program: &'p Program, function: &str, args: Vec<Value>, device: DeviceTag, limits: Limits<'p>) -> Self {
-        let state = State {
-            stack: args.into_iter().rev().collect(),
-            tensors: Vec::new(),
-            free: Vec::new(),
-            extents: HashMap::new(),
-            blocks: HashMap::new(),
-            zombies: Vec::new(),
-            has_blobs: false,
-            argument: None,
-            warnings: Vec::new(),
-            output: (Vec::new(), 0),
-            exports: Vec::new(),
-            library: Vec::new(),
-            python: None,
-            function: function.to_owned(),
-            parameters: Vec::new(),
-            device,
-            refusals: Refusals::default(),
-            why: None,
-            freeing: None,
-            exceptions: Exceptions::default(),
-            neuron: Neuron::default(),
-            notes: program.notes().clone(),
-            served: 0,
-        };
+        let state = State::new(program, function, args, device, limits.below_autograd);
         let limit = limits.left();
         Call {
             program,
@@ -325,6 +313,35 @@ impl Host for Call<'_> {
 }
 
 impl State {
+    fn new(program: &Program, function: &str, args: Vec<Value>, device: DeviceTag, below: bool) -> Self {
+        State {
+            stack: args.into_iter().rev().collect(),
+            tensors: Vec::new(),
+            free: Vec::new(),
+            extents: HashMap::new(),
+            blocks: HashMap::new(),
+            zombies: Vec::new(),
+            has_blobs: false,
+            argument: None,
+            warnings: Vec::new(),
+            output: (Vec::new(), 0),
+            exports: Vec::new(),
+            library: Vec::new(),
+            python: None,
+            function: function.to_owned(),
+            parameters: Vec::new(),
+            device,
+            refusals: Refusals::default(),
+            why: None,
+            freeing: None,
+            exceptions: Exceptions::default(),
+            neuron: Neuron::default(),
+            notes: program.notes().clone(),
+            served: 0,
+            tape: Tape::new(below),
+        }
+    }
+
     fn free_blocks(&mut self) {
         let blocks = self.blocks.drain().map(|(address, block)| (address, block.layout));
         for (address, layout) in blocks.chain(self.zombies.drain(..)) {
@@ -383,7 +400,7 @@ impl State {
                 self.tensors.len() - 1
             }
         };
-        self.tensors[place] = Some((tensor, 1));
+        self.tensors[place] = Some((self.tape.known(tensor), 1));
         Ok(place as i64 + 1)
     }
 
@@ -609,7 +626,7 @@ impl State {
                             self.exceptions.raise(if ends { ENDS } else { PYTHON });
                         }
                     })?,
-                    None => ops::run(&name, args, self.device)?,
+                    None => self.operate(&name, args)?,
                 };
                 self.push(value)
             }
@@ -639,9 +656,10 @@ impl State {
             Service::Destroyer => Ok(Reply::Address(self.exceptions.destroyer())),
             Service::Rethrow => Ok(Reply::Again(Box::new(self.exceptions.rethrow()?))),
             Service::Resume => Ok(Reply::Again(Box::new(self.exceptions.resume()?))),
-            Service::Depth => int(self.stack.len() as i64),
+            Service::Depth => int(self.stack.len() as i64 | self.tape.depth() << 32),
             Service::Land => {
-                self.stack.truncate(given.int(0) as usize);
+                self.stack.truncate((given.int(0) & 0xffff_ffff) as usize);
+                self.tape.land(given.int(0) >> 32);
                 Ok(Reply::Nothing)
             }
             Service::Retain => {
@@ -676,6 +694,11 @@ impl State {
             // The back end does the last two itself.
             Service::AllowShared | Service::Copy | Service::Fill | Service::Direction => int(0),
             Service::Unasked | Service::Seen => Ok(Reply::Nothing),
+            Service::NoteContext => {
+                self.tape.context = given.memory(0).ptr as u64;
+                Ok(Reply::Nothing)
+            }
+            Service::Context => Ok(Reply::Address(self.tape.context)),
             Service::Alloc => self.allocate(memory, given.int(0), Source::Heap),
             Service::AllocFrom => self.allocate(memory, given.int(0), Source::of_number(given.int(1))),
             Service::FreeFrom => self.free_from(memory, given.memory(0).ptr as u64, given.int(1) != 0),
@@ -713,13 +736,21 @@ impl State {
         let Some(dispatcher) = DISPATCHER.get() else {
             return Err((Exception::Runtime, format!("Could not find schema for {name}.{overload}.")));
         };
-        let (answer, report) = dispatcher(&name, &overload, rest, limits);
+        let wants = self.tape.wants(&rest)?;
+        let limits = Limits { below_autograd: self.tape.is_below(), ..limits };
+        let (answer, report) = dispatcher(&name, &overload, rest.clone(), wants.as_deref(), limits);
+        self.hear(report);
+        let (value, recording) = answer?;
+        Ok(if wants.is_some() { self.tape.note_operator(&name, &rest, value, recording)? } else { value })
+    }
+
+    /// Keeps what somebody who was called printed and warned of.
+    fn hear(&mut self, report: Report) {
         let room = MAX_VALUES.saturating_sub(self.output.0.len()).min(report.output.len());
         self.output.1 += report.dropped + (report.output.len() - room) as u64;
         self.output.0.extend(report.output.into_iter().take(room));
         let room = MAX_WARNINGS.saturating_sub(self.warnings.len());
         self.warnings.extend(report.warnings.into_iter().take(room));
-        answer
     }
 
     /// Operations that are the run time's own.
@@ -731,6 +762,9 @@ impl State {
             return Ok(answer);
         }
         if let Some(answer) = self.notes.run(name, &args) {
+            return answer;
+        }
+        if let Some(answer) = self.tape.run(name, &args) {
             return answer;
         }
         if let Some(name) = name.strip_prefix("py_") {

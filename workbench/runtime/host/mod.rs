@@ -20,7 +20,9 @@ mod value;
 mod work;
 
 pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
-pub use call::{Call, Dispatcher, Limits, set_dispatcher};
+pub use call::recording::Recording;
+pub use call::tape::tensors_of;
+pub use call::{Call, Dispatched, Dispatcher, Limits, set_dispatcher};
 pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 pub use foreign::{Foreign, ForeignObject};
 pub use neuron::Core;

@@ -63,7 +63,7 @@ def to_jax(op: Any) -> Callable[..., Any]:
             made = iter(jax.pure_callback(pull, shapes, *given, *several, vmap_method="sequential"))
             return tuple(next(made) if _is_float(v) else np.zeros(v.shape, jax.dtypes.float0) for v in given)
 
-        if op._backward is not None:
+        if op._backward is not None or getattr(op, "_has_gradient", False) and not op._outside:
             run.defvjp(forward, backward)
             return run(*arrays)
         return jax.pure_callback(host, results, *arrays, vmap_method="sequential")

@@ -14,6 +14,7 @@ from typing import Any, Callable, Sequence
 import torch
 from torch.autograd import forward_ad
 
+from ._torch_recorded import TracedGradient, call_recorded, is_traced
 from .autograd import checked_gradients, shapes_of
 from .errors import add_place, make_argument_error
 
@@ -63,6 +64,21 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
     """The kernel of an operator for the dispatch key `Autograd`. It asks for the gradient at every call, and stays for as long as the
     operator's definition: torch crashes where a kernel in Python goes while another thread, or a compiled function, is about to call it."""
     count = handle._positional
+    schema = operator._schema
+    writes = [(i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
+    traced = TracedGradient(handle, operator)
+
+    def is_recorded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the gradient of a call is what host code records."""
+        registered, _ = getattr(handle, "_gradient_rule", (None, None))
+        if registered is not None or not getattr(handle, "_has_gradient", False):
+            return False
+        # What a callable serves is not recorded.
+        return not getattr(handle, "_outside", None) or handle._serving("cpu", handle._arguments(args, kwargs)) is None
+
+    def rule(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        registered = getattr(handle, "_gradient_rule", (None, None))
+        return (traced.backward, traced.setup) if is_recorded(args, kwargs) else registered
 
     class Gradient(_Base):
         """The operator and its gradient."""
@@ -75,7 +91,7 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
                 result = operator.redispatch(keyset & torch._C._after_autograd_keyset, *call.nested(flat), **call.kwargs)
             every = handle._arguments(tuple(call.nested(flat)), call.kwargs)
             # A graph keeps the gradient of its time, whatever a cell says later.
-            backward, setup = handle._gradient_rule
+            backward, setup = rule(tuple(call.nested(flat)), call.kwargs)
             ctx._wb_call, ctx._wb_backward, ctx._wb_shapes = call, backward, shapes_of(every[:count])
             if setup is not None and count == len(every):
                 setup(ctx, tuple(every), result)
@@ -123,9 +139,25 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
                     flat.extend([None] * length if gradient is None else gradient)
             return tuple(flat)
 
+    def record(*args: Any, **kwargs: Any) -> Any:
+        """A call that host code records."""
+        written = [args[i] if i < len(args) else kwargs.get(name) for i, name in writes]
+        written = [tensor for tensor in written if isinstance(tensor, torch.Tensor)]
+        if any(tensor.requires_grad and tensor.is_leaf for tensor in written):
+            raise RuntimeError(f"`{schema.name}` writes a leaf of the graph that requires grad; do it under torch.no_grad()")
+        result = call_recorded(schema.name, handle._record, args, kwargs, False)
+        for tensor in written:
+            torch.autograd.graph.increment_version(tensor)
+        return result
+
     def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+        needed = torch.is_grad_enabled() and torch._C._any_requires_grad(*args, *kwargs.values())
+        if needed and not is_traced(args, kwargs) and is_recorded(args, kwargs):
+            return record(*args, **kwargs)
         # In forward mode torch asks the function for its `jvp`, and says that it has none; past it tangents would be lost in silence.
-        if forward_ad._current_level >= 0 or torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
+        if forward_ad._current_level >= 0 or needed:
+            if writes and needed:
+                raise RuntimeError(f"`{schema.name}` writes its arguments: a function that is traced has no gradient of it")
             call = _Call(handle, args, kwargs)
             with _one_level():
                 result = Gradient.apply(call, keyset, *call.flat)
@@ -137,3 +169,4 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
             return operator.redispatch(keyset & torch._C._after_autograd_keyset, *args, **kwargs)
 
     return kernel
+

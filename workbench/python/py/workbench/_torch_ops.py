@@ -22,6 +22,7 @@ from . import _workbench, torch_side
 from ._prints import print_of
 from ._symbolic import symbolic
 from ._torch_autograd import autograd_kernel
+from ._torch_recorded import define_gradient
 from .differentiable import LibraryOp, OperatorGradient, PythonOp
 from .errors import make_argument_error
 from .operators import Op, Spec, handles
@@ -63,6 +64,8 @@ class _Entry:
         self.kernels: list[Any] = []
         self.rules: dict[str, torch.library.Library] = {}
         self.asks_for_gradients = False
+        #: Overloads whose gradient is recorded as they run.
+        self.recorded: set[str] = set()
         #: What is true of the shapes and gradients that compilers may have built in.
         self.print = ""
 
@@ -122,6 +125,25 @@ class _Entry:
         # Where compiled functions have called it without one, the overload remembers what it found.
         getattr(overload, "_dispatch_cache", {}).clear()
         self.asks_for_gradients = True
+
+    def record(self) -> None:
+        """Has torch's autograd ask for gradients that are written in C++."""
+        handle = handles[self.name]
+        if isinstance(handle, PythonOp) or not isinstance(handle, LibraryOp):
+            return
+        for overload, schema in self.schemas:
+            one = getattr(handle, overload)
+            if overload in self.recorded or not one._has_gradient:
+                continue
+            found = packet(self.packet_name())
+            operator = found if isinstance(found, torch._ops.OpOverload) else getattr(found, overload)
+            if overload == "default":
+                self.gradient(handle)
+            else:
+                target = schema.split("::", 1)[1].partition("(")[0]
+                self.library.impl(target, autograd_kernel(one, operator), "Autograd", with_keyset=True)
+            define_gradient(self.library, one, operator)
+            self.recorded.add(overload)
 
     def drop(self, kind: str) -> None:
         old = self.rules.pop(kind, None)
@@ -251,6 +273,7 @@ def define(name: str) -> None:
             _entries[name] = entry
         finally:
             _revive(name.partition(".")[0])
+    entry.record()
     _note_change(entry, handle)
     _show_dynamo([handle])
 

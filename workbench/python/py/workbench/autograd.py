@@ -8,7 +8,7 @@ import numpy as np
 
 from .errors import add_place, make_argument_error
 
-__all__ = ["Context", "Pullback"]
+__all__ = ["Context", "Pullback", "RecordedPullback"]
 
 
 class Context:
@@ -123,6 +123,40 @@ class Pullback:
             # As in torch, arguments that are passed by name alone need not be mentioned.
             given += (None,) * (len(self._shapes) - self._positional)
         return checked_gradients(self._name, self._params, self._shapes, given)
+
+    def __repr__(self) -> str:
+        return f"<pullback of {self._name}>"
+
+
+class RecordedPullback:
+    """The gradient of one call of host code, which recorded what it did: takes one gradient per output, None for zero, and gives one per
+    input (None where it is no array of floating-point numbers, or the output does not depend on it; of a list of arrays a list)."""
+
+    def __init__(self, name: str, recording: Any, inputs: Sequence[Any]) -> None:
+        self._name, self._recording, self._inputs = name, recording, inputs
+
+    def __call__(self, *grads: Any) -> tuple[Any, ...]:
+        """One gradient per input of the operator."""
+        flat = [item for grad in grads for item in (grad if isinstance(grad, (list, tuple)) else (grad,))]
+        wanted = len(self._recording.aliases)
+        if len(flat) != wanted:
+            raise make_argument_error(f"`{self._name}` has {wanted} outputs, and {len(flat)} gradients came")
+        try:
+            made = list(zip(self._recording.inputs, self._recording.backward(flat)))
+        except Exception as error:
+            add_place(error, f"in the backward of `{self._name}`")
+            raise
+
+        def gradient(value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [gradient(item) for item in value]
+            for i, (array, grad) in enumerate(made):
+                if array is value:
+                    del made[i]
+                    return grad
+            return None
+
+        return tuple(gradient(value) for value in self._inputs)
 
     def __repr__(self) -> str:
         return f"<pullback of {self._name}>"

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _workbench, torch_side
 from ._workbench import CheckReport, GradReport, Kernel, NativeLibraryOp
-from .autograd import Context, Pullback, needs_grad
+from .autograd import Context, Pullback, RecordedPullback, needs_grad
 from .errors import make_argument_error
 from .outside import DTYPES, Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 
@@ -391,7 +391,6 @@ class Differentiable:
         self, args: tuple[Any, ...], kwargs: dict[str, Any], eps: float, atol: float, rtol: float, raise_exception: bool
     ) -> GradReport:
         """A gradient check in float64 where calls with that come back, in float32 where they do not."""
-        backward = self._gradient()
         inputs = list(self._arguments(args, kwargs))
         places = [i for i, value in enumerate(inputs) if is_floating(value)]
         names = [self.params[i] for i in places]
@@ -410,8 +409,7 @@ class Differentiable:
             return call(copies(whole(arrays)))
 
         def pullback(*arrays: Any) -> Callable[..., tuple[Any, ...]]:
-            filled = whole(arrays)
-            pull = self._pullback(backward, tuple(filled), call(filled))
+            _, pull = self._pulled(whole(arrays))
             return lambda *grads: tuple(pull(*grads)[place] for place in places)
 
         def widened(dtype: str) -> list[Any]:
@@ -436,9 +434,10 @@ class Differentiable:
         return self._backward
 
     def vjp(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
-        """The output, and the map from its gradient to one gradient per input, by the registered gradient.
+        """The output, and the map from its gradient to one gradient per input, by the registered gradient, or by what a host function
+        does: its functions of `torch::autograd::Function`, and its operations on tensors.
 
-        Raises ArgumentError where none is registered.
+        Raises ArgumentError where there is neither.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_vjp(Tensor x) -> Tensor",
@@ -454,10 +453,14 @@ class Differentiable:
         >>> output, pullback(np.ones(3, np.float32))
         (array([0., 1., 4.], dtype=float32), (array([0., 2., 4.], dtype=float32),))
         """
+        return self._pulled(self._arguments(args, kwargs))
+
+    def _pulled(self, inputs: Sequence[Any]) -> tuple[Any, Any]:
+        """The output of a call with every argument in order, and its pullback."""
         backward = self._gradient()
-        inputs = self._arguments(args, kwargs)
-        output = self(*args, **kwargs)  # type: ignore[operator]
-        return output, self._pullback(backward, inputs, output)
+        count = self._positional
+        output = self(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))  # type: ignore[operator]
+        return output, self._pullback(backward, tuple(inputs), output)
 
     def _pullback(self, backward: Callable[..., Any], inputs: tuple[Any, ...], output: Any) -> Pullback:
         ctx = Context(tuple(needs_grad(value) for value in inputs))
@@ -624,6 +627,13 @@ class LibraryOp(Differentiable, NativeLibraryOp):
             except (TypeError, ValueError):
                 return self._direct(*args, **kwargs)
         return super()._elsewhere(*args, **kwargs)
+
+    def _pulled(self, inputs: Sequence[Any]) -> tuple[Any, Any]:
+        if self._backward is not None or self._outside or not self._has_gradient:
+            return super()._pulled(inputs)
+        count = self._positional
+        output, recording = self._record(needs_grad, tuple(inputs[:count]), dict(zip(self.params[count:], inputs[count:])))
+        return output, RecordedPullback(self.name, recording, inputs)
 
     def _hold_arguments(self, inputs: Sequence[Any]) -> None:
         count = self._positional

@@ -53,6 +53,38 @@ pub fn has_tensor(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>)
     args.iter().any(any) || kwargs.is_some_and(|kwargs| kwargs.values().iter().any(any))
 }
 
+/// Whether one of the arguments is a tensor of torch's that requires grad, while torch records gradients.
+pub fn requires_grad(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+    static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = args.py();
+    if TENSOR.get(py).is_none() {
+        // No operator has brought torch here; somebody may have imported it.
+        static MODULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let modules = crate::gil::once(py, &MODULES, || Ok(py.import("sys")?.getattr("modules")?.unbind()))?;
+        let Ok(torch) = modules.get_item("torch") else { return Ok(false) };
+        let Some(tensor) = torch.getattr("Tensor").ok().and_then(|t| t.cast_into::<PyType>().ok()) else {
+            return Ok(false);
+        };
+        torch_is_here(&tensor);
+    }
+    if !has_tensor(args, kwargs) {
+        return Ok(false);
+    }
+    let ask = crate::gil::once(py, &ASK, || {
+        Ok(py.import("workbench._torch_recorded")?.getattr("is_to_be_recorded")?.unbind())
+    })?;
+    ask.call1((args, kwargs))?.is_truthy()
+}
+
+/// Calls a host function by way of torch's autograd.
+pub fn recorded<'py>(
+    function: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    function.py().import("workbench._torch_recorded")?.call_method1("call_function", (function, args, kwargs))
+}
+
 /// Calls an operator by torch's dispatcher, which knows of gradients, tracing and tensors without data; None where torch does not know
 /// the operator.
 pub fn through_torch<'py>(

@@ -4,6 +4,7 @@
 mod activation;
 mod compose;
 mod elementwise;
+pub mod gradients;
 mod index;
 mod make;
 mod operand;

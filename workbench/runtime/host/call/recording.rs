@@ -1,0 +1,356 @@
+//! A call that is over with its tape, and the way back along that.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::ops::{self, gradients};
+use super::super::value::Value;
+use super::tape::{
+    Edge, Meta, Node, Place, Variable, What, is_same_view, memory_of, runtime, tensors_of, with_tensors,
+};
+use super::{Call, Limits, State};
+use crate::back::cpu::HostMemory;
+use crate::back::{Exception, PrintfRecord};
+use crate::runtime::Error;
+use crate::runtime::program::{Program, Report};
+
+/// A call that is over, and what it recorded. It keeps the memory of the call.
+pub struct Recording {
+    program: Program,
+    memory: Arc<HostMemory>,
+    state: Mutex<Option<State>>,
+    inputs: usize,
+    /// What made the tensors of the result, in order, and after them those that it wrote.
+    outputs: Vec<Option<Edge>>,
+    metas: Vec<Meta>,
+    /// For each tensor of the result the argument that it is, where it is one as it was.
+    pub aliases: Vec<Option<usize>>,
+    /// Arguments that it wrote in place, in ways that gradients follow.
+    pub dirty: Vec<usize>,
+    /// For each argument whether its gradients read it.
+    pub reads_inputs: Vec<bool>,
+    /// For each tensor of the result the same.
+    pub reads_outputs: Vec<bool>,
+    /// Whether it drew random numbers.
+    pub is_random: bool,
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Recording({} inputs, {} outputs)", self.inputs, self.outputs.len())
+    }
+}
+
+impl<'p> Call<'p> {
+    /// The same, recording what is done with the tensors of its arguments that require grad.
+    #[must_use]
+    pub fn recorded(mut self, wants: &[bool]) -> Self {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut args: Vec<Value> = std::mem::take(&mut state.stack).into_iter().rev().collect();
+        state.tape.begin(&mut args, wants);
+        state.stack = args.into_iter().rev().collect();
+        self
+    }
+
+    /// Its result and what it recorded, when it is over.
+    ///
+    /// # Errors
+    /// As of a tensor that is stale.
+    pub fn into_recording(self, program: &Program, given: &[Value]) -> Answer<(Value, Recording)> {
+        let memory = self.memory;
+        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let value = state.stack.pop().unwrap_or(Value::None);
+        state.stack.clear();
+        let tape = &state.tape;
+        let given = tensors_of(given);
+        let made = tensors_of([&value]);
+        let mut outputs = tape.edges(&made)?;
+        let is_input = |edge: &Option<Edge>| match edge.map(|(node, _)| &tape.nodes[node].what) {
+            Some(What::Input(i)) => Some(*i),
+            _ => None,
+        };
+        let variables = &tape.variables;
+        let changed = |v: &Variable| v.input.filter(|i| is_input(&v.edge) != Some(*i) && v.edge.is_some());
+        let dirty: Vec<usize> = variables.iter().filter_map(changed).collect();
+        // Of a view of an argument the gradient is recorded; the argument itself is it.
+        let aliases = made.iter().zip(&outputs).map(|(t, edge)| {
+            let at = is_input(edge).or_else(|| tape.variable(t).and_then(|v| v.input))?;
+            let fits = given.get(at).is_some_and(|g| is_same_view(g, t));
+            (fits && !dirty.contains(&at)).then_some(at)
+        });
+        let aliases: Vec<Option<usize>> = aliases.collect();
+        let saved: Vec<usize> = tape.nodes.iter().flat_map(|node| node.saved.iter().map(|(at, _)| *at)).collect();
+        let reads_inputs = given.iter().map(|t| saved.contains(&memory_of(t))).collect();
+        let reads_outputs = made.iter().map(|t| saved.contains(&memory_of(t))).collect();
+        let mut metas: Vec<Meta> = made.iter().map(|t| Meta::of(t)).collect();
+        for &i in &dirty {
+            outputs.push(variables.iter().find(|v| v.input == Some(i)).and_then(|v| v.edge));
+            metas.push(Meta::of(given[i]));
+        }
+        let inputs = given.len();
+        let value = with_tensors(value, &mut |t| t.numbered(0)).kept();
+        state.tape.on = false;
+        let is_random = state.tape.is_random;
+        let (program, state) = (program.clone(), Mutex::new(Some(state)));
+        let recording = Recording {
+            program,
+            memory,
+            state,
+            inputs,
+            outputs,
+            metas,
+            aliases,
+            dirty,
+            reads_inputs,
+            reads_outputs,
+            is_random,
+        };
+        Ok((value, recording))
+    }
+
+    /// A call of a `Function`'s backward in the memory of the call that recorded it.
+    fn again(program: &'p Program, memory: &Arc<HostMemory>, mut state: State, limits: Limits<'p>) -> Self {
+        (state.argument, state.freeing) = (None, None);
+        state.warnings.clear();
+        "backward".clone_into(&mut state.function);
+        state.parameters.clear();
+        (state.tape.grad_mode, state.tape.below) = (false, false);
+        state.tape.pending.clear();
+        let (limit, polled) = (limits.left(), Mutex::new(std::time::Instant::now()));
+        Call { program, limits, limit, polled, memory: memory.clone(), state: Mutex::new(state) }
+    }
+}
+
+/// Gradients that have come so far.
+type Coming = HashMap<Edge, HostTensor>;
+
+fn failed((exception, message): (Exception, String)) -> Error {
+    match exception {
+        Exception::Memory => Error::Other(format!("out of memory: {message}")),
+        _ => Error::Other(message),
+    }
+}
+
+/// Adds a gradient to what came.
+fn add(coming: &mut Coming, edge: Edge, grad: HostTensor) -> Result<(), Error> {
+    let sum = match coming.remove(&edge) {
+        None => grad,
+        Some(known) => {
+            let device = known.device();
+            match ops::run("add", vec![Value::Tensor(known), Value::Tensor(grad)], device).map_err(failed)? {
+                Value::Tensor(sum) => sum,
+                _ => return Err(Error::Other("gradients could not be added".to_owned())),
+            }
+        }
+    };
+    coming.insert(edge, sum);
+    Ok(())
+}
+
+impl Recording {
+    /// Whether a gradient goes through each tensor of the result, and after them those of arguments that it wrote.
+    pub fn differentiable(&self) -> Vec<bool> {
+        self.outputs.iter().map(Option::is_some).collect()
+    }
+
+    /// Gradients of the arguments' tensors for gradients of the result's; `None` is zero.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a backward does something wrong, [`Error::Other`] for what has no gradient, by its name.
+    pub fn backward(
+        &self,
+        grads: Vec<Option<HostTensor>>,
+        limits: Limits<'_>,
+    ) -> Result<(Vec<Option<HostTensor>>, Report), Error> {
+        let mut slot = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut state) = slot.take() else {
+            return Err(Error::Other(
+                "a gradient is asked for that failed before in a way that left nothing".to_owned(),
+            ));
+        };
+        let mut report = Report::default();
+        let nodes = std::mem::take(&mut state.tape.nodes);
+        let made = self.walk(&nodes, &mut state, grads, limits, &mut report);
+        state.tape.nodes = nodes;
+        *slot = Some(state);
+        made.map(|made| (made, report))
+    }
+
+    fn walk(
+        &self,
+        nodes: &[Node],
+        state: &mut State,
+        grads: Vec<Option<HostTensor>>,
+        limits: Limits<'_>,
+        report: &mut Report,
+    ) -> Result<Vec<Option<HostTensor>>, Error> {
+        let mut coming = Coming::new();
+        for ((edge, meta), grad) in self.outputs.iter().zip(&self.metas).zip(grads) {
+            if let (Some(edge), Some(grad)) = (edge, grad) {
+                if grad.shape() != meta.shape {
+                    let (came, wanted) = (grad.shape().to_vec(), &meta.shape);
+                    return Err(Error::argument(format!(
+                        "a gradient of shape {came:?} came for a result of shape {wanted:?}"
+                    )));
+                }
+                add(&mut coming, *edge, grad.on(meta.device))?;
+            }
+        }
+        let mut result: Vec<Option<HostTensor>> = vec![None; self.inputs];
+        for (at, node) in nodes.iter().enumerate().rev() {
+            let came: Vec<Option<HostTensor>> = (0..node.results.len()).map(|k| coming.remove(&(at, k))).collect();
+            if came.iter().all(Option::is_none) {
+                continue;
+            }
+            if let What::Input(i) = node.what {
+                result[i] = came.into_iter().next().flatten();
+                continue;
+            }
+            let is_changed =
+                |&(memory, version): &(usize, u32)| state.tape.written.get(&memory).map_or(0, |w| w.any) != version;
+            if node.saved.iter().any(is_changed) {
+                return Err(Error::Other(format!(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: the gradient of \
+                     {} reads it",
+                    node.what.name()
+                )));
+            }
+            let made = match &node.what {
+                What::Input(_) => continue,
+                What::Operation { name, args, results } => {
+                    let needs: Vec<bool> = node.inputs.iter().map(Option::is_some).collect();
+                    gradients::backward(name, args, results, &came, &needs).map_err(failed)?
+                }
+                function @ What::Function { materialize, .. } => {
+                    let grads = if *materialize { zeros(came, &node.results)? } else { came };
+                    self.function(state, function, grads, limits, report)?
+                }
+                What::Operator(recording) => {
+                    let (made, more) = recording.backward(came, limits)?;
+                    join(report, more);
+                    made
+                }
+                What::Region { whole, part } => came
+                    .into_iter()
+                    .next()
+                    .flatten()
+                    .map_or_else(|| Ok(vec![None, None]), |grad| divided(grad, whole, part).map_err(failed))?,
+                What::Opaque(name) => {
+                    return Err(Error::Other(format!(
+                        "`{name}` has no gradient: no implementation is registered for the dispatch key Autograd, and it is no \
+                         composite of operations"
+                    )));
+                }
+            };
+            for (i, (edge, grad)) in node.inputs.iter().zip(made).enumerate() {
+                if let (Some(edge), Some(grad), Some(meta)) = (edge, grad, &node.input_metas[i]) {
+                    add(&mut coming, *edge, fitted(grad, meta, &node.what, i)?)?;
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// Runs a `Function`'s backward: a gradient for each of its tensors.
+    fn function(
+        &self,
+        state: &mut State,
+        function: &What,
+        grads: Vec<Option<HostTensor>>,
+        limits: Limits<'_>,
+        report: &mut Report,
+    ) -> Result<Vec<Option<HostTensor>>, Error> {
+        let What::Function { back, context, slots, .. } = function else { return Ok(Vec::new()) };
+        let grads = grads.into_iter().map(|grad| grad.map_or(Value::None, Value::Tensor)).collect();
+        let mut own = std::mem::replace(state, State::new(&self.program, "", Vec::new(), DeviceTag::CPU, false));
+        own.stack = vec![Value::List(grads)];
+        own.tape.context = *context;
+        let call = Call::again(&self.program, &self.memory, own, limits);
+        let ran = self.program.call_back(&call, *back, limits);
+        *state = call.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let value = state.stack.pop().unwrap_or(Value::None);
+        state.stack.clear();
+        join(report, ran?);
+        let Value::List(mut made) = value else {
+            return Err(Error::Other("a backward gave no list of gradients".to_owned()));
+        };
+        // As torch, more than there are arguments may come where they are none.
+        while made.len() > slots.len() && matches!(made.last(), Some(Value::None)) {
+            made.pop();
+        }
+        if made.len() != slots.len() {
+            let (wanted, came) = (slots.len(), made.len());
+            return Err(Error::Other(format!(
+                "a torch::autograd::Function returned an incorrect number of gradients (expected {wanted}, got {came})"
+            )));
+        }
+        let mut gradients = Vec::new();
+        for (i, (value, is_tensor)) in made.into_iter().zip(slots).enumerate() {
+            match (value, is_tensor) {
+                (Value::Tensor(grad), true) => gradients.push(Some(grad.numbered(0))),
+                (_, true) => gradients.push(None),
+                (Value::Tensor(_), false) => {
+                    return Err(Error::Other(format!(
+                        "a torch::autograd::Function returned a gradient different from None at position {}, but the corresponding \
+                         forward input was not a Variable",
+                        i + 1
+                    )));
+                }
+                (_, false) => {}
+            }
+        }
+        Ok(gradients)
+    }
+}
+
+/// A gradient of a tensor of which a part was written: that of the rest, and that of the part.
+fn divided(grad: HostTensor, whole: &Place, part: &Place) -> Answer<Vec<Option<HostTensor>>> {
+    let device = grad.device();
+    let buffer = HostTensor::new(grad.dtype(), &[whole.reach() + 1], device, true)?;
+    let rest = buffer.viewed(whole.shape.clone(), whole.strides.clone(), 0);
+    let inner = buffer.viewed(part.shape.clone(), part.strides.clone(), part.offset - whole.offset);
+    if inner.offset() < 0 || inner.offset() + part.reach() > whole.reach() {
+        return runtime(
+            "a view was written that reaches beyond what it is a view of; its gradient is not recorded".to_owned(),
+        );
+    }
+    ops::run("copy_", vec![Value::Tensor(rest.clone()), Value::Tensor(grad)], device)?;
+    let Value::Tensor(of_part) = ops::run("clone", vec![Value::Tensor(inner.clone())], device)? else {
+        return runtime("a gradient could not be copied".to_owned());
+    };
+    ops::run("fill_", vec![Value::Tensor(inner), Value::Int(0)], device)?;
+    Ok(vec![Some(rest), Some(of_part)])
+}
+
+/// Zeros where no gradient came.
+fn zeros(came: Vec<Option<HostTensor>>, metas: &[Meta]) -> Result<Vec<Option<HostTensor>>, Error> {
+    let each = came.into_iter().zip(metas).map(|(grad, meta)| match grad {
+        Some(grad) => Ok(Some(grad)),
+        None => HostTensor::new(meta.dtype, &meta.shape, meta.device, true).map(Some).map_err(failed),
+    });
+    each.collect()
+}
+
+/// A gradient of the shape and type of what it is of: summed where that was broadcast, as torch has it.
+fn fitted(grad: HostTensor, meta: &Meta, what: &What, i: usize) -> Result<HostTensor, Error> {
+    let came = grad.shape().to_vec();
+    let fits = came.len() >= meta.shape.len()
+        && came.iter().rev().zip(meta.shape.iter().rev()).all(|(a, b)| a == b || *b == 1);
+    if !fits {
+        let (name, wanted) = (what.name(), &meta.shape);
+        return Err(Error::Other(format!(
+            "{name} returned an invalid gradient at index {i} - got {came:?} but expected shape compatible with {wanted:?}"
+        )));
+    }
+    gradients::reduced(grad, &meta.shape)
+        .and_then(|grad| gradients::cast(grad, meta.dtype, meta.device))
+        .map_err(failed)
+}
+
+fn join(report: &mut Report, more: Report) {
+    let more_output: Vec<PrintfRecord> = more.output;
+    report.output.extend(more_output);
+    report.dropped += more.dropped;
+    report.warnings.extend(more.warnings);
+}

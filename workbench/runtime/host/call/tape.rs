@@ -1,0 +1,569 @@
+//! A tape: what a call of host code does with tensors that require grad, in order. Where the call is over the tape stays, with the memory of
+//! the call, as a [`Recording`], which turns gradients of the results into gradients of the arguments.
+//!
+//! A tensor has a number on the tape ([`HostTensor::variable`]), which says what made it: an argument, an operation, a
+//! `torch::autograd::Function`, another operator. An operation in place gives its target's number another maker, and what it is a view of one
+//! as well; any other view of that memory is stale from then on: to use it is an error.
+
+use std::collections::HashMap;
+
+use super::super::array::{Answer, DeviceTag, Dims, HostTensor};
+use super::super::ops::{self, gradients};
+use super::super::value::Value;
+use super::State;
+use super::recording::Recording;
+use crate::back::Exception;
+use crate::runtime::DType;
+
+/// A node of the tape and one of its results.
+pub(super) type Edge = (usize, usize);
+
+/// What a gradient of a tensor looks like.
+#[derive(Clone)]
+pub(super) struct Meta {
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<i64>,
+    pub(super) device: DeviceTag,
+}
+
+impl Meta {
+    pub(super) fn of(tensor: &HostTensor) -> Self {
+        Meta { dtype: tensor.dtype(), shape: tensor.shape().to_vec(), device: tensor.device() }
+    }
+}
+
+/// What made a tensor.
+pub(super) enum What {
+    /// It is an argument, by its place among the tensors of all.
+    Input(usize),
+    /// An operation.
+    Operation { name: String, args: Vec<Value>, results: Vec<HostTensor> },
+    /// A `Function`: its backward, its context, for each argument of `apply` whether it is a tensor, and whether gradients that do not
+    /// come are zeros to it.
+    Function { back: i64, context: u64, slots: Vec<bool>, materialize: bool },
+    /// An operator that has recorded itself.
+    Operator(Box<Recording>),
+    /// An operator that has no gradient.
+    Opaque(String),
+    /// A tensor of which a view was written: what it was, and what the view is now.
+    Region { whole: Place, part: Place },
+}
+
+/// Where a tensor's elements lie in its memory.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) shape: Dims,
+    pub(super) strides: Dims,
+    pub(super) offset: i64,
+}
+
+impl Place {
+    pub(super) fn of(tensor: &HostTensor) -> Self {
+        Place { shape: tensor.shape().into(), strides: tensor.strides().into(), offset: tensor.offset() }
+    }
+
+    /// How far its last element lies from its first.
+    pub(super) fn reach(&self) -> i64 {
+        self.shape.iter().zip(&self.strides).map(|(n, s)| (n - 1).max(0) * s).sum()
+    }
+}
+
+pub(super) struct Node {
+    pub(super) what: What,
+    /// What made its tensors, in order.
+    pub(super) inputs: Vec<Option<Edge>>,
+    pub(super) input_metas: Vec<Option<Meta>>,
+    pub(super) results: Vec<Meta>,
+    /// Memory that its gradient reads, with how often that had been written.
+    pub(super) saved: Vec<(usize, u32)>,
+}
+
+/// What is known of a number.
+#[derive(Clone)]
+pub(super) struct Variable {
+    pub(super) edge: Option<Edge>,
+    /// The number of what it is a view of; 0: of nothing that is recorded.
+    pub(super) base: u32,
+    pub(super) meta: Meta,
+    pub(super) place: Place,
+    /// How often a recorded operation had written its memory.
+    pub(super) version: u32,
+    /// Which argument it is.
+    pub(super) input: Option<usize>,
+}
+
+/// How often memory was written: by operations, and by those that were recorded.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Written {
+    pub(super) any: u32,
+    recorded: u32,
+}
+
+/// A `Function` whose forward runs.
+pub(super) struct Pending {
+    grad_mode: bool,
+    /// Its tensors, where it is recorded: `false` stands for what is none.
+    slots: Option<Vec<Value>>,
+}
+
+/// The tape of a call.
+pub(super) struct Tape {
+    /// Whether anything is recorded.
+    pub(super) on: bool,
+    pub(super) grad_mode: bool,
+    pub(super) below: bool,
+    pub(super) variables: Vec<Variable>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) pending: Vec<Pending>,
+    pub(super) written: HashMap<usize, Written>,
+    pub(super) is_random: bool,
+    /// The context of the `Function` that is being recorded or whose backward runs.
+    pub(super) context: u64,
+}
+
+/// Where a tensor's memory begins.
+pub(super) fn memory_of(tensor: &HostTensor) -> usize {
+    tensor.storage().ptr() as usize
+}
+
+/// Every tensor of a value, in order.
+fn each_tensor<'v>(value: &'v Value, out: &mut Vec<&'v HostTensor>) {
+    match value {
+        Value::Tensor(t) => out.push(t),
+        Value::List(all) | Value::Tuple(all) | Value::Set(all) => all.iter().for_each(|v| each_tensor(v, out)),
+        Value::Dict(all) => all.iter().for_each(|(_, v)| each_tensor(v, out)),
+        _ => {}
+    }
+}
+
+/// Every tensor of some values, in order.
+pub fn tensors_of<'v>(values: impl IntoIterator<Item = &'v Value>) -> Vec<&'v HostTensor> {
+    let mut out = Vec::new();
+    for value in values {
+        each_tensor(value, &mut out);
+    }
+    out
+}
+
+/// A value with each of its tensors changed, in order.
+pub(super) fn with_tensors(value: Value, change: &mut impl FnMut(HostTensor) -> HostTensor) -> Value {
+    match value {
+        Value::Tensor(t) => Value::Tensor(change(t)),
+        Value::List(all) => Value::List(all.into_iter().map(|v| with_tensors(v, change)).collect()),
+        Value::Tuple(all) => Value::Tuple(all.into_iter().map(|v| with_tensors(v, change)).collect()),
+        Value::Set(all) => Value::Set(all.into_iter().map(|v| with_tensors(v, change)).collect()),
+        Value::Dict(all) => Value::Dict(all.into_iter().map(|(k, v)| (k, with_tensors(v, change))).collect()),
+        other => other,
+    }
+}
+
+pub(super) fn runtime<T>(message: String) -> Answer<T> {
+    Err((Exception::Runtime, message))
+}
+
+/// Whether two tensors are the same elements at the same places.
+pub(super) fn is_same_view(a: &HostTensor, b: &HostTensor) -> bool {
+    memory_of(a) == memory_of(b)
+        && a.offset() == b.offset()
+        && a.dtype() == b.dtype()
+        && a.shape() == b.shape()
+        && a.strides() == b.strides()
+}
+
+impl What {
+    pub(super) fn name(&self) -> String {
+        match self {
+            What::Input(i) => format!("argument {i}"),
+            What::Operation { name, .. } => format!("`{name}`"),
+            What::Function { .. } => "a torch::autograd::Function".to_owned(),
+            What::Operator(_) => "an operator".to_owned(),
+            What::Opaque(name) => format!("`{name}`"),
+            What::Region { .. } => "a write to a view".to_owned(),
+        }
+    }
+}
+
+impl Tape {
+    pub(super) fn new(below: bool) -> Self {
+        Tape {
+            on: false,
+            grad_mode: true,
+            below,
+            variables: Vec::new(),
+            nodes: Vec::new(),
+            pending: Vec::new(),
+            written: HashMap::new(),
+            is_random: false,
+            context: 0,
+        }
+    }
+
+    pub(super) fn is_below(&self) -> bool {
+        self.below
+    }
+
+    fn is_live(&self) -> bool {
+        self.on && self.grad_mode && !self.below
+    }
+
+    fn fresh(&mut self, tensor: HostTensor, edge: Option<Edge>, input: Option<usize>) -> HostTensor {
+        let version = self.written.get(&memory_of(&tensor)).copied().unwrap_or_default().recorded;
+        let (meta, place) = (Meta::of(&tensor), Place::of(&tensor));
+        self.variables.push(Variable { edge, base: 0, meta, place, version, input });
+        tensor.numbered(self.variables.len() as u32)
+    }
+
+    /// A tensor that host code is given, with a number.
+    pub(super) fn known(&mut self, tensor: HostTensor) -> HostTensor {
+        if self.on && tensor.variable() == 0 { self.fresh(tensor, None, None) } else { tensor }
+    }
+
+    /// A tensor that an operation on `args` made, with a number; it may be a view of one of them.
+    fn made(&mut self, tensor: HostTensor, edge: Option<Edge>, args: &[&HostTensor]) -> HostTensor {
+        let source = args.iter().find(|a| a.variable() != 0 && memory_of(a) == memory_of(&tensor));
+        let base = source.and_then(|a| Some((a.variable(), self.variable(a)?.base)));
+        let made = self.fresh(tensor, edge, None);
+        if let (Some((own, root)), Some(last)) = (base, self.variables.last_mut()) {
+            last.base = if root == 0 { own } else { root };
+        }
+        made
+    }
+
+    pub(super) fn variable(&self, tensor: &HostTensor) -> Option<&Variable> {
+        self.variables.get((tensor.variable() as usize).checked_sub(1)?)
+    }
+
+    /// What made a tensor.
+    fn edge(&self, tensor: &HostTensor) -> Answer<Option<Edge>> {
+        if !self.on {
+            return Ok(None);
+        }
+        let Some(variable) = self.variable(tensor) else { return Ok(None) };
+        let now = self.written.get(&memory_of(tensor)).copied().unwrap_or_default().recorded;
+        if variable.version != now {
+            return runtime(
+                "a tensor is used that is a view of memory which was written in place meanwhile, in a computation that needs gradients; \
+                 Workbench follows that for what is written and for what that is a view of: make this view anew"
+                    .to_owned(),
+            );
+        }
+        Ok(variable.edge)
+    }
+
+    pub(super) fn edges(&self, tensors: &[&HostTensor]) -> Answer<Vec<Option<Edge>>> {
+        tensors.iter().map(|t| self.edge(t)).collect()
+    }
+
+    /// Which tensors of a call require grad, if any does.
+    pub(super) fn wants(&self, args: &[Value]) -> Answer<Option<Vec<bool>>> {
+        if !self.is_live() {
+            return Ok(None);
+        }
+        let wants: Vec<bool> = self.edges(&tensors_of(args))?.iter().map(Option::is_some).collect();
+        Ok(wants.contains(&true).then_some(wants))
+    }
+
+    fn content(&self, tensor: &HostTensor) -> (usize, u32) {
+        let at = memory_of(tensor);
+        (at, self.written.get(&at).copied().unwrap_or_default().any)
+    }
+
+    /// Adds a node; `differentiable` are numbered as its results, in order.
+    fn node(&mut self, what: What, tensors: &[&HostTensor], inputs: Vec<Option<Edge>>, results: Vec<Meta>) -> usize {
+        let metas = tensors.iter().map(|t| Some(Meta::of(t))).collect();
+        self.nodes.push(Node { what, inputs, input_metas: metas, results, saved: Vec::new() });
+        self.nodes.len() - 1
+    }
+
+    /// Numbers the arguments of the call and begins to record.
+    pub(super) fn begin(&mut self, args: &mut Vec<Value>, wants: &[bool]) {
+        self.on = true;
+        let mut i = 0;
+        let numbered = std::mem::take(args).into_iter().map(|value| {
+            with_tensors(value, &mut |tensor| {
+                let is_wanted = wants.get(i).copied().unwrap_or(false) && tensor.dtype().is_float();
+                let edge = is_wanted.then(|| (self.node(What::Input(i), &[], Vec::new(), vec![Meta::of(&tensor)]), 0));
+                let made = self.fresh(tensor, edge, Some(i));
+                i += 1;
+                made
+            })
+        });
+        *args = numbered.collect();
+    }
+
+    /// What an operator gave that was called with tensors that require grad.
+    pub(super) fn note_operator(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        value: Value,
+        recording: Option<Recording>,
+    ) -> Answer<Value> {
+        let given = tensors_of(args);
+        let inputs = self.edges(&given)?;
+        if let Some(recording) = &recording
+            && !recording.dirty.is_empty()
+        {
+            return runtime(format!(
+                "`{name}` writes an argument that requires grad; Workbench records no gradient of that within another function"
+            ));
+        }
+        let results: Vec<Meta> = tensors_of([&value]).into_iter().map(Meta::of).collect();
+        let has_edge: Vec<bool> = match &recording {
+            Some(recording) => recording.differentiable(),
+            None => results.iter().map(|m| m.dtype.is_float()).collect(),
+        };
+        let what = match recording {
+            Some(recording) => What::Operator(Box::new(recording)),
+            None => What::Opaque(name.to_owned()),
+        };
+        self.is_random |= matches!(&what, What::Operator(recording) if recording.is_random);
+        let at = self.node(what, &given, inputs, results);
+        let mut k = 0;
+        Ok(with_tensors(value, &mut |tensor| {
+            let edge = has_edge.get(k).copied().unwrap_or(false).then_some((at, k));
+            k += 1;
+            self.fresh(tensor, edge, None)
+        }))
+    }
+
+    /// How many `Function`s are in their forward.
+    pub(super) fn depth(&self) -> i64 {
+        self.pending.len() as i64
+    }
+
+    /// Exceptions have left all but so many.
+    pub(super) fn land(&mut self, depth: i64) {
+        while self.pending.len() as i64 > depth
+            && let Some(pending) = self.pending.pop()
+        {
+            self.grad_mode = pending.grad_mode;
+        }
+    }
+
+    /// What the library asks by name.
+    pub(super) fn run(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
+        let set = |place: &mut bool, value: bool| Some(Ok(Value::Bool(std::mem::replace(place, value))));
+        match (name, args) {
+            ("grad_mode", []) => Some(Ok(Value::Bool(self.grad_mode))),
+            ("set_grad_mode", [Value::Bool(on)]) => set(&mut self.grad_mode, *on),
+            ("set_below_autograd", [Value::Bool(on)]) => set(&mut self.below, *on),
+            ("detach", [Value::Tensor(tensor)]) => Some(Ok(Value::Tensor(tensor.clone().numbered(0)))),
+            ("requires_grad", [Value::Tensor(tensor)]) => {
+                Some(Ok(Value::Bool(self.variable(tensor).is_some_and(|v| v.edge.is_some()))))
+            }
+            ("requires_grad" | "detach", [Value::None]) => Some(runtime("an undefined Tensor is used".to_owned())),
+            ("function_begin", [Value::List(slots)]) => Some(self.begin_function(slots)),
+            (
+                "function_end",
+                [
+                    Value::Int(back),
+                    Value::List(results),
+                    Value::List(dirty),
+                    Value::List(fixed),
+                    Value::List(saved),
+                    Value::Bool(materialize),
+                ],
+            ) => {
+                let [dirty, fixed, saved] = [dirty, fixed, saved].map(tensors_of);
+                Some(self.end_function(*back, results, &dirty, &fixed, &saved, *materialize))
+            }
+            ("function_end", []) => {
+                self.land(self.depth() - 1);
+                Some(Ok(Value::None))
+            }
+            _ => None,
+        }
+    }
+
+    /// A `Function` begins: for each tensor whether a gradient of it is wanted, or nothing where none is.
+    fn begin_function(&mut self, slots: &[Value]) -> Answer<Value> {
+        let tensors = tensors_of(slots);
+        let edges = if self.is_live() { self.edges(&tensors)? } else { Vec::new() };
+        let is_recorded = edges.iter().any(Option::is_some);
+        let grad_mode = std::mem::replace(&mut self.grad_mode, false);
+        self.pending.push(Pending { grad_mode, slots: is_recorded.then(|| slots.to_vec()) });
+        if !is_recorded {
+            return Ok(Value::None);
+        }
+        let mut edges = edges.into_iter();
+        let needs = slots.iter().filter(|slot| !matches!(slot, Value::Bool(_))).map(|slot| match slot {
+            Value::Tensor(_) => Value::Bool(edges.next().flatten().is_some()),
+            _ => Value::Bool(false),
+        });
+        Ok(Value::List(needs.collect()))
+    }
+
+    fn end_function(
+        &mut self,
+        back: i64,
+        results: &[Value],
+        dirty: &[&HostTensor],
+        fixed: &[&HostTensor],
+        saved: &[&HostTensor],
+        materialize: bool,
+    ) -> Answer<Value> {
+        let Some(Pending { grad_mode, slots: Some(slots) }) = self.pending.pop() else {
+            return runtime("a torch::autograd::Function ends that did not begin".to_owned());
+        };
+        self.grad_mode = grad_mode;
+        let is_tensor: Vec<bool> = slots.iter().map(|slot| !matches!(slot, Value::Bool(_))).collect();
+        let (mut inputs, mut metas) = (Vec::new(), Vec::new());
+        for slot in &slots {
+            match slot {
+                Value::Tensor(t) => {
+                    inputs.push(self.edge(t)?);
+                    metas.push(Some(Meta::of(t)));
+                }
+                Value::Bool(_) => {}
+                _ => {
+                    inputs.push(None);
+                    metas.push(None);
+                }
+            }
+        }
+        let is_among = |t: &HostTensor, all: &[&HostTensor]| all.iter().any(|o| o.variable() == t.variable());
+        let shapes = results.iter().map(|value| match value {
+            Value::Tensor(t) => Meta::of(t),
+            _ => Meta { dtype: DType::Float32, shape: Vec::new(), device: DeviceTag::CPU },
+        });
+        let what = What::Function { back, context: self.context, slots: is_tensor, materialize };
+        self.nodes.push(Node { what, inputs, input_metas: metas, results: shapes.collect(), saved: Vec::new() });
+        let at = self.nodes.len() - 1;
+        for tensor in dirty {
+            self.write(tensor, true);
+        }
+        let mut made = Vec::new();
+        for (k, value) in results.iter().enumerate() {
+            let Value::Tensor(tensor) = value else {
+                made.push(Value::None);
+                continue;
+            };
+            let edge = (tensor.dtype().is_float() && !is_among(tensor, fixed)).then_some((at, k));
+            if is_among(tensor, dirty) {
+                self.remake(tensor, edge);
+                self.remake_base(tensor, edge);
+                made.push(value.clone());
+            } else {
+                made.push(Value::Tensor(self.fresh(tensor.clone().numbered(0), edge, None)));
+            }
+        }
+        self.nodes[at].saved = saved.iter().map(|t| self.content(t)).collect();
+        Ok(Value::List(made))
+    }
+
+    /// Memory is written.
+    fn write(&mut self, tensor: &HostTensor, is_recorded: bool) {
+        let written = self.written.entry(memory_of(tensor)).or_default();
+        written.any += 1;
+        written.recorded += u32::from(is_recorded);
+    }
+
+    /// A tensor that was written in place has another maker.
+    fn remake(&mut self, tensor: &HostTensor, edge: Option<Edge>) {
+        let version = self.written.get(&memory_of(tensor)).copied().unwrap_or_default().recorded;
+        if let Some(place) = (tensor.variable() as usize).checked_sub(1).and_then(|i| self.variables.get_mut(i)) {
+            (place.edge, place.version) = (edge, version);
+        }
+    }
+
+    /// A view was written in place: what it is a view of has another maker, too.
+    fn remake_base(&mut self, tensor: &HostTensor, edge: Option<Edge>) {
+        let now = self.written.get(&memory_of(tensor)).copied().unwrap_or_default().recorded;
+        let Some(base) = self.variable(tensor).and_then(|v| (v.base as usize).checked_sub(1)) else { return };
+        let root = &self.variables[base];
+        if root.version + 1 != now {
+            return;
+        }
+        let (meta, whole, part) = (root.meta.clone(), root.place.clone(), Place::of(tensor));
+        self.nodes.push(Node {
+            what: What::Region { whole, part },
+            inputs: vec![root.edge, edge],
+            input_metas: vec![Some(meta.clone()), Some(Meta::of(tensor))],
+            results: vec![meta],
+            saved: Vec::new(),
+        });
+        let made = self.nodes.len() - 1;
+        let root = &mut self.variables[base];
+        (root.edge, root.version) = (Some((made, 0)), now);
+    }
+
+    /// An operation has run on `tensors`, whose makers are `inputs`.
+    fn note_operation(&mut self, name: &str, args: Vec<Value>, inputs: Vec<Option<Edge>>, made: Value) -> Value {
+        let given: Vec<HostTensor> = tensors_of(&args).into_iter().cloned().collect();
+        let given: Vec<&HostTensor> = given.iter().collect();
+        let results: Vec<HostTensor> = tensors_of([&made]).into_iter().cloned().collect();
+        // What gives its very argument makes nothing.
+        if results.iter().all(|t| t.variable() != 0 || !t.dtype().is_float()) {
+            return made;
+        }
+        let metas = results.iter().map(Meta::of).collect();
+        let (reads_args, reads_results) = gradients::reads(name);
+        let mut saved: Vec<(usize, u32)> = Vec::new();
+        if reads_args {
+            saved.extend(given.iter().map(|t| self.content(t)));
+        }
+        if reads_results {
+            saved.extend(results.iter().map(|t| self.content(t)));
+        }
+        let what = What::Operation { name: name.to_owned(), args, results };
+        let at = self.node(what, &given, inputs, metas);
+        self.nodes[at].saved = saved;
+        let mut k = 0;
+        with_tensors(made, &mut |tensor| {
+            let edge = tensor.dtype().is_float().then_some((at, k));
+            k += 1;
+            if tensor.variable() != 0 { tensor } else { self.made(tensor, edge, &given) }
+        })
+    }
+}
+
+impl State {
+    /// Runs an operation on tensors, and records it where a gradient is wanted.
+    pub(super) fn operate(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {
+        if !self.tape.on {
+            return ops::run(name, args, self.device);
+        }
+        self.tape.is_random |= gradients::is_random(name);
+        let in_place = match (name.strip_suffix('_'), args.first()) {
+            (Some(plain), Some(Value::Tensor(target))) => Some((plain, target.clone())),
+            _ => None,
+        };
+        // What is written in place has another maker even where that has no gradient.
+        let wants = self.tape.is_live() && (in_place.is_some() || !gradients::is_constant(name));
+        let edges = if wants { self.tape.edges(&tensors_of(&args))? } else { Vec::new() };
+        if !edges.iter().any(Option::is_some) {
+            let given: Vec<HostTensor> = tensors_of(&args).into_iter().cloned().collect();
+            let made = ops::run(name, args, self.device)?;
+            if let Some((_, target)) = in_place {
+                self.tape.write(&target, false);
+                return Ok(made);
+            }
+            if !self.tape.is_live() {
+                return Ok(made);
+            }
+            let given: Vec<&HostTensor> = given.iter().collect();
+            let tape = &mut self.tape;
+            return Ok(with_tensors(made, &mut |t| if t.variable() != 0 { t } else { tape.made(t, None, &given) }));
+        }
+        let Some((plain, target)) = in_place else {
+            let made = ops::run(name, args.clone(), self.device)?;
+            return Ok(self.tape.note_operation(name, args, edges, made));
+        };
+        // What the gradient reads of the target is what it was.
+        let mut before = args.clone();
+        if gradients::reads(plain).0 {
+            before[0] = ops::run("clone", vec![Value::Tensor(target.clone())], self.device)?;
+        }
+        ops::run(name, args, self.device)?;
+        self.tape.write(&target, true);
+        let made = Value::Tensor(target.clone().numbered(0));
+        let Value::Tensor(noted) = self.tape.note_operation(plain, before, edges, made) else {
+            return Ok(Value::Tensor(target));
+        };
+        let edge = self.tape.variable(&noted).and_then(|v| v.edge);
+        self.tape.remake(&target, edge);
+        self.tape.remake_base(&target, edge);
+        Ok(Value::Tensor(target))
+    }
+}

@@ -1,0 +1,263 @@
+//! Derivatives of operations on elements.
+
+use super::{Answer, HostTensor, Made, Step, Value, add, binary, masked, mul, one_minus, op, plus, scaled, unary};
+
+pub(super) fn backward(step: &Step<'_>) -> Made {
+    if let Some(made) = slope(step) {
+        return Some(made.and_then(|value| step.each(|i| Ok((i == 0).then(|| value.clone())))));
+    }
+    Some(match step.name {
+        "add" | "sub" => scaled_sum(step),
+        "mul" => step.each(|i| mul(&step.grad()?, &step.arg(1 - place(step, i))).map(Some)),
+        "div" => quotient(step),
+        "pow" => power(step),
+        "maximum" | "minimum" => larger(step),
+        "atan2" => {
+            let square = |i| unary("square", &step.arg(i));
+            step.each(|i| {
+                let share = binary("div", &step.arg(1 - i), &add(&square(0)?, &square(1)?)?)?;
+                let g = mul(&step.grad()?, &share)?;
+                if i == 0 { Ok(Some(g)) } else { unary("neg", &g).map(Some) }
+            })
+        }
+        "hypot" => step.each(|i| mul(&step.grad()?, &binary("div", &step.arg(i), &step.result()?)?).map(Some)),
+        "fmod" | "remainder" => step.each(|i| {
+            if place(step, i) == 0 {
+                return step.grad().map(Some);
+            }
+            let round = if step.name == "fmod" { "trunc" } else { "floor" };
+            let times = unary(round, &binary("div", &step.arg(0), &step.arg(1))?)?;
+            unary("neg", &mul(&step.grad()?, &times)?).map(Some)
+        }),
+        "lerp" => step.each(|i| {
+            let (g, weight) = (step.grad()?, step.arg(2));
+            match i {
+                0 if step.is_tensor(2) => mul(&g, &one_minus(&weight)?).map(Some),
+                0 => scaled(&g, 1.0 - step.number(2, 0.0)?).map(Some),
+                1 => mul(&g, &weight).map(Some),
+                _ => mul(&g, &binary("sub", &step.arg(1), &step.arg(0))?).map(Some),
+            }
+        }),
+        "addcmul" => step.each(|i| {
+            let (g, value) = (step.grad()?, step.number(3, 1.0)?);
+            if i == 0 { Ok(Some(g)) } else { scaled(&mul(&g, &step.arg(3 - i))?, value).map(Some) }
+        }),
+        "addcdiv" => step.each(|i| {
+            let (g, value) = (step.grad()?, step.number(3, 1.0)?);
+            let share = binary("div", &scaled(&g, value)?, &step.arg(2))?;
+            match i {
+                0 => Ok(Some(g)),
+                1 => Ok(Some(share)),
+                _ => unary("neg", &mul(&share, &binary("div", &step.arg(1), &step.arg(2))?)?).map(Some),
+            }
+        }),
+        "where" => step.each(|i| match place(step, i) {
+            1 => masked(&step.grad()?, &step.arg(0)).map(Some),
+            2 => masked(&step.grad()?, &unary("logical_not", &step.arg(0))?).map(Some),
+            _ => Ok(None),
+        }),
+        "masked_fill" => step.each(|i| {
+            let (g, mask) = (step.grad()?, step.arg(1));
+            match i {
+                0 => masked(&g, &unary("logical_not", &mask)?).map(Some),
+                2 => masked(&g, &mask).map(Some),
+                _ => Ok(None),
+            }
+        }),
+        // What was there before is gone.
+        "copy" | "fill" => step.each(|i| if i == 1 { step.grad().map(Some) } else { Ok(None) }),
+        "zero" | "uniform" | "normal" => step.each(|_| Ok(None)),
+        "mse_loss" => step.each(|i| {
+            let difference = binary("sub", &step.arg(i), &step.arg(1 - i))?;
+            let count = if step.number(2, 1.0)? == 1.0 { step.tensor(0)?.numel() as f64 } else { 1.0 };
+            scaled(&mul(&difference, &step.grad()?)?, 2.0 / count).map(Some)
+        }),
+        _ => return None,
+    })
+}
+
+/// The place among the arguments of a tensor, by its place among the tensors.
+fn place(step: &Step<'_>, i: usize) -> usize {
+    (0..step.args.len()).filter(|&k| step.is_tensor(k)).nth(i).unwrap_or(i)
+}
+
+fn scaled_sum(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    let alpha = step.number(2, 1.0)?;
+    let factor = if step.name == "sub" { -alpha } else { alpha };
+    step.each(|i| {
+        let g = step.grad()?;
+        if place(step, i) == 0 || factor == 1.0 { Ok(Some(g)) } else { scaled(&g, factor).map(Some) }
+    })
+}
+
+fn quotient(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    if !matches!(step.arg(2), Value::None) {
+        // What was rounded is flat.
+        return step.each(|_| unary("zeros_like", &step.grad()?).map(Some));
+    }
+    step.each(|i| {
+        let (g, a, b) = (step.grad()?, step.arg(0), step.arg(1));
+        let share = binary("div", &g, &b)?;
+        if place(step, i) == 0 {
+            return Ok(Some(share));
+        }
+        unary("neg", &mul(&share, &binary("div", &a, &b)?)?).map(Some)
+    })
+}
+
+fn power(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    step.each(|i| {
+        let (g, a, b, y) = (step.grad()?, step.arg(0), step.arg(1), step.result()?);
+        if !step.is_tensor(1) {
+            let exponent = step.number(1, 0.0)?;
+            if exponent == 0.0 {
+                return unary("zeros_like", &g).map(Some);
+            }
+            let lower = binary("pow", &a, &Value::Float(exponent - 1.0))?;
+            return mul(&g, &scaled(&lower, exponent)?).map(Some);
+        }
+        if place(step, i) == 0 {
+            let lower = binary("pow", &a, &plus(&b, -1.0)?)?;
+            let slope = mul(&g, &mul(&lower, &b)?)?;
+            return masked(&slope, &binary("ne", &b, &Value::Int(0))?).map(Some);
+        }
+        let slope = mul(&g, &mul(&y, &unary("log", &a)?)?)?;
+        let is_flat = binary("logical_and", &binary("eq", &a, &Value::Int(0))?, &binary("ge", &b, &Value::Int(0))?)?;
+        masked(&slope, &unary("logical_not", &is_flat)?).map(Some)
+    })
+}
+
+/// Ties are shared.
+fn larger(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    let sign = if step.name == "maximum" { "gt" } else { "lt" };
+    step.each(|i| {
+        let (g, own, other) = (step.grad()?, step.arg(i), step.arg(1 - i));
+        let half = masked(&scaled(&g, 0.5)?, &binary("eq", &own, &other)?)?;
+        add(&masked(&g, &binary(sign, &own, &other)?)?, &half).map(Some)
+    })
+}
+
+/// The gradient of one tensor's elements.
+fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
+    use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
+    let (g, x, y) = (|| step.grad(), || step.arg(0), || step.result());
+    let square = |a: &Value| unary("square", a);
+    let over = |a: &Value, b: &Value| binary("div", a, b);
+    let above = |limit: f64| binary("gt", &x(), &Value::Float(limit));
+    let both = |a: &Value, b: &Value| binary("logical_and", a, b);
+    let made = || -> Answer<Option<Value>> {
+        Ok(Some(match step.name {
+            "floor" | "ceil" | "round" | "trunc" | "sign" => unary("zeros_like", &g()?)?,
+            "exp" => mul(&g()?, &y()?)?,
+            "exp2" => scaled(&mul(&g()?, &y()?)?, LN_2)?,
+            "expm1" => mul(&g()?, &plus(&y()?, 1.0)?)?,
+            "log" => over(&g()?, &x())?,
+            "log2" => over(&g()?, &scaled(&x(), LN_2)?)?,
+            "log10" => over(&g()?, &scaled(&x(), LN_10)?)?,
+            "log1p" => over(&g()?, &plus(&x(), 1.0)?)?,
+            "sqrt" => over(&g()?, &scaled(&y()?, 2.0)?)?,
+            "rsqrt" => scaled(&mul(&g()?, &binary("pow", &y()?, &Value::Int(3))?)?, -0.5)?,
+            "sin" => mul(&g()?, &unary("cos", &x())?)?,
+            "cos" => unary("neg", &mul(&g()?, &unary("sin", &x())?)?)?,
+            "tan" => mul(&g()?, &plus(&square(&y()?)?, 1.0)?)?,
+            "asin" => mul(&g()?, &unary("rsqrt", &one_minus(&square(&x())?)?)?)?,
+            "acos" => unary("neg", &mul(&g()?, &unary("rsqrt", &one_minus(&square(&x())?)?)?)?)?,
+            "atan" => over(&g()?, &plus(&square(&x())?, 1.0)?)?,
+            "sinh" => mul(&g()?, &unary("cosh", &x())?)?,
+            "cosh" => mul(&g()?, &unary("sinh", &x())?)?,
+            "tanh" => mul(&g()?, &one_minus(&square(&y()?)?)?)?,
+            "asinh" => mul(&g()?, &unary("rsqrt", &plus(&square(&x())?, 1.0)?)?)?,
+            "acosh" => mul(&g()?, &unary("rsqrt", &plus(&square(&x())?, -1.0)?)?)?,
+            "atanh" => over(&g()?, &one_minus(&square(&x())?)?)?,
+            "sigmoid" => mul(&g()?, &mul(&y()?, &one_minus(&y()?)?)?)?,
+            "erf" => scaled(&mul(&g()?, &unary("exp", &unary("neg", &square(&x())?)?)?)?, FRAC_2_SQRT_PI)?,
+            "erfc" => scaled(&mul(&g()?, &unary("exp", &unary("neg", &square(&x())?)?)?)?, -FRAC_2_SQRT_PI)?,
+            "reciprocal" => unary("neg", &mul(&g()?, &square(&y()?)?)?)?,
+            "abs" => mul(&g()?, &unary("sign", &x())?)?,
+            "neg" => unary("neg", &g()?)?,
+            "frac" => g()?,
+            "square" => scaled(&mul(&g()?, &x())?, 2.0)?,
+            "deg2rad" => scaled(&g()?, PI / 180.0)?,
+            "rad2deg" => scaled(&g()?, 180.0 / PI)?,
+            "relu" => masked(&g()?, &binary("gt", &y()?, &Value::Int(0))?)?,
+            "relu6" => masked(&g()?, &both(&above(0.0)?, &binary("lt", &x(), &Value::Int(6))?)?)?,
+            "hardtanh" => {
+                let (low, high) = (step.number(1, -1.0)?, step.number(2, 1.0)?);
+                masked(&g()?, &both(&above(low)?, &binary("lt", &x(), &Value::Float(high))?)?)?
+            }
+            "leaky_relu" => {
+                let below = scaled(&g()?, step.number(1, 0.01)?)?;
+                op("where", vec![above(0.0)?, g()?, below])?
+            }
+            "threshold" => masked(&g()?, &above(step.number(1, 0.0)?)?)?,
+            "clamp" | "clamp_min" | "clamp_max" => {
+                let (low, high) = match step.name {
+                    "clamp_max" => (Value::None, step.arg(1)),
+                    _ => (step.arg(1), step.arg(2)),
+                };
+                let mut made = g()?;
+                for (sign, limit) in [("ge", low), ("le", high)] {
+                    if matches!(limit, Value::Tensor(_)) {
+                        return step.unknown("limit, which is a tensor,");
+                    }
+                    if !matches!(limit, Value::None) {
+                        made = masked(&made, &binary(sign, &x(), &limit)?)?;
+                    }
+                }
+                made
+            }
+            "silu" => {
+                let s = unary("sigmoid", &x())?;
+                mul(&g()?, &mul(&s, &plus(&mul(&x(), &one_minus(&s)?)?, 1.0)?)?)?
+            }
+            "mish" => {
+                let (s, t) = (unary("sigmoid", &x())?, unary("tanh", &unary("softplus", &x())?)?);
+                mul(&g()?, &add(&t, &mul(&mul(&x(), &s)?, &one_minus(&square(&t)?)?)?)?)?
+            }
+            "log_sigmoid" => mul(&g()?, &unary("sigmoid", &unary("neg", &x())?)?)?,
+            "softplus" => {
+                let (beta, limit) = (step.number(1, 1.0)?, step.number(2, 20.0)?);
+                let z = scaled(&x(), beta)?;
+                let curved = mul(&g()?, &unary("sigmoid", &z)?)?;
+                op("where", vec![binary("gt", &z, &Value::Float(limit))?, g()?, curved])?
+            }
+            // The constants of Klambauer et al. 2017, as torch has them.
+            "selu" => exponential(step, 1.673_263_242_354_377_2, 1.050_700_987_355_480_5, 1.0)?,
+            "elu" => exponential(step, step.number(1, 1.0)?, step.number(2, 1.0)?, step.number(3, 1.0)?)?,
+            "hardsigmoid" => {
+                let inside = both(&above(-3.0)?, &binary("lt", &x(), &Value::Int(3))?)?;
+                scaled(&masked(&g()?, &inside)?, 1.0 / 6.0)?
+            }
+            "hardswish" => {
+                let curved = mul(&g()?, &plus(&scaled(&x(), 1.0 / 3.0)?, 0.5)?)?;
+                let inner = masked(&curved, &above(-3.0)?)?;
+                op("where", vec![binary("ge", &x(), &Value::Int(3))?, g()?, inner])?
+            }
+            "gelu" => match step.arg(1) {
+                Value::Text(how) if how == "tanh" => {
+                    let (k, c) = ((2.0 / PI).sqrt(), 0.044_715);
+                    let inner = scaled(&mul(&x(), &plus(&scaled(&square(&x())?, c)?, 1.0)?)?, k)?;
+                    let t = unary("tanh", &inner)?;
+                    let left = scaled(&plus(&t, 1.0)?, 0.5)?;
+                    let rise = scaled(&plus(&scaled(&square(&x())?, 3.0 * c)?, 1.0)?, 0.5 * k)?;
+                    let right = mul(&mul(&x(), &one_minus(&square(&t)?)?)?, &rise)?;
+                    mul(&g()?, &add(&left, &right)?)?
+                }
+                _ => {
+                    let share = scaled(&plus(&unary("erf", &scaled(&x(), FRAC_1_SQRT_2)?)?, 1.0)?, 0.5)?;
+                    let density = scaled(&unary("exp", &scaled(&square(&x())?, -0.5)?)?, 1.0 / (2.0 * PI).sqrt())?;
+                    mul(&g()?, &add(&share, &mul(&x(), &density)?)?)?
+                }
+            },
+            _ => return Ok(None),
+        }))
+    };
+    made().transpose()
+}
+
+/// `scale * x` above zero, `scale * alpha * (exp(input_scale * x) - 1)` below.
+fn exponential(step: &Step<'_>, alpha: f64, scale: f64, input_scale: f64) -> Answer<Value> {
+    let (g, x) = (step.grad()?, step.arg(0));
+    let below = mul(&scaled(&g, scale * alpha * input_scale)?, &unary("exp", &scaled(&x, input_scale)?)?)?;
+    op("where", vec![binary("gt", &x, &Value::Int(0))?, scaled(&g, scale)?, below])
+}

@@ -1,0 +1,154 @@
+//! Derivatives of operations that move elements. What goes where is asked of the operation itself: it runs on the numbers of the elements,
+//! and the gradient of an element is the sum of those of the places where its number comes.
+
+use super::{Answer, HostTensor, Made, Step, Value, mul, op, reshaped, scaled, tensor};
+use crate::runtime::host::ops::run;
+
+/// Operations that keep the order of the elements.
+pub(super) const KEEPS: &[&str] =
+    &["view", "reshape", "flatten", "squeeze", "unsqueeze", "unflatten", "contiguous", "clone", "to"];
+
+/// Operations whose results are elements of their arguments, or zeros.
+pub(super) const MOVES: &[&str] = &[
+    "permute",
+    "transpose",
+    "t",
+    "swapaxes",
+    "movedim",
+    "expand",
+    "narrow",
+    "select",
+    "slice",
+    "index_select",
+    "unfold",
+    "flip",
+    "roll",
+    "repeat",
+    "repeat_interleave",
+    "gather",
+    "take",
+    "diag",
+    "tril",
+    "triu",
+    "index",
+    "chunk",
+    "split",
+    "split_with_sizes",
+    "unbind",
+    "cat",
+    "stack",
+    "constant_pad_nd",
+    "masked_select",
+    "embedding",
+    "meshgrid",
+];
+
+pub(super) fn backward(step: &Step<'_>) -> Made {
+    Some(match step.name {
+        name if KEEPS.contains(&name) => step.each(|i| match i {
+            0 => reshaped(&step.grad()?, step.tensor(0)?.shape()).map(Some),
+            _ => Ok(None),
+        }),
+        name if MOVES.contains(&name) => moved(step),
+        "index_add" => step.each(|i| match i {
+            0 => step.grad().map(Some),
+            2 => {
+                let picked = op("index_select", vec![step.grad()?, step.arg(1), step.arg(2)])?;
+                scaled(&picked, step.number(4, 1.0)?).map(Some)
+            }
+            _ => Ok(None),
+        }),
+        "index_copy" | "index_fill" => step.each(|i| match i {
+            0 => op("index_fill", vec![step.grad()?, step.arg(1), step.arg(2), Value::Int(0)]).map(Some),
+            2 => op("index_select", vec![step.grad()?, step.arg(1), step.arg(2)]).map(Some),
+            _ => Ok(None),
+        }),
+        "scatter" | "scatter_add" => step.each(|i| match i {
+            0 if step.name == "scatter_add" => step.grad().map(Some),
+            0 => op("scatter", vec![step.grad()?, step.arg(1), step.arg(2), Value::Int(0)]).map(Some),
+            2 => op("gather", vec![step.grad()?, step.arg(1), step.arg(2)]).map(Some),
+            _ => Ok(None),
+        }),
+        "index_put" => {
+            let last = step.needs.len() - 1;
+            step.each(|i| {
+                if i == 0 && step.number(3, 0.0)? != 0.0 {
+                    return step.grad().map(Some);
+                }
+                if i == 0 {
+                    let copy = op("clone", vec![step.grad()?])?;
+                    return op("index_put_", vec![copy, step.arg(1), Value::Int(0), Value::Bool(false)]).map(Some);
+                }
+                if i == last && step.is_tensor(2) {
+                    return op("index", vec![step.grad()?, step.arg(1)]).map(Some);
+                }
+                Ok(None)
+            })
+        }
+        "trace" => step.each(|_| {
+            let shape = step.tensor(0)?.shape();
+            let eye = run("eye", shape.iter().map(|n| Value::Int(*n)).collect(), step.tensor(0)?.device())?;
+            let eye = op("to", vec![eye, Value::DType(step.tensor(0)?.dtype())])?;
+            mul(&step.grad()?, &eye).map(Some)
+        }),
+        _ => return None,
+    })
+}
+
+/// The numbers of elements, from `first` on, in a tensor's shape.
+fn numbers(tensor: &HostTensor, first: i64) -> Answer<Value> {
+    let end = first + tensor.numel();
+    let line = run("arange", vec![Value::Int(first), Value::Int(end), Value::Int(1)], tensor.device())?;
+    reshaped(&line, tensor.shape())
+}
+
+fn moved(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    // Zero is what is no element.
+    let mut first = 1;
+    let mut sources: Vec<Option<(i64, HostTensor)>> = Vec::new();
+    let mut number = |value: &Value| -> Answer<Value> {
+        let Value::Tensor(source) = value else { return Ok(value.clone()) };
+        if !source.dtype().is_float() {
+            sources.push(None);
+            return Ok(value.clone());
+        }
+        let made = numbers(source, first)?;
+        sources.push(Some((first, source.clone())));
+        first += source.numel();
+        Ok(made)
+    };
+    let mut args = Vec::new();
+    for value in step.args {
+        args.push(match value {
+            Value::List(all) => Value::List(all.iter().map(&mut number).collect::<Answer<_>>()?),
+            one => number(one)?,
+        });
+    }
+    if step.name == "constant_pad_nd" && args.len() > 2 {
+        args[2] = Value::Int(0);
+    }
+    let Some(grad) = step.grads.iter().flatten().next() else { return step.unknown("result") };
+    let places = op(step.name, args)?;
+    let places = match places {
+        Value::Tensor(one) => vec![one],
+        Value::List(all) | Value::Tuple(all) => all.into_iter().map(tensor).collect::<Answer<_>>()?,
+        _ => return step.unknown("result"),
+    };
+    let mut total = Value::Tensor(HostTensor::new(grad.dtype(), &[first], grad.device(), true)?);
+    for (place, grad) in places.into_iter().zip(step.grads) {
+        if let Some(grad) = grad {
+            let [place, grad] = [place, grad.clone()].map(|t| reshaped(&Value::Tensor(t), &[-1]));
+            total = op("index_add", vec![total, Value::Int(0), place?, grad?])?;
+        }
+    }
+    let mut gradients = Vec::new();
+    for (i, source) in sources.into_iter().enumerate() {
+        let Some((first, source)) = source.filter(|_| step.needs(i)) else {
+            gradients.push(None);
+            continue;
+        };
+        let part = op("narrow", vec![total.clone(), Value::Int(0), Value::Int(first), Value::Int(source.numel())])?;
+        gradients.push(Some(tensor(reshaped(&part, source.shape())?)?));
+    }
+    Ok(gradients)
+}

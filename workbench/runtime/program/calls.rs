@@ -1,0 +1,235 @@
+//! Calls of a program's host functions: those that it offers by name, those that it registers, and the registrations themselves.
+
+use std::sync::Arc;
+
+use super::super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Recording, Value};
+use super::super::{Error, Result};
+use super::{Arg, Code, Program, Report, bind, list, scalar_from_bits};
+use crate::back::{self, LaunchConfig, RawArg};
+use crate::ir::{self, Const, FuncId, FuncKind, Param};
+
+impl Program {
+    fn host(&self, name: &str) -> Result<(FuncId, &ir::Function)> {
+        let functions = &self.0.module.functions;
+        match functions.iter().position(|f| f.kind == FuncKind::Host && f.name == name) {
+            Some(i) => Ok((FuncId::new(i), &functions[i])),
+            None => Err(Error::argument(format!(
+                "there is no host function `{name}`; the text has {}",
+                list(&self.host_functions())
+            ))),
+        }
+    }
+
+    /// The parameters of a host function.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when there is none of that name.
+    pub fn host_params(&self, name: &str) -> Result<&[Param]> {
+        Ok(&self.host(name)?.1.params)
+    }
+
+    /// Calls a host function of scalars; `args` are of its parameters' types.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a wrong count or type, [`Error::Fault`] when it does something wrong.
+    pub fn call_host(&self, name: &str, args: &[Const], limits: Limits<'_>) -> Result<(Option<Const>, Report)> {
+        self.registered(limits.interrupt)?;
+        let (id, func) = self.host(name)?;
+        let args: Vec<Arg> = args.iter().copied().map(Arg::Scalar).collect();
+        let raw = bind(&func.name, &func.params, &args)?;
+        let Code::Cpu(code) = &self.0.code else {
+            return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
+        };
+        let device = if self.0.is_for_gpus { DeviceTag::CUDA } else { DeviceTag::CPU };
+        let call = Call::new(self, &func.name, Vec::new(), device, limits);
+        let mut config = LaunchConfig::new(1, 1);
+        (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
+        config.host = Some(&call);
+        let (bits, mut outcome) = code.call(id, &raw, &config);
+        call.complete(&mut outcome);
+        let report = self.report(&func.name, outcome, call.warnings())?;
+        let value = match (bits, func.ret) {
+            (Some(bits), Some(ir::Type::Scalar(s))) => Some(scalar_from_bits(s, bits)),
+            _ => None,
+        };
+        Ok((value, report))
+    }
+
+    /// The host functions that the text offers: its registrations run when this is first asked.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong.
+    pub fn exports(&self) -> Result<&[Export]> {
+        Ok(&self.registered(None)?.0)
+    }
+
+    /// Runs the registrations, once; what asks for their outcome later finds it.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong, or is interrupted.
+    pub fn register(&self, interrupt: Option<&dyn back::Interrupt>) -> Result<()> {
+        self.registered(interrupt).map(|_| ())
+    }
+
+    /// What the text registers with the dispatcher (`TORCH_LIBRARY` and its kin), in order.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong.
+    pub fn library(&self) -> Result<&[LibraryEntry]> {
+        Ok(&self.registered(None)?.1)
+    }
+
+    /// What host code leaves for later calls.
+    pub(in crate::runtime) fn notes(&self) -> &Arc<Notes> {
+        &self.0.notes
+    }
+
+    /// An entry of the library's own, `tpc_execute`, where the text is of a dialect that has it.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] when a registration does something wrong.
+    pub fn entry(&self, name: &str) -> Result<Option<&Export>> {
+        let is_it = |line: &&LibraryEntry| matches!(&line.what, LibraryLine::Entry(n) if n == name);
+        Ok(self.library()?.iter().find(is_it).and_then(|line| line.function.as_ref()))
+    }
+
+    fn registered(&self, interrupt: Option<&dyn back::Interrupt>) -> Result<&(Vec<Export>, Vec<LibraryEntry>)> {
+        if let Some(known) = self.0.exports.get() {
+            return Ok(known);
+        }
+        let (mut exports, mut library) = (Vec::new(), Vec::new());
+        if let Code::Cpu(code) = &self.0.code {
+            let functions = self.0.module.functions.iter().enumerate();
+            let mut registrations: Vec<_> = functions.filter(|(_, f)| f.name.starts_with(Call::REGISTER)).collect();
+            // Variables are computed first.
+            registrations.sort_by_key(|(_, f)| !f.name.starts_with(Call::COMPUTE));
+            for (i, func) in registrations {
+                let call =
+                    Call::new(self, &func.name, Vec::new(), DeviceTag::CPU, Limits { interrupt, ..Limits::default() });
+                let mut config = LaunchConfig::new(1, 1);
+                (config.serial, config.interrupt) = (true, interrupt);
+                config.host = Some(&call);
+                let outcome = code.launch(FuncId::new(i), &[], &config);
+                self.report("the registration", outcome, call.warnings())?;
+                let (_, more, lines) = call.finish();
+                exports.extend(more);
+                library.extend(lines);
+            }
+        }
+        Ok(self.0.exports.get_or_init(|| (exports, library)))
+    }
+
+    /// Calls a host function that the text offers.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for arguments that do not fit, [`Error::Fault`] when it or a kernel that it launches does something wrong.
+    pub fn call_export(&self, export: &Export, args: Vec<Value>, limits: Limits<'_>) -> Result<(Value, Report)> {
+        self.call_on_core(export, args, limits, None).map(|(value, report, _)| (value, report))
+    }
+
+    /// As [`Program::call_export`], as one of Neuron's cores where one is given; also whether it has asked for the destination.
+    ///
+    /// # Errors
+    /// As [`Program::call_export`].
+    pub fn call_on_core(
+        &self,
+        export: &Export,
+        args: Vec<Value>,
+        limits: Limits<'_>,
+        core: Option<Core>,
+    ) -> Result<(Value, Report, bool)> {
+        let (call, report) = self.ran(export, args, limits, core, None)?;
+        let has_asked = call.has_asked();
+        let value = call.finish().0.pop().unwrap_or(Value::None);
+        Ok((value, report, has_asked))
+    }
+
+    /// Calls a host function that the text offers and records what it does with tensors that require grad: `wants` says of each tensor of the
+    /// arguments, in order, whether it does.
+    ///
+    /// # Errors
+    /// As [`Program::call_export`].
+    pub fn record_export(
+        &self,
+        export: &Export,
+        args: Vec<Value>,
+        wants: &[bool],
+        limits: Limits<'_>,
+    ) -> Result<(Value, Report, Recording)> {
+        let given = args.clone();
+        let (call, report) = self.ran(export, args, limits, None, Some(wants))?;
+        let done = call.into_recording(self, &given);
+        let (value, recording) = done.map_err(|(_, message)| Error::Other(message))?;
+        Ok((value, report, recording))
+    }
+
+    /// Runs a function of the library in a call: one whose address is `back`.
+    pub(in crate::runtime) fn call_back(&self, call: &Call<'_>, back: i64, limits: Limits<'_>) -> Result<Report> {
+        let entry = self.0.module.functions.iter().position(|f| f.name == Call::ENTRY).map(FuncId::new);
+        let (Some(entry), Code::Cpu(code)) = (entry, &self.0.code) else {
+            return Err(Error::argument("the gradient of a text that has no host functions".to_owned()));
+        };
+        let mut config = LaunchConfig::new(1, 1);
+        (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
+        config.host = Some(call);
+        let mut outcome = code.launch(entry, &[RawArg::Scalar(back as u64), RawArg::Scalar(0)], &config);
+        call.complete(&mut outcome);
+        self.report("backward", outcome, call.warnings())
+    }
+
+    /// A call that is over, with its result still in it.
+    fn ran<'p>(
+        &'p self,
+        export: &Export,
+        args: Vec<Value>,
+        limits: Limits<'p>,
+        core: Option<Core>,
+        wants: Option<&[bool]>,
+    ) -> Result<(Call<'p>, Report)> {
+        let functions = &self.0.module.functions;
+        let entry = functions.iter().position(|f| f.name == Call::ENTRY).map(FuncId::new);
+        let (Some(entry), Code::Cpu(code)) = (entry, &self.0.code) else {
+            let message = format!("`{}` is a host function: compile the text with device=\"cpu\"", export.name);
+            return Err(Error::argument(message));
+        };
+        if args.len() != export.arity {
+            let (wanted, came) = (export.arity, args.len());
+            let s = if wanted == 1 { "" } else { "s" };
+            return Err(Error::argument(format!("{}() takes {wanted} argument{s}, {came} given", export.name)));
+        }
+        if let [Value::Tuple(positional), Value::Dict(named)] = args.as_slice()
+            && let Some(message) = export.refusal(positional.len(), named.len())
+        {
+            return Err(Error::argument(message));
+        }
+        let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(self.0.is_for_gpus) };
+        let args = args.into_iter().map(|value| value.on(device)).collect();
+        let function = usize::try_from(export.pointers()[1] - 1).ok().and_then(|i| functions.get(i));
+        let function = function.filter(|f| !f.library);
+        let own = function.into_iter().flat_map(|f| f.params.iter().map(|p| p.name.clone()));
+        let said = export.arguments.iter().map(|(name, _)| name.clone());
+        let names = if export.arguments.is_empty() { own.collect() } else { said.collect() };
+        let mut call = Call::new(self, &export.name, args, device, limits).naming(names);
+        if let Some(core) = core {
+            call = call.on_core(core);
+        }
+        if let Some(wants) = wants {
+            call = call.recorded(wants);
+        }
+        let mut config = LaunchConfig::new(1, 1);
+        (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
+        config.host = Some(&call);
+        let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
+        let mut outcome = code.launch(entry, &raw, &config);
+        call.complete(&mut outcome);
+        // What goes wrong before the function's first line does so at the parameter.
+        if let (Some(fault), Some(function)) = (&mut outcome.fault, function)
+            && fault.span.file.is_common()
+        {
+            let param = call.argument().and_then(|i| function.params.get(i));
+            fault.span = param.map_or(function.span, |p| p.span);
+        }
+        let report = self.report(&export.name, outcome, call.warnings())?;
+        Ok((call, report))
+    }
+}
