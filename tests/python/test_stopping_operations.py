@@ -100,3 +100,28 @@ def test_an_operation_is_interrupted_by_another_thread(module, name):
         call(function)
     timer.join()
     assert time.perf_counter() - asked[0] < 0.5
+
+
+def test_host_code_that_keeps_variables_runs_in_one_thread_at_a_time():
+    # As under the GIL, which a C++ function holds: no increment is lost.
+    text = """#include <torch/extension.h>
+    static long calls = 0;
+    int64_t count(int64_t n) { for (int64_t i = 0; i < n; i++) calls++; return calls; }
+    int64_t ask(py::object f) { calls++; int64_t before = calls; f(); return calls - before; }
+    """
+    module = wb.load_inline("turns", cpp_sources=text, functions=["count", "ask"])
+    threads = [threading.Thread(target=lambda: [module.count(1000) for _ in range(100)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert module.count(0) == 8 * 100 * 1000
+
+    def other():
+        thread = threading.Thread(target=module.count, args=(5,))
+        thread.start()
+        thread.join()
+        return module.count(2)
+
+    # Python lets others run, and may call the module again.
+    assert module.ask(other) == 7

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 pub use super::extents::limits;
 use super::extents::{Allowed, INVALID_DEVICE_FUNCTION, NOT_SUPPORTED, check_extents, check_shared, refused};
 pub use super::hints::{declared_type, param_type};
+use super::host::turns::Turns;
 use super::host::{Export, LibraryEntry, Notes};
 use super::make::{cpu_code, cuda_code};
 pub use super::options::CompileOptions;
@@ -111,6 +112,8 @@ struct Inner {
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
     /// What host code has left for later calls.
     notes: Arc<Notes>,
+    /// Who runs its host code, where that keeps variables.
+    turns: Option<Arc<Turns>>,
     /// What shared memory it has asked for.
     allowed: Allowed,
     /// Whether its tensors are said to be on a GPU: it has kernels, or asks cuBLAS for some.
@@ -171,6 +174,8 @@ impl Program {
             }
         };
         let is_for_gpus = module.kernels().next().is_some() || sources.has(crate::library::CUBLAS.name);
+        let keeps = module.globals.iter().any(|data| data.space == ir::Space::Host);
+        let turns = keeps.then(Arc::default);
         Ok(Program(Arc::new(Inner {
             text: text.to_owned(),
             options: options.clone(),
@@ -183,6 +188,7 @@ impl Program {
             for_gpu: Mutex::default(),
             exports: OnceLock::new(),
             notes: Arc::default(),
+            turns,
             allowed: Allowed::default(),
             is_for_gpus,
         })))
@@ -209,6 +215,7 @@ impl Program {
                 for_gpu: Mutex::default(),
                 exports: OnceLock::new(),
                 notes: Arc::default(),
+                turns: self.0.turns.clone(),
                 allowed: Allowed::default(),
                 is_for_gpus: self.0.is_for_gpus,
             }))),

@@ -1,7 +1,7 @@
 // test render
 
 __global__ void parts(int* x) {
-    struct A { virtual int f() { return 1; } } s;
+    struct A { __device__ virtual int f() { return 1; } } s;
     x[0] = s.f();
 }
 
@@ -10,13 +10,13 @@ __global__ void sum(const float* x, float* total) {
     total[0] = tex2D(v, 1, 2);
 }
 // render:
-// error[WB0401]: bit-fields are not supported: `a`
-//  --> t.cu:4:18
+// error[WB0401]: virtual functions are not supported
+//  --> t.cu:4:27
 //   |
-// 4 |     struct { int a : 3; } s = {1};
-//   |                  ^
+// 4 |     struct A { __device__ virtual int f() { return 1; } } s;
+//   |                           ^^^^^^^
 //   |
-//   = help: use a whole integer, and shifts and masks
+//   = help: leave `virtual` out, or choose the type with a template parameter
 //
 // error[WB0401]: `tex2D` is not supported: it is a texture
 //   --> t.cu:10:16

@@ -14,7 +14,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 use workbench::back::Exception;
-use workbench::runtime::host::{Answer, Foreign, ForeignObject, Storage, Value};
+use workbench::runtime::host::{Answer, Foreign, ForeignObject, Storage, Value, turns};
 
 use crate::gil;
 use crate::host::Given;
@@ -115,7 +115,8 @@ impl Object {
             let message = "Python objects are asked on the thread that called the host function only, whose stack is too small here";
             return Err((Exception::Runtime, message.to_owned()));
         }
-        gil::attach(|py| ask(py, self.object.bind(py)).map_err(|err| told(py, err)))
+        // Python may let other threads run.
+        turns::paused(|| gil::attach(|py| ask(py, self.object.bind(py)).map_err(|err| told(py, err))))
     }
 
     fn ask_value(

@@ -1,13 +1,16 @@
 //! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use workbench::runtime::host::turns::Turn;
 use workbench::runtime::host::{DeviceTag, Export, Fill, HostTensor, Limits, Registration, Storage, Value, hollowly};
-use workbench::runtime::{DType, Program, Report};
+use workbench::runtime::{DType, Interrupt as _, Program, Report};
+use workbench::steps::Interrupted;
 
 use crate::args::{self, interop};
 use crate::errors::{self, argument};
@@ -585,6 +588,23 @@ impl ExtensionFunction {
         self.run(py, export, values, &given, how)
     }
 
+    /// Waits for other threads to be done with host code that keeps variables, as all C++ code does that holds the GIL.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when it was asked to stop meanwhile.
+    fn turn(&self, py: Python<'_>, poll: &Poll) -> Result<Option<Turn>, Interrupted> {
+        let Some(turns) = self.program.turns() else { return Ok(None) };
+        loop {
+            if let Some(turn) = turns.try_take() {
+                return Ok(Some(turn));
+            }
+            py.detach(|| turns.wait(Duration::from_millis(5)));
+            if poll.interrupted() {
+                return Err(Interrupted);
+            }
+        }
+    }
+
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -603,6 +623,10 @@ impl ExtensionFunction {
             return given.object(py, &value);
         }
         foreign::forget_raised();
+        let turn = self.turn(py, &poll);
+        let Ok(turn) = turn else {
+            return Err(poll.into_raised().unwrap_or_else(|| PyKeyboardInterrupt::new_err("interrupted")));
+        };
         let result = match how {
             How::Recorded(wants, place) => {
                 let (flags, inputs) = recording::wanted(py, &values, wants)?;
@@ -614,6 +638,7 @@ impl ExtensionFunction {
             }
             _ => py.detach(|| self.program.call_export(export, values, limits)),
         };
+        drop(turn);
         match &result {
             Err(workbench::runtime::Error::Fault(fault)) => {
                 if let Some(err) = foreign::take_raised(&fault.detail) {

@@ -16,6 +16,7 @@ pub mod ops;
 mod python;
 mod refusal;
 mod room;
+pub mod turns;
 mod value;
 mod work;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::host::turns::Turns;
 use super::super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Recording, Value};
 use super::super::{Error, Result};
 use super::{Arg, Code, Program, Report, bind, list, scalar_from_bits};
@@ -117,6 +118,11 @@ impl Program {
             }
         }
         Ok(self.0.exports.get_or_init(|| (exports, library)))
+    }
+
+    /// Who runs its host code, where that keeps variables between calls: callers with several threads take turns.
+    pub fn turns(&self) -> Option<&Arc<Turns>> {
+        self.0.turns.as_ref()
     }
 
     /// Calls a host function that the text offers.
