@@ -281,7 +281,7 @@ impl Host for Call<'_> {
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.served = state.served.wrapping_add(1);
-        if state.served % SERVICES == 0 {
+        if state.served.is_multiple_of(SERVICES) {
             self.poll()?;
         }
         let serve = || work::contained(|| state.serve(&self.memory, service, Operands(operands), self.limits));

@@ -401,7 +401,7 @@ fn roll(args: &mut Args<'_>) -> Answer<Value> {
         let by = shift.rem_euclid(n) as usize;
         wide = each!(wide, a => {
             let n = n as usize;
-            sweep::placed(&a.shape().to_vec(), |mut place| {
+            sweep::placed(a.shape(), |mut place| {
                 place[at] = (place[at] + n - by) % n;
                 a[&place]
             })

@@ -17,6 +17,9 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     })
 }
 
+/// Extents, and what says for each place in them another one.
+type Picked<F> = (Vec<usize>, F);
+
 /// What a list of subscripts means: a view of the tensor, and indices into some of the view's dimensions.
 struct Subscript {
     view: HostTensor,
@@ -134,7 +137,7 @@ impl Subscript {
     }
 
     /// The result's extents, and what says for each of its elements the place in the view.
-    fn places(&self) -> Answer<(Vec<usize>, impl Fn(&[usize]) -> IxDyn)> {
+    fn places(&self) -> Answer<Picked<impl Fn(&[usize]) -> IxDyn>> {
         let mut shape: Vec<i64> = Vec::new();
         for (_, index) in &self.picks {
             let own: Vec<i64> = index.shape().iter().map(|n| *n as i64).collect();

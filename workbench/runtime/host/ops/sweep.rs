@@ -83,9 +83,9 @@ pub fn zipped<T: Copy, V: Copy, U: Copy>(
 }
 
 /// A new array of one shape, each element made of its place.
-pub fn placed<U>(shape: &[usize], mut f: impl FnMut(IxDyn) -> U) -> ArrayD<U> {
+pub fn placed<U>(shape: &[usize], f: impl FnMut(IxDyn) -> U) -> ArrayD<U> {
     let places = ndarray::indices(IxDyn(shape)).into_iter();
-    shaped(shape, collected(product(shape), places.map(|place| f(place))))
+    shaped(shape, collected(product(shape), places.map(f)))
 }
 
 /// A new array of equal elements.
