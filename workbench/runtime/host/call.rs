@@ -95,7 +95,8 @@ pub struct Call<'p> {
     /// When somebody was last asked whether it is to end.
     polled: Mutex<Instant>,
     memory: Arc<HostMemory>,
-    state: Mutex<State>,
+    /// Large, and the call is handed on by value.
+    state: Mutex<Box<State>>,
 }
 
 /// An allocation of the text's.
@@ -176,7 +177,7 @@ impl<'p> Call<'p> {
 
     /// A call of a function of that name; `args` are taken from the stack, the last first.
     pub fn new(program: &'p Program, function: &str, args: Vec<Value>, device: DeviceTag, limits: Limits<'p>) -> Self {
-        let state = State::new(program, function, args, device, limits.below_autograd);
+        let state = Box::new(State::new(program, function, args, device, limits.below_autograd));
         let limit = limits.left();
         Call {
             program,

@@ -19,7 +19,7 @@ use crate::runtime::program::{Program, Report};
 pub struct Recording {
     program: Program,
     memory: Arc<HostMemory>,
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<Box<State>>>,
     inputs: usize,
     /// What made the tensors of the result, in order, and after them those that it wrote.
     outputs: Vec<Option<Edge>>,
@@ -110,7 +110,7 @@ impl<'p> Call<'p> {
     }
 
     /// A call of a `Function`'s backward in the memory of the call that recorded it.
-    fn again(program: &'p Program, memory: &Arc<HostMemory>, mut state: State, limits: Limits<'p>) -> Self {
+    fn again(program: &'p Program, memory: &Arc<HostMemory>, mut state: Box<State>, limits: Limits<'p>) -> Self {
         (state.argument, state.freeing) = (None, None);
         state.warnings.clear();
         "backward".clone_into(&mut state.function);
@@ -266,9 +266,9 @@ impl Recording {
         let mut own = std::mem::replace(state, State::new(&self.program, "", Vec::new(), DeviceTag::CPU, false));
         own.stack = vec![Value::List(grads)];
         own.tape.context = *context;
-        let call = Call::again(&self.program, &self.memory, own, limits);
+        let call = Call::again(&self.program, &self.memory, Box::new(own), limits);
         let ran = self.program.call_back(&call, *back, limits);
-        *state = call.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *state = *call.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let value = state.stack.pop().unwrap_or(Value::None);
         state.stack.clear();
         join(report, ran?);
