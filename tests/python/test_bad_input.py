@@ -201,7 +201,7 @@ def test_a_fork_after_the_first_launch(saxpy):
 
 
 NO_ROOM = """
-import os, resource, sys, threading
+import os, resource, sys, threading, time
 import workbench as wb
 
 TEXT = "__global__ void k(int* y) {{ y[threadIdx.x] = {}; }}"
@@ -209,6 +209,9 @@ TEXT = "__global__ void k(int* y) {{ y[threadIdx.x] = {}; }}"
 first = threading.Thread(target=wb.compile, args=[TEXT.format(1)])
 first.start()
 first.join()
+# The thread gives its memory back after `join`, until the system has no such thread any more.
+while os.path.exists(f"/proc/self/task/{first.native_id}"):
+    time.sleep(0.001)
 with open("/proc/self/statm") as f:
     size = int(f.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 soft, hard = resource.getrlimit(resource.RLIMIT_AS)
