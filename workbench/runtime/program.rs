@@ -110,6 +110,8 @@ struct Inner {
     for_gpu: Mutex<Option<Program>>,
     /// What host functions and operators the text offers, once its registrations have run.
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
+    /// The function that calls what the text offers, where it offers something.
+    entry: Option<FuncId>,
     /// What host code has left for later calls.
     notes: Arc<Notes>,
     /// Who runs its host code, where that keeps variables.
@@ -176,6 +178,7 @@ impl Program {
         let is_for_gpus = module.kernels().next().is_some() || sources.has(crate::library::CUBLAS.name);
         let keeps = module.globals.iter().any(|data| data.space == ir::Space::Host);
         let turns = keeps.then(Arc::default);
+        let entry = calls::entry_of(&module);
         Ok(Program(Arc::new(Inner {
             text: text.to_owned(),
             options: options.clone(),
@@ -187,6 +190,7 @@ impl Program {
             deduced: Mutex::default(),
             for_gpu: Mutex::default(),
             exports: OnceLock::new(),
+            entry,
             notes: Arc::default(),
             turns,
             allowed: Allowed::default(),
@@ -214,6 +218,7 @@ impl Program {
                 deduced: Mutex::default(),
                 for_gpu: Mutex::default(),
                 exports: OnceLock::new(),
+                entry: self.0.entry,
                 notes: Arc::default(),
                 turns: self.0.turns.clone(),
                 allowed: Allowed::default(),

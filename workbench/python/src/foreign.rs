@@ -126,7 +126,7 @@ impl Object {
         self.ask(|py, object| {
             let object = object.clone();
             let found = ask(py, &object)?;
-            Given::kept().value(&found, "a Python object")
+            Given::kept().value(&found, &"a Python object")
         })
     }
 }
@@ -241,7 +241,7 @@ impl ForeignObject for Object {
     fn items(&self) -> Answer<Vec<Value>> {
         self.ask(|_, object| {
             let mut given = Given::kept();
-            object.try_iter()?.map(|item| given.value(&item?, "an element of a Python object")).collect()
+            object.try_iter()?.map(|item| given.value(&item?, &"an element of a Python object")).collect()
         })
     }
 
@@ -253,7 +253,7 @@ impl ForeignObject for Object {
         self.ask(|_, object| match object.cast::<PyIterator>() {
             Ok(iterator) => {
                 let next = iterator.clone().next().transpose()?;
-                next.map(|item| Given::kept().value(&item, "an element of a Python object")).transpose()
+                next.map(|item| Given::kept().value(&item, &"an element of a Python object")).transpose()
             }
             Err(_) => {
                 let message = format!("'{}' object is not an iterator", object.get_type().name()?);

@@ -1,5 +1,6 @@
 //! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind.
 
+use std::fmt::Display;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -82,7 +83,7 @@ impl<'py> Given<'py> {
     }
 
     /// A Python object as a value; `at` is what messages call it.
-    pub fn value(&mut self, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
+    pub fn value(&mut self, object: &Bound<'py, PyAny>, at: &dyn Display) -> PyResult<Value> {
         let py = object.py();
         if object.is_none() {
             return Ok(Value::None);
@@ -129,7 +130,7 @@ impl<'py> Given<'py> {
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             self.enter(py, at)?;
-            let values = items.iter().enumerate().map(|(i, item)| self.value(item, &format!("{at}[{i}]")));
+            let values = items.iter().enumerate().map(|(i, item)| self.value(item, &format_args!("{at}[{i}]")));
             let values = values.collect::<PyResult<_>>()?;
             self.depth -= 1;
             let is_tuple = self.exact && object.is_instance_of::<PyTuple>();
@@ -144,7 +145,7 @@ impl<'py> Given<'py> {
         }
         if let Ok(dict) = object.cast::<PyDict>() {
             self.enter(py, at)?;
-            let pairs = dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format!("{at}[{k}]"))?)));
+            let pairs = dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format_args!("{at}[{k}]"))?)));
             let pairs = pairs.collect::<PyResult<_>>()?;
             self.depth -= 1;
             return Ok(Value::Dict(pairs));
@@ -188,14 +189,14 @@ impl<'py> Given<'py> {
         if (self.exact || self.any_object) && !is_array && !interfaces.iter().any(has) {
             return Ok(foreign::Object::value(object));
         }
-        let array = interop(py)?.call_method1("as_array", (object, true, at, "Tensor"))?;
+        let array = interop(py)?.call_method1("as_array", (object, true, at.to_string(), "Tensor"))?;
         match View::of(&array) {
             Some(view) => self.array(&view, object, at),
             None => Err(argument(py, format!("{at} got a {}, which is no array", object.get_type().name()?))),
         }
     }
 
-    fn enter(&mut self, py: Python<'_>, at: &str) -> PyResult<()> {
+    fn enter(&mut self, py: Python<'_>, at: &dyn Display) -> PyResult<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(argument(py, format!("{at}: lists lie more than {MAX_DEPTH} deep in one another")));
@@ -203,7 +204,7 @@ impl<'py> Given<'py> {
         Ok(())
     }
 
-    fn array(&mut self, view: &View<'_, 'py>, object: &Bound<'py, PyAny>, at: &str) -> PyResult<Value> {
+    fn array(&mut self, view: &View<'_, 'py>, object: &Bound<'py, PyAny>, at: &dyn Display) -> PyResult<Value> {
         let py = object.py();
         let Some(dtype) = view.dtype() else {
             let message = format!("{at} got an array of {}, which host code does not know", view.dtype_name());
@@ -527,7 +528,7 @@ impl ExtensionFunction {
         if is_method {
             let mut positional = Vec::with_capacity(args.len());
             for (i, object) in args.iter().enumerate() {
-                positional.push(given.value(&object, &format!("argument {}", i + 1))?);
+                positional.push(given.value(&object, &format_args!("argument {}", i + 1))?);
             }
             let mut named = Vec::new();
             for (name, object) in kwargs.iter().flat_map(|k| k.iter()) {
@@ -543,11 +544,13 @@ impl ExtensionFunction {
         let mut values = Vec::with_capacity(args.len());
         for (i, object) in args.iter().enumerate() {
             if export.objects.args && i >= single {
-                rest.push(given.value(&object, &format!("argument {}", i + 1))?);
+                rest.push(given.value(&object, &format_args!("argument {}", i + 1))?);
                 continue;
             }
-            let named = export.arguments.get(i).map(|(name, _)| name.clone());
-            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
+            values.push(match export.arguments.get(i) {
+                Some((name, _)) => given.value(&object, name)?,
+                None => given.value(&object, &format_args!("argument {}", i + 1))?,
+            });
         }
         let known = |name: &str| export.arguments.iter().skip(args.len()).any(|(n, _)| n == name);
         for name in kwargs.iter().flat_map(|k| k.keys()) {

@@ -219,7 +219,7 @@ pub fn tpc_execute<'py>(
     let mut given = Given::default();
     let mut values = Vec::with_capacity(inputs.len());
     for (i, (object, role, writable)) in inputs.iter().enumerate() {
-        let value = given.value(object, &format!("input {i}"))?;
+        let value = given.value(object, &format_args!("input {i}"))?;
         let role = match role {
             0 => Role::Tensor,
             1 => Role::Scalar,
@@ -326,9 +326,11 @@ impl LibraryOp {
         let first = schemas().next();
         for (i, object) in args.iter().enumerate() {
             let arg = first.and_then(|s| s.args.get(i));
-            let named = arg.map(|a| a.name.clone());
             given.copies = arg.is_some_and(|a| !a.mutated);
-            values.push(given.value(&object, &named.unwrap_or_else(|| format!("argument {}", i + 1)))?);
+            values.push(match arg {
+                Some(arg) => given.value(&object, &arg.name)?,
+                None => given.value(&object, &format_args!("argument {}", i + 1))?,
+            });
         }
         let (mut named, mut prefer_cuda) = (Vec::new(), false);
         for (name, object) in kwargs.iter().flat_map(|k| k.iter()) {

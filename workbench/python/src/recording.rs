@@ -81,7 +81,7 @@ impl Recording {
         let mut given = Given::recorded();
         let mut values = Vec::with_capacity(grads.len());
         for (i, grad) in grads.iter().enumerate() {
-            values.push(match given.value(grad, &format!("the gradient of result {i}"))?.sealed() {
+            values.push(match given.value(grad, &format_args!("the gradient of result {i}"))?.sealed() {
                 Value::Tensor(tensor) => Some(tensor),
                 _ => None,
             });

@@ -15,7 +15,7 @@ use crate::ir::POISON;
 use crate::runtime::DType;
 
 /// Extents or strides.
-pub type Dims = SmallVec<[i64; 6]>;
+pub type Dims = SmallVec<[i64; 5]>;
 
 /// What an operation may answer with: an exception and its message.
 pub type Answer<T> = Result<T, (Exception, String)>;

@@ -17,7 +17,7 @@ use self::recording::Recording;
 use self::tape::Tape;
 use super::array::{Answer, DeviceTag, HostTensor};
 use super::exceptions::{ENDS, Exceptions, PYTHON, WHOSE};
-use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
+use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Names, Objects, Registration};
 use super::format;
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
@@ -92,8 +92,8 @@ pub struct Call<'p> {
     limits: Limits<'p>,
     /// How long it may take.
     limit: Option<Duration>,
-    /// When somebody was last asked whether it is to end.
-    polled: Mutex<Instant>,
+    /// When somebody was last asked whether it is to end; none: before the first time that it mattered.
+    polled: Mutex<Option<Instant>>,
     memory: Arc<HostMemory>,
     /// Large, and the call is handed on by value.
     state: Mutex<Box<State>>,
@@ -136,10 +136,8 @@ pub(super) struct State {
     pub library: Vec<LibraryEntry>,
     /// The objects of Python's C interface, where it is used.
     python: Option<Box<Python>>,
-    /// The function that is called, for messages.
-    function: String,
-    /// What it calls its parameters.
-    parameters: Vec<String>,
+    /// What is called, for messages.
+    names: Arc<Names>,
     /// Where factories put tensors.
     pub device: DeviceTag,
     /// Launches that could not begin.
@@ -175,15 +173,21 @@ impl<'p> Call<'p> {
     /// The function that calls a wrapper, by pointers to both.
     pub const ENTRY: &'static str = "__wb_entry_call";
 
-    /// A call of a function of that name; `args` are taken from the stack, the last first.
-    pub fn new(program: &'p Program, function: &str, args: Vec<Value>, device: DeviceTag, limits: Limits<'p>) -> Self {
-        let state = Box::new(State::new(program, function, args, device, limits.below_autograd));
+    /// A call of what is named so; `args` are taken from the stack, the last first.
+    pub fn new(
+        program: &'p Program,
+        names: Arc<Names>,
+        args: Vec<Value>,
+        device: DeviceTag,
+        limits: Limits<'p>,
+    ) -> Self {
+        let state = Box::new(State::new(program, names, args, device, limits.below_autograd));
         let limit = limits.left();
         Call {
             program,
             limits,
             limit,
-            polled: Mutex::new(Instant::now()),
+            polled: Mutex::default(),
             memory: Arc::default(),
             state: Mutex::new(state),
         }
@@ -198,13 +202,6 @@ impl<'p> Call<'p> {
     #[must_use]
     pub fn on_core(mut self, core: Core) -> Self {
         self.state.get_mut().unwrap_or_else(PoisonError::into_inner).neuron.core = Some(core);
-        self
-    }
-
-    /// The same, of a function that calls its parameters so.
-    #[must_use]
-    pub fn naming(mut self, parameters: Vec<String>) -> Self {
-        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).parameters = parameters;
         self
     }
 
@@ -227,11 +224,11 @@ impl<'p> Call<'p> {
         }
         let Some(interrupt) = self.limits.interrupt else { return Ok(()) };
         let mut last = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() < POLL {
+        if last.get_or_insert_with(Instant::now).elapsed() < POLL {
             return Ok(());
         }
         let interrupted = interrupt.interrupted();
-        *last = Instant::now();
+        *last = Some(Instant::now());
         if interrupted {
             return Err(Raised { kind: FaultKind::Interrupted, detail: "interrupted here".to_owned() });
         }
@@ -315,9 +312,10 @@ impl Host for Call<'_> {
 }
 
 impl State {
-    fn new(program: &Program, function: &str, args: Vec<Value>, device: DeviceTag, below: bool) -> Self {
+    fn new(program: &Program, names: Arc<Names>, mut args: Vec<Value>, device: DeviceTag, below: bool) -> Self {
+        args.reverse();
         State {
-            stack: args.into_iter().rev().collect(),
+            stack: args,
             tensors: Vec::new(),
             free: Vec::new(),
             extents: HashMap::new(),
@@ -330,8 +328,7 @@ impl State {
             exports: Vec::new(),
             library: Vec::new(),
             python: None,
-            function: function.to_owned(),
-            parameters: Vec::new(),
+            names,
             device,
             refusals: Refusals::default(),
             why: None,
@@ -380,8 +377,8 @@ impl State {
         let came = value.type_name();
         match self.argument {
             Some(i) => {
-                let name = self.parameters.get(i).filter(|n| !n.is_empty()).map(|n| format!(" ({n})"));
-                let (function, name) = (&self.function, name.unwrap_or_default());
+                let name = self.names.parameters.get(i).filter(|n| !n.is_empty()).map(|n| format!(" ({n})"));
+                let (function, name) = (&self.names.function, name.unwrap_or_default());
                 let message = format!("{function}(): argument {}{name} must be {wanted}, not {came}", i + 1);
                 (Exception::Type, message)
             }
@@ -701,8 +698,8 @@ impl State {
             return answer;
         }
         if let Some(name) = name.strip_prefix("py_") {
-            let registers = self.function.starts_with(Call::REGISTER);
-            let (function, exports) = (&*self.function, &mut self.exports);
+            let function = &*self.names.function;
+            let (registers, exports) = (function.starts_with(Call::REGISTER), &mut self.exports);
             let around = Surroundings { function, registers, shapes_only, exports };
             return self.python.get_or_insert_default().run(name, &args, around);
         }
@@ -733,6 +730,7 @@ impl State {
                     objects,
                     wrapper: *wrapper,
                     function: *function,
+                    names: Arc::default(),
                 };
                 for value in extra {
                     match value {
@@ -774,6 +772,7 @@ impl State {
                         objects,
                         wrapper: *wrapper,
                         function: *pointer,
+                        names: Arc::default(),
                     });
                     inferred = Some(Inferred::of_parts(parts.iter().filter_map(|v| match v {
                         Value::Text(part) => Some(part.as_str()),

@@ -1,5 +1,7 @@
 //! What a text offers to the notebook.
 
+use std::sync::Arc;
+
 use super::array::DeviceTag;
 use super::value::Value;
 
@@ -119,6 +121,24 @@ pub struct Export {
     /// Pointers to functions: what takes arguments and hands back the result, and the function itself.
     pub(super) wrapper: i64,
     pub(super) function: i64,
+    /// What messages call it and its parameters.
+    pub(in crate::runtime) names: Arc<Names>,
+}
+
+/// What messages call a function and its parameters.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// The function.
+    pub function: String,
+    /// Its parameters, in order; empty for one without a name.
+    pub parameters: Vec<String>,
+}
+
+impl Names {
+    /// Of a function of which no parameter is known.
+    pub fn of(function: &str) -> Self {
+        Names { function: function.to_owned(), parameters: Vec::new() }
+    }
 }
 
 impl Export {
@@ -134,6 +154,7 @@ impl Export {
             objects: Objects::default(),
             wrapper: 0,
             function: 0,
+            names: Arc::default(),
         }
     }
 

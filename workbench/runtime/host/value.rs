@@ -39,6 +39,9 @@ pub enum Value {
     Foreign(Foreign),
 }
 
+// Values are moved at each step of a call: up to 128 bytes by a few instructions, more by a call of `memcpy`.
+const _: () = assert!(size_of::<Value>() <= 128);
+
 impl Value {
     /// The number that says what it is to host code (`top_kind`).
     pub fn kind(&self) -> i64 {

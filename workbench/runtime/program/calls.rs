@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use super::super::host::turns::Turns;
-use super::super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Notes, Recording, Value};
+use super::super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Names, Notes, Recording, Value};
 use super::super::{Error, Result};
 use super::{Arg, Code, Program, Report, bind, list, scalar_from_bits};
 use crate::back::{self, LaunchConfig, RawArg};
 use crate::ir::{self, Const, FuncId, FuncKind, Param};
+
+/// The function that calls a wrapper, where the module has one.
+pub(super) fn entry_of(module: &ir::Module) -> Option<FuncId> {
+    module.functions.iter().position(|f| f.name == Call::ENTRY).map(FuncId::new)
+}
 
 impl Program {
     fn host(&self, name: &str) -> Result<(FuncId, &ir::Function)> {
@@ -42,7 +47,7 @@ impl Program {
             return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
         };
         let device = if self.0.is_for_gpus { DeviceTag::CUDA } else { DeviceTag::CPU };
-        let call = Call::new(self, &func.name, Vec::new(), device, limits);
+        let call = Call::new(self, Arc::new(Names::of(&func.name)), Vec::new(), device, limits);
         let mut config = LaunchConfig::new(1, 1);
         (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
         config.host = Some(&call);
@@ -105,8 +110,8 @@ impl Program {
             // Variables are computed first.
             registrations.sort_by_key(|(_, f)| !f.name.starts_with(Call::COMPUTE));
             for (i, func) in registrations {
-                let call =
-                    Call::new(self, &func.name, Vec::new(), DeviceTag::CPU, Limits { interrupt, ..Limits::default() });
+                let limits = Limits { interrupt, ..Limits::default() };
+                let call = Call::new(self, Arc::new(Names::of(&func.name)), Vec::new(), DeviceTag::CPU, limits);
                 let mut config = LaunchConfig::new(1, 1);
                 (config.serial, config.interrupt) = (true, interrupt);
                 config.host = Some(&call);
@@ -117,7 +122,22 @@ impl Program {
                 library.extend(lines);
             }
         }
+        let functions = library.iter_mut().filter_map(|line: &mut LibraryEntry| line.function.as_mut());
+        for export in exports.iter_mut().chain(functions) {
+            let parameters = match export.arguments.as_slice() {
+                [] => self.own_function(export).map(|f| f.params.iter().map(|p| p.name.clone()).collect()),
+                said => Some(said.iter().map(|(name, _)| name.clone()).collect()),
+            };
+            let (function, parameters) = (export.name.clone(), parameters.unwrap_or_default());
+            export.names = Arc::new(Names { function, parameters });
+        }
         Ok(self.0.exports.get_or_init(|| (exports, library)))
+    }
+
+    /// The function of the text that is offered, where it is one.
+    fn own_function(&self, export: &Export) -> Option<&ir::Function> {
+        let index = usize::try_from(export.pointers()[1] - 1).ok()?;
+        self.0.module.functions.get(index).filter(|f| !f.library)
     }
 
     /// Who runs its host code, where that keeps variables between calls: callers with several threads take turns.
@@ -171,8 +191,7 @@ impl Program {
 
     /// Runs a function of the library in a call: one whose address is `back`.
     pub(in crate::runtime) fn call_back(&self, call: &Call<'_>, back: i64, limits: Limits<'_>) -> Result<Report> {
-        let entry = self.0.module.functions.iter().position(|f| f.name == Call::ENTRY).map(FuncId::new);
-        let (Some(entry), Code::Cpu(code)) = (entry, &self.0.code) else {
+        let (Some(entry), Code::Cpu(code)) = (self.0.entry, &self.0.code) else {
             return Err(Error::argument("the gradient of a text that has no host functions".to_owned()));
         };
         let mut config = LaunchConfig::new(1, 1);
@@ -192,9 +211,7 @@ impl Program {
         core: Option<Core>,
         wants: Option<&[bool]>,
     ) -> Result<(Call<'p>, Report)> {
-        let functions = &self.0.module.functions;
-        let entry = functions.iter().position(|f| f.name == Call::ENTRY).map(FuncId::new);
-        let (Some(entry), Code::Cpu(code)) = (entry, &self.0.code) else {
+        let (Some(entry), Code::Cpu(code)) = (self.0.entry, &self.0.code) else {
             let message = format!("`{}` is a host function: compile the text with device=\"cpu\"", export.name);
             return Err(Error::argument(message));
         };
@@ -210,12 +227,7 @@ impl Program {
         }
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(self.0.is_for_gpus) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
-        let function = usize::try_from(export.pointers()[1] - 1).ok().and_then(|i| functions.get(i));
-        let function = function.filter(|f| !f.library);
-        let own = function.into_iter().flat_map(|f| f.params.iter().map(|p| p.name.clone()));
-        let said = export.arguments.iter().map(|(name, _)| name.clone());
-        let names = if export.arguments.is_empty() { own.collect() } else { said.collect() };
-        let mut call = Call::new(self, &export.name, args, device, limits).naming(names);
+        let mut call = Call::new(self, export.names.clone(), args, device, limits);
         if let Some(core) = core {
             call = call.on_core(core);
         }
@@ -229,8 +241,9 @@ impl Program {
         let mut outcome = code.launch(entry, &raw, &config);
         call.complete(&mut outcome);
         // What goes wrong before the function's first line does so at the parameter.
-        if let (Some(fault), Some(function)) = (&mut outcome.fault, function)
+        if let Some(fault) = &mut outcome.fault
             && fault.span.file.is_common()
+            && let Some(function) = self.own_function(export)
         {
             let param = call.argument().and_then(|i| function.params.get(i));
             fault.span = param.map_or(function.span, |p| p.span);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::export::Names;
 use super::super::ops::{self, gradients};
 use super::super::value::Value;
 use super::tape::{
@@ -113,11 +114,10 @@ impl<'p> Call<'p> {
     fn again(program: &'p Program, memory: &Arc<HostMemory>, mut state: Box<State>, limits: Limits<'p>) -> Self {
         (state.argument, state.freeing) = (None, None);
         state.warnings.clear();
-        "backward".clone_into(&mut state.function);
-        state.parameters.clear();
+        state.names = Arc::new(Names::of("backward"));
         (state.tape.grad_mode, state.tape.below) = (false, false);
         state.tape.pending.clear();
-        let (limit, polled) = (limits.left(), Mutex::new(std::time::Instant::now()));
+        let (limit, polled) = (limits.left(), Mutex::default());
         Call { program, limits, limit, polled, memory: memory.clone(), state: Mutex::new(state) }
     }
 }
@@ -263,7 +263,7 @@ impl Recording {
     ) -> Result<Vec<Option<HostTensor>>, Error> {
         let What::Function { back, context, slots, .. } = function else { return Ok(Vec::new()) };
         let grads = grads.into_iter().map(|grad| grad.map_or(Value::None, Value::Tensor)).collect();
-        let mut own = std::mem::replace(state, State::new(&self.program, "", Vec::new(), DeviceTag::CPU, false));
+        let mut own = std::mem::replace(state, State::new(&self.program, Arc::default(), Vec::new(), DeviceTag::CPU, false));
         own.stack = vec![Value::List(grads)];
         own.tape.context = *context;
         let call = Call::again(&self.program, &self.memory, Box::new(own), limits);
