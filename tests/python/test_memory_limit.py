@@ -117,3 +117,23 @@ def test_what_grows_without_end_is_a_memory_error(ends, what):
     line = HEAD.count("\n") + FUNCTION.count("\n") * list(GROWING).index(what) + STATEMENT_AT
     assert f":{line}:" in message or f":{line - 1}:" in message, message
     assert again == 2000
+
+
+UNTOUCHED = """
+import resource
+import workbench as wb
+
+last = wb.load_inline("untouched", "int last(int64_t n) { return torch::zeros({n}, torch::kByte)[n - 1].item<int>(); }").last
+assert last(1 << 10) == 0
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert last(3 << 30) == 0
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is in KiB on Linux")
+def test_many_zeros_take_memory_when_they_are_written():
+    done = subprocess.run([sys.executable, "-c", UNTOUCHED], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    # MiB, of 3,072.
+    assert int(done.stdout) < 256

@@ -24,6 +24,10 @@ template <typename D> struct Coherence;
     X(Tensor, clamp, (const std::optional<Tensor>& low, const std::optional<Tensor>& high = std::nullopt), low, high) \
     X(Tensor, clamp_min, (const Scalar& low), low) \
     X(Tensor, clamp_max, (const Scalar& high), high) \
+    X(Tensor, clamp_min, (const Tensor& low), low) \
+    X(Tensor, clamp_max, (const Tensor& high), high) \
+    X(Tensor, fmax, (const Tensor& other), other) \
+    X(Tensor, fmin, (const Tensor& other), other) \
     X(Tensor, leaky_relu, (const Scalar& slope = 0.01), slope) \
     X(Tensor, elu, (const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1), alpha, scale, input_scale) \
     X(Tensor, gelu, (std::string approximate = "none"), approximate) \
@@ -585,6 +589,9 @@ public:
     __WB_IN_PLACE(clamp_, (std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt), low, high)
     __WB_IN_PLACE(clamp_min_, (const Scalar& low), low)
     __WB_IN_PLACE(clamp_max_, (const Scalar& high), high)
+    __WB_IN_PLACE(clamp_, (const std::optional<Tensor>& low, const std::optional<Tensor>& high = std::nullopt), low, high)
+    __WB_IN_PLACE(clamp_min_, (const Tensor& low), low)
+    __WB_IN_PLACE(clamp_max_, (const Tensor& high), high)
     __WB_IN_PLACE(masked_fill_, (const Tensor& mask, const Scalar& value), mask, value)
     __WB_IN_PLACE(masked_fill_, (const Tensor& mask, const Tensor& value), mask, value)
     __WB_IN_PLACE(scatter_, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src)
@@ -862,14 +869,30 @@ inline Tensor cdist(const Tensor& a, const Tensor& b, double p = 2) {
     }
     return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1);
 }
+// The type of what operands have in common.
+inline ScalarType result_type(const Tensor& a, const Tensor& b) { return __wb::op<ScalarType>("result_type", a, b); }
+inline ScalarType result_type(const Tensor& a, const Scalar& b) { return __wb::op<ScalarType>("result_type", a, b); }
+inline ScalarType result_type(const Scalar& a, const Tensor& b) { return __wb::op<ScalarType>("result_type", a, b); }
+inline ScalarType result_type(const Scalar& a, const Scalar& b) { return __wb::op<ScalarType>("result_type", a, b); }
+// Floats do not go into integers, nor numbers into truth values.
+inline void __wb_goes_into(ScalarType made, ScalarType target) {
+    auto rank = [](ScalarType t) { return c10::isFloatingType(t) ? 2 : t == ScalarType::Bool ? 0 : 1; };
+    if (rank(made) > rank(target)) __wb::fail(0, "", "result type ", c10::toString(made), " can't be cast to the desired output type ", c10::toString(target));
+}
 inline Tensor binary_cross_entropy_with_logits(
     const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
     const std::optional<Tensor>& pos_weight = std::nullopt, int64_t reduction = 1) {
-    // (1 - y) x + w log(1 + exp(-x)), w = 1 + (p - 1) y.
-    Tensor softened = at::softplus(input.neg());
-    Tensor loss = (1 - target) * input
-        + (pos_weight.has_value() ? (target * (*pos_weight - 1) + 1) * softened : softened);
-    if (weight.has_value()) loss = loss * *weight;
+    // (1 - y) x - w log(sigmoid(x)), w = 1 + (p - 1) y; of the target's type, as torch's.
+    Tensor logs = at::log_sigmoid(input);
+    if (pos_weight.has_value() && pos_weight->defined()) logs = logs * ((*pos_weight - 1) * target + 1);
+    Tensor loss = 1 - target;
+    __wb_goes_into(at::result_type(loss, input), loss.scalar_type());
+    Tensor product = loss * input;
+    if (product.dim() > target.dim()) __wb::fail(0, "", "output with shape ", target.sizes(), " doesn't match the broadcast shape ", product.sizes());
+    product = product.to(loss.scalar_type());
+    __wb_goes_into(at::result_type(product, logs), loss.scalar_type());
+    loss = (product - logs).to(loss.scalar_type());
+    if (weight.has_value() && weight->defined()) loss = loss * *weight;
     return reduction == 0 ? loss : reduction == 1 ? loss.mean() : loss.sum();
 }
 inline Tensor l1_loss(const Tensor& input, const Tensor& target, int64_t reduction = 1) {
@@ -877,6 +900,7 @@ inline Tensor l1_loss(const Tensor& input, const Tensor& target, int64_t reducti
     return reduction == 0 ? loss : reduction == 1 ? loss.mean() : loss.sum();
 }
 inline Tensor one_hot(const Tensor& self, int64_t classes = -1) {
+    if (self.scalar_type() != c10::kLong) __wb::fail(0, "", "one_hot is only applicable to index tensor of type LongTensor.");
     int64_t n = classes < 0 ? self.max().item<int64_t>() + 1 : classes;
     if (self.numel() > 0 && (self.min().item<int64_t>() < 0 || self.max().item<int64_t>() >= n)) {
         __wb_push_c_string(self.min().item<int64_t>() < 0 ? "Class values must be non-negative." : "Class values must be smaller than num_classes.");
@@ -896,7 +920,8 @@ inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(
     const Tensor& self, bool return_inverse = false, bool return_counts = false) {
     return __wb::op<std::tuple<Tensor, Tensor, Tensor>>("unique", self, return_inverse, return_counts, true);
 }
-inline Tensor rsub(const Tensor& self, const Scalar& other) { return __wb::op<Tensor>("sub", other, self); }
+inline Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) { return __wb::op<Tensor>("sub", other, self, alpha); }
+inline Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) { return other.sub(self, alpha); }
 inline Tensor concat(TensorList tensors, int64_t dim = 0) { return __wb::op<Tensor>("cat", tensors, dim); }
 inline Tensor hstack(TensorList tensors) { return __wb::op<Tensor>("cat", tensors, tensors[0].dim() == 1 ? 0 : 1); }
 inline Tensor vstack(TensorList tensors) { return __wb::op<Tensor>("cat", tensors, 0); }
@@ -1134,12 +1159,16 @@ inline Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
     return __wb::op<Tensor>("arange", start, end, step, options);
 }
 inline Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options = TensorOptions()) {
-    return __wb::op<Tensor>("linspace", start.toDouble(), end.toDouble(), steps, options);
+    return __wb::op<Tensor>("linspace", start, end, steps, options);
 }
 inline Tensor eye(int64_t n, const TensorOptions& options = TensorOptions()) { return __wb::op<Tensor>("eye", n, n, options); }
 inline Tensor eye(int64_t n, int64_t m, const TensorOptions& options = TensorOptions()) { return __wb::op<Tensor>("eye", n, m, options); }
 inline Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = TensorOptions()) {
-    return __wb::op<Tensor>("tensor", value, options);
+    // 16-bit floats become infinite without a check.
+    ScalarType type = options.dtype_opt().value_or(c10::kFloat);
+    bool is_short = type == c10::kHalf || type == c10::kBFloat16;
+    Tensor made = __wb::op<Tensor>("full", std::vector<int64_t>(), value, TensorOptions(options).dtype(is_short ? c10::kDouble : type));
+    return is_short ? made.to(type) : made;
 }
 template <typename T> inline Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = TensorOptions()) {
     return __wb::op<Tensor>("tensor", std::vector<T>(values), options);

@@ -11,6 +11,19 @@ inline void __wb_needs_floats(const char* name, const Tensor& x) {
 inline void __wb_needs_numbers(const char* name, const Tensor& x) {
     if (x.scalar_type() == c10::kBool) __wb_not_of(name, x);
 }
+// 16-bit floats are computed in float.
+inline Tensor __wb_widened(const Tensor& x) {
+    return x.scalar_type() == c10::kHalf || x.scalar_type() == c10::kBFloat16 ? x.to(c10::kFloat) : x;
+}
+// A number in the type that is computed in.
+inline double __wb_factor(const Scalar& number, const Tensor& x) {
+    double value = number.toDouble();
+    if (x.scalar_type() == c10::kDouble) return value;
+    if (std::isfinite(value) && std::fabs(value) > 3.4028234663852886e38) __wb::fail(0, "", "value cannot be converted to type float without overflow");
+    return (float)value;
+}
+// Floats stay what they are, and integers are `float`.
+inline ScalarType __wb_float_type(ScalarType type) { return c10::isFloatingType(type) ? type : c10::kFloat; }
 inline std::vector<Tensor> broadcast_tensors(TensorList tensors) {
     std::vector<int64_t> shape;
     for (const Tensor& t : tensors) {
@@ -145,27 +158,32 @@ inline Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool out_
         __wb_wants(*side == "left" || *side == "right", "torch.searchsorted(): side can only be 'left' or 'right'");
         __wb_wants(!right || *side == "right", "torch.searchsorted(): side and right can't be set to opposites");
     }
-    __wb_needs_numbers("searchsorted_out_cpu", sorted);
-    Tensor order = sorter.has_value() && sorter->defined() ? sorted.gather(-1, *sorter) : sorted;
-    Tensor made = __wb::op<Tensor>("searchsorted", order, values, right || side.value_or("left") == "right");
+    ScalarType type = at::result_type(sorted, values);
+    Tensor order = (sorter.has_value() && sorter->defined() ? sorted.gather(-1, *sorter) : sorted).to(type);
+    __wb_needs_numbers("searchsorted_out_cpu", order);
+    Tensor made = __wb::op<Tensor>("searchsorted", order, values.to(type), right || side.value_or("left") == "right");
     return out_int32 ? made.to(c10::kInt) : made;
 }
+inline Tensor __wb_of_number(const Scalar& value) {
+    return at::full({}, value, value.isFloatingPoint() ? c10::kDouble : value.isBoolean() ? c10::kBool : c10::kLong);
+}
 inline Tensor searchsorted(const Tensor& sorted, const Scalar& value, bool out_int32 = false, bool right = false) {
-    return at::searchsorted(sorted, sorted.new_full({}, value), out_int32, right);
+    return at::searchsorted(sorted, __wb_of_number(value).to(at::result_type(sorted, value)), out_int32, right);
 }
 inline Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false, bool right = false) {
     __wb_wants(boundaries.dim() == 1, "torch.bucketize(): boundaries tensor must be 1 dimension");
     return at::searchsorted(boundaries, self, out_int32, right);
 }
 inline Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32 = false, bool right = false) {
-    return at::bucketize(boundaries.new_full({}, self), boundaries, out_int32, right);
+    return at::searchsorted(boundaries, self, out_int32, right);
 }
 inline Tensor isin(const Tensor& elements, const Tensor& test, bool = false, bool invert = false) {
-    if (elements.scalar_type() == c10::kBool) __wb::fail(4, "", "Unsupported input type encountered for isin(): Bool");
-    Tensor known = std::get<0>(test.flatten().sort(0));
+    if (elements.scalar_type() == c10::kBool || test.scalar_type() == c10::kBool) __wb::fail(4, "", "Unsupported input type encountered for isin(): Bool");
+    ScalarType type = at::result_type(elements, test);
+    Tensor known = std::get<0>(test.to(type).flatten().sort(0)), wanted = elements.to(type);
     if (known.numel() == 0) return at::full(elements.sizes(), invert, c10::kBool);
-    Tensor place = at::searchsorted(known, elements.to(known.scalar_type())).clamp_max(known.numel() - 1);
-    Tensor found = known.take(place).eq(elements);
+    Tensor place = at::searchsorted(known, wanted).clamp_max(known.numel() - 1);
+    Tensor found = known.take(place).eq(wanted);
     return invert ? found.logical_not() : found;
 }
 inline Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0) {
@@ -196,40 +214,47 @@ inline Tensor nan_to_num(const Tensor& self, std::optional<double> nan = std::nu
     if (!self.is_floating_point()) return self.clone();
     double most = self.scalar_type() == c10::kDouble ? 1.7976931348623157e308 : self.scalar_type() == c10::kHalf ? 65504.0
         : self.scalar_type() == c10::kBFloat16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
-    Tensor made = at::where(self.isnan(), self.new_full({}, nan.value_or(0.0)), self);
-    made = at::where(made == INFINITY, self.new_full({}, posinf.value_or(most)), made);
-    return at::where(made == -INFINITY, self.new_full({}, neginf.value_or(-most)), made);
+    auto number = [&](double value) { return at::full({}, value, c10::kDouble).to(self.scalar_type()); };
+    Tensor made = at::where(self.isnan(), number(nan.value_or(0.0)), self);
+    made = at::where(self == INFINITY, number(posinf.value_or(most)), made);
+    return at::where(self == -INFINITY, number(neginf.value_or(-most)), made);
 }
 inline Tensor logaddexp(const Tensor& self, const Tensor& other) {
-    __wb_needs_floats("logaddexp_cpu", self);
-    Tensor top = at::maximum(self, other), gap = (self - other).abs().neg();
+    ScalarType type = at::result_type(self, other);
+    if (!c10::isFloatingType(type)) __wb::fail(4, "", "\"logaddexp_cpu\" not implemented for '", c10::toString(type), "'");
+    Tensor a = __wb_widened(self.to(type)), b = __wb_widened(other.to(type));
+    Tensor top = at::maximum(a, b), gap = (a - b).abs().neg();
     // Equal infinities have no difference.
-    return at::where(top.isinf().logical_and(self == other), top, top + gap.exp().log1p());
+    return at::where(top.isinf().logical_and(a == b), top, top + gap.exp().log1p()).to(type);
 }
 inline Tensor logit(const Tensor& self, std::optional<double> eps = std::nullopt) {
-    Tensor x = eps.has_value() ? self.clamp(*eps, 1 - *eps) : self;
+    ScalarType type = __wb_float_type(self.scalar_type());
+    Tensor x = self.to(type), low = at::full({}, eps.value_or(-1), x.options()), high = 1 - low;
+    if (eps.has_value() && !(*eps < 0)) x = at::where(x < low, low, at::where(x > high, high, x));
     return (x / (1 - x)).log();
 }
 inline Tensor xlogy(const Tensor& self, const Tensor& other) {
-    Tensor made = self * other.log();
-    made = at::where((self == 0).logical_and(other.isnan().logical_not()), at::zeros_like(made), made);
-    return made;
+    ScalarType type = __wb_float_type(at::result_type(self, other));
+    Tensor a = self.to(type), b = other.to(type), made = a * b.log();
+    return at::where((a == 0).logical_and(b.isnan().logical_not()), at::zeros_like(made), made);
 }
 inline Tensor sinc(const Tensor& self) {
-    Tensor x = self * 3.14159265358979323846;
-    return at::where(self == 0, at::ones_like(x), x.sin() / x);
+    ScalarType type = __wb_float_type(self.scalar_type());
+    Tensor x = __wb_widened(self.to(type)) * 3.14159265358979323846;
+    return at::where(x == 0, at::ones_like(x), x.sin() / x).to(type);
 }
 inline Tensor sgn(const Tensor& self) { return self.sign(); }
-// Of a zero its reciprocal tells.
-inline Tensor signbit(const Tensor& self) {
-    return self.is_floating_point() ? (self < 0).logical_or((self == 0).logical_and(self.reciprocal() < 0)) : self < 0;
-}
+inline Tensor signbit(const Tensor& self) { return __wb::op<Tensor>("signbit", self); }
 inline Tensor copysign(const Tensor& self, const Tensor& other) {
-    Tensor size = self.is_floating_point() ? self.abs() : self.to(c10::kFloat).abs();
+    Tensor size = self.to(__wb_float_type(at::result_type(self, other))).abs();
     return at::where(at::signbit(other), size.neg(), size);
 }
-inline Tensor copysign(const Tensor& self, const Scalar& other) { return at::copysign(self, at::full({}, other, c10::kDouble)); }
+inline Tensor copysign(const Tensor& self, const Scalar& other) {
+    Tensor size = self.to(__wb_float_type(at::result_type(self, other))).abs();
+    return at::where(at::signbit(__wb_of_number(other)), size.neg(), size);
+}
 inline Tensor heaviside(const Tensor& self, const Tensor& values) {
+    __wb_wants(self.scalar_type() == values.scalar_type(), "heaviside is not yet implemented for tensors with different dtypes.");
     return at::where(self == 0, values, (self > 0).to(self.scalar_type()));
 }
 inline Tensor hardshrink(const Tensor& self, const Scalar& lambd = 0.5) {
@@ -239,17 +264,23 @@ inline Tensor hardshrink(const Tensor& self, const Scalar& lambd = 0.5) {
 }
 inline Tensor softshrink(const Tensor& self, const Scalar& lambd = 0.5) {
     __wb_needs_floats("softshrink_check", self);
-    __wb_wants(lambd.toDouble() >= 0, "lambda must be greater or equal to 0");
+    double most = self.scalar_type() == c10::kDouble ? 1.7976931348623157e308 : self.scalar_type() == c10::kHalf ? 65504.0
+        : self.scalar_type() == c10::kBFloat16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
+    if (!(lambd.toDouble() >= 0 && lambd.toDouble() <= most)) {
+        __wb::fail(0, "", "lambda must be in range [0, ", most, "] for input dtype ", c10::toString(self.scalar_type()), ", but found ", lambd.toDouble());
+    }
     Tensor l = at::full({}, lambd, self.options());
     return at::where(self > l, self - l, at::where(self < l.neg(), self + l, self * 0));
 }
 inline Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
-    __wb_wants(self.scalar_type() == other.scalar_type(), "isclose(): both tensors must have the same dtype");
+    if (self.scalar_type() != other.scalar_type()) __wb::fail(0, "", c10::toString(self.scalar_type()), " did not match ", c10::toString(other.scalar_type()));
     Tensor close = self == other;
     if (equal_nan && self.is_floating_point()) close = close.logical_or(self.isnan().logical_and(other.isnan()));
-    if (self.scalar_type() == c10::kBool) return close;
-    Tensor near = (self - other).abs();
-    return close.logical_or(near.isfinite().logical_and(near <= other.abs() * rtol + atol));
+    if (rtol == 0 && atol == 0) return close;
+    // Integers are as far apart as they are in `float`.
+    Tensor a = self.scalar_type() == c10::kBool ? self.to(c10::kFloat) : self, b = self.is_floating_point() ? other : other.to(c10::kFloat);
+    Tensor near = (a - b).abs();
+    return close.logical_or(near.isfinite().logical_and(near <= (b * rtol).abs() + atol));
 }
 inline Tensor diff(const Tensor& self, int64_t n = 1, int64_t dim = -1, const std::optional<Tensor>& prepend = std::nullopt,
                    const std::optional<Tensor>& append = std::nullopt) {
@@ -545,47 +576,57 @@ inline Tensor _log_softmax_backward_data(const Tensor& grad, const Tensor& outpu
 }
 inline Tensor threshold_backward(const Tensor& grad, const Tensor& self, const Scalar& threshold) {
     __wb_needs_numbers("threshold_cpu", self);
-    return at::where(self <= threshold, at::zeros_like(grad), grad);
+    // Integers are compared in their own type.
+    if (!self.is_floating_point()) return at::where(self <= at::full({}, threshold, self.options()), at::zeros_like(grad), grad);
+    return at::where(__wb_widened(self) <= __wb_factor(threshold, self), at::zeros_like(grad), grad);
 }
 inline Tensor sigmoid_backward(const Tensor& grad, const Tensor& output) {
     __wb_needs_floats("sigmoid_backward_cpu", output);
-    return grad * (1 - output) * output;
+    // Of `c10::Half` torch rounds each step.
+    if (output.scalar_type() == c10::kHalf) return grad * (1 - output) * output;
+    Tensor g = __wb_widened(grad), y = __wb_widened(output);
+    return (g * (1 - y) * y).to(output.scalar_type());
 }
 inline Tensor tanh_backward(const Tensor& grad, const Tensor& output) {
     __wb_needs_floats("tanh_backward_cpu", output);
-    return grad * (1 - output * output);
+    Tensor g = __wb_widened(grad), y = __wb_widened(output);
+    return (g * (1 - y * y)).to(output.scalar_type());
 }
 inline Tensor silu_backward(const Tensor& grad, const Tensor& self) {
     __wb_needs_floats("silu_backward_cpu", self);
-    Tensor s = self.sigmoid();
-    return grad * s * (1 + self * (1 - s));
+    Tensor g = __wb_widened(grad), x = __wb_widened(self), s = x.sigmoid();
+    return (g * s * (1 + x * (1 - s))).to(self.scalar_type());
 }
 inline Tensor gelu_backward(const Tensor& grad, const Tensor& self, std::string approximate = "none") {
     __wb_needs_floats("GeluBackwardKernelImpl", self);
+    Tensor g = __wb_widened(grad), x = __wb_widened(self);
     if (approximate == "tanh") {
-        Tensor inner = (self + self * self * self * 0.044715) * 0.7978845608028654, t = inner.tanh();
-        return grad * ((1 + t) * 0.5 + self * 0.5 * (1 - t * t) * 0.7978845608028654 * (1 + self * self * (3 * 0.044715)));
+        Tensor inner = (x + x * x * x * 0.044715) * 0.7978845608028654, t = inner.tanh();
+        return (g * ((1 + t) * 0.5 + x * 0.5 * (1 - t * t) * (0.7978845608028654 * (1 + x * x * (3 * 0.044715))))).to(self.scalar_type());
     }
     __wb_wants(approximate == "none", "approximate argument must be either none or tanh.");
-    return grad * ((1 + (self * 0.7071067811865476).erf()) * 0.5 + self * (self * self * -0.5).exp() * 0.3989422804014327);
+    return (g * ((1 + (x * 0.7071067811865476).erf()) * 0.5 + x * (x * x * -0.5).exp() * 0.3989422804014327)).to(self.scalar_type());
 }
 inline Tensor leaky_relu_backward(const Tensor& grad, const Tensor& self, const Scalar& slope, bool) {
     __wb_needs_floats("leaky_relu_backward_cpu", self);
-    return at::where(self > 0, grad, grad * slope);
+    return at::where(self > 0, grad, (__wb_widened(grad) * __wb_factor(slope, self)).to(grad.scalar_type()));
 }
 inline Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& low, const Scalar& high) {
     __wb_needs_floats("hardshrink_backward_cpu", self);
-    return at::where((self <= low).logical_or(self >= high), at::zeros_like(grad), grad);
+    Tensor x = __wb_widened(self);
+    return at::where((x <= __wb_factor(low, self)).logical_or(x >= __wb_factor(high, self)), at::zeros_like(grad), grad);
 }
 inline Tensor softplus_backward(const Tensor& grad, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
     __wb_needs_floats("softplus_backward_cpu", self);
-    return at::where(self * beta > threshold, grad, grad * (self * beta).sigmoid());
+    Tensor g = __wb_widened(grad), x = __wb_widened(self) * __wb_factor(beta, self), z = x.exp();
+    return at::where(x > __wb_factor(threshold, self), g, g * z / (z + 1)).to(grad.scalar_type());
 }
 inline Tensor elu_backward(const Tensor& grad, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& self) {
     __wb_needs_floats("elu_backward_cpu", self);
-    double a = alpha.toDouble() * scale.toDouble(), k = input_scale.toDouble();
-    Tensor below = is_result ? (self + a) * k : (self * k).exp() * (a * k);
-    return grad * at::where(self <= 0, below, at::full_like(self, scale));
+    Tensor g = __wb_widened(grad), x = __wb_widened(self);
+    double above = __wb_factor(scale, self), k = __wb_factor(input_scale, self), a = __wb_factor(alpha, self) * above;
+    Tensor below = is_result ? g * k * (x + a) : g * (k * a) * (x * k).exp();
+    return at::where(x <= 0, below, g * above).to(grad.scalar_type());
 }
 
 }

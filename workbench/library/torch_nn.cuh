@@ -7,10 +7,6 @@ inline int64_t __wb_at(IntArrayRef numbers, size_t i) { return numbers[numbers.s
 inline Tensor __wb_reduced(const Tensor& loss, int64_t reduction) {
     return reduction == 0 ? loss : reduction == 1 ? loss.mean() : loss.sum();
 }
-// 16-bit floats are computed in float.
-inline Tensor __wb_widened(const Tensor& x) {
-    return x.scalar_type() == c10::kHalf || x.scalar_type() == c10::kBFloat16 ? x.to(c10::kFloat) : x;
-}
 inline void __wb_needs_rank(const char* name, const Tensor& x, int64_t least, int64_t most) {
     if (x.dim() < least || x.dim() > most) {
         __wb::fail(0, "", name, ": Expected ", least, "D or ", most, "D (batch mode) input, but got a tensor of ", x.dim(), " dimensions");
@@ -248,8 +244,13 @@ inline Tensor dropout(const Tensor& input, double p, bool train) {
     if (p == 1) return input * 0;
     return input * (at::rand_like(input) >= p).to(input.scalar_type()) / (1 - p);
 }
-inline Tensor celu(const Tensor& self, const Scalar& alpha = 1) { return at::elu(self, alpha, 1, 1 / alpha.toDouble()); }
+inline Tensor celu(const Tensor& self, const Scalar& alpha = 1) {
+    __wb_wants(alpha.toDouble() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+    return at::elu(self, alpha, 1, 1 / alpha.toDouble());
+}
 inline Tensor prelu(const Tensor& self, const Tensor& weight) {
+    if (self.scalar_type() != weight.scalar_type()) __wb::fail(0, "", "prelu: Type promoting not supported. Got ", c10::toString(self.scalar_type()), " and ", c10::toString(weight.scalar_type()));
+    __wb_needs_floats("prelu_cpu", self);
     std::vector<int64_t> shape;
     for (int64_t i = 0; i < self.dim(); ++i) shape.push_back(i == 1 ? weight.numel() : 1);
     return at::where(self > 0, self, self * (weight.numel() == 1 ? weight.reshape({}) : weight.reshape(shape)));
@@ -375,18 +376,40 @@ inline Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const
     return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
 }
 inline Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = 1, bool log_target = false) {
-    Tensor loss = log_target ? target.exp() * (target - self)
-                             : at::where(target > 0, target * (target.log() - self), at::zeros_like(self));
-    return __wb_reduced(loss, reduction);
+    __wb_wants(self.is_floating_point() && target.is_floating_point(), "kl_div: Integral inputs not supported.");
+    return __wb_reduced(log_target ? target.exp() * (target - self) : at::xlogy(target, target) - target * self, reduction);
+}
+// Of operands in their common type.
+inline ScalarType __wb_loss_type(const char* name, const Tensor& self, const Tensor& target) {
+    ScalarType type = at::result_type(self, target);
+    if (!c10::isFloatingType(type)) __wb::fail(4, "", "\"", name, "\" not implemented for '", c10::toString(type), "'");
+    return type;
 }
 inline Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = 1, double beta = 1) {
-    Tensor off = (self - target).abs();
-    if (beta == 0) return __wb_reduced(off, reduction);
-    return __wb_reduced(at::where(off < beta, off * off * (0.5 / beta), off - 0.5 * beta), reduction);
+    __wb_wants(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+    if (beta == 0) return at::l1_loss(self, target, reduction);
+    ScalarType type = __wb_loss_type("smooth_l1_cpu", self, target);
+    Tensor a = self.to(type), b = target.to(type);
+    // Of `c10::Half` torch rounds each step.
+    if (type == c10::kBFloat16) {
+        a = __wb_widened(a);
+        b = __wb_widened(b);
+    }
+    Tensor off = (a - b).abs();
+    return __wb_reduced(at::where(off < beta, off * 0.5 * off / beta, off - 0.5 * beta).to(type), reduction);
 }
 inline Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = 1, double delta = 1) {
-    Tensor off = (self - target).abs();
-    return __wb_reduced(at::where(off <= delta, off * off * 0.5, (off - 0.5 * delta) * delta), reduction);
+    __wb_wants(delta > 0, "huber_loss does not support non-positive values for delta.");
+    __wb_goes_into(at::result_type(self, target), self.scalar_type());
+    ScalarType type = __wb_loss_type("huber_cpu", self, target);
+    Tensor a = self.to(type), b = target.to(type);
+    // Of `c10::BFloat16` torch rounds each step.
+    if (type == c10::kHalf) {
+        a = __wb_widened(a);
+        b = __wb_widened(b);
+    }
+    Tensor off = (a - b).abs();
+    return __wb_reduced(at::where(off <= delta, off * 0.5 * off, (off - 0.5 * delta) * delta).to(self.scalar_type()), reduction);
 }
 // Logarithms are at least -100.
 inline Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,

@@ -145,7 +145,8 @@ impl<'py> Given<'py> {
         }
         if let Ok(dict) = object.cast::<PyDict>() {
             self.enter(py, at)?;
-            let pairs = dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format_args!("{at}[{k}]"))?)));
+            let pairs =
+                dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format_args!("{at}[{k}]"))?)));
             let pairs = pairs.collect::<PyResult<_>>()?;
             self.depth -= 1;
             return Ok(Value::Dict(pairs));

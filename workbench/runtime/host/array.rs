@@ -82,6 +82,10 @@ impl Fill {
 /// Storage from this many bytes on is address space alone where nothing is to be computed.
 const HOLLOW_BYTES: usize = 1 << 16;
 
+/// Zeros from this many bytes on are fresh pages of the system's, which take no memory until they are written; below, memory that was used
+/// before is at hand, and clearing it is quicker than fetching pages.
+const UNTOUCHED_BYTES: usize = 256 << 20;
+
 /// Runs something during which new storage takes no memory until it is written.
 pub fn hollowly<R>(run: impl FnOnce() -> R) -> R {
     let before = HOLLOW.replace(true);
@@ -127,8 +131,14 @@ impl Storage {
         if bytes > crate::runtime::host::ops::MAX_BYTES {
             return Err(failed());
         }
-        if HOLLOW.get() && bytes >= HOLLOW_BYTES {
-            let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().map_err(|_| failed())?;
+        let is_hollow = HOLLOW.get() && bytes >= HOLLOW_BYTES;
+        if !is_hollow && !room::has(bytes) {
+            return Err(failed());
+        }
+        if is_hollow || zeroed && bytes >= UNTOUCHED_BYTES {
+            let mut options = MmapOptions::new();
+            let options = if is_hollow { options.len(bytes).no_reserve_swap() } else { options.len(bytes) };
+            let mut map = options.map_anon().map_err(|_| failed())?;
             return Ok(Arc::new(Storage {
                 ptr: map.as_mut_ptr(),
                 bytes,
@@ -140,9 +150,6 @@ impl Storage {
                 owner: None,
                 seen: Mutex::default(),
             }));
-        }
-        if !room::has(bytes) {
-            return Err(failed());
         }
         // SAFETY: the layout's size is not 0.
         let ptr = unsafe { alloc::alloc(layout) };

@@ -183,14 +183,7 @@ impl<'p> Call<'p> {
     ) -> Self {
         let state = Box::new(State::new(program, names, args, device, limits.below_autograd));
         let limit = limits.left();
-        Call {
-            program,
-            limits,
-            limit,
-            polled: Mutex::default(),
-            memory: Arc::default(),
-            state: Mutex::new(state),
-        }
+        Call { program, limits, limit, polled: Mutex::default(), memory: Arc::default(), state: Mutex::new(state) }
     }
 
     /// What `TORCH_WARN` has said so far.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::super::host::turns::Turns;
-use super::super::host::{Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Names, Notes, Recording, Value};
+use super::super::host::{
+    Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Names, Notes, Recording, Value,
+};
 use super::super::{Error, Result};
 use super::{Arg, Code, Program, Report, bind, list, scalar_from_bits};
 use crate::back::{self, LaunchConfig, RawArg};

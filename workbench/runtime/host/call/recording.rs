@@ -263,7 +263,8 @@ impl Recording {
     ) -> Result<Vec<Option<HostTensor>>, Error> {
         let What::Function { back, context, slots, .. } = function else { return Ok(Vec::new()) };
         let grads = grads.into_iter().map(|grad| grad.map_or(Value::None, Value::Tensor)).collect();
-        let mut own = std::mem::replace(state, State::new(&self.program, Arc::default(), Vec::new(), DeviceTag::CPU, false));
+        let mut own =
+            std::mem::replace(state, State::new(&self.program, Arc::default(), Vec::new(), DeviceTag::CPU, false));
         own.stack = vec![Value::List(grads)];
         own.tape.context = *context;
         let call = Call::again(&self.program, &self.memory, Box::new(own), limits);

@@ -91,6 +91,19 @@ fn between(x: f64, low: f64, high: f64) -> f64 {
     }
 }
 
+/// A parameter in the type in which torch computes with an element type.
+fn in_opmath(value: &Value, dtype: DType) -> Answer<f64> {
+    Ok(operand::only(&operand::checked(value, operand::opmath(dtype))?.floats()))
+}
+
+/// The next parameter, as [`in_opmath`]; an integer where none is given.
+fn number(args: &mut Args<'_>, otherwise: i64, dtype: DType) -> Answer<f64> {
+    match args.next() {
+        Value::None => Ok(otherwise as f64),
+        value => in_opmath(&value, dtype),
+    }
+}
+
 fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
     let x = args.tensor()?;
     let name = args.name;
@@ -119,15 +132,15 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
         "log_sigmoid" => sweep::replaced(a, |x| -log1p_exp(-x)),
         "leaky_relu" => {
             let slope = match args.next() {
-                Value::None => Value::Float(0.01),
-                slope => slope,
+                Value::None => 0.01,
+                slope => in_opmath(&slope, x.dtype())?,
             };
-            let slope = operand::only(&operand::checked(&slope, operand::opmath(x.dtype()))?.floats());
             sweep::replaced(a, |x| if x > 0.0 { x } else { x * slope })
         }
         "elu" => {
-            let (alpha, scale, input_scale) = (args.float(1.0)?, args.float(1.0)?, args.float(1.0)?);
-            sweep::replaced(a, |x| scale * if x > 0.0 { x } else { alpha * (x * input_scale).exp_m1() })
+            let mut factor = || number(args, 1, x.dtype());
+            let (alpha, scale, input_scale) = (factor()?, factor()?, factor()?);
+            sweep::replaced(a, |x| if x >= 0.0 { x * scale } else { (x * input_scale).exp_m1() * (alpha * scale) })
         }
         "gelu" => match args.text()?.as_str() {
             "none" | "" => sweep::replaced(a, |x| 0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2))),
@@ -141,7 +154,7 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
             }
         },
         _ => {
-            let (beta, threshold) = (args.float(1.0)?, args.float(20.0)?);
+            let (beta, threshold) = (number(args, 1, x.dtype())?, number(args, 20, x.dtype())?);
             sweep::replaced(a, |x| if x * beta > threshold { x } else { log1p_exp(x * beta) / beta })
         }
     };

@@ -75,9 +75,6 @@ fn added(args: &mut Args<'_>) -> Answer<Value> {
 /// `self + weight * (end - self)`
 fn lerp(args: &mut Args<'_>) -> Answer<Value> {
     let (x, end, weight) = (args.tensor()?, args.next(), args.next());
-    if !x.dtype().is_float() {
-        return super::not_implemented("lerp", x.dtype());
-    }
     let dtype = x.dtype();
     if let Value::Tensor(end) = &end
         && end.dtype() != dtype
@@ -85,6 +82,9 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
         let name = operand::type_name;
         let message = format!("expected dtype {} for `end` but got dtype {}", name(dtype), name(end.dtype()));
         return Err((Exception::Runtime, message));
+    }
+    if !dtype.is_float() {
+        return super::not_implemented("lerp", dtype);
     }
     let wide = |value: &Value| match value {
         Value::Tensor(t) => Wide::of(t).brought(dtype).floats(),
@@ -112,9 +112,6 @@ fn scaled(args: &mut Args<'_>) -> Answer<Value> {
     let (x, a, b, value) = (args.next(), args.next(), args.next(), args.next());
     let multiplies = args.name == "addcmul";
     let dtype = result_type(&[&x, &a, &b]);
-    if dtype == DType::Bool {
-        return super::not_implemented(args.name, dtype);
-    }
     if let (false, Value::Tensor(a), Value::Tensor(b)) = (multiplies, &a, &b)
         && !a.dtype().is_float()
         && !b.dtype().is_float()
@@ -122,6 +119,9 @@ fn scaled(args: &mut Args<'_>) -> Answer<Value> {
         let message = "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will \
                        perform a true division of tensor1 and tensor2.";
         return Err((Exception::Runtime, message.to_owned()));
+    }
+    if dtype == DType::Bool {
+        return super::not_implemented(args.name, dtype);
     }
     let wide = |value: &Value, args: &Args<'_>| match value {
         Value::Tensor(t) => Ok(Wide::of(t).brought(dtype)),
@@ -318,6 +318,12 @@ fn embedding(args: &mut Args<'_>) -> Answer<Value> {
 /// `mse_loss(input, target, reduction)`: 0 none, 1 mean, 2 sum.
 fn mse_loss(args: &mut Args<'_>) -> Answer<Value> {
     let (x, target, reduction) = (args.next(), args.next(), args.int(1)?);
+    let dtype = result_type(&[&x, &target]);
+    if !dtype.is_float() {
+        return super::not_implemented("mse_cpu", dtype);
+    }
+    let x = call("to", vec![x, Value::DType(dtype)], args)?;
+    let target = call("to", vec![target, Value::DType(dtype)], args)?;
     let difference = call("sub", vec![x, target], args)?;
     let square = call("mul", vec![difference.clone(), difference], args)?;
     match reduction {

@@ -1,5 +1,7 @@
 //! Operations element by element, with broadcasting.
 
+use std::f64::consts::LN_2;
+
 use ndarray::{ArrayD, ArrayViewD, IxDyn, Zip};
 
 use super::super::array::Answer;
@@ -10,6 +12,9 @@ use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
+
+/// From here on the inverse hyperbolic functions are the logarithm of twice the number, whose square may not be a number of the type.
+const LARGE: f64 = 1e9;
 
 type Unary = fn(f64) -> f64;
 /// The same function on doubles and on integers.
@@ -40,8 +45,8 @@ fn floating(name: &str) -> Option<Unary> {
         "erf" => libm::erf,
         "erfc" => libm::erfc,
         "reciprocal" => |x| 1.0 / x,
-        "asinh" => f64::asinh,
-        "acosh" => f64::acosh,
+        "asinh" => |x| if x.abs() > LARGE { (x.abs().ln() + LN_2).copysign(x) } else { x.asinh() },
+        "acosh" => |x| if x > LARGE { x.ln() + LN_2 } else { x.acosh() },
         "atanh" => f64::atanh,
         "lgamma" => libm::lgamma,
         "deg2rad" => f64::to_radians,
@@ -185,8 +190,10 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     Some(match name {
         _ if floating(name).is_some() || keeping(name).is_some() => unary(args),
         "add" | "sub" | "mul" | "div" | "pow" | "maximum" | "minimum" | "floor_divide" | "remainder" | "fmod"
-        | "atan2" | "hypot" => arithmetic(args),
+        | "atan2" | "hypot" | "fmax" | "fmin" => arithmetic(args),
         "isnan" | "isinf" | "isfinite" => classified(args),
+        "signbit" => signbit(args),
+        "result_type" => Ok(Value::DType(result_type(&[&args.next(), &args.next()]))),
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => comparison(args),
         "logical_and"
         | "logical_or"
@@ -305,7 +312,7 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
     let a = brought(&x, dtype, args)?;
     let b = match &y {
         // An exponent that is a number is converted with a check.
-        Value::Int(_) | Value::Float(_) if name == "pow" && (!dtype.is_float() || dtype == DType::Float16) => {
+        Value::Int(_) | Value::Float(_) if name == "pow" && (!dtype.is_float() || dtype.size() == 2) => {
             operand::checked(&y, dtype)?
         }
         y => brought(y, second, args)?,
@@ -338,11 +345,14 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
         "mul" => binary(a, b, |x, y| x * y, i64::wrapping_mul),
         "div" => binary(a, b, |x, y| x / y, |x, _| x),
         "pow" => match y {
-            Value::Int(_) | Value::Float(_) => power_of_number(a, b, step),
+            Value::Int(_) | Value::Float(_) => power_of_number(a, b, dtype),
             _ => binary(a, b, f64::powf, integer_power),
         },
         "maximum" => binary(a, b, |x, y| if x.is_nan() || x > y { x } else { y }, i64::max),
         "minimum" => binary(a, b, |x, y| if x.is_nan() || x < y { x } else { y }, i64::min),
+        // The other one where one is NaN.
+        "fmax" => binary(a, b, |x, y| if x.is_nan() || y > x { y } else { x }, i64::max),
+        "fmin" => binary(a, b, |x, y| if x.is_nan() || y < x { y } else { x }, i64::min),
         "floor_divide" => binary(
             a,
             b,
@@ -414,7 +424,10 @@ fn integer_power(x: i64, y: i64) -> i64 {
 }
 
 /// A power by a number: torch takes roots and products for the common ones.
-fn power_of_number(a: Wide, b: Wide, step: fn(f64) -> f64) -> Answer<Wide> {
+fn power_of_number(a: Wide, b: Wide, dtype: DType) -> Answer<Wide> {
+    let step = operand::step(dtype);
+    // Of `c10::Half` it takes no roots.
+    let roots = dtype != DType::Float16;
     let power = match &b {
         Wide::Float(b) => b.iter().next().copied().unwrap_or(0.0),
         Wide::Int(_) => return binary(a, b, f64::powf, integer_power),
@@ -423,9 +436,9 @@ fn power_of_number(a: Wide, b: Wide, step: fn(f64) -> f64) -> Answer<Wide> {
         a,
         b,
         |x, y| {
-            if power == 0.5 {
+            if power == 0.5 && roots {
                 x.sqrt()
-            } else if power == -0.5 {
+            } else if power == -0.5 && roots {
                 1.0 / step(x.sqrt())
             } else if power == 2.0 {
                 x * x
@@ -465,9 +478,14 @@ fn logic(args: &mut Args<'_>) -> Answer<Value> {
     }
     let b = if args.name == "bitwise_not" { a.clone() } else { brought(&y, dtype, args)? };
     if args.name.starts_with("bitwise") {
-        if dtype.is_float() {
-            let message =
-                format!("\"{}_cpu\" not implemented for '{}'", args.name, super::super::value::cpp_name(dtype));
+        let shifts = args.name.ends_with("_shift");
+        if dtype.is_float() || shifts && dtype == DType::Bool {
+            let name = match args.name {
+                "bitwise_left_shift" => "lshift",
+                "bitwise_right_shift" => "rshift",
+                name => name,
+            };
+            let message = format!("\"{name}_cpu\" not implemented for '{}'", super::super::value::cpp_name(dtype));
             return Err((Exception::NotImplemented, message));
         }
         let made = zip(&a.ints(), &b.ints(), |x, y| match args.name {
@@ -512,6 +530,15 @@ fn clamp(args: &mut Args<'_>) -> Answer<Value> {
         made = binary(made, end(&high, false)?, |x, y| if x.is_nan() { x } else { keep(x, y) }, i64::min)?;
     }
     made.tensor(dtype, device).map(Value::Tensor)
+}
+
+fn signbit(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let made = match Wide::of(&x) {
+        Wide::Float(a) => sweep::map(a.view(), |v| i64::from(v.is_sign_negative())),
+        Wide::Int(a) => sweep::map(a.view(), |v| i64::from(v < 0)),
+    };
+    Wide::Int(made).tensor(DType::Bool, x.device()).map(Value::Tensor)
 }
 
 fn classified(args: &mut Args<'_>) -> Answer<Value> {

@@ -84,7 +84,12 @@ fn cumulated(args: &mut Args<'_>) -> Answer<Value> {
     let at = x.axis(args.int(0)?)?;
     let dtype = args.dtype()?.unwrap_or(if x.dtype().is_float() { x.dtype() } else { DType::Int64 });
     let sum = args.name == "cumsum";
-    let made = match with_dims(Wide::of(&x)) {
+    if dtype == DType::Bool {
+        return super::not_implemented(&format!("{}_out_cpu", args.name), dtype);
+    }
+    // Sums of 16-bit floats are kept in `float`.
+    let step = if dtype == DType::Float32 { |x| x } else { operand::step(dtype) };
+    let made = match with_dims(Wide::of(&x).brought(dtype)) {
         Wide::Int(mut a) if !dtype.is_float() => {
             let step = |sum: bool, s: i64, v: i64| if sum { s.wrapping_add(v) } else { s.wrapping_mul(v) };
             accumulate(&mut a, at, |before, here| step(sum, before, here));
@@ -92,7 +97,7 @@ fn cumulated(args: &mut Args<'_>) -> Answer<Value> {
         }
         wide => {
             let mut a = wide.floats();
-            accumulate(&mut a, at, |before, here| if sum { before + here } else { before * here });
+            accumulate(&mut a, at, |before, here| step(if sum { before + here } else { before * here }));
             Wide::Float(a)
         }
     };
@@ -140,11 +145,34 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
     let name = args.name;
     let source = match source {
         Value::Tensor(t) => {
+            let type_of = super::super::value::cpp_name;
+            let (own, given) = (type_of(x.dtype()), type_of(t.dtype()));
+            match name {
+                _ if own == given => {}
+                "index_add" => {
+                    return fail(format!(
+                        "index_add_(): self ({own}) and source ({given}) must have the same scalar type"
+                    ));
+                }
+                _ => {
+                    return fail(format!(
+                        "{name}_(): self and source expected to have the same dtype, but got (self) {own} and (source) {given}"
+                    ));
+                }
+            }
+            if name == "index_add" && x.dim() > 0 && t.dim() == 0 {
+                return fail(format!(
+                    "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {:?} source.shape = []",
+                    x.shape()
+                ));
+            }
             let source = with_dims(Wide::of(&t));
             let mut wanted = target.shape();
             wanted[at] = index.len() as i64;
             if source.shape() != wanted {
-                return fail(format!("{name}(): source of shape {:?}, where {wanted:?} is needed", t.shape()));
+                let message = format!("{name}(): source of shape {:?}, where {wanted:?} is needed", t.shape());
+                let kind = if name == "index_copy" { Exception::Index } else { Exception::Runtime };
+                return Err((kind, message));
             }
             Some(source)
         }
@@ -189,7 +217,11 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
 
 fn take(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
-    let (index, _) = indices(args)?;
+    let (index, like) = indices(args)?;
+    if like.dtype() != DType::Int64 {
+        let name = super::super::value::cpp_name(like.dtype());
+        return fail(format!("take(): Expected a long tensor for index, but got {name}"));
+    }
     let size = x.numel();
     let mut places = work::reserved(index.len());
     for i in sweep::counted(&index) {
@@ -502,7 +534,10 @@ fn bincount(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let (weights, least) = (args.next(), args.int(0)?);
     let bins = Wide::of(&x).ints();
-    if x.dim() != 1 || x.dtype().is_float() || sweep::counted(&bins).any(|v| *v < 0) {
+    if x.dtype().is_float() {
+        return super::not_implemented("bincount_cpu", x.dtype());
+    }
+    if x.dim() != 1 || sweep::counted(&bins).any(|v| *v < 0) {
         return fail("bincount only supports 1-d non-negative integral inputs.".to_owned());
     }
     let size = sweep::counted(&bins).copied().max().map_or(0, |m| m.saturating_add(1)).max(least);

@@ -116,24 +116,53 @@ fn arange(args: &mut Args<'_>) -> Answer<HostTensor> {
         let message = "step must be nonzero, and upper bound and lower bound consistent with its sign".to_owned();
         return Err((Exception::Runtime, message));
     }
-    let n = ((end - start) / step).ceil();
+    if dtype == Some(DType::Bool) {
+        return super::not_implemented("arange_cpu", DType::Bool);
+    }
+    let n = match (&parts, dtype) {
+        // Doubles would round them.
+        ([Value::Int(start), Value::Int(end), Value::Int(step)], None | Some(DType::Int64)) => {
+            let (start, end, step) = (i128::from(*start), i128::from(*end), i128::from(*step));
+            ((end - start + step - step.signum()) / step) as f64
+        }
+        _ => ((end - start) / step).ceil(),
+    };
     if !n.is_finite() || n > 1e12 {
         return Err((Exception::Memory, "a range of too many elements".to_owned()));
     }
     super::room(&[n as i64])?;
     let dtype = dtype.unwrap_or(if whole { DType::Int64 } else { DType::Float32 });
-    let values = if let ([Value::Int(start), _, Value::Int(step)], true) = (&parts, whole) {
-        Wide::Int(sweep::placed(&[n as usize], |i| start + step * i[0] as i64))
-    } else {
-        Wide::Float(sweep::placed(&[n as usize], |i| start + step * i[0] as f64))
+    // Integers are counted in 64 bits, 16-bit floats in `float`, others in `double`.
+    let kind = match dtype {
+        DType::Float16 | DType::BFloat16 => DType::Float32,
+        dtype if dtype.is_float() => DType::Float64,
+        _ => DType::Int64,
+    };
+    let [start, step] = [operand::checked(&parts[0], kind)?, operand::checked(&parts[2], kind)?];
+    operand::checked(&parts[1], kind)?;
+    let values = match (start, step) {
+        (Wide::Int(start), Wide::Int(step)) => {
+            let (start, step) = (operand::only(&start), operand::only(&step));
+            Wide::Int(sweep::placed(&[n as usize], |i| start.wrapping_add(step.wrapping_mul(i[0] as i64))))
+        }
+        (start, step) => {
+            let (start, step) = (operand::only(&start.floats()), operand::only(&step.floats()));
+            Wide::Float(sweep::placed(&[n as usize], |i| start + step * i[0] as f64))
+        }
     };
     values.tensor(dtype, device)
 }
 
 /// `linspace(start, end, steps, options)`
 fn linspace(args: &mut Args<'_>) -> Answer<HostTensor> {
-    let (start, end, steps) = (args.float(0.0)?, args.float(0.0)?, args.int(0)?);
+    let (ends, steps) = ([args.next(), args.next()], args.int(0)?);
     let (dtype, device) = options(args)?;
+    let dtype = dtype.unwrap_or(DType::Float32);
+    if dtype == DType::Bool {
+        return super::not_implemented("linspace_cpu", dtype);
+    }
+    let [start, end] = [operand::checked(&ends[0], dtype)?, operand::checked(&ends[1], dtype)?];
+    let (start, end) = (operand::only(&start.floats()), operand::only(&end.floats()));
     if !(0..1 << 40).contains(&steps) {
         return Err((Exception::Runtime, "number of steps must be non-negative".to_owned()));
     }
@@ -144,7 +173,7 @@ fn linspace(args: &mut Args<'_>) -> Answer<HostTensor> {
         let step = (end - start) / last;
         if i < n / 2 || n == 1 { start + step * i as f64 } else { end - step * (n - 1 - i) as f64 }
     };
-    Wide::Float(sweep::placed(&[n], |i| at(i[0]))).tensor(dtype.unwrap_or(DType::Float32), device)
+    Wide::Float(sweep::placed(&[n], |i| at(i[0]))).tensor(dtype, device)
 }
 
 fn eye(args: &mut Args<'_>) -> Answer<HostTensor> {

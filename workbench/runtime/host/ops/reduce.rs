@@ -1,5 +1,7 @@
 //! Reductions and products of matrices.
 
+use std::num::Wrapping;
+
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Array3, ArrayD, ArrayView2, Axis, Ix2, IxDyn, LinalgScalar, s};
 
@@ -8,7 +10,7 @@ use super::super::work;
 use super::promote::promote;
 use super::sweep::{self, along};
 use super::wide::Wide;
-use super::{Args, Value};
+use super::{Args, Value, operand};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -132,7 +134,9 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
         "sum" | "prod" if whole => DType::Int64,
         _ => x.dtype(),
     });
-    let made = match Wide::of(&x) {
+    // A type that is said is that of the elements that are taken together.
+    let given = if said.is_some() { Wide::of(&x).brought(dtype) } else { Wide::of(&x) };
+    let made = match given {
         Wide::Int(a) if matches!(name, "any" | "all") => {
             let any = name == "any";
             Wide::Int(folded(&a, &axes, keep, |l| {
@@ -166,7 +170,13 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
                     "norm" if p.is_infinite() && along(l).any(|v| v.is_nan()) => f64::NAN,
                     "norm" if p == f64::INFINITY => along(l).fold(0.0, |m: f64, v| m.max(v.abs())),
                     "norm" if p == f64::NEG_INFINITY => along(l).fold(f64::INFINITY, |m: f64, v| m.min(v.abs())),
-                    "norm" => along(l).map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p),
+                    // Powers leave the type in which torch adds them up.
+                    "norm" => {
+                        let step = operand::step(dtype);
+                        let p = step(p);
+                        let all = along(l).fold(0.0, |all, v| step(all + step(v.abs().powf(p))));
+                        all.powf(step(1.0 / p))
+                    }
                     "any" => f64::from(u8::from(along(l).any(|v| *v != 0.0))),
                     "all" => f64::from(u8::from(along(l).all(|v| *v != 0.0))),
                     "amax" => along(l).copied().fold(f64::NEG_INFINITY, |m, v| if m.is_nan() || m > v { m } else { v }),
@@ -355,31 +365,53 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
     if dtype == DType::Bool {
         return super::not_implemented(args.name, dtype);
     }
-    let (mut a, mut b) = (Wide::of(x).floats(), Wide::of(y).floats());
-    if x.dim() == 1 {
+    match (Wide::of(x), Wide::of(y)) {
+        // Integers go around.
+        (Wide::Int(a), Wide::Int(b)) => {
+            let around = |a: ArrayD<i64>| sweep::map(a.view(), Wrapping);
+            let made = products(around(a), around(b), args, |a, b| blocks(a, b).into_dyn())?;
+            Wide::Int(sweep::map(made.view(), |v| v.0)).tensor(dtype, x.device())
+        }
+        (a, b) => {
+            let made = products(a.floats(), b.floats(), args, |a, b| product(a, b, dtype))?;
+            Wide::Float(made).tensor(dtype, x.device())
+        }
+    }
+}
+
+/// The products of matrices, of which there may be many, or of vectors.
+fn products<T: LinalgScalar>(
+    mut a: ArrayD<T>,
+    mut b: ArrayD<T>,
+    args: &Args<'_>,
+    product: impl Fn(ArrayView2<'_, T>, ArrayView2<'_, T>) -> ArrayD<T>,
+) -> Answer<ArrayD<T>> {
+    let fail = |message: String| Err((Exception::Runtime, message));
+    let (are_rows, are_columns) = (a.ndim() > 1, b.ndim() > 1);
+    let (first, second) = (a.shape()[0], b.shape()[0]);
+    if !are_rows {
         a.insert_axis_inplace(Axis(0));
     }
-    if y.dim() == 1 {
+    if !are_columns {
         b.insert_axis_inplace(Axis(1));
     }
     let (m, k) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
     let (l, n) = (b.shape()[b.ndim() - 2], b.shape()[b.ndim() - 1]);
-    if args.name == "bmm" && (k != l || x.shape()[0] != y.shape()[0]) {
+    if args.name == "bmm" && (k != l || first != second) {
         return fail(format!(
             "Expected size for first two dimensions of batch2 tensor to be: [{}, {k}] but got: [{}, {l}].",
-            x.shape()[0],
-            y.shape()[0]
+            first, second
         ));
     }
     if k != l {
         return fail(format!("mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {l}x{n})"));
     }
-    let batch = |a: &ArrayD<f64>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
+    let batch = |a: &ArrayD<T>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
     let outer: Vec<usize> =
         super::elementwise::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
     let whole: Vec<i64> = outer.iter().chain([&m, &n]).map(|n| *n as i64).collect();
     super::room(&whole)?;
-    let full = |a: &ArrayD<f64>, r: usize, c: usize| -> Option<Array3<f64>> {
+    let full = |a: &ArrayD<T>, r: usize, c: usize| -> Option<Array3<T>> {
         let shape: Vec<usize> = outer.iter().copied().chain([r, c]).collect();
         let count: usize = outer.iter().product();
         sweep::owned(a.broadcast(IxDyn(&shape))?).into_shape_with_order(ndarray::Ix3(count, r, c)).ok()
@@ -390,13 +422,12 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
     let count: usize = outer.iter().product();
     let mut values = work::reserved(count * m * n);
     for i in 0..count {
-        let one = product(a.index_axis(Axis(0), i), b.index_axis(Axis(0), i), dtype);
+        let one = product(a.index_axis(Axis(0), i), b.index_axis(Axis(0), i));
         values.extend(one.iter());
     }
     let mut shape = outer;
-    shape.extend((x.dim() > 1).then_some(m).into_iter().chain((y.dim() > 1).then_some(n)));
-    let made = ArrayD::from_shape_vec(IxDyn(&shape), values).expect("as many values as the shape holds");
-    Wide::Float(made).tensor(dtype, x.device())
+    shape.extend(are_rows.then_some(m).into_iter().chain(are_columns.then_some(n)));
+    Ok(ArrayD::from_shape_vec(IxDyn(&shape), values).expect("as many values as the shape holds"))
 }
 
 /// `addmm(input, a, b, beta, alpha)`

@@ -324,8 +324,11 @@ fn index_select(args: &mut Args<'_>) -> Answer<HostTensor> {
     let x = args.tensor()?;
     let at = x.axis(args.int(0)?)?;
     let index = args.tensor()?;
-    if index.dtype().is_float() || index.dim() > 1 {
-        return bad("index_select(): Expected dtype int32 or int64 for index, of at most 1 dimension".to_owned());
+    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        return bad("index_select(): Expected dtype int32 or int64 for index".to_owned());
+    }
+    if index.dim() > 1 {
+        return bad("index_select(): Index is supposed to be a vector".to_owned());
     }
     let size = x.shape().get(at).copied().unwrap_or(1);
     let index = Wide::of(&index).ints();

@@ -3,9 +3,9 @@
 use ndarray::{ArrayD, Dimension, IxDyn};
 
 use super::super::array::{Answer, Dims, HostTensor};
-use super::sweep;
 use super::wide::Wide;
 use super::{Args, Value};
+use super::{operand, sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -25,6 +25,8 @@ struct Subscript {
     view: HostTensor,
     /// A dimension of the view, and the index into it.
     picks: Vec<(usize, ArrayD<i64>)>,
+    /// Whether the only tensor in it is a mask.
+    is_mask: bool,
 }
 
 /// Truth values, also as bytes.
@@ -54,6 +56,8 @@ impl Subscript {
         if used > x.dim() {
             return Err((Exception::Index, format!("too many indices for tensor of dimension {}", x.dim())));
         }
+        let mut tensors = parts.iter().filter(|p| kind(p) == 5);
+        let is_mask_alone = matches!((tensors.next().and_then(|p| p.get(1)), tensors.next()), (Some(Value::Tensor(t)), None) if is_mask(t));
         let mut view = x.clone();
         let mut picks = Vec::new();
         let mut at = 0;
@@ -116,7 +120,9 @@ impl Subscript {
                     }
                 }
                 (5, Some(Value::Tensor(t))) => {
-                    if t.dtype().is_float() {
+                    // One number is an index of any integer type.
+                    let is_index = matches!(t.dtype(), DType::Int32 | DType::Int64);
+                    if !is_index && (t.dim() > 0 || t.dtype().is_float()) {
                         let message = "tensors used as indices must be long, int, byte or bool tensors".to_owned();
                         return Err((Exception::Index, message));
                     }
@@ -133,7 +139,7 @@ impl Subscript {
                 }
             }
         }
-        Ok(Subscript { view, picks })
+        Ok(Subscript { view, picks, is_mask: is_mask_alone })
     }
 
     /// The result's extents, and what says for each of its elements the place in the view.
@@ -199,14 +205,26 @@ impl Subscript {
 fn put(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let subscript = Subscript::read(&x, args)?;
-    let value = match args.next() {
-        Value::Tensor(t) => Wide::of(&t),
-        Value::Int(i) => Wide::Int(ArrayD::from_elem(IxDyn(&[]), i)),
-        Value::Bool(b) => Wide::Int(ArrayD::from_elem(IxDyn(&[]), i64::from(b))),
-        Value::Float(v) => Wide::Float(ArrayD::from_elem(IxDyn(&[]), v)),
+    let value = args.next();
+    let add = args.flag(false)?;
+    let value = match value {
+        // One value below a mask fills it, whatever its type; others are of the target's.
+        Value::Tensor(t) if t.dtype() == x.dtype() || subscript.picks.is_empty() => Wide::of(&t),
+        Value::Tensor(t) if t.numel() == 1 && subscript.is_mask && !add => {
+            operand::checked(&Value::Tensor(t.viewed(Dims::new(), Dims::new(), t.offset())), x.dtype())?
+        }
+        Value::Tensor(t) => {
+            let name = super::super::value::cpp_name;
+            let message = format!(
+                "Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",
+                name(x.dtype()),
+                name(t.dtype())
+            );
+            return Err((Exception::Runtime, message));
+        }
+        number @ (Value::Int(_) | Value::Bool(_) | Value::Float(_)) => operand::checked(&number, x.dtype())?,
         other => return args.misfit(&other, "Tensor or a number"),
     };
-    let add = args.flag(false)?;
     if subscript.picks.is_empty() && !add {
         value.write(&subscript.view)?;
         return Ok(Value::Tensor(x));
