@@ -557,6 +557,7 @@ pub fn all() -> [&'static Part; 47] {
         &CUBLAS,
         &TORCH_ACCESSOR,
         &TORCH_CHECKS,
+        &TORCH_MORE,
         &TORCH_NN,
         &TORCH_LIBRARY,
         &PYTHON,
@@ -566,7 +567,6 @@ pub fn all() -> [&'static Part; 47] {
         &WMMA,
         &FP8,
         &COMPLEX,
-        &TORCH_MORE,
         &STD_STREAMS,
         &STD_ATOMIC,
         &STD_MEMORY,
@@ -640,7 +640,9 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch_streams = torch.filter(|_| more.torch_streams).map(|_| &TORCH_STREAMS);
     let torch_nn =
         torch.filter(|_| more.functional || TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
-    let torch_more = torch.filter(|_| TORCH_MORE_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_MORE);
+    let torch_more = torch
+        .filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.split_whitespace().any(&mentions))
+        .map(|_| &TORCH_MORE);
     let cudart = (cublas.is_some()
         || samples.is_some()
         || more.thrust
@@ -704,6 +706,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         cublas,
         torch_accessor,
         torch_checks,
+        torch_more,
         torch_nn,
         torch_library,
         python,
@@ -713,7 +716,6 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         wmma,
         fp8,
         complex,
-        torch_more,
         more.streams.then_some(&STD_STREAMS),
         more.atomic.then_some(&STD_ATOMIC),
         more.memory.then_some(&STD_MEMORY),

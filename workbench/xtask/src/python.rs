@@ -17,6 +17,8 @@ const PACKAGES: &[&str] =
 /// What only the tests need: pytest, and NVRTC with its headers, which compiles for a GPU without one.
 const TEST_PACKAGES: &[&str] = &[
     "pytest>=8",
+    // Tests side by side, on as many processors as there are.
+    "pytest-xdist>=3.6",
     "nvidia-cuda-nvrtc>=13",
     "nvidia-cuda-runtime>=13",
     "nvidia-cuda-cccl>=13",

@@ -76,7 +76,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
         let environment = Environment::prepare(true)?;
         step::show(
             "Python tests",
-            Command::new(environment.python()).args(["-m", "pytest", "-q", "tests/python"]).current_dir(root()),
+            Command::new(environment.python())
+                .args(["-m", "pytest", "-q", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal", "tests/python"])
+                .current_dir(root()),
         )?;
         let gpu = step::read(
             Command::new(environment.python())
