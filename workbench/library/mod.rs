@@ -640,9 +640,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch_streams = torch.filter(|_| more.torch_streams).map(|_| &TORCH_STREAMS);
     let torch_nn =
         torch.filter(|_| more.functional || TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
-    let torch_more = torch
-        .filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.split_whitespace().any(&mentions))
-        .map(|_| &TORCH_MORE);
+    let torch_more =
+        torch.filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_MORE);
     let cudart = (cublas.is_some()
         || samples.is_some()
         || more.thrust

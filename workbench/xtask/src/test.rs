@@ -12,6 +12,9 @@ const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook", TORCH];
 /// Everything there is is tested; the Python package is built without.
 const FEATURES: [&str; 2] = ["--features", "workbench/candle"];
 
+/// How pytest shares tests among processes: each takes from who has most left.
+const SIDE_BY_SIDE: [&str; 6] = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"];
+
 /// The part that is run only when it is asked for: it downloads gigabytes.
 const TORCH: &str = "torch";
 
@@ -77,7 +80,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
         step::show(
             "Python tests",
             Command::new(environment.python())
-                .args(["-m", "pytest", "-q", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal", "tests/python"])
+                .args(["-m", "pytest", "-q", "tests/python"])
+                .args(SIDE_BY_SIDE)
                 .current_dir(root()),
         )?;
         let gpu = step::read(
