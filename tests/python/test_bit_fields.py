@@ -252,3 +252,29 @@ def test_a_pop_without_a_push_is_a_warning():
     y = np.zeros(1, np.int32)
     module.k[1, 1](y)
     assert y[0] == 8
+
+
+@pytest.mark.parametrize(
+    ("enum", "width", "value", "expected"),
+    [
+        # Without a fixed type and a negative constant there is no sign, in whatever is read and in what an assignment gives.
+        ("enum E { A, B = 5 };", 3, "B", 5),
+        ("enum E { R, G, B, Y };", 2, "Y", 3),
+        ("enum E { N = 0, X = 128 };", 8, "X", 128),
+        ("enum E { L = -1, H = 3 };", 3, "L", -1),
+        ("enum E : int { A, B = 5 };", 3, "B", -3),
+        ("enum class E { A, B = 5 };", 3, "E::B", -3),
+        ("enum class E : unsigned { A, B = 5 };", 3, "E::B", 5),
+    ],
+)
+def test_an_enums_sign_is_gccs(enum, width, value, expected, tmp_path):
+    text = f"{enum} struct S {{ E e : {width}; }};\nint f() {{ S s{{}}; int given = (int)(s.e = {value}); return (int)s.e * 1000 + given; }}\n"
+    assert wb.compile(text).f() == expected * 1001
+    kernel = wb.compile(f"{enum} struct S {{ E e : {width}; }}; __global__ void k(int* y) {{ S s; s.e = {value}; *y = (int)s.e; }}")
+    y = np.zeros(1, np.int32)
+    kernel.k[1, 1](y)
+    assert y[0] == expected
+    if shutil.which("g++"):
+        (tmp_path / "e.cpp").write_text(text + '#include <stdio.h>\nint main() { printf("%d", f()); }\n')
+        subprocess.run(["g++", "-w", "e.cpp", "-o", "e"], cwd=tmp_path, check=True)
+        assert int(subprocess.check_output([tmp_path / "e"])) == expected * 1001

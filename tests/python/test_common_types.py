@@ -58,6 +58,12 @@ Tensor chosen(Tensor a, Tensor i) { return a.index_select(0, i); }
 Tensor taken(Tensor a, Tensor i) { return a.take(i); }
 Tensor indexed(Tensor a, Tensor i) { return a.index({i}); }
 Tensor added(Tensor a, Tensor b) { return a.index_add(0, torch::tensor({0}), b); }
+Tensor filled(Tensor a) { return a.index_fill(0, torch::tensor({0, -1}), 3); }
+Tensor histogram(Tensor a) { return torch::histc(a.to(torch::kBFloat16), 3).to(torch::kFloat); }
+Tensor sum_twice(Tensor a) { return a.sum({0, 0}); }
+Tensor nll(Tensor a, Tensor t) { return torch::nll_loss(a, t); }
+Tensor nll_of_rows(Tensor a, Tensor t) { return torch::nn::functional::nll_loss(a, t); }
+Tensor entropy(Tensor a, Tensor t) { return torch::cross_entropy_loss(a, t); }
 Tensor type_of(Tensor a, Tensor b) { return torch::empty({0}, torch::result_type(a, b)); }
 """
 
@@ -132,6 +138,13 @@ def arr(kind, *values):
         ("nan_to", (arr(H, np.nan, np.inf, 1), 1e9), arr(H, np.inf, np.inf, 1)),
         ("scalar", (1e9, arr(H)), arr(H, np.inf)[0]),
         ("indexed", (arr(F, 5, 6, 7), np.array(2, np.int8)), arr(F, 7)[0]),
+        # NaN is found nowhere, and hides nothing.
+        ("isin", (arr(F, 1, np.nan), arr(F, np.nan, 1, -np.inf, 0)), [True, False]),
+        ("filled", (arr(I64, 1, 2, 4),), [3, 2, 3]),
+        ("histogram", (arr(F, 65, -41.25, 118),), arr(F, 1, 0, 2)),
+        ("chosen", (np.array(2.5, F), arr(I64, 0)), arr(F, 2.5)[0]),
+        ("nll", (arr(F, 1, 2, 3, 4).reshape(2, 2), arr(np.uint8, 0, 1)), arr(F, -2.5)[0]),
+        ("nll_of_rows", (arr(F, 1, 2, 3, 4).reshape(1, 2, 2), arr(I64, 0, 1).reshape(1, 2)), arr(F, -2.5)[0]),
         ("type_of", (arr(np.uint8, 1), np.array(2.5)), arr(D)),
         ("type_of", (arr(np.uint8, 1), arr(np.int8, 1)), arr(np.int16)),
     ],
@@ -179,6 +192,12 @@ def test_they_compute_in_torchs_types(m, name, args, expected):
         ("scalar", (300.0, arr(np.uint8)), "type uint8_t without overflow"),
         ("chosen", (arr(F, 1, 2), np.array([True, False])), "Expected dtype int32 or int64 for index"),
         ("taken", (arr(F, 1, 2), arr(I32, 1)), "Expected a long tensor for index, but got Int"),
+        ("chosen", (np.array(2.5, F), arr(I64, 1)), "Index to scalar can have only 1 value"),
+        ("sum_twice", (arr(F, 1, 2),), "dim 0 appears multiple times in the list of dims"),
+        ("nll", (np.zeros((3, 2), F), arr(I64, 0, 1)), r"size mismatch \(got input: \[3, 2\], target: \[2\]\)"),
+        ("nll", (np.zeros((2, 2), F), arr(I32, 0, 1)), "expected target dtype to be Long or Byte"),
+        ("nll", (np.zeros((1, 2, 2), F), arr(I64, 0, 1).reshape(1, 2)), "input tensor should be 1D or 2D"),
+        ("entropy", (np.zeros((2, 2), F), arr(I32, 0, 1)), "expected target dtype to be Long or Byte"),
         ("added", (arr(F, 1, 2), arr(D, 1)), "must have the same scalar type"),
     ],
 )
@@ -192,3 +211,8 @@ def test_what_torch_refuses_is_refused_in_its_words(m, name, args, message):
 def test_an_index_of_another_type_is_an_index_error(m):
     with pytest.raises(IndexError, match="tensors used as indices must be long, int, byte or bool tensors"):
         m.indexed(arr(F, 5, 6), arr(np.int8, 1))
+
+
+def test_targets_of_another_batch_are_a_value_error(m):
+    with pytest.raises(ValueError, match=r"Expected input batch_size \(3\) to match target batch_size \(2\)"):
+        m.entropy(np.zeros((3, 2), F), arr(I64, 0, 1))

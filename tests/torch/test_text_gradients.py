@@ -372,3 +372,15 @@ def test_twice_through_one_graph(context):
     y.backward(retain_graph=True)
     y.backward()
     assert torch.equal(x.grad, torch.full_like(x, 4))
+
+
+@pytest.mark.parametrize("write", ["o.add_(a)", "o += a", "o.sub_(a, 2)", "o.copy_(a)", "o.lerp_(a, 0.5)", "o.addcmul_(a, a)"])
+def test_writes_alone_are_recorded_in_every_module(write):
+    """What the library has in machine code already is not lowered again, and has to be known by its parameters."""
+    text = f"torch::Tensor f(torch::Tensor a) {{ auto o = torch::zeros({{2, 3}}, a.options()); {write}; return o; }}"
+    first, second = (wb.load_inline(f"writes_alone_{i}", text, functions=["f"]).f for i in range(2))
+    x = torch.arange(6.0, dtype=torch.double).reshape(2, 3).requires_grad_()
+    grads = [torch.autograd.grad(f(x).sum(), x)[0] for f in (first, second)]
+    expected = {"o.sub_(a, 2)": torch.full((2, 3), -2.0), "o.lerp_(a, 0.5)": torch.full((2, 3), 0.5), "o.addcmul_(a, a)": 2 * x.detach()}
+    for grad in grads:
+        assert torch.equal(grad, expected.get(write, torch.ones(2, 3)).double())

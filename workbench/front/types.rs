@@ -176,6 +176,8 @@ pub struct EnumTy {
     pub underlying: Num,
     /// `enum class`: converts to nothing implicitly.
     pub scoped: bool,
+    /// Whether none of its values is negative: no type is fixed, and no constant is.
+    pub unsigned: bool,
 }
 
 /// A struct, class or union; two are the same exactly when their `id`s are.

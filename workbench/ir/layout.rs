@@ -31,6 +31,9 @@ pub struct Bits {
     pub first: u32,
     /// How many.
     pub width: u32,
+    /// Whether the number in them has no sign although its type has one: of an enum without a fixed type, none of whose constants is
+    /// negative.
+    pub unsigned: bool,
 }
 
 impl Bits {

@@ -180,7 +180,9 @@ inline Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_i
 inline Tensor isin(const Tensor& elements, const Tensor& test, bool = false, bool invert = false) {
     if (elements.scalar_type() == c10::kBool || test.scalar_type() == c10::kBool) __wb::fail(4, "", "Unsupported input type encountered for isin(): Bool");
     ScalarType type = at::result_type(elements, test);
-    Tensor known = std::get<0>(test.to(type).flatten().sort(0)), wanted = elements.to(type);
+    // NaN is equal to nothing, and not in order.
+    Tensor all = test.to(type).flatten(), wanted = elements.to(type);
+    Tensor known = std::get<0>((c10::isFloatingType(type) ? all.masked_select(all == all) : all).sort(0));
     if (known.numel() == 0) return at::full(elements.sizes(), invert, c10::kBool);
     Tensor place = at::searchsorted(known, wanted).clamp_max(known.numel() - 1);
     Tensor found = known.take(place).eq(wanted);
@@ -199,7 +201,7 @@ inline Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 
         high += 1;
     }
     __wb_wants(low < high, "torch.histc(): max must be larger than min");
-    Tensor x = self.flatten(), within = x.masked_select((x >= low).logical_and(x <= high));
+    Tensor x = __wb_widened(self.flatten()), within = x.masked_select((x >= low).logical_and(x <= high));
     Tensor place = ((within - low) / (high - low) * bins).to(c10::kLong).clamp_max(bins - 1);
     return at::bincount(place, std::nullopt, bins).to(self.scalar_type());
 }

@@ -335,8 +335,7 @@ inline Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, b
 }
 
 // Losses; of a class that counts nothing the loss is 0, and it counts in no mean.
-inline Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt, int64_t reduction = 1,
-                       int64_t ignore_index = -100) {
+inline Tensor __wb_nll(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index) {
     int64_t axis = self.dim() == 1 ? 0 : 1, classes = self.size(axis);
     Tensor counts = target != ignore_index, safe = at::where(counts, target, at::zeros_like(target));
     if (target.numel() > 0 && (safe.min().item<int64_t>() < 0 || safe.max().item<int64_t>() >= classes)) {
@@ -347,6 +346,19 @@ inline Tensor nll_loss(const Tensor& self, const Tensor& target, const std::opti
     if (weight.has_value() && weight->defined()) scale = scale * weight->index_select(0, safe.flatten()).reshape(safe.sizes());
     loss = at::where(counts, loss * scale, at::zeros_like(loss));
     return reduction == 0 ? loss : reduction == 1 ? loss.sum() / scale.sum() : loss.sum();
+}
+inline void __wb_needs_classes(const Tensor& target) {
+    __wb_wants(target.scalar_type() == c10::kLong || target.scalar_type() == c10::kByte, "expected target dtype to be Long or Byte");
+}
+inline Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt, int64_t reduction = 1,
+                       int64_t ignore_index = -100) {
+    __wb_wants(self.dim() == 1 || self.dim() == 2, "input tensor should be 1D or 2D");
+    __wb_wants(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
+    if (self.dim() == 2 && (target.dim() != 1 || target.size(0) != self.size(0))) {
+        __wb::fail(0, "", "size mismatch (got input: ", self.sizes(), ", target: ", target.sizes(), ")");
+    }
+    __wb_needs_classes(target);
+    return __wb_nll(self, target.to(c10::kLong), weight, reduction, ignore_index);
 }
 inline Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
                                  int64_t reduction = 1, int64_t ignore_index = -100, double label_smoothing = 0) {
@@ -361,7 +373,11 @@ inline Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const
         Tensor loss = -terms.sum(axis);
         return reduction == 0 ? loss : reduction == 1 ? loss.sum() / (self.numel() / classes) : loss.sum();
     }
-    Tensor loss = at::nll_loss(logs, target, weight, reduction, ignore_index);
+    __wb_needs_classes(target);
+    if (self.dim() > 1 && (target.dim() + 1 != self.dim() || target.size(0) != self.size(0))) {
+        __wb::fail(1, "", "Expected input batch_size (", self.size(0), ") to match target batch_size (", target.dim() == 0 ? 0 : target.size(0), ").");
+    }
+    Tensor loss = __wb_nll(logs, target.to(c10::kLong), weight, reduction, ignore_index);
     if (label_smoothing == 0) return loss;
     Tensor counts = target != ignore_index;
     Tensor smooth = -(weighted ? logs * weight->reshape(shape) : logs).sum(axis) * counts.to(self.scalar_type());

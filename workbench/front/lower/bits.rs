@@ -54,7 +54,7 @@ impl<'a> Lowerer<'a> {
             Node::BitField(_, bits) => Some(*bits),
             Node::Member(..) | Node::Deref(_) => {
                 let size = place.ty.ir()?.size();
-                (self.alignment_of(place) < size).then_some(Bits { first: 0, width: size * 8 })
+                (self.alignment_of(place) < size).then_some(Bits { first: 0, width: size * 8, unsigned: false })
             }
             _ => None,
         }
@@ -128,7 +128,7 @@ impl<'a> Lowerer<'a> {
             return b.bitcast(scalar, all);
         }
         let signed = if word == Scalar::U64 { Scalar::I64 } else { Scalar::I32 };
-        let word = if scalar.is_signed() { signed } else { word };
+        let word = if scalar.is_signed() && !bits.unsigned { signed } else { word };
         let all = b.convert(word, all);
         let (up, down) = (word.bits() - bits.first - bits.width, word.bits() - bits.width);
         let (up, down) = (b.int(word, i64::from(up)), b.int(word, i64::from(down)));
@@ -169,7 +169,8 @@ impl<'a> Lowerer<'a> {
         match ty {
             // What does not fit is cut off.
             Type::Scalar(scalar) if !scalar.is_float() && scalar != Scalar::Bool && bits.width < scalar.bits() => {
-                let (wide, left) = (if scalar.is_signed() { Scalar::I64 } else { Scalar::U64 }, 64 - bits.width);
+                let is_signed = scalar.is_signed() && !bits.unsigned;
+                let (wide, left) = (if is_signed { Scalar::I64 } else { Scalar::U64 }, 64 - bits.width);
                 let left = b.int(wide, i64::from(left));
                 let word = b.convert(wide, value);
                 let word = b.binary(BinaryOp::Shl, word, left);
@@ -187,7 +188,7 @@ impl<'a> Lowerer<'a> {
         let size = b.ty(value).size();
         let ptr = b.offset(to, i64::from(at), Stride::Bytes(1));
         if by_bytes && size > 1 {
-            self.write_bits(ptr, Bits { first: 0, width: size * 8 }, value, volatile, span);
+            self.write_bits(ptr, Bits { first: 0, width: size * 8, unsigned: false }, value, volatile, span);
         } else {
             b.store(ptr, value, volatile);
         }

@@ -6,7 +6,7 @@ use super::template::TemplateKind;
 use super::{Lowerer, Storage};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BaseType, Declaration, Expr, FunctionDecl, Member, MemberKind, Name, StructDecl, VarDecl};
-use crate::front::types::{Bits, Field, Layout, StructTy, Ty};
+use crate::front::types::{Bits, Field, Kind, Layout, StructTy, Ty};
 use crate::ir::Scalar;
 use std::rc::Rc;
 
@@ -239,7 +239,8 @@ impl<'a> Lowerer<'a> {
             );
             return None;
         }
-        Some(Bits { first: 0, width: written as u32 })
+        let unsigned = matches!(&ty.kind, Kind::Enum(e) if e.unsigned);
+        Some(Bits { first: 0, width: written as u32, unsigned })
     }
 
     /// Declares the names of fields, those of unnamed members in the struct round them.

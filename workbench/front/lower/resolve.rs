@@ -414,8 +414,9 @@ impl<'a> Lowerer<'a> {
         });
         let id = self.enums;
         self.enums += 1;
+        let unsigned = fixed.is_none() && values.iter().all(|v| *v >= 0);
         let name = decl.name.map_or("enum", |n| self.interner.name(n.name)).to_owned();
-        let ty = Ty::new(Kind::Enum(EnumTy { id, name, underlying, scoped: decl.scoped }.into()));
+        let ty = Ty::new(Kind::Enum(EnumTy { id, name, underlying, scoped: decl.scoped, unsigned }.into()));
         if let Some(name) = decl.name {
             self.declare(name.name, Decl::Type(ty.clone()), name.span);
         }

@@ -353,7 +353,7 @@ inline Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossF
     if (input.size(0) != target.size(0)) {
         __wb::fail(0, "", "Expected input batch_size (", input.size(0), ") to match target batch_size (", target.size(0), ").");
     }
-    return at::nll_loss(input, target, options.weight(), options.reduction().number, options.ignore_index());
+    return at::nll_loss_nd(input, target, options.weight(), options.reduction().number, options.ignore_index());
 }
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyFuncOptions& options = {}) {
     return at::cross_entropy_loss(input, target, options.weight(), options.reduction().number, options.ignore_index(),

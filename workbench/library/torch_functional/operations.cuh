@@ -373,7 +373,8 @@ inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool l
 inline Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
                           int64_t reduction = 1,
                           int64_t ignore_index = -100) {
-    return at::nll_loss(self, target, weight, reduction, ignore_index);
+    __wb_needs_classes(target);
+    return __wb_nll(self, target.to(c10::kLong), weight, reduction, ignore_index);
 }
 // Distances of each row to those after it.
 inline Tensor pdist(const Tensor& self, double p = 2) {

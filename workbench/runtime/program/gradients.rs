@@ -114,7 +114,8 @@ fn makes_gradient(function: &Function) -> bool {
     let result = function.params.iter().find(|p| p.name == "result");
     match result {
         Some(result) => is_tensor(result.ty, false) || takes_tensor,
-        None => takes_tensor && name.ends_with('_') && function.ret == Some(Type::Ptr),
+        // What writes to a tensor gives it back.
+        None => takes_tensor && function.ret == Some(Type::Ptr),
     }
 }
 

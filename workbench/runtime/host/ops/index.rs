@@ -182,7 +182,15 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
     let Some(source) = source else { return fail(format!("{name}(): there is nothing to put")) };
     let mut places = work::reserved(index.len());
     for i in sweep::counted(&index) {
-        places.push(within(*i, at, extent)?);
+        // `index_fill` counts negative ones from the end.
+        let i = if name == "index_fill" && *i < 0 { *i + extent as i64 } else { *i };
+        if !(0..extent as i64).contains(&i) {
+            return Err((
+                Exception::Index,
+                format!("index {i} is out of bounds for dimension {at} with size {extent}"),
+            ));
+        }
+        places.push(i as usize);
     }
     let made = match target {
         Wide::Float(mut a) => {

@@ -46,9 +46,12 @@ fn axes(value: &Value, x: &HostTensor, args: &Args<'_>) -> Answer<Vec<usize>> {
         }
         other => return args.misfit(other, "a dimension or a list of them"),
     };
-    all.retain(|a| *a < x.dim());
     all.sort_unstable();
-    all.dedup();
+    if let Some(two) = all.windows(2).find(|two| two[0] == two[1]) {
+        let message = format!("dim {} appears multiple times in the list of dims", two[0]);
+        return Err((Exception::Runtime, message));
+    }
+    all.retain(|a| *a < x.dim());
     Ok(all)
 }
 

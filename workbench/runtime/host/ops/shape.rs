@@ -332,6 +332,12 @@ fn index_select(args: &mut Args<'_>) -> Answer<HostTensor> {
     }
     let size = x.shape().get(at).copied().unwrap_or(1);
     let index = Wide::of(&index).ints();
+    if x.dim() == 0 {
+        return match index.iter().all(|i| *i == 0) && index.len() == 1 {
+            true => copied(&x, x.dtype(), x.device()),
+            false => bad("index_select(): Index to scalar can have only 1 value, which is 0".to_owned()),
+        };
+    }
     if let Some(i) = sweep::counted(&index).find(|i| **i < 0 || **i >= size) {
         return Err((Exception::Index, format!("index out of range in self: {i} of {size}")));
     }
