@@ -128,7 +128,7 @@ def arr(kind, *values):
         ("mse", (np.array([True, False]), arr(F, 3, 4)), arr(F, 4, 16)),
         ("smooth", (np.array([True, False]), arr(F, 3, 0.5)), arr(F, 1.5, 0.125)),
         ("huber", (arr(F, 1, 0), arr(D, 3, 0.5)), arr(F, 1.5, 0.125)),
-        # Of equal distributions, whatever the logarithms: t log t - t x.
+        # Each term is t log t - t x, which is 0 for the numbers 0 and 1 here.
         ("kl", (arr(F, 0, 1), arr(F, 1, 0)), arr(F, 0, 0)),
         ("bce", (arr(D, 0), arr(F, 1)), arr(F, np.log(2))),
         # In `float`: 0.1 of 16 bits is less than 0.1, and so within.
@@ -139,7 +139,7 @@ def arr(kind, *values):
         ("scalar", (1e9, arr(H)), arr(H, np.inf)[0]),
         ("indexed", (arr(F, 5, 6, 7), np.array(2, np.int8)), arr(F, 7)[0]),
         # NaN is found nowhere, and hides nothing.
-        ("isin", (arr(F, 1, np.nan), arr(F, np.nan, 1, -np.inf, 0)), [True, False]),
+        ("isin", (arr(F, 1, np.nan), arr(F, np.nan, 1, -np.inf, 0, -0.0)), [True, False]),
         ("filled", (arr(I64, 1, 2, 4),), [3, 2, 3]),
         ("histogram", (arr(F, 65, -41.25, 118),), arr(F, 1, 0, 2)),
         ("chosen", (np.array(2.5, F), arr(I64, 0)), arr(F, 2.5)[0]),

@@ -36,9 +36,9 @@ a+b a-b a*b a/b a==b a!=b a<b a<=b a>b a>=b a.remainder(b) a.fmod(b) a.floor_div
 torch::where(a==a,a,b) torch::logical_and(a,b) torch::logical_or(a,b) torch::logical_xor(a,b) a.bitwise_and(b) a.bitwise_or(b) a.bitwise_xor(b)
 a.add(b,2) a.sub(b,3) a.clamp(b) torch::lerp(a,b,0.3) torch::addcmul(a,a,b,2) torch::addcdiv(a,a,b,2) a.clone().add_(b) a.clone().copy_(b) a.masked_fill(a==a,b)
 """.split()
-# Such functions with more arguments.
+# Functions of many roundings that take more arguments, by the same measure.
 ROUNDED_TOO = {"elu": 4, "softplus": 4, "celu": 4, "logit": 4, "atan2": 2, "pow": 2, "pow_": 2, "logaddexp": 4, "silu_backward": 8, "gelu_backward": 8, "softplus_backward": 4}
-# What is made of others, what selects and orders, what adds up, and gradients of activations.
+# Operations made of others, those that select, order or add up, and gradients of activations.
 MORE = """
 torch::signbit(a) torch::sgn(a) torch::nan_to_num(a) torch::gelu(a,"tanh") torch::elu(a) torch::softplus(a) torch::celu(a) torch::logit(a) a.nansum()
 a.sum() a.sum(torch::kDouble) a.prod() a.mean() a.amax() a.amin() a.max() a.min() a.argmax() a.argmin() a.any() a.all() a.var() a.std(false) a.norm() a.norm(1)
@@ -67,8 +67,10 @@ a.scatter(0,torch::tensor({0,2}),b) a.scatter_add(0,torch::tensor({0,0,1}),b) a.
 a.index_put_({a==a},b) a.masked_scatter(a==a,b) torch::where(b>0,a,b) torch::where(a>0,b,0) torch::dot(a,b) torch::outer(a,b) torch::cumsum(a,0,b.scalar_type()) a.sum(b.scalar_type()) a.prod(b.scalar_type())
 torch::prelu(a,b) a.sub(b,0.5) torch::rsub(a,b) a.take(b) a.index({b}) a.gather(0,b) a.index_select(0,b) a.type_as(b) a.to(b.options()) torch::lerp(a,b,b) torch::equal(a,b)?a:b torch::allclose(a,b)?a:b
 """.split()
-# Operations that add up in an order of their own: eight roundings of the sum of the sizes of what is added, as of seven elements.
-SUMMED = ("sum(", "prod(", "mean(", "var(", "std(", "norm(", "cumsum(", "cumprod(", "softmax(", "logsumexp(", "dot(", "nansum(", "scatter_add(")
+# Operations that take seven elements together in an order of their own make eight roundings at most: of sums, which may cancel, each is
+# as large as the sum of the elements' sizes; of products and of sums of positive numbers, as the result.
+SUMMED = ("sum", "mean", "var", "std", "cumsum", "logsumexp", "dot", "nansum", "scatter_add")
+MULTIPLIED = ("prod", "cumprod", "norm", "softmax")
 TYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
 FLOATS = [0.1, 0.3, 0.5, 2.5, -0.7, 65504.0, 1e9, 1e300, float("nan"), float("inf"), -0.0]
 INTS = [0, 1, -1, 2, 3, -3, 127, 200, 255, 300, -300, 2**31, 2**53 + 1]
@@ -104,7 +106,7 @@ def values(name: str) -> list[np.ndarray]:
         all_ += [2**53 + 1, 2**53, -1, -3, -7, 2**31, -(2**53) - 1] if name == "int64" else [9] * 7 if name == "uint8" else [-1, -2, -3, -7, 9, 12, -100]
         return list(np.array(all_).astype(name).reshape(-1, 7))
     kind = np.dtype("float32" if name == "bfloat16" else name)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         one = [np.array(v).astype(kind) for v in (0.1, 0.3, 0.5, 2.5, 0.7)]
         near = [np.nextafter(v, kind.type(way)) for v in one for way in (0, 9)]
         rest = [np.finfo(kind).max, -np.finfo(kind).max, np.finfo(kind).tiny, np.inf, -np.inf, np.nan, 0, -0.0, 1, -1, 3, -0.7, 1.5, -2.5]
@@ -185,9 +187,9 @@ KNOWN: dict[tuple[str, str], tuple[int, str]] = {
     ("torch::erf(a)", ""): (1, "0 for a subnormal result; the cause is not established"),
     ("torch::gelu(a)", ""): (3, "torch's gives NaN for infinity, infinity for the largest float and 0 for a subnormal result"),
     ('torch::gelu(a,"tanh")', ""): (1, "units in the last place near a zero of the function"),
-    ("torch::gelu_backward(a,a)", ""): (2, "the same, and 0 for a subnormal result"),
-    ('torch::gelu_backward(a,a,"tanh")', ""): (2, "the same"),
-    ("torch::lgamma(a)", ""): (1, "the same"),
+    ("torch::gelu_backward(a,a)", ""): (2, "units in the last place near a zero of the function, and 0 for a subnormal result"),
+    ('torch::gelu_backward(a,a,"tanh")', ""): (2, "units in the last place near a zero of the function"),
+    ("torch::lgamma(a)", ""): (1, "units in the last place near a zero of the function"),
     ("torch::softplus(a,s)", "int64_t"): (1, "units in the last place of a quotient by -300"),
     ("a.log_softmax(0)", ""): (5, "16 bits: a unit in the last place where it was looked at; the cause is not established"),
     ("torch::binary_cross_entropy_with_logits(a,b,{},{},0)", "tensor"): (13, "units in the last place of what is subtracted: our logarithm of the sigmoid is rounded once"),
@@ -209,8 +211,9 @@ def same(ours, theirs, function: str, types: tuple[str, ...], size: float = 0.0)
     if a.tobytes() == b.tobytes():
         return True
     name_of = function.removeprefix("torch::").removeprefix("a.").split("(")[0]
-    if f"{name_of}(" in SUMMED:
+    if name_of in SUMMED + MULTIPLIED:
         kind = 2.0**-8 if "bfloat16" in types else np.finfo(a.dtype).eps
+        size = size if name_of in SUMMED and np.isfinite(size) else 0.0
         finite = np.isfinite(a) & np.isfinite(b)
         x, y = a[finite].astype(np.float64), b[finite].astype(np.float64)
         return np.array_equal(a[~finite], b[~finite], equal_nan=True) and bool(np.all(np.abs(x - y) <= 8 * kind * np.maximum(np.abs(y), size)))
@@ -219,14 +222,12 @@ def same(ours, theirs, function: str, types: tuple[str, ...], size: float = 0.0)
 
 def size_of(key: tuple, function: str, kind: str) -> float:
     """The sum of the sizes of an outcome's finite operands; of their products for what multiplies them."""
-    a = values(key[1])[key[2]].astype(np.float64)
-    b = a
-    if kind == "tensor" and key[3][1] != "lone":
-        b = np.roll(values(key[3][0])[key[3][1]], 2).astype(np.float64)
-    with np.errstate(over="ignore"):
-        products = np.abs(a * b)
-    all_ = products if "dot(" in function else np.abs(np.concatenate([a, b] if kind == "tensor" else [a]))
-    with np.errstate(over="ignore"):
+    a = b = values(key[1])[key[2]].astype(np.float64)
+    if kind == "tensor":
+        other, part = key[3]
+        b = (values(other)[0][1:2] if part == "lone" else np.roll(values(other)[part], 2)).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        all_ = np.abs(a * b) if "dot(" in function else np.abs(np.concatenate([a, b]))
         return float(np.sum(all_[np.isfinite(all_)]))
 
 

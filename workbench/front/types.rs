@@ -176,7 +176,7 @@ pub struct EnumTy {
     pub underlying: Num,
     /// `enum class`: converts to nothing implicitly.
     pub scoped: bool,
-    /// Whether none of its values is negative: no type is fixed, and no constant is.
+    /// Whether its values have no sign: its type is not fixed, and none of its constants is negative.
     pub unsigned: bool,
 }
 

@@ -31,8 +31,8 @@ pub struct Bits {
     pub first: u32,
     /// How many.
     pub width: u32,
-    /// Whether the number in them has no sign although its type has one: of an enum without a fixed type, none of whose constants is
-    /// negative.
+    /// Whether the number in them has no sign although its type has one: an enum's, where its type is not fixed and none of its
+    /// constants is negative.
     pub unsigned: bool,
 }
 

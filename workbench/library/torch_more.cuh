@@ -15,11 +15,15 @@ inline void __wb_needs_numbers(const char* name, const Tensor& x) {
 inline Tensor __wb_widened(const Tensor& x) {
     return x.scalar_type() == c10::kHalf || x.scalar_type() == c10::kBFloat16 ? x.to(c10::kFloat) : x;
 }
+// The largest finite number of a floating-point type.
+inline double __wb_largest(ScalarType type) {
+    return type == c10::kDouble ? 1.7976931348623157e308 : type == c10::kHalf ? 65504.0 : type == c10::kBFloat16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
+}
 // A number in the type that is computed in.
 inline double __wb_factor(const Scalar& number, const Tensor& x) {
     double value = number.toDouble();
     if (x.scalar_type() == c10::kDouble) return value;
-    if (std::isfinite(value) && std::fabs(value) > 3.4028234663852886e38) __wb::fail(0, "", "value cannot be converted to type float without overflow");
+    if (std::isfinite(value) && std::fabs(value) > __wb_largest(c10::kFloat)) __wb::fail(0, "", "value cannot be converted to type float without overflow");
     return (float)value;
 }
 // Floats stay what they are, and integers are `float`.
@@ -214,8 +218,7 @@ inline Tensor nansum(const Tensor& self, IntArrayRef dim, bool keepdim = false) 
 inline Tensor nan_to_num(const Tensor& self, std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt,
                          std::optional<double> neginf = std::nullopt) {
     if (!self.is_floating_point()) return self.clone();
-    double most = self.scalar_type() == c10::kDouble ? 1.7976931348623157e308 : self.scalar_type() == c10::kHalf ? 65504.0
-        : self.scalar_type() == c10::kBFloat16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
+    double most = __wb_largest(self.scalar_type());
     auto number = [&](double value) { return at::full({}, value, c10::kDouble).to(self.scalar_type()); };
     Tensor made = at::where(self.isnan(), number(nan.value_or(0.0)), self);
     made = at::where(self == INFINITY, number(posinf.value_or(most)), made);
@@ -266,8 +269,7 @@ inline Tensor hardshrink(const Tensor& self, const Scalar& lambd = 0.5) {
 }
 inline Tensor softshrink(const Tensor& self, const Scalar& lambd = 0.5) {
     __wb_needs_floats("softshrink_check", self);
-    double most = self.scalar_type() == c10::kDouble ? 1.7976931348623157e308 : self.scalar_type() == c10::kHalf ? 65504.0
-        : self.scalar_type() == c10::kBFloat16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
+    double most = __wb_largest(self.scalar_type());
     if (!(lambd.toDouble() >= 0 && lambd.toDouble() <= most)) {
         __wb::fail(0, "", "lambda must be in range [0, ", most, "] for input dtype ", c10::toString(self.scalar_type()), ", but found ", lambd.toDouble());
     }
@@ -584,7 +586,7 @@ inline Tensor threshold_backward(const Tensor& grad, const Tensor& self, const S
 }
 inline Tensor sigmoid_backward(const Tensor& grad, const Tensor& output) {
     __wb_needs_floats("sigmoid_backward_cpu", output);
-    // Of `c10::Half` torch rounds each step.
+    // torch rounds each step of `c10::Half`.
     if (output.scalar_type() == c10::kHalf) return grad * (1 - output) * output;
     Tensor g = __wb_widened(grad), y = __wb_widened(output);
     return (g * (1 - y) * y).to(output.scalar_type());

@@ -395,36 +395,29 @@ inline Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction
     __wb_wants(self.is_floating_point() && target.is_floating_point(), "kl_div: Integral inputs not supported.");
     return __wb_reduced(log_target ? target.exp() * (target - self) : at::xlogy(target, target) - target * self, reduction);
 }
-// Of operands in their common type.
+// The common type of a loss's operands.
 inline ScalarType __wb_loss_type(const char* name, const Tensor& self, const Tensor& target) {
     ScalarType type = at::result_type(self, target);
     if (!c10::isFloatingType(type)) __wb::fail(4, "", "\"", name, "\" not implemented for '", c10::toString(type), "'");
     return type;
 }
+// Distances, of one 16-bit type in `float`; of the other one torch rounds each step.
+inline Tensor __wb_off(const Tensor& self, const Tensor& target, ScalarType type, ScalarType widened) {
+    Tensor a = self.to(type), b = target.to(type);
+    return type == widened ? (__wb_widened(a) - __wb_widened(b)).abs() : (a - b).abs();
+}
 inline Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = 1, double beta = 1) {
     __wb_wants(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
     if (beta == 0) return at::l1_loss(self, target, reduction);
     ScalarType type = __wb_loss_type("smooth_l1_cpu", self, target);
-    Tensor a = self.to(type), b = target.to(type);
-    // Of `c10::Half` torch rounds each step.
-    if (type == c10::kBFloat16) {
-        a = __wb_widened(a);
-        b = __wb_widened(b);
-    }
-    Tensor off = (a - b).abs();
+    Tensor off = __wb_off(self, target, type, c10::kBFloat16);
     return __wb_reduced(at::where(off < beta, off * 0.5 * off / beta, off - 0.5 * beta).to(type), reduction);
 }
 inline Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = 1, double delta = 1) {
     __wb_wants(delta > 0, "huber_loss does not support non-positive values for delta.");
     __wb_goes_into(at::result_type(self, target), self.scalar_type());
     ScalarType type = __wb_loss_type("huber_cpu", self, target);
-    Tensor a = self.to(type), b = target.to(type);
-    // Of `c10::BFloat16` torch rounds each step.
-    if (type == c10::kHalf) {
-        a = __wb_widened(a);
-        b = __wb_widened(b);
-    }
-    Tensor off = (a - b).abs();
+    Tensor off = __wb_off(self, target, type, c10::kHalf);
     return __wb_reduced(at::where(off <= delta, off * 0.5 * off, (off - 0.5 * delta) * delta).to(self.scalar_type()), reduction);
 }
 // Logarithms are at least -100.
