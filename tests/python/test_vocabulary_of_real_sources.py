@@ -149,6 +149,26 @@ def test_a_variable_of_a_library_that_is_not_here_is_left_out(name):
         wb.compile(f"__global__ void k({name}* y) {{ y[0] = 3; }}")
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        # NVRTC and nvcc take all of these.
+        "struct V { virtual int f() { return 1; } };\nint host() { V v; return v.f(); }",
+        "struct V { virtual ~V() {} int x = 1; };\nstruct D : V { int y = 2; };\nint host() { D d; return d.y; }",
+        "struct V { virtual int f() = 0; };\ntypedef V W;\nint host(W& w) { return w.f(); }",
+        "class V { public: int g() { return f(); } private: virtual int f() { return 1; } };\nstruct Holds { V v; };\nint host() { Holds h; return h.v.g(); }",
+    ],
+)
+def test_host_code_of_classes_with_virtual_functions_is_left_out(host):
+    m = wb.compile(f"{host}\n__global__ void k(int* y) {{ y[0] = 3; }}")
+    assert any("left out" in str(w) and "virtual" in str(w) for w in m.warnings)
+    y = np.zeros(1, np.int32)
+    m.k[1, 1](y)
+    assert y[0] == 3
+    with pytest.raises(wb.CompileError, match="virtual"):
+        wb.compile(f"{host}\n__global__ void k(int* y) {{ y[0] = sizeof(V); }}")
+
+
 @pytest.mark.parametrize("ty", ["__nv_bfloat162", "__half2"])
 def test_pairs_and_their_bits(ty):
     m = wb.compile(

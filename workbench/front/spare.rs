@@ -119,10 +119,16 @@ impl Spare {
                 errors[i].push(diag);
             }
         }
-        // Host code that was refused needs nothing, nor does what names a variable of a type that is not here.
+        // Host code that was refused needs nothing, nor does what names a variable or class of a type that is not here.
         let is_refused = |i: &usize| !parts[*i].function && !parts[*i].device && errors[*i].iter().any(ours);
-        let refused: HashSet<Symbol> =
-            (0..parts.len()).filter(is_refused).flat_map(|i| parts[i].names.iter().copied()).collect();
+        let first: Vec<usize> = (0..parts.len()).filter(is_refused).collect();
+        // A virtual function changes what its class is: the class is refused with it.
+        let virtual_of = |i: usize| {
+            let p = &parts[i];
+            let is_virtual = errors[i].iter().any(ours) && has_virtual(&tokens[p.start..p.body]);
+            p.class.filter(|&c| is_virtual && !parts[c].device)
+        };
+        let refused = refused(tokens, &parts, first.into_iter().chain((0..parts.len()).filter_map(virtual_of)));
         let names_refused =
             |p: &Part| tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && refused.contains(&t.symbol));
         let is_lowered = |(p, r): (&Part, &Span)| host.iter().any(|f| contains(*r, *f)) && !names_refused(p);
@@ -229,6 +235,22 @@ impl Spare {
         let left = self.gone.iter().zip(is_cause).filter(|(_, is_one)| !is_one).map(|(gone, _)| gone);
         diags.extend(warnings(left, interner));
     }
+}
+
+/// The names of `first`, parts that were refused, and of what is declared by means of them: aliases, variables, classes with such bases or
+/// members.
+fn refused(tokens: &[Token], parts: &[Part], first: impl Iterator<Item = usize>) -> HashSet<Symbol> {
+    let mut names: HashSet<Symbol> = first.flat_map(|i| parts[i].names.iter().copied()).collect();
+    if names.is_empty() {
+        return names;
+    }
+    // A declaration stands before its uses.
+    for p in parts.iter().filter(|p| !p.function && !p.device && p.class.is_none()) {
+        if tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && names.contains(&t.symbol)) {
+            names.extend(p.names.iter().copied());
+        }
+    }
+    names
 }
 
 /// The warnings about what was left out.

@@ -715,7 +715,7 @@ fn spell(ty: &Ty, declarator: String) -> String {
     if ty.is_volatile {
         quals.push_str("volatile ");
     }
-    let named = |name: &str, declarator: &str| format!("{quals}{name}{declarator}");
+    let named = |name: &str, declarator: &str| [&quals, name, declarator].concat();
     match &ty.kind {
         Kind::Error => named("<error>", &declarator),
         Kind::Void => named("void", &declarator),

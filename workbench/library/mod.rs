@@ -5,6 +5,7 @@
 
 mod macros;
 mod more;
+mod words;
 
 pub use macros::{HOST_MACROS, MACROS, SAMPLES_MACROS};
 use more::{
@@ -12,6 +13,7 @@ use more::{
     TORCH_AUTOGRAD, TORCH_FUNCTIONAL, TORCH_IVALUE, TORCH_STREAMS,
 };
 pub use more::{LIBCU_WORD, removed_of_cub};
+use words::Words;
 
 /// A text that is read before the user's.
 #[derive(Debug)]
@@ -251,15 +253,18 @@ const TORCH_CHECKS_NAMES: [&str; 3] = ["TensorArg", "TensorGeometryArg", "Checke
 static TORCH_NN: Part = Part { name: "<torch_nn>", text: include_str!("torch_nn.cuh"), mark: "" };
 
 /// Names that ask for [`TORCH_NN`].
-const TORCH_NN_NAMES: &str = "\
+static TORCH_NN_NAMES: Words = Words::new(
+    "\
     max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d \
     conv_transpose1d conv_transpose2d conv3d convolution batch_norm group_norm instance_norm native_layer_norm \
     dropout celu prelu glu _softmax _log_softmax pixel_shuffle im2col scaled_dot_product_attention \
     upsample_nearest2d upsample_bilinear2d nll_loss cross_entropy_loss kl_div smooth_l1_loss huber_loss \
-    binary_cross_entropy cosine_similarity pairwise_distance triplet_margin_loss margin_ranking_loss";
+    binary_cross_entropy cosine_similarity pairwise_distance triplet_margin_loss margin_ranking_loss",
+);
 
 /// Names that ask for [`TORCH_MORE`].
-const TORCH_MORE_NAMES: &str = "\
+static TORCH_MORE_NAMES: Words = Words::new(
+    "\
     _log_softmax_backward_data _softmax_backward_data addbmm addr aminmax argwhere bernoulli block_diag \
     broadcast_tensors bucketize column_stack copysign cross cummax cummin diag_embed diagonal diagonal_scatter \
     diff dist dsplit dstack elu_backward fliplr flipud gelu_backward ger hardshrink hardtanh_backward heaviside \
@@ -267,7 +272,8 @@ const TORCH_MORE_NAMES: &str = "\
     msort multinomial nan_to_num nanmedian nansum normal quantile randint_like randperm rot90 scatter_reduce \
     searchsorted select_scatter sgn sigmoid_backward signbit silu_backward sinc slice_scatter softplus_backward \
     softshrink take_along_dim tanh_backward tensor_split tensordot threshold_backward tril_indices triu_indices \
-    vdot vsplit xlogy nan_to_num_ masked_scatter_ scatter_reduce_ fill_diagonal_ bernoulli_";
+    vdot vsplit xlogy nan_to_num_ masked_scatter_ scatter_reduce_ fill_diagonal_ bernoulli_",
+);
 
 /// Operations of torch's made of others.
 static TORCH_MORE: Part = Part { name: "<torch_more>", text: include_str!("torch_more.cuh"), mark: "" };
@@ -615,10 +621,10 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let gaudi = mentions("habana").then_some(&GAUDI);
     let gaudi_tensorflow = gaudi.filter(|_| mentions("tensorflow")).map(|_| &GAUDI_TENSORFLOW);
     let more = Asked::of(&mentions);
-    let posix = more::any(more::POSIX_NAMES, &mentions).then_some(&POSIX);
+    let posix = more::POSIX_NAMES.any(&mentions).then_some(&POSIX);
     let more = Asked { chrono: posix.is_some() || more.chrono, ..more };
     let samples = mentions(SAMPLES_WORD).then_some(&SAMPLES);
-    let driver = more::any(more::DRIVER_NAMES, &mentions).then_some(&DRIVER);
+    let driver = more::DRIVER_NAMES.any(&mentions).then_some(&DRIVER);
     let torch = (more.thrust
         || more.chrono
         || mentions("std") && (mentions("to_string") || mentions("random_device"))
@@ -638,10 +644,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch_ivalue = torch.filter(|_| more.autograd || gaudi.is_some()).map(|_| &TORCH_IVALUE);
     let torch_autograd = torch.filter(|_| more.autograd).map(|_| &TORCH_AUTOGRAD);
     let torch_streams = torch.filter(|_| more.torch_streams).map(|_| &TORCH_STREAMS);
-    let torch_nn =
-        torch.filter(|_| more.functional || TORCH_NN_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_NN);
-    let torch_more =
-        torch.filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.split_whitespace().any(&mentions)).map(|_| &TORCH_MORE);
+    let torch_nn = torch.filter(|_| more.functional || TORCH_NN_NAMES.any(&mentions)).map(|_| &TORCH_NN);
+    let torch_more = torch.filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.any(&mentions)).map(|_| &TORCH_MORE);
     let cudart = (cublas.is_some()
         || samples.is_some()
         || more.thrust

@@ -21,7 +21,7 @@ impl Checker<'_> {
             self.error(format!("`{}` takes {} arguments, not {}", func.name, func.params.len(), args.len()));
         }
         for (i, (&arg, param)) in args.iter().zip(&func.params).enumerate() {
-            self.expect(arg, param.ty.ty(), &format!("argument {i} of `{}`", func.name));
+            self.expect(arg, param.ty.ty(), format_args!("argument {i} of `{}`", func.name));
         }
         match (result, func.ret) {
             (Some(_), None) => self.error(format!("`{}` has no result to bind", func.name)),
@@ -48,7 +48,7 @@ impl Checker<'_> {
             self.error(format!("service {} takes {} operands, not {}", service.name(), params.len(), args.len()));
         }
         for (i, (&arg, kind)) in args.iter().zip(params).enumerate() {
-            self.expect(arg, kind.ty(), &format!("operand {i} of service {}", service.name()));
+            self.expect(arg, kind.ty(), format_args!("operand {i} of service {}", service.name()));
         }
         match (result, service.ret()) {
             (Some(_), None) => self.error(format!("service {} has no result to bind", service.name())),
@@ -78,7 +78,7 @@ impl Checker<'_> {
             self.error(format!("`{}` takes {} arguments, not {}", func.name, func.params.len(), args.len()));
         }
         for (i, (&arg, param)) in args.iter().zip(&func.params).enumerate() {
-            self.expect(arg, param.ty.ty(), &format!("argument {i} of `{}`", func.name));
+            self.expect(arg, param.ty.ty(), format_args!("argument {i} of `{}`", func.name));
         }
     }
 

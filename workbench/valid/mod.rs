@@ -53,6 +53,8 @@ mod calls;
 mod structure;
 mod types;
 
+use std::fmt::Arguments;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::format::{self, ArgKind};
 use crate::ir::{FuncKind, Function, MAX_SHARED_ALIGN, Module, Scalar};
@@ -70,14 +72,14 @@ const MAX_REPORTED: usize = 20;
 pub fn validate(module: &Module) -> Vec<Diagnostic> {
     let mut errors = Errors::default();
     for (i, global) in module.globals.iter().enumerate() {
-        let what = format!("global g{i}");
-        check_memory(&mut errors, &what, global.bytes.len(), (global.align, 16), global.elem, Span::NONE);
+        let what = format_args!("global g{i}");
+        check_memory(&mut errors, what, global.bytes.len(), (global.align, 16), global.elem, Span::NONE);
     }
     for (i, shared) in module.shared.iter().enumerate() {
-        let what = format!("shared variable m{i}");
+        let what = format_args!("shared variable m{i}");
         check_memory(
             &mut errors,
-            &what,
+            what,
             shared.size as usize,
             (shared.align, MAX_SHARED_ALIGN),
             shared.elem,
@@ -113,8 +115,8 @@ fn check_function(errors: &mut Errors, module: &Module, formats: &[Option<Vec<Ar
         errors.push(func.span, format!("kernel `{}` has a result", func.name));
     }
     for (i, slot) in func.slots.iter().enumerate() {
-        let what = format!("slot s{i} of `{}`", func.name);
-        check_memory(errors, &what, slot.size as usize, (slot.align, 16), slot.elem, func.span);
+        let what = format_args!("slot s{i} of `{}`", func.name);
+        check_memory(errors, what, slot.size as usize, (slot.align, 16), slot.elem, func.span);
     }
     if func.kept.is_some() {
         if !func.kind.is_host() || !func.body.stmts.is_empty() {
@@ -134,7 +136,7 @@ fn check_function(errors: &mut Errors, module: &Module, formats: &[Option<Vec<Ar
 
 fn check_memory(
     errors: &mut Errors,
-    what: &str,
+    what: Arguments<'_>,
     size: usize,
     (align, most): (u32, u32),
     elem: Option<Scalar>,

@@ -1,6 +1,7 @@
 //! Scopes, labels and statements: rules 5 to 12 and 16 to 20, by one walk over the body.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 
 use super::{Errors, MAX_NESTING, types};
 use crate::ir::format::ArgKind;
@@ -316,7 +317,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Uses a value as something of type `ty`.
-    pub(super) fn expect(&mut self, v: Value, ty: Type, what: &str) {
+    pub(super) fn expect(&mut self, v: Value, ty: Type, what: impl Display) {
         if let Some(found) = self.use_value(v).filter(|&found| found != ty) {
             self.error(format!("{what} is {v} of type {found}, not {ty}"));
         }

@@ -1,6 +1,9 @@
 //! The math functions of [`MathFn`] by name: `sin` (overloaded by argument) and `sinf`.
 
+use std::collections::HashMap;
+
 use crate::ir::MathFn;
+use crate::once::Once;
 
 /// How the types of a math call are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +21,14 @@ fn is_plain(f: MathFn) -> bool {
         && !f.name().contains('.')
 }
 
+/// The functions by name.
+static BY_NAME: Once<HashMap<&'static str, MathFn>> = Once::new(|| {
+    let plain = MathFn::ALL.iter().copied().filter(|&f| is_plain(f)).map(|f| (f.name(), f));
+    plain.chain([("nearbyint", MathFn::Rint)]).collect()
+});
+
 fn find(name: &str) -> Option<MathFn> {
-    if name == "nearbyint" {
-        return Some(MathFn::Rint);
-    }
-    MathFn::ALL.iter().copied().find(|&f| is_plain(f) && f.name() == name)
+    BY_NAME.get(name).copied()
 }
 
 /// The math function of a name.

@@ -82,7 +82,7 @@ impl<'a> Lowerer<'a> {
             }
             return;
         }
-        let display = format!("{}::{}", s.name, self.text(&ident));
+        let display = [&s.name, "::", self.text(&ident)].concat();
         let mut sig = Signature::of(decl, display, scope);
         self.method_signature(&mut sig, decl, s.id);
         let mut info = self.signature(sig);

@@ -23,7 +23,7 @@ impl Preprocessor<'_> {
             }
             "undef" => {
                 if let Some(name) = self.macro_name(rest, span) {
-                    self.slot(name.symbol).state = State::Undefined;
+                    self.set_state(name.symbol, State::Undefined);
                     self.extra(&rest[1..]);
                 }
             }
@@ -354,7 +354,7 @@ impl Preprocessor<'_> {
     fn builtin_header(&mut self, name: &str) {
         if matches!(name, "assert.h" | "cassert") {
             let assert = self.interner.intern("assert");
-            self.slot(assert).state = State::Unseen;
+            self.set_state(assert, State::Unseen);
         }
     }
 

@@ -83,7 +83,7 @@ impl Preprocessor<'_> {
             State::Unseen => {}
         }
         let made = self.predefined(symbol).map(Rc::new);
-        self.slot(symbol).state = made.clone().map_or(State::Undefined, State::Defined);
+        self.set_state(symbol, made.clone().map_or(State::Undefined, State::Defined));
         made
     }
 
@@ -122,7 +122,7 @@ impl Preprocessor<'_> {
         for (name, text) in crate::library::SAMPLES_MACROS {
             let symbol = self.interner.intern(name);
             if let Some(made) = self.macro_of_text(text) {
-                self.slot(symbol).state = State::Defined(Rc::new(made));
+                self.set_state(symbol, State::Defined(Rc::new(made)));
             }
         }
     }
@@ -147,7 +147,7 @@ impl Preprocessor<'_> {
             let diag = Diagnostic::warning(Code::BadMacro, name.span, text).related(span, "first defined here");
             self.diags.push(diag.help("write `#undef` before it if this is meant"));
         }
-        self.slot(name.symbol).state = State::Defined(Rc::new(made));
+        self.set_state(name.symbol, State::Defined(Rc::new(made)));
     }
 
     /// The name a `#define`, `#undef` or `#ifdef` is about.

@@ -181,8 +181,8 @@ struct Preprocessor<'a> {
     /// What `#pragma pack` says now, and what it said at each `push`, with the name that was given there.
     pack: Option<u32>,
     packs: Vec<(Option<String>, Option<u32>)>,
-    /// What is known about names where the text itself includes a unit: there its macros end.
-    before_unit: Option<Vec<State>>,
+    /// States of names that the unit being read has changed, as they were: with the unit its macros end.
+    before_unit: Option<Vec<(Symbol, State)>>,
 }
 
 impl Preprocessor<'_> {
@@ -288,6 +288,14 @@ impl Preprocessor<'_> {
             self.slots.resize_with(index + 64, Slot::default);
         }
         &mut self.slots[index]
+    }
+
+    /// Gives a macro's name a new state; within a unit the old one is noted.
+    fn set_state(&mut self, symbol: Symbol, state: State) {
+        let old = std::mem::replace(&mut self.slot(symbol).state, state);
+        if let Some(before) = &mut self.before_unit {
+            before.push((symbol, old));
+        }
     }
 
     /// The next token of the files, directives carried out.
@@ -433,15 +441,14 @@ impl Preprocessor<'_> {
     /// Begins a translation unit, where the text's own files are some.
     fn begin_unit(&mut self) {
         if self.options.units {
-            self.before_unit = Some(self.slots.iter().map(|slot| slot.state.clone()).collect());
+            self.before_unit = Some(Vec::new());
         }
     }
 
     /// Ends one: its macros, and what it has included once, are no other's.
     fn end_unit(&mut self) {
         let Some(before) = self.before_unit.take() else { return };
-        let states = before.into_iter().chain(std::iter::repeat_with(State::default));
-        self.slots.iter_mut().zip(states).for_each(|(slot, state)| slot.state = state);
+        before.into_iter().rev().for_each(|(symbol, state)| self.slot(symbol).state = state);
         self.headers.values_mut().for_each(|header| header.once = false);
         self.counter = 0;
     }
