@@ -115,3 +115,19 @@ def test_constants_are_everybodys():
         functions=["f"],
     )
     assert m.f() == 7 + 40 + 2 + 1 + 3
+
+
+def test_an_initialiser_that_nobody_names_runs_before_a_kernel():
+    text = """
+__device__ int filled;
+static int fill() {
+    int nine = 9;
+    cudaMemcpyToSymbol(filled, &nine, sizeof(int));
+    return 1;
+}
+static int done = fill();
+__global__ void k(int* x) { x[0] = filled; }
+"""
+    x = np.zeros(1, np.int32)
+    wb.compile(text).k[1, 1](x)
+    assert x.tolist() == [9]

@@ -65,6 +65,55 @@ def test_what_does_not_compile(line, before):
     assert line in str(caught.value)
 
 
+ALONE = "using P = std::unique_ptr<int>;\nstruct Holder { P p; };\nstruct Locked { std::mutex m; int x; };\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "what"),
+    [
+        ("P a;", "P b = a;", "unique_ptr"),
+        ("P a;", "P b(a);", "unique_ptr"),
+        ("P a, b;", "b = a;", "unique_ptr"),
+        ("P a;", "auto f = [a] { return *a; };", "unique_ptr"),
+        ("P a; auto f = [p = std::move(a)] { return *p; };", "auto g = f;", "unique_ptr"),
+        ("P a; auto f = [](P p) { return *p; };", "f(a);", "unique_ptr"),
+        ("Holder a;", "Holder b = a;", "unique_ptr"),
+        ("Holder a, b;", "b = a;", "unique_ptr"),
+        ("P a;", "Holder b{a};", "unique_ptr"),
+        ("struct Many { P all[2]; }; Many a;", "Many b = a;", "unique_ptr"),
+        ("std::pair<int, P> a;", "auto b = a;", "unique_ptr"),
+        ("std::pair<int, P> a, b;", "b = a;", "unique_ptr"),
+        ("P a;", "auto b = std::make_pair(1, a);", "unique_ptr"),
+        ("std::tuple<P, int> a;", "auto b = a;", "unique_ptr"),
+        ("std::array<P, 2> a;", "auto b = a;", "unique_ptr"),
+        ("std::vector<P> a;", "auto b = a;", "unique_ptr"),
+        ("std::vector<P> a, b;", "b = a;", "unique_ptr"),
+        ("std::vector<P> a; P p;", "a.push_back(p);", "unique_ptr"),
+        ("std::vector<P> a; P p;", "a.emplace_back(p);", "unique_ptr"),
+        ("std::vector<P> a;", "for (auto p : a) {}", "unique_ptr"),
+        ("std::deque<P> a; P p;", "a.push_back(p);", "unique_ptr"),
+        ("std::map<int, P> a;", "auto b = a;", "unique_ptr"),
+        ("std::optional<P> a;", "auto b = a;", "unique_ptr"),
+        ("P a;", "std::shared_ptr<int> b = a;", "unique_ptr"),
+        ("std::mutex a;", "auto b = a;", "mutex"),
+        ("std::mutex a, b;", "a = b;", "mutex"),
+        ("Locked a;", "Locked b = a;", "mutex"),
+        ("std::mutex m; std::lock_guard<std::mutex> a(m);", "auto b = a;", "lock_guard"),
+        ("std::mutex m; std::unique_lock<std::mutex> a(m), b;", "b = a;", "unique_lock"),
+        ("std::atomic<int> a{1};", "std::atomic<int> b = a;", "atomic"),
+        ("std::atomic<int> a{1}, b{2};", "b = a;", "atomic"),
+        ("std::atomic_flag a;", "auto b = a;", "atomic_flag"),
+        ("std::stringstream a;", "auto b = a;", "stream"),
+        ("std::stringstream a, b;", "b = a;", "stream"),
+    ],
+)
+def test_what_is_alone_is_not_copied(before, line, what):
+    with pytest.raises(wb.CompileError, match=what) as caught:
+        module(f"    {before}\n    {line}\n    return 0;", ALONE)
+    shown = str(caught.value)
+    assert line in shown and "cannot be" in shown
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 1000])
 def test_many_share_one(n):
     body = """    auto one = std::make_shared<std::vector<int64_t>>();

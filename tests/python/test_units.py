@@ -244,3 +244,10 @@ def test_load_inline_has_two_units():
 @pytest.mark.parametrize("seed", range(24))
 def test_random_projects_are_what_a_compiler_and_a_linker_make_of_them(seed):
     assert random_projects.compare(seed) == ""
+
+
+def test_initialisers_of_two_files_run_in_the_order_of_the_files():
+    first = "#include <torch/extension.h>\nint order = 0;\nint next(int n) { return order = order * 10 + n; }\nint a = next(1);\nint later();\n"
+    second = "extern int order;\nint next(int);\nstatic int b = next(2);\nint c = next(3);\nint64_t found() { return order; }\n"
+    m = wb.load_inline("files", [first, "#include <torch/extension.h>\n" + second], functions=["found"])
+    assert m.found() == 123

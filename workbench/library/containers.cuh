@@ -57,6 +57,7 @@ public:
     template <typename U> deque(const U* first, const U* last) {
         for (; first != last; ++first) push_back(*first);
     }
+    deque(deque&& other) { swap(other); }
     ~deque() {
         clear();
         __wb_free(all_);
@@ -67,6 +68,19 @@ public:
             for (const T& value : other) push_back(value);
         }
         return *this;
+    }
+    deque& operator=(deque&& other) {
+        if (this != &other) {
+            clear();
+            swap(other);
+        }
+        return *this;
+    }
+    void swap(deque& other) {
+        std::swap(all_, other.all_);
+        std::swap(first_, other.first_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
     }
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
@@ -92,25 +106,27 @@ public:
         check("back");
         return all_[first_ + size_ - 1];
     }
-    void push_back(const T& value) {
-        T copy(value);
+    void push_back(const T& value) { push_back(T(value)); }
+    void push_back(T&& value) {
+        T copy(std::move(value));
         if (first_ + size_ == capacity_) grow();
         __wb_construct(all_ + first_ + size_, T(std::move(copy)));
         ++size_;
     }
-    void push_front(const T& value) {
-        T copy(value);
+    void push_front(const T& value) { push_front(T(value)); }
+    void push_front(T&& value) {
+        T copy(std::move(value));
         if (first_ == 0) grow();
         __wb_construct(all_ + first_ - 1, T(std::move(copy)));
         --first_;
         ++size_;
     }
     template <typename... A> T& emplace_back(A&&... args) {
-        push_back(T{args...});
+        push_back(T{std::forward<A>(args)...});
         return back();
     }
     template <typename... A> T& emplace_front(A&&... args) {
-        push_front(T{args...});
+        push_front(T{std::forward<A>(args)...});
         return front();
     }
     void pop_front() {
@@ -139,7 +155,8 @@ public:
     T& front() { return all_.front(); }
     T& back() { return all_.back(); }
     void push(const T& value) { all_.push_back(value); }
-    template <typename... A> void emplace(A&&... args) { all_.push_back(T{args...}); }
+    void push(T&& value) { all_.push_back(std::move(value)); }
+    template <typename... A> void emplace(A&&... args) { all_.push_back(T{std::forward<A>(args)...}); }
     void pop() { all_.pop_front(); }
 };
 template <typename T, typename C = deque<T>> class stack {
@@ -152,7 +169,8 @@ public:
     T& top() { return all_.back(); }
     const T& top() const { return all_.back(); }
     void push(const T& value) { all_.push_back(value); }
-    template <typename... A> void emplace(A&&... args) { all_.push_back(T{args...}); }
+    void push(T&& value) { all_.push_back(std::move(value)); }
+    template <typename... A> void emplace(A&&... args) { all_.push_back(T{std::forward<A>(args)...}); }
     void pop() { all_.pop_back(); }
 };
 
@@ -187,8 +205,9 @@ public:
     size_t size() const { return all_.size(); }
     bool empty() const { return all_.empty(); }
     const T& top() const { return all_[0]; }
-    void push(const T& value) {
-        all_.push_back(value);
+    void push(const T& value) { push(T(value)); }
+    void push(T&& value) {
+        all_.push_back(std::move(value));
         for (size_t i = all_.size() - 1; i > 0;) {
             size_t up = (i - 1) / 2;
             if (!less_(all_[up], all_[i])) return;
@@ -196,7 +215,7 @@ public:
             i = up;
         }
     }
-    template <typename... A> void emplace(A&&... args) { push(T{args...}); }
+    template <typename... A> void emplace(A&&... args) { push(T{std::forward<A>(args)...}); }
     void pop() {
         std::swap(all_[0], all_[all_.size() - 1]);
         all_.pop_back();
@@ -271,6 +290,10 @@ public:
         make();
         for (const T& value : other) push_back(value);
     }
+    list(list&& other) {
+        make();
+        swap(other);
+    }
     ~list() {
         clear();
         __wb_free(edge_);
@@ -281,6 +304,17 @@ public:
             for (const T& value : other) push_back(value);
         }
         return *this;
+    }
+    list& operator=(list&& other) {
+        if (this != &other) {
+            clear();
+            swap(other);
+        }
+        return *this;
+    }
+    void swap(list& other) {
+        std::swap(edge_, other.edge_);
+        std::swap(size_, other.size_);
     }
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
@@ -294,9 +328,10 @@ public:
         check("back");
         return edge_->previous->value;
     }
-    iterator insert(iterator place, const T& value) {
+    iterator insert(iterator place, const T& value) { return insert(place, T(value)); }
+    iterator insert(iterator place, T&& value) {
         __wb_node<T>* node = (__wb_node<T>*)__wb_alloc(sizeof(__wb_node<T>));
-        __wb_construct(&node->value, T(value));
+        __wb_construct(&node->value, T(std::move(value)));
         link(node, place.at);
         ++size_;
         return iterator{node};
@@ -314,13 +349,15 @@ public:
         return after;
     }
     void push_back(const T& value) { insert(end(), value); }
+    void push_back(T&& value) { insert(end(), std::move(value)); }
     void push_front(const T& value) { insert(begin(), value); }
+    void push_front(T&& value) { insert(begin(), std::move(value)); }
     template <typename... A> T& emplace_back(A&&... args) {
-        push_back(T{args...});
+        push_back(T{std::forward<A>(args)...});
         return back();
     }
     template <typename... A> T& emplace_front(A&&... args) {
-        push_front(T{args...});
+        push_front(T{std::forward<A>(args)...});
         return front();
     }
     void pop_back() {
@@ -357,7 +394,7 @@ public:
     function(nullptr_t) {}
     function(const function& other) : object_(other.object_), call_(other.call_) {}
     template <typename F> function(F f) {
-        object_ = __wb_new<F>(f);
+        object_ = __wb_new<F>(std::move(f));
         call_ = &function::template run<F>;
     }
     function& operator=(const function& other) {

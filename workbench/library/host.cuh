@@ -148,10 +148,11 @@ public:
         }
         ++size_;
     }
-    T* insert(const T* place, const T& value) {
+    // The value may be one of this vector's, which are moved.
+    T* insert(const T* place, const T& value) { return insert(place, T(value)); }
+    T* insert(const T* place, T&& value) {
         size_t at = place - begin_;
-        // The value may be one of this vector's, which are moved.
-        T copy(value);
+        T copy(std::move(value));
         grow(size_ + 1);
         __builtin_memmove((void*)(begin_ + at + 1), (const void*)(begin_ + at), (size_ - at) * sizeof(T));
         __wb_construct(begin_ + at, T(std::move(copy)));
@@ -475,21 +476,36 @@ template <typename T> class optional {
         __wb_construct(place(), T(value));
         has_ = true;
     }
+    void take(T&& value) {
+        __wb_construct(place(), T(std::move(value)));
+        has_ = true;
+    }
 
 public:
     using value_type = T;
     optional() {}
     optional(nullopt_t) {}
     optional(const T& value) { make(value); }
-    template <typename U, typename = enable_if_t<__wb_makes<T, U>::value>> optional(const U& value) { make(T(value)); }
+    optional(T&& value) { take(std::move(value)); }
+    template <typename U, typename = enable_if_t<__wb_makes<T, U>::value>> optional(const U& value) { take(T(value)); }
     optional(const optional& other) {
         if (other.has_) make(*other.place());
+    }
+    optional(optional&& other) {
+        if (other.has_) take(std::move(*other.place()));
     }
     ~optional() { reset(); }
     optional& operator=(const optional& other) {
         if (this != &other) {
             reset();
             if (other.has_) make(*other.place());
+        }
+        return *this;
+    }
+    optional& operator=(optional&& other) {
+        if (this != &other) {
+            reset();
+            if (other.has_) take(std::move(*other.place()));
         }
         return *this;
     }
@@ -520,7 +536,7 @@ public:
     }
     template <typename... A> T& emplace(A&&... args) {
         reset();
-        __wb_construct(place(), T(args...));
+        __wb_construct(place(), T(std::forward<A>(args)...));
         has_ = true;
         return *place();
     }
@@ -551,12 +567,15 @@ template <typename A> struct tuple<A> {
     A _0;
     tuple() : _0() {}
     tuple(const A& a) : _0(a) {}
+    tuple(A&& a) : _0(std::forward<A>(a)) {}
 };
 template <typename A, typename B> struct tuple<A, B> {
     A _0;
     B _1;
     tuple() : _0(), _1() {}
     tuple(const A& a, const B& b) : _0(a), _1(b) {}
+    template <typename U, typename V> tuple(U&& a, V&& b)
+        : _0(std::forward<U>(a)), _1(std::forward<V>(b)) {}
 };
 template <typename A, typename B, typename C> struct tuple<A, B, C> {
     A _0;
@@ -564,6 +583,8 @@ template <typename A, typename B, typename C> struct tuple<A, B, C> {
     C _2;
     tuple() : _0(), _1(), _2() {}
     tuple(const A& a, const B& b, const C& c) : _0(a), _1(b), _2(c) {}
+    template <typename U, typename V, typename W> tuple(U&& a, V&& b, W&& c)
+        : _0(std::forward<U>(a)), _1(std::forward<V>(b)), _2(std::forward<W>(c)) {}
 };
 template <typename A, typename B, typename C, typename D> struct tuple<A, B, C, D> {
     A _0;
@@ -572,6 +593,8 @@ template <typename A, typename B, typename C, typename D> struct tuple<A, B, C, 
     D _3;
     tuple() : _0(), _1(), _2(), _3() {}
     tuple(const A& a, const B& b, const C& c, const D& d) : _0(a), _1(b), _2(c), _3(d) {}
+    template <typename U, typename V, typename W, typename X> tuple(U&& a, V&& b, W&& c, X&& d)
+        : _0(std::forward<U>(a)), _1(std::forward<V>(b)), _2(std::forward<W>(c)), _3(std::forward<X>(d)) {}
 };
 template <typename A, typename B, typename C, typename D, typename E> struct tuple<A, B, C, D, E> {
     A _0;
@@ -581,6 +604,8 @@ template <typename A, typename B, typename C, typename D, typename E> struct tup
     E _4;
     tuple() : _0(), _1(), _2(), _3(), _4() {}
     tuple(const A& a, const B& b, const C& c, const D& d, const E& e) : _0(a), _1(b), _2(c), _3(d), _4(e) {}
+    template <typename U, typename V, typename W, typename X, typename Y> tuple(U&& a, V&& b, W&& c, X&& d, Y&& e)
+        : _0(std::forward<U>(a)), _1(std::forward<V>(b)), _2(std::forward<W>(c)), _3(std::forward<X>(d)), _4(std::forward<Y>(e)) {}
 };
 template <typename A, typename B, typename C, typename D, typename E, typename F> struct tuple<A, B, C, D, E, F> {
     A _0;
@@ -592,6 +617,8 @@ template <typename A, typename B, typename C, typename D, typename E, typename F
     tuple() : _0(), _1(), _2(), _3(), _4(), _5() {}
     tuple(const A& a, const B& b, const C& c, const D& d, const E& e, const F& f)
         : _0(a), _1(b), _2(c), _3(d), _4(e), _5(f) {}
+    template <typename U, typename V, typename W, typename X, typename Y, typename Z> tuple(U&& a, V&& b, W&& c, X&& d, Y&& e, Z&& f)
+        : _0(std::forward<U>(a)), _1(std::forward<V>(b)), _2(std::forward<W>(c)), _3(std::forward<X>(d)), _4(std::forward<Y>(e)), _5(std::forward<Z>(f)) {}
 };
 template <typename A, typename B, typename C, typename D, typename E, typename F, typename G> struct tuple<A, B, C, D, E, F, G> {
     A _0;
@@ -604,6 +631,8 @@ template <typename A, typename B, typename C, typename D, typename E, typename F
     tuple() : _0(), _1(), _2(), _3(), _4(), _5(), _6() {}
     tuple(const A& a, const B& b, const C& c, const D& d, const E& e, const F& f, const G& g)
         : _0(a), _1(b), _2(c), _3(d), _4(e), _5(f), _6(g) {}
+    template <typename U, typename V, typename W, typename X, typename Y, typename Z, typename S> tuple(U&& a, V&& b, W&& c, X&& d, Y&& e, Z&& f, S&& g)
+        : _0(std::forward<U>(a)), _1(std::forward<V>(b)), _2(std::forward<W>(c)), _3(std::forward<X>(d)), _4(std::forward<Y>(e)), _5(std::forward<Z>(f)), _6(std::forward<S>(g)) {}
 };
 template <typename A, typename B, typename C, typename D, typename E, typename F, typename G, typename H> struct tuple<A, B, C, D, E, F, G, H> {
     A _0;
@@ -617,8 +646,10 @@ template <typename A, typename B, typename C, typename D, typename E, typename F
     tuple() : _0(), _1(), _2(), _3(), _4(), _5(), _6(), _7() {}
     tuple(const A& a, const B& b, const C& c, const D& d, const E& e, const F& f, const G& g, const H& h)
         : _0(a), _1(b), _2(c), _3(d), _4(e), _5(f), _6(g), _7(h) {}
+    template <typename U, typename V, typename W, typename X, typename Y, typename Z, typename S, typename T> tuple(U&& a, V&& b, W&& c, X&& d, Y&& e, Z&& f, S&& g, T&& h)
+        : _0(std::forward<U>(a)), _1(std::forward<V>(b)), _2(std::forward<W>(c)), _3(std::forward<X>(d)), _4(std::forward<Y>(e)), _5(std::forward<Z>(f)), _6(std::forward<S>(g)), _7(std::forward<T>(h)) {}
 };
-template <typename... T> tuple<decay_t<T>...> make_tuple(const T&... values) { return tuple<decay_t<T>...>(values...); }
+template <typename... T> tuple<decay_t<T>...> make_tuple(T&&... values) { return tuple<decay_t<T>...>(std::forward<T>(values)...); }
 template <typename... T> tuple<remove_reference_t<T>&...> forward_as_tuple(T&&... values) {
     return tuple<remove_reference_t<T>&...>(values...);
 }
@@ -642,6 +673,8 @@ template <size_t I, typename... T> const auto& get(const tuple<T...>& t) {
     else if constexpr (I == 6) return t._6;
     else return t._7;
 }
+
+template <size_t I, typename... T> auto&& get(tuple<T...>&& t) { return std::move(std::get<I>(t)); }
 
 template <typename T> struct tuple_size;
 template <typename... T> struct tuple_size<tuple<T...>> { static constexpr size_t value = sizeof...(T); };
@@ -808,18 +841,24 @@ public:
         if (fresh) all_.insert(all_.begin() + at, entry);
         return pair<iterator, bool>(begin() + at, fresh);
     }
-    template <typename A, typename B> pair<iterator, bool> emplace(const A& key, const B& value) {
-        return insert(value_type(K(key), V(value)));
+    pair<iterator, bool> insert(value_type&& entry) {
+        size_t at = __wb_place(entry.first);
+        bool fresh = __wb_is_new(at, entry.first);
+        if (fresh) all_.insert(all_.begin() + at, std::move(entry));
+        return pair<iterator, bool>(begin() + at, fresh);
+    }
+    template <typename A, typename B> pair<iterator, bool> emplace(A&& key, B&& value) {
+        return insert(value_type(K(std::forward<A>(key)), V(std::forward<B>(value))));
     }
     template <typename... A> pair<iterator, bool> try_emplace(const K& key, A&&... args) {
         size_t at = __wb_place(key);
         bool fresh = __wb_is_new(at, key);
-        if (fresh) all_.insert(all_.begin() + at, value_type(key, V(args...)));
+        if (fresh) all_.insert(all_.begin() + at, value_type(key, V(std::forward<A>(args)...)));
         return pair<iterator, bool>(begin() + at, fresh);
     }
-    template <typename B> pair<iterator, bool> insert_or_assign(const K& key, const B& value) {
+    template <typename B> pair<iterator, bool> insert_or_assign(const K& key, B&& value) {
         bool fresh = !contains(key);
-        (*this)[key] = value;
+        (*this)[key] = std::forward<B>(value);
         return pair<iterator, bool>(begin() + __wb_place(key), fresh);
     }
     iterator erase(const_iterator place) { return all_.erase(place); }
@@ -863,12 +902,15 @@ public:
     }
     size_t count(const K& key) const { return __wb_place(key, true) - __wb_place(key, false); }
     iterator find(const K& key) { return count(key) > 0 ? lower_bound(key) : end(); }
-    iterator insert(const value_type& entry) {
+    iterator insert(const value_type& entry) { return insert(value_type(entry)); }
+    iterator insert(value_type&& entry) {
         size_t at = __wb_place(entry.first, true);
-        all_.insert(all_.begin() + at, entry);
+        all_.insert(all_.begin() + at, std::move(entry));
         return begin() + at;
     }
-    template <typename A, typename B> iterator emplace(const A& key, const B& value) { return insert(value_type(K(key), V(value))); }
+    template <typename A, typename B> iterator emplace(A&& key, B&& value) {
+        return insert(value_type(K(std::forward<A>(key)), V(std::forward<B>(value))));
+    }
     iterator erase(const_iterator place) { return all_.erase(place); }
 };
 template <typename K, typename V> using unordered_multimap = multimap<K, V>;
@@ -915,8 +957,14 @@ public:
         if (fresh) all_.insert(all_.begin() + at, key);
         return pair<const K*, bool>(begin() + at, fresh);
     }
+    pair<const K*, bool> insert(K&& key) {
+        size_t at = __wb_place(key);
+        bool fresh = at == all_.size() || key < all_[at];
+        if (fresh) all_.insert(all_.begin() + at, std::move(key));
+        return pair<const K*, bool>(begin() + at, fresh);
+    }
     const K* erase(const K* place) { return all_.erase(place); }
-    template <typename A> pair<const K*, bool> emplace(const A& key) { return insert(K(key)); }
+    template <typename A> pair<const K*, bool> emplace(A&& key) { return insert(K(std::forward<A>(key))); }
     size_t erase(const K& key) {
         if (!contains(key)) return 0;
         all_.erase(all_.begin() + __wb_place(key));
@@ -1375,7 +1423,7 @@ template <typename T> inline T* __wb_room(size_t count) {
 }
 template <typename T, typename... A> inline T* __wb_new(A&&... args) {
     T* made = __wb_room<T>(1);
-    __wb_construct(made, T(args...));
+    __wb_construct(made, T(std::forward<A>(args)...));
     return made;
 }
 template <typename T> inline T* __wb_new_zeroed(size_t count) {

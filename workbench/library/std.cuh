@@ -195,11 +195,17 @@ template <typename A, typename B> struct pair {
     B second;
     __host__ __device__ constexpr pair() : first(), second() {}
     __host__ __device__ constexpr pair(const A& a, const B& b) : first(a), second(b) {}
+    // Of a pair of references some of these are the first once more.
+    __host__ __device__ constexpr pair(A&& a, B&& b) : first(static_cast<A&&>(a)), second(static_cast<B&&>(b)) {}
+    __host__ __device__ constexpr pair(const A& a, B&& b) : first(a), second(static_cast<B&&>(b)) {}
+    __host__ __device__ constexpr pair(A&& a, const B& b) : first(static_cast<A&&>(a)), second(b) {}
     template <typename C, typename D>
     __host__ __device__ constexpr pair(const pair<C, D>& p) : first(p.first), second(p.second) {}
+    template <typename C, typename D>
+    __host__ __device__ constexpr pair(pair<C, D>&& p) : first(static_cast<C&&>(p.first)), second(static_cast<D&&>(p.second)) {}
 };
 template <typename A, typename B> __host__ __device__ constexpr pair<A, B> make_pair(A a, B b) {
-    return pair<A, B>(a, b);
+    return pair<A, B>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <typename A, typename B>
 __host__ __device__ constexpr bool operator==(const pair<A, B>& x, const pair<A, B>& y) {

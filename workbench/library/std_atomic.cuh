@@ -67,6 +67,8 @@ template <typename T> T atomic_fetch_add(atomic<T>* a, type_identity_t<T> n) { r
 template <typename T> T atomic_fetch_sub(atomic<T>* a, type_identity_t<T> n) { return a->fetch_sub(n); }
 struct atomic_flag {
     bool __wb_set = false;
+    constexpr atomic_flag() {}
+    atomic_flag(const atomic_flag&) = delete;
     bool test(memory_order = memory_order_seq_cst) const { return __wb_set; }
     bool test_and_set(memory_order = memory_order_seq_cst) { return exchange(__wb_set, true); }
     void clear(memory_order = memory_order_seq_cst) { __wb_set = false; }

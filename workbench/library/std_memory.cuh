@@ -16,7 +16,7 @@ template <typename U, typename T> struct __wb_points {
     using To = remove_extent_t<T>;
     static constexpr bool value = is_array_v<U> == is_array_v<T> && __wb_is_made_of(*(To**)nullptr, *(From**)nullptr);
 };
-// What owns an object: a copy takes it over, as moving does.
+// What owns an object, alone: it moves, and is not copied.
 template <typename T, typename D = default_delete<T>> class unique_ptr {
 public:
     using element_type = remove_extent_t<T>;
@@ -32,13 +32,15 @@ public:
     unique_ptr(nullptr_t) : deleter_() {}
     explicit unique_ptr(pointer held) : held_(held), deleter_() {}
     unique_ptr(pointer held, const D& deleter) : held_(held), deleter_(deleter) {}
-    unique_ptr(const unique_ptr& other) : held_(((unique_ptr&)other).release()), deleter_(other.deleter_) {}
+    unique_ptr(const unique_ptr&) = delete;
+    unique_ptr(unique_ptr&& other) : held_(other.release()), deleter_(other.deleter_) {}
     template <typename U, typename E, typename = enable_if_t<__wb_points<U, T>::value>>
-    unique_ptr(const unique_ptr<U, E>& other) : held_(((unique_ptr<U, E>&)other).release()), deleter_(other.get_deleter()) {}
+    unique_ptr(unique_ptr<U, E>&& other) : held_(other.release()), deleter_(other.get_deleter()) {}
     ~unique_ptr() { reset(); }
-    unique_ptr& operator=(const unique_ptr& other) {
+    unique_ptr& operator=(const unique_ptr&) = delete;
+    unique_ptr& operator=(unique_ptr&& other) {
         if (this != &other) {
-            reset(((unique_ptr&)other).release());
+            reset(other.release());
             deleter_ = other.deleter_;
         }
         return *this;
@@ -184,8 +186,8 @@ public:
         }
         join();
     }
-    template <typename U, typename D, typename = enable_if_t<__wb_points<U, T>::value>> shared_ptr(const unique_ptr<U, D>& other) {
-        if (other.get() != nullptr) shared_ptr(((unique_ptr<U, D>&)other).release(), other.get_deleter()).swap(*this);
+    template <typename U, typename D, typename = enable_if_t<__wb_points<U, T>::value>> shared_ptr(unique_ptr<U, D>&& other) {
+        if (other.get() != nullptr) shared_ptr(other.release(), other.get_deleter()).swap(*this);
     }
     ~shared_ptr() {
         if (owners_ != nullptr) owners_->leave();

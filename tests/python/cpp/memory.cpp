@@ -1,11 +1,17 @@
 // Owners: each case is a function `void name(Log&)` after a line `//: name`. The system's compiler says what is right.
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
+#include <optional>
+#include <queue>
+#include <stack>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -380,4 +386,82 @@ void thrown_through(Log& log) {
     } catch (const std::runtime_error& e) {
         log.push_back(e.what());
     }
+}
+
+using Alone = std::unique_ptr<int>;
+struct Keeper {
+    Alone held;
+};
+static Alone alone(int n) { return Alone(new int(n)); }
+
+//: moved_into_containers
+void moved_into_containers(Log& log) {
+    std::vector<Alone> v;
+    v.push_back(alone(1));
+    v.emplace_back(new int(2));
+    v.emplace_back(alone(3));
+    v.insert(v.begin(), alone(4));
+    auto w = std::move(v);
+    say(log, "left ", v.size());
+    for (const auto& p : w) say(log, "vector ", *p);
+    std::sort(w.begin(), w.end(), [](const Alone& a, const Alone& b) { return *a < *b; });
+    for (const auto& p : w) say(log, "sorted ", *p);
+    std::map<int, Alone> m;
+    m[1] = alone(1);
+    m.emplace(2, alone(2));
+    m.insert({3, alone(3)});
+    m.try_emplace(4, alone(4));
+    m.insert_or_assign(1, alone(5));
+    auto n = std::move(m);
+    for (const auto& entry : n) say(log, "map ", *entry.second);
+    std::deque<Alone> d;
+    d.push_back(alone(1));
+    d.push_front(alone(2));
+    d.emplace_back(alone(3));
+    auto e = std::move(d);
+    for (const auto& p : e) say(log, "deque ", *p);
+    std::list<Alone> l;
+    l.push_back(alone(1));
+    l.push_front(alone(2));
+    auto k = std::move(l);
+    for (const auto& p : k) say(log, "list ", *p);
+    std::queue<Alone> q;
+    q.push(alone(7));
+    Alone first = std::move(q.front());
+    q.pop();
+    std::stack<Alone> s;
+    s.push(alone(8));
+    say(log, "queue ", *first);
+    say(log, "stack ", *s.top());
+}
+
+//: moved_in_parts
+void moved_in_parts(Log& log) {
+    Keeper a{alone(1)};
+    Keeper b = std::move(a);
+    say(log, "gone ", a.held == nullptr);
+    a = std::move(b);
+    say(log, "back ", *a.held);
+    std::pair<int, Alone> p(1, alone(2));
+    auto q = std::move(p);
+    auto r = std::make_pair(alone(3), 4);
+    say(log, "pair ", *q.second * 10 + *r.first);
+    int five = 5;
+    std::tuple<int, Alone> t(five, alone(6));
+    auto u = std::make_tuple(alone(7), 8);
+    Alone seven = std::get<0>(std::move(u));
+    say(log, "tuple ", *std::get<1>(t) * 10 + *seven);
+    std::optional<Alone> o = alone(9);
+    auto o2 = std::move(o);
+    say(log, "optional ", **o2);
+    auto f = [held = alone(10)] { return *held; };
+    auto g = std::move(f);
+    say(log, "lambda ", g());
+    auto made = std::make_unique<Keeper>(Keeper{alone(11)});
+    Keeper* raw = new Keeper{alone(12)};
+    say(log, "made ", *made->held + *raw->held);
+    delete raw;
+    std::shared_ptr<int> shared = alone(13);
+    shared = alone(14);
+    say(log, "shared ", *shared);
 }

@@ -3,7 +3,7 @@
 use super::names::Decl;
 use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::usage::{Callee, Usage};
-use super::{Builder, FuncState, Lowerer, Progress, Role, Side, Storage, Variable};
+use super::{Builder, Context, FuncState, Lowerer, Progress, Role, Side, Storage, Variable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BinaryOp, Compound, Expr, Ident, Symbol};
 use crate::front::builtins::{self, Lower};
@@ -83,7 +83,14 @@ impl<'a> Lowerer<'a> {
         let (display, whole, name) = (info.display.clone(), info.whole, info.name);
         let (side, ret, params, auto) = (info.side, info.ret.clone(), info.params.clone(), info.auto);
         let (this, scope, role, bounds) = (info.this.clone(), info.scope, info.role, info.bounds);
-        let own = info.context.clone();
+        // What is wrong in a function of the library is said of the call that needs it.
+        let own = match info.called {
+            Some(span) if info.this.is_some() && self.in_library(whole) => {
+                let outer = info.called_in.clone().or_else(|| info.context.clone());
+                Some(Rc::new(Context { what: display.clone(), span, outer }))
+            }
+            _ => info.context.clone(),
+        };
         let context = std::mem::replace(&mut self.context, own);
         let identity = self.identity(index);
         let known = self.known_before(index, identity);
@@ -468,7 +475,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A context for messages, shared.
-    pub(super) fn context_of(&self) -> Option<Rc<super::Context>> {
+    pub(super) fn context_of(&self) -> Option<Rc<Context>> {
         self.context.clone()
     }
 }

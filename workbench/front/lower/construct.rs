@@ -221,10 +221,16 @@ impl<'a> Lowerer<'a> {
                 if self.func(copies).deleted {
                     let message = format!("`{ty}` cannot be copied");
                     let at = self.func(copies).span;
+                    let help = match self.class(s.id).moves {
+                        Moves::Constructor(moves) if !self.func(moves).deleted => {
+                            "write `std::move(...)`, or take a reference"
+                        }
+                        _ => "take a reference",
+                    };
                     self.report(
                         Diagnostic::error(Code::TypeMismatch, span, message)
                             .related(at, "its copy constructor is deleted")
-                            .help("take a reference"),
+                            .help(help),
                     );
                     return Typed::error(span);
                 }

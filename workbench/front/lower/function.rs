@@ -232,6 +232,7 @@ impl<'a> Lowerer<'a> {
             id: None,
             defined: sig.code.is_some(),
             called: None,
+            called_in: None,
             callers: Vec::new(),
             broken,
             code: sig.code,
@@ -494,7 +495,9 @@ impl<'a> Lowerer<'a> {
         }
         self.func_id(index);
         let info = &mut self.funcs[index.0 as usize];
-        info.called.get_or_insert(span);
+        if info.called.is_none() {
+            (info.called, info.called_in) = (Some(span), self.context.clone());
+        }
         if let Some(caller) = self.f.index.filter(|c| self.f.side != Side::Host && !info.callers.contains(c)) {
             info.callers.push(caller);
         }

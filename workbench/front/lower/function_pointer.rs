@@ -61,6 +61,7 @@ pub(super) fn made_function<'a>(
         id: None,
         defined: true,
         called: None,
+        called_in: None,
         callers: Vec::new(),
         broken: false,
         code: None,

@@ -114,7 +114,10 @@ impl<'a> Lowerer<'a> {
             let defines = !specs.is_extern || var.init.is_some();
             let ty = self.var(id).ty.clone();
             let symbol = self.host_linkage(specs, var.name.name, &ty, was_extern);
-            self.host_vars.insert(id, HostVar { specs, decl: var, scope, data: None, busy: false, symbol, defines });
+            let order = self.host_vars.len();
+            let known =
+                HostVar { specs, decl: var, scope, data: None, busy: false, symbol, defines, order, is_remade: false };
+            self.host_vars.insert(id, known);
             match defines {
                 true => self.define_host_var(id),
                 false => _ = self.only_declared.insert(id),

@@ -1,8 +1,9 @@
 //! Variables of host code at namespace scope, `static long calls;`: data of the module, made where a host function first names one. What
-//! is no constant (a table of functions and texts) is computed once, by a function that runs before any other of the program.
+//! is no constant (a table of functions and texts) is computed once, by a function that runs before any other of the program. There all of
+//! the text's variables get their values in the order they are defined in, those that nobody names as well where that may do something.
 
 use super::global::MAX_DEVICE;
-use super::names::{GLOBAL, ScopeId};
+use super::names::{Callable, GLOBAL, ScopeId};
 use super::tree::{FuncIndex, Node, Typed, VarId};
 use super::{Builder, FuncInfo, FuncState, Lowerer, Progress, Role, Side, Storage};
 use crate::diagnostic::{Code, Diagnostic};
@@ -30,6 +31,10 @@ pub(super) struct HostVar<'a> {
     pub symbol: Option<(Rc<str>, Linkage)>,
     /// This unit defines it: it is not only declared `extern`.
     pub defines: bool,
+    /// How many were declared before it.
+    pub order: usize,
+    /// Functions that name it make it anew.
+    pub is_remade: bool,
 }
 
 impl<'a> Lowerer<'a> {
@@ -126,6 +131,9 @@ impl<'a> Lowerer<'a> {
         if self.f.side != Side::Host || !ty.is_const || !self.needs_destructor(&ty) || known.decl.init.is_none() {
             return None;
         }
+        if let Some(known) = self.host_vars.get_mut(&id) {
+            known.is_remade = true;
+        }
         let inner = self.body_scope(known.scope);
         let here = self.scopes.enter(inner);
         let plain = Specifiers { is_static: false, is_extern: false, constexpr: false, ..*known.specs };
@@ -138,23 +146,51 @@ impl<'a> Lowerer<'a> {
         declared.find(|id| self.var(*id).name == name && !self.var(*id).ty.is_error())
     }
 
-    /// Asks for the variables that nobody needs to name: making a `torch::RegisterOperators` registers.
-    fn ask_for_registrations(&mut self) {
-        let registers =
-            |this: &Self, id: VarId| this.var(id).ty.as_struct().is_some_and(|s| s.name == "RegisterOperators");
-        let mut ids: Vec<VarId> = self.host_vars.keys().copied().filter(|id| registers(self, *id)).collect();
-        ids.sort_unstable_by_key(|id| id.0);
+    /// Asks for the variables of the text that nobody names and whose first values do something: one of them may register, or count.
+    fn ask_for_effects(&mut self) {
+        let waits = |this: &Self, id: VarId, var: &HostVar<'a>| {
+            let is_left = var.defines && var.data.is_none() && !var.is_remade && !this.in_library(var.decl.name.span);
+            is_left && this.has_effects(&this.var(id).ty, var.decl)
+        };
+        let waiting = self.host_vars.iter().filter(|(id, var)| waits(self, **id, var));
+        let mut ids: Vec<(usize, VarId)> = waiting.map(|(id, var)| (var.order, *id)).collect();
+        ids.sort_unstable_by_key(|(order, _)| *order);
         let side = std::mem::replace(&mut self.f.side, Side::Host);
-        for id in ids {
-            let span = self.host_vars.get(&id).map_or(Span::NONE, |var| var.decl.name.span);
-            self.host_data(id, span);
+        for (_, id) in ids {
+            let ty = self.var(id).ty.clone();
+            self.try_complete(&ty);
+            // What cannot stay is made all the same, and nobody sees it.
+            if ty.is_reference() || self.needs_destructor(&ty) {
+                self.computed.push(id);
+            } else {
+                let span = self.host_vars.get(&id).map_or(Span::NONE, |var| var.decl.name.span);
+                self.host_data(id, span);
+            }
         }
         self.f.side = side;
     }
 
-    /// Writes the function that computes the variables which are no constants.
+    /// Whether giving a variable its first value may do more than that.
+    fn has_effects(&self, ty: &Ty, decl: &VarDecl) -> bool {
+        decl.init.as_ref().is_some_and(super::usage::may_act) || self.has_own_constructor(ty)
+    }
+
+    /// Whether an object of a type is made by functions of the text that run.
+    fn has_own_constructor(&self, ty: &Ty) -> bool {
+        let Some(s) = ty.innermost().as_struct() else { return false };
+        let class = self.class(s.id);
+        let runs = |c: &Callable| !matches!(c, Callable::Func(f) if self.func(*f).constexpr);
+        let own = !self.in_library(class.span) && class.constructors.iter().any(runs);
+        own || class.defaults.iter().any(|(_, init)| super::usage::may_act(init))
+            || s.layout.get().is_some_and(|layout| {
+                let fields = layout.fields.iter().map(|f| &f.ty);
+                fields.chain(layout.bases.iter().map(|(base, _)| base)).any(|ty| self.has_own_constructor(ty))
+            })
+    }
+
+    /// Writes the function that computes the variables which are no constants: the library's, then the text's by their definitions.
     pub(super) fn finish_host_data(&mut self) {
-        self.ask_for_registrations();
+        self.ask_for_effects();
         if self.computed.is_empty() {
             return;
         }
@@ -162,25 +198,32 @@ impl<'a> Lowerer<'a> {
         let id = self.func_id(index);
         let func = self.module.functions[id.index()].clone();
         self.serials += 1;
-        let state = FuncState {
+        let mut state = FuncState {
             b: Builder::new(func),
             side: Side::Host,
             inside: true,
             serial: self.serials,
             ..FuncState::outside()
         };
-        let outer = std::mem::replace(&mut self.f, state);
-        let mut at = 0;
-        // Computing one may name others.
-        while let Some(&id) = self.computed.get(at) {
-            at += 1;
-            self.compute(id);
+        let mut parts: Vec<((bool, usize), Block)> = Vec::new();
+        // Computing one may name others, and so may the functions that it calls.
+        while parts.len() < self.computed.len() {
+            let outer = std::mem::replace(&mut self.f, state);
+            while let Some(&id) = self.computed.get(parts.len()) {
+                self.f.b.open();
+                self.compute(id);
+                let place =
+                    self.host_vars.get(&id).map_or((true, 0), |var| (!self.in_library(var.decl.name.span), var.order));
+                parts.push((place, self.f.b.close()));
+            }
+            state = std::mem::replace(&mut self.f, outer);
+            self.drain();
         }
-        let span = self.func(index).span;
-        self.at(span).push(Stmt::Return(None));
-        let state = std::mem::replace(&mut self.f, outer);
+        parts.sort_by_key(|(place, _)| *place);
+        parts.into_iter().for_each(|(_, part)| state.b.splice(part, false));
+        state.b.span = self.func(index).span;
+        state.b.push(Stmt::Return(None));
         self.module.functions[id.index()] = state.b.finish();
-        self.drain();
     }
 
     fn compute_function(&mut self) -> FuncIndex {
@@ -198,6 +241,7 @@ impl<'a> Lowerer<'a> {
             id: None,
             defined: true,
             called: None,
+            called_in: None,
             callers: Vec::new(),
             broken: false,
             code: None,
@@ -218,13 +262,23 @@ impl<'a> Lowerer<'a> {
 
     /// Writes a variable's first value, in which its name means the variable itself.
     fn compute(&mut self, id: VarId) {
-        let Some(HostVar { decl, scope, data: Some(data), .. }) = self.host_vars.get(&id).cloned() else { return };
+        let Some(HostVar { decl, scope, data, .. }) = self.host_vars.get(&id).cloned() else { return };
         let (ty, span) = (self.var(id).ty.unqualified(), decl.name.span);
         let inner = self.body_scope(scope);
         let here = self.scopes.enter(inner);
         let mark = self.begin_scope();
-        if let Some(value) = self.first_value(decl, &ty) {
-            self.write_first(&value, data, span);
+        match (&decl.init, data) {
+            (Some(init), None) if ty.is_reference() => {
+                if let Some(e) = super::global::only_expr(init) {
+                    let e = self.expr(e);
+                    self.effect(&e);
+                }
+            }
+            _ => {
+                if let Some(value) = self.first_value(decl, &ty) {
+                    self.write_first(&value, data, span);
+                }
+            }
         }
         self.end_scope(mark, span);
         self.scopes.enter(here);
@@ -246,7 +300,14 @@ impl<'a> Lowerer<'a> {
         (!value.is_error()).then_some(value)
     }
 
-    fn write_first(&mut self, value: &Typed, data: Global, span: Span) {
+    /// Writes a first value to its data; without any to memory that is forgotten.
+    fn write_first(&mut self, value: &Typed, data: Option<Global>, span: Span) {
+        let Some(data) = data else {
+            let size = value.ty.size().unwrap_or(1);
+            let slot = self.slot(String::new(), size, value.ty.align(), value.ty.uniform(), span);
+            let to = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
+            return self.emit_into(value, to);
+        };
         if value.ty.is_struct() || value.ty.is_array() {
             let to = self.at(span).bind(Type::Ptr, Op::GlobalAddr(data));
             self.emit_into(value, to);
@@ -276,7 +337,7 @@ impl<'a> Lowerer<'a> {
         self.declare_var(var, ty.clone(), Storage::Global(data), None);
         let mark = self.begin_scope();
         if let Some(value) = self.first_value(var, &ty.unqualified()) {
-            self.write_first(&value, data, span);
+            self.write_first(&value, Some(data), span);
         }
         self.end_scope(mark, span);
         let b = self.at(span);

@@ -22,6 +22,9 @@ impl<'a> Lowerer<'a> {
     /// `[...](...) { ... }`
     pub(super) fn lambda(&mut self, lambda: &'a Lambda, span: Span) -> Typed {
         let (captured, this) = self.captures(lambda);
+        if captured.iter().any(|c| c.value.is_error()) {
+            return Typed::error(span);
+        }
         let holds_nothing = captured.is_empty() && this.is_none();
         let scope = self.scopes.current();
         let closure = self.new_struct("lambda".to_owned(), false, scope, span);

@@ -255,6 +255,8 @@ struct FuncInfo<'a> {
     defined: bool,
     /// Its first call.
     called: Option<Span>,
+    /// What that call was lowered for.
+    called_in: Option<Rc<Context>>,
     /// Who calls it that may run on the device.
     callers: Vec<FuncIndex>,
     /// It was refused as a whole; calls of it stay silent.

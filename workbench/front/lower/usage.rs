@@ -1,6 +1,7 @@
 //! What happens to the names of a function, found before it is lowered: whose address is taken (they live in memory) and
 //! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
 
+use super::expr::bare;
 use crate::front::ast::{
     BaseType, BinaryOp, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol,
     TypeLayer, TypeName, UnaryOp,
@@ -332,6 +333,22 @@ pub fn mentions(init: &Init, symbol: Symbol) -> bool {
 /// Whether an initialiser holds a lambda.
 pub fn has_lambda(init: &Init) -> bool {
     any_expr(init, |e| matches!(e.kind, ExprKind::Lambda(_)))
+}
+
+/// Whether an initialiser may do more than give a value: it calls something, makes an object, writes, or has operators that may be
+/// functions.
+pub fn may_act(init: &Init) -> bool {
+    any_expr(init, |e| match &e.kind {
+        ExprKind::Call(..) | ExprKind::Launch { .. } | ExprKind::Assign(..) => true,
+        ExprKind::Construct { ty, .. } => matches!(ty.base, BaseType::Named(_)),
+        ExprKind::Braced { ty, .. } => ty.as_ref().is_some_and(|ty| matches!(ty.base, BaseType::Named(_))),
+        ExprKind::Unary(UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec, _) => true,
+        ExprKind::Unary(op, a) => *op != UnaryOp::AddrOf && matches!(bare(a).kind, ExprKind::Name(_)),
+        ExprKind::Binary(_, a, b, _) | ExprKind::Index(a, b) => {
+            [a, b].into_iter().any(|e| matches!(bare(e).kind, ExprKind::Name(_)))
+        }
+        _ => false,
+    })
 }
 
 fn any_expr(init: &Init, wanted: impl Fn(&Expr) -> bool) -> bool {
