@@ -15,6 +15,45 @@ from conftest import SPIN, works
 
 import workbench as wb
 
+ALGORITHMS = """
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+#include <thrust/transform.h>
+#include <cub/cub.cuh>
+struct Far { const int* p; __host__ __device__ int operator()(int x) const {
+    return p[x + 100]; } };
+struct Less { int zero; __host__ __device__ bool operator()(int a, int b) const {
+    return a / zero < b; } };
+"""
+
+# A body, which line of it is at fault or None for a functor's, the algorithm, what the sentence says.
+IN_ALGORITHMS = [
+    ("thrust::device_vector<int> v(4, 1);\nFar far{thrust::raw_pointer_cast(v.data())};\nthrust::transform(v.begin(), v.end(), v.begin(), far);",
+     "return p[x + 100];", "thrust::transform", "byte 404 of `p`, which has 16 bytes"),
+    ("thrust::device_vector<int> v(4, 1);\nint* p = thrust::raw_pointer_cast(v.data());\n"
+     "thrust::for_each(v.begin(), v.end(), [=] __device__(int& x) {\n  x = p[1000];\n});", "x = p[1000];", "thrust::for_each", "byte 4000 of `p`"),
+    ("thrust::device_vector<int> v(4, 1), w(2);\nthrust::transform(v.begin(), v.end(), w.begin(), thrust::negate<int>());",
+     "thrust::transform(v.begin()", "thrust::transform", "byte 8 of the buffer, which has 8 bytes"),
+    ("thrust::device_vector<int> v(4, 1);\nint s = thrust::reduce(v.begin(), v.begin() + 10);", "thrust::reduce", "thrust::reduce", "byte 16 of the buffer"),
+    ("thrust::device_vector<int> v(40, 1);\nthrust::sort(v.begin(), v.end(), Less{0});", "return a / zero < b;", "thrust::sort", "1 / 0"),
+    ("int *d, *o; cudaMalloc(&d, 16); cudaMemset(d, 0, 16); cudaMalloc(&o, 4);\nsize_t bytes = 1 << 16; void* temp; cudaMalloc(&temp, bytes);\n"
+     "cub::DeviceReduce::Sum(temp, bytes, d, o, 8);", "cub::DeviceReduce::Sum", "cub::DeviceReduce::Sum", "byte 16 of the buffer"),
+]
+
+
+@pytest.mark.parametrize("body, at, algorithm, sentence", IN_ALGORITHMS)
+def test_a_fault_in_an_algorithm_names_it_and_the_line_that_calls_it(body, at, algorithm, sentence):
+    text = ALGORITHMS + "int f() {\n" + body + "\nreturn 0; }\nint g() { thrust::device_vector<int> v(4, 1); return thrust::reduce(v.begin(), v.end()); }"
+    m = wb.compile(text)
+    with pytest.raises(wb.KernelFault) as caught:
+        m.f()
+    assert caught.value.kernel == algorithm
+    assert at in text.splitlines()[caught.value.line - 1]
+    assert sentence in str(caught.value) and "__wb" not in str(caught.value), caught.value
+    assert m.g() == 4
+
+
 FAULTS = [
     ("out-of-bounds write", "x[n] = 1;"),
     ("out-of-bounds write", "x[-1] = 1;"),

@@ -329,6 +329,60 @@ def test_thrust_keeps_its_sides():
     assert fault(m.wrong).kind == "memory of the other side"
 
 
+ALGORITHMS = """
+#include <thrust/device_vector.h>
+#include <thrust/host_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+#include <thrust/transform.h>
+#include <cub/cub.cuh>
+int of_cub(int* in, int* out, int n) {
+    size_t bytes = 0;
+    void* temp = nullptr;
+    cub::DeviceReduce::Sum(temp, bytes, in, out, n);
+    cudaMalloc(&temp, bytes);
+    cub::DeviceReduce::Sum(temp, bytes, in, out, n);
+    cudaFree(temp);
+    return 0;
+}
+struct Add { const int* p; __host__ __device__ int operator()(int x) const { return x + p[0]; } };
+"""
+
+# Who is given memory of the other side, and what the message calls that.
+WRONG = {
+    "malloc": ("int* h = (int*)malloc(16); memset(h, 0, 16);\n  thrust::sort(thrust::device, h, h + 4); return 0;", "thrust::sort", "host"),
+    "new": ("int* h = new int[4]();\n  return thrust::reduce(thrust::device, h, h + 4);", "thrust::reduce", "host"),
+    "a vector": ("std::vector<int> h{3, 1, 2};\n  thrust::sort(thrust::device, h.data(), h.data() + 3); return 0;", "thrust::sort", "host"),
+    "a host_vector": (
+        "thrust::host_vector<int> h(4, 1);\n  thrust::sort(thrust::device, h.data(), h.data() + 4); return 0;", "thrust::sort", "host"),
+    "the stack": ("int h[4] = {4, 3, 2, 1};\n  thrust::sort(thrust::cuda::par.on(0), h, h + 4); return 0;", "thrust::sort", "host"),
+    "what a functor holds": (
+        "thrust::device_vector<int> v(4, 1); int* h = new int[1]();\n  thrust::transform(v.begin(), v.end(), v.begin(), Add{h}); return 0;",
+        "thrust::transform", "host"),
+    "a result of CUB": ("int *d, h; cudaMalloc(&d, 16); cudaMemset(d, 0, 16);\n  return of_cub(d, &h, 4);", "cub::DeviceReduce::Sum", "host"),
+    "an operand of CUB": (
+        "int *d; int* h = new int[4](); cudaMalloc(&d, 16);\n  return of_cub(h, d, 4);", "cub::DeviceReduce::Sum", "host"),
+    "thrust::host": ("int* d; cudaMalloc(&d, 16); cudaMemset(d, 0, 16);\n  thrust::sort(thrust::host, d, d + 4); return 0;", None, "device"),
+    "no policy": ("int* d; cudaMalloc(&d, 16); cudaMemset(d, 0, 16);\n  thrust::sort(d, d + 4); return 0;", None, "device"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_algorithms_have_the_side_that_policies_and_iterators_say(what):
+    body, algorithm, side = WRONG[what]
+    m = module("#include <cstring>" + ALGORITHMS + f"int f() {{\n  {body}\n}}")
+    error = fault(m.f)
+    assert error.kind == "memory of the other side", error
+    assert f"memory of the {side}" in str(error) or f"of {side} code" in str(error), error
+    if algorithm:
+        assert f"in `{algorithm}` at" in str(error) and "__wb" not in str(error), error
+
+
+def test_algorithms_take_the_host_s_memory_with_unified_memory():
+    m = module(ALGORITHMS + "int f() { int* h = new int[4](); h[1] = 5; thrust::sort(thrust::device, h, h + 4); return h[3]; }", unified_memory=True)
+    assert m.f() == 5
+
+
 def test_load_inline_takes_unified_memory():
     text = KERNELS + KERNEL_TOUCHES["new"]
     m = wb.load_inline("sides", "", text, ["f"], unified_memory=True)

@@ -68,6 +68,61 @@ def test_an_overload_of_unknown_types_makes_no_call_ambiguous():
     assert m.f() == 1
 
 
+# Host functions that are left out of a text with a kernel, by what the reason says and where it points at in the text.
+LEFT_OUT = {
+    "int f(int a) {\n  long double x = a;\n  return (int)x;\n}": ("`long double` is not supported (write `double`", "3:3"),
+    "int f(int a, ...) {\n  return a;\n}": ("C variadic functions are not supported", "2:14"),
+    "int f(std::thread* t) { return 1; }": ("unknown type `thread`", "2:7"),
+}
+
+
+@pytest.mark.parametrize("text", LEFT_OUT)
+def test_who_asks_for_what_is_left_out_is_told_why_and_where(text):
+    m = wb.compile(OTHER + text + "\nint g(int a) { return a; }")
+    why, place = LEFT_OUT[text]
+    for ask, kind in ((lambda: m.f, AttributeError), (lambda: m["f"], KeyError)):
+        with pytest.raises(kind) as caught:
+            ask()
+        said = caught.value.args[0]
+        assert "`f` is left out" in said and why in said and f"<kernel>:{place}" in said, said
+    assert m.g(3) == 3
+
+
+def test_the_reason_is_kept_beyond_the_warnings_that_are_shown():
+    texts = [f"int f{i}(int a) {{ long double x = a; return (int)x; }}\n" for i in range(20)]
+    m = wb.compile(OTHER + "".join(texts))
+    with pytest.raises(AttributeError, match="`f19` is left out") as caught:
+        _ = m.f19
+    assert ":21:" in str(caught.value)
+
+
+def test_load_inline_says_why_a_function_is_left_out():
+    left = OTHER + "int f(int a) {\n  long double x = a;\n  return (int)x;\n}\nint g(int a) { return a; }"
+    with pytest.raises(wb.CompileError, match="`long double` is not supported") as caught:
+        wb.load_inline("left", "int f(int a);", left, ["f"])
+    assert "cuda.cu:3:3" in str(caught.value)
+    m = wb.load_inline("left", "", left, ["g"])
+    assert m.g(4) == 4
+    with pytest.raises(AttributeError, match="`long double` is not supported") as caught:
+        _ = m.f
+    assert "cuda.cu:3:3" in str(caught.value)
+    with pytest.raises(AttributeError, match="has no attribute 'h'"):
+        _ = m.h
+
+
+def test_a_registration_of_what_is_left_out_says_why():
+    error = refused(HEAD + OTHER + "int f(int a) {\n  long double x = a;\n  return (int)x;\n}\nTORCH_LIBRARY(words_left, m) { m.def(\"f(int a) -> int\", &f); }")
+    assert "`long double` is not supported" in str(error) and ":4:3" in str(error)
+
+
+@pytest.mark.parametrize("kernel", [OTHER, ""])
+def test_a_host_function_of_types_without_values_says_so(kernel):
+    m = wb.compile(kernel + "int f(int** p) { return 1; }\nint g(int a) { int* p = &a; return f(&p); }")
+    with pytest.raises(AttributeError, match=r"`f\(int\*\* p\)` takes or gives a type"):
+        _ = m.f
+    assert m.g(1) == 1
+
+
 # --- mistakes in host code that no kernel needs
 
 

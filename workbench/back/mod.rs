@@ -409,6 +409,8 @@ pub struct RawFault {
     pub related: Option<Span>,
     /// The kernel that did it, where host code had launched it.
     pub kernel: Option<FuncId>,
+    /// Where the text calls what launched it, where that is the library.
+    pub called: Option<Span>,
 }
 
 /// One line (or part of one) that a thread printed.

@@ -31,7 +31,7 @@ use rustc_hash::FxHashSet as HashSet;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::ahead::Ahead;
 use crate::ir::kept::Keeper;
-use crate::ir::{FuncKind, Module};
+use crate::ir::{FuncKind, LeftOut, Module};
 use crate::library::Part;
 use crate::source::{FileId, SourceMap, Span};
 use shelf::{Library, Shelf};
@@ -157,6 +157,7 @@ fn compile_beside(
     let launches = units.iter().flat_map(|(_, tokens)| tokens).any(|token| token.kind == lexer::TokenKind::LaunchOpen);
     let ahead = ahead.filter(|_| launches);
     let (mut module, mut links) = (Module::default(), link::Links::of(&units));
+    let mut left_out = Vec::new();
     for (number, (file, tokens)) in units.iter_mut().enumerate() {
         let beside = Beside { library: &library, offers, python, gaudi, ahead };
         let (start, before) = (links.begin(number, &module), diags.len());
@@ -179,9 +180,21 @@ fn compile_beside(
             diags.truncate(before);
             links.restart(&start, &mut module);
         }
-        spare.explain(tokens, &mut diags, before, &interner);
+        left_out.extend(spare.explain(tokens, &mut diags, before, &interner));
     }
+    let linking = diags.len();
     lower::finish(&mut module, links, &mut diags);
+    // What another unit calls, and this one left out.
+    for diag in diags[linking..].iter_mut().filter(|d| d.is_error() && d.code == Code::Incomplete) {
+        let is_it = |(name, _): &&(String, Diagnostic)| diag.message.starts_with(&format!("`{name}` is called, "));
+        if let Some((_, error)) = left_out.iter().find(is_it) {
+            *diag = error.clone();
+        }
+    }
+    module.left_out.extend(left_out.into_iter().map(|(name, error)| {
+        let why = error.help.map_or(error.message.clone(), |help| format!("{} ({help})", error.message));
+        LeftOut { name, why, span: error.span }
+    }));
     preprocess::uses::explain(&mut diags, uses, &interner);
     Ok((module, diags))
 }

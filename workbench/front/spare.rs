@@ -58,6 +58,8 @@ struct Part {
 #[derive(Debug)]
 struct Gone {
     names: Vec<Symbol>,
+    /// Whether it is a member of a class.
+    is_member: bool,
     /// What it mentions of what else was left out.
     needs: Vec<Symbol>,
     /// What was wrong with it.
@@ -184,7 +186,8 @@ impl Spare {
             }
             let first = errors[i].iter().find(|d| d.code == Code::Unsupported).or(errors[i].first());
             if let Some(&first) = first {
-                self.gone.push(Gone { names: part.names.clone(), needs, error: first.clone() });
+                let (names, is_member) = (part.names.clone(), part.class.is_some());
+                self.gone.push(Gone { names, is_member, needs, error: first.clone() });
             }
         }
         self.names.extend(leaving);
@@ -205,7 +208,14 @@ impl Spare {
     }
 
     /// The messages in the end: warnings about what was left out; and where errors are left that come of that, instead of them why it was.
-    pub(super) fn explain(self, tokens: &[Token], diags: &mut Vec<Diagnostic>, before: usize, interner: &Interner) {
+    /// Gives what was left out, with its name.
+    pub(super) fn explain(
+        self,
+        tokens: &[Token],
+        diags: &mut Vec<Diagnostic>,
+        before: usize,
+        interner: &Interner,
+    ) -> Vec<(String, Diagnostic)> {
         let comes_of_it = |d: &Diagnostic| d.is_error() && d.code != Code::Unsupported && self.is_about_gone(tokens, d);
         let mut asked: Vec<Symbol> = Vec::new();
         for diag in diags[before..].iter().filter(|d| comes_of_it(d)) {
@@ -234,6 +244,10 @@ impl Spare {
         }
         let left = self.gone.iter().zip(is_cause).filter(|(_, is_one)| !is_one).map(|(gone, _)| gone);
         diags.extend(warnings(left, interner));
+        let named = |gone: &Gone| -> Vec<(String, Diagnostic)> {
+            gone.names.iter().map(|name| (interner.name(*name).to_owned(), gone.error.clone())).collect()
+        };
+        self.gone.iter().filter(|gone| !gone.is_member).flat_map(named).collect()
     }
 }
 

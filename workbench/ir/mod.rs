@@ -867,6 +867,19 @@ pub struct Module {
     /// Functions whose address is taken as a number, [`FuncId::address`], by code that host code may call them from, with what tells the
     /// functions of their type.
     pub addressed: Vec<(FuncId, u64)>,
+    /// What of the text is not here.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A declaration of the text that was left out, as no kernel needs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftOut {
+    /// Its name.
+    pub name: String,
+    /// What is wrong with it: one sentence, and what to do about it.
+    pub why: String,
+    /// Where that is.
+    pub span: Span,
 }
 
 impl Module {

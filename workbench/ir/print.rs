@@ -545,6 +545,7 @@ mod tests {
             asked: Vec::new(),
             templates: Vec::new(),
             addressed: Vec::new(),
+            left_out: Vec::new(),
         };
         expect![[r#"
             global g0: 4 bytes, align 1 = "hi\n\x00"

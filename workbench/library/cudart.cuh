@@ -50,8 +50,10 @@ enum cudaMemcpyKind {
 };
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
+// The time when it was recorded last, or -1.
 struct CUevent_st {
     double at;
+    bool is_timed;
 };
 using cudaEvent_t = CUevent_st*;
 enum cudaDeviceAttr {
@@ -88,11 +90,15 @@ struct cudaDeviceProp {
     int maxThreadsPerMultiProcessor = 2048;
     int l2CacheSize = 1048576;
 };
-inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+    if (properties == nullptr) return __wb_failed(cudaErrorInvalidValue);
+    if (device != 0) return __wb_failed(cudaErrorInvalidDevice);
     *properties = cudaDeviceProp();
     return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    if (value == nullptr) return __wb_failed(cudaErrorInvalidValue);
+    if (device != 0) return __wb_failed(cudaErrorInvalidDevice);
     cudaDeviceProp properties;
     switch (attribute) {
         case cudaDevAttrMaxThreadsPerBlock: *value = properties.maxThreadsPerBlock; break;
@@ -101,51 +107,75 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
         case cudaDevAttrMultiProcessorCount: *value = properties.multiProcessorCount; break;
         case cudaDevAttrComputeCapabilityMajor: *value = properties.major; break;
         case cudaDevAttrComputeCapabilityMinor: *value = properties.minor; break;
-        default: *value = (int)properties.sharedMemPerBlockOptin;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)properties.sharedMemPerBlockOptin; break;
+        default: return __wb_failed(cudaErrorInvalidValue);
     }
     return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceCount(int* count) {
+    if (count == nullptr) return __wb_failed(cudaErrorInvalidValue);
     *count = 1;
     return cudaSuccess;
 }
-inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+    if (event == nullptr || flags > 7) return __wb_failed(cudaErrorInvalidValue);
     *event = (cudaEvent_t)__wb_alloc(sizeof(CUevent_st));
-    (*event)->at = 0;
+    (*event)->at = -1;
+    (*event)->is_timed = (flags & cudaEventDisableTiming) == 0;
     return cudaSuccess;
 }
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) { return cudaEventCreate(event); }
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = 0) {
+    if (event == nullptr) return __wb_failed(cudaErrorInvalidResourceHandle);
     event->at = __wb_seconds();
     return cudaSuccess;
 }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return event == nullptr ? __wb_failed(cudaErrorInvalidResourceHandle) : cudaSuccess;
+}
+// Of an event that was not recorded, or has no time, there is no time to tell.
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    if (milliseconds == nullptr) return __wb_failed(cudaErrorInvalidValue);
+    if (start == nullptr || end == nullptr || !start->is_timed || !end->is_timed || start->at < 0 || end->at < 0)
+        return __wb_failed(cudaErrorInvalidResourceHandle);
     *milliseconds = (float)((end->at - start->at) * 1e3);
     return cudaSuccess;
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    if (event == nullptr) return __wb_failed(cudaErrorInvalidResourceHandle);
     __wb_free(event);
     return cudaSuccess;
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int = 0) { return cudaSuccess; }
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    if (stream == nullptr) return __wb_failed(cudaErrorInvalidValue);
     *stream = nullptr;
     return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int) { return cudaStreamCreate(stream); }
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int, int) { return cudaStreamCreate(stream); }
-inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+// Every stream that is made here is the null one.
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    return stream == nullptr ? cudaSuccess : __wb_failed(cudaErrorInvalidResourceHandle);
+}
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     *least = 0;
     *greatest = 0;
     return cudaSuccess;
 }
+// Whether so many bytes from there on are a symbol's, and a copy goes that way: `wrong` is the one of the host's and the device's that does not.
+template <typename T>
+inline cudaError_t __wb_of_symbol(const T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaMemcpyKind wrong) {
+    if (kind == cudaMemcpyHostToHost || kind == wrong) return cudaErrorInvalidMemcpyDirection;
+    return offset > sizeof(T) || bytes > sizeof(T) - offset ? cudaErrorInvalidValue : cudaSuccess;
+}
 template <typename T> inline cudaError_t cudaMemcpyToSymbol(
     T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    cudaError_t error = (cudaError_t)__wb_direction((const char*)&symbol, from, kind);
+    cudaError_t error = __wb_of_symbol(symbol, bytes, offset, kind, cudaMemcpyDeviceToHost);
+    if (error != cudaSuccess) return __wb_failed(error);
+    error = (cudaError_t)__wb_direction((const char*)&symbol, from, kind);
     if (error != cudaSuccess) return __wb_failed(error);
     __wb_write_symbol((char*)&symbol + offset, from, bytes);
     return cudaSuccess;
@@ -156,23 +186,32 @@ template <typename T> inline cudaError_t cudaMemcpyToSymbolAsync(
 }
 template <typename T> inline cudaError_t cudaMemcpyFromSymbol(
     void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    cudaError_t error = __wb_of_symbol(symbol, bytes, offset, kind, cudaMemcpyHostToDevice);
+    if (error != cudaSuccess) return __wb_failed(error);
     return cudaMemcpy(to, (const char*)&symbol + offset, bytes, kind);
 }
 template <typename T> inline cudaError_t cudaMemcpyFromSymbolAsync(
     void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = 0) {
-    return cudaMemcpy(to, (const char*)&symbol + offset, bytes, kind);
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
 }
-// Memory by its number in the run time (`Source::of_number`): the device's, the host's that the device reaches, both sides'.
+// Memory by its number in the run time (`Source::of_number`): the device's 1, the host's that the device reaches 2, both sides' 3. A place keeps
+// what it has where there is none.
+template <typename T> inline cudaError_t __wb_allocated(T** place, size_t bytes, int64_t number) {
+    if (place == nullptr) return __wb_failed(cudaErrorInvalidValue);
+    void* made = __wb_alloc_from((int64_t)bytes, number);
+    if (made == nullptr) return __wb_failed(cudaErrorMemoryAllocation);
+    *place = (T*)made;
+    return cudaSuccess;
+}
 template <typename T> inline cudaError_t cudaMallocAsync(T** place, size_t bytes, cudaStream_t) { return cudaMalloc(place, bytes); }
-template <typename T> inline cudaError_t cudaMallocHost(T** place, size_t bytes, unsigned int = 0) {
-    *place = (T*)__wb_alloc_from(bytes, 2);
-    return cudaSuccess;
+template <typename T> inline cudaError_t cudaMallocHost(T** place, size_t bytes, unsigned int flags = 0) {
+    return flags > 7 ? __wb_failed(cudaErrorInvalidValue) : __wb_allocated(place, bytes, 2);
 }
-template <typename T> inline cudaError_t cudaMallocManaged(T** place, size_t bytes, unsigned int = 1) {
-    *place = (T*)__wb_alloc_from(bytes, 3);
-    return cudaSuccess;
+template <typename T> inline cudaError_t cudaMallocManaged(T** place, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return __wb_failed(cudaErrorInvalidValue);
+    return __wb_allocated(place, bytes, 3);
 }
-template <typename T> inline cudaError_t cudaHostAlloc(T** place, size_t bytes, unsigned int) { return cudaMallocHost(place, bytes); }
+template <typename T> inline cudaError_t cudaHostAlloc(T** place, size_t bytes, unsigned int flags) { return cudaMallocHost(place, bytes, flags); }
 inline cudaError_t cudaHostRegister(void* place, size_t, unsigned int) {
     int64_t code = __wb_register(place, 1);
     return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
@@ -181,12 +220,14 @@ inline cudaError_t cudaHostUnregister(void* place) {
     int64_t code = __wb_register(place, 0);
     return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
-template <typename T, typename U> inline cudaError_t cudaHostGetDevicePointer(T** place, U* host, unsigned int) {
+template <typename T, typename U> inline cudaError_t cudaHostGetDevicePointer(T** place, U* host, unsigned int flags) {
+    if (place == nullptr || flags != 0) return __wb_failed(cudaErrorInvalidValue);
     if (__wb_memory_type((const void*)host) != cudaMemoryTypeHost) return __wb_failed(cudaErrorInvalidValue);
     *place = (T*)host;
     return cudaSuccess;
 }
 inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    if (attributes == nullptr) return __wb_failed(cudaErrorInvalidValue);
     cudaMemoryType type = (cudaMemoryType)__wb_memory_type(pointer);
     attributes->type = type;
     attributes->device = type == cudaMemoryTypeUnregistered ? -2 : 0;
@@ -195,15 +236,23 @@ inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, c
     return cudaSuccess;
 }
 template <typename T> inline cudaError_t cudaMallocPitch(T** place, size_t* pitch, size_t width, size_t height) {
-    *pitch = (width + 511) / 512 * 512;
-    return cudaMalloc(place, *pitch * height);
+    if (pitch == nullptr) return __wb_failed(cudaErrorInvalidValue);
+    size_t most = cudaDeviceProp().totalGlobalMem;
+    if (width > most || (height > 0 && width > most / height)) return __wb_failed(cudaErrorMemoryAllocation);
+    size_t row = (width + 511) / 512 * 512;
+    cudaError_t error = cudaMalloc(place, row * height);
+    if (error == cudaSuccess) *pitch = row;
+    return error;
 }
 template <typename T> inline cudaError_t cudaGetSymbolAddress(void** place, const T& symbol) {
+    if (place == nullptr) return __wb_failed(cudaErrorInvalidValue);
     *place = (void*)&symbol;
     return cudaSuccess;
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
 inline cudaError_t cudaMemset2D(void* place, size_t pitch, int value, size_t width, size_t height) {
+    // The pitch of a single row is not looked at.
+    if (height > 1 && width > pitch) return __wb_failed(cudaErrorInvalidValue);
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < height && error == cudaSuccess; ++i) error = cudaMemset((char*)place + i * pitch, value, width);
     return error;
@@ -260,12 +309,14 @@ inline cudaError_t cudaDriverGetVersion(int* version) {
 }
 inline cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 inline cudaError_t cudaMemGetInfo(size_t* left, size_t* all) {
+    if (left == nullptr || all == nullptr) return __wb_failed(cudaErrorInvalidValue);
     *all = cudaDeviceProp().totalGlobalMem;
     *left = *all;
     return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : __wb_failed(cudaErrorInvalidDevice); }
 inline cudaError_t cudaGetDevice(int* device) {
+    if (device == nullptr) return __wb_failed(cudaErrorInvalidValue);
     *device = 0;
     return cudaSuccess;
 }
@@ -323,10 +374,7 @@ inline const char* cudaGetErrorString(cudaError_t error) {
         default: return "unrecognized error code";
     }
 }
-template <typename T> inline cudaError_t cudaMalloc(T** place, size_t bytes) {
-    *place = (T*)__wb_alloc_from(bytes, 1);
-    return cudaSuccess;
-}
+template <typename T> inline cudaError_t cudaMalloc(T** place, size_t bytes) { return __wb_allocated(place, bytes, 1); }
 inline cudaError_t cudaFree(void* place) {
     int64_t code = __wb_free_from(place, 0);
     return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
@@ -341,6 +389,7 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cud
 }
 inline cudaError_t cudaMemcpy2D(
     void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+    if (width > to_pitch || width > from_pitch) return __wb_failed(cudaErrorInvalidPitchValue);
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < height && error == cudaSuccess; ++i)
         error = cudaMemcpy((char*)to + i * to_pitch, (const char*)from + i * from_pitch, width, kind);

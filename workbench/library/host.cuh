@@ -1315,18 +1315,18 @@ template <typename T> inline T* strcpy(T* to, const T* from) {
 
 
 // The C library's heap: memory of the call, as all of host code's.
-template <typename N> inline void* malloc(N bytes) { return __wb_alloc((int64_t)bytes); }
+template <typename N> inline void* malloc(N bytes) { return __wb_alloc_from((int64_t)bytes, 0); }
 template <typename N, typename M> inline void* calloc(N count, M bytes) {
     if (bytes != 0 && (size_t)count > ((size_t)1 << 40) / (size_t)bytes) return nullptr;
-    void* made = __wb_alloc((int64_t)(count * bytes));
-    __builtin_memset(made, 0, count * bytes);
+    void* made = __wb_alloc_from((int64_t)(count * bytes), 0);
+    if (made != nullptr) __builtin_memset(made, 0, count * bytes);
     return made;
 }
 template <typename T> inline void free(T* memory) { __wb_free((const void*)memory); }
 inline void free(nullptr_t) {}
 template <typename T, typename N> inline void* realloc(T* memory, N bytes) {
-    void* made = __wb_alloc((int64_t)bytes);
-    if (memory != nullptr) {
+    void* made = __wb_alloc_from((int64_t)bytes, 0);
+    if (made != nullptr && memory != nullptr) {
         int64_t old = __wb_block_size((const void*)memory);
         __builtin_memcpy(made, (const void*)memory, old < (int64_t)bytes ? old : (int64_t)bytes);
         __wb_free((const void*)memory);
@@ -1436,6 +1436,26 @@ template <typename T> inline T* __wb_new_array(size_t count) {
     else return __wb_new_zeroed<T>(count);
 }
 template <typename T> inline T* __wb_new_plain() { return __wb_new_array<T>(1); }
+// `new (std::nothrow)`: null where there is no memory.
+template <typename T> inline T* __wb_room_or_null(size_t count) {
+    return count > ((size_t)1 << 40) / sizeof(T) ? nullptr : (T*)__wb_alloc_from((int64_t)(count * sizeof(T)), 0);
+}
+template <typename T, typename... A> inline T* __wb_new_nothrow(A&&... args) {
+    T* made = __wb_room_or_null<T>(1);
+    if (made != nullptr) __wb_construct(made, T(args...));
+    return made;
+}
+template <typename T> inline T* __wb_new_zeroed_nothrow(size_t count) {
+    T* made = __wb_room_or_null<T>(count);
+    if (made != nullptr)
+        for (size_t i = 0; i < count; ++i) __wb_construct(made + i, T());
+    return made;
+}
+template <typename T> inline T* __wb_new_array_nothrow(size_t count) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) return __wb_room_or_null<T>(count);
+    else return __wb_new_zeroed_nothrow<T>(count);
+}
+template <typename T> inline T* __wb_new_plain_nothrow() { return __wb_new_array_nothrow<T>(1); }
 template <typename T> inline void __wb_delete_array(T* memory) {
     if (memory == nullptr) return;
     if constexpr (!(std::is_arithmetic_v<T> || std::is_pointer_v<T>)) {

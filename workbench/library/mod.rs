@@ -375,8 +375,18 @@ pub const LAND: &str = "__wb_land";
 pub const HANDLED: &str = "__wb_handled";
 
 /// What `new` and `delete` call.
-pub const HEAP: [&str; 6] =
-    ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed", "__wb_delete", "__wb_delete_array"];
+pub const HEAP: [&str; 10] = [
+    "__wb_new",
+    "__wb_new_plain",
+    "__wb_new_array",
+    "__wb_new_zeroed",
+    "__wb_new_nothrow",
+    "__wb_new_plain_nothrow",
+    "__wb_new_array_nothrow",
+    "__wb_new_zeroed_nothrow",
+    "__wb_delete",
+    "__wb_delete_array",
+];
 
 /// Names of [`HOST`].
 const HOST_NAMES: [&str; 63] = [

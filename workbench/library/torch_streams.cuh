@@ -59,7 +59,10 @@ public:
 struct Allocator {
     void* raw_allocate(size_t bytes) const {
         char* made = nullptr;
-        if (bytes > 0) cudaMalloc(&made, bytes);
+        if (bytes > 0 && cudaMalloc(&made, bytes) != cudaSuccess) {
+            __wb_push_c_string("CUDA out of memory");
+            __wb_raise(21, 1);
+        }
         return made;
     }
     DataPtr allocate(size_t bytes) const { return DataPtr(raw_allocate(bytes), Device(DeviceType::CUDA, 0)); }

@@ -495,9 +495,10 @@ fn pick(name: &str, schema: &Schema, program: &Program, wanted: Option<&str>) ->
         ([only], _) => found(only),
         ([], [only]) => found(only),
         ([], []) => {
-            let why = program.uncallable(&schema.name).unwrap_or_else(|| {
-                "write `__global__` before a function of type void, or a host function of that name".to_owned()
-            });
+            let why =
+                program.left_out(&schema.name).or_else(|| program.uncallable(&schema.name)).unwrap_or_else(|| {
+                    "write `__global__` before a function of type void, or a host function of that name".to_owned()
+                });
             Err(Error::argument(format!("`{name}`: the text has no `__global__` kernel; {why}")))
         }
         (many, templates) => Err(Error::argument(format!(

@@ -3,6 +3,7 @@
 use super::program::Program;
 use crate::ir::layout::MemberType;
 use crate::ir::{self, FuncKind, Param, ParamType};
+use crate::source::Span;
 use crate::{back, front};
 
 /// A parameter's type as C++.
@@ -35,7 +36,8 @@ pub fn declared_type(param: &Param) -> String {
 impl Program {
     /// Why a host function of that name, which the text has, cannot be called from outside; `None` where it has none.
     pub fn uncallable(&self, name: &str) -> Option<String> {
-        let is_it = |f: &&ir::Function| f.name == name && !f.library && f.kind != FuncKind::Kernel;
+        let is_it =
+            |f: &&ir::Function| f.name == name && !f.library && matches!(f.kind, FuncKind::Host | FuncKind::HostHelper);
         let function = self.module().functions.iter().find(is_it)?;
         // Where the result goes is a parameter that the text does not say.
         let written = function.params.iter().filter(|p| p.span.start > function.span.start);
@@ -80,6 +82,25 @@ impl Program {
                 format!(", and {what} {}: ask for an instance, such as `{first}<float>`", names.join(", "))
             }
         }
+    }
+
+    /// What a kernel that host code launched is to the user: of the library's the algorithm that the text calls at a place, `thrust::sort`.
+    pub(super) fn launched_name(&self, kernel: ir::FuncId, called: Option<Span>) -> &str {
+        let function = self.module().func(kernel);
+        let said =
+            called.filter(|span| !span.file.is_common()).and_then(|span| self.sources().text(span).split('(').next());
+        let is_name = |c: char| c.is_alphanumeric() || "_:<>, ".contains(c);
+        match said.map(str::trim_end).filter(|said| !said.is_empty() && said.chars().all(is_name)) {
+            Some(said) if function.library => said,
+            _ => &function.name,
+        }
+    }
+
+    /// Why the text's declaration of that name was left out; `None` where none was.
+    pub fn left_out(&self, name: &str) -> Option<String> {
+        let gone = self.module().left_out.iter().find(|gone| gone.name == name)?;
+        let (place, why) = (self.sources().place(gone.span), &gone.why);
+        Some(format!("`{name}` is left out of the text, as something in it is not supported: {why}\n --> {place}"))
     }
 
     /// What the text says where it gave memory back that is used now: " by `cudaFree(d)`".

@@ -41,6 +41,7 @@ pub(super) fn cpu_code(
             templates: module.templates.clone(),
             asked: module.asked.clone(),
             addressed: module.addressed.clone(),
+            left_out: Vec::new(),
         };
         cpu::prepare(&mut prepared);
         let code = cpu::Code::compile(&prepared, same, tier, claim);

@@ -458,7 +458,7 @@ impl Program {
             None => Ok(Report { output: outcome.output, dropped: outcome.dropped, warnings }),
             Some(raw) => Err(Error::Fault(Box::new(Fault {
                 kind: raw.kind,
-                kernel: raw.kernel.map_or(kernel, |id| self.0.module.func(id).name.as_str()).to_owned(),
+                kernel: raw.kernel.map_or(kernel, |id| self.launched_name(id, raw.called)).to_owned(),
                 span: self.own_span(raw.span, kernel),
                 block: raw.block,
                 thread: raw.thread,

@@ -187,6 +187,9 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
             if let (Some(member), true) = (launch.member(*root), buffer.name.is_empty()) {
                 buffer.name = Cow::Borrowed(&launch.entry.derived[member].name);
             }
+            if !launch.entry.is_host && launch.entry.span.file.is_common() {
+                buffer.name = users_part(&buffer.name).into();
+            }
             let index = indexed.then_some(b as i64);
             freed = launch.host.filter(|_| desc.len == 0).and_then(|h| h.memory().freed_at(address(&desc, off)));
             match freed {
@@ -226,6 +229,14 @@ unsafe fn describe(ctx: &WorkerCtx, launch: &Launch<'_>, site: u64, a: u64, b: u
     RawFault { related: freed, ..at(ctx, launch, kind, span, detail) }
 }
 
+/// What the text calls a member of what a kernel of the library's is given: `f.x.__f.p` is `p` of the text's functor. Empty where the text has no
+/// name for it.
+fn users_part(name: &str) -> String {
+    let parts: Vec<&str> = name.split('.').skip(2).collect();
+    let own = parts.iter().rposition(|part| part.starts_with("__")).map_or(0, |at| at + 1);
+    parts[own..].join(".")
+}
+
 /// Where a pointer of a buffer points.
 fn address(desc: &BufferDesc, off: i64) -> u64 {
     desc.base.wrapping_add_signed(off)
@@ -245,7 +256,7 @@ fn gone(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, Str
 /// A fault of the thread that `ctx` is running.
 pub fn at(ctx: &WorkerCtx, launch: &Launch<'_>, kind: FaultKind, span: Span, detail: String) -> RawFault {
     let block = launch.grid.unflatten(ctx.block_linear);
-    RawFault { kind, span, block, thread: ctx.thread, detail, related: None, kernel: None }
+    RawFault { kind, span, block, thread: ctx.thread, detail, related: None, kernel: None, called: None }
 }
 
 fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {

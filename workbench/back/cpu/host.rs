@@ -255,7 +255,7 @@ impl HostMemory {
     }
 
     /// Where the text gave back the memory that an address lies in, or ends.
-    pub(super) fn freed_at(&self, address: u64) -> Option<Span> {
+    pub fn freed_at(&self, address: u64) -> Option<Span> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let (_, (end, place)) = state.freed.range(..=address).next_back()?;
         (address <= *end).then_some(*place)
@@ -514,7 +514,19 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
             ctx.worker.output.append(outcome.output, outcome.dropped);
             let failed = outcome.fault.is_some();
             ctx.worker.in_library = false;
+            ctx.worker.is_uncalled = false;
             ctx.worker.fault = outcome.fault.map(|f| RawFault { kernel: f.kernel.or(Some(*kernel)), ..f });
+            // A kernel of the library's is an algorithm that a line of the text calls.
+            if let (Some(fault), Some(site)) = (&mut ctx.worker.fault, launch.site(site))
+                && entry.span.file.is_common()
+            {
+                if fault.span.file.is_common() {
+                    fault.span = site.span;
+                    ctx.worker.in_library = site.library;
+                }
+                fault.called = Some(site.span);
+                ctx.worker.is_uncalled = site.library;
+            }
             u64::from(failed)
         }
     }
@@ -527,9 +539,12 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
 pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) {
     // SAFETY: as above.
     let (ctx, launch) = unsafe { (&mut *ctx, &*(*ctx).launch) };
-    if let (Some(fault), Some(site)) = (&mut ctx.worker.fault, launch.site(site))
-        && ctx.worker.in_library
-    {
+    let (Some(fault), Some(site)) = (&mut ctx.worker.fault, launch.site(site)) else { return };
+    if std::mem::take(&mut ctx.worker.is_uncalled) {
+        fault.called = Some(site.span);
+        ctx.worker.is_uncalled = site.library;
+    }
+    if ctx.worker.in_library {
         fault.span = site.span;
         ctx.worker.in_library = site.library;
     }

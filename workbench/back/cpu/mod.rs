@@ -431,7 +431,7 @@ impl Code {
             let (span, detail) =
                 (entry.span, "interrupted while its code was compiled; it was not launched".to_owned());
             let (block, thread, kind) = ([0; 3], [0; 3], FaultKind::Interrupted);
-            let fault = RawFault { kind, span, block, thread, detail, related: None, kernel: None };
+            let fault = RawFault { kind, span, block, thread, detail, related: None, kernel: None, called: None };
             return (None, Outcome { fault: Some(fault), ..Outcome::default() });
         };
         // The clock costs more than a small launch.
@@ -518,8 +518,16 @@ fn wide_code(
 
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.
 fn misuse(span: Span, detail: String) -> Outcome {
-    let fault =
-        RawFault { kind: FaultKind::Device, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None };
+    let fault = RawFault {
+        kind: FaultKind::Device,
+        span,
+        block: [0; 3],
+        thread: [0; 3],
+        detail,
+        related: None,
+        kernel: None,
+        called: None,
+    };
     Outcome { fault: Some(fault), ..Outcome::default() }
 }
 
@@ -843,11 +851,11 @@ impl Entry {
 }
 
 impl Entry {
-    /// On which side it runs. Kernels of the library go wherever iterators and policies say, and may touch everything.
+    /// On which side it runs.
     fn side(&self, host: Option<&dyn Host>) -> Side {
         match self.is_host {
             true => Side::Host,
-            false if self.span.file.is_common() || host.is_some_and(Host::is_unified) => Side::Both,
+            false if host.is_some_and(Host::is_unified) => Side::Both,
             false => Side::Device,
         }
     }

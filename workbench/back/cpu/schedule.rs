@@ -152,6 +152,8 @@ pub struct Worker {
     pub fault: Option<RawFault>,
     /// Whether it was found in a function of the library, so that the user's place is where that was called.
     pub in_library: bool,
+    /// Whether a kernel of the library's found it, which no line of the text has been met yet that called.
+    pub is_uncalled: bool,
     /// What was printed.
     pub output: super::output::Output,
 }
@@ -408,6 +410,7 @@ impl Launch<'_> {
                         detail,
                         related: None,
                         kernel: None,
+                        called: None,
                     };
                     lock(&self.finished).fault = Some((0, fault));
                 }
@@ -533,7 +536,7 @@ impl Launch<'_> {
         let detail =
             format!("the local arrays of a block's {} threads, {slots} bytes each, are too much", self.block.count());
         let (kind, span) = (FaultKind::StackOverflow, self.entry.span);
-        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None }
+        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None, called: None }
     }
 
     fn no_stacks(&self) -> RawFault {
@@ -541,7 +544,7 @@ impl Launch<'_> {
         let detail =
             format!("its threads wait for one another on stacks of their own, and there is no memory for {threads}");
         let (kind, span) = (FaultKind::StackOverflow, self.entry.span);
-        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None }
+        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None, called: None }
     }
 
     /// Runs blocks `begin..end`, row by row or each as a whole; `false` when it has to stop.
@@ -707,7 +710,16 @@ impl Launch<'_> {
             let span = self.entry.span;
             fault = Some((
                 self.blocks - 1,
-                RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None },
+                RawFault {
+                    kind,
+                    span,
+                    block: [0; 3],
+                    thread: [0; 3],
+                    detail,
+                    related: None,
+                    kernel: None,
+                    called: None,
+                },
             ));
         }
         let last = fault.as_ref().map_or(u64::MAX, |(block, _)| *block);

@@ -323,6 +323,7 @@ impl Code {
             detail,
             related: None,
             kernel: None,
+            called: None,
         }
     }
 
@@ -332,7 +333,16 @@ impl Code {
             record::ASSERT => (FaultKind::Assert, format!("`{}` does not hold", fault.text)),
             _ => (FaultKind::Trap, "`__trap()` was called".to_owned()),
         };
-        RawFault { kind, span, block: fault.block, thread: fault.thread, detail, related: None, kernel: None }
+        RawFault {
+            kind,
+            span,
+            block: fault.block,
+            thread: fault.thread,
+            detail,
+            related: None,
+            kernel: None,
+            called: None,
+        }
     }
 }
 

@@ -225,7 +225,7 @@ impl State {
         let kind = FaultKind::Device;
         Box::new(Late {
             kernel,
-            fault: RawFault { kind, span, block, thread, detail, related: None, kernel: None },
+            fault: RawFault { kind, span, block, thread, detail, related: None, kernel: None, called: None },
             sources,
         })
     }

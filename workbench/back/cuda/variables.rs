@@ -190,6 +190,7 @@ fn interrupted() -> Refused {
         detail: "interrupted while it waited for earlier work".to_owned(),
         related: None,
         kernel: None,
+        called: None,
     };
     Refused::Late(Box::new(Late { kernel: String::new(), fault, sources: std::sync::Arc::default() }))
 }

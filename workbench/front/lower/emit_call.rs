@@ -62,7 +62,16 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a call of the text's gives CUDA's error for memory, which nobody may leave unread.
     fn gives_error(&self, index: FuncIndex, span: Span) -> bool {
-        const STARTS: [&str; 3] = ["cudaMem", "cudaFree", "cudaHost"];
+        const STARTS: [&str; 8] = [
+            "cudaMem",
+            "cudaMalloc",
+            "cudaFree",
+            "cudaHost",
+            "cudaEvent",
+            "cudaGetDevice",
+            "cudaDeviceGet",
+            "cudaStream",
+        ];
         let func = self.func(index);
         let name = self.interner.name(func.name);
         self.f.side == Side::Host

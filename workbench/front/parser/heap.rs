@@ -9,15 +9,23 @@ impl Parser<'_> {
     /// `new T`, `new T(a)`, `new T{a}`, `new T[n]`, `new T[n]()`
     pub(super) fn new_expression(&mut self) -> PResult<Expr> {
         let start = self.bump().span;
+        let mut throws = true;
         if self.at(T::LParen) {
-            // `new (std::nothrow) T` asks for what `new T` does here: memory that is not there ends the call.
+            // `new (std::nothrow) T` is null where there is no memory.
             let nothrow = (1..5).any(|n| self.peek_at(n).text(self.interner) == "nothrow");
             if !nothrow {
                 let span = self.peek().span;
                 return Err(self.unsupported(span, "placement `new` is not supported", "assign to the place"));
             }
             self.skip_brackets();
+            throws = false;
         }
+        // The function for each form, with and without an exception.
+        let [one, plain, array, empty] = if throws {
+            ["__wb_new", "__wb_new_plain", "__wb_new_array", "__wb_new_zeroed"]
+        } else {
+            ["__wb_new_nothrow", "__wb_new_plain_nothrow", "__wb_new_array_nothrow", "__wb_new_zeroed_nothrow"]
+        };
         let ty = self.new_type()?;
         match self.kind() {
             T::LBracket => {
@@ -32,21 +40,21 @@ impl Parser<'_> {
                     }
                     _ => false,
                 };
-                let name = if zeroed { "__wb_new_zeroed" } else { "__wb_new_array" };
+                let name = if zeroed { empty } else { array };
                 self.heap_call(name, Some(ty), vec![count], start, height)
             }
             T::LParen => {
                 let (args, height) = self.measured(Self::call_args)?;
-                self.heap_call("__wb_new", Some(ty), args, start, height)
+                self.heap_call(one, Some(ty), args, start, height)
             }
             T::LBrace => {
                 let inside = self.peek().span;
                 let (entries, height) = self.measured(|p| p.nested_by(4, |p| p.unangled(Self::braced_entries)))?;
                 let span = self.since(inside);
                 let value = self.node(ExprKind::Braced { ty: Some(Box::new(ty.clone())), entries }, span, height)?;
-                self.heap_call("__wb_new", Some(ty), vec![value], start, height + 1)
+                self.heap_call(one, Some(ty), vec![value], start, height + 1)
             }
-            _ => self.heap_call("__wb_new_plain", Some(ty), Vec::new(), start, 0),
+            _ => self.heap_call(plain, Some(ty), Vec::new(), start, 0),
         }
     }
 

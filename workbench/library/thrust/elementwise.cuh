@@ -47,9 +47,7 @@ template <typename R, typename F> inline R __wb_launch_once(F f) {
 }
 template <typename T, typename S> inline T* __wb_scratch(S, size_t n) {
     if constexpr (S::device) {
-        T* memory;
-        cudaMallocManaged(&memory, n * sizeof(T));
-        return memory;
+        return __wb_shared_room<T>(n);
     } else {
         return new T[n];
     }

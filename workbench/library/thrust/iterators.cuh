@@ -163,10 +163,18 @@ template <typename T> __thrust_HD constexpr T* raw_pointer_cast(const device_ref
 template <typename T> __thrust_HD constexpr T* raw_pointer_cast(const device_ptr<T>& at) { return at.get(); }
 template <typename T> __thrust_HD constexpr T& raw_reference_cast(T& x) { return x; }
 template <typename T> __thrust_HD constexpr T& raw_reference_cast(const device_reference<T>& x) { return (T&)x; }
+// Memory for so many elements, which both sides may touch; an exception where there is none.
+template <typename T> inline T* __wb_shared_room(size_t n) {
+    T* at = nullptr;
+    if (n > ((size_t)1 << 40) / sizeof(T) || cudaMallocManaged(&at, n * sizeof(T)) != cudaSuccess) {
+        cudaGetLastError();
+        __wb_push_c_string("bad allocation: out of memory");
+        __wb_raise(21, 1);
+    }
+    return at;
+}
 template <typename T> inline device_ptr<T> device_malloc(size_t n) {
-    T* at;
-    cudaMallocManaged(&at, n * sizeof(T));
-    return device_ptr<T>((device_reference<T>*)at);
+    return device_ptr<T>((device_reference<T>*)__wb_shared_room<T>(n));
 }
 template <typename T> inline device_ptr<T> device_new(size_t n = 1) {
     device_ptr<T> made = device_malloc<T>(n);

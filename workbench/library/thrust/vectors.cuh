@@ -9,7 +9,7 @@ public:
     ~__wb_store() { __drop(__data); }
     static T* __make(size_t n) {
         if constexpr (device) {
-            T* data = (T*)__wb_alloc_from(n * sizeof(T), 3);
+            T* data = __wb_shared_room<T>(n);
             if constexpr (!std::is_arithmetic_v<T>)
                 for (size_t i = 0; i < n; ++i) __wb_construct(data + i, T());
             return data;

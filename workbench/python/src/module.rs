@@ -112,6 +112,12 @@ impl Module {
         if self.program.symbol_names().iter().any(|n| n == name) {
             return format!("`{name}` is a variable of the text: write m.symbol(\"{name}\"), then .get() or .set(...)");
         }
+        if let Some(why) = self.program.left_out(name) {
+            return why;
+        }
+        if let Some(why) = self.program.uncallable(name) {
+            return why;
+        }
         let near = workbench::front::nearest(name, self.names().iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         format!("no kernel or host function `{name}`; the text has {have}{}{near}", self.program.template_hint())

@@ -144,6 +144,8 @@ pub(super) struct State {
     refusals: Refusals,
     /// What was wrong with the last call about memory that gave an error.
     why: Option<String>,
+    /// What is said of the last error that a call of CUDA's runtime gave.
+    told: Option<String>,
     /// What was thrown and caught.
     exceptions: Exceptions,
     /// What Neuron's dialect knows.
@@ -281,7 +283,7 @@ impl Host for Call<'_> {
 
     fn why(&self, code: i32) -> String {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.why.clone().unwrap_or_else(|| format!("CUDA's error {code}, for which nothing asked"))
+        state.told.clone().unwrap_or_else(|| memory::words(code.into()))
     }
 
     fn is_unified(&self) -> bool {
@@ -325,6 +327,7 @@ impl State {
             device,
             refusals: Refusals::default(),
             why: None,
+            told: None,
             freeing: None,
             exceptions: Exceptions::default(),
             neuron: Neuron::default(),
@@ -623,7 +626,7 @@ impl State {
             }
             Service::Context => Ok(Reply::Address(self.tape.context)),
             Service::Alloc => self.allocate(memory, given.int(0), Source::Heap),
-            Service::AllocFrom => self.allocate(memory, given.int(0), Source::of_number(given.int(1))),
+            Service::AllocFrom => self.allocate_from(memory, given.int(0), Source::of_number(given.int(1))),
             Service::FreeFrom => self.free_from(memory, given.memory(0).ptr as u64, given.int(1) != 0),
             Service::MemoryType => int(Self::memory_type(memory, given.memory(0))),
             Service::Register => {
@@ -680,6 +683,10 @@ impl State {
     fn own(&mut self, name: &str, args: Vec<Value>, shapes_only: bool) -> Answer<Value> {
         if let Some(answer) = self.neuron.run(name, &args) {
             return answer;
+        }
+        if let ("failed", [Value::Int(code)]) = (name, args.as_slice()) {
+            // What a service has said of it, or CUDA's words.
+            self.told = Some(self.why.take().unwrap_or_else(|| memory::words(*code)));
         }
         if let Some(answer) = self.refusals.run(name, &args) {
             return Ok(answer);

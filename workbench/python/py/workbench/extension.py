@@ -198,6 +198,17 @@ def _python_module(name: str, compiled: Module, wanted: Iterable[str] | None) ->
             module.__dict__[offered] = compiled[offered]
         except KeyError as error:
             raise make_argument_error(f"functions: {error.args[0]}") from None
+
+    def absent(attribute: str) -> object:
+        why = ""
+        if not attribute.startswith("__"):
+            try:
+                compiled[attribute]
+            except KeyError as error:
+                why = f": {error.args[0]}"
+        raise AttributeError(f"module {name!r} has no attribute {attribute!r}{why}")
+
+    module.__dict__["__getattr__"] = absent
     return module
 
 

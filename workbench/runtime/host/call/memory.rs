@@ -25,6 +25,21 @@ const NOT_REGISTERED: i32 = 713;
 /// `cudaErrorNotSupported`.
 const NOT_SUPPORTED: i32 = 801;
 
+/// CUDA's words for an error of its runtime (`cudaGetErrorString`).
+pub(super) fn words(code: i64) -> String {
+    let words = match code {
+        1 => "invalid argument",
+        2 => "out of memory",
+        12 => "invalid pitch argument",
+        21 => "invalid copy direction for memcpy",
+        101 => "invalid device ordinal",
+        400 => "invalid resource handle",
+        801 => "operation not supported",
+        _ => return format!("CUDA's error {code}, for which nothing asked"),
+    };
+    format!("{words} (CUDA's error {code})")
+}
+
 /// How many bytes are copied between two looks at the clock.
 const CHUNK: usize = 16 << 20;
 
@@ -175,6 +190,21 @@ impl State {
         Ok(Reply::Address(ptr as u64))
     }
 
+    /// Memory of so many bytes as C's heap and CUDA give it: null where there is none.
+    pub(super) fn allocate_from(&mut self, memory: &HostMemory, bytes: i64, source: Source) -> Answer<Reply> {
+        match self.allocate(memory, bytes, source) {
+            Err((Exception::Memory, _)) => {
+                // C's heap gives no error of CUDA's.
+                if source != Source::Heap {
+                    let why = format!("out of memory: there are no {} bytes, and nothing was allocated", bytes as u64);
+                    self.why = Some(why);
+                }
+                Ok(Reply::Address(0))
+            }
+            reply => reply,
+        }
+    }
+
     /// Gives memory back; `place` is where the text does that itself.
     pub(super) fn free(&mut self, memory: &HostMemory, address: u64, place: Option<Span>) -> Answer<Reply> {
         if address == 0 {
@@ -207,9 +237,16 @@ impl State {
                 self.why = Some(format!("invalid argument: `{by}` of memory {given}"));
                 Ok(Reply::Int(INVALID_VALUE.into()))
             }
-            None if memory.ask(address).is_some_and(|(_, _, base, _)| base == address) => {
-                self.why =
-                    Some("invalid argument: `cudaFree` of memory that is a tensor's, or the caller's".to_owned());
+            None if address != 0 => {
+                let by = if pinned { "cudaFreeHost" } else { "cudaFree" };
+                let what = match memory.ask(address) {
+                    Some((_, _, base, _)) if base == address => "memory that is a tensor's, or the caller's",
+                    Some((_, Source::Lent, ..)) => "a place in memory that is a tensor's, or the caller's",
+                    Some(_) => "a place inside of an allocation: give back the pointer to its first byte",
+                    None if memory.freed_at(address).is_some() => "memory that was freed already",
+                    None => "memory that was not allocated, or was freed already",
+                };
+                self.why = Some(format!("invalid argument: `{by}` of {what}"));
                 Ok(Reply::Int(INVALID_VALUE.into()))
             }
             _ => self.give_back(memory, address, place).map(|_| Reply::Int(0)),
