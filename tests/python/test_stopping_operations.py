@@ -102,6 +102,28 @@ def test_an_operation_is_interrupted_by_another_thread(module, name):
     assert time.perf_counter() - asked[0] < 0.5
 
 
+# Operations that make a list of a billion tensors, of a view that takes no memory.
+PARTS = {
+    "split": "x.split(1)",
+    "split_with_sizes": "x.split_with_sizes(std::vector<int64_t>(1000000000, 1))",
+    "chunk": "x.chunk(1000000000)",
+    "unbind": "x.unbind()",
+    "tensor_split": "torch::tensor_split(x, 1000000000)",
+}
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS.keys())
+def test_a_list_of_a_billion_tensors_meets_its_limit(parts):
+    text = f"#include <torch/extension.h>\nint64_t f() {{ torch::Tensor x = torch::zeros({{1}}).expand({{1000000000}});\n  return {parts}.size(); }}"
+    f = wb.compile(text).with_timeout(0.1).f
+    begun = time.perf_counter()
+    # Some machines have no memory for so long a list, and say so at once.
+    with pytest.raises((wb.KernelTimeout, MemoryError)) as caught:
+        f()
+    assert time.perf_counter() - begun < 1
+    assert "<kernel>:3:" in str(caught.value), caught.value
+
+
 def test_host_code_that_keeps_variables_runs_in_one_thread_at_a_time():
     # As under the GIL, which a C++ function holds: no increment is lost.
     text = """#include <torch/extension.h>

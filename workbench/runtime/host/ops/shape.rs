@@ -497,49 +497,53 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
     }
     let at = x.axis(args.int(0)?)?;
     let size = x.shape()[at];
-    let mut sizes = Vec::new();
     match how {
         Value::List(all) => {
-            for v in all {
+            let mut sizes = work::reserved(all.len());
+            for v in sweep::counted(all) {
                 match v {
                     Value::Int(n) if n >= 0 => sizes.push(n),
                     other => return args.misfit(&other, "a size"),
                 }
             }
-            if sizes.iter().map(|n| i128::from(*n)).sum::<i128>() != i128::from(size) {
+            if sweep::counted(&sizes).map(|n| i128::from(*n)).sum::<i128>() != i128::from(size) {
                 return bad(format!(
                     "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {at}), \
                      but got split_sizes={sizes:?}"
                 ));
             }
+            Ok(cut_up(args, &x, at, sizes.into_iter()))
         }
         Value::Int(n) if n > 0 => {
             let step = if args.name == "chunk" { (size - 1).max(0) / n + 1 } else { n };
-            sizes = work::reserved(((size - 1).max(0) / step) as usize + 1);
-            let mut left = size;
-            while left > 0 {
-                sizes.push(step.min(left));
-                left -= step;
-            }
-            if size == 0 && args.name != "unbind" {
-                sizes.resize(if args.name == "chunk" { n.min(1 << 20) as usize } else { 1 }, 0);
-            }
+            let count = match args.name {
+                _ if size > 0 => (size - 1) / step + 1,
+                "chunk" => n.min(1 << 20),
+                "unbind" => 0,
+                _ => 1,
+            };
+            let sizes = (0..count as usize).map(|i| step.min(size - i as i64 * step).max(0));
+            Ok(cut_up(args, &x, at, sizes))
         }
         Value::Int(n) if args.name == "chunk" => {
-            return bad(format!("chunk expects `chunks` to be greater than 0, got: {n}"));
+            bad(format!("chunk expects `chunks` to be greater than 0, got: {n}"))
         }
-        Value::Int(n) => return bad(format!("split expects split_size be positive, but got split_size={n}")),
-        other => return args.misfit(&other, "a number of parts, or sizes"),
+        Value::Int(n) => bad(format!("split expects split_size be positive, but got split_size={n}")),
+        other => args.misfit(&other, "a number of parts, or sizes"),
     }
-    let mut from = 0;
-    let mut out = work::reserved(sizes.len());
-    for len in sweep::counted(sizes) {
-        let part = cut(&x, at, from, len, 1);
-        let order: Vec<usize> = (0..x.dim()).filter(|i| args.name != "unbind" || *i != at).collect();
-        out.push(Value::Tensor(permuted(&part, &order)));
+}
+
+/// Views of these sizes, one behind the other. There may be as many as a view has elements, so none is made before the one in front of it is
+/// counted.
+fn cut_up(args: &Args<'_>, x: &HostTensor, at: usize, sizes: impl ExactSizeIterator<Item = i64>) -> Value {
+    let order: Vec<usize> = (0..x.dim()).filter(|i| args.name != "unbind" || *i != at).collect();
+    let (count, mut from) = (sizes.len(), 0);
+    let parts = sizes.map(|len| {
+        let part = cut(x, at, from, len, 1);
         from += len;
-    }
-    Ok(Value::List(out))
+        Value::Tensor(permuted(&part, &order))
+    });
+    Value::List(work::collected(count, parts))
 }
 
 fn movedim(args: &mut Args<'_>) -> Answer<HostTensor> {
