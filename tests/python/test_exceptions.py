@@ -195,6 +195,28 @@ def test_the_end_of_a_process_ends_the_call(text, message):
     assert m.tried(0) == 0
 
 
+@pytest.mark.parametrize("catches", [False, True])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("void fault(int64_t how) noexcept {\n    if (how) throw std::invalid_argument(\"out\");\n}", "fault"),
+        ("void fault(int64_t how) noexcept(true) {\n    TORCH_CHECK(!how, \"out\");\n}", "fault"),
+        ("void deeper() { throw std::runtime_error(\"out\"); }\nvoid fault(int64_t how) throw() {\n    if (how) deeper();\n}", "fault"),
+        ("struct S { int64_t how; ~S() { if (how) throw std::runtime_error(\"out\"); } };\nvoid fault(int64_t how) {\n    S s{how};\n}", "S::~S"),
+        ("void fault(int64_t how) {\n    auto f = [&]() noexcept { if (how) throw std::runtime_error(\"out\"); };\n    f();\n}", "lambda"),
+        ("struct S { int n; S(int64_t how) noexcept { if (how) throw std::runtime_error(\"out\"); } };\nvoid fault(int64_t how) {\n    S s(how);\n}", "S::S"),
+    ],
+)
+def test_an_exception_that_leaves_a_noexcept_function_ends_the_call(text, name, catches):
+    head = CATCH_ALL if catches else "void fault(int64_t how);\nint64_t tried(int64_t how) { fault(how); return 0; }\n"
+    m = module(head + text, "tried")
+    with pytest.raises(RuntimeError) as caught:
+        m.tried(1)
+    shown = str(caught.value)
+    assert f"an exception left a `noexcept` function, `{name}`" in shown and "out" in shown, shown
+    assert m.tried(0) == 0
+
+
 def test_many_exceptions_of_the_library_leave_nothing_behind():
     m = module(
         """

@@ -484,3 +484,73 @@ def test_copies_that_go_too_far():
     assert fault(m.null).kind == "null pointer"
     assert m.nothing() == 0
     assert "cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost)" in str(fault(m.reads))
+
+
+MANAGED = """
+class Managed {
+public:
+    void* operator new(size_t n) {
+        void* p;
+        cudaMallocManaged(&p, n);
+        cudaDeviceSynchronize();
+        return p;
+    }
+    void* operator new[](size_t n) {
+        void* p;
+        cudaMallocManaged(&p, n);
+        return p;
+    }
+    void operator delete(void* p) {
+        cudaDeviceSynchronize();
+        cudaFree(p);
+    }
+    void operator delete[](void* p) { cudaFree(p); }
+};
+template <typename T> struct Box : public Managed {
+    T value;
+    int n;
+    Box() : value(2), n(0) {}
+};
+__global__ void add(Box<float>* b) { b->value += 1; b->n = threadIdx.x + 1; }
+__global__ void add_all(Box<float>* b) { b[threadIdx.x].value += threadIdx.x; }
+"""
+
+
+def test_objects_of_a_class_with_managed_memory():
+    m = module(
+        MANAGED
+        + """
+float one() {
+    Box<float>* b = new Box<float>;
+    b->value = 4;
+    add<<<1, 1>>>(b);
+    cudaDeviceSynchronize();
+    float found = b->value * 10 + b->n;
+    delete b;
+    return found;
+}
+float all(int n) {
+    Box<float>* b = new Box<float>[n];
+    add_all<<<1, n>>>(b);
+    cudaDeviceSynchronize();
+    float sum = 0;
+    for (int i = 0; i < n; ++i) sum += b[i].value;
+    delete[] b;
+    return sum;
+}
+float after() {
+    Box<float>* b = new Box<float>;
+    delete b;
+    return b->value;
+}
+"""
+    )
+    assert m.one() == 51
+    assert m.all(4) == 4 * 2 + 6
+    assert "freed" in str(fault(m.after))
+
+
+def test_an_operator_new_of_all_classes_is_refused():
+    with pytest.raises(wb.CompileError, match="declare it in the class") as caught:
+        wb.compile("void* operator new(size_t n) { return nullptr; }\nint f() { return 1; }")
+    assert "operator new" in str(caught.value)

@@ -114,6 +114,13 @@ def test_what_is_alone_is_not_copied(before, line, what):
     assert line in shown and "cannot be" in shown
 
 
+def test_a_class_that_is_never_on_the_heap():
+    before = "struct A { int n; void* operator new(size_t n) = delete; };\n"
+    with pytest.raises(wb.CompileError, match="`A::operator new` is deleted") as caught:
+        module("    A* a = new A;\n    return a->n;", before)
+    assert "A* a = new A;" in str(caught.value) and "__wb" not in str(caught.value)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 1000])
 def test_many_share_one(n):
     body = """    auto one = std::make_shared<std::vector<int64_t>>();

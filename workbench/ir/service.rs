@@ -140,6 +140,8 @@ services! {
     Rethrow rethrow();
     /// The exception in flight goes on.
     Resume resume();
+    /// The exception in flight ends the call: it would leave the `noexcept` function of that name.
+    Terminate terminate(Ptr);
     /// How many values are on the stack.
     Depth depth() -> Int;
     /// Forgets all but so many values, where an exception has interrupted who would have taken them.

@@ -16,6 +16,7 @@ template <typename C> inline __wb_back_inserter<C> back_inserter(C& to) { return
 
 // Both ends grow: elements lie together, with room before and after them.
 template <typename T> class deque {
+    static constexpr bool __wb_goes_in_parts = true;
     T* all_ = nullptr;
     size_t first_ = 0, size_ = 0, capacity_ = 0;
 
@@ -141,7 +142,9 @@ public:
         __wb_destroy(all_ + first_ + size_);
     }
     void clear() {
-        while (size_ > 0) pop_back();
+        size_t end = size_;
+        size_ = 0;
+        for (size_t i = 0; i < end; ++i) __wb_destroy(all_ + first_ + i);
     }
 };
 
@@ -250,6 +253,7 @@ template <typename T> struct __wb_list_iterator {
     bool operator!=(const __wb_list_iterator& other) const { return at != other.at; }
 };
 template <typename T> class list {
+    static constexpr bool __wb_goes_in_parts = true;
     // What lies before the first and after the last; it holds no value.
     __wb_node<T>* edge_;
     size_t size_ = 0;

@@ -47,6 +47,8 @@ template <typename T> struct __wb_reverse {
     T* base() const { return at; }
 };
 template <typename T> class vector {
+    // What goes as far as it is made, where an exception leaves its constructor.
+    static constexpr bool __wb_goes_in_parts = true;
     T* begin_ = nullptr;
     size_t size_ = 0;
     size_t capacity_ = 0;
@@ -54,6 +56,13 @@ template <typename T> class vector {
     void grow(size_t wanted) {
         if (wanted <= capacity_) return;
         reserve(wanted < 2 * capacity_ ? 2 * capacity_ : wanted);
+    }
+    // Elements go from the first on, as GCC's do.
+    void cut(size_t n) {
+        size_t end = size_;
+        if (n < end) size_ = n;
+        if constexpr (__wb_has_destructor(*(T*)nullptr))
+            for (size_t i = n; i < end; ++i) __wb_destroy(begin_ + i);
     }
 
 public:
@@ -116,14 +125,14 @@ public:
         capacity_ = wanted;
     }
     void resize(size_t n) {
-        while (size_ > n) pop_back();
+        cut(n);
         grow(n);
         for (; size_ < n; ++size_) __wb_construct(begin_ + size_, T());
     }
     void resize(size_t n, const T& value) {
         // The value may be one of this vector's.
         T copy(value);
-        while (size_ > n) pop_back();
+        cut(n);
         grow(n);
         for (; size_ < n; ++size_) __wb_construct(begin_ + size_, T(copy));
     }
@@ -189,9 +198,7 @@ public:
         }
         __wb_destroy(begin_ + --size_);
     }
-    void clear() {
-        while (size_ > 0) pop_back();
-    }
+    void clear() { cut(0); }
     T& operator[](size_t i) { return begin_[i]; }
     const T& operator[](size_t i) const { return begin_[i]; }
     T& at(size_t i) {
@@ -1422,11 +1429,27 @@ template <typename T> inline T* __wb_room(size_t count) {
     return (T*)__wb_alloc((int64_t)(count * sizeof(T)));
 }
 template <typename T, typename... A> inline T* __wb_new(A&&... args) {
-    T* made = __wb_room<T>(1);
+    T* made;
+    if constexpr (__wb_has_new(*(T*)nullptr)) made = (T*)T::operator new(sizeof(T));
+    else made = __wb_room<T>(1);
     __wb_construct(made, T(std::forward<A>(args)...));
     return made;
 }
+// An array by the class's own `operator new[]`: before it there is how many elements it has, where `delete[]` asks for that (Itanium C++ ABI 2.7).
+template <typename T> constexpr size_t __wb_before() {
+    bool asks = __wb_has_destructor(*(T*)nullptr) || __wb_has_sized_delete_array(*(T*)nullptr);
+    return !asks ? 0 : alignof(T) > 8 ? alignof(T) : 8;
+}
+template <typename T> inline T* __wb_own_array(size_t count) {
+    constexpr size_t before = __wb_before<T>();
+    char* memory = (char*)T::operator new[](count * sizeof(T) + before);
+    T* made = (T*)(memory + before);
+    if constexpr (before > 0) *(size_t*)(memory + before - 8) = count;
+    for (size_t i = 0; i < count; ++i) __wb_construct(made + i, T());
+    return made;
+}
 template <typename T> inline T* __wb_new_zeroed(size_t count) {
+    if constexpr (__wb_has_new_array(*(T*)nullptr)) return __wb_own_array<T>(count);
     T* made = __wb_room<T>(count);
     for (size_t i = 0; i < count; ++i) __wb_construct(made + i, T());
     return made;
@@ -1435,17 +1458,22 @@ template <typename T> inline T* __wb_new_array(size_t count) {
     if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) return __wb_room<T>(count);
     else return __wb_new_zeroed<T>(count);
 }
-template <typename T> inline T* __wb_new_plain() { return __wb_new_array<T>(1); }
+template <typename T> inline T* __wb_new_plain() {
+    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) return __wb_room<T>(1);
+    else return __wb_new<T>();
+}
 // `new (std::nothrow)`: null where there is no memory.
 template <typename T> inline T* __wb_room_or_null(size_t count) {
     return count > ((size_t)1 << 40) / sizeof(T) ? nullptr : (T*)__wb_alloc_from((int64_t)(count * sizeof(T)), 0);
 }
 template <typename T, typename... A> inline T* __wb_new_nothrow(A&&... args) {
+    static_assert(!__wb_has_new(*(T*)nullptr), "the class has an operator new of its own, which takes no std::nothrow");
     T* made = __wb_room_or_null<T>(1);
     if (made != nullptr) __wb_construct(made, T(args...));
     return made;
 }
 template <typename T> inline T* __wb_new_zeroed_nothrow(size_t count) {
+    static_assert(!__wb_has_new_array(*(T*)nullptr), "the class has an operator new[] of its own, which takes no std::nothrow");
     T* made = __wb_room_or_null<T>(count);
     if (made != nullptr)
         for (size_t i = 0; i < count; ++i) __wb_construct(made + i, T());
@@ -1456,12 +1484,44 @@ template <typename T> inline T* __wb_new_array_nothrow(size_t count) {
     else return __wb_new_zeroed_nothrow<T>(count);
 }
 template <typename T> inline T* __wb_new_plain_nothrow() { return __wb_new_array_nothrow<T>(1); }
-template <typename T> inline void __wb_delete_array(T* memory) {
-    if (memory == nullptr) return;
+template <typename T> inline void __wb_own_delete_array(T* memory) {
+    constexpr size_t before = __wb_before<T>();
+    char* start = (char*)memory - before;
+    size_t count = 0;
+    if constexpr (before > 0) {
+        count = *(size_t*)((char*)memory - 8);
+        for (size_t i = count; i > 0; --i) __wb_destroy(memory + (i - 1));
+    }
+    if constexpr (__wb_has_sized_delete_array(*(T*)nullptr)) T::operator delete[]((void*)start, count * sizeof(T) + before);
+    else T::operator delete[]((void*)start);
+}
+// Memory that is the library's, of however many objects.
+template <typename T> inline void __wb_end(T* memory) {
     if constexpr (!(std::is_arithmetic_v<T> || std::is_pointer_v<T>)) {
         int64_t count = __wb_block_size((const void*)memory) / (int64_t)sizeof(T);
         for (int64_t i = count - 1; i >= 0; --i) __wb_destroy(memory + i);
     }
     __wb_free((const void*)memory);
 }
-template <typename T> inline void __wb_delete(T* memory) { __wb_delete_array(memory); }
+template <typename T> inline void __wb_delete_array(T* memory) {
+    if (memory == nullptr) return;
+    if constexpr (__wb_has_delete_array(*memory)) __wb_own_delete_array(memory);
+    else __wb_end(memory);
+}
+template <typename T> inline void __wb_delete(T* memory) {
+    if (memory == nullptr) return;
+    if constexpr (__wb_has_delete(*memory)) {
+        __wb_destroy(memory);
+        if constexpr (__wb_has_sized_delete(*memory)) T::operator delete((void*)memory, sizeof(T));
+        else T::operator delete((void*)memory);
+    } else {
+        __wb_end(memory);
+    }
+}
+// By their names, for all classes.
+inline void* operator new(unsigned long bytes) { return (void*)__wb_room<char>(bytes); }
+inline void* operator new[](unsigned long bytes) { return (void*)__wb_room<char>(bytes); }
+inline void operator delete(void* memory) { __wb_free((const void*)memory); }
+inline void operator delete[](void* memory) { __wb_free((const void*)memory); }
+inline void operator delete(void* memory, unsigned long) { __wb_free((const void*)memory); }
+inline void operator delete[](void* memory, unsigned long) { __wb_free((const void*)memory); }

@@ -74,9 +74,7 @@ public:
 };
 template <typename T> struct __wb_made {
     template <typename... A> static unique_ptr<T> make(A&&... args) {
-        T* made = __wb_room<T>(1);
-        __wb_construct(made, T(std::forward<A>(args)...));
-        return unique_ptr<T>(made);
+        return unique_ptr<T>(__wb_new<T>(std::forward<A>(args)...));
     }
 };
 template <typename T> struct __wb_made<T[]> {
@@ -268,11 +266,15 @@ public:
     }
 };
 
+// Memory beside the owners' is not the class's own.
+template <typename T> struct __wb_shared_end {
+    void operator()(T* held) const { __wb_end(held); }
+};
 template <typename T> struct __wb_shares {
     template <typename... A> static shared_ptr<T> make(A&&... args) {
         T* made = __wb_room<T>(1);
         __wb_construct(made, T(std::forward<A>(args)...));
-        return shared_ptr<T>(made);
+        return shared_ptr<T>(made, __wb_shared_end<T>());
     }
 };
 template <typename T> struct __wb_shares<T[]> {

@@ -465,3 +465,78 @@ void moved_in_parts(Log& log) {
     shared = alone(14);
     say(log, "shared ", *shared);
 }
+
+// Classes with memory of their own.
+static Log* heap_log = nullptr;
+static char heap_room[4096];
+static size_t heap_used = 0;
+struct Pooled {
+    int n;
+    explicit Pooled(int k = 0) : n(k) {}
+    static void* operator new(size_t bytes) {
+        say(*heap_log, "new ", bytes);
+        heap_used += 64;
+        return heap_room + heap_used - 64;
+    }
+    void operator delete(void* p) { say(*heap_log, "delete ", (char*)p - heap_room); }
+    void* operator new[](size_t bytes);
+    void operator delete[](void* p, size_t bytes) { say(*heap_log, "delete[] ", (char*)p - heap_room); }
+};
+void* Pooled::operator new[](size_t bytes) {
+    say(*heap_log, "new[] ", bytes);
+    heap_used += 256;
+    return heap_room + heap_used - 256;
+}
+struct Counts : Pooled {
+    double more;
+    explicit Counts(int k = 0) : Pooled(k), more(k) { say(*heap_log, "made ", k); }
+    ~Counts() { say(*heap_log, "gone ", n); }
+};
+template <typename T> struct FromHeap {
+    T value{};
+    void* operator new(size_t bytes) {
+        say(*heap_log, "template ", bytes);
+        return ::operator new(bytes);
+    }
+    void operator delete(void* p, size_t bytes) {
+        say(*heap_log, "given back ", bytes);
+        ::operator delete(p);
+    }
+};
+struct Apart {
+    Pooled held;
+};
+
+//: memory_of_a_class
+void memory_of_a_class(Log& log) {
+    heap_log = &log;
+    heap_used = 0;
+    Pooled* a = new Pooled(3);
+    Pooled* b = new Pooled;
+    Counts* c = new Counts(4);
+    say(log, "", a->n * 100 + b->n * 10 + c->n);
+    delete b;
+    delete a;
+    delete c;
+    Counts* none = nullptr;
+    delete none;
+    Counts* all = new Counts[3];
+    all[2].n = 7;
+    delete[] all;
+    Pooled* plain = new Pooled[2];
+    say(log, "", plain[1].n);
+    delete[] plain;
+    auto* t = new FromHeap<double>();
+    t->value = 2;
+    say(log, "", (int64_t)t->value);
+    delete t;
+    auto owned = std::make_unique<Counts>(5);
+    auto shared = std::make_shared<Counts>(6);
+    shared.reset();
+    owned.reset();
+    delete new Apart();
+    void* raw = operator new(sizeof(int));
+    *(int*)raw = 9;
+    say(log, "", *(int*)raw);
+    operator delete(raw);
+}

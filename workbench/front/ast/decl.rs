@@ -103,6 +103,8 @@ pub struct Specifiers {
     pub constant: bool,
     /// `static`.
     pub is_static: bool,
+    /// Whether it says that no exception leaves it.
+    pub noexcept: Option<bool>,
     /// `extern` (also `extern "C"`).
     pub is_extern: bool,
     /// `extern "C"`: the name is used as it is.

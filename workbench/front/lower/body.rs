@@ -152,8 +152,9 @@ impl<'a> Lowerer<'a> {
         if self.f.side == Side::Kernel {
             self.launch_defaults(index);
         }
-        let lands = self.catches && side == Side::Host && known.is_none() && !self.f.b.func.library;
-        if lands {
+        let is_own = side == Side::Host && known.is_none() && !self.f.b.func.library;
+        let keeps = code.noexcept && is_own;
+        if self.catches && is_own || keeps {
             self.begin_landing();
         }
         if known.is_none() {
@@ -169,7 +170,9 @@ impl<'a> Lowerer<'a> {
             }
             self.end_of_body(name, code.body);
         }
-        if lands {
+        if keeps {
+            self.end_of_noexcept(code.body.span);
+        } else if self.catches && is_own {
             self.end_of_landings(code.body.span);
         }
         self.scopes.see_library(saw);

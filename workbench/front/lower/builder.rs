@@ -63,13 +63,17 @@ impl Builder {
 
     /// A new truth value that is false when the function starts.
     pub fn new_flag(&mut self) -> Local {
-        let flag = self.func.new_local("", Type::Scalar(Scalar::Bool));
-        let value = self.func.new_value(Type::Scalar(Scalar::Bool), self.span);
+        self.new_start(Const::Bool(false))
+    }
+
+    /// A new local variable that has a value when the function starts.
+    pub fn new_start(&mut self, start: Const) -> Local {
+        let local = self.func.new_local("", start.ty());
+        let value = self.func.new_value(start.ty(), self.span);
         let block = &mut self.open[0].block;
-        let start = [Stmt::Let(value, Op::Const(Const::Bool(false))), Stmt::Set(flag, value)];
-        block.stmts.splice(0..0, start);
+        block.stmts.splice(0..0, [Stmt::Let(value, Op::Const(start)), Stmt::Set(local, value)]);
         block.spans.splice(0..0, [self.span; 2]);
-        flag
+        local
     }
 
     /// Whether the point reached in the current block can run.

@@ -62,6 +62,22 @@ impl<'a> Lowerer<'a> {
         self.go_on(span);
     }
 
+    /// Ends the block of a function that no exception leaves: one that would ends the call. Nothing goes then, as with GCC.
+    pub(super) fn end_of_noexcept(&mut self, span: Span) {
+        let ended = self.f.b.has_ended();
+        let mut body = self.f.b.close();
+        let Some(landing) = self.f.landings.pop() else { return };
+        if !landing.used {
+            let_through(&mut body, landing.label);
+            return self.at(span).splice(body, ended);
+        }
+        self.at(span).push(Stmt::Scope { label: landing.label, body });
+        let name = self.add_string(&self.f.name.clone());
+        let name = self.at(span).bind(crate::ir::Type::Ptr, Op::GlobalAddr(name));
+        self.ask(Service::Terminate, vec![name], span);
+        self.at(span).push(Stmt::Trap);
+    }
+
     /// What was made in a landing's block goes.
     fn clean_up(&mut self, landing: &Landing, span: Span) {
         for cleanup in landing.made.iter().rev() {

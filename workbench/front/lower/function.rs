@@ -110,7 +110,9 @@ impl Lowerer<'_> {
 /// What a definition runs.
 pub(super) fn code_of(decl: &FunctionDecl) -> Option<Run<'_>> {
     let body = decl.body.as_ref()?;
-    Some(Run { params: &decl.params, inits: &decl.ctor_inits, body })
+    let is_destructor = matches!(decl.kind, FunctionKind::Destructor);
+    let noexcept = decl.specs.noexcept.unwrap_or(is_destructor);
+    Some(Run { params: &decl.params, inits: &decl.ctor_inits, body, noexcept })
 }
 
 /// Whether a function is a template without saying so: a parameter is `auto`.
@@ -135,6 +137,12 @@ impl<'a> Lowerer<'a> {
             return self.refuse_host_function(decl);
         }
         let display = self.text(&decl.name.last()).to_owned();
+        if crate::front::parser::is_of_heap(&display) && !self.in_library(decl.span) {
+            let message = format!("an `{display}` of one's own for all classes is not supported");
+            let help = "declare it in the class whose objects it is for";
+            self.report(Diagnostic::error(Code::Unsupported, decl.name.span, message).help(help));
+            return;
+        }
         let scope = self.scopes.current();
         let before = self.diags.len();
         let info = self.signature(Signature::of(decl, display, scope));

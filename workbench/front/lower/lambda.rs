@@ -107,7 +107,12 @@ impl<'a> Lowerer<'a> {
             role: Role::Plain,
             ret: lambda.ret.as_ref(),
             params: &lambda.params,
-            code: Some(Run { params: &lambda.params, inits: &[], body: &lambda.body }),
+            code: Some(Run {
+                params: &lambda.params,
+                inits: &[],
+                body: &lambda.body,
+                noexcept: lambda.specs.noexcept == Some(true),
+            }),
             bounds: &[],
             scope,
             this: Some(class.qualified(!lambda.is_mutable, false)),

@@ -2,6 +2,7 @@
 
 use super::convert::Use;
 use super::find::Found;
+use super::names::{Callable, Decl};
 use super::symbols::SymbolUse;
 use super::tree::{FuncIndex, Node, Typed};
 use super::{Lowerer, Side};
@@ -237,6 +238,13 @@ impl<'a> Lowerer<'a> {
             ("is_class", [of]) => Some(of.ty.is_struct()),
             ("is_enum", [of]) => Some(matches!(of.ty.kind, types::Kind::Enum(_))),
             ("is_derived", [of, base]) => Some(base.ty.as_struct().is_some_and(|b| of.ty.base_offset(b).is_some())),
+            ("has_destructor", [of]) => Some(self.needs_destructor(&of.ty)),
+            ("has_new", [of]) => Some(self.has_member(&of.ty, "operator new").is_some()),
+            ("has_new_array", [of]) => Some(self.has_member(&of.ty, "operator new[]").is_some()),
+            ("has_delete", [of]) => Some(self.has_member(&of.ty, "operator delete").is_some()),
+            ("has_delete_array", [of]) => Some(self.has_member(&of.ty, "operator delete[]").is_some()),
+            ("has_sized_delete", [of]) => Some(self.has_member(&of.ty, "operator delete") == Some(true)),
+            ("has_sized_delete_array", [of]) => Some(self.has_member(&of.ty, "operator delete[]") == Some(true)),
             ("is_made_of", [made, of]) => Some(self.is_made_of(&made.ty.clone(), of)),
             _ => None,
         };
@@ -291,6 +299,16 @@ impl<'a> Lowerer<'a> {
             return Typed::error(span);
         }
         Typed::value(Ty::void(), span, Node::Call(launcher, args))
+    }
+
+    /// Whether a class has functions of a name of its own, or of its bases; if so, whether none of them takes one argument alone.
+    fn has_member(&mut self, ty: &Ty, name: &str) -> Option<bool> {
+        self.try_complete(ty);
+        let (s, symbol) = (ty.as_struct()?.clone(), self.interner.find(name)?);
+        let scope = self.class(s.id).scope;
+        let Some(Decl::Functions(set)) = self.lookup_in(scope, symbol) else { return None };
+        let takes_one = |c: &Callable| matches!(c, Callable::Func(f) if self.func(*f).params.len() == 1);
+        Some(!set.iter().any(takes_one))
     }
 
     /// Whether `T(x)` is a conversion that there is.

@@ -159,8 +159,21 @@ enum Cleaned {
     Object(Slot, Ty),
     /// The destructor of a part of the object that is being made, at an offset: where an exception leaves its constructor.
     Part(u32, Ty),
+    /// The parts of an object that is being made, as far as they are: where an exception leaves that.
+    Parts(Parts),
     /// The handling of an exception is over: what is called then.
     Handler(Box<Typed>),
+}
+
+/// Parts of an object that is being made, one after the other.
+#[derive(Debug, Clone)]
+struct Parts {
+    /// Where the object is.
+    object: Local,
+    /// How many of its parts are made; none before the first, and none once the object is there, which is another's business then.
+    made: Local,
+    /// Those of its parts that are to be destroyed: offset and type.
+    parts: Rc<[(u32, Ty)]>,
 }
 
 /// Where exceptions go: out of the block of its label.
@@ -212,6 +225,8 @@ struct Code<'a> {
     params: &'a [ParamDecl],
     inits: &'a [MemberInit],
     body: &'a Compound,
+    /// No exception leaves it.
+    noexcept: bool,
 }
 
 /// How far the body of a function has come.
@@ -344,6 +359,8 @@ struct FuncState<'a> {
     scope_depth: usize,
     /// Where exceptions go, the innermost last. The first is the function's own.
     landings: Vec<Landing>,
+    /// The object whose parts are being made, and how many are.
+    in_parts: Option<(Local, i64)>,
     /// The symbol of a function that several units may have, and how many variables it has kept so far.
     symbol: Option<Rc<str>>,
     kept: u32,
@@ -373,6 +390,7 @@ impl FuncState<'_> {
             cleanups: Vec::new(),
             scope_depth: 1,
             landings: Vec::new(),
+            in_parts: None,
             symbol: None,
             kept: 0,
         }
@@ -698,7 +716,9 @@ impl<'a> Lowerer<'a> {
         let outside = chain.iter().position(|c| !self.in_library(c.span)).filter(|_| self.in_library(diag.span));
         if let Some(at) = outside {
             diag.span = chain[at].span;
-            diag.label = format!("in `{}`", chain[at].what);
+            // `new` and its like are calls of what has no name to the user.
+            let what = &chain[at].what;
+            diag.label = if what.contains("__wb") { String::new() } else { format!("in `{what}`") };
         }
         // The library's text is not the user's to read or to mend, and its own names say nothing to who never wrote them.
         if !self.in_library(diag.span) {

@@ -6,13 +6,17 @@
 use super::init::zero_const;
 use super::symbols::SymbolUse;
 use super::tree::{Node, Typed};
-use super::{Cleaned, Cleanup, Lowerer, ScopeMark};
+use super::{Cleaned, Cleanup, Lowerer, Parts, ScopeMark};
 use crate::front::types::{Kind, MAX_UNROLLED, Ty};
-use crate::ir::{BinaryOp, Block, CompareOp, Const, Op, Scalar, Slot, Stmt, Stride, Type, Value};
+use crate::ir::{BinaryOp, Block, CompareOp, Const, Local, Op, Scalar, Slot, Stmt, Stride, Type, Value};
 use crate::source::Span;
+use std::rc::Rc;
 
 /// Most members of a struct copied or zeroed one by one; a loop over its words takes the rest.
 const MAX_MEMBERS: u32 = 64;
+
+/// What a class of the library declares whose objects go as far as they are made.
+const GOES_IN_PARTS: &str = "__wb_goes_in_parts";
 
 /// One initialised part: its offset and value.
 type Part<'t> = &'t (u32, Typed);
@@ -33,7 +37,11 @@ impl<'a> Lowerer<'a> {
             }
             Node::Init(items) => {
                 let mut rest: &[(u32, Typed)] = items;
+                let parts = self.begin_parts(items, to, span);
+                let outer = std::mem::replace(&mut self.f.in_parts, parts);
                 self.fill_object(to, 0, &e.ty, &mut rest, span);
+                self.f.in_parts = outer;
+                self.end_parts(parts, span);
             }
             Node::Construct(constructor, args, zero) => {
                 if *zero {
@@ -45,8 +53,10 @@ impl<'a> Lowerer<'a> {
                     values.push(value);
                 }
                 let func = self.func_id(*constructor);
+                let parts = self.begin_whole(&e.ty, to, span);
                 self.at(span);
                 self.push_call(None, func, values);
+                self.end_parts(parts, span);
             }
             Node::Call(..) => self.emit_struct_call(e, to),
             Node::Conditional(parts) => {
@@ -266,6 +276,98 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn write_part(&mut self, to: Value, part: Part<'_>, span: Span) {
+        let Some((made, count)) = self.f.in_parts.take() else { return self.write_one(to, part, span) };
+        self.write_one(to, part, span);
+        let count = count + i64::from(self.needs_destructor(&part.1.ty));
+        let b = self.at(span);
+        let now = b.int(Scalar::I64, count);
+        b.push(Stmt::Set(made, now));
+        self.f.in_parts = Some((made, count));
+    }
+
+    /// Notes the parts that an object is about to be made of, where an exception may come between them.
+    fn begin_parts(&mut self, items: &[(u32, Typed)], to: Value, span: Span) -> Option<(Local, i64)> {
+        let may_raise = |(_, e): &(u32, Typed)| e.constant().is_none();
+        if self.f.landings.is_empty() || !items.iter().skip(1).any(may_raise) {
+            return None;
+        }
+        let parts = items.iter().filter(|(_, e)| self.needs_destructor(&e.ty));
+        let parts: Vec<(u32, Ty)> = parts.map(|(at, e)| (*at, e.ty.unqualified())).collect();
+        if parts.is_empty() { None } else { self.note_parts(parts.into(), to, span) }
+    }
+
+    /// Notes an object of the library's that a constructor is about to make, if it can go however far that comes: it is all zeros before.
+    fn begin_whole(&mut self, ty: &Ty, to: Value, span: Span) -> Option<(Local, i64)> {
+        if self.f.landings.is_empty() {
+            return None;
+        }
+        let class = self.class(ty.as_struct()?.id);
+        let (scope, marker) = (class.scope, self.interner.find(GOES_IN_PARTS)?);
+        if !self.in_library(class.span) || self.scopes.member(scope, marker).ok()?.is_none() {
+            return None;
+        }
+        self.zero_words(to, 0, ty.size()?, ty.align(), span);
+        let parts = self.note_parts([(0, ty.unqualified())].into(), to, span)?;
+        let b = self.at(span);
+        let one = b.int(Scalar::I64, 1);
+        b.push(Stmt::Set(parts.0, one));
+        Some(parts)
+    }
+
+    fn note_parts(&mut self, parts: Rc<[(u32, Ty)]>, to: Value, span: Span) -> Option<(Local, i64)> {
+        let b = self.at(span);
+        let (object, made) = (b.new_start(Const::Null), b.new_start(Const::Int(Scalar::I64, 0)));
+        b.push(Stmt::Set(object, to));
+        let what = Cleaned::Parts(Parts { object, made, parts });
+        self.f.landings.last_mut()?.made.push(Cleanup { what, made: None });
+        Some((made, 0))
+    }
+
+    /// The object is there: its parts are no longer parts of what is being made.
+    fn end_parts(&mut self, parts: Option<(Local, i64)>, span: Span) {
+        if let Some((made, _)) = parts {
+            let b = self.at(span);
+            let none = b.int(Scalar::I64, 0);
+            b.push(Stmt::Set(made, none));
+        }
+    }
+
+    /// Destroys the parts that are made, the last first.
+    fn clean_parts(&mut self, Parts { object, made, parts }: &Parts, span: Span) {
+        let b = self.at(span);
+        let (object, made) = (b.bind(Type::Ptr, Op::Get(*object)), b.bind(Scalar::I64, Op::Get(*made)));
+        let step = if let [(a, _), (b, _), ..] = &parts[..] { b - a } else { 0 };
+        let (first, ty) = parts[0].clone();
+        let is_array = |(i, (at, other)): (u32, &(u32, Ty))| *at == first + i * step && other.kind == ty.kind;
+        let one = |this: &mut Self, index: Value, place: &dyn Fn(&mut Self) -> Value, ty: &Ty| {
+            let b = this.at(span);
+            let cond = b.compare(CompareOp::Lt, index, made);
+            b.open();
+            let at = place(this);
+            this.destroy(at, ty, span);
+            let then = this.f.b.close();
+            this.at(span).push(Stmt::If { cond, then, els: Block::default() });
+        };
+        if parts.len() > MAX_UNROLLED as usize && (0u32..).zip(parts.iter()).all(is_array) {
+            let last = parts.len() as i64 - 1;
+            let start = self.at(span).offset(object, i64::from(first), Stride::Bytes(1));
+            return self.counted(0, parts.len() as u32, span, &mut |this, i| {
+                let b = this.at(span);
+                let last = b.int(Scalar::I64, last);
+                let index = b.binary(BinaryOp::Sub, last, i);
+                let place = |this: &mut Self| {
+                    this.at(span).bind(Type::Ptr, Op::PtrAdd { ptr: start, index, stride: Stride::Bytes(step) })
+                };
+                one(this, index, &place, &ty);
+            });
+        }
+        for (i, (at, ty)) in parts.iter().enumerate().rev() {
+            let index = self.at(span).int(Scalar::I64, i as i64);
+            one(self, index, &|this| this.at(span).offset(object, i64::from(*at), Stride::Bytes(1)), ty);
+        }
+    }
+
+    fn write_one(&mut self, to: Value, part: Part<'_>, span: Span) {
         let (at, e) = part;
         let span = if e.span == Span::NONE { span } else { e.span };
         if e.ty.is_struct() || (e.ty.is_array() && !e.lvalue) {
@@ -411,6 +513,7 @@ impl<'a> Lowerer<'a> {
                     self.destroy(ptr, ty, span);
                 }
             }
+            Cleaned::Parts(parts) => self.clean_parts(parts, span),
             Cleaned::Handler(done) => self.effect(done),
         }
         self.f.landings = landings;

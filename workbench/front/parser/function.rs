@@ -13,6 +13,11 @@ use crate::front::ast::{
 use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
 use crate::source::Span;
 
+/// Whether a function is `operator new`, `operator delete` or one of those for arrays.
+pub fn is_of_heap(name: &str) -> bool {
+    name.starts_with("operator new") || name.starts_with("operator delete")
+}
+
 impl Parser<'_> {
     /// function-definition or the declaration of a function, from behind its parameters; whether its body was refused.
     pub(super) fn function(
@@ -72,6 +77,10 @@ impl Parser<'_> {
             _ => FunctionKind::Plain,
         };
         let names: Vec<_> = params.iter().filter_map(|p| p.name).collect();
+        // A class's own `operator new` has no object, whether it says so or not ([class.free]).
+        let word = self.interner.name(name.last().name);
+        let mut specs = specs;
+        specs.specs.is_static |= self.in_members && is_of_heap(word);
         if let (Some(ident), FunctionKind::Plain) = (name.simple(), &kind)
             && !specs.is_friend
         {
@@ -104,6 +113,21 @@ impl Parser<'_> {
         Ok(func)
     }
 
+    /// `noexcept`, `noexcept(true)`, `noexcept(false)`; of any other condition nothing is known.
+    pub(super) fn noexcept_specifier(&mut self) -> Option<bool> {
+        self.bump();
+        if !self.at(T::LParen) {
+            return Some(true);
+        }
+        let said = match (self.kind_at(1), self.kind_at(2)) {
+            (T::Keyword(K::True), T::RParen) => Some(true),
+            (T::Keyword(K::False), T::RParen) => Some(false),
+            _ => None,
+        };
+        self.skip_brackets();
+        said
+    }
+
     /// What stands between the parameters and the body.
     fn function_suffixes(&mut self, func: &mut FunctionDecl) -> PResult<()> {
         loop {
@@ -115,12 +139,14 @@ impl Parser<'_> {
                 T::Keyword(K::Volatile) | T::Amp | T::AmpAmp => {
                     self.bump();
                 }
-                T::Keyword(K::Noexcept | K::Attribute) => {
+                T::Keyword(K::Noexcept) => func.specs.noexcept = self.noexcept_specifier(),
+                T::Keyword(K::Attribute) => {
                     self.bump();
                     self.skip_brackets();
                 }
                 T::Keyword(K::Throw) if self.kind_at(1) == T::LParen => {
                     self.bump();
+                    func.specs.noexcept = (self.kind_at(1) == T::RParen).then_some(true);
                     self.skip_brackets();
                 }
                 T::LBracket if self.kind_at(1) == T::LBracket => {

@@ -176,8 +176,11 @@ impl Parser<'_> {
                 T::Keyword(K::Device) => lambda.specs.device = true,
                 T::Keyword(K::Host) => lambda.specs.host = true,
                 T::Keyword(K::ForceInline | K::Inline) => lambda.specs.inline = true,
-                T::Keyword(K::Noexcept) if self.kind_at(1) != T::LParen => {}
-                T::Keyword(K::Attribute | K::Noexcept) => {
+                T::Keyword(K::Noexcept) => {
+                    lambda.specs.noexcept = self.noexcept_specifier();
+                    continue;
+                }
+                T::Keyword(K::Attribute) => {
                     self.bump();
                     self.skip_brackets();
                     continue;

@@ -39,6 +39,7 @@ use super::lexer::{Flags, Keyword, Token, TokenKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 use crate::steps::step;
+pub(super) use function::is_of_heap;
 pub(super) use name::is_overloadable;
 pub use names::Names;
 

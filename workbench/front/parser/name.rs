@@ -134,8 +134,13 @@ impl Parser<'_> {
                 return Err(self.unsupported(token.span, text, "call an ordinary function with the value"));
             }
             T::Keyword(K::New | K::Delete) => {
-                let text = "operators for `new` and `delete` are not supported";
-                return Err(self.unsupported(token.span, text, "leave them out: there is no heap"));
+                let word = token.text(self.interner).to_owned();
+                let is_array = self.kind_at(1) == T::LBracket && self.kind_at(2) == T::RBracket;
+                if is_array {
+                    self.bump();
+                    self.bump();
+                }
+                format!(" {word}{}", if is_array { "[]" } else { "" })
             }
             kind if is_overloadable(kind) => kind.spelling().to_owned(),
             _ => return Err(self.expected("an operator")),

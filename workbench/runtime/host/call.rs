@@ -582,6 +582,7 @@ impl State {
             Service::Destroyer => Ok(Reply::Address(self.exceptions.destroyer())),
             Service::Rethrow => Ok(Reply::Again(Box::new(self.exceptions.rethrow()?))),
             Service::Resume => Ok(Reply::Again(Box::new(self.exceptions.resume()?))),
+            Service::Terminate => Ok(Reply::Again(Box::new(self.exceptions.terminate(&given.text(0)?)?))),
             Service::Depth => int(self.stack.len() as i64 | self.tape.depth() << 32),
             Service::Land => {
                 self.stack.truncate((given.int(0) & 0xffff_ffff) as usize);

@@ -136,6 +136,18 @@ impl Exceptions {
         Ok(last.fault.clone())
     }
 
+    /// The one in flight ends the call: it would leave a function that says that none does.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn terminate(&mut self, function: &str) -> Answer<RawFault> {
+        let last = self.flying.pop().ok_or_else(|| nothing("no exception is in flight"))?;
+        self.number = Some(ENDS);
+        let what = &last.fault.detail;
+        let detail = format!("std::terminate: an exception left a `noexcept` function, `{function}`: {what}");
+        Ok(RawFault { kind: FaultKind::Raised(Exception::Runtime), detail, ..last.fault })
+    }
+
     /// The one in flight goes on.
     ///
     /// # Errors
