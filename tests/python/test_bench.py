@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import threading
 import time
 
 import numpy as np
@@ -100,3 +101,43 @@ def test_a_path_that_cannot_be_written_is_an_os_error(tmp_path):
         report.save(tmp_path / "report.png")
     report.save(str(tmp_path / "report.json"))
     assert (tmp_path / "report.json").read_text(encoding="utf-8").endswith("}\n")
+
+
+def large(parts):
+    """A kernel whose best code takes long to make."""
+    return "__global__ void k(float* x, int n) { " + "".join(f"if (n > {i}) x[n + {i}] += {i};" for i in range(parts)) + " }"
+
+
+def bench_of(kernel, *args, **options):
+    x = np.zeros(1000, np.float32)
+    return wb.bench({"k": lambda n: kernel[1, 1](x, *args)}, sizes=[1], make_args=lambda n: n, seconds_per_size=0.01, **options)
+
+
+def test_the_code_of_others_is_not_waited_for():
+    others = [wb.compile(f"// {time.perf_counter_ns()}\n" + large(500)) for _ in range(20)]
+    kernel = wb.compile("__global__ void k(float* x) { x[0] += 1; }").k
+    bench_of(kernel)
+    assert kernel.tier == "good"
+    wb.do_bench(lambda: kernel[1, 1](np.zeros(1, np.float32)), warmup=1, rep=1)
+    others[-1].k[1, 1](np.zeros(1000, np.float32), 0)
+    assert others[-1].k.tier == "soon"
+
+
+def test_waiting_for_code_is_interrupted_and_has_a_limit():
+    kernel = wb.compile(f"// {time.perf_counter_ns()}\n" + large(4000)).k
+    asked = []
+
+    def ask():
+        asked.append(time.perf_counter())
+        wb.interrupt()
+
+    timer = threading.Timer(0.1, ask)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        bench_of(kernel, 0)
+    timer.join()
+    assert time.perf_counter() - asked[0] < 0.5
+    # What is not made in time is measured as it is, and the report says so.
+    other = wb.compile(f"// {time.perf_counter_ns()}\n" + large(4000)).k
+    assert "not made yet" in str(bench_of(other, 0, max_seconds=0.05))
+    assert other.tier == "soon"

@@ -163,6 +163,8 @@ def test_a_loop_without_end_stops_at_its_time_limit(tier, made):
     tier(made)
     kernel = compiled("__global__ void spin(int* p, int n) { int k = n; while (k >= 0) k = k * 3 % 1000; p[0] = k; }", "spin")
     p = np.zeros(1, np.int32)
+    # Its code is made now: that may take longer than the limit.
+    kernel[1, 64](p, -1)
     start = time.perf_counter()
     with pytest.raises(wb.KernelTimeout):
         kernel.launch(1, 64, [p, 1], timeout=0.2)
@@ -642,3 +644,34 @@ def test_folders_of_processes_that_were_killed_are_swept(tmp_path):
     assert run_elsewhere(tmp_path, WIDE_ELSEWHERE) == "wide\n"
     # The old one of nobody alone.
     assert sorted(p.name for p in temporary.iterdir()) == sorted(["workbench-999999998-0", own])
+
+
+@wide_only
+def test_a_launch_that_waits_for_its_code_meets_its_limit(tier):
+    tier("wide")
+    scale = compiled(SCALE, "scale")
+    x, y = np.ones(64, np.float32), np.zeros(64, np.float32)
+    begun = time.perf_counter()
+    with pytest.raises(wb.KernelTimeout, match="still being compiled") as caught:
+        scale.launch(2, 32, (x, y, 0.0, 64), timeout=0.02)
+    # A C compiler takes some tenths of a second.
+    assert time.perf_counter() - begun < 0.12
+    assert "<kernel>:2:" in str(caught.value) and not y.any()
+    scale[2, 32](x, y, 0.0, 64)
+    assert scale.tier == "wide" and (y == 1).all()
+
+
+@wide_only
+def test_code_that_was_late_is_made_meanwhile(tier):
+    tier("wide")
+    scale = compiled(SCALE, "scale")
+    x, y = np.ones(64, np.float32), np.zeros(64, np.float32)
+    late = 0
+    while not y.any():
+        try:
+            scale.launch(2, 32, (x, y, 0.0, 64), timeout=0.02)
+        except wb.KernelTimeout:
+            late += 1
+            assert late < 1000
+            time.sleep(0.05)
+    assert late > 0 and scale.tier == "wide"

@@ -1,5 +1,6 @@
 """What ends on request: compilations, host functions, the library's loops; and where it is said to have ended."""
 
+import pickle
 import signal
 import threading
 import time
@@ -102,3 +103,39 @@ def test_tensors_that_do_not_fit_together_are_memory_errors():
             f(np.zeros(1 << 20, np.float32))
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+SPIN = "int spin(int n) {\n  for (volatile int x = 0; x == 0;) n++;\n  return n;\n}\n"
+# What runs while a text is compiled, none of which ends; with the line on which it is then.
+BEFORE = {
+    "an initialiser": (SPIN + "int one = 1;\nint two = spin(one);\nint f() { return two; }", 2),
+    "a constructor": ("struct S {\n  int n = 0;\n  S() {\n    for (volatile int x = 0; x == 0;) n++;\n  }\n};\nS s;\nint f() { return s.n; }", 4),
+    "PYBIND11_MODULE": ("#include <torch/extension.h>\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n  for (volatile int x = 0; x == 0;) {}\n}", 3),
+    "TORCH_LIBRARY": ("#include <torch/library.h>\nTORCH_LIBRARY(stopping, m) {\n  for (volatile int x = 0; x == 0;) {}\n}", 3),
+}
+
+
+@pytest.mark.parametrize("compiles", [wb.compile, lambda text, **options: wb.load_inline("stopping_before", text, **options)], ids=["compile", "load_inline"])
+@pytest.mark.parametrize("text, line", BEFORE.values(), ids=BEFORE.keys())
+def test_what_runs_at_compilation_has_a_limit(compiles, text, line):
+    begun = time.perf_counter()
+    with pytest.raises(wb.KernelTimeout) as caught:
+        compiles(text, timeout=0.1)
+    assert time.perf_counter() - begun < 1.5
+    assert f":{line}:" in str(caught.value), caught.value
+
+
+def test_the_limit_of_a_compilation_is_that_of_its_calls():
+    module = wb.compile(SPIN + "__global__ void k(int* x) { while (true) atomicAdd(x, 1); }\nint one() { return 1; }", timeout=0.1)
+    with pytest.raises(wb.KernelTimeout):
+        module.spin(1)
+    with pytest.raises(wb.KernelTimeout):
+        module.k[1, 1](np.zeros(1, np.int32))
+    with pytest.raises(wb.KernelTimeout):
+        pickle.loads(pickle.dumps(module)).spin(1)
+    assert module.one() == 1
+    inline = wb.load_inline("stopping_limit", SPIN, functions=["spin"], timeout=0.1)
+    with pytest.raises(wb.KernelTimeout):
+        inline.spin(1)
+    with pytest.raises(wb.ArgumentError, match="timeout"):
+        wb.compile("int f() { return 1; }", timeout=-1)

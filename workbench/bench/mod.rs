@@ -17,8 +17,8 @@ pub mod timer;
 pub mod units;
 
 pub use machine::Machine;
-pub use quick::{ReturnMode, do_bench, summarize};
+pub use quick::{ReturnMode, do_bench, do_bench_while, summarize};
 pub use report::{BenchReport, BenchRow, Policy};
-pub use sampling::{BenchConfig, CachePolicy, Contestant, sweep};
+pub use sampling::{BenchConfig, CachePolicy, Contestant, sweep, sweep_while};
 pub use stats::{MedianInterval, Outcome, Verdict, median_interval, verdict};
 pub use timer::Timer;

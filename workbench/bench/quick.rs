@@ -13,7 +13,17 @@ const MOST_SAMPLES: u64 = 1_000_000;
 /// sample of its own, the clock's overhead taken off. Unlike there no cache is flushed: flushing a processor's
 /// last-level cache takes ten milliseconds, so a microsecond function would take half an hour. Use [`super::sweep`] with
 /// [`super::CachePolicy::Flush`] for that. Fails with the first error of `f`.
-pub fn do_bench(mut f: impl FnMut() -> Result<()>, warmup_ms: f64, rep_ms: f64) -> Result<Vec<f64>> {
+pub fn do_bench(f: impl FnMut() -> Result<()>, warmup_ms: f64, rep_ms: f64) -> Result<Vec<f64>> {
+    do_bench_while(f, warmup_ms, rep_ms, &|| Ok(()))
+}
+
+/// As [`do_bench`]; `ask` is asked every few milliseconds while nothing but code that is made is waited for, and its error ends it.
+pub fn do_bench_while(
+    mut f: impl FnMut() -> Result<()>,
+    warmup_ms: f64,
+    rep_ms: f64,
+    ask: &dyn Fn() -> Result<()>,
+) -> Result<Vec<f64>> {
     let valid = |ms: f64| ms.is_finite() && ms >= 0.0;
     if !valid(warmup_ms) || !valid(rep_ms) {
         return Err(Error::argument(format!(
@@ -21,9 +31,10 @@ pub fn do_bench(mut f: impl FnMut() -> Result<()>, warmup_ms: f64, rep_ms: f64) 
         )));
     }
     let timer = Timer::get();
+    runtime::forget_own();
     f()?;
     // That may have compiled something.
-    runtime::settle();
+    runtime::settle_while(|| ask().map(|()| true))?;
     let estimate_ms = timer.time(5, &mut f)? * 1e3;
     let calls = |ms: f64| {
         let count = if estimate_ms > 0.0 { ms / estimate_ms } else { f64::INFINITY };

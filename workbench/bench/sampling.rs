@@ -84,8 +84,22 @@ struct Entrant<'a> {
 pub fn sweep<'a>(
     names: &[String],
     sizes: &[u64],
+    make: impl FnMut(usize, u64) -> Result<Contestant<'a>>,
+    config: &BenchConfig,
+) -> Result<BenchReport> {
+    sweep_while(names, sizes, make, config, &|| Ok(()))
+}
+
+/// As [`sweep`]; `ask` is asked every few milliseconds while nothing but code that is made is waited for, and its error ends the sweep.
+///
+/// # Errors
+/// As [`sweep`], and those of `ask`.
+pub fn sweep_while<'a>(
+    names: &[String],
+    sizes: &[u64],
     mut make: impl FnMut(usize, u64) -> Result<Contestant<'a>>,
     config: &BenchConfig,
+    ask: &dyn Fn() -> Result<()>,
 ) -> Result<BenchReport> {
     if names.is_empty() {
         return Err(Error::argument("nothing to time: no contestant is given"));
@@ -98,9 +112,10 @@ pub fn sweep<'a>(
     }
     let timer = Timer::get();
     let mut flusher = (config.cache == CachePolicy::Flush).then(Flusher::new);
-    // Not part of what the user allows for: code that others have left to be made, which warming up would wait for.
-    runtime::settle();
+    // What was compiled and is not timed is not waited for.
+    runtime::forget_own();
     let begin = Instant::now();
+    let patience = Patience { ask, until: begin.checked_add(config.max_total) };
     let mut rows = Vec::with_capacity(names.len() * sizes.len());
     let mut notes = Vec::new();
 
@@ -114,7 +129,14 @@ pub fn sweep<'a>(
         let mut entrants = Vec::with_capacity(names.len());
         for contestant in 0..names.len() {
             let mut run = make(contestant, size)?;
-            let batch = warm_up(&timer, &mut *run, config)?;
+            let (batch, is_best) = warm_up(&timer, &mut *run, config, &patience)?;
+            if !is_best {
+                let limit = units::seconds(config.max_total.as_secs_f64());
+                let name = &names[contestant];
+                notes.push(format!(
+                    "after {limit} the best code of {name} was not made yet: measured with what there was"
+                ));
+            }
             entrants.push(Entrant { run, batch, times: Vec::new() });
         }
         sample(&timer, &mut entrants, &mut flusher, config, begin)?;
@@ -168,22 +190,38 @@ fn sample(
     Ok(())
 }
 
-/// Runs a contestant until it is warm and gives the number of calls that make a sample of `min_sample`.
-fn warm_up(timer: &Timer, run: &mut dyn FnMut() -> Result<()>, config: &BenchConfig) -> Result<u64> {
+/// How long code is waited for.
+struct Patience<'a> {
+    ask: &'a dyn Fn() -> Result<()>,
+    until: Option<Instant>,
+}
+
+/// Runs a contestant until it is warm and gives the number of calls that make a sample of `min_sample`, and whether it runs the best code.
+fn warm_up(
+    timer: &Timer,
+    run: &mut dyn FnMut() -> Result<()>,
+    config: &BenchConfig,
+    patience: &Patience<'_>,
+) -> Result<(u64, bool)> {
     let mut start = Instant::now();
     let goal = config.min_sample.as_secs_f64();
-    let (mut batch, mut first) = (1u64, true);
+    let (mut batch, mut first, mut is_best) = (1u64, true, true);
     loop {
         let total = timer.time(batch, run)? * batch as f64;
         // The first call may compile something; what it took says nothing then.
-        if std::mem::take(&mut first) && runtime::settle() {
-            start = Instant::now();
-            continue;
+        if std::mem::take(&mut first) {
+            let go_on = || (patience.ask)().map(|()| patience.until.is_none_or(|until| Instant::now() < until));
+            let settled = runtime::settle_while(go_on)?;
+            is_best = settled.is_done;
+            if settled.had_any {
+                start = Instant::now();
+                continue;
+            }
         }
         // A batch would warm what was flushed before it.
         let long_enough = config.cache == CachePolicy::Flush || total >= goal || batch >= MOST_CALLS;
         if long_enough && start.elapsed() >= config.warm_up {
-            return Ok(batch);
+            return Ok((batch, is_best));
         }
         if !long_enough {
             // A little more than the estimate, since the first calls are slow; at most tenfold, since they are few.

@@ -23,7 +23,10 @@ pub use builder::{
 pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use on_gpu::{has_queued, synchronize};
-pub use program::{Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Tier, discard, settle};
+pub use program::{
+    Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Settled, Tier, discard, forget_own, settle,
+    settle_while,
+};
 pub use structure::{Given, Packed};
 pub use symbol::Symbol;
 pub use tensor::Tensor;

@@ -17,7 +17,7 @@ use super::make::{cpu_code, cuda_code};
 pub use super::options::CompileOptions;
 use super::{DType, Error, Fault, Result};
 use crate::back::cpu::Refusal;
-pub use crate::back::cpu::{Tier, discard, settle};
+pub use crate::back::cpu::{Settled, Tier, discard, forget_own, settle, settle_while};
 use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};

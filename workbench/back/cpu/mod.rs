@@ -300,7 +300,7 @@ pub use ahead::{Ahead, Claim, absent};
 pub use context::Side;
 pub use glue::known;
 pub use host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
-pub use tiers::{discard, settle};
+pub use tiers::{Settled, discard, forget_own, settle, settle_while};
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
@@ -378,6 +378,7 @@ impl Code {
     /// As [`Code::launch`], with the result of a host function: its bits, integers extended to 64 by their signedness.
     /// A function without a result, or one that faulted, gives none.
     pub fn call(&self, func: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> (Option<u64>, Outcome) {
+        let deadline = config.timeout.and_then(|limit| Instant::now().checked_add(limit));
         let image = self.part(func);
         tiers::attend(image);
         let Some(entry) = image.entries.get(func.index()).and_then(Option::as_ref) else {
@@ -427,12 +428,9 @@ impl Code {
             ParamType::Ptr { .. } | ParamType::Bytes { .. } => std::ptr::from_ref(desc) as u64,
         });
         let words: SmallVec<[u64; 12]> = passed.chain(read).collect();
-        let Ok(wide) = wide_code(image, func, &words, config) else {
-            let (span, detail) =
-                (entry.span, "interrupted while its code was compiled; it was not launched".to_owned());
-            let (block, thread, kind) = ([0; 3], [0; 3], FaultKind::Interrupted);
-            let fault = RawFault { kind, span, block, thread, detail, related: None, kernel: None, called: None };
-            return (None, Outcome { fault: Some(fault), ..Outcome::default() });
+        let wide = match wide::wanted::code(image, func, &words, config, deadline) {
+            Ok(wide) => wide,
+            Err((kind, detail)) => return (None, unlaunched(kind, entry.span, detail)),
         };
         // The clock costs more than a small launch.
         let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
@@ -440,8 +438,8 @@ impl Code {
         let is_timed = image.wide.is_some() && may_improve && work > MIN_TIMED_WORK;
         let wide = wide.map(|(code, _)| code);
         let start = is_timed.then(Instant::now);
-        let (bits, outcome) =
-            schedule::run(image, entry, wide, Bound { descs: &descs, derived: &derived, args: &words }, config);
+        let bound = Bound { descs: &descs, derived: &derived, args: &words, deadline };
+        let (bits, outcome) = schedule::run(image, entry, wide, bound, config);
         if let Some(start) = start {
             tiers::note_launch(image, (func, config.block), &words, start.elapsed());
         }
@@ -501,33 +499,15 @@ impl Code {
     }
 }
 
-/// The wide code that a launch runs, where there is some; makes it where that is what the program was compiled for.
-/// With whether better code may come; `Err` when interrupted meanwhile.
-fn wide_code(
-    image: &Image,
-    func: FuncId,
-    args: &[u64],
-    config: &LaunchConfig<'_>,
-) -> std::result::Result<Option<(Arc<wide::Code>, bool)>, ()> {
-    let Some(wide) = image.wide.as_ref() else { return Ok(None) };
-    let is_made = !wide.is_wanted_now()
-        || config.block.count() == 0
-        || wide.make_for(&image.globals, (func, config.block), args, config.interrupt);
-    is_made.then(|| wide.code(func, config.block, args)).ok_or(())
-}
-
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.
 fn misuse(span: Span, detail: String) -> Outcome {
-    let fault = RawFault {
-        kind: FaultKind::Device,
-        span,
-        block: [0; 3],
-        thread: [0; 3],
-        detail,
-        related: None,
-        kernel: None,
-        called: None,
-    };
+    unlaunched(FaultKind::Device, span, detail)
+}
+
+/// A launch that has not begun.
+fn unlaunched(kind: FaultKind, span: Span, detail: String) -> Outcome {
+    let (block, thread) = ([0; 3], [0; 3]);
+    let fault = RawFault { kind, span, block, thread, detail, related: None, kernel: None, called: None };
     Outcome { fault: Some(fault), ..Outcome::default() }
 }
 

@@ -168,7 +168,7 @@ pub fn run(
     image: &Image,
     entry: &Entry,
     wide: Option<Arc<wide::Code>>,
-    Bound { descs, derived, args }: Bound<'_>,
+    Bound { descs, derived, args, deadline }: Bound<'_>,
     config: &LaunchConfig<'_>,
 ) -> (u64, Outcome) {
     let (blocks, threads) = (config.grid.count(), config.block.count());
@@ -208,7 +208,7 @@ pub fn run(
         grid: config.grid,
         block: config.block,
         timeout: config.timeout,
-        deadline: config.timeout.and_then(|t| Instant::now().checked_add(t)),
+        deadline,
         interrupt: config.interrupt,
         host: config.host,
         blocks,
@@ -241,6 +241,7 @@ pub struct Bound<'a> {
     pub descs: &'a [BufferDesc],
     pub derived: &'a [BufferDesc],
     pub args: &'a [u64],
+    pub deadline: Option<Instant>,
 }
 
 impl Launch<'_> {

@@ -5,7 +5,8 @@
 //! twice as long, most of it to hand out registers. A launch runs one tier from its start to its end. One that looks long waits until
 //! the good code is there, and so does whoever times launches ([`settle`]).
 
-use std::cell::Cell;
+mod settling;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -22,6 +23,8 @@ use super::{Image, crew, intrinsics, isa, stack};
 use crate::back::Dim3;
 use crate::back::cpu::isa::Effort;
 use crate::ir::FuncId;
+use settling::own;
+pub use settling::{Settled, forget_own, settle, settle_while};
 
 /// Most programs that wait for the thread: past that the compiling thread makes the good code itself.
 const MAX_WAITING: u64 = 64;
@@ -90,6 +93,8 @@ pub struct Tiers {
     queued_by: AtomicU32,
     /// Whether a launch has waited.
     waited: AtomicBool,
+    /// What the last case of wide code in the queue is: the process, and with how many done it is.
+    wide_due: AtomicU64,
 }
 
 impl Tiers {
@@ -112,6 +117,7 @@ impl Tiers {
             values,
             queued_by: AtomicU32::new(0),
             waited: AtomicBool::new(false),
+            wide_due: AtomicU64::new(0),
         }
     }
 
@@ -219,9 +225,9 @@ pub fn improve(image: &Arc<Image>) {
     if image.tiers.job.load(Ordering::Relaxed).is_null() {
         return;
     }
-    UNSETTLED.set(true);
+    own(image);
     image.tiers.queued_by.store(std::process::id(), Ordering::Relaxed);
-    if !queue(&MAKER, Work::Program(Arc::downgrade(image))) {
+    if queue(&MAKER, Work::Program(Arc::downgrade(image))).is_none() {
         image.tiers.make(&|| true);
     }
 }
@@ -240,20 +246,37 @@ pub fn discard(garbage: impl Send + 'static) {
 pub fn note_launch(image: &Arc<Image>, (func, block): (FuncId, Dim3), args: &[u64], took: Duration) {
     if let Some(wide) = &image.wide
         && let Some(case) = wide.hot(func, block, args, took)
-        && queue(&WIDE_MAKER, Work::Wide(Arc::downgrade(image), case))
     {
-        UNSETTLED.set(true);
+        queue_wide(image, case);
     }
 }
 
-/// Whether the thread takes it.
-fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> bool {
-    maker(makers).is_some_and(|maker| {
+/// Has wide code made that a launch had no time to wait for.
+pub fn make_later(image: &Arc<Image>, case: Case) {
+    if image.wide.as_ref().is_some_and(|wide| wide.leave(&case)) {
+        queue_wide(image, case);
+    }
+}
+
+fn queue_wide(image: &Arc<Image>, case: Case) {
+    if let Some(number) = queue(&WIDE_MAKER, Work::Wide(Arc::downgrade(image), case)) {
+        image.tiers.wide_due.store(due(number), Ordering::Relaxed);
+        own(image);
+    }
+}
+
+/// A place in the queue of this process.
+fn due(number: u64) -> u64 {
+    (u64::from(std::process::id()) << 32) | (number & u64::from(u32::MAX))
+}
+
+/// Queues work where the thread takes it; how many are done when it is.
+fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> Option<u64> {
+    maker(makers).and_then(|maker| {
         let next = |queued: u64| {
             (queued.saturating_sub(maker.done.load(Ordering::Relaxed)) < MAX_WAITING).then_some(queued + 1)
         };
-        // Counted before it is sent, so that [`settle`] on this thread cannot take what others sent for it.
-        let Ok(before) = maker.queued.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) else { return false };
+        let before = maker.queued.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok()?;
         if maker.done.load(Ordering::Relaxed) == before {
             maker.helpers.keep_off_this_processor();
         }
@@ -261,16 +284,23 @@ fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> bool {
         if !taken {
             maker.done.fetch_add(1, Ordering::Release);
         }
-        taken
+        taken.then_some(before + 1)
     })
 }
 
-/// What every launch looks after: the queue of a process stays behind when it forks.
+/// What every launch looks after.
 pub fn attend(image: &Arc<Image>) {
-    let tiers = &image.tiers;
-    if tiers.are_settled() {
-        return;
+    if !image.tiers.are_settled() {
+        own(image);
+        keep_queued(image);
+    } else if image.tiers.wide_due.load(Ordering::Relaxed) != 0 {
+        own(image);
     }
+}
+
+/// Queues again what is not made: the queue of a process stays behind when it forks.
+fn keep_queued(image: &Arc<Image>) {
+    let tiers = &image.tiers;
     let process = std::process::id();
     if [0, process].contains(&tiers.queued_by.load(Ordering::Relaxed)) {
         return;
@@ -342,24 +372,4 @@ fn run(work: &Receiver<Work>, done: &AtomicU64) {
         }
         done.fetch_add(1, Ordering::Release);
     }
-}
-
-thread_local! {
-    /// Whether this thread has compiled anything that it has not settled.
-    static UNSETTLED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Returns when every program that was compiled before has its good code: what is timed should be that. Tells whether any was compiled on
-/// this thread since it last asked, so that what ran until now may have been slower.
-pub fn settle() -> bool {
-    for makers in [&MAKER, &WIDE_MAKER] {
-        // SAFETY: what was published is never freed.
-        let maker = unsafe { makers.load(Ordering::Acquire).as_ref() };
-        let Some(maker) = maker.filter(|maker| maker.process == std::process::id()) else { continue };
-        let queued = maker.queued.load(Ordering::Acquire);
-        while maker.done.load(Ordering::Acquire) < queued {
-            std::thread::sleep(LOOK_AGAIN);
-        }
-    }
-    UNSETTLED.replace(false)
 }

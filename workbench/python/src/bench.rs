@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::bench::{self, BenchConfig, CachePolicy, Contestant, ReturnMode};
 use workbench::display::Show;
 use workbench::plot;
+use workbench::runtime::Interrupt;
 
 use crate::errors;
+use crate::interrupt::Poll;
 
 /// A mime bundle as a dict: plain text always, HTML where there is some.
 pub fn mime<'py>(py: Python<'py>, shown: &dyn Show) -> PyResult<Bound<'py, PyDict>> {
@@ -171,10 +174,17 @@ pub fn sweep(
             result.map_err(|e| errors::from_py(py, e))
         }))
     };
-    match bench::sweep(&names, &sizes, make, &config) {
+    let poll = Poll::new(true);
+    match bench::sweep_while(&names, &sizes, make, &config, &|| go_on(py, &poll)) {
         Ok(report) => Ok(BenchReport(report.with_title(title))),
-        Err(error) => Err(errors::to_py(py, error)),
+        Err(error) => Err(poll.into_raised().unwrap_or_else(|| errors::to_py(py, error))),
     }
+}
+
+/// Whether to wait for code any longer; lets other threads run.
+fn go_on(py: Python<'_>, poll: &Poll) -> workbench::runtime::Result<()> {
+    let stop = || errors::from_py(py, PyKeyboardInterrupt::new_err("the measurement was interrupted"));
+    if poll.interrupted() { Err(stop()) } else { Ok(()) }
 }
 
 /// What `make_args` gives, as the arguments of a call: a tuple as it is, anything else as the only one.
@@ -197,6 +207,7 @@ pub fn time_function(
     quantiles: Vec<f64>,
     return_mode: &str,
 ) -> PyResult<Vec<f64>> {
+    let poll = Poll::new(true);
     let run = || {
         let result = function.call0().and_then(|_| py.check_signals());
         result.map_err(|e| errors::from_py(py, e))
@@ -204,7 +215,8 @@ pub fn time_function(
     let measure = || {
         let mode = ReturnMode::from_name(return_mode)?;
         bench::summarize(&[], &quantiles, mode)?;
-        bench::summarize(&bench::do_bench(run, warmup, rep)?, &quantiles, mode)
+        bench::summarize(&bench::do_bench_while(run, warmup, rep, &|| go_on(py, &poll))?, &quantiles, mode)
     };
-    measure().map_err(|e| errors::to_py(py, e))
+    let measured = measure();
+    measured.map_err(|e| poll.into_raised().unwrap_or_else(|| errors::to_py(py, e)))
 }

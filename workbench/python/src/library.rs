@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyAttributeError, PyException, PyNotImplementedError};
 use pyo3::prelude::*;
@@ -24,10 +25,11 @@ use crate::module::Module;
 use crate::recording::{self, Recording};
 use crate::torch;
 
-/// Takes in what a text registers, and tells the Python half of the names.
-pub fn adopt(py: Python<'_>, program: &Program) -> PyResult<()> {
+/// Takes in what a text registers, and tells the Python half of the names. What computes its variables and registers may take so long.
+pub fn adopt(py: Python<'_>, program: &Program, timeout: Option<Duration>) -> PyResult<()> {
     let poll = Poll::new(true);
-    if let Err(error) = program.register(Some(&poll)) {
+    let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+    if let Err(error) = program.register(Limits { interrupt: Some(&poll), deadline, ..Limits::default() }) {
         return Err(crate::kernel::failed(py, error, poll));
     }
     let names = library::load(program).map_err(|e| errors::to_py(py, e))?;

@@ -374,7 +374,7 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
 
 /// Compiles a text; `workbench.compile` is the public door. Everything is spelled out already.
 #[pyfunction]
-#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false, units=false, unified_memory=false))]
+#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false, units=false, unified_memory=false, timeout=None))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
 pub fn compile_source(
     py: Python<'_>,
@@ -389,7 +389,9 @@ pub fn compile_source(
     strict_device: bool,
     units: bool,
     unified_memory: bool,
+    timeout: Option<f64>,
 ) -> PyResult<Module> {
+    let limit = crate::kernel::seconds(py, timeout)?;
     let cuda = match device {
         "cpu" => false,
         "cuda" => true,
@@ -410,8 +412,8 @@ pub fn compile_source(
         tier: Tier::default(),
     };
     if let Some(program) = with_cache(|c| c.get(&key)) {
-        crate::library::adopt(py, &program)?;
-        return Ok(Module { program, timeout: None });
+        crate::library::adopt(py, &program, limit)?;
+        return Ok(Module { program, timeout });
     }
     let compile = CompileOptions {
         name: key.name.clone(),
@@ -431,6 +433,6 @@ pub fn compile_source(
     {
         discard(dropped);
     }
-    crate::library::adopt(py, &program)?;
-    Ok(Module { program, timeout: None })
+    crate::library::adopt(py, &program, limit)?;
+    Ok(Module { program, timeout })
 }

@@ -8,7 +8,7 @@ use super::super::host::{
 };
 use super::super::{Error, Result};
 use super::{Arg, Code, Program, Report, bind, list, scalar_from_bits};
-use crate::back::{self, LaunchConfig, RawArg};
+use crate::back::{LaunchConfig, RawArg};
 use crate::ir::{self, Const, FuncId, FuncKind, Param};
 
 /// The function that calls a wrapper, where the module has one.
@@ -41,7 +41,7 @@ impl Program {
     /// # Errors
     /// [`Error::Argument`] for a wrong count or type, [`Error::Fault`] when it does something wrong.
     pub fn call_host(&self, name: &str, args: &[Const], limits: Limits<'_>) -> Result<(Option<Const>, Report)> {
-        self.registered(limits.interrupt)?;
+        self.registered(limits)?;
         let (id, func) = self.host(name)?;
         let args: Vec<Arg> = args.iter().copied().map(Arg::Scalar).collect();
         let raw = bind(&func.name, &func.params, &args)?;
@@ -68,15 +68,15 @@ impl Program {
     /// # Errors
     /// [`Error::Fault`] when a registration does something wrong.
     pub fn exports(&self) -> Result<&[Export]> {
-        Ok(&self.registered(None)?.0)
+        Ok(&self.registered(Limits::default())?.0)
     }
 
-    /// Runs the registrations, once; what asks for their outcome later finds it.
+    /// Computes the variables and runs the registrations, once; what asks for their outcome later finds it.
     ///
     /// # Errors
-    /// [`Error::Fault`] when a registration does something wrong, or is interrupted.
-    pub fn register(&self, interrupt: Option<&dyn back::Interrupt>) -> Result<()> {
-        self.registered(interrupt).map(|_| ())
+    /// [`Error::Fault`] when one of them does something wrong, is interrupted, or is not done in time.
+    pub fn register(&self, limits: Limits<'_>) -> Result<()> {
+        self.registered(limits).map(|_| ())
     }
 
     /// What the text registers with the dispatcher (`TORCH_LIBRARY` and its kin), in order.
@@ -84,7 +84,7 @@ impl Program {
     /// # Errors
     /// [`Error::Fault`] when a registration does something wrong.
     pub fn library(&self) -> Result<&[LibraryEntry]> {
-        Ok(&self.registered(None)?.1)
+        Ok(&self.registered(Limits::default())?.1)
     }
 
     /// What host code leaves for later calls.
@@ -101,7 +101,7 @@ impl Program {
         Ok(self.library()?.iter().find(is_it).and_then(|line| line.function.as_ref()))
     }
 
-    fn registered(&self, interrupt: Option<&dyn back::Interrupt>) -> Result<&(Vec<Export>, Vec<LibraryEntry>)> {
+    fn registered(&self, limits: Limits<'_>) -> Result<&(Vec<Export>, Vec<LibraryEntry>)> {
         if let Some(known) = self.0.exports.get() {
             return Ok(known);
         }
@@ -112,13 +112,15 @@ impl Program {
             // Variables are computed first.
             registrations.sort_by_key(|(_, f)| !f.name.starts_with(Call::COMPUTE));
             for (i, func) in registrations {
-                let limits = Limits { interrupt, ..Limits::default() };
+                let limits = Limits { interrupt: limits.interrupt, deadline: limits.deadline, ..Limits::default() };
                 let call = Call::new(self, Arc::new(Names::of(&func.name)), Vec::new(), DeviceTag::CPU, limits);
                 let mut config = LaunchConfig::new(1, 1);
-                (config.serial, config.interrupt) = (true, interrupt);
+                (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
                 config.host = Some(&call);
                 let outcome = code.launch(FuncId::new(i), &[], &config);
-                self.report("the registration", outcome, call.warnings())?;
+                let computes = func.name.starts_with(Call::COMPUTE);
+                let what = if computes { "the initialiser of a variable" } else { "the registration" };
+                self.report(what, outcome, call.warnings())?;
                 let (_, more, lines) = call.finish();
                 exports.extend(more);
                 library.extend(lines);

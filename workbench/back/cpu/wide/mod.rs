@@ -23,6 +23,7 @@ mod steering;
 mod tests;
 mod unroll;
 mod walk;
+pub mod wanted;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -311,24 +312,50 @@ impl Wide {
         Some(case)
     }
 
-    /// Makes the code that a launch would run now, unless it is there; `false` when interrupted.
+    /// Makes the code that a launch would run now, unless it is there.
+    ///
+    /// # Errors
+    /// What it is for, when interrupted.
     pub fn make_for(
         &self,
         globals: &Globals,
         (func, block): (FuncId, Dim3),
         args: &[u64],
-        interrupt: Option<&dyn Interrupt>,
-    ) -> bool {
+        interrupt: &dyn Interrupt,
+    ) -> std::result::Result<(), Case> {
         // Where there is none for its scalars, that for any.
         for _ in 0..2 {
-            let Ok(states) = self.states.try_lock() else { return true };
+            let Ok(states) = self.states.try_lock() else { return Ok(()) };
             let case = self.case(&states, func, block, args);
             drop(states);
-            if !self.make(globals, &case, interrupt) {
-                return false;
+            if !self.make(globals, &case, Some(interrupt)) {
+                return Err(case);
             }
         }
-        true
+        Ok(())
+    }
+
+    /// Notes that code is to be made in the background; whether it was not to be before.
+    pub fn leave(&self, case: &Case) -> bool {
+        let Ok(mut states) = self.states.try_lock() else { return false };
+        let process = std::process::id();
+        let is_left = match states.get(case) {
+            None | Some(State::Cold(_)) => true,
+            Some(State::Queued(by)) => *by != process,
+            Some(State::Meanwhile(..) | State::Ready(_) | State::None(_)) => false,
+        };
+        if is_left {
+            states.insert(case.clone(), State::Queued(process));
+        }
+        is_left
+    }
+
+    /// What code is to be made in the background of this process.
+    pub fn left(&self) -> Vec<Case> {
+        let Ok(states) = self.states.try_lock() else { return Vec::new() };
+        let process = std::process::id();
+        let is_left = |state: &State| matches!(state, State::Queued(by) | State::Meanwhile(by, _) if *by == process);
+        states.iter().filter(|(_, state)| is_left(state)).map(|(case, _)| case.clone()).collect()
     }
 
     /// Makes code now, unless it is there; `false` when interrupted.

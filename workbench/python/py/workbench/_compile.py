@@ -30,6 +30,7 @@ def compile(
     arch: str | None = None,
     strict_device: bool = False,
     unified_memory: bool = False,
+    timeout: float | None = None,
 ) -> Module:
     """Compiles CUDA C++ and returns its kernels and host functions as attributes of one object.
 
@@ -41,10 +42,12 @@ def compile(
     Host code that touches what `cudaMalloc` gave, and a kernel that touches memory of the host's (`malloc`, `new`, local variables), fault
     as they do on a GPU; `cudaMallocManaged` serves both. `unified_memory` is for texts that run on machines whose GPUs reach all of the
     host's memory (heterogeneous memory management, Grace Hopper): kernels may touch it there. What a `TORCH_LIBRARY` of the text registers is in `wb.ops`.
+    `timeout` is in seconds (None: no limit): launches and calls fault after it, as after `with_timeout`, and so does what runs before this
+    returns, the initialisers of the text's variables and the bodies of its registrations (`PYBIND11_MODULE`, `TORCH_LIBRARY`) together.
     The same text with the same options is compiled once, unless it has `__constant__` or `__device__` variables, which begin anew.
 
-    Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured, and
-    DeviceUnavailable where NVRTC is missing.
+    Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured,
+    DeviceUnavailable where NVRTC is missing, and KernelTimeout for what is not done in time.
 
     >>> import numpy as np, workbench as wb
     >>> m = wb.compile('''
@@ -77,6 +80,7 @@ def compile(
         strict_device,
         False,
         unified_memory,
+        timeout,
     )
 
 
@@ -84,7 +88,7 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
     """Compiles what a pickled module held."""
     if state["device"] == "cuda":
         find_nvidia()
-    module = _workbench.compile_source(
+    return _workbench.compile_source(
         source,
         state["device"],
         state["name"],
@@ -96,8 +100,8 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
         state["strict_device"],
         state["units"],
         state["unified_memory"],
+        timeout,
     )
-    return module if timeout is None else module.with_timeout(timeout)
 
 
 def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) -> None:

@@ -45,6 +45,7 @@ def load_inline(
     with_sycl: bool | None = None,
     strict_device: bool = False,
     unified_memory: bool = False,
+    timeout: float | None = None,
 ) -> ModuleType:
     """Compiles C++ and CUDA sources given as text, as `torch.utils.cpp_extension.load_inline` does.
 
@@ -58,7 +59,7 @@ def load_inline(
 
     Host functions see host arrays on the device that they are written for: `x.is_cuda()` holds in one that is registered for CUDA, and
     in one of a text with kernels. With `strict_device` host arrays are on the CPU.
-    With `unified_memory` kernels may touch the host's memory, as for `wb.compile`.
+    With `unified_memory` kernels may touch the host's memory, as for `wb.compile`; `timeout` is its as well.
 
     Raises CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
 
@@ -78,7 +79,7 @@ def load_inline(
     defines = {"main.cpp": flags.cpp.defines, "cuda.cu": flags.cuda.defines}
     folders = [*flags.include_dirs, *_folders(extra_include_paths)]
     try:
-        compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory), verbose, registrations)
+        compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory, timeout), verbose, registrations)
     except CompileError as error:
         unknown = [d for d in error.diagnostics if d.file in registrations]
         if unknown and len(unknown) == len([d for d in error.diagnostics if d.severity == "error"]):
@@ -106,6 +107,7 @@ def load(
     with_sycl: bool | None = None,
     strict_device: bool = False,
     unified_memory: bool = False,
+    timeout: float | None = None,
 ) -> ModuleType:
     """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers what they register.
 
@@ -131,7 +133,7 @@ def load(
     # In angles what stands beside a source is found last; a compiler would not find it at all.
     folders = [*flags.include_dirs, *_folders(extra_include_paths), *dict.fromkeys(path.parent for path in paths)]
     defines = {str(path): (flags.cuda if path.suffix in _OF_NVCC else flags.cpp).defines for path in paths}
-    compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory), verbose)
+    compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory, timeout), verbose)
     return _python_module(name, compiled, None)
 
 
@@ -162,19 +164,19 @@ def _compiled(
     texts: Mapping[str, str],
     folders: Sequence[Path],
     defines: Mapping[str, Sequence[tuple[str, str]]],
-    options: tuple[bool, bool],
+    options: tuple[bool, bool, float | None],
     verbose: bool,
     more: Mapping[str, str] = {},
 ) -> Module:
     """Compiles texts as translation units of one program; they are headers, so that a message names the line of the source given.
-    `more` are further headers that they include, `options` are `strict_device` and `unified_memory`."""
+    `more` are further headers that they include, `options` are `strict_device`, `unified_memory` and `timeout`."""
     headers = {**texts, **more}
     collect_headers("", folders, headers)
     source = "".join(_included(part, defines.get(part, ())) for part in texts)
     named = [("TORCH_EXTENSION_NAME", name)]
-    strict_device, unified_memory = options
+    strict_device, unified_memory, timeout = options
     compiled = _workbench.compile_source(
-        source, "cpu", name, named, headers, [], None, None, strict_device, True, unified_memory
+        source, "cpu", name, named, headers, [], None, None, strict_device, True, unified_memory, timeout
     )
     if verbose:
         for warning in compiled.warnings:

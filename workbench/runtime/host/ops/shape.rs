@@ -525,9 +525,7 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
             let sizes = (0..count as usize).map(|i| step.min(size - i as i64 * step).max(0));
             Ok(cut_up(args, &x, at, sizes))
         }
-        Value::Int(n) if args.name == "chunk" => {
-            bad(format!("chunk expects `chunks` to be greater than 0, got: {n}"))
-        }
+        Value::Int(n) if args.name == "chunk" => bad(format!("chunk expects `chunks` to be greater than 0, got: {n}")),
         Value::Int(n) => bad(format!("split expects split_size be positive, but got split_size={n}")),
         other => args.misfit(&other, "a number of parts, or sizes"),
     }
