@@ -490,6 +490,10 @@ public:
         return format == MemoryFormat::Preserve ? copy : copy.contiguous(format);
     }
     Tensor detach() const { return __wb::op<Tensor>("workbench::detach", *this); }
+    Tensor& detach_() const {
+        __wb::op<bool>("workbench::detach_", *this);
+        return *(Tensor*)this;
+    }
     Tensor variable_data() const { return detach(); }
     Tensor to(c10::TypeMeta dtype, bool = false, bool copy = false) const { return to(dtype.type, false, copy); }
     Tensor to(ScalarType dtype, bool = false, bool copy = false) const {
@@ -730,8 +734,11 @@ public:
         }
         return true;
     }
-    Tensor& set_requires_grad(bool) const { return *(Tensor*)this; }
-    Tensor& requires_grad_(bool = true) const { return *(Tensor*)this; }
+    Tensor& set_requires_grad(bool requires_grad) const {
+        __wb::op<bool>("workbench::set_requires_grad", *this, requires_grad);
+        return *(Tensor*)this;
+    }
+    Tensor& requires_grad_(bool requires_grad = true) const { return set_requires_grad(requires_grad); }
     Tensor grad() const { return Tensor(); }
     void reset() { set(0); }
     Tensor& operator+=(const Tensor& other) { return add_(other); }
@@ -1092,8 +1099,8 @@ inline Tensor layer_norm(const Tensor& input, IntArrayRef shape, const std::opti
                          const std::optional<Tensor>& bias = std::nullopt, double eps = 1e-5, bool = true) {
     return __wb::op<Tensor>("layer_norm", input, shape, weight, bias, eps);
 }
-inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t = -1, bool = false, bool = false) {
-    return __wb::op<Tensor>("embedding", weight, indices);
+inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1, bool scale_grad_by_freq = false, bool = false) {
+    return __wb::op<Tensor>("embedding", weight, indices, padding_idx, scale_grad_by_freq);
 }
 inline Tensor mse_loss(const Tensor& input, const Tensor& target, int64_t reduction = 1) {
     return __wb::op<Tensor>("mse_loss", input, target, reduction);

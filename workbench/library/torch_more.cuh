@@ -67,12 +67,16 @@ inline std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool k
     auto middle = at::kthvalue(self, (self.size(dim) + 1) / 2, dim, keepdim);
     if (!self.is_floating_point()) return middle;
     Tensor nan = self.isnan(), some = nan.any(dim, keepdim);
-    return std::tuple<Tensor, Tensor>(at::where(some, std::get<0>(middle).new_full({}, NAN), std::get<0>(middle)),
-                                      at::where(some, nan.to(c10::kByte).argmax(dim, keepdim), std::get<1>(middle)));
+    Tensor place = at::where(some, nan.to(c10::kByte).argmax(dim, keepdim), std::get<1>(middle));
+    Tensor value = self.gather(dim, keepdim ? place : place.unsqueeze(dim));
+    return std::tuple<Tensor, Tensor>(keepdim ? value : value.squeeze(dim), place);
 }
 inline Tensor median(const Tensor& self) {
     if (self.numel() == 0) return self.is_floating_point() ? self.new_full({}, NAN) : self.new_full({}, c10::elementSize(self.scalar_type()) == 8 ? INT64_MIN : INT32_MIN);
-    return std::get<0>(at::median(self.flatten(), 0));
+    Tensor value = std::get<0>(at::median(self.detach().flatten(), 0));
+    if (!self.requires_grad()) return value;
+    // All that are equal share the gradient.
+    return self.masked_select(at::where(value.isnan(), self.isnan(), self == value)).max();
 }
 // The smallest of those that there are most of, and where the last of them is: in order, equal ones are a run, whose last element's place
 // in it counts them.
@@ -236,17 +240,28 @@ inline Tensor logit(const Tensor& self, std::optional<double> eps = std::nullopt
     ScalarType type = __wb_float_type(self.scalar_type());
     Tensor x = self.to(type), low = at::full({}, eps.value_or(-1), x.options()), high = 1 - low;
     if (eps.has_value() && !(*eps < 0)) x = at::where(x < low, low, at::where(x > high, high, x));
-    return (x / (1 - x)).log();
+    Tensor made = (x / (1 - x)).log();
+    if (!x.requires_grad()) return made;
+    // Of the same value, with a gradient at 0 and 1 as well.
+    Tensor other = x.log() - (1 - x).log();
+    NoGradGuard guard;
+    other.copy_(made);
+    return other;
 }
 inline Tensor xlogy(const Tensor& self, const Tensor& other) {
     ScalarType type = __wb_float_type(at::result_type(self, other));
-    Tensor a = self.to(type), b = other.to(type), made = a * b.log();
+    Tensor a = self.to(type), b = other.to(type);
+    // The logarithm that is not taken has no gradient either.
+    if (a.requires_grad()) b = at::where((a == 0).logical_and((b <= 0).logical_or(b == INFINITY)), at::ones_like(b), b);
+    Tensor made = a * b.log();
+    if (a.requires_grad()) return made;
     return at::where((a == 0).logical_and(b.isnan().logical_not()), at::zeros_like(made), made);
 }
 inline Tensor sinc(const Tensor& self) {
     ScalarType type = __wb_float_type(self.scalar_type());
     Tensor x = __wb_widened(self.to(type)) * 3.14159265358979323846;
-    return at::where(x == 0, at::ones_like(x), x.sin() / x).to(type);
+    Tensor divisor = at::where(x == 0, at::ones_like(x), x);
+    return at::where(x == 0, at::ones_like(x), x.sin() / divisor).to(type);
 }
 inline Tensor sgn(const Tensor& self) { return self.sign(); }
 inline Tensor signbit(const Tensor& self) { return __wb::op<Tensor>("signbit", self); }

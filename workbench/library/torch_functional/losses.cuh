@@ -123,11 +123,12 @@ inline Tensor one_hot(const Tensor& tensor, int64_t num_classes = -1) { return a
 inline Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {}) {
     int64_t n = weight.size(0), padding = options.padding_idx().value_or(0);
     if (padding >= n || padding < -n) __wb::fail(0, "", "Padding_idx must be within num_embeddings");
+    int64_t row = !options.padding_idx().has_value() ? -1 : padding < 0 ? padding + n : padding;
     if (options.max_norm().has_value()) {
         Tensor table = weight;
         at::embedding_renorm_(table, input, *options.max_norm(), options.norm_type());
     }
-    return at::embedding(weight, input);
+    return at::embedding(weight, input, row, options.scale_grad_by_freq());
 }
 inline Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& options = {}) {
     Tensor indices = input, offsets = options.offsets(), scales = options.per_sample_weights();

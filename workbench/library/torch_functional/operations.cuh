@@ -1,5 +1,5 @@
 // `torch::nn::functional`: functions with options, and the operations behind them that are not elsewhere. Formulas: the documentation of
-// `torch.nn`. Options that are about gradients alone (`sparse`, `scale_grad_by_freq`, `padding_idx` of `embedding`) change no result.
+// `torch.nn`. `sparse` changes no result.
 namespace at {
 
 // The negative slope is drawn anew for each element where the function trains.

@@ -31,7 +31,6 @@ const HARMLESS: &[&str] = &[
     "tensor",
     "scalar_tensor",
     "contiguous",
-    "detach",
     "options",
     "Tensor",
     "~Tensor",

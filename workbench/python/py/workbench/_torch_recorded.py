@@ -137,6 +137,12 @@ def call_recorded(name: str, record: Callable[..., Any], args: tuple[Any, ...], 
     has_gradient = recording.differentiable
     # An argument that comes back as it was is that argument.
     same = [i is not None and output is inputs[i] for output, i in zip(outputs, recording.aliases)]
+    # One that comes back detached is a tensor of its own.
+    outputs = [
+        output.detach() if not is_same and output.requires_grad and any(output is tensor for tensor in inputs) else output
+        for output, is_same in zip(outputs, same)
+    ]
+    value = _with(value, iter(outputs))
     if not any(has and not (k < len(same) and same[k]) for k, has in enumerate(has_gradient)):
         if warn and any(tensor.is_floating_point() for tensor, is_same in zip(outputs, same) if not is_same):
             warnings.warn(

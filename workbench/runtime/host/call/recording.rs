@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
 use super::super::export::Names;
-use super::super::ops::{self, gradients};
+use super::super::ops;
+use super::super::ops::gradients::{self, Place};
 use super::super::value::Value;
-use super::tape::{
-    Edge, Meta, Node, Place, Variable, What, is_same_view, memory_of, runtime, tensors_of, with_tensors,
-};
+use super::tape::{Edge, Meta, Node, Variable, What, is_same_view, memory_of, runtime, tensors_of, with_tensors};
 use super::{Call, Limits, State};
 use crate::back::cpu::HostMemory;
 use crate::back::{Exception, PrintfRecord};
@@ -63,16 +62,19 @@ impl<'p> Call<'p> {
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let value = state.stack.pop().unwrap_or(Value::None);
         state.stack.clear();
-        let tape = &state.tape;
         let given = tensors_of(given);
         let made = tensors_of([&value]);
-        let mut outputs = tape.edges(&made)?;
+        let mut outputs = state.tape.edges(&made)?;
+        let tape = &state.tape;
         let is_input = |edge: &Option<Edge>| match edge.map(|(node, _)| &tape.nodes[node].what) {
             Some(What::Input(i)) => Some(*i),
             _ => None,
         };
         let variables = &tape.variables;
-        let changed = |v: &Variable| v.input.filter(|i| is_input(&v.edge) != Some(*i) && v.edge.is_some());
+        // What was told to require grad is no other than it was.
+        let is_leaf = |edge: &Option<Edge>| edge.is_some_and(|(node, _)| matches!(tape.nodes[node].what, What::Leaf));
+        let is_other = |v: &Variable, i: usize| is_input(&v.edge) != Some(i) && v.edge.is_some() && !is_leaf(&v.edge);
+        let changed = |v: &Variable| v.input.filter(|i| is_other(v, *i));
         let dirty: Vec<usize> = variables.iter().filter_map(changed).collect();
         // Of a view of an argument the gradient is recorded; the argument itself is it.
         let aliases = made.iter().zip(&outputs).map(|(t, edge)| {
@@ -217,7 +219,11 @@ impl Recording {
                 )));
             }
             let made = match &node.what {
-                What::Input(_) => continue,
+                What::Input(_) | What::Leaf => continue,
+                What::Part { whole, part } => {
+                    let grad = came.into_iter().next().flatten();
+                    vec![grad.map(|grad| gradients::of_whole(&grad, whole, part)).transpose().map_err(failed)?]
+                }
                 What::Operation { name, args, results } => {
                     let needs: Vec<bool> = node.inputs.iter().map(Option::is_some).collect();
                     gradients::backward(name, args, results, &came, &needs).map_err(failed)?

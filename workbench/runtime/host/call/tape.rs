@@ -3,12 +3,13 @@
 //!
 //! A tensor has a number on the tape ([`HostTensor::variable`]), which says what made it: an argument, an operation, a
 //! `torch::autograd::Function`, another operator. An operation in place gives its target's number another maker, and what it is a view of one
-//! as well; any other view of that memory is stale from then on: to use it is an error.
+//! as well; any other view of that is stale from then on: where it is used its maker is a view of what was written.
 
 use std::collections::HashMap;
 
-use super::super::array::{Answer, DeviceTag, Dims, HostTensor};
-use super::super::ops::{self, gradients};
+use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::ops;
+use super::super::ops::gradients::{self, Place, Reads};
 use super::super::value::Value;
 use super::State;
 use super::recording::Recording;
@@ -47,25 +48,10 @@ pub(super) enum What {
     Opaque(String),
     /// A tensor of which a view was written: what it was, and what the view is now.
     Region { whole: Place, part: Place },
-}
-
-/// Where a tensor's elements lie in its memory.
-#[derive(Clone)]
-pub(super) struct Place {
-    pub(super) shape: Dims,
-    pub(super) strides: Dims,
-    pub(super) offset: i64,
-}
-
-impl Place {
-    pub(super) fn of(tensor: &HostTensor) -> Self {
-        Place { shape: tensor.shape().into(), strides: tensor.strides().into(), offset: tensor.offset() }
-    }
-
-    /// How far its last element lies from its first.
-    pub(super) fn reach(&self) -> i64 {
-        self.shape.iter().zip(&self.strides).map(|(n, s)| (n - 1).max(0) * s).sum()
-    }
+    /// A view of a tensor that was written after the view was made.
+    Part { whole: Place, part: Place },
+    /// A tensor that was told to require grad: nobody asks for its gradient.
+    Leaf,
 }
 
 pub(super) struct Node {
@@ -179,6 +165,8 @@ impl What {
             What::Operator(_) => "an operator".to_owned(),
             What::Opaque(name) => format!("`{name}`"),
             What::Region { .. } => "a write to a view".to_owned(),
+            What::Part { .. } => "a view".to_owned(),
+            What::Leaf => "requires_grad_".to_owned(),
         }
     }
 }
@@ -234,28 +222,45 @@ impl Tape {
     }
 
     /// What made a tensor.
-    fn edge(&self, tensor: &HostTensor) -> Answer<Option<Edge>> {
+    fn edge(&mut self, tensor: &HostTensor) -> Answer<Option<Edge>> {
         if !self.on {
             return Ok(None);
         }
         let Some(variable) = self.variable(tensor) else { return Ok(None) };
         let now = self.written.get(&memory_of(tensor)).copied().unwrap_or_default().recorded;
-        if variable.version != now {
+        if variable.version == now {
+            return Ok(variable.edge);
+        }
+        let root = (variable.base as usize).checked_sub(1).map(|base| &self.variables[base]);
+        let Some(root) = root.filter(|root| root.version == now && root.meta.dtype == variable.meta.dtype) else {
             return runtime(
-                "a tensor is used that is a view of memory which was written in place meanwhile, in a computation that needs gradients; \
-                 Workbench follows that for what is written and for what that is a view of: make this view anew"
+                "a tensor is used that shares memory which was written in place meanwhile, in a computation that needs gradients; \
+                 Workbench follows that for what is written, what that is a view of, and other views of the same: make this tensor anew"
                     .to_owned(),
             );
-        }
-        Ok(variable.edge)
+        };
+        let (whole, part, meta) = (root.place.clone(), variable.place.clone(), variable.meta.clone());
+        let edge = root.edge.map(|from| {
+            let node = Node {
+                what: What::Part { whole, part },
+                inputs: vec![Some(from)],
+                input_metas: vec![Some(root.meta.clone())],
+                results: vec![meta],
+                saved: Vec::new(),
+            };
+            self.nodes.push(node);
+            (self.nodes.len() - 1, 0)
+        });
+        self.remake(tensor, edge);
+        Ok(edge)
     }
 
-    pub(super) fn edges(&self, tensors: &[&HostTensor]) -> Answer<Vec<Option<Edge>>> {
+    pub(super) fn edges(&mut self, tensors: &[&HostTensor]) -> Answer<Vec<Option<Edge>>> {
         tensors.iter().map(|t| self.edge(t)).collect()
     }
 
     /// Which tensors of a call require grad, if any does.
-    pub(super) fn wants(&self, args: &[Value]) -> Answer<Option<Vec<bool>>> {
+    pub(super) fn wants(&mut self, args: &[Value]) -> Answer<Option<Vec<bool>>> {
         if !self.is_live() {
             return Ok(None);
         }
@@ -352,7 +357,16 @@ impl Tape {
             ("requires_grad", [Value::Tensor(tensor)]) => {
                 Some(Ok(Value::Bool(self.variable(tensor).is_some_and(|v| v.edge.is_some()))))
             }
-            ("requires_grad" | "detach", [Value::None]) => Some(runtime("an undefined Tensor is used".to_owned())),
+            ("set_requires_grad", [Value::Tensor(tensor), Value::Bool(wanted)]) => {
+                Some(self.set_requires_grad(tensor, *wanted))
+            }
+            ("detach_", [Value::Tensor(tensor)]) => {
+                self.remake(tensor, None);
+                Some(Ok(Value::Bool(false)))
+            }
+            ("requires_grad" | "detach" | "detach_", [Value::None]) => {
+                Some(runtime("an undefined Tensor is used".to_owned()))
+            }
             ("function_begin", [Value::List(slots)]) => Some(self.begin_function(slots)),
             (
                 "function_end",
@@ -374,6 +388,34 @@ impl Tape {
             }
             _ => None,
         }
+    }
+
+    /// `requires_grad_`: a tensor that an operation made keeps what it is.
+    fn set_requires_grad(&mut self, tensor: &HostTensor, wanted: bool) -> Answer<Value> {
+        if wanted && !tensor.dtype().is_float() {
+            return runtime("only Tensors of floating point dtype can require gradients".to_owned());
+        }
+        let edge = self.edge(tensor)?;
+        let is_leaf = edge.is_none_or(|(at, _)| matches!(self.nodes[at].what, What::Input(_) | What::Leaf));
+        if !wanted && !is_leaf {
+            return runtime(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph \
+                 that doesn't require differentiation use var_no_grad = var.detach()."
+                    .to_owned(),
+            );
+        }
+        if !self.on || edge.is_some() == wanted {
+            return Ok(Value::Bool(wanted));
+        }
+        if !wanted {
+            self.remake(tensor, None);
+            return Ok(Value::Bool(wanted));
+        }
+        let at = self.variable(tensor).and_then(|v| v.input);
+        let input = self.nodes.iter().position(|node| matches!(node.what, What::Input(i) if Some(i) == at));
+        let node = input.unwrap_or_else(|| self.node(What::Leaf, &[], Vec::new(), vec![Meta::of(tensor)]));
+        self.remake(tensor, Some((node, 0)));
+        Ok(Value::Bool(wanted))
     }
 
     /// A `Function` begins: for each tensor whether a gradient of it is wanted, or nothing where none is.
@@ -488,8 +530,21 @@ impl Tape {
         (root.edge, root.version) = (Some((made, 0)), now);
     }
 
-    /// An operation has run on `tensors`, whose makers are `inputs`.
-    fn note_operation(&mut self, name: &str, args: Vec<Value>, inputs: Vec<Option<Edge>>, made: Value) -> Value {
+    /// What an operation's derivative reads of its tensors, as it is now.
+    fn contents(&self, args: &[Value], reads: &Reads) -> Vec<(usize, u32)> {
+        let tensors = tensors_of(args);
+        tensors.iter().zip(&reads.tensors).filter(|(_, reads)| **reads).map(|(t, _)| self.content(t)).collect()
+    }
+
+    /// An operation has run on tensors whose makers are `inputs`; `saved` is what its derivative reads of them.
+    fn note_operation(
+        &mut self,
+        name: &str,
+        args: Vec<Value>,
+        inputs: Vec<Option<Edge>>,
+        made: Value,
+        (mut saved, reads): (Vec<(usize, u32)>, Reads),
+    ) -> Value {
         let given: Vec<HostTensor> = tensors_of(&args).into_iter().cloned().collect();
         let given: Vec<&HostTensor> = given.iter().collect();
         let results: Vec<HostTensor> = tensors_of([&made]).into_iter().cloned().collect();
@@ -498,14 +553,8 @@ impl Tape {
             return made;
         }
         let metas = results.iter().map(Meta::of).collect();
-        let (reads_args, reads_results) = gradients::reads(name);
-        let mut saved: Vec<(usize, u32)> = Vec::new();
-        if reads_args {
-            saved.extend(given.iter().map(|t| self.content(t)));
-        }
-        if reads_results {
-            saved.extend(results.iter().map(|t| self.content(t)));
-        }
+        let read = results.iter().enumerate().filter(|(k, _)| reads.results.has(*k));
+        saved.extend(read.map(|(_, t)| self.content(t)));
         let what = What::Operation { name: name.to_owned(), args, results };
         let at = self.node(what, &given, inputs, metas);
         self.nodes[at].saved = saved;
@@ -546,19 +595,23 @@ impl State {
             let tape = &mut self.tape;
             return Ok(with_tensors(made, &mut |t| if t.variable() != 0 { t } else { tape.made(t, None, &given) }));
         }
+        let needs: Vec<bool> = edges.iter().map(Option::is_some).collect();
+        let reads = gradients::reads(in_place.as_ref().map_or(name, |(plain, _)| plain), &args, &needs);
         let Some((plain, target)) = in_place else {
             let made = ops::run(name, args.clone(), self.device)?;
-            return Ok(self.tape.note_operation(name, args, edges, made));
+            let saved = self.tape.contents(&args, &reads);
+            return Ok(self.tape.note_operation(name, args, edges, made, (saved, reads)));
         };
         // What the gradient reads of the target is what it was.
         let mut before = args.clone();
-        if gradients::reads(plain).0 {
+        if reads.tensors.first() == Some(&true) {
             before[0] = ops::run("clone", vec![Value::Tensor(target.clone())], self.device)?;
         }
+        let saved = self.tape.contents(&before, &reads);
         ops::run(name, args, self.device)?;
         self.tape.write(&target, true);
         let made = Value::Tensor(target.clone().numbered(0));
-        let Value::Tensor(noted) = self.tape.note_operation(plain, before, edges, made) else {
+        let Value::Tensor(noted) = self.tape.note_operation(plain, before, edges, made, (saved, reads)) else {
             return Ok(Value::Tensor(target));
         };
         let edge = self.tape.variable(&noted).and_then(|v| v.edge);

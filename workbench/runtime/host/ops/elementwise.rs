@@ -49,10 +49,36 @@ fn floating(name: &str) -> Option<Unary> {
         "acosh" => |x| if x > LARGE { x.ln() + LN_2 } else { x.acosh() },
         "atanh" => f64::atanh,
         "lgamma" => libm::lgamma,
+        "digamma" => digamma,
         "deg2rad" => f64::to_radians,
         "rad2deg" => f64::to_degrees,
         _ => return None,
     })
+}
+
+/// The derivative of the logarithm of the gamma function: its asymptotic series (Abramowitz and Stegun 6.3.18) from 10 on, where the
+/// recurrence (6.3.5) brings smaller ones; the reflection (6.3.7) below zero.
+fn digamma(x: f64) -> f64 {
+    /// `B(2k) / 2k` of the Bernoulli numbers.
+    const TERMS: [f64; 7] =
+        [1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0, -691.0 / 32760.0, 1.0 / 12.0];
+    if x == 0.0 {
+        return f64::INFINITY.copysign(-x);
+    }
+    if x < 0.0 {
+        if x == x.trunc() {
+            return f64::NAN;
+        }
+        return digamma(1.0 - x) - std::f64::consts::PI / (std::f64::consts::PI * x.fract()).tan();
+    }
+    let (mut x, mut below) = (x, 0.0);
+    while x < 10.0 {
+        below -= 1.0 / x;
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    let series = TERMS.iter().rev().fold(0.0, |sum, term| (sum + term) * square);
+    below + x.ln() - 0.5 / x - series
 }
 
 /// Functions that keep the type.

@@ -1,6 +1,8 @@
 //! Derivatives of operations on elements.
 
-use super::{Answer, HostTensor, Made, Step, Value, add, binary, masked, mul, one_minus, op, plus, scaled, unary};
+use super::{
+    Answer, HostTensor, Made, Step, Value, add, binary, dropped, masked, mul, one_minus, op, plus, scaled, unary,
+};
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
     if let Some(made) = slope(step) {
@@ -12,11 +14,22 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
         "div" => quotient(step),
         "pow" => power(step),
         "maximum" | "minimum" => larger(step),
+        "clamp" | "clamp_min" | "clamp_max" => clamped(step),
+        // A number goes before a NaN, and the first of equals.
+        "fmax" | "fmin" => step.each(|i| {
+            let sign = if step.name == "fmax" { "ge" } else { "le" };
+            let (a, b) = (step.arg(0), step.arg(1));
+            let is_first = binary("logical_or", &binary(sign, &a, &b)?, &unary("isnan", &b)?)?;
+            let g = step.grad()?;
+            let made = if i == 0 { masked(&g, &is_first)? } else { dropped(&g, &is_first)? };
+            Ok(Some(made))
+        }),
         "atan2" => {
             let square = |i| unary("square", &step.arg(i));
             step.each(|i| {
-                let share = binary("div", &step.arg(1 - i), &add(&square(0)?, &square(1)?)?)?;
-                let g = mul(&step.grad()?, &share)?;
+                let size = add(&square(0)?, &square(1)?)?;
+                let g = mul(&step.grad()?, &binary("div", &step.arg(1 - i), &size)?)?;
+                let g = dropped(&g, &binary("eq", &size, &Value::Int(0))?)?;
                 if i == 0 { Ok(Some(g)) } else { unary("neg", &g).map(Some) }
             })
         }
@@ -127,13 +140,60 @@ fn power(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     })
 }
 
-/// Ties are shared.
+/// Ties are shared; where one is a NaN it comes to both.
 fn larger(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
-    let sign = if step.name == "maximum" { "gt" } else { "lt" };
+    let sign = if matches!(step.name, "maximum" | "clamp_min") { "lt" } else { "gt" };
     step.each(|i| {
         let (g, own, other) = (step.grad()?, step.arg(i), step.arg(1 - i));
-        let half = masked(&scaled(&g, 0.5)?, &binary("eq", &own, &other)?)?;
-        add(&masked(&g, &binary(sign, &own, &other)?)?, &half).map(Some)
+        let shared = op("where", vec![binary("eq", &own, &other)?, scaled(&g, 0.5)?, g])?;
+        dropped(&shared, &binary(sign, &own, &other)?).map(Some)
+    })
+}
+
+/// Nothing goes back at a limit that is a number; one that is a tensor shares it.
+fn clamped(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    let (low, high) = match step.name {
+        "clamp_max" => (Value::None, step.arg(1)),
+        _ => (step.arg(1), step.arg(2)),
+    };
+    let is_tensor = |value: &Value| matches!(value, Value::Tensor(_));
+    match (is_tensor(&low), is_tensor(&high)) {
+        (true, true) => clamped_between(step, &low, &high),
+        (true, false) | (false, true) => {
+            // As `maximum` or `minimum`.
+            let (name, limit) = if is_tensor(&low) { ("clamp_min", low) } else { ("clamp_max", high) };
+            larger(&Step { name, args: &[step.arg(0), limit], ..*step })
+        }
+        (false, false) => step.each(|i| {
+            let mut made = step.grad()?;
+            for (sign, limit) in [("gt", &low), ("lt", &high)] {
+                if i == 0 && !matches!(limit, Value::None) {
+                    made = masked(&made, &binary(sign, &step.arg(0), limit)?)?;
+                }
+            }
+            Ok(Some(made))
+        }),
+    }
+}
+
+fn clamped_between(step: &Step<'_>, low: &Value, high: &Value) -> Answer<Vec<Option<HostTensor>>> {
+    let x = step.arg(0);
+    let test = |sign: &str, a: &Value, b: &Value| binary(sign, a, b);
+    let both = |a: &Value, b: &Value| binary("logical_and", a, b);
+    let either = |a: &Value, b: &Value| binary("logical_or", a, b);
+    let (at_low, at_high, has_room) = (test("eq", &x, low)?, test("eq", &x, high)?, test("lt", low, high)?);
+    step.each(|i| {
+        let g = step.grad()?;
+        let (whole, half) = match i {
+            0 => {
+                let outside = either(&test("lt", &x, low)?, &test("gt", &x, high)?)?;
+                (unary("logical_not", &outside)?, binary("logical_xor", &at_low, &at_high)?)
+            }
+            1 => (both(&test("lt", &x, low)?, &test("le", low, high)?)?, both(&at_low, &has_room)?),
+            _ => (either(&test("gt", &x, high)?, &test("gt", low, high)?)?, both(&at_high, &has_room)?),
+        };
+        let shared = op("where", vec![half.clone(), scaled(&g, 0.5)?, g])?;
+        masked(&shared, &either(&whole, &half)?).map(Some)
     })
 }
 
@@ -179,33 +239,16 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
             "square" => scaled(&mul(&g()?, &x())?, 2.0)?,
             "deg2rad" => scaled(&g()?, PI / 180.0)?,
             "rad2deg" => scaled(&g()?, 180.0 / PI)?,
-            "relu" => masked(&g()?, &binary("gt", &y()?, &Value::Int(0))?)?,
-            "relu6" => masked(&g()?, &both(&above(0.0)?, &binary("lt", &x(), &Value::Int(6))?)?)?,
-            "hardtanh" => {
-                let (low, high) = (step.number(1, -1.0)?, step.number(2, 1.0)?);
-                masked(&g()?, &both(&above(low)?, &binary("lt", &x(), &Value::Float(high))?)?)?
-            }
+            // A NaN lets it through.
+            "relu" => dropped(&g()?, &binary("le", &y()?, &Value::Int(0))?)?,
+            "relu6" => outside(step, 0.0, 6.0)?,
+            "hardtanh" => outside(step, step.number(1, -1.0)?, step.number(2, 1.0)?)?,
             "leaky_relu" => {
                 let below = scaled(&g()?, step.number(1, 0.01)?)?;
                 op("where", vec![above(0.0)?, g()?, below])?
             }
-            "threshold" => masked(&g()?, &above(step.number(1, 0.0)?)?)?,
-            "clamp" | "clamp_min" | "clamp_max" => {
-                let (low, high) = match step.name {
-                    "clamp_max" => (Value::None, step.arg(1)),
-                    _ => (step.arg(1), step.arg(2)),
-                };
-                let mut made = g()?;
-                for (sign, limit) in [("ge", low), ("le", high)] {
-                    if matches!(limit, Value::Tensor(_)) {
-                        return step.unknown("limit, which is a tensor,");
-                    }
-                    if !matches!(limit, Value::None) {
-                        made = masked(&made, &binary(sign, &x(), &limit)?)?;
-                    }
-                }
-                made
-            }
+            "threshold" => dropped(&g()?, &binary("le", &x(), &Value::Float(step.number(1, 0.0)?))?)?,
+            "lgamma" => mul(&g()?, &unary("digamma", &x())?)?,
             "silu" => {
                 let s = unary("sigmoid", &x())?;
                 mul(&g()?, &mul(&s, &plus(&mul(&x(), &one_minus(&s)?)?, 1.0)?)?)?
@@ -230,8 +273,8 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
             }
             "hardswish" => {
                 let curved = mul(&g()?, &plus(&scaled(&x(), 1.0 / 3.0)?, 0.5)?)?;
-                let inner = masked(&curved, &above(-3.0)?)?;
-                op("where", vec![binary("ge", &x(), &Value::Int(3))?, g()?, inner])?
+                let upper = op("where", vec![binary("lt", &x(), &Value::Int(3))?, curved, g()?])?;
+                dropped(&upper, &binary("le", &x(), &Value::Int(-3))?)?
             }
             "gelu" => match step.arg(1) {
                 Value::Text(how) if how == "tanh" => {
@@ -259,5 +302,12 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
 fn exponential(step: &Step<'_>, alpha: f64, scale: f64, input_scale: f64) -> Answer<Value> {
     let (g, x) = (step.grad()?, step.arg(0));
     let below = mul(&scaled(&g, scale * alpha * input_scale)?, &unary("exp", &scaled(&x, input_scale)?)?)?;
-    op("where", vec![binary("gt", &x, &Value::Int(0))?, scaled(&g, scale)?, below])
+    op("where", vec![binary("le", &x, &Value::Int(0))?, below, scaled(&g, scale)?])
+}
+
+/// Nothing goes back from a limit on; a NaN lets it through.
+fn outside(step: &Step<'_>, low: f64, high: f64) -> Answer<Value> {
+    let x = step.arg(0);
+    let (below, above) = (binary("le", &x, &Value::Float(low))?, binary("ge", &x, &Value::Float(high))?);
+    dropped(&step.grad()?, &binary("logical_or", &below, &above)?)
 }

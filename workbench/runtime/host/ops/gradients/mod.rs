@@ -1,28 +1,20 @@
 //! Derivatives of operations, by torch's names: what goes back through each (the formulas are those of calculus; where a function has a kink
 //! or a tie, torch's choice, `tools/autograd/derivatives.yaml` of PyTorch).
 
+mod contractions;
 mod elementwise;
 mod moves;
+mod places;
 mod products;
+mod reads;
 mod reductions;
+mod scans;
 
 use super::{Answer, DeviceTag, HostTensor, Value, run};
 use crate::back::Exception;
 use crate::runtime::DType;
-
-/// Whether the gradient of an operation reads its arguments, and whether it reads its results.
-pub fn reads(name: &str) -> (bool, bool) {
-    match name {
-        "exp" | "exp2" | "expm1" | "sqrt" | "rsqrt" | "tan" | "tanh" | "sigmoid" | "reciprocal" | "relu"
-        | "softmax" | "log_softmax" => (false, true),
-        "pow" | "hypot" | "norm" | "amax" | "amin" | "max" | "min" | "logsumexp" | "std" => (true, true),
-        "sort" | "topk" => (false, true),
-        "add" | "sub" | "neg" | "sum" | "mean" | "cumsum" | "copy" | "fill" | "zero" | "frac" | "deg2rad"
-        | "rad2deg" | "floor" | "ceil" | "round" | "trunc" | "sign" => (false, false),
-        name if moves::KEEPS.contains(&name) || moves::MOVES.contains(&name) => (false, false),
-        _ => (true, false),
-    }
-}
+pub use places::{Place, of_whole};
+pub use reads::{Reads, reads};
 
 /// Whether the results of an operation have no gradient: they are no numbers of the argument's, or do not depend on its values.
 pub fn is_constant(name: &str) -> bool {
@@ -93,7 +85,14 @@ pub fn backward(
     needs: &[bool],
 ) -> Answer<Vec<Option<HostTensor>>> {
     let step = Step { name, args, results, grads, needs };
-    let groups = [elementwise::backward, moves::backward, products::backward, reductions::backward];
+    let groups = [
+        elementwise::backward,
+        moves::backward,
+        products::backward,
+        reductions::backward,
+        scans::backward,
+        contractions::backward,
+    ];
     match groups.into_iter().find_map(|group| group(&step)) {
         Some(made) => made,
         None => Err((Exception::NotImplemented, format!("derivative for `{name}` is not implemented"))),
@@ -101,6 +100,7 @@ pub fn backward(
 }
 
 /// An operation on its way back.
+#[derive(Clone, Copy)]
 struct Step<'a> {
     name: &'a str,
     args: &'a [Value],
@@ -219,7 +219,12 @@ fn one_minus(a: &Value) -> Answer<Value> {
 
 /// `g` where `mask` holds, 0 elsewhere.
 fn masked(g: &Value, mask: &Value) -> Answer<Value> {
-    op("masked_fill", vec![g.clone(), unary("logical_not", mask)?, Value::Int(0)])
+    dropped(g, &unary("logical_not", mask)?)
+}
+
+/// 0 where `mask` holds, `g` elsewhere.
+fn dropped(g: &Value, mask: &Value) -> Answer<Value> {
+    op("masked_fill", vec![g.clone(), mask.clone(), Value::Int(0)])
 }
 
 fn ints(all: impl IntoIterator<Item = i64>) -> Value {

@@ -1,7 +1,9 @@
 //! Derivatives of operations that move elements. What goes where is asked of the operation itself: it runs on the numbers of the elements,
 //! and the gradient of an element is the sum of those of the places where its number comes.
 
-use super::{Answer, HostTensor, Made, Step, Value, mul, op, reshaped, scaled, tensor};
+use super::{
+    Answer, HostTensor, Made, Place, Step, Value, binary, dropped, mul, of_whole, op, reshaped, scaled, tensor, unary,
+};
 use crate::runtime::host::ops::run;
 
 /// Operations that keep the order of the elements.
@@ -49,6 +51,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
             0 => reshaped(&step.grad()?, step.tensor(0)?.shape()).map(Some),
             _ => Ok(None),
         }),
+        "embedding" => embedding(step),
         name if MOVES.contains(&name) => moved(step),
         "index_add" => step.each(|i| match i {
             0 => step.grad().map(Some),
@@ -69,6 +72,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
             2 => op("gather", vec![step.grad()?, step.arg(1), step.arg(2)]).map(Some),
             _ => Ok(None),
         }),
+        "scatter_reduce" => scatter_reduce(step),
         "index_put" => {
             let last = step.needs.len() - 1;
             step.each(|i| {
@@ -85,6 +89,12 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
                 Ok(None)
             })
         }
+        "as_strided" => step.each(|_| {
+            let (Some(result), Value::Tensor(grad)) = (step.results.first(), step.grad()?) else {
+                return step.unknown("result");
+            };
+            of_whole(&grad, &Place::of(step.tensor(0)?), &Place::of(result)).map(|grad| Some(Value::Tensor(grad)))
+        }),
         "trace" => step.each(|_| {
             let shape = step.tensor(0)?.shape();
             let eye = run("eye", shape.iter().map(|n| Value::Int(*n)).collect(), step.tensor(0)?.device())?;
@@ -151,4 +161,71 @@ fn moved(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
         gradients.push(Some(tensor(reshaped(&part, source.shape())?)?));
     }
     Ok(gradients)
+}
+
+/// `embedding(weight, indices, padding_idx, scale_grad_by_freq)`: to the row that pads nothing comes, and of a row that is named often the
+/// mean where that is asked for.
+fn embedding(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    let (rows, padding) = (step.tensor(0)?.shape()[0], step.number(2, -1.0)? as i64);
+    let mut made = moved(step)?;
+    if let Some(Some(grad)) = made.first_mut() {
+        let mut rest = Value::Tensor(grad.clone());
+        if (0..rows).contains(&padding) {
+            let ends = [padding, padding + 1, 1].map(Value::Int);
+            let row = run("arange", ends.to_vec(), grad.device())?;
+            rest = op("index_fill", vec![rest, Value::Int(0), row, Value::Int(0)])?;
+        }
+        if step.number(3, 0.0)? != 0.0 {
+            let named = op("flatten", vec![step.arg(1)])?;
+            let counts = op("bincount", vec![named, Value::None, Value::Int(rows)])?;
+            let counts = op("clamp_min", vec![op("unsqueeze", vec![counts, Value::Int(1)])?, Value::Int(1)])?;
+            rest = op("div", vec![rest, counts])?;
+        }
+        *grad = tensor(rest)?;
+    }
+    Ok(made)
+}
+
+/// `scatter_reduce(self, dim, index, source, how, include_self)`
+fn scatter_reduce(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    let Value::Text(how) = step.arg(4) else { return step.unknown("argument") };
+    if step.tensor(2)?.shape() != step.tensor(3)?.shape() {
+        return step.unknown("source, whose shape is not that of the indices,");
+    }
+    let (dim, index, source) = (step.arg(1), step.arg(2), step.arg(3));
+    let includes = step.number(5, 1.0)? != 0.0;
+    let gathered = |a: Value| op("gather", vec![a, dim.clone(), index.clone()]);
+    let scattered = |a: Value, to: Value| op("scatter_add", vec![to, dim.clone(), index.clone(), a]);
+    let cleared = |a: Value| op("scatter", vec![a, dim.clone(), index.clone(), Value::Int(0)]);
+    let g = step.grad()?;
+    let (own, other) = match how.as_str() {
+        "sum" => (g.clone(), gathered(g)?),
+        "mean" => {
+            let first = unary(if includes { "ones_like" } else { "zeros_like" }, &g)?;
+            let count = scattered(unary("ones_like", &source)?, first)?;
+            let share = binary("div", &g, &op("clamp_min", vec![count, Value::Int(1)])?)?;
+            (share.clone(), gathered(share)?)
+        }
+        "amax" | "amin" => {
+            let y = step.result()?;
+            let of_type = |mask: Value| op("to", vec![mask, Value::DType(step.tensor(0)?.dtype())]);
+            let mut is_own = of_type(binary("eq", &step.arg(0), &y)?)?;
+            if !includes {
+                is_own = cleared(is_own)?;
+            }
+            let is_other = of_type(binary("eq", &source, &gathered(y)?)?)?;
+            let count = scattered(is_other.clone(), is_own.clone())?;
+            let share = binary("div", &g, &count)?;
+            // Where nothing is equal, and that is what was cleared, nothing goes back.
+            let share = dropped(&share, &binary("eq", &count, &Value::Int(0))?)?;
+            (mul(&is_own, &share)?, mul(&is_other, &gathered(share)?)?)
+        }
+        _ => return step.unknown("product"),
+    };
+    let own = if includes { own } else { cleared(own)? };
+    step.each(|i| match i {
+        0 => Ok(Some(own.clone())),
+        2 => Ok(Some(other.clone())),
+        _ => Ok(None),
+    })
 }

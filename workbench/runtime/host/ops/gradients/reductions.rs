@@ -19,13 +19,16 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
             let (y, _) = spread(step, step.result()?)?;
             extreme(step, &g, &y, &axes(step)?).map(Some)
         }),
-        "max" | "min" if step.results.len() == 1 => {
-            let all: Vec<i64> = (0..step.tensor(0).map_or(0, HostTensor::dim) as i64).collect();
-            step.each(|_| extreme(step, &step.grad()?, &step.result()?, &all).map(Some))
-        }
+        "max" | "min" if step.results.len() == 1 => step.each(|_| {
+            let all: Vec<i64> = (0..step.tensor(0)?.dim() as i64).collect();
+            let is_nan = unary("isnan", &step.arg(0))?;
+            let is_it = binary("logical_or", &binary("eq", &step.arg(0), &step.result()?)?, &is_nan)?;
+            shared(step, &step.grad()?, &is_it, &all).map(Some)
+        }),
         "max" | "min" => {
             step.each(|_| picked(step, step.number(1, 0.0)? as i64, step.number(2, 0.0)? != 0.0).map(Some))
         }
+        "cummax" | "cummin" => step.each(|_| picked(step, step.number(1, 0.0)? as i64, true).map(Some)),
         "sort" => step.each(|_| picked(step, step.number(1, -1.0)? as i64, true).map(Some)),
         "topk" => step.each(|_| picked(step, step.number(2, -1.0)? as i64, true).map(Some)),
         "softmax" => step.each(|_| {
@@ -83,14 +86,21 @@ fn spread(step: &Step<'_>, a: Value) -> Answer<(Value, f64)> {
     Ok((reshaped(&a, &kept)?, count as f64))
 }
 
+/// Of `amax`: a NaN among what is reduced is that of the gradient.
 fn extreme(step: &Step<'_>, g: &Value, y: &Value, axes: &[i64]) -> Answer<Value> {
-    let is_it = binary("eq", &step.arg(0), y)?;
+    let made = shared(step, g, &binary("eq", &step.arg(0), y)?, axes)?;
+    let is_nan = op("expand", vec![unary("isnan", y)?, ints(step.tensor(0)?.shape().iter().copied())])?;
+    op("masked_fill", vec![made, is_nan, Value::Float(f64::NAN)])
+}
+
+/// What comes to each of those that it is of.
+fn shared(step: &Step<'_>, g: &Value, is_it: &Value, axes: &[i64]) -> Answer<Value> {
     let mask = op("to", vec![is_it.clone(), Value::DType(step.tensor(0)?.dtype())])?;
     let count =
         if axes.is_empty() { mask } else { op("sum", vec![mask, ints(axes.iter().copied()), Value::Bool(true)])? };
     let share = binary("div", g, &count)?;
     let whole = op("expand", vec![share, ints(step.tensor(0)?.shape().iter().copied())])?;
-    masked(&whole, &is_it)
+    masked(&whole, is_it)
 }
 
 /// Back to the places along a dimension that the second result says.
@@ -150,8 +160,19 @@ fn norm(step: &Step<'_>) -> Answer<Value> {
     if p == 2.0 {
         return masked_where(&binary("div", &mul(&x, &g)?, &y)?, &y);
     }
-    if !p.is_finite() || p < 1.0 {
-        return step.unknown("power");
+    if p == 0.0 {
+        return unary("zeros_like", &x);
+    }
+    let size = unary("abs", &x)?;
+    if p.is_infinite() {
+        let is_it = binary("logical_or", &binary("eq", &size, &y)?, &unary("isnan", &x)?)?;
+        let axes = if whole { (0..step.tensor(0)?.dim() as i64).collect() } else { axes(step)? };
+        return mul(&shared(step, &g, &is_it, &axes)?, &unary("sign", &x)?);
+    }
+    if p < 1.0 {
+        let inner = mul(&unary("sign", &x)?, &binary("pow", &size, &Value::Float(p - 1.0))?)?;
+        let outer = mul(&g, &binary("pow", &y, &Value::Float(1.0 - p))?)?;
+        return mul(&masked_where(&inner, &x)?, &outer);
     }
     let inner = mul(&x, &binary("pow", &unary("abs", &x)?, &Value::Float(p - 2.0))?)?;
     let inner = masked_where(&inner, &x)?;

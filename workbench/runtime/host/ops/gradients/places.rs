@@ -1,0 +1,66 @@
+//! Gradients of views, by where their elements lie.
+
+use super::{Answer, HostTensor, Value, op, reshaped, tensor};
+use crate::back::Exception;
+use crate::runtime::host::array::Dims;
+use crate::runtime::host::ops::run;
+
+/// Where a tensor's elements lie in its memory.
+#[derive(Clone)]
+pub struct Place {
+    /// Its extents.
+    pub shape: Dims,
+    /// How far elements lie from each other in each dimension.
+    pub strides: Dims,
+    /// Where its first element lies.
+    pub offset: i64,
+}
+
+impl Place {
+    /// Where a tensor's elements lie.
+    pub fn of(tensor: &HostTensor) -> Self {
+        Place { shape: tensor.shape().into(), strides: tensor.strides().into(), offset: tensor.offset() }
+    }
+
+    /// How far its last element lies from its first.
+    pub fn reach(&self) -> i64 {
+        self.shape.iter().zip(&self.strides).map(|(n, s)| (n - 1).max(0) * s).sum()
+    }
+
+    /// Whether two of its elements may lie at one place: a dimension begins before those within it end.
+    fn overlaps(&self) -> bool {
+        let mut dims: Vec<(i64, i64)> = self.strides.iter().copied().zip(self.shape.iter().copied()).collect();
+        dims.retain(|(_, n)| *n > 1);
+        dims.sort_unstable();
+        let mut reached = 0;
+        dims.into_iter().any(|(stride, n)| {
+            let is_within = stride <= reached;
+            reached += (n - 1) * stride;
+            is_within
+        })
+    }
+}
+
+/// The gradient of a whole for that of a part of it: to each element comes the sum of what lies on it.
+///
+/// # Errors
+/// Where the part reaches beyond the whole, or elements of the whole lie on each other.
+pub fn of_whole(grad: &HostTensor, whole: &Place, part: &Place) -> Answer<HostTensor> {
+    let device = grad.device();
+    if grad.numel() == 0 {
+        return HostTensor::new(grad.dtype(), &whole.shape, device, true);
+    }
+    let from = part.offset - whole.offset;
+    if whole.overlaps() || from < 0 || from + part.reach() > whole.reach() {
+        let message = "a gradient comes to a view that reaches beyond what it is a view of, or to a view of a tensor \
+                       whose elements lie on each other: make the view of a tensor that is `contiguous()`";
+        return Err((Exception::Runtime, message.to_owned()));
+    }
+    let end = whole.reach() + 1;
+    let line = tensor(run("arange", vec![Value::Int(0), Value::Int(end), Value::Int(1)], device)?)?;
+    let places = Value::Tensor(line.viewed(part.shape.clone(), part.strides.clone(), from));
+    let buffer = Value::Tensor(HostTensor::new(grad.dtype(), &[end], device, true)?);
+    let [places, grad] = [places, Value::Tensor(grad.clone())].map(|t| reshaped(&t, &[-1]));
+    let sum = tensor(op("index_add", vec![buffer, Value::Int(0), places?, grad?])?)?;
+    Ok(sum.viewed(whole.shape.clone(), whole.strides.clone(), 0))
+}
