@@ -127,12 +127,11 @@ pub fn sweep_while<'a>(
             break;
         }
         let mut entrants = Vec::with_capacity(names.len());
-        for contestant in 0..names.len() {
+        for (contestant, name) in names.iter().enumerate() {
             let mut run = make(contestant, size)?;
             let (batch, is_best) = warm_up(&timer, &mut *run, config, &patience)?;
             if !is_best {
                 let limit = units::seconds(config.max_total.as_secs_f64());
-                let name = &names[contestant];
                 notes.push(format!(
                     "after {limit} the best code of {name} was not made yet: measured with what there was"
                 ));

@@ -122,15 +122,17 @@ impl Spare {
             }
         }
         // Host code that was refused needs nothing, nor does what names a variable or class of a type that is not here.
+        // A virtual function changes what its class is: the class is refused with it.
+        for i in 0..parts.len() {
+            let p = &parts[i];
+            if let Some(class) = p.class.filter(|&c| !parts[c].device && has_virtual(&tokens[p.start..p.body])) {
+                let own: Vec<&Diagnostic> = errors[i].iter().copied().filter(ours).collect();
+                errors[class].extend(own);
+            }
+        }
         let is_refused = |i: &usize| !parts[*i].function && !parts[*i].device && errors[*i].iter().any(ours);
         let first: Vec<usize> = (0..parts.len()).filter(is_refused).collect();
-        // A virtual function changes what its class is: the class is refused with it.
-        let virtual_of = |i: usize| {
-            let p = &parts[i];
-            let is_virtual = errors[i].iter().any(ours) && has_virtual(&tokens[p.start..p.body]);
-            p.class.filter(|&c| is_virtual && !parts[c].device)
-        };
-        let refused = refused(tokens, &parts, first.into_iter().chain((0..parts.len()).filter_map(virtual_of)));
+        let refused = refused(tokens, &parts, first.into_iter());
         let names_refused =
             |p: &Part| tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && refused.contains(&t.symbol));
         let is_lowered = |(p, r): (&Part, &Span)| host.iter().any(|f| contains(*r, *f)) && !names_refused(p);

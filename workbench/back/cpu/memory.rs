@@ -1,7 +1,7 @@
 //! Buffers: module data, the descriptors of a launch's arguments, and the search for the allocation an address lies in.
 
 use std::cell::{Cell, UnsafeCell};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,6 @@ use super::glue;
 use super::{HostMemory, Placed, SharedPlan};
 use crate::back::{Dim3, RawArg};
 use crate::ir::{Elem, FuncId, GlobalData, MAX_SHARED_ALIGN, MemberAt, Module, Op, POISON, ParamType, Space, Stmt};
-use crate::pass::reachable_from;
 
 /// Module data in memory of its own, 16-byte aligned, at addresses that are baked into code.
 pub struct Globals {
@@ -138,20 +137,21 @@ unsafe impl Sync for Globals {}
 /// Where the shared variables that a kernel or a function it calls names lie in a block's memory: static ones one after the other in the
 /// order of their declarations, then all dynamic ones at one place.
 pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
-    let mut named = vec![false; module.shared.len()];
-    for (func, reached) in module.functions.iter().zip(reachable_from(module, vec![kernel])) {
-        if reached && !named.is_empty() {
-            func.body.for_each_stmt(&mut |stmt| {
-                if let Stmt::Let(_, Op::SharedAddr(m)) = stmt
-                    && let Some(place) = named.get_mut(m.index())
-                {
-                    *place = true;
-                }
-            });
-        }
-    }
     let mut plan = SharedPlan::default();
-    let variables = || module.shared.iter().enumerate().zip(&named).filter(|(_, named)| **named).map(|(m, _)| m);
+    if module.shared.is_empty() {
+        return plan;
+    }
+    // As much work as it reaches: this is asked of every kernel of a module.
+    let (mut named, mut seen, mut work) = (BTreeSet::new(), HashSet::from([kernel]), vec![kernel]);
+    while let Some(id) = work.pop() {
+        module.func(id).body.for_each_stmt(&mut |stmt| {
+            if let Stmt::Let(_, Op::SharedAddr(m)) = stmt {
+                named.insert(m.index());
+            }
+            work.extend(stmt.mentions().into_iter().filter(|id| seen.insert(*id)));
+        });
+    }
+    let variables = || named.iter().filter_map(|index| Some((*index, module.shared.get(*index)?)));
     let mut fixed: Vec<_> = variables().filter(|(_, data)| !data.dynamic).collect();
     let padded =
         fixed.iter().fold(0u32, |end, (_, data)| end.next_multiple_of(data.align.max(1)).saturating_add(data.size));

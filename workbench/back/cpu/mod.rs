@@ -41,6 +41,7 @@ mod wide;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -641,11 +642,14 @@ fn machine(
     glue::publish(&plan.glue, lowering.module);
     let links = Arc::new(Links { glue: plan.glue.list.clone(), own: Vec::new() });
     let mut assembler = Assembler::new(links.clone());
-    for (_, code) in program {
+    let (glue, mut frames) = (assembler.all_frames(), HashMap::new());
+    for (id, code) in program {
         assembler.add(&code);
+        *frames.entry(id).or_insert(0) += code.frame as usize;
     }
-    // Whether a chain of calls overflows the stack must not depend on which code is there either: all frames together fit.
-    if !is_good && calls && assembler.all_frames() > stack::CALLS {
+    // Whether a chain of calls overflows the stack must not depend on which code is there either: the frames of each chain fit together.
+    let fits = || plan.deepest(&frames).map_or(assembler.all_frames(), |own| glue + own) <= stack::CALLS;
+    if !is_good && calls && !fits() {
         return Err(Failure::Code(plan.order[0], JitError::TooLarge));
     }
     let machine = Machine::new(assembler, calls).map_err(|e| Failure::Code(plan.order[0], e))?;
@@ -736,12 +740,14 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     let (sites, slots, tables) = (lowering.sites, lowering.slots, lowering.tables);
     let tiers = Tiers::new(first, job);
     let mut entries: Vec<Option<Entry>> = module.functions.iter().map(|_| None).collect();
+    let places = |all: &[FuncId]| all.iter().enumerate().map(|(i, id)| (*id, i)).collect::<HashMap<_, _>>();
+    let (hosts, strided) = (places(&plan.hosts), places(&plan.strided));
     for (number, id) in plan.order.iter().enumerate() {
         let func = module.func(*id);
         let way = match func.kind {
             FuncKind::Kernel => Some(Way::Part(number)),
             FuncKind::Host if is_direct(func) => Some(Way::Direct(number)),
-            FuncKind::Host => plan.hosts.iter().position(|h| h == id).map(|i| Way::Part(plan.order.len() + i)),
+            FuncKind::Host => hosts.get(id).map(|i| Way::Part(plan.order.len() + i)),
             FuncKind::Device | FuncKind::HostHelper => None,
         };
         let shared = memory::place_shared(module, *id);
@@ -755,7 +761,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
         }
         if let (Some(way), Some(info)) = (way, &plan.infos[id.index()]) {
             let first = plan.order.len() + plan.hosts.len();
-            let rounds = plan.strided.iter().position(|s| s == id).map(|i| first + 2 * i);
+            let rounds = strided.get(id).map(|i| first + 2 * i);
             entries[id.index()] = Some(Entry::new(func, Some(info), way, rounds, shared));
         }
     }

@@ -1,6 +1,6 @@
 //! What of a module is compiled: the functions that may run, in their order, what analysis found of each, and the limits they keep.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::analysis::{self, FuncInfo};
 use super::{Result, Tier, glue, is_direct, size, stack, too_large};
@@ -59,17 +59,32 @@ impl Plan {
 
     /// Whether a function may come to call itself.
     pub fn recurses(&self) -> bool {
+        self.innermost_first().is_none()
+    }
+
+    /// Most bytes that the frames of functions take that call one another; `None` where one may come to call itself.
+    pub fn deepest(&self, frames: &HashMap<FuncId, usize>) -> Option<usize> {
+        let mut deepest = vec![0; self.infos.len()];
+        for (id, callees) in self.innermost_first()? {
+            let inner = callees.iter().map(|callee| deepest[callee.index()]).max().unwrap_or(0);
+            deepest[id.index()] = inner + frames.get(&id).copied().unwrap_or(0);
+        }
+        Some(deepest.into_iter().max().unwrap_or(0))
+    }
+
+    /// Its functions with what they call, each behind all of that; `None` where one may come to call itself.
+    fn innermost_first(&self) -> Option<Vec<(FuncId, Vec<FuncId>)>> {
         // A function is done when all it calls is; whoever is left calls into a circle.
-        let calls: Vec<Vec<FuncId>> = (0..self.infos.len()).map(|i| self.callees(FuncId::new(i))).collect();
+        let mut calls: Vec<Vec<FuncId>> = (0..self.infos.len()).map(|i| self.callees(FuncId::new(i))).collect();
         let mut left: Vec<usize> = calls.iter().map(Vec::len).collect();
         let mut callers: Vec<Vec<FuncId>> = vec![Vec::new(); self.infos.len()];
         for id in &self.order {
             calls[id.index()].iter().for_each(|callee| callers[callee.index()].push(*id));
         }
         let mut done: Vec<FuncId> = self.order.iter().copied().filter(|id| left[id.index()] == 0).collect();
-        let mut seen = 0;
+        let mut ordered = Vec::with_capacity(self.order.len());
         while let Some(id) = done.pop() {
-            seen += 1;
+            ordered.push((id, std::mem::take(&mut calls[id.index()])));
             for caller in &callers[id.index()] {
                 left[caller.index()] -= 1;
                 if left[caller.index()] == 0 {
@@ -77,7 +92,7 @@ impl Plan {
                 }
             }
         }
-        seen < self.order.len()
+        (ordered.len() == self.order.len()).then_some(ordered)
     }
 }
 

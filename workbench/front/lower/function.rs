@@ -360,19 +360,21 @@ impl<'a> Lowerer<'a> {
         let side = info.side;
         let defines = decl.body.is_some();
         // A text that defines what the library has too means its own; one that declares it means the library's.
-        let theirs = self.same_parameters(&set, &info.params, None).filter(|i| {
+        let same = self.same_parameters(&set, &info.params, None);
+        let theirs = same.filter(|i| {
             let of_library = self.in_library(self.func(*i).span);
             defines && of_library && !self.in_library(span)
         });
-        let set = match theirs {
+        let (set, same) = match theirs {
             Some(theirs) => {
                 let rest: Rc<[Callable]> = set.iter().copied().filter(|c| *c != Callable::Func(theirs)).collect();
                 self.scopes.redeclare(self.scopes.current(), symbol, Decl::Functions(rest.clone()), span);
-                rest
+                let same = self.same_parameters(&rest, &info.params, None);
+                (rest, same)
             }
-            None => set,
+            None => (set, same),
         };
-        if let Some(index) = self.same_parameters(&set, &info.params, None) {
+        if let Some(index) = same {
             let old = self.func(index);
             let (place, defined, broken) = (old.span, old.defined, old.broken);
             if broken {
@@ -454,7 +456,7 @@ impl<'a> Lowerer<'a> {
             Callable::Func(index) => {
                 let f = self.func(*index);
                 let same = f.params.len() == params.len()
-                    && f.params.iter().zip(params).all(|(x, y)| x.unqualified() == y.unqualified())
+                    && f.params.iter().zip(params).all(|(x, y)| x.kind == y.kind)
                     && this.is_none_or(|t| f.this.as_ref().is_none_or(|o| o.is_const == t.is_const));
                 same.then_some(*index)
             }

@@ -87,7 +87,7 @@ fn what_calls_itself_has_one_tier() {
     assert!(!code.0.tiers.are_good());
 }
 
-/// A chain of calls must not overflow the stack in one tier and fit in the other: where all frames together are too much, there is one.
+/// A chain of calls must not overflow the stack in one tier and fit in the other: where the frames of the chain are too much together, there is one.
 #[test]
 fn large_frames_that_call_one_another_have_one_tier() {
     let chain = |bytes: u32| {
@@ -119,6 +119,25 @@ fn large_frames_that_call_one_another_have_one_tier() {
         settle();
         assert_eq!(code.0.tiers.are_good(), has_two, "{bytes} bytes a function");
     }
+}
+
+/// Functions that do not call one another need no more of the stack than the largest of them.
+#[test]
+fn large_frames_side_by_side_have_two_tiers() {
+    let mut kernel = Build::kernel("k");
+    let mut functions = Vec::new();
+    for callee in 1..=3 {
+        kernel.stmt(Stmt::Call { result: None, func: FuncId::new(callee), args: vec![], raised: None });
+        let mut b = Build::new("f", FuncKind::Device);
+        let a = b.slot("a", Scalar::F32, 100 << 10);
+        let zero = b.op(Scalar::F32, Op::Const(Const::F32(0.0)));
+        b.store(a, zero);
+        functions.push(b.done());
+    }
+    functions.insert(0, kernel.done());
+    let code = code(&module(functions), Tier::Both);
+    settle();
+    assert!(code.0.tiers.are_good());
 }
 
 #[test]

@@ -26,6 +26,9 @@ impl Interrupt for Until<'_> {
     }
 }
 
+/// Wide code, with whether better may come; or why a launch ends before it begins.
+type Wanted = Result<Option<(Arc<Code>, bool)>, (FaultKind, String)>;
+
 /// The wide code that a launch runs, where there is some; makes it where that is what the program was compiled for.
 /// With whether better code may come. Code that was not there at the deadline is made in the background.
 ///
@@ -37,7 +40,7 @@ pub fn code(
     args: &[u64],
     config: &LaunchConfig<'_>,
     deadline: Option<Instant>,
-) -> Result<Option<(Arc<Code>, bool)>, (FaultKind, String)> {
+) -> Wanted {
     let Some(wide) = &image.wide else { return Ok(None) };
     if wide.is_wanted_now() && config.block.count() > 0 {
         let until = Until { interrupt: config.interrupt, deadline };

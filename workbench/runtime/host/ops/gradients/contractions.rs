@@ -37,7 +37,7 @@ fn contracted(step: &Step<'_>, i: usize) -> Answer<Value> {
     });
     let others = || inputs.iter().zip(&operands).enumerate().filter(move |(k, _)| *k != i).map(|(_, both)| both);
     let is_there = |label: &char| output.contains(*label) || others().any(|(labels, _)| labels.contains(*label));
-    let wanted: String = distinct.iter().filter(|label| is_there(*label)).collect();
+    let wanted: String = distinct.iter().filter(|label| is_there(label)).collect();
     let mut left = vec![output.as_str()];
     left.extend(others().map(|(labels, _)| *labels));
     let mut tensors = vec![step.grad()?];

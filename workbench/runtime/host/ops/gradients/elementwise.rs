@@ -15,14 +15,17 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
         "pow" => power(step),
         "maximum" | "minimum" => larger(step),
         "clamp" | "clamp_min" | "clamp_max" => clamped(step),
-        // A number goes before a NaN, and the first of equals.
+        // A number goes before a NaN, and equals share.
         "fmax" | "fmin" => step.each(|i| {
             let sign = if step.name == "fmax" { "ge" } else { "le" };
-            let (a, b) = (step.arg(0), step.arg(1));
+            let (g, a, b) = (step.grad()?, step.arg(0), step.arg(1));
+            let g = op("where", vec![binary("eq", &a, &b)?, scaled(&g, 0.5)?, g])?;
             let is_first = binary("logical_or", &binary(sign, &a, &b)?, &unary("isnan", &b)?)?;
-            let g = step.grad()?;
-            let made = if i == 0 { masked(&g, &is_first)? } else { dropped(&g, &is_first)? };
-            Ok(Some(made))
+            if i == 0 {
+                return masked(&g, &is_first).map(Some);
+            }
+            let is_second = binary("logical_or", &unary("logical_not", &is_first)?, &binary("eq", &a, &b)?)?;
+            masked(&g, &is_second).map(Some)
         }),
         "atan2" => {
             let square = |i| unary("square", &step.arg(i));
