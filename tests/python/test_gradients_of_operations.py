@@ -55,6 +55,10 @@ ROWS = {
     "scatter_amax": (
         'x.scatter_reduce(0, torch::zeros({3}, torch::kLong), y, "amax")', [6, 2, 3], [4, 5, 6], [0.5, 1, 1], [0, 0, 0.5],
     ),
+    # Parts of another type have no gradient, and shift none.
+    "cat_whole": ("torch::cat({x, torch::tensor({3, 5}), x}) * y", [5, 6], [1, 2, 3, 4, 5, 6], [6, 8], [5, 6, 3, 5, 5, 6]),
+    "stack_whole": ("torch::stack({torch::tensor({1, 3}), x}) * y", [5, 6], [[1, 2], [3, 4]], [3, 4], [[1, 3], [5, 6]]),
+    "cat_truth": ("torch::cat({x, x > 5}) * y", [5, 6], [1, 2, 3, 4], [1, 2], [5, 6, 0, 1]),
     # Writes in place: what a derivative does not read may be written.
     "write_scaled": ("[&] { auto a = x * 2, b = a * 3; a.add_(1); return a + b; }()", [1, 2], [0], [8, 8], [0]),
     "write_divided": ("[&] { auto a = x * 1, b = a / 2; a.add_(1); return b; }()", [1, 2], [0], [0.5, 0.5], [0]),
@@ -99,19 +103,21 @@ WRITES = """
 at::Tensor squared_by_itself(at::Tensor x) { auto a = x * 1; a.mul_(a); return a; }
 at::Tensor factor(at::Tensor x) { auto a = x * 1, b = a * x; a.add_(1); return b; }
 at::Tensor places(at::Tensor x) { auto i = torch::tensor({1, 0}), b = x.index_select(0, i); i.zero_(); return b; }
+at::Tensor products(at::Tensor x) { auto a = x.cumprod(0); a.mul_(2); return a; }
 at::Tensor no_leaf(at::Tensor x) { auto a = x * 2; a.requires_grad_(false); return a; }
 at::Tensor no_float(at::Tensor x) { torch::zeros({2}, torch::kLong).requires_grad_(true); return x * 2; }
 TORCH_LIBRARY(wb_writes, m) {
     m.def("squared_by_itself(Tensor x) -> Tensor", &squared_by_itself);
     m.def("factor(Tensor x) -> Tensor", &factor);
     m.def("places(Tensor x) -> Tensor", &places);
+    m.def("products(Tensor x) -> Tensor", &products);
     m.def("no_leaf(Tensor x) -> Tensor", &no_leaf);
     m.def("no_float(Tensor x) -> Tensor", &no_float);
 }
 """
 
 
-@pytest.mark.parametrize("name", ["squared_by_itself", "factor", "places"])
+@pytest.mark.parametrize("name", ["squared_by_itself", "factor", "places", "products"])
 def test_what_a_derivative_reads_may_not_be_written(name):
     wb.load_inline("wb_writes", WRITES, is_python_module=False)
     made, pull = getattr(wb.ops.wb_writes, name).vjp(np.array([1.0, 2.0]))

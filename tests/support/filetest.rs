@@ -312,7 +312,12 @@ impl Launch {
         }
         let mut config = LaunchConfig::new(self.grid, self.block);
         (config.shared_mem, config.timeout, config.serial) = (self.shared.into(), self.timeout, self.serial);
-        let result = kernel.launch_raw(&config, &args);
+        let mut result = kernel.launch_raw(&config, &args);
+        if result.as_ref().is_err_and(|e| e.to_string().contains("its code was still being compiled")) {
+            // The limit is meant for what it runs.
+            workbench::runtime::settle();
+            result = kernel.launch_raw(&config, &args);
+        }
         match kernel.c_source(self.block) {
             // What can be said in C can be compiled without a C compiler.
             Err(why) if why.contains("our own compiler") => Err(why),

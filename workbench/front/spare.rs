@@ -132,7 +132,8 @@ impl Spare {
         }
         let is_refused = |i: &usize| !parts[*i].function && !parts[*i].device && errors[*i].iter().any(ours);
         let first: Vec<usize> = (0..parts.len()).filter(is_refused).collect();
-        let refused = refused(tokens, &parts, first.into_iter());
+        let first = first.into_iter().flat_map(|i| parts[i].names.iter().copied());
+        let refused = refused(tokens, &parts, first.chain(self.names.iter().copied()).collect());
         let names_refused =
             |p: &Part| tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && refused.contains(&t.symbol));
         let is_lowered = |(p, r): (&Part, &Span)| host.iter().any(|f| contains(*r, *f)) && !names_refused(p);
@@ -253,10 +254,9 @@ impl Spare {
     }
 }
 
-/// The names of `first`, parts that were refused, and of what is declared by means of them: aliases, variables, classes with such bases or
+/// `names` of what was refused or left out, and those of what is declared by means of them: aliases, variables, classes with such bases or
 /// members.
-fn refused(tokens: &[Token], parts: &[Part], first: impl Iterator<Item = usize>) -> HashSet<Symbol> {
-    let mut names: HashSet<Symbol> = first.flat_map(|i| parts[i].names.iter().copied()).collect();
+fn refused(tokens: &[Token], parts: &[Part], mut names: HashSet<Symbol>) -> HashSet<Symbol> {
     if names.is_empty() {
         return names;
     }

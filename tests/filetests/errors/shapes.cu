@@ -22,7 +22,7 @@ constexpr int bottom = down(1);
 // error WB0303 4:32 up to 32 bits, not 33
 // error WB0302 5:8 has two members `x`
 // error WB0203 6:37 instantiated more than 200 deep
-// warning WB0401 7:18 `f` is left out
+// warning WB0401 7:18 `Virtual` is left out
 // error WB0310 8:33 a kernel cannot take `int&`
 // error WB0305 9:29 needs a default too
 // error WB0303 10:43 before its `auto` result is known

@@ -12,6 +12,6 @@ end:
     x[0] = 1;
 }
 // error WB0401 4:12 clock64
-// warning WB0401 7:16 `f` is left out, which no kernel needs: virtual functions
+// warning WB0401 7:16 `Flags` is left out, which no kernel needs: virtual functions
 // error WB0401 10:5 goto
 // error WB0401 11:1 labels

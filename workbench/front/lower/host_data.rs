@@ -172,7 +172,9 @@ impl<'a> Lowerer<'a> {
 
     /// Whether giving a variable its first value may do more than that.
     fn has_effects(&self, ty: &Ty, decl: &VarDecl) -> bool {
-        decl.init.as_ref().is_some_and(super::usage::may_act) || self.has_own_constructor(ty)
+        // Making a `torch::RegisterOperators` registers.
+        let registers = ty.as_struct().is_some_and(|s| s.name == "RegisterOperators");
+        registers || decl.init.as_ref().is_some_and(super::usage::may_act) || self.has_own_constructor(ty)
     }
 
     /// Whether an object of a type is made by functions of the text that run.

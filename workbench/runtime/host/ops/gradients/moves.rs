@@ -4,6 +4,7 @@
 use super::{
     Answer, HostTensor, Made, Place, Step, Value, binary, dropped, mul, of_whole, op, reshaped, scaled, tensor, unary,
 };
+use crate::runtime::DType;
 use crate::runtime::host::ops::run;
 
 /// Operations that keep the order of the elements.
@@ -116,11 +117,17 @@ fn moved(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     // Zero is what is no element.
     let mut first = 1;
     let mut sources: Vec<Option<(i64, HostTensor)>> = Vec::new();
+    let joins = matches!(step.name, "cat" | "stack" | "meshgrid");
     let mut number = |value: &Value| -> Answer<Value> {
         let Value::Tensor(source) = value else { return Ok(value.clone()) };
         if !source.dtype().is_float() {
             sources.push(None);
-            return Ok(value.clone());
+            // A part that is joined has no gradient; to any other operation it says which elements move.
+            if !joins {
+                return Ok(value.clone());
+            }
+            let whole = op("to", vec![value.clone(), Value::DType(DType::Int64)])?;
+            return mul(&whole, &Value::Int(0));
         }
         let made = numbers(source, first)?;
         sources.push(Some((first, source.clone())));

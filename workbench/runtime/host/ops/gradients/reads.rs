@@ -68,7 +68,9 @@ pub fn reads(name: &str, args: &[Value], needs: &[bool]) -> Reads {
             Some(Value::Text(how)) if how == "mean" => (chosen, Results::None),
             _ => (all, Results::All),
         },
-        "hypot" | "norm" | "amax" | "amin" | "max" | "min" | "logsumexp" | "std" | "prod" => (all, Results::All),
+        "hypot" | "norm" | "amax" | "amin" | "max" | "min" | "logsumexp" | "std" | "prod" | "cumprod" => {
+            (all, Results::All)
+        }
         // The last one is added to what comes of the others.
         "layer_norm" => (each(&|i| i == 0 || i == 1 && is_tensor(2)), Results::None),
         name if moves::KEEPS.contains(&name) || moves::MOVES.contains(&name) => (chosen, Results::None),
