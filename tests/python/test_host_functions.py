@@ -325,6 +325,14 @@ def test_spread_with_and_without_correction():
     np.testing.assert_allclose(m.g(x), x.astype(np.float64).std(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("call, name", [("x.var(1)", "var"), ("torch::var(x, 1)", "var"), ("x.std(1)", "std")])
+def test_a_spread_along_a_dimension(call, name):
+    # torch has `var(int dim)` beside `var(bool unbiased)`: a number is a dimension.
+    x = rand(3, 8)
+    expected = getattr(x.astype(np.float64), name)(1, ddof=1)
+    np.testing.assert_allclose(module(f"torch::Tensor f(torch::Tensor x) {{ return {call}; }}", "f").f(x), expected, rtol=1e-6)
+
+
 def test_counts_and_ranges_of_arguments():
     m = module("int f(int x) { return x; } int64_t g(uint8_t x) { return x; } std::string h() { std::string s = \"[\"; s += \"]\"; return s; }", "f", "g", "h")
     for args in ((), (1, 2)):

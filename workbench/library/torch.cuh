@@ -780,6 +780,8 @@ public:
         return __wb::op<Tensor>(#name, *this, std::optional<int64_t>(), false, std::optional<int64_t>(), unbiased); \
     } \
     Tensor name() const { return name(true); } \
+    /* A number is a dimension, and not whether to divide by one less. */ \
+    Tensor name(int dim) const { return name(IntArrayRef((int64_t)dim)); } \
     Tensor name(IntArrayRef dim, bool unbiased, bool keepdim = false) const { \
         return __wb::op<Tensor>(#name, *this, dim, keepdim, std::optional<int64_t>(), unbiased); \
     } \
@@ -856,6 +858,7 @@ inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dim, 
     return std::tuple<Tensor, Tensor>(self.var(dim, unbiased, keepdim), self.mean(dim, keepdim));
 }
 inline Tensor var(const Tensor& self, bool unbiased = true) { return self.var(unbiased); }
+inline Tensor var(const Tensor& self, int dim) { return self.var(dim); }
 inline Tensor var(const Tensor& self, IntArrayRef dim, bool unbiased = true, bool keepdim = false) {
     return self.var(dim, unbiased, keepdim);
 }
