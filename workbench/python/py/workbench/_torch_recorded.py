@@ -137,11 +137,10 @@ def call_recorded(name: str, record: Callable[..., Any], args: tuple[Any, ...], 
     has_gradient = recording.differentiable
     # An argument that comes back as it was is that argument.
     same = [i is not None and output is inputs[i] for output, i in zip(outputs, recording.aliases)]
-    # One that comes back detached is a tensor of its own.
-    outputs = [
-        output.detach() if not is_same and output.requires_grad and any(output is tensor for tensor in inputs) else output
-        for output, is_same in zip(outputs, same)
-    ]
+    # One that comes back without a gradient, detached, is a tensor of its own.
+    for k, (is_same, has) in enumerate(zip(same, has_gradient)):
+        if not is_same and not has and outputs[k].requires_grad and any(outputs[k] is tensor for tensor in inputs):
+            outputs[k] = outputs[k].detach()
     value = _with(value, iter(outputs))
     if not any(has and not (k < len(same) and same[k]) for k, has in enumerate(has_gradient)):
         if warn and any(tensor.is_floating_point() for tensor, is_same in zip(outputs, same) if not is_same):
