@@ -137,7 +137,7 @@ def test_waiting_for_code_is_interrupted_and_has_a_limit():
         bench_of(kernel, 0)
     timer.join()
     assert time.perf_counter() - asked[0] < 0.5
-    # What is not made in time is measured as it is, and the report says so.
+    # Code that is not made in time: the measurement is of what there is, and the report says so.
     other = wb.compile(f"// {time.perf_counter_ns()}\n" + large(4000)).k
     assert "not made yet" in str(bench_of(other, 0, max_seconds=0.05))
     assert other.tier == "soon"

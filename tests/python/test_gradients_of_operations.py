@@ -10,7 +10,7 @@ NAN, INF = float("nan"), float("inf")
 # Euler's constant.
 GAMMA = 0.5772156649015329
 
-# What is computed of `x` and `y`; both; the gradients of the sum.
+# Rows: an expression of `x` and `y`, both, and the gradients of its sum.
 ROWS = {
     "cumprod": ("x.cumprod(0)", [2, 0, 3, 0, 5], [0], [1, 8, 0, 0, 0], [0]),
     "prod": ("x.prod()", [2, 3, 4], [0], [12, 8, 6], [0]),

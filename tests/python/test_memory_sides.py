@@ -348,7 +348,7 @@ int of_cub(int* in, int* out, int n) {
 struct Add { const int* p; __host__ __device__ int operator()(int x) const { return x + p[0]; } };
 """
 
-# Who is given memory of the other side, and what the message calls that.
+# Calls that are given memory of the other side, and what the message calls that memory.
 WRONG = {
     "malloc": ("int* h = (int*)malloc(16); memset(h, 0, 16);\n  thrust::sort(thrust::device, h, h + 4); return 0;", "thrust::sort", "host"),
     "new": ("int* h = new int[4]();\n  return thrust::reduce(thrust::device, h, h + 4);", "thrust::reduce", "host"),

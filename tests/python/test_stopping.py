@@ -106,7 +106,7 @@ def test_tensors_that_do_not_fit_together_are_memory_errors():
 
 
 SPIN = "int spin(int n) {\n  for (volatile int x = 0; x == 0;) n++;\n  return n;\n}\n"
-# What runs while a text is compiled, none of which ends; with the line on which it is then.
+# Texts of which something runs while they are compiled and never ends, with the line on which that is.
 BEFORE = {
     "an initialiser": (SPIN + "int one = 1;\nint two = spin(one);\nint f() { return two; }", 2),
     "a constructor": ("struct S {\n  int n = 0;\n  S() {\n    for (volatile int x = 0; x == 0;) n++;\n  }\n};\nS s;\nint f() { return s.n; }", 4),

@@ -1,4 +1,4 @@
-// What runs before any function: each case is a function `void name(Log&)` after a line `//: name`. The system's compiler says what is right.
+// Initialisers that run before any function: each case is a function `void name(Log&)` after a line `//: name`. The system's compiler says what is right.
 #include <string>
 #include <vector>
 

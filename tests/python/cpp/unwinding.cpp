@@ -1,4 +1,4 @@
-// What goes when an exception leaves an object half made: each case is a function `void name(Log&)` after a line `//: name`. The system's
+// Parts that are destroyed when an exception leaves an object half made: each case is a function `void name(Log&)` after a line `//: name`. The system's
 // compiler says what is right.
 #include <stdexcept>
 #include <string>
