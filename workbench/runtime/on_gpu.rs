@@ -56,7 +56,7 @@ impl Kernel {
             match &*known {
                 Some(program) => program.clone(),
                 None => {
-                    let options = CompileOptions { device: Device::Cuda, tier: Tier::Both, ..own.options().clone() };
+                    let options = CompileOptions { device: Device::Cuda, tier: Tier::Auto, ..own.options().clone() };
                     known.insert(Program::compile(own.text(), &options)?).clone()
                 }
             }

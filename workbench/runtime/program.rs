@@ -153,7 +153,7 @@ impl Program {
         let name = if options.name.is_empty() { "<kernel>" } else { &options.name };
         let mut sources = SourceMap::new();
         // Other tiers make all of their code themselves.
-        let keeps = options.device == Device::Cpu && options.tier == Tier::Both;
+        let keeps = options.device == Device::Cpu && options.tier == Tier::Auto;
         let keeper: Option<ir::kept::Keeper> = if keeps { Some(back::cpu::known) } else { None };
         // Of instances the variables are those of their program.
         let mut ahead = (keeps && same.is_none()).then(back::cpu::Ahead::default);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use workbench::back::cpu;
 use workbench::runtime::Tier;
 
 use crate::errors::argument;
@@ -35,7 +36,7 @@ pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
         ));
     };
     if new == Tier::Wide
-        && let Err(why) = Tier::wide_is_available()
+        && let Err(why) = cpu::wide_is_available()
     {
         return Err(argument(py, format!("this machine has no wide tier: {why}")));
     }
@@ -47,13 +48,13 @@ pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
 /// Stops what compiles in the background; Python's `atexit` calls it.
 #[pyfunction]
 pub fn stop_compilers() {
-    Tier::stop_compilers();
+    cpu::stop_compilers();
 }
 
 /// Has a C compiler looked for among Python's packages as well.
 pub fn look_in_packages(py: Python<'_>) -> PyResult<()> {
     let path = py.import("sys")?.getattr("path")?;
     let folders = path.try_iter()?.filter_map(|entry| entry.ok()?.extract::<PathBuf>().ok());
-    Tier::look_in_packages(folders.filter(|folder| folder.is_absolute()).collect::<Vec<_>>());
+    cpu::look_in_packages(folders.filter(|folder| folder.is_absolute()).collect::<Vec<_>>());
     Ok(())
 }

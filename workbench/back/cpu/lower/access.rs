@@ -7,11 +7,12 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 
-use super::{FuncLower, Ptr, Result, Val, constant, scalar_type, trusted};
-use crate::back::cpu::analysis::Root;
-use crate::back::cpu::context::{BufferDesc, DescField};
-use crate::back::cpu::faults::{FAR, SiteKind, SiteRoot};
-use crate::back::cpu::intrinsics::HostFn;
+use super::{FuncLower, Ptr, Result, Val, constant, scalar_type};
+use crate::back::cpu::abi::context::{BufferDesc, DescField};
+use crate::back::cpu::abi::flags::trusted;
+use crate::back::cpu::abi::host_fn::HostFn;
+use crate::back::cpu::abi::site::{FAR, SiteKind, SiteRoot};
+use crate::back::cpu::facts::roots::Root;
 use crate::ir::{FuncKind, Scalar, Stride, Type, Value};
 use crate::source::Span;
 

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 
 use super::{FuncLower, Result, Val, scalar_type};
-use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::abi::site::SiteKind;
 use crate::ir::{BinaryOp, BitFn, CompareOp, Scalar, UnaryOp, Value};
 use crate::source::Span;
 

@@ -3,8 +3,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, AtomicRmwOp, InstBuilder, MemFlagsData, types};
 
-use super::{FuncLower, Result, Val, scalar_type, trusted};
-use crate::back::cpu::context::Field;
+use super::{FuncLower, Result, Val, scalar_type};
+use crate::back::cpu::abi::context::Field;
+use crate::back::cpu::abi::flags::trusted;
 use crate::ir::{AtomicOp, Label, Scalar, Type, Value};
 use crate::source::Span;
 

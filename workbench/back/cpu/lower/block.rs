@@ -9,11 +9,11 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::row::Ops;
 use super::{FuncLower, Result, constant};
-use crate::back::cpu::analysis::Root;
-use crate::back::cpu::context::Field;
-use crate::back::cpu::intrinsics::HostFn;
-use crate::back::cpu::join::{FIRST_MASK, MASK_BYTES, MaskOp};
-use crate::back::cpu::split::{LocalHome, SplitPlan};
+use crate::back::cpu::abi::context::Field;
+use crate::back::cpu::abi::host_fn::HostFn;
+use crate::back::cpu::abi::masks::{FIRST_MASK, MASK_BYTES, MaskOp};
+use crate::back::cpu::facts::roots::Root;
+use crate::back::cpu::facts::split::{LocalHome, SplitPlan};
 use crate::ir::{Block, Label, Local, Stmt, Value};
 use crate::pass::regions::{Node, Sequence};
 use crate::source::Span;

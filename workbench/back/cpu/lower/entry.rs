@@ -7,14 +7,15 @@ use cranelift_codegen::isa::TargetIsa;
 
 use super::{
     FuncLower, LocalVar, ParamVal, Ptr, Result, Shortcut, SlotVal, Val, constant, device_signature, scalar_type,
-    trusted,
 };
-use crate::back::cpu::analysis::{Root, StridedInfo};
-use crate::back::cpu::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SlotFrame, SlotTable};
-use crate::back::cpu::faults::{Named, SiteKind};
-use crate::back::cpu::glue;
-use crate::back::cpu::intrinsics::HostFn;
-use crate::back::cpu::jit::NAMESPACE_MODULE;
+use crate::back::cpu::abi::context::{BufferDesc, DANGLING_DESC, DescField, DescKind, Field, SlotFrame, SlotTable};
+use crate::back::cpu::abi::flags::trusted;
+use crate::back::cpu::abi::host_fn::HostFn;
+use crate::back::cpu::abi::site::{Named, SiteKind};
+use crate::back::cpu::code::glue;
+use crate::back::cpu::code::jit::NAMESPACE_MODULE;
+use crate::back::cpu::facts::analysis::StridedInfo;
+use crate::back::cpu::facts::roots::Root;
 use crate::ir::{POISON, ParamType, Scalar, Type};
 
 /// Slots up to this size are filled with poison by stores, larger ones by a call.

@@ -4,9 +4,9 @@ use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::{FuncLower, Ptr, Result, Val, scalar_type};
-use crate::back::cpu::analysis::Root;
-use crate::back::cpu::context::Field;
-use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::abi::context::Field;
+use crate::back::cpu::abi::host_fn::HostFn;
+use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::math::reciprocal;
 use crate::ir::{Builtin, Const, MathFn, Op, Scalar, Value};
 use crate::source::Span;

@@ -1,12 +1,11 @@
 //! A kernel whose threads are fibers: its code runs one thread from beginning to end, and calls the run time where that waits for others
-//! (see [`fibers`](crate::back::cpu::fibers)). Which thread runs is in the context.
+//! (see [`fibers`](crate::back::cpu::run::fibers)). Which thread runs is in the context.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
 
 use super::{FuncLower, Result, Val, scalar_type};
-use crate::back::cpu::faults::{Join, Joined, SiteKind};
-use crate::back::cpu::fibers::Reason;
-use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::abi::host_fn::{HostFn, Reason};
+use crate::back::cpu::abi::site::{Join, Joined, SiteKind};
 use crate::ir::{Block, Collective, Label, Scalar, Stmt, Value};
 use crate::source::Span;
 

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{
 
 use super::row::Ops;
 use super::{FuncLower, Result, scalar_type};
-use crate::back::cpu::vector::{Kind, LANES, VectorPlan};
+use crate::back::cpu::facts::vector::{Kind, LANES, VectorPlan};
 use crate::ir::{BinaryOp, CompareOp, Const, Local, MathFn, Op, Scalar, UnaryOp, Value};
 use crate::source::Span;
 

@@ -3,11 +3,12 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::{FuncLower, Result, Val, scalar_type, trusted};
-use crate::back::cpu::faults::{Join, Joined, SiteKind};
-use crate::back::cpu::intrinsics::HostFn;
-use crate::back::cpu::join::{ACTIVE, EXITED, MASK_BYTES, MaskOp, OPERAND_WORDS, OPERANDS};
-use crate::back::cpu::split::ValueHome;
+use super::{FuncLower, Result, Val, scalar_type};
+use crate::back::cpu::abi::flags::trusted;
+use crate::back::cpu::abi::host_fn::HostFn;
+use crate::back::cpu::abi::masks::{ACTIVE, EXITED, MASK_BYTES, MaskOp, OPERAND_WORDS, OPERANDS};
+use crate::back::cpu::abi::site::{Join, Joined, SiteKind};
+use crate::back::cpu::facts::split::ValueHome;
 use crate::ir::{Collective, Scalar, Stmt, Value};
 use crate::source::Span;
 

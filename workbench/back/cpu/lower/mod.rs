@@ -27,13 +27,17 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use rustc_hash::FxHashMap;
 
-use super::analysis::{FuncInfo, Root};
-use super::context::{BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, Side, SlotTable, THREAD_KNOWN};
-use super::faults::{Named, Site, SiteKind};
-use super::glue;
-use super::intrinsics::{self, HostFn};
-use super::jit::{NAMESPACE_GLUE, NAMESPACE_HOST, NAMESPACE_MODULE};
-use super::memory::Globals;
+use crate::back::cpu::abi::context::{
+    BufferDesc, DANGLING_DESC, DescField, Field, NULL_DESC, Side, SlotTable, THREAD_KNOWN,
+};
+use crate::back::cpu::abi::flags::trusted;
+use crate::back::cpu::abi::host_fn::{self, HostFn};
+use crate::back::cpu::abi::site::{Named, Site, SiteKind};
+use crate::back::cpu::code::glue;
+use crate::back::cpu::code::jit::{NAMESPACE_GLUE, NAMESPACE_HOST, NAMESPACE_MODULE};
+use crate::back::cpu::data::Globals;
+use crate::back::cpu::facts::analysis::FuncInfo;
+use crate::back::cpu::facts::roots::Root;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{FuncId, FuncKind, Function, Global, Label, Module, Scalar, Type, Value};
 use crate::source::Span;
@@ -278,11 +282,6 @@ fn device_signature(isa: &dyn TargetIsa, func: &Function) -> Signature {
         sig.returns.push(AbiParam::new(ty.scalar().map_or(types::I64, scalar_type)));
     }
     sig
-}
-
-/// Flags of an access whose address is known to be good.
-pub fn trusted() -> MemFlagsData {
-    MemFlagsData::trusted()
 }
 
 /// Flags of a load of something that does not change while the function runs, and can be read at any time.
@@ -571,7 +570,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         }
     }
 
-    /// Which thread runs, as [`WorkerCtx::unpack_thread`](crate::back::cpu::context::WorkerCtx::unpack_thread) wants it.
+    /// Which thread runs, as [`WorkerCtx::unpack_thread`](crate::back::cpu::abi::context::WorkerCtx::unpack_thread) wants it.
     fn packed_thread(&mut self) -> clif::Value {
         match self.walk.as_ref().and_then(|walk| walk.packed) {
             Some(packed) if !self.published => packed,
@@ -615,11 +614,11 @@ impl<'a, 'm> FuncLower<'a, 'm> {
     }
 
     fn call_host(&mut self, host: HostFn, args: &[clif::Value]) -> Result<Vec<clif::Value>> {
-        let index = intrinsics::index(host);
+        let index = host_fn::index(host);
         let func = match self.refs.get(&(NAMESPACE_HOST, index)) {
             Some(func) => *func,
             None => {
-                let sig = intrinsics::signature(host, self.m.isa.default_call_conv());
+                let sig = host_fn::signature(host, self.m.isa.default_call_conv());
                 self.import(NAMESPACE_HOST, index, sig)
             }
         };

@@ -1,10 +1,10 @@
-//! The start of a row: compares both ends of the accesses that [`affine`](crate::back::cpu::affine) found.
+//! The start of a row: compares both ends of the accesses that [`affine`](crate::back::cpu::facts::affine) found.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::{FuncLower, Ptr, Result, Val};
-use crate::back::cpu::affine::RowPlan;
+use crate::back::cpu::facts::affine::RowPlan;
 use crate::ir::{CompareOp, Op, Value};
 use crate::source::Span;
 
@@ -158,7 +158,7 @@ impl<'m> FuncLower<'_, 'm> {
     pub(super) fn ops(&self) -> Ops<'m> {
         let func = self.func;
         let mut ops = vec![None; self.func.values.len()];
-        crate::back::cpu::analysis::walk(&func.body, |stmt, _, _| {
+        crate::back::cpu::facts::roots::walk(&func.body, |stmt, _, _| {
             if let crate::ir::Stmt::Let(v, op) = stmt
                 && let Some(place) = ops.get_mut(v.index())
             {

@@ -6,12 +6,12 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 use cranelift_frontend::Switch;
 
-use super::{FuncLower, LocalVar, MAX_NESTING, Ptr, Result, Target, Val, scalar_type, trusted};
-use crate::back::cpu::context::Field;
-use crate::back::cpu::faults::{Joined, SiteKind};
-use crate::back::cpu::fibers::Reason;
-use crate::back::cpu::intrinsics::HostFn;
-use crate::back::cpu::join::EXITED;
+use super::{FuncLower, LocalVar, MAX_NESTING, Ptr, Result, Target, Val, scalar_type};
+use crate::back::cpu::abi::context::Field;
+use crate::back::cpu::abi::flags::trusted;
+use crate::back::cpu::abi::host_fn::{HostFn, Reason};
+use crate::back::cpu::abi::masks::EXITED;
+use crate::back::cpu::abi::site::{Joined, SiteKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::service::Kind;
 use crate::ir::{Block, Case, FuncId, Label, Local, Scalar, Service, Stmt, Type, Value};

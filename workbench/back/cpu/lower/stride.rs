@@ -10,9 +10,10 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::{FuncLower, ParamVal, Result, Val, constant, trusted};
-use crate::back::cpu::analysis::StridedInfo;
-use crate::back::cpu::context::Field;
+use super::{FuncLower, ParamVal, Result, Val, constant};
+use crate::back::cpu::abi::context::Field;
+use crate::back::cpu::abi::flags::trusted;
+use crate::back::cpu::facts::analysis::StridedInfo;
 use crate::ir::Scalar;
 use crate::source::Span;
 

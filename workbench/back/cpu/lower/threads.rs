@@ -3,11 +3,12 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::{FuncLower, LocalVar, Ptr, Result, Val, constant, scalar_type, trusted};
-use crate::back::cpu::analysis::Root;
-use crate::back::cpu::context::{DescField, Field};
-use crate::back::cpu::join::{ACTIVE, MaskOp};
-use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
+use super::{FuncLower, LocalVar, Ptr, Result, Val, constant, scalar_type};
+use crate::back::cpu::abi::context::{DescField, Field};
+use crate::back::cpu::abi::flags::trusted;
+use crate::back::cpu::abi::masks::{ACTIVE, MaskOp};
+use crate::back::cpu::facts::roots::Root;
+use crate::back::cpu::facts::split::{LocalHome, SplitPlan, ValueHome};
 use crate::ir::{Local, Op, Scalar, Slot, Stmt, Type, Value};
 use crate::source::Span;
 

@@ -1,4 +1,4 @@
-//! A row in chunks of threads, as [`vector`](crate::back::cpu::vector) planned it: 128-bit lanes, four threads at a time.
+//! A row in chunks of threads, as [`vector`](crate::back::cpu::facts::vector) planned it: 128-bit lanes, four threads at a time.
 //!
 //! Per chunk, what is one number for all threads and where each line of offsets starts are computed once, by scalar
 //! lowering with the chunk's first thread; the body then runs on groups of four threads, one group to its end before the
@@ -12,7 +12,8 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 use super::lanes::{Group, unaligned};
 use super::row::Ops;
 use super::{FuncLower, Result, Shortcut};
-use crate::back::cpu::vector::{Kind, LANES, VectorPlan, guarded_side};
+use crate::back::cpu::facts::roots::guarded_side;
+use crate::back::cpu::facts::vector::{Kind, LANES, VectorPlan};
 use crate::ir::{Block, Op, Scalar, Stmt, Value};
 use crate::source::Span;
 

@@ -8,4 +8,5 @@ pub mod lanes;
 pub mod logarithm;
 pub mod norm;
 pub mod reciprocal;
+pub mod rounded;
 pub mod special;

@@ -1,10 +1,10 @@
 //! Makes IR with few words.
 
+use crate::back::cpu::Code;
+use crate::back::cpu::tier::Tier;
 use crate::back::{LaunchConfig, Outcome, RawArg};
 use crate::ir::*;
 use crate::source::{FileId, Span};
-
-use super::super::{Code, Tier};
 
 /// A place that no two statements share.
 pub fn place(n: u32) -> Span {

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::super::Tier;
 use super::build::*;
+use crate::back::cpu::tier::Tier;
 use crate::back::{FaultKind, Interrupt, LaunchConfig, RawArg, RawFault};
 use crate::ir::*;
 
@@ -263,7 +263,7 @@ fn too_large_a_local_array_does_not_compile() {
     let mut b = Build::kernel("large");
     b.slot("a", Scalar::F64, 100_000);
     let diags =
-        super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both, None).err().expect("a diagnostic");
+        super::super::Code::compile(&module(vec![b.done()]), None, Tier::Auto, None).err().expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::StackLimit);
 }
 
@@ -275,7 +275,7 @@ fn a_barrier_in_a_function_that_calls_itself_is_a_diagnostic() {
     inner.body.push(Stmt::Call { result: None, func: FuncId::new(0), args: vec![], raised: None }, span);
     let mut b = Build::kernel("barrier");
     b.stmt(Stmt::Call { result: None, func: FuncId::new(0), args: vec![], raised: None });
-    let diags = super::super::Code::compile(&module(vec![inner, b.done()]), None, Tier::Both, None)
+    let diags = super::super::Code::compile(&module(vec![inner, b.done()]), None, Tier::Auto, None)
         .err()
         .expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::Unsupported);
@@ -295,7 +295,7 @@ fn ir_that_breaks_the_rules_is_a_diagnostic() {
     missing.stmt(Stmt::Call { result: None, func: FuncId::new(9), args: vec![], raised: None });
     for b in [undefined, stray, missing] {
         let diags =
-            super::super::Code::compile(&module(vec![b.done()]), None, Tier::Both, None).err().expect("a diagnostic");
+            super::super::Code::compile(&module(vec![b.done()]), None, Tier::Auto, None).err().expect("a diagnostic");
         assert_eq!(diags[0].code, crate::diagnostic::Code::BadIr);
     }
 }

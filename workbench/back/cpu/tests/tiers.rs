@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::build::*;
 use super::faults::endless_recursion;
 use crate::back::LaunchConfig;
-use crate::back::cpu::{Code, Tier, settle};
+use crate::back::cpu::Code;
+use crate::back::cpu::make::tiers::settle;
+use crate::back::cpu::tier::Tier;
 use crate::ir::*;
 
 /// `y[i] = x[i] * i + i`.
@@ -41,7 +43,7 @@ fn expected(n: usize) -> Vec<f32> {
 
 #[test]
 fn good_code_takes_the_place_of_the_first() {
-    let code = code(&kernel(), Tier::Both);
+    let code = code(&kernel(), Tier::Auto);
     assert_eq!(run(&code, 37), expected(37));
     settle();
     assert!(code.0.tiers.are_good());
@@ -68,8 +70,8 @@ fn a_long_launch_runs_good_code() {
     b.store(to, value);
     // Nobody makes the good code but the launch.
     let module = module(vec![b.done()]);
-    let globals = Arc::new(super::super::memory::Globals::new(&module, super::super::memory::Others::None));
-    let image = super::super::build(&module, globals, Tier::Both);
+    let globals = Arc::new(crate::back::cpu::data::Globals::new(&module, crate::back::cpu::data::Others::None));
+    let image = crate::back::cpu::make::build::build(&module, globals, Tier::Auto);
     let code = Code(Arc::new(image.expect("it compiles").expect("it has all bodies")));
     let mut y = vec![0.0f32; 1 << 23];
     let one = code.launch(FuncId::new(0), &[buffer(&mut y)], &LaunchConfig::new(1, 32));
@@ -82,7 +84,7 @@ fn a_long_launch_runs_good_code() {
 /// How deep a recursion may go is told by the frames.
 #[test]
 fn what_calls_itself_has_one_tier() {
-    let code = code(&module(endless_recursion()), Tier::Both);
+    let code = code(&module(endless_recursion()), Tier::Auto);
     settle();
     assert!(!code.0.tiers.are_good());
 }
@@ -112,7 +114,7 @@ fn large_frames_that_call_one_another_have_one_tier() {
             }
             functions.push(b.done());
         }
-        code(&module(functions), Tier::Both)
+        code(&module(functions), Tier::Auto)
     };
     for (bytes, has_two) in [(1 << 10, true), (400 << 10, false)] {
         let code = chain(bytes);
@@ -135,7 +137,7 @@ fn large_frames_side_by_side_have_two_tiers() {
         functions.push(b.done());
     }
     functions.insert(0, kernel.done());
-    let code = code(&module(functions), Tier::Both);
+    let code = code(&module(functions), Tier::Auto);
     settle();
     assert!(code.0.tiers.are_good());
 }
@@ -147,7 +149,7 @@ fn launches_go_on_while_code_is_replaced() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..25 {
-                    let code = code(&kernel(), Tier::Both);
+                    let code = code(&kernel(), Tier::Auto);
                     while !code.0.tiers.are_good() {
                         assert_eq!(run(&code, 64), expected);
                     }
@@ -165,7 +167,7 @@ fn each_thread_settles_its_own() {
         for _ in 0..6 {
             scope.spawn(|| {
                 for _ in 0..100 {
-                    let code = code(&kernel(), Tier::Both);
+                    let code = code(&kernel(), Tier::Auto);
                     settle();
                     assert!(code.0.tiers.are_good());
                 }
@@ -178,9 +180,9 @@ fn each_thread_settles_its_own() {
 #[test]
 fn programs_may_end_before_their_code() {
     for _ in 0..200 {
-        drop(code(&kernel(), Tier::Both));
+        drop(code(&kernel(), Tier::Auto));
     }
     settle();
-    let code = code(&kernel(), Tier::Both);
+    let code = code(&kernel(), Tier::Auto);
     assert_eq!(run(&code, 3), expected(3));
 }

@@ -9,8 +9,9 @@ use std::collections::HashSet;
 
 use super::Unsupported;
 use crate::back::Dim3;
-use crate::back::cpu::analysis::{FuncInfo, Root};
-use crate::back::cpu::split::{LocalHome, SplitPlan, ValueHome};
+use crate::back::cpu::facts::analysis::FuncInfo;
+use crate::back::cpu::facts::roots::Root;
+use crate::back::cpu::facts::split::{LocalHome, SplitPlan, ValueHome};
 use crate::ir::{BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Type, UnaryOp, Value};
 
 /// Threads of a chunk.

@@ -23,26 +23,23 @@ mod steering;
 mod tests;
 mod unroll;
 mod walk;
-pub mod wanted;
 
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use libloading::Library;
-
 use self::compiler::Failed;
 use self::forms::Survey;
 use self::print::Printer;
-pub use self::print::SITE_BIT;
 use self::steering::{Fixed, Steer};
-use super::Tier;
-use super::analysis::FuncInfo;
-use super::context::EntryFn;
-use super::faults::Site;
-use super::memory::Globals;
-use super::stack;
+use crate::back::cpu::abi::context::EntryFn;
+use crate::back::cpu::data::Globals;
+use crate::back::cpu::facts::analysis::FuncInfo;
+use crate::back::cpu::run::wide_code::WideCode;
+use crate::back::cpu::stack;
+use crate::back::cpu::tier::Tier;
 use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
 use crate::pass::{fold, independent, regions};
@@ -99,36 +96,6 @@ impl Case {
 
 type States = HashMap<Case, State>;
 
-/// Wide code of one kernel for blocks of one shape.
-pub struct Code {
-    entry: EntryFn,
-    sites: Vec<Site>,
-    /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
-    pub keeps: Option<(usize, usize)>,
-    /// For how many threads: whole groups.
-    pub room: u32,
-    /// Whether a call may run several blocks that are neighbours in x.
-    pub merges: bool,
-    /// Shared variables that need be poisoned for a worker's first block alone, by their numbers in the module.
-    pub overwritten: Vec<usize>,
-    /// Parameters whose arrays it only adds integers to, with the size of these.
-    pub sums: Vec<(usize, usize)>,
-    /// How many blocks, neighbours in x, may walk over memory together.
-    pub walks: Option<u32>,
-    /// Bytes of stack a thread has to have left.
-    pub stack_need: usize,
-    /// Whether a C compiler made it.
-    pub is_wide: bool,
-    /// Keeps the entry's memory.
-    _memory: Memory,
-}
-
-/// Where machine code lies.
-enum Memory {
-    Library { _loaded: Library },
-    Own { _made: own::Own },
-}
-
 /// Who makes the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Maker {
@@ -138,28 +105,6 @@ enum Maker {
     Own,
 }
 
-impl Code {
-    /// Runs one block.
-    pub fn entry(&self) -> EntryFn {
-        self.entry
-    }
-
-    /// The site of a word, without [`SITE_BIT`].
-    pub fn site(&self, word: u64) -> Option<&Site> {
-        self.sites.get(usize::try_from(word & !SITE_BIT).ok()?)
-    }
-}
-
-/// Makes what this thread has stored past the cache visible before anything that it stores from here on: once a worker, because after each
-/// block it took 7 % of the time of a transpose.
-pub fn settle_stores() {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every processor of this architecture has it.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
-    }
-}
-
 /// What has become of a kernel's wide code.
 enum State {
     /// Its launches have taken so long.
@@ -167,8 +112,8 @@ enum State {
     /// It is being made, in the process of that number.
     Queued(u32),
     /// Likewise, and what our own compiler has made of it is there.
-    Meanwhile(u32, Arc<Code>),
-    Ready(Arc<Code>),
+    Meanwhile(u32, Arc<WideCode>),
+    Ready(Arc<WideCode>),
     /// There is none, and why.
     None(String),
 }
@@ -179,6 +124,8 @@ pub struct Wide {
     /// Whether launches wait for it.
     now: bool,
     maker: Maker,
+    /// Where the functions are that the code calls, by their numbers in [`host_fn`](super::abi::host_fn).
+    addresses: &'static [usize],
     /// Whether there is any code, so that most launches need not look.
     any: AtomicBool,
     /// The scalars that steer each kernel, by its number.
@@ -189,12 +136,12 @@ pub struct Wide {
 
 impl Wide {
     /// Of a program; nothing is made yet. None where no kernel will ever have any.
-    pub fn of(module: &Module, tier: Tier) -> Option<Self> {
+    pub fn of(module: &Module, tier: Tier, addresses: &'static [usize]) -> Option<Self> {
         let maker = match tier {
             Tier::Wide => Maker::Compiler,
-            Tier::Both if compiler::available().is_ok() => Maker::Compiler,
-            Tier::Both | Tier::Lanes if own::AVAILABLE => Maker::Own,
-            Tier::Both | Tier::Lanes | Tier::Good | Tier::Soon | Tier::Fibers => return None,
+            Tier::Auto if compiler::available().is_ok() => Maker::Compiler,
+            Tier::Auto | Tier::Lanes if own::AVAILABLE => Maker::Own,
+            Tier::Auto | Tier::Lanes | Tier::Good | Tier::Soon | Tier::Fibers => return None,
         };
         module.kernels().next()?;
         // Kernels alone, and of data what it is rather than its bytes.
@@ -211,7 +158,7 @@ impl Wide {
         };
         let now = matches!(tier, Tier::Wide | Tier::Lanes);
         let steers = module.functions.iter().map(steering::find).collect();
-        Some(Wide { module, now, maker, steers, any: AtomicBool::new(false), states: Mutex::default() })
+        Some(Wide { module, now, maker, addresses, steers, any: AtomicBool::new(false), states: Mutex::default() })
     }
 
     /// Whether launches wait for their wide code.
@@ -250,7 +197,7 @@ impl Wide {
     }
 
     /// The code for a launch, where it is there, and whether better code may come: what knows its scalars, or a C compiler's.
-    pub fn code(&self, func: FuncId, block: Dim3, args: &[u64]) -> Option<(Arc<Code>, bool)> {
+    pub fn code(&self, func: FuncId, block: Dim3, args: &[u64]) -> Option<(Arc<WideCode>, bool)> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
@@ -402,7 +349,7 @@ impl Wide {
         maker: Maker,
     ) -> std::result::Result<(print::Printed, Keeps), String> {
         let steers = self.steers.get(case.func.index()).map_or(&[][..], Vec::as_slice);
-        printed(&self.module, globals, case, steers, maker)
+        printed(&self.module, (globals, self.addresses), case, steers, maker)
     }
 
     fn build(
@@ -411,7 +358,7 @@ impl Wide {
         case: &Case,
         maker: Maker,
         interrupt: Option<&dyn Interrupt>,
-    ) -> std::result::Result<Code, Failed> {
+    ) -> std::result::Result<WideCode, Failed> {
         let compiler = match maker {
             Maker::Compiler => Some(compiler::available().map_err(|why| Failed::Because(why.to_owned()))?),
             Maker::Own => None,
@@ -427,7 +374,7 @@ impl Wide {
                     let why = compiler::explained(&e);
                     Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
                 })?;
-                (*entry, Memory::Library { _loaded: library })
+                (*entry, Box::new(library) as Box<dyn Any + Send + Sync>)
             }
             None => {
                 let own = own::compile(&printed.own, case.block, printed.spans).map_err(Failed::Because)?;
@@ -435,12 +382,13 @@ impl Wide {
                 let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
                 // SAFETY: the function is what the printer printed, of this type.
                 let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
-                (entry, Memory::Own { _made: own })
+                (entry, Box::new(own) as Box<dyn Any + Send + Sync>)
             }
         };
         let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
-        let (walks, is_wide) = (walks.map(|(blocks, _)| blocks), compiler.is_some());
-        Ok(Code { entry, sites, keeps, room, merges, overwritten, sums, walks, stack_need, is_wide, _memory: memory })
+        let walks = walks.map(|(blocks, _)| blocks);
+        let tier = if compiler.is_some() { Tier::Wide } else { Tier::Lanes };
+        Ok(WideCode { entry, sites, keeps, room, merges, overwritten, sums, walks, stack_need, tier, _memory: memory })
     }
 }
 
@@ -452,7 +400,7 @@ type Keeps = Option<(usize, usize)>;
 
 fn printed(
     module: &Module,
-    globals: &Globals,
+    data: (&Globals, &'static [usize]),
     Case { func, block, fixed }: &Case,
     steers: &[Steer],
     maker: Maker,
@@ -477,18 +425,18 @@ fn printed(
     }
     let mut found = Err(TOO_LONG);
     if any {
-        found = print_one(module, globals, unrolled, (block, maker));
+        found = print_one(module, data, unrolled, (block, maker));
     }
     // Written out, trees may be more than a compiler should read.
     if found.as_ref().err() == Some(&TOO_LONG) {
-        found = print_one(module, globals, function, (block, maker));
+        found = print_one(module, data, function, (block, maker));
     }
     found.map_err(|Unsupported(what)| format!("it has {what}"))
 }
 
 fn print_one(
     module: &Module,
-    globals: &Globals,
+    data: (&Globals, &'static [usize]),
     mut function: Function,
     (block, maker): (Dim3, Maker),
 ) -> Result<(print::Printed, Keeps)> {
@@ -500,7 +448,7 @@ fn print_one(
     let (survey, places) = (Survey::new(&function), spans::places(&function, block));
     let walk = walk::find(&function, &info, block);
     let known = (&survey, places.as_ref(), walk.as_ref());
-    let printed = Printer::print(module, globals, &function, &info, known, (block, maker))?;
+    let printed = Printer::print(module, data, &function, &info, known, (block, maker))?;
     let more = printed.walks.map_or(0, |(_, bytes)| bytes);
     let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
     Ok((printed, keeps))

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use super::print::scalar_of;
 use crate::back::Dim3;
-use crate::back::cpu::analysis::Root;
-use crate::back::cpu::split::SplitPlan;
+use crate::back::cpu::facts::roots::Root;
+use crate::back::cpu::facts::split::SplitPlan;
 use crate::ir::{Block, Builtin, Const, Function, Label, Module, Op, Scalar, Shared, Stmt, Type, Value, eval};
 use crate::pass::regions::{Node, Sequence};
 

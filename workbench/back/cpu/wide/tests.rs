@@ -1,7 +1,8 @@
 //! What is told of kernels besides their text.
 
-use super::super::memory::{Globals, Others};
 use super::*;
+use crate::back::cpu::data::{Globals, Others};
+use crate::back::cpu::make::addresses::addresses;
 use crate::front;
 use crate::source::SourceMap;
 
@@ -57,13 +58,13 @@ fn overwritten_variables_are_found() {
         let options = front::Options::default();
         let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
         assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
-        super::super::prepare(&mut module);
+        crate::back::cpu::make::build::prepare(&mut module);
         let globals = Globals::new(&module, Others::None);
         let id = FuncId::new(0);
         // Without vectors there is no wide tier.
         let Ok((printed, _)) = printed(
             &module,
-            &globals,
+            (&globals, addresses().expect("there is executable memory")),
             &Case { func: id, block: Dim3 { x: *x, y: *y, z: *z }, fixed: Fixed::new() },
             &[],
             Maker::Compiler,
@@ -100,7 +101,7 @@ fn scalars_that_steer_are_found() {
         let options = front::Options::default();
         let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
         assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
-        super::super::prepare(&mut module);
+        crate::back::cpu::make::build::prepare(&mut module);
         let (_, kernel) = module.kernels().next().expect("there is one");
         let found: Vec<&str> =
             steering::find(kernel).iter().map(|s| kernel.params[s.param as usize].name.as_str()).collect();
@@ -116,14 +117,16 @@ fn known_scalars_leave_no_choice_and_no_loop() {
     let options = front::Options::default();
     let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", text, &options, None, None);
     assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
-    super::super::prepare(&mut module);
+    crate::back::cpu::make::build::prepare(&mut module);
     let globals = Globals::new(&module, Others::None);
     let (func, kernel) = module.kernels().next().expect("there is one");
     let steers = steering::find(kernel);
     let text_of = |k: i32, m: u32| {
         let fixed = steering::fixed(&steers, &[0, k as u32 as u64, u64::from(m)]);
         let case = Case { func, block: Dim3 { x: 32, y: 1, z: 1 }, fixed };
-        let (printed, _) = printed(&module, &globals, &case, &steers, Maker::Own).expect("it has words for it");
+        let (printed, _) =
+            printed(&module, (&globals, addresses().expect("there is executable memory")), &case, &steers, Maker::Own)
+                .expect("it has words for it");
         (printed.own.contains("for (;;)"), printed.own.contains("math_exp_f32"))
     };
     assert_eq!(text_of(1000, 100), (true, true));

@@ -11,8 +11,8 @@ use super::compiler::{self, Vectors};
 use super::forms::{LANES, first_exit};
 use super::spans;
 use crate::back::Dim3;
-use crate::back::cpu::analysis::FuncInfo;
-use crate::back::cpu::split::LocalHome;
+use crate::back::cpu::facts::analysis::FuncInfo;
+use crate::back::cpu::facts::split::LocalHome;
 use crate::ir::{BinaryOp, Function, Label, Local, Op, Stmt, Value};
 use crate::pass::regions::Node;
 

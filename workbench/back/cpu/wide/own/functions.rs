@@ -8,7 +8,7 @@ use super::parse::{Expr, Ty};
 use super::scalar::{I32, I64, U32, U64};
 use super::value::{At, Num, Val, bits_of, clif_type};
 use super::{Result, bad};
-use crate::back::cpu::faults::FAR;
+use crate::back::cpu::abi::site::FAR;
 
 impl<'t> Emitter<'_, 't, '_> {
     fn float_max(&mut self, max: bool, ty: &Ty, x: clif::Value, y: clif::Value) -> clif::Value {

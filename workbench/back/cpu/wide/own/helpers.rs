@@ -4,9 +4,9 @@
 
 use super::parse::{Kind, Ty};
 use super::{atomics, masked};
-use crate::back::cpu::context::WorkerCtx;
+use crate::back::cpu::abi::context::WorkerCtx;
 use crate::back::cpu::math::{lanes, reciprocal};
-use crate::back::cpu::{faults, tick};
+use crate::back::cpu::run::{faults, tick};
 use crate::ir::MathFn;
 
 pub(super) type Lanes<T> = [T; 16];

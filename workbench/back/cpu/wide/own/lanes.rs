@@ -8,7 +8,7 @@ use super::parse::{Expr, Kind, Ty};
 use super::scalar::{float_cc, int_cc};
 use super::value::{At, Mask, Num, Parts, Val};
 use super::{Result, bad};
-use crate::back::cpu::faults::FAR;
+use crate::back::cpu::abi::site::FAR;
 
 /// The lanes that a name ends with; `true` where they are unsigned.
 fn suffix(name: &str) -> Option<(&str, Kind, bool)> {

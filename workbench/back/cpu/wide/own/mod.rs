@@ -32,11 +32,12 @@ use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use self::emit::Emitter;
-use super::super::jit::{Assembler, JitError, Links, MachineCode, NAMESPACE_HOST as HOST};
-use super::super::math::reciprocal;
-use super::super::tiers::Machine;
-use super::super::{isa, isa::Effort, size};
 use crate::back::Dim3;
+use crate::back::cpu::code::jit::{Assembler, JitError, Links, MachineCode, NAMESPACE_HOST as HOST};
+use crate::back::cpu::code::machine::Machine;
+use crate::back::cpu::code::size;
+use crate::back::cpu::isa::{self, Effort};
+use crate::back::cpu::math::reciprocal;
 
 /// Whether this machine has vectors that this is written for: of 128 bits, the lowest lane first in memory.
 pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));

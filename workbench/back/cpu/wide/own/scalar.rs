@@ -8,7 +8,7 @@ use super::helpers::State;
 use super::parse::{Expr, Ty};
 use super::value::{At, Mask, Num, Val, bits_of, clif_type, wrapped};
 use super::{Result, bad};
-use crate::back::cpu::faults::FAR;
+use crate::back::cpu::abi::site::FAR;
 
 /// Where a value is kept that may be set.
 enum Place {

@@ -3,8 +3,8 @@
 use super::line::ROWS;
 use super::range::{Bounds, Counter, Counts};
 use super::{Form, Place, Printer};
-use crate::back::cpu::analysis::Root;
-use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::abi::site::SiteKind;
+use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::Value;
 use crate::source::Span;

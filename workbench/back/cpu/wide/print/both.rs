@@ -5,7 +5,7 @@
 
 use super::control::Stretch;
 use super::{Mask, Place, Printer, suffix, vtype};
-use crate::back::cpu::analysis::Root;
+use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::Result;
 use crate::ir::{BinaryOp, Block, Op, Stmt, Type, Value};
 use crate::source::Span;

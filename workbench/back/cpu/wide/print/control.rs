@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::range::Unchecked;
 use super::{Form, MAX_EXPRESSION, Mask, Place, Printer, Target, Version, node};
-use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::wide::forms::{FOLLOWED, SMALL, first_exit};
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{BinaryOp, Block, CompareOp, Label, Op, Scalar, Scope, Stmt, UnaryOp, Value};

@@ -12,7 +12,7 @@ use super::line::{LARGE, ROWS};
 use super::range::{Bounds, CAPS, Counter, Counts, Known, Unchecked};
 use super::{Form, MAX_TEXT, Printer, Version};
 use crate::back::Dim3;
-use crate::back::cpu::split::ValueHome;
+use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, UnaryOp, Value};

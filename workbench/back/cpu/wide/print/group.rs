@@ -7,8 +7,8 @@
 use super::control::Stretch;
 use super::{Form, Printer, Version};
 use crate::back::Dim3;
-use crate::back::cpu::analysis::FuncInfo;
-use crate::back::cpu::split::ValueHome;
+use crate::back::cpu::facts::analysis::FuncInfo;
+use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
 use crate::back::cpu::wide::{Maker, own};
 use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Type, Value};

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use super::range::{PLACE, ROW};
 use super::{Form, Mask, Place, Printer, ctype, in_row, signed_suffix, suffix, vtype};
-use crate::back::cpu::analysis::Root;
-use crate::back::cpu::context::DescField;
-use crate::back::cpu::faults::SiteKind;
+use crate::back::cpu::abi::context::DescField;
+use crate::back::cpu::abi::site::SiteKind;
+use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{AtomicOp, BinaryOp, Op, ParamType, Scalar, Type, Value};
 use crate::source::Span;

@@ -29,20 +29,24 @@ use super::forms::{Form, Forms, Geometry, LANES, Survey};
 use super::walk::Walk;
 use super::{Maker, Result, TOO_LONG, Unsupported, overwritten};
 use crate::back::Dim3;
-use crate::back::cpu::analysis::{FuncInfo, Root};
-use crate::back::cpu::context::{BufferDesc, DescField, Field};
-use crate::back::cpu::faults::{FAR, Site, SiteKind, SiteRoot};
-use crate::back::cpu::intrinsics::{self, HostFn};
+use crate::back::cpu::abi::context::{BufferDesc, DescField, Field};
+use crate::back::cpu::abi::host_fn::{self, HostFn};
+use crate::back::cpu::abi::site::{FAR, SITE_BIT, Site, SiteKind, SiteRoot};
+use crate::back::cpu::data::Globals;
+use crate::back::cpu::facts::analysis::FuncInfo;
+use crate::back::cpu::facts::roots::Root;
+use crate::back::cpu::facts::split::SplitPlan;
 use crate::back::cpu::math::reciprocal;
-use crate::back::cpu::memory::Globals;
-use crate::back::cpu::split::SplitPlan;
 use crate::ir::{Const, Function, Label, Local, Module, Op, ParamType, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
 /// What generated C is written in: what needs no vectors, then for each kind of registers what does, then what is made of both.
 const SCALAR: &str = include_str!("../prelude/scalar.h");
+
 const AVX512: &str = include_str!("../prelude/avx512.h");
+
 const AVX2: &str = include_str!("../prelude/avx2.h");
+
 const LANES_OF_BOTH: &str = include_str!("../prelude/lanes.h");
 
 /// Longest text that is worth a compiler's time.
@@ -51,9 +55,6 @@ const MAX_TEXT: usize = 200_000;
 /// Longest expression that says what a value is by what it is made of. Such a text repeats what is used twice, so it may double with each
 /// operation.
 const MAX_EXPRESSION: usize = 4_000;
-
-/// What sites of this tier are told from those of the others by.
-pub const SITE_BIT: u64 = 1 << 62;
 
 /// The threads that run a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,7 +254,7 @@ impl<'m> Printer<'m> {
     /// What this tier has no words for.
     pub fn print(
         module: &'m Module,
-        globals: &'m Globals,
+        (globals, addresses): (&'m Globals, &'static [usize]),
         func: &'m Function,
         info: &'m FuncInfo,
         (survey, places, together): (&'m Survey, Option<&'m HashSet<Value>>, Option<&'m Walk>),
@@ -265,7 +266,6 @@ impl<'m> Printer<'m> {
         let chunks = group::most(func, info, survey, block, (places.is_some(), maker));
         let geometry = Geometry { block, chunks, spans: places.is_some() };
         let forms = Forms::both(func, info, geometry, survey, places)?;
-        let addresses = intrinsics::addresses().map_err(|_| Unsupported("no executable memory"))?;
         let mut printer = Printer {
             module,
             globals,
@@ -366,7 +366,7 @@ impl<'m> Printer<'m> {
 
     /// The address of a function of this process.
     fn host(&self, host: HostFn) -> Result<usize> {
-        self.addresses.get(intrinsics::index(host) as usize).copied().ok_or(Unsupported("a function that is not there"))
+        self.addresses.get(host_fn::index(host) as usize).copied().ok_or(Unsupported("a function that is not there"))
     }
 
     fn form(&self, v: Value) -> Form {
@@ -546,7 +546,7 @@ impl<'m> Printer<'m> {
             (1, 1) => "t".to_owned(),
             _ => format!("t % {x} | t / {x} % {y} << 10 | t / {} << 20", x * y),
         };
-        let fault = self.addresses[intrinsics::index(HostFn::Fault) as usize];
+        let fault = self.addresses[host_fn::index(HostFn::Fault) as usize];
         let _ = writeln!(
             self.out,
             "FN u32 pack(u32 t) {{ return {pack}; }}\n\
@@ -561,7 +561,7 @@ impl<'m> Printer<'m> {
             "COLD i64 tick(char* ctx, State* st, u64 site, u32 t) {{\n\
              if (st->faulted && st->now >= st->block && st->thread <= t) {{ stop(ctx, st); return -1; }}\n\
              return ((i64 (*)(char*, u64, u32)){:#x}ull)(ctx, site, pack(t)); }}",
-            super::super::tick::tick as *const () as usize
+            self.addresses[host_fn::index(HostFn::Poll) as usize]
         );
         let start = self.out.len();
         let closed: Vec<String> = self.closed.iter().map(|name| format!("{name} = 0;")).collect();

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{MAX_EXPRESSION, Printer};
-use crate::back::cpu::analysis::Root;
+use crate::back::cpu::facts::roots::Root;
 use crate::ir::{BinaryOp, Builtin, Local, Op, Scalar, Stmt, Type, Value};
 
 /// Deepest expression that is followed.

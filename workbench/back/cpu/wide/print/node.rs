@@ -1,17 +1,18 @@
 //! Between regions: control that a block shares, masks where it does not, barriers and warp functions.
 //!
 //! As in the code of the other tiers: mask 0 are the threads that run now, mask 1 those that left the kernel, the others those that a
-//! construct has set aside; [`crate::back::cpu::join`] does to them what they ask for.
+//! construct has set aside; [`crate::back::cpu::run::join`] does to them what they ask for.
 
 use std::fmt::Write as _;
 
 use super::control::Stretch;
 use super::{Form, Place, Printer, Target, ctype};
-use crate::back::cpu::faults::{Join, Joined, SiteKind};
-use crate::back::cpu::intrinsics::HostFn;
-pub(super) use crate::back::cpu::join::EXITED;
-use crate::back::cpu::join::{FIRST_MASK, MaskOp, OPERAND_WORDS, OPERANDS};
-use crate::back::cpu::split::{SplitPlan, ValueHome};
+use crate::back::cpu::abi::host_fn::HostFn;
+use crate::back::cpu::abi::site::{Join, Joined, SiteKind};
+
+pub(super) use crate::back::cpu::abi::masks::EXITED;
+use crate::back::cpu::abi::masks::{FIRST_MASK, MaskOp, OPERAND_WORDS, OPERANDS};
+use crate::back::cpu::facts::split::{SplitPlan, ValueHome};
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{Block, Collective, Scalar, Stmt, Value};
 use crate::pass::regions::{Node, Sequence};
@@ -52,7 +53,7 @@ impl<'m> Printer<'m> {
             return;
         }
         let [mask, barrier, collect] = [HostFn::Mask, HostFn::Barrier, HostFn::Collect]
-            .map(|host| self.addresses[crate::back::cpu::intrinsics::index(host) as usize]);
+            .map(|host| self.addresses[crate::back::cpu::abi::host_fn::index(host) as usize]);
         let threads = self.geometry.threads();
         let masks = if self.walk.has_masks { "masks" } else { "0" };
         let _ = writeln!(

@@ -3,8 +3,8 @@
 use super::scalar::{self, comparison};
 use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, signed_suffix, suffix, vtype};
 use crate::back::Dim3;
-use crate::back::cpu::faults::SiteKind;
-use crate::back::cpu::split::ValueHome;
+use crate::back::cpu::abi::site::SiteKind;
+use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::forms::{LANES, truncate};
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{BinaryOp, BitFn, Builtin, Const, Local, MathFn, Op, Scalar, Stmt, Stride, UnaryOp, Value};
@@ -422,9 +422,9 @@ impl Printer<'_> {
         Ok(format!("add_i64(splat_i64((i64)B_{root}), {offsets})"))
     }
 
-    fn plain_root(&self, v: Value) -> Result<crate::back::cpu::analysis::Root> {
+    fn plain_root(&self, v: Value) -> Result<crate::back::cpu::facts::roots::Root> {
         match self.root_of(v) {
-            crate::back::cpu::analysis::Root::Slot(_) => Err(Unsupported("the address of a local array")),
+            crate::back::cpu::facts::roots::Root::Slot(_) => Err(Unsupported("the address of a local array")),
             root => Ok(root),
         }
     }

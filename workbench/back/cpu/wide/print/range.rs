@@ -12,7 +12,7 @@ use super::control::Stretch;
 use super::line::{LARGE, Line, ROWS};
 use super::{Form, Printer, Version};
 use crate::back::Dim3;
-use crate::back::cpu::analysis::Root;
+use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{LANES, first_exit};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value};

@@ -1,7 +1,7 @@
 //! Operations on one number, as C.
 
 use super::{Printer, ctype};
-use crate::back::cpu::intrinsics::HostFn;
+use crate::back::cpu::abi::host_fn::HostFn;
 use crate::back::cpu::math::reciprocal;
 use crate::back::cpu::wide::{Result, Unsupported};
 use crate::ir::{BinaryOp, BitFn, CompareOp, MathFn, Scalar, UnaryOp};

@@ -2,14 +2,14 @@
 //! that to the array. Sums of integers are the same in any order, and nobody sees them before the launch has ended. So the processors do not
 //! wait for each other at every addition: a histogram whose blocks add their bins to one array took a fifth longer.
 //!
-//! Whether a launch does so it decides itself ([`crate::back::cpu::sums`]): the text has both ways.
+//! Whether a launch does so it decides itself ([`crate::back::cpu::run::sums`]): the text has both ways.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::memory::{Access, Update};
 use super::{Form, Mask, Place, Printer, suffix, vtype};
-use crate::back::cpu::analysis::Root;
+use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::Result;
-use crate::back::cpu::wide::print::memory::{Access, Update};
 use crate::ir::{AtomicOp, Op, Stmt};
 
 impl Printer<'_> {

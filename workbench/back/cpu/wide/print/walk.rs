@@ -7,7 +7,7 @@ use std::mem::{replace, swap, take};
 
 use super::control::Stretch;
 use super::{Form, Mask, Place, Printer, Version, scalar_of, suffix};
-use crate::back::cpu::context::Field;
+use crate::back::cpu::abi::context::Field;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{Forms, Geometry, LANES, Survey};
 use crate::back::cpu::wide::walk::{CHUNKS, Walk};

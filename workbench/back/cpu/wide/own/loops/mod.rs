@@ -26,12 +26,12 @@ use cranelift_codegen::ir::{
 use self::encode::{Counter, Frame, Loop};
 use self::read::{Found, Read};
 use self::values::Place;
-use super::super::super::jit::NAMESPACE_MODULE;
 use super::emit::{Binding, Emitter, free};
 use super::parse::{Kind, Reader, Ty};
 use super::scalar::I64;
 use super::value::{At, Num, Parts, Val, clif_type};
 use super::{Result, bad};
+use crate::back::cpu::code::jit::NAMESPACE_MODULE;
 
 /// Whether the processor has the instructions.
 pub fn available() -> bool {

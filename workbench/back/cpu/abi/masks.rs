@@ -1,0 +1,46 @@
+//! Masks of a block's threads, and the words that describe the operands of a collective, as generated code lays them out.
+
+/// Warps of the largest block.
+pub const WARPS: usize = 32;
+
+/// Threads of a warp.
+pub const LANES: usize = 32;
+
+/// Bytes of a mask: a bit for each thread of a block.
+pub const MASK_BYTES: u32 = 4 * WARPS as u32;
+
+/// The mask of the threads that run.
+pub const ACTIVE: u32 = 0;
+
+/// The mask of those that left the kernel.
+pub const EXITED: u32 = 1;
+
+/// The first mask of a construct.
+pub const FIRST_MASK: u32 = 2;
+
+/// Most operands of a collective.
+pub const OPERANDS: usize = 4;
+
+/// Words that describe them and the result: for each operand its bits and 0, or the address of its array and an element's size;
+/// then the address of the result's array or 0.
+pub const OPERAND_WORDS: u32 = 2 * OPERANDS as u32 + 1;
+
+/// What [`mask`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum MaskOp {
+    /// All threads are active, none has left.
+    Init,
+    /// Nothing.
+    Any,
+    /// Sets aside those whose condition does not hold.
+    If,
+    /// Exchanges those set aside and those active.
+    Swap,
+    /// Takes back those set aside.
+    Merge,
+    /// Sets nobody aside.
+    Clear,
+    /// Sets aside all that are active.
+    Park,
+}

@@ -1,0 +1,150 @@
+//! Sites: the numbered places of generated code that can fault or call a helper, and what they tell about themselves.
+//!
+//! Generated code keeps only a site's number and two words of operands; [`faults`](crate::back::cpu::run::faults) makes sentences of them.
+
+use crate::back::Reach;
+use crate::ir::{Collective, FuncId, Scalar, Service, Type};
+use crate::source::Span;
+
+/// The offset that an index too large for any memory moves a pointer by: a multiple of every alignment, out of bounds of every
+/// buffer, and so far from a whole fraction of 2^64 that a few more of them are as well.
+pub const FAR: i64 = 0x2d35_8dcc_aa6c_78a0;
+
+/// A numbered place in generated code.
+#[derive(Debug)]
+pub struct Site {
+    /// Where in the user's text.
+    pub span: Span,
+    /// What can happen there.
+    pub kind: SiteKind,
+    /// Whether it stands in a function of the library.
+    pub library: bool,
+}
+
+/// What the two words of operands are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteRoot {
+    /// Word 0 is an offset into the buffer of the launched kernel's parameter.
+    KernelParam(u32),
+    /// Word 0 is an offset into a slot, by its index in the slot table.
+    Slot(u32),
+    /// Word 0 is an offset into module data.
+    Global(u32),
+    /// Word 0 is an offset into a shared variable.
+    Shared(u32),
+    /// Word 0 is an address; the pointer is the null constant or made from it.
+    Null,
+    /// Word 0 is an offset into the buffer whose descriptor word 1 points at.
+    Offset,
+    /// Word 0 is an address, word 1 the descriptor of its buffer.
+    Address,
+}
+
+impl SiteRoot {
+    /// Whether word 1 is free.
+    pub fn is_plain(self) -> bool {
+        matches!(self, SiteRoot::KernelParam(_) | SiteRoot::Slot(_) | SiteRoot::Global(_) | SiteRoot::Null)
+    }
+}
+
+/// What can happen at a site.
+#[derive(Debug)]
+pub enum SiteKind {
+    /// A load or store.
+    Access {
+        /// Whether it writes.
+        write: bool,
+        /// What is read or written.
+        ty: Type,
+        /// What the operands are.
+        root: SiteRoot,
+        /// Whether word 1 is the index that moved the pointer, where it moved it by [`FAR`].
+        indexed: bool,
+    },
+    /// Integer division; the operands are dividend and divisor, extended to 64 bits.
+    Divide {
+        /// The type.
+        ty: Scalar,
+        /// Whether it is a remainder.
+        rem: bool,
+    },
+    /// `assert`, with the condition's text.
+    Assert(String),
+    /// A vector access whose address (word 0) must be a multiple of this.
+    Align(u32),
+    /// `__trap()`.
+    Trap,
+    /// A call through a pointer (word 0) to a function.
+    Dispatch,
+    /// The end of the function of that name, which has a result.
+    MissingReturn(String),
+    /// Entry of a function of that name.
+    Stack(String),
+    /// A loop, or the threads of a block: where a poll may stop the launch.
+    Poll {
+        /// Whether the loop may wait for other threads.
+        waits: bool,
+    },
+    /// A jump of single threads that others may wait for.
+    Jump,
+    /// A barrier or warp function.
+    Join(Box<Join>),
+    /// Something that host code asks for.
+    Service(Service),
+    /// A launch of host code.
+    Launch(FuncId),
+    /// Host code's call of a function of the library.
+    Call,
+    /// `printf`.
+    Printf {
+        /// The format, by its index.
+        format: usize,
+        /// The promoted arguments.
+        args: Vec<Type>,
+        /// Whether the call stands in a host function, where `printf` gives the number of characters.
+        host: bool,
+    },
+}
+
+/// What a barrier or warp function needs to say who does not come.
+#[derive(Debug)]
+pub struct Join {
+    /// What it is.
+    pub op: Joined,
+    /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another way, by
+    /// its number, and where they did; `None` when each noted the site of its jump. Of `__activemask()` in a fiber: the loops around it whose
+    /// rounds are counted, by their labels, outermost first.
+    pub around: Vec<(u32, Option<Span>)>,
+    /// Where in scratch those notes are.
+    pub parted: u32,
+}
+
+/// What joins threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// `__syncthreads()`.
+    Barrier,
+    /// Anything with a result or a mask; the size of its operand in bytes.
+    Collective(Collective, u32, bool),
+}
+
+/// What messages call a slot or module data.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The user's name, or empty.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// The element type, when there is one.
+    pub elem: Option<Scalar>,
+}
+
+impl Named {
+    /// Of what a pointer in a struct argument points at.
+    pub fn reached(reach: &Reach) -> Self {
+        Named { name: reach.name.clone(), size: reach.bytes as u64, elem: reach.elem }
+    }
+}
+
+/// What sites of this tier are told from those of the others by.
+pub const SITE_BIT: u64 = 1 << 62;

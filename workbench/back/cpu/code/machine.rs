@@ -1,0 +1,143 @@
+//! Machine code of a module, and the cell in which good code takes the place of code made soon.
+
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use cranelift_codegen::ir::Function;
+
+use super::jit::{Assembler, CodeMemory, JitError, Links};
+use crate::back::cpu::isa::Effort;
+use crate::back::cpu::stack;
+
+/// Executable code of every part of a module.
+pub struct Machine {
+    memory: CodeMemory,
+    /// Bytes of stack a thread has to have left.
+    pub stack_need: usize,
+}
+
+impl Machine {
+    /// The code in `assembler`; `calls`: whether its functions call one another. Without executable memory or a frame of a size that
+    /// can be had, the error.
+    pub fn new(assembler: Assembler, calls: bool) -> Result<Self, JitError> {
+        let frame = assembler.largest_frame();
+        if frame > stack::MAX_FRAME {
+            return Err(JitError::TooLarge);
+        }
+        let stack_need = stack::MARGIN + frame + if calls { stack::CALLS } else { 0 };
+        Ok(Machine { memory: assembler.finish()?, stack_need })
+    }
+
+    /// The address of a part, by its number.
+    pub fn address(&self, part: usize) -> Option<usize> {
+        self.memory.address(part)
+    }
+}
+
+/// What the good code is made from.
+pub struct Job {
+    /// The parts, in the order of their numbers.
+    pub parts: Vec<(Function, Effort)>,
+    /// As [`Machine::new`] wants it.
+    pub calls: bool,
+    /// What they reach.
+    pub links: Arc<Links>,
+    /// The code of that, which had better be good by then.
+    pub needs: Vec<&'static Tiers>,
+}
+
+/// The code of a program as it is now.
+pub struct Tiers {
+    first: Machine,
+    /// Set once; `None` in it where there is nothing better than the first.
+    good: OnceLock<Option<Machine>>,
+    /// What is to be made, until somebody takes it. A pointer, so that no lock can be held while the process forks.
+    job: AtomicPtr<Job>,
+    /// The process that took the job.
+    taken_by: AtomicU32,
+    /// How many values the parts have.
+    pub values: usize,
+    /// The process whose thread has the job in its queue.
+    pub queued_by: AtomicU32,
+    /// Whether a launch has waited.
+    pub waited: AtomicBool,
+    /// What the last case of wide code in the queue is: the process, and with how many done it is.
+    pub wide_due: AtomicU64,
+}
+
+impl Tiers {
+    /// Code that is there, and what better code is made from.
+    pub fn new(first: Machine, job: Option<Job>) -> Self {
+        let good = OnceLock::new();
+        let values = job.as_ref().map_or(0, |job| job.parts.iter().map(|(func, _)| func.dfg.num_values()).sum());
+        let job = match job {
+            Some(job) => Box::into_raw(Box::new(job)),
+            None => {
+                let _ = good.set(None);
+                std::ptr::null_mut()
+            }
+        };
+        Tiers {
+            first,
+            good,
+            job: AtomicPtr::new(job),
+            taken_by: AtomicU32::new(0),
+            values,
+            queued_by: AtomicU32::new(0),
+            waited: AtomicBool::new(false),
+            wide_due: AtomicU64::new(0),
+        }
+    }
+
+    /// The best there is.
+    pub fn now(&self) -> &Machine {
+        self.good.get().and_then(Option::as_ref).unwrap_or(&self.first)
+    }
+
+    /// Whether launches run the best code they ever will.
+    pub fn are_settled(&self) -> bool {
+        self.good.get().is_some()
+    }
+
+    /// Whether that took the place of other code.
+    pub fn are_good(&self) -> bool {
+        !std::ptr::eq(self.now(), &raw const self.first)
+    }
+
+    /// Whether good code is to be made and nobody has begun.
+    pub fn has_job(&self) -> bool {
+        !self.job.load(Ordering::Acquire).is_null()
+    }
+
+    /// Takes what the good code is made from, for this process; `None` where somebody else did.
+    pub fn take_job(&self) -> Option<Box<Job>> {
+        if !self.has_job() {
+            return None;
+        }
+        // Before it is taken: who finds it taken has to find by whom.
+        self.taken_by.store(std::process::id(), Ordering::Release);
+        let job = self.job.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: made by `Box::into_raw`, and whoever takes it out of the pointer is its only owner.
+        (!job.is_null()).then(|| unsafe { Box::from_raw(job) })
+    }
+
+    /// Whether the process of that number has taken the job.
+    pub fn is_taken_by(&self, process: u32) -> bool {
+        self.taken_by.load(Ordering::Acquire) == process
+    }
+
+    /// Puts good code in the place of the first, or says that there is none.
+    pub fn set_good(&self, machine: Option<Machine>) {
+        let _ = self.good.set(machine);
+    }
+}
+
+impl Drop for Tiers {
+    fn drop(&mut self) {
+        let job = *self.job.get_mut();
+        if !job.is_null() {
+            // SAFETY: as in `take_job`.
+            drop(unsafe { Box::from_raw(job) });
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Launches that wait for their wide code: as long as nobody wants them to end and their time lasts.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::compiled::CompiledModule;
+use super::tiers;
+use crate::back::cpu::run::wide_code::WideCode;
+use crate::back::{FaultKind, Interrupt, LaunchConfig};
+use crate::ir::FuncId;
+
+/// The user's wish to end a launch, or the end of its time.
+struct Until<'a> {
+    interrupt: Option<&'a dyn Interrupt>,
+    deadline: Option<Instant>,
+}
+
+impl Until<'_> {
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+impl Interrupt for Until<'_> {
+    fn interrupted(&self) -> bool {
+        self.is_late() || self.interrupt.is_some_and(Interrupt::interrupted)
+    }
+}
+
+/// Wide code, with whether better may come; or why a launch ends before it begins.
+type Wanted = Result<Option<(Arc<WideCode>, bool)>, (FaultKind, String)>;
+
+/// The wide code that a launch runs, where there is some; makes it where that is what the program was compiled for.
+/// With whether better code may come. Code that was not there at the deadline is made in the background.
+///
+/// # Errors
+/// Why the launch ends before it begins.
+pub fn code(
+    module: &Arc<CompiledModule>,
+    func: FuncId,
+    args: &[u64],
+    config: &LaunchConfig<'_>,
+    deadline: Option<Instant>,
+) -> Wanted {
+    let Some(wide) = &module.wide else { return Ok(None) };
+    if wide.is_wanted_now() && config.block.count() > 0 {
+        let until = Until { interrupt: config.interrupt, deadline };
+        if let Err(case) = wide.make_for(&module.image.globals, (func, config.block), args, &until) {
+            let Some(limit) = config.timeout.filter(|_| until.is_late()) else {
+                let detail = "interrupted while its code was compiled; it was not launched";
+                return Err((FaultKind::Interrupted, detail.to_owned()));
+            };
+            tiers::make_later(module, case);
+            let detail = format!(
+                "its code was still being compiled after {limit:?}, and it was not launched: launch it again, or give it \
+                 more time"
+            );
+            return Err((FaultKind::Timeout, detail));
+        }
+    }
+    Ok(wide.code(func, config.block, args))
+}

@@ -1,0 +1,434 @@
+//! What threads of a block do together, called by generated code between regions: masks, barriers, warp functions.
+
+use std::slice;
+
+use super::faults;
+use super::launch::{Launch, Running};
+use crate::back::FaultKind;
+use crate::back::cpu::abi::context::WorkerCtx;
+use crate::back::cpu::abi::masks::{ACTIVE, EXITED, FIRST_MASK, LANES, MaskOp, OPERANDS, WARPS};
+use crate::back::cpu::abi::site::{Join, Joined, Site, SiteKind};
+use crate::ir::{Collective, ReduceOp, Shuffle};
+use crate::source::Span;
+
+/// The threads of each warp of a block.
+fn full(threads: u64) -> [u32; WARPS] {
+    std::array::from_fn(|w| match (threads as usize).saturating_sub(LANES * w) {
+        left if left >= LANES => u32::MAX,
+        left => (1 << left) - 1,
+    })
+}
+
+/// Does something to the masks; 1 if anybody is active then, else 0.
+///
+/// # Safety
+/// `masks` has the masks of the running function; `array` a byte for each thread where the operation is [`MaskOp::If`], a word for each
+/// where it is [`MaskOp::Park`].
+pub unsafe extern "C" fn mask(
+    masks: *mut [u32; WARPS],
+    op: u64,
+    number: u64,
+    array: *mut u8,
+    threads: u64,
+    site: u64,
+) -> u64 {
+    // SAFETY: the caller's promise; the two masks are apart, since constructs' come after the active one.
+    let active = unsafe { &mut *masks };
+    // SAFETY: as above.
+    let other = |number: u64| unsafe { &mut *masks.add((number as usize).max(1)) };
+    match op {
+        x if x == MaskOp::Init as u64 => {
+            *active = full(threads);
+            *other(u64::from(EXITED)) = [0; WARPS];
+        }
+        x if x == MaskOp::If as u64 => {
+            let other = other(number);
+            // SAFETY: a byte for each thread.
+            let cond = unsafe { slice::from_raw_parts(array, threads as usize) };
+            for (w, conds) in cond.chunks(LANES).enumerate() {
+                let taken = conds.iter().enumerate().fold(0, |bits, (l, c)| bits | u32::from(*c != 0) << l);
+                other[w] = active[w] & !taken;
+                active[w] &= taken;
+            }
+            other[(threads as usize).div_ceil(LANES)..].fill(0);
+        }
+        x if x == MaskOp::Swap as u64 => std::mem::swap(active, other(number)),
+        x if x == MaskOp::Merge as u64 => {
+            for (a, o) in active.iter_mut().zip(other(number)) {
+                *a |= std::mem::take(o);
+            }
+        }
+        x if x == MaskOp::Clear as u64 => *other(number) = [0; WARPS],
+        x if x == MaskOp::Park as u64 => {
+            // SAFETY: a word for each thread.
+            let notes = unsafe { slice::from_raw_parts_mut(array.cast::<u32>(), threads as usize) };
+            let is_active = |t: usize| active[t / LANES] >> (t % LANES) & 1 != 0;
+            notes.iter_mut().enumerate().filter(|(t, _)| is_active(*t)).for_each(|(_, note)| *note = site as u32);
+            for (a, o) in active.iter_mut().zip(other(number)) {
+                *o |= std::mem::take(a);
+            }
+        }
+        _ => {}
+    }
+    u64::from(active.iter().any(|w| *w != 0))
+}
+
+/// Who is where.
+struct Crew<'a> {
+    threads: usize,
+    active: [u32; WARPS],
+    /// Threads that have not left the kernel.
+    live: [u32; WARPS],
+    masks: Option<&'a [[u32; WARPS]]>,
+}
+
+impl Crew<'_> {
+    /// # Safety
+    /// `masks` is null or has the masks of the running function, those of `join` among them.
+    unsafe fn new<'a>(ctx: &Running, masks: *const [u32; WARPS], join: &Join) -> Crew<'a> {
+        let threads = ctx.dims.iter().map(|d| *d as usize).product();
+        let all = full(threads as u64);
+        if masks.is_null() {
+            return Crew { threads, active: all, live: all, masks: None };
+        }
+        let count = join.around.iter().map(|(n, _)| n + 1).max().unwrap_or(0).max(FIRST_MASK);
+        // SAFETY: the caller's promise.
+        let masks = unsafe { slice::from_raw_parts(masks, count as usize) };
+        let live = std::array::from_fn(|w| all[w] & !masks[EXITED as usize][w]);
+        Crew { threads, active: masks[ACTIVE as usize], live, masks: Some(masks) }
+    }
+
+    fn warps(&self) -> usize {
+        self.threads.div_ceil(LANES)
+    }
+
+    /// Where a thread that is not active went its own way.
+    fn parted(&self, ctx: &Running, launch: &Launch<'_>, join: &Join, warp: usize, lane: usize) -> Option<Span> {
+        let masks = self.masks?;
+        let gone = |number: u32| masks.get(number as usize).is_some_and(|m| m[warp] >> lane & 1 != 0);
+        let (_, span) = join.around.iter().find(|(number, _)| gone(*number))?;
+        span.or_else(|| {
+            // SAFETY: scratch has a word for each thread there, wherever masks are.
+            let note = unsafe { *ctx.scratch.add(join.parted as usize).cast::<u32>().add(warp * LANES + lane) };
+            launch.noted_site(note).map(|site| site.span)
+        })
+    }
+}
+
+pub fn index_of(ctx: &Running, thread: usize) -> [u32; 3] {
+    let [x, y, _] = ctx.dims.map(|d| d.max(1) as usize);
+    [(thread % x) as u32, (thread / x % y) as u32, (thread / (x * y)) as u32]
+}
+
+pub fn show([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}
+
+/// # Safety
+/// As for [`barrier`].
+unsafe fn site<'a>(ctx: *mut WorkerCtx, site: u64) -> Option<(&'a mut Running, &'a Launch<'a>, &'a Site, &'a Join)> {
+    // SAFETY: generated code passes the context it was given, and the launch outlives its workers.
+    let (ctx, launch) = unsafe { Running::of(ctx) };
+    let site = launch.site(site)?;
+    match &site.kind {
+        SiteKind::Join(join) => Some((ctx, launch, site, join)),
+        _ => None,
+    }
+}
+
+/// A barrier of the block: 0 when all threads that have not left the kernel are at it, else -1.
+///
+/// # Safety
+/// `ctx` is the running worker's, `masks` null or the running function's.
+pub unsafe extern "C" fn barrier(ctx: *mut WorkerCtx, number: u64, masks: *const [u32; WARPS]) -> i64 {
+    // SAFETY: the caller's promise.
+    let Some((ctx, launch, site, join)) = (unsafe { site(ctx, number) }) else { return -1 };
+    // SAFETY: as above.
+    let crew = unsafe { Crew::new(ctx, masks, join) };
+    if all_here(ctx, launch, site, join, &crew) { 0 } else { -1 }
+}
+
+fn all_here(ctx: &mut Running, launch: &Launch<'_>, site: &Site, join: &Join, crew: &Crew<'_>) -> bool {
+    let missing = (0..crew.warps()).find(|w| crew.active[*w] != crew.live[*w]);
+    let Some(warp) = missing else { return true };
+    let lane = (crew.live[warp] & !crew.active[warp]).trailing_zeros() as usize;
+    let first = (0..crew.warps()).find_map(|w| {
+        let bits = crew.active[w];
+        (bits != 0).then(|| w * LANES + bits.trailing_zeros() as usize)
+    });
+    ctx.thread = index_of(ctx, first.unwrap_or(0));
+    let name = match join.op {
+        Joined::Barrier => "__syncthreads",
+        Joined::Collective(op, ..) => op.c_name(),
+    };
+    let absent = show(index_of(ctx, warp * LANES + lane));
+    let detail = format!("waits at `{name}` for thread {absent}, which went another way");
+    let mut fault = faults::at(ctx, launch, FaultKind::BarrierDivergence, site.span, detail);
+    fault.related = crew.parted(ctx, launch, join, warp, lane);
+    ctx.worker.fault = Some(fault);
+    false
+}
+
+/// The operands of a collective.
+#[derive(Clone, Copy)]
+struct Operands(*const u64);
+
+impl Operands {
+    /// Operand `k` of a warp's lanes, zero-extended.
+    ///
+    /// # Safety
+    /// The words are those of a collective in a block of `threads` threads.
+    unsafe fn lanes(self, k: usize, warp: usize, threads: usize) -> [u64; LANES] {
+        // SAFETY: the caller's promise.
+        let (word, size) = unsafe { (*self.0.add(2 * k), *self.0.add(2 * k + 1)) };
+        let first = warp * LANES;
+        let count = threads.saturating_sub(first).min(LANES);
+        /// # Safety
+        /// `count` elements start at `from`.
+        unsafe fn read<T: Copy + Into<u64>>(from: *const T, count: usize) -> [u64; LANES] {
+            let mut lanes = [0; LANES];
+            // SAFETY: the caller's promise.
+            let from = unsafe { slice::from_raw_parts(from, count) };
+            lanes.iter_mut().zip(from).for_each(|(lane, v)| *lane = (*v).into());
+            lanes
+        }
+        // SAFETY: as above: an element of that size for each thread.
+        unsafe {
+            match size {
+                0 => [word; LANES],
+                1 => read((word as *const u8).add(first), count),
+                4 => read((word as *const u32).add(first), count),
+                _ => read((word as *const u64).add(first), count),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Operands::lanes`]; the result's elements are `size` bytes.
+    unsafe fn put(self, warp: usize, active: u32, size: u32, values: &[u64; LANES]) {
+        // SAFETY: the caller's promise.
+        let to = unsafe { *self.0.add(2 * OPERANDS) };
+        if to == 0 {
+            return;
+        }
+        let first = warp * LANES;
+        let mut left = active;
+        while left != 0 {
+            let l = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let (at, value) = (first + l, values[l]);
+            // SAFETY: as above.
+            unsafe {
+                match size {
+                    1 => *(to as *mut u8).add(at) = value as u8,
+                    4 => *(to as *mut u32).add(at) = value as u32,
+                    _ => *(to as *mut u64).add(at) = value,
+                }
+            }
+        }
+    }
+}
+
+/// A collective: for the block's its result, else 0; -1 after a fault.
+///
+/// # Safety
+/// As for [`barrier`]; `operands` are the words [`OPERAND_WORDS`] describes.
+pub unsafe extern "C" fn collect(
+    ctx: *mut WorkerCtx,
+    number: u64,
+    masks: *const [u32; WARPS],
+    operands: *const u64,
+) -> i64 {
+    // SAFETY: the caller's promise.
+    let Some((ctx, launch, site, join)) = (unsafe { site(ctx, number) }) else { return -1 };
+    let Joined::Collective(op, size, signed) = join.op else { return -1 };
+    // SAFETY: as above.
+    let crew = unsafe { Crew::new(ctx, masks, join) };
+    let operands = Operands(operands);
+    if op.is_block() {
+        if !all_here(ctx, launch, site, join, &crew) {
+            return -1;
+        }
+        let mut count = 0;
+        for w in 0..crew.warps() {
+            // SAFETY: as above.
+            let preds = unsafe { operands.lanes(0, w, crew.threads) };
+            count += (0..LANES).filter(|l| crew.active[w] >> l & 1 != 0 && preds[*l] as u8 != 0).count();
+        }
+        let live: u32 = crew.active.iter().map(|w| w.count_ones()).sum();
+        return match op {
+            Collective::SyncAnd => i64::from(count == live as usize),
+            Collective::SyncOr => i64::from(count > 0),
+            _ => count as i64,
+        };
+    }
+    for w in 0..crew.warps() {
+        let active = crew.active[w];
+        if active == 0 {
+            continue;
+        }
+        // SAFETY: as above.
+        let lanes = |k| unsafe { operands.lanes(k, w, crew.threads) };
+        if op == Collective::ActiveMask {
+            // SAFETY: as above.
+            unsafe { operands.put(w, active, 4, &[u64::from(active); LANES]) };
+            continue;
+        }
+        let named = lanes(0).map(|m| m as u32);
+        if let Err(trouble) = agree(active, crew.live[w], &named) {
+            let (lane, other, why) = trouble;
+            ctx.thread = index_of(ctx, w * LANES + lane);
+            let detail = match why {
+                Trouble::Absent => format!(
+                    "`{}` with mask {:#010x} waits for lane {other}, which went another way",
+                    op.c_name(),
+                    named[lane]
+                ),
+                Trouble::OtherMask => format!(
+                    "`{}` with mask {:#010x} names lane {other}, whose mask is {:#010x}",
+                    op.c_name(),
+                    named[lane],
+                    named[other]
+                ),
+                Trouble::NotNamed => {
+                    format!(
+                        "the mask {:#010x} of `{}` does not name lane {lane}, which calls it",
+                        named[lane],
+                        op.c_name()
+                    )
+                }
+            };
+            let mut fault = faults::at(ctx, launch, FaultKind::CollectiveMismatch, site.span, detail);
+            if why == Trouble::Absent {
+                fault.related = crew.parted(ctx, launch, join, w, other);
+            }
+            ctx.worker.fault = Some(fault);
+            return -1;
+        }
+        if op == Collective::SyncWarp {
+            continue;
+        }
+        let values = lanes(1);
+        let result = match op {
+            Collective::Shfl(kind) => shuffle(kind, active, &named, &values, &lanes(2), &lanes(3)),
+            _ => combine(op, active, &named, &values, signed),
+        };
+        let size = match op {
+            Collective::Any | Collective::All | Collective::Uni => 1,
+            Collective::Shfl(_) => size,
+            _ => 4,
+        };
+        // SAFETY: as above.
+        unsafe { operands.put(w, active, size, &result) };
+    }
+    0
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    Absent,
+    OtherMask,
+    NotNamed,
+}
+
+/// Whether each active lane names itself, and else only lanes with the same mask that are active, or that have left the kernel.
+fn agree(active: u32, live: u32, named: &[u32; LANES]) -> Result<(), (usize, usize, Trouble)> {
+    // Nearly always the lanes have one mask between them.
+    let mask = named[active.trailing_zeros() as usize % LANES];
+    let alike = (0..LANES).all(|l| active >> l & 1 == 0 || named[l] == mask);
+    if alike && active & !mask == 0 && mask & live & !active == 0 {
+        return Ok(());
+    }
+    for l in (0..LANES).filter(|l| active >> l & 1 != 0) {
+        let mask = named[l];
+        if mask >> l & 1 == 0 {
+            return Err((l, l, Trouble::NotNamed));
+        }
+        let absent = mask & live & !active;
+        if absent != 0 {
+            return Err((l, absent.trailing_zeros() as usize, Trouble::Absent));
+        }
+        let other = (0..LANES).find(|j| (mask & active) >> j & 1 != 0 && named[*j] != mask);
+        if let Some(j) = other {
+            return Err((l, j, Trouble::OtherMask));
+        }
+    }
+    Ok(())
+}
+
+/// As PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), with the segment mask and clamp that CUDA's
+/// header makes of the width.
+pub fn shuffle(
+    kind: Shuffle,
+    active: u32,
+    named: &[u32; LANES],
+    values: &[u64; LANES],
+    by: &[u64; LANES],
+    width: &[u64; LANES],
+) -> [u64; LANES] {
+    let mut result = [0; LANES];
+    let mut left = active;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let (own, by) = (lane as i32, by[lane] as i32 & 31);
+        let segment = 32i32.wrapping_sub(width[lane] as i32) & 31;
+        let clamp = if kind == Shuffle::Up { 0 } else { 31 };
+        let last = own & segment | (clamp & !segment);
+        let (from, inside) = match kind {
+            Shuffle::Up => (own - by, own - by >= last),
+            Shuffle::Down => (own + by, own + by <= last),
+            Shuffle::Xor => (own ^ by, own ^ by <= last),
+            Shuffle::Idx => {
+                let from = own & segment | (by & !segment);
+                (from, from <= last)
+            }
+        };
+        // Inside its segment a lane is one of the warp's.
+        let from = from as usize % LANES;
+        result[lane] = match inside {
+            false => values[lane],
+            true if (named[lane] & active) >> from & 1 != 0 => values[from],
+            // CUDA leaves it open. The hardware gives zero, and NVIDIA's own reductions count on that.
+            true => 0,
+        };
+    }
+    result
+}
+
+/// Votes, matches and reductions.
+pub fn combine(op: Collective, active: u32, named: &[u32; LANES], values: &[u64; LANES], signed: bool) -> [u64; LANES] {
+    let mut result = [0; LANES];
+    let mut left = active;
+    while left != 0 {
+        let first = left.trailing_zeros() as usize;
+        let group = named[first] & active;
+        left &= !group;
+        let members = || (0..LANES).filter(|l| group >> l & 1 != 0);
+        let holds = members().filter(|l| values[*l] as u8 != 0).fold(0u32, |bits, l| bits | 1 << l);
+        let same = |v: u64| members().filter(|l| values[*l] == v).fold(0u32, |bits, l| bits | 1 << l);
+        let words = || members().map(|l| values[l] as u32);
+        let all = match op {
+            Collective::Ballot => Some(holds),
+            Collective::Any => Some(u32::from(holds != 0)),
+            Collective::All => Some(u32::from(holds == group)),
+            Collective::Uni => Some(u32::from(holds == group || holds == 0)),
+            Collective::MatchAll => Some(if same(values[first]) == group { group } else { 0 }),
+            Collective::Reduce(reduce) => Some(match reduce {
+                ReduceOp::Add => words().fold(0, u32::wrapping_add),
+                ReduceOp::Min if signed => words().map(|w| w as i32).min().unwrap_or(0) as u32,
+                ReduceOp::Min => words().min().unwrap_or(0),
+                ReduceOp::Max if signed => words().map(|w| w as i32).max().unwrap_or(0) as u32,
+                ReduceOp::Max => words().max().unwrap_or(0),
+                ReduceOp::And => words().fold(u32::MAX, |a, b| a & b),
+                ReduceOp::Or => words().fold(0, |a, b| a | b),
+                ReduceOp::Xor => words().fold(0, |a, b| a ^ b),
+            }),
+            _ => None,
+        };
+        for l in members() {
+            result[l] = u64::from(all.unwrap_or_else(|| same(values[l])));
+        }
+    }
+    result
+}

@@ -1,0 +1,120 @@
+//! Stopping: why a launch ends early, and how its workers know that nobody gets on.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Operations between polls: about half a millisecond of arithmetic.
+pub const BUDGET: i64 = 1 << 20;
+
+/// Why a launch stops before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stop {
+    /// Its time is up.
+    Timeout = 1,
+    /// The user wants it.
+    Interrupted = 2,
+}
+
+/// A [`Stop`] that any worker can set and all see.
+#[derive(Debug, Default)]
+pub struct StopFlag(AtomicU8);
+
+impl StopFlag {
+    /// Tells everyone to stop; the first reason stays.
+    pub fn set(&self, stop: Stop) {
+        let _ = self.0.compare_exchange(0, stop as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Why to stop, if at all.
+    pub fn get(&self) -> Option<Stop> {
+        match self.0.load(Ordering::Relaxed) {
+            1 => Some(Stop::Timeout),
+            2 => Some(Stop::Interrupted),
+            _ => None,
+        }
+    }
+}
+
+/// How long every worker has to do nothing but wait before that counts as no progress.
+const NO_PROGRESS: Duration = Duration::from_millis(300);
+
+/// The workers of a launch.
+#[derive(Debug, Default)]
+pub struct Crowd {
+    running: AtomicU64,
+    waiting: AtomicU64,
+    /// Grows whenever somebody ends a wait, a range of blocks, or work as such.
+    moves: AtomicU64,
+}
+
+impl Crowd {
+    /// A worker begins.
+    pub fn enter(&self) {
+        self.running.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A worker ends.
+    pub fn leave(&self, own: &mut Waiting) {
+        self.stop_waiting(own);
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        self.moved();
+    }
+
+    /// Somebody got on.
+    pub fn moved(&self) {
+        self.moves.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A worker does something.
+    pub fn stop_waiting(&self, own: &mut Waiting) {
+        own.all_since = None;
+        if std::mem::replace(&mut own.counted, false) {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.moved();
+        }
+    }
+
+    /// A worker does nothing but wait; whether all others have done nothing else for too long.
+    pub fn only_waits(&self, own: &mut Waiting) -> bool {
+        if !std::mem::replace(&mut own.counted, true) {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+        }
+        // Whoever is waited for may need this core.
+        std::thread::yield_now();
+        let (now, moves) = (Instant::now(), self.moves.load(Ordering::SeqCst));
+        if self.waiting.load(Ordering::SeqCst) < self.running.load(Ordering::SeqCst) {
+            own.all_since = None;
+            return false;
+        }
+        match own.all_since {
+            Some((since, then)) if then == moves => now.duration_since(since) >= NO_PROGRESS,
+            _ => {
+                own.all_since = Some((now, moves));
+                false
+            }
+        }
+    }
+}
+
+/// What a worker knows of its own waiting.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    /// The context's progress at the last poll, where that was in a loop that may wait.
+    seen: Option<u64>,
+    /// Whether the launch counts it among those that wait.
+    counted: bool,
+    /// Since when everybody waits, and the launch's moves then.
+    all_since: Option<(Instant, u64)>,
+}
+
+/// How often the launching thread asks whether to stop.
+pub const INTERRUPT_EVERY: Duration = Duration::from_millis(5);
+
+impl Waiting {
+    /// Notes the progress at a poll, where that is in a loop that may wait; whether it was the same at the last one.
+    pub fn saw(&mut self, progress: Option<u64>) -> bool {
+        let before = std::mem::replace(&mut self.seen, progress);
+        before.is_some() && before == self.seen
+    }
+}

@@ -1,0 +1,50 @@
+//! Wide code of one kernel: its entry, and what a launch has to know to run it.
+
+use std::any::Any;
+
+use crate::back::cpu::abi::context::EntryFn;
+use crate::back::cpu::abi::site::{SITE_BIT, Site};
+use crate::back::cpu::tier::Tier;
+
+/// Wide code of one kernel for blocks of one shape.
+pub struct WideCode {
+    /// Runs a block.
+    pub entry: EntryFn,
+    /// What site numbers of its own mean.
+    pub sites: Vec<Site>,
+    /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
+    pub keeps: Option<(usize, usize)>,
+    /// For how many threads: whole groups.
+    pub room: u32,
+    /// Whether a call may run several blocks that are neighbours in x.
+    pub merges: bool,
+    /// Shared variables that need be poisoned for a worker's first block alone, by their numbers in the module.
+    pub overwritten: Vec<usize>,
+    /// Parameters whose arrays it only adds integers to, with the size of these.
+    pub sums: Vec<(usize, usize)>,
+    /// How many blocks, neighbours in x, may walk over memory together.
+    pub walks: Option<u32>,
+    /// Bytes of stack a thread has to have left.
+    pub stack_need: usize,
+    /// [`Tier::Wide`] where a C compiler made it, else [`Tier::Lanes`].
+    pub tier: Tier,
+    /// Keeps the entry's memory.
+    pub _memory: Box<dyn Any + Send + Sync>,
+}
+
+impl WideCode {
+    /// The site of a word, without [`SITE_BIT`].
+    pub fn site(&self, word: u64) -> Option<&Site> {
+        self.sites.get(usize::try_from(word & !SITE_BIT).ok()?)
+    }
+}
+
+/// Makes what this thread has stored past the cache visible before anything that it stores from here on: once a worker, because after each
+/// block it took 7 % of the time of a transpose.
+pub fn settle_stores() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of this architecture has it.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}

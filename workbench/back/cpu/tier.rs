@@ -1,0 +1,68 @@
+//! Tiers: which machine code is made of a module, and which a launch ran.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Machine code of one kind; see [`tiers`](super::make::tiers).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Tier {
+    /// Code that is there soon, good code in its place as soon as that is made, and for kernels that turn out to be hot lanes, then wide code.
+    Auto = 0,
+    /// Code that is there soon and runs for longer.
+    Soon = 1,
+    /// Good code, which takes longer.
+    Good = 2,
+    /// Lanes by our own compiler, which the first launch makes and waits for; good code where there are none.
+    Lanes = 3,
+    /// Wide code, which the first launch makes and waits for; good code where there is none.
+    Wide = 4,
+    /// Good code of which each thread of a kernel runs as a fiber, also where none has to wait for another: slow, and independent of any order.
+    Fibers = 5,
+}
+
+/// The number of what [`Tier::default`] is.
+static DEFAULT_TIER: AtomicU8 = AtomicU8::new(Tier::Auto as u8);
+
+impl Default for Tier {
+    /// [`Tier::Auto`], or what [`Tier::make_default`] said last.
+    fn default() -> Self {
+        Tier::of_number(DEFAULT_TIER.load(Ordering::Relaxed)).unwrap_or(Tier::Auto)
+    }
+}
+
+impl Tier {
+    /// All tiers, each at its number.
+    pub const ALL: [Tier; 6] = [Tier::Auto, Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide, Tier::Fibers];
+
+    /// Code of this tier is what is compiled in this process from now on, unless it asks for other.
+    pub fn make_default(self) {
+        DEFAULT_TIER.store(self as u8, Ordering::Relaxed);
+    }
+
+    /// `auto`, `soon`, `good`, `lanes`, `wide` or `fibers`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Auto => "auto",
+            Tier::Soon => "soon",
+            Tier::Good => "good",
+            Tier::Lanes => "lanes",
+            Tier::Wide => "wide",
+            Tier::Fibers => "fibers",
+        }
+    }
+
+    /// The tier of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Tier::ALL.into_iter().find(|tier| tier.name() == name)
+    }
+
+    /// The tier of a number, as it is cast to one.
+    pub fn of_number(number: u8) -> Option<Self> {
+        Tier::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Whether there is good code from the first launch on, and none that is there sooner.
+    pub fn begins_good(self) -> bool {
+        matches!(self, Tier::Good | Tier::Lanes | Tier::Wide | Tier::Fibers)
+    }
+}
