@@ -36,7 +36,8 @@ use data::{Globals, Others};
 use make::compiled::CompiledModule;
 use make::{build, plan, tiers, wanted};
 use run::bind::Binding;
-use run::launch::{self, BoundArgs, LaunchCode};
+use run::launch::{BoundArgs, LaunchCode};
+use run::schedule;
 
 pub use abi::context::Side;
 pub use code::glue::known;
@@ -138,7 +139,7 @@ impl Code {
         let is_timed = compiled.wide.is_some() && may_improve && work > MIN_TIMED_WORK;
         let wide = wide.map(|(code, _)| code);
         let start = is_timed.then(Instant::now);
-        if wide.is_none() && launch::is_worth_good_code(entry, config) {
+        if wide.is_none() && schedule::is_worth_good_code(entry, config) {
             tiers::settle_soon(&compiled.tiers);
         }
         let machine = compiled.tiers.now();
@@ -150,7 +151,7 @@ impl Code {
         };
         let code = LaunchCode { machine, wide, tier };
         let bound = BoundArgs { descs: &binding.descs, derived: &binding.derived, args: &words, deadline };
-        let (bits, outcome) = launch::run(image, entry, code, bound, config);
+        let (bits, outcome) = schedule::run(image, entry, code, bound, config);
         if let Some(start) = start {
             tiers::note_launch(compiled, (func, config.block), &words, start.elapsed());
         }

@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::host::Host;
-use super::lookup::{Outside, lookup_outside};
+use super::launch::Outside;
+use super::lookup::lookup_outside;
 use crate::back::cpu::abi::context::{BufferDesc, DescKind, NULL_DESC, Side};
 use crate::back::cpu::image::{Entry, Image};
 use crate::back::{LaunchConfig, RawArg};

@@ -1,57 +1,28 @@
-//! Runs a launch: workers claim ranges of blocks in ascending order from one counter.
-//!
-//! The caller always works too. It calls helpers when the estimate of the work, the time its first blocks took, or its
-//! first poll says that waking a thread (about 12 µs) pays. A helper that comes too late finds the launch closed and goes
-//! away, so a launch never waits for a thread that has not begun, and may be made from anywhere, a pool thread included.
+//! A launch and its workers: what all of them share, and what each has of its own. [`schedule`](super::schedule) runs it.
 
-use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::fibers::Fibers;
-use super::float_env::FloatEnv;
 use super::host::Host;
-use super::lookup::Outside;
-use super::memory::{Kept, SharedMemory};
-use super::records::{Output, merge};
-use super::rounds::{self, Rounds};
-use super::stop::{BUDGET, Crowd, INTERRUPT_EVERY, Stop, StopFlag, Waiting};
-use super::wide_code::{WideCode, settle_stores};
-use super::{pool, sums, tick};
-use crate::back::cpu::abi::context::{BufferDesc, EntryFn, THREAD_KNOWN, WorkerCtx, direct};
+use super::records::Output;
+use super::stop::{Crowd, StopFlag, Waiting};
+use super::sums;
+use super::wide_code::WideCode;
+use crate::back::cpu::abi::context::{BufferDesc, Side, WorkerCtx};
 use crate::back::cpu::abi::site::{Named, SITE_BIT, Site, SiteRoot};
 use crate::back::cpu::code::glue;
 use crate::back::cpu::code::machine::Machine;
-use crate::back::cpu::image::{Callee, Entry, Image, Way};
-use crate::back::cpu::stack;
+use crate::back::cpu::data::Globals;
+use crate::back::cpu::image::{Callee, Entry, Image};
 use crate::back::cpu::tier::Tier;
-use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawFault};
+use crate::back::{Dim3, Interrupt, PrintfRecord, RawFault};
 use crate::ir::Derived;
-
-/// Nanoseconds of an operation of the static estimate.
-const NS_PER_OP: f64 = 0.35;
-
-/// Work worth waking helpers for, in nanoseconds.
-const WORTH_HELP: f64 = 25_000.0;
-
-/// Work of a thread worth waiting for good code, in nanoseconds: about what that takes to make.
-const WORTH_GOOD_CODE: f64 = 4e6;
-
-/// The time a first claim aims at.
-const FIRST_CLAIM: f64 = 5_000.0;
-
-/// The time later claims aim at: long against the counter's cost, short against a launch. A stencil reads what lies on both sides of a claim
-/// twice.
-const CLAIM: f64 = 200_000.0;
-
-/// Most blocks of one call of code that takes several: a fraction of a millisecond.
-const MAX_RUN: u64 = 1024;
 
 /// What workers write often, on lines of the cache of its own (they come in pairs): else every poll waits for what it only reads beside it.
 #[derive(Default)]
 #[repr(align(128))]
-pub struct Apart<T>(T);
+pub struct Apart<T>(pub T);
 
 impl<T> std::ops::Deref for Apart<T> {
     type Target = T;
@@ -66,9 +37,9 @@ pub struct Launch<'a> {
     /// The program.
     pub image: &'a Image,
     /// Its code, the same from the launch's start to its end.
-    machine: &'a Machine,
+    pub machine: &'a Machine,
     /// Wide code, which then runs instead.
-    wide: Option<Arc<WideCode>>,
+    pub wide: Option<Arc<WideCode>>,
     /// The kernel or host function.
     pub entry: &'a Entry,
     /// A descriptor for each argument, then one for each of `reach`.
@@ -80,7 +51,7 @@ pub struct Launch<'a> {
     /// What pointers in structs point at.
     pub reach: Vec<Named>,
     /// Arrays that workers add to at their end.
-    sums: Vec<sums::Sum>,
+    pub sums: Vec<sums::Sum>,
     /// `gridDim`.
     pub grid: Dim3,
     /// `blockDim`.
@@ -93,13 +64,13 @@ pub struct Launch<'a> {
     pub interrupt: Option<&'a dyn Interrupt>,
     /// What host code runs on.
     pub host: Option<&'a dyn Host>,
-    blocks: u64,
+    pub blocks: u64,
     /// Operations of a block, estimated.
-    block_ops: f64,
+    pub block_ops: f64,
     /// What a row of threads, or a block, takes off the budget, besides its loops.
-    row_cost: i64,
-    parallel: bool,
-    next: Apart<AtomicU64>,
+    pub row_cost: i64,
+    pub parallel: bool,
+    pub next: Apart<AtomicU64>,
     /// Why everyone has to stop.
     pub stop: StopFlag,
     /// Bytes of dynamic shared memory.
@@ -107,35 +78,35 @@ pub struct Launch<'a> {
     /// Who works, who of them only waits, and a number that grows whenever somebody gets on; see `tick`.
     pub crowd: Apart<Crowd>,
     /// The lowest block that faulted.
-    fault_block: AtomicU64,
-    helped: AtomicBool,
+    pub fault_block: AtomicU64,
+    pub helped: AtomicBool,
     /// Where others may help.
-    crew: Option<Arc<Crew>>,
-    finished: Mutex<Finished>,
+    pub crew: Option<Arc<Crew>>,
+    pub finished: Mutex<Finished>,
 }
 
 /// What workers hand in.
 #[derive(Default)]
-struct Finished {
-    fault: Option<(u64, RawFault)>,
-    records: Vec<(u64, PrintfRecord)>,
-    dropped: u64,
-    result: u64,
+pub struct Finished {
+    pub fault: Option<(u64, RawFault)>,
+    pub records: Vec<(u64, PrintfRecord)>,
+    pub dropped: u64,
+    pub result: u64,
 }
 
 /// Who works on a launch; outlives it in jobs that come too late.
 #[derive(Default)]
-struct Crew {
-    state: Mutex<CrewState>,
-    left: Condvar,
+pub struct Crew {
+    pub state: Mutex<CrewState>,
+    pub left: Condvar,
     /// How many run, for who looks without the lock.
-    busy: AtomicUsize,
+    pub busy: AtomicUsize,
 }
 
 #[derive(Default)]
-struct CrewState {
-    closed: bool,
-    running: usize,
+pub struct CrewState {
+    pub closed: bool,
+    pub running: usize,
 }
 
 /// Who a worker is.
@@ -156,7 +127,7 @@ pub struct Running {
     /// The head, whose address generated code is given.
     pub ctx: WorkerCtx,
     /// The launch it works for.
-    launch: *const Launch<'static>,
+    pub launch: *const Launch<'static>,
     /// What only Rust touches.
     pub worker: Worker,
 }
@@ -214,7 +185,7 @@ pub struct Worker {
     pub output: Output,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing panics while it holds one of these locks; if it did, the data would still be whole.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -227,77 +198,6 @@ pub struct LaunchCode<'a> {
     pub wide: Option<Arc<WideCode>>,
     /// Which of them that is.
     pub tier: Tier,
-}
-
-/// Whether a launch is worth waiting for good code.
-pub fn is_worth_good_code(entry: &Entry, config: &LaunchConfig<'_>) -> bool {
-    let threads = config.grid.count() as f64 * config.block.count() as f64;
-    let work = threads * entry.estimate as f64 * NS_PER_OP;
-    work > WORTH_GOOD_CODE * if config.serial { 1.0 } else { pool::width() as f64 }
-}
-
-/// Runs `entry`; gives the result of a host function as bits.
-pub fn run(
-    image: &Image,
-    entry: &Entry,
-    LaunchCode { machine, wide, tier }: LaunchCode<'_>,
-    BoundArgs { descs, derived, args, deadline }: BoundArgs<'_>,
-    config: &LaunchConfig<'_>,
-) -> (u64, Outcome) {
-    let (blocks, threads) = (config.grid.count(), config.block.count());
-    if blocks == 0 || threads == 0 {
-        return (0, Outcome::default());
-    }
-    // What one call of the code runs.
-    let whole = entry.keeps.is_some() || wide.is_some() || entry.fibers;
-    let together = if whole { threads } else { u64::from(config.block.x) };
-    let block_ops = threads as f64 * entry.estimate as f64;
-    let work = block_ops * blocks as f64 * NS_PER_OP;
-    entry.last.store(tier as u8, Ordering::Relaxed);
-    let sums = match &wide {
-        Some(code) => sums::of_launch(&code.sums, args, descs, derived, blocks),
-        None => Vec::new(),
-    };
-    let parallel = !config.serial && blocks > 1 && pool::width() > 1;
-    let launch = Launch {
-        image,
-        machine,
-        wide,
-        entry,
-        descs,
-        derived,
-        args,
-        reach: config.reach.iter().map(Named::reached).collect(),
-        sums,
-        grid: config.grid,
-        block: config.block,
-        timeout: config.timeout,
-        deadline,
-        interrupt: config.interrupt,
-        host: config.host,
-        blocks,
-        block_ops,
-        row_cost: (together * entry.straight.min(1 << 24)) as i64,
-        parallel,
-        next: Apart(AtomicU64::new(0)),
-        stop: StopFlag::default(),
-        shared_mem: u32::try_from(config.shared_mem).unwrap_or(u32::MAX),
-        crowd: Apart::default(),
-        fault_block: AtomicU64::new(u64::MAX),
-        helped: AtomicBool::new(false),
-        crew: parallel.then(Arc::default),
-        finished: Mutex::default(),
-    };
-    if launch.parallel && work > WORTH_HELP {
-        launch.call_helpers();
-    }
-    if stack::remaining().is_some_and(|left| left >= launch.stack_need()) {
-        launch.work(Role::Caller);
-    } else {
-        launch.work_elsewhere();
-    }
-    launch.wait();
-    launch.outcome()
 }
 
 /// What a launch binds to parameters; see [`Launch`].
@@ -352,7 +252,7 @@ impl Launch<'_> {
     }
 
     /// For how many threads a block keeps local arrays.
-    fn room(&self) -> usize {
+    pub fn room(&self) -> usize {
         self.wide.as_ref().map_or(self.block.count() as usize, |code| code.room as usize)
     }
 
@@ -365,436 +265,20 @@ impl Launch<'_> {
     }
 
     /// What a block's threads keep while others run.
-    fn keeps(&self) -> Option<(usize, usize)> {
+    pub fn keeps(&self) -> Option<(usize, usize)> {
         match &self.wide {
             Some(code) => code.keeps,
             None => self.entry.keeps,
         }
     }
+}
 
-    /// Asks the pool for help, once.
-    pub fn call_helpers(&self) {
-        let left = self.blocks.saturating_sub(self.next.load(Ordering::Relaxed));
-        // Read before it is written: every poll comes by here, and a locked instruction waits until all that was stored past the cache is
-        // in memory, which took 7 % of a stencil's time.
-        let helped = || self.helped.load(Ordering::Relaxed) || self.helped.swap(true, Ordering::Relaxed);
-        let Some(crew) = &self.crew else { return };
-        if left == 0 || helped() {
-            return;
-        }
-        let helpers = left.min(pool::width() as u64 - 1) as usize;
-        let (launch, crew) = (std::ptr::from_ref(self) as usize, Arc::clone(crew));
-        pool::spawn(helpers, move || {
-            {
-                let mut state = lock(&crew.state);
-                if state.closed {
-                    return;
-                }
-                state.running += 1;
-                crew.busy.store(state.running, Ordering::Relaxed);
-            }
-            // SAFETY: the launch is not closed, and `wait` lets it end only when nobody runs.
-            let launch = unsafe { &*(launch as *const Launch<'_>) };
-            launch.work(Role::Helper);
-            {
-                let mut state = lock(&crew.state);
-                state.running -= 1;
-                crew.busy.store(state.running, Ordering::Relaxed);
-            }
-            crew.left.notify_all();
-        });
-    }
-
-    /// Closes the launch and waits for the helpers that have begun, asking meanwhile whether to stop.
-    fn wait(&self) {
-        let Some(crew) = &self.crew else { return };
-        let mut state = lock(&crew.state);
-        state.closed = true;
-        if state.running > 0 {
-            // Blocks take about as long, so who helps is about to end as well.
-            drop(state);
-            let begin = Instant::now();
-            while crew.busy.load(Ordering::Relaxed) > 0 && begin.elapsed() < pool::LINGER {
-                std::hint::spin_loop();
-            }
-            state = lock(&crew.state);
-        }
-        while state.running > 0 {
-            if self.interrupt.is_none() {
-                state = crew.left.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            let (guard, waited) =
-                crew.left.wait_timeout(state, INTERRUPT_EVERY).unwrap_or_else(PoisonError::into_inner);
-            drop(guard);
-            if waited.timed_out() {
-                self.ask();
-            }
-            state = lock(&crew.state);
-        }
-    }
-
-    /// Asks whether to stop, on the launching thread.
-    pub fn ask(&self) -> bool {
-        // Generated code may be what called: nothing can unwind through it, so a callback that panics stops the launch.
-        let asked = |i: &dyn Interrupt| std::panic::catch_unwind(AssertUnwindSafe(|| i.interrupted())).unwrap_or(true);
-        let stop = self.interrupt.is_some_and(asked);
-        if stop {
-            self.stop.set(Stop::Interrupted);
-        }
-        stop
-    }
-
-    /// Bytes of stack a thread has to have left.
-    fn stack_need(&self) -> usize {
-        self.machine.stack_need.max(self.wide.as_ref().map_or(0, |code| code.stack_need))
-    }
-
-    /// Runs on a thread made for this launch, for a caller whose own stack is too small.
-    fn work_elsewhere(&self) {
-        let size = (self.stack_need() + stack::MARGIN).max(stack::POOL_THREAD);
-        std::thread::scope(|scope| {
-            let builder = std::thread::Builder::new().name("workbench-launch".to_owned()).stack_size(size);
-            match builder.spawn_scoped(scope, || self.work(Role::Stand)) {
-                Ok(thread) => {
-                    // The thread unparks nobody; a launch this rare may end a poll late.
-                    let mut pause = Duration::from_micros(20);
-                    while !thread.is_finished() {
-                        std::thread::park_timeout(pause);
-                        pause = (pause * 2).min(INTERRUPT_EVERY);
-                        self.ask();
-                    }
-                }
-                Err(e) => {
-                    let detail = format!("no stack to run on: the system gave no thread ({e})");
-                    let fault = RawFault {
-                        kind: FaultKind::StackOverflow,
-                        span: self.entry.span,
-                        block: [0; 3],
-                        thread: [0; 3],
-                        detail,
-                        related: None,
-                        kernel: None,
-                        called: None,
-                    };
-                    lock(&self.finished).fault = Some((0, fault));
-                }
-            }
-        });
-    }
-
-    fn work(&self, role: Role) {
-        let float_env = FloatEnv::enter();
-        let overwritten = self.wide.as_ref().map_or(&[][..], |code| &code.overwritten);
-        let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem, overwritten);
-        let mut kept = match self.keeps() {
-            None => None,
-            Some(needs) => match Kept::new(needs, self.room(), self.block) {
-                Some(kept) => Some(kept),
-                None => return self.record(0, self.too_much_kept(needs.1)),
-            },
-        };
-        let mut fibers = match self.entry.fibers && self.wide.is_none() {
-            false => None,
-            true => match Fibers::new(self.block.count() as usize, self.machine.stack_need) {
-                Some(fibers) => Some(fibers),
-                None => return self.record(0, self.no_stacks()),
-            },
-        };
-        let has_sums = self.wide.as_ref().is_some_and(|code| !code.sums.is_empty());
-        let own = sums::Own::new(&self.sums, if has_sums { self.args.len() } else { 0 });
-        self.crowd.enter();
-        let head = WorkerCtx {
-            budget: BUDGET,
-            stack_limit: stack::pointer().saturating_sub(stack::CALLS) as u64,
-            frames: std::ptr::null(),
-            block_linear: 0,
-            block: [0; 3],
-            run: 1,
-            walk: 0,
-            thread: [0; 3],
-            grid: [self.grid.x, self.grid.y, self.grid.z],
-            dims: [self.block.x, self.block.y, self.block.z],
-            ret: 0,
-            ret_desc: 0,
-            offset: 0,
-            trip: [0; 2],
-            shared: shared.descs(),
-            scratch: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.scratch.as_mut_ptr().cast()),
-            slots: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.slots.as_mut_ptr().cast()),
-            threads: kept.as_ref().map_or(std::ptr::null(), |k| k.threads.as_ptr()),
-            sums: own.pointers(),
-            progress: 0,
-            fault: [0; 3],
-            fiber: std::ptr::null(),
-            direct: (0, self.entry.params.len()),
-        };
-        let worker = Worker { role, ..Worker::default() };
-        let mut ctx = Running { ctx: head, launch: std::ptr::from_ref(self).cast(), worker };
-        let address = |part| self.machine.address(part).expect("every entry point has code");
-        let code = match &self.entry.way {
-            // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
-            Way::Part(part) => unsafe { std::mem::transmute::<usize, EntryFn>(address(*part)) },
-            Way::Direct(part) => {
-                ctx.direct.0 = address(*part);
-                direct as EntryFn
-            }
-            Way::Glue(glue) => {
-                // A program is there when all glue that it uses has been made.
-                ctx.direct.0 = glue.address().expect("glue that is used has code");
-                direct as EntryFn
-            }
-        };
-        let code = self.wide.as_ref().map_or(code, |wide| wide.entry);
-        // SAFETY: as above, of the functions compiled with it.
-        let rounds = self.rounds().map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
-        let mut size = self.first_claim();
-        loop {
-            let begin = self.next.fetch_add(size, Ordering::Relaxed);
-            if begin >= self.blocks || begin > self.fault_block.load(Ordering::Relaxed) || self.stop.get().is_some() {
-                break;
-            }
-            let end = begin.saturating_add(size).min(self.blocks);
-            let start = (end < self.blocks).then(Instant::now);
-            let ran = match &rounds {
-                // SAFETY: the code is that of this launch's entry point.
-                Some(rounds) => unsafe { rounds.run(self, &mut ctx, begin, end) },
-                // SAFETY: as above.
-                None => unsafe { self.run_blocks(code, &mut ctx, (&mut shared, fibers.as_mut()), begin, end) },
-            };
-            self.crowd.moved();
-            if !ran {
-                if let Some(fault) = ctx.worker.fault.take() {
-                    self.record(ctx.block_linear, fault);
-                }
-                break;
-            }
-            if let Some(start) = start {
-                let block_ns = (start.elapsed().as_nanos() as f64 / (end - begin) as f64).max(0.1);
-                size = self.next_claim(size, end, block_ns, role);
-            }
-        }
-        if self.wide.is_some() {
-            settle_stores();
-        }
-        own.add_up();
-        self.crowd.leave(&mut ctx.worker.waiting);
-        drop(float_env);
-        if let Some(kept) = kept {
-            kept.put_back();
-        }
-        if let Some(fibers) = fibers {
-            fibers.put_back();
-        }
-        let mut finished = lock(&self.finished);
-        finished.result = ctx.ret;
-        let (records, dropped) = ctx.worker.output.take();
-        finished.dropped += dropped;
-        if finished.records.is_empty() {
-            finished.records = records;
-        } else {
-            finished.records.extend(records);
-        }
-    }
-
-    fn too_much_kept(&self, slots: usize) -> RawFault {
-        let detail =
-            format!("the local arrays of a block's {} threads, {slots} bytes each, are too much", self.block.count());
-        let (kind, span) = (FaultKind::StackOverflow, self.entry.span);
-        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None, called: None }
-    }
-
-    fn no_stacks(&self) -> RawFault {
-        let threads = self.block.count();
-        let detail =
-            format!("its threads wait for one another on stacks of their own, and there is no memory for {threads}");
-        let (kind, span) = (FaultKind::StackOverflow, self.entry.span);
-        RawFault { kind, span, block: [0; 3], thread: [0; 3], detail, related: None, kernel: None, called: None }
-    }
-
-    /// Runs blocks `begin..end`, row by row or each as a whole; `false` when it has to stop.
-    ///
-    /// # Safety
-    /// `code` is the machine code of this launch's entry point.
-    unsafe fn run_blocks(
-        &self,
-        code: EntryFn,
-        ctx: &mut Running,
-        (shared, mut fibers): (&mut SharedMemory, Option<&mut Fibers>),
-        begin: u64,
-        end: u64,
-    ) -> bool {
-        ctx.block = self.grid.unflatten(begin);
-        if self.wide.as_ref().is_some_and(|code| code.merges) {
-            // SAFETY: as above.
-            return unsafe { self.run_rows(code, ctx, begin, end) };
-        }
-        // How many blocks may walk over memory together, as long as something comes of it.
-        let mut together = self.wide.as_ref().and_then(|code| code.walks).map_or(0, u64::from);
-        ctx.walk = 0;
-        for linear in begin..end {
-            ctx.block_linear = linear;
-            if together > 0 {
-                let all = end - linear >= together && u64::from(ctx.block[0]) + together <= u64::from(self.grid.x);
-                ctx.walk = match u64::from(ctx.walk) {
-                    n if (1..together).contains(&n) => ctx.walk + 1,
-                    _ => u32::from(all),
-                };
-            }
-            let walks = ctx.walk == 1;
-            shared.poison();
-            let whole = self.wide.is_some() || self.entry.keeps.is_some() || fibers.is_some();
-            let (depth, height) = if whole { (1, 1) } else { (self.block.z, self.block.y) };
-            for z in 0..depth {
-                for y in 0..height {
-                    ctx.thread = [0, y, z];
-                    if !self.charge(ctx) {
-                        return false;
-                    }
-                    // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its
-                    // buffers.
-                    let ran = unsafe {
-                        match &mut fibers {
-                            Some(fibers) => fibers.run(self, ctx, code),
-                            None => code(ctx.head(), self.args.as_ptr()) == 0,
-                        }
-                    };
-                    if !ran {
-                        return false;
-                    }
-                }
-            }
-            if walks && ctx.walk == 0 {
-                together = 0;
-            }
-            let [x, y, z] = &mut ctx.block;
-            *x += 1;
-            if *x == self.grid.x {
-                (*x, *y) = (0, *y + 1);
-                if *y == self.grid.y {
-                    (*y, *z) = (0, *z + 1);
-                }
-            }
-        }
-        true
-    }
-
-    /// Runs blocks `begin..end` of code that takes several at a time, as many as are neighbours in x.
-    ///
-    /// # Safety
-    /// As of [`Launch::run_blocks`].
-    unsafe fn run_rows(&self, code: EntryFn, ctx: &mut Running, begin: u64, end: u64) -> bool {
-        let mut linear = begin;
-        while linear < end {
-            (ctx.block_linear, ctx.block) = (linear, self.grid.unflatten(linear));
-            let run = (end - linear).min(u64::from(self.grid.x - ctx.block[0])).min(MAX_RUN);
-            ctx.run = run as u32;
-            ctx.budget -= self.row_cost.saturating_mul(run as i64 - 1);
-            if !self.charge(ctx) {
-                return false;
-            }
-            // SAFETY: context and arguments are what the code was compiled for; the checks in it keep it to its buffers.
-            if unsafe { code(ctx.head(), self.args.as_ptr()) } != 0 {
-                return false;
-            }
-            linear += run;
-        }
-        true
-    }
-
-    /// Takes a row off the budget, and polls when that is used up; `false` when the worker has to stop.
-    pub fn charge(&self, ctx: &mut Running) -> bool {
-        ctx.budget -= self.row_cost;
-        // SAFETY: the context is a worker's of this launch.
-        ctx.budget >= 0 || unsafe { tick::tick(ctx.head(), u64::MAX, THREAD_KNOWN) } >= 0
-    }
-
-    /// The number of the code of a grid-stride loop's numbers, that of one round after it: where the launch's code has them.
-    fn rounds(&self) -> Option<usize> {
-        let is_there = |part: &usize| self.machine.address(part + 1).is_some();
-        self.entry.rounds.filter(|part| self.wide.is_none() && is_there(part))
-    }
-
-    /// All blocks where nothing can be won by sharing, else a few microseconds' worth.
-    fn first_claim(&self) -> u64 {
-        if !self.parallel {
-            return self.blocks;
-        }
-        if self.rounds().is_some() {
-            return rounds::claim(self.blocks, self.blocks);
-        }
-        let block_ns = self.block_ops * NS_PER_OP;
-        if !self.entry.has_loops && block_ns * self.blocks as f64 <= WORTH_HELP {
-            return self.blocks;
-        }
-        let share = self.blocks / (2 * pool::width() as u64);
-        ((FIRST_CLAIM / block_ns) as u64).min(share).max(1)
-    }
-
-    fn next_claim(&self, last: u64, done: u64, block_ns: f64, role: Role) -> u64 {
-        let left = self.blocks - done;
-        if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
-            self.call_helpers();
-        }
-        if self.rounds().is_some() {
-            return rounds::claim(self.blocks, left);
-        }
-        // Large enough not to fight over the counter, small enough that all end together.
-        let share = left / (2 * pool::width() as u64);
-        let size = ((CLAIM / block_ns) as u64).min(last.saturating_mul(8)).min(share).max(1);
-        // Of code that takes neighbours together whole rows of blocks, which it takes as one.
-        let row = u64::from(self.grid.x);
-        match &self.wide {
-            Some(code) if code.merges && size > row => size / row * row,
-            _ => size,
-        }
-    }
-
-    /// Keeps the fault of the lowest block, of its faults that of the lowest thread.
-    pub fn record(&self, block: u64, fault: RawFault) {
-        let place = |block: u64, fault: &RawFault| (block, fault.thread[2], fault.thread[1], fault.thread[0]);
-        let mut finished = lock(&self.finished);
-        if finished.fault.as_ref().is_none_or(|(b, other)| place(block, &fault) < place(*b, other)) {
-            finished.fault = Some((block, fault));
-            self.fault_block.fetch_min(block, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether a lower block than `block` has faulted, so that `block` should not have started.
-    pub fn is_moot(&self, block: u64) -> bool {
-        self.fault_block.load(Ordering::Relaxed) < block
-    }
-
-    fn outcome(self) -> (u64, Outcome) {
-        let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut fault = finished.fault;
-        if fault.is_none() && self.stop.get() == Some(Stop::Interrupted) {
-            // Every block was done before anyone noticed; the user's wish is still not swallowed.
-            let kind = FaultKind::Interrupted;
-            let detail = "interrupted as the last block finished".to_owned();
-            let span = self.entry.span;
-            fault = Some((
-                self.blocks - 1,
-                RawFault {
-                    kind,
-                    span,
-                    block: [0; 3],
-                    thread: [0; 3],
-                    detail,
-                    related: None,
-                    kernel: None,
-                    called: None,
-                },
-            ));
-        }
-        let last = fault.as_ref().map_or(u64::MAX, |(block, _)| *block);
-        // What host code prints is in order, and so is what the kernels print that it launches.
-        let (output, cut) = if self.entry.is_host {
-            (finished.records.into_iter().map(|(_, record)| record).collect(), 0)
-        } else {
-            merge(finished.records, last)
-        };
-        let fault = fault.map(|(_, fault)| fault);
-        (finished.result, Outcome { output, dropped: finished.dropped + cut, fault })
-    }
+/// What a launch's kernels may reach besides their own memory.
+pub struct Outside<'a> {
+    /// Of the launch's arguments and what they point at.
+    pub descs: &'a [BufferDesc],
+    pub globals: &'a Globals,
+    pub host: Option<&'a dyn Host>,
+    /// Who asks.
+    pub side: Side,
 }

@@ -2,21 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use super::host::{Host, HostMemory};
-use super::launch::{Launch, Running};
+use super::host::HostMemory;
+use super::launch::{Launch, Outside, Running};
 use crate::back::cpu::abi::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, Side, SlotFrame, WorkerCtx};
 use crate::back::cpu::code::glue;
-use crate::back::cpu::data::Globals;
-
-/// What a launch's kernels may reach besides their own memory.
-pub struct Outside<'a> {
-    /// Of the launch's arguments and what they point at.
-    pub descs: &'a [BufferDesc],
-    pub globals: &'a Globals,
-    pub host: Option<&'a dyn Host>,
-    /// Who asks.
-    pub side: Side,
-}
 
 /// A search for the allocation of an address. One past the end belongs to its allocation unless another one starts there.
 struct Search {

@@ -1,5 +1,5 @@
-//! Running code: [`launch`] runs a grid of blocks on the caller's thread and the pool's. The other files are what generated code calls
-//! meanwhile ([`faults`], [`tick`], [`join`], [`output`], [`services`], [`lookup`]) and what a launch is made of ([`bind`], [`memory`],
+//! Running code: [`schedule`] runs a [`launch`] over a grid of blocks on the caller's thread and the pool's. The other files are what
+//! generated code calls meanwhile ([`faults`], [`tick`], [`join`], [`output`], [`services`], [`lookup`]) and what a launch is made of ([`bind`], [`memory`],
 //! [`pool`], [`records`], [`stop`]).
 
 pub mod bind;
@@ -16,6 +16,7 @@ pub mod placement;
 pub mod pool;
 pub mod records;
 pub mod rounds;
+pub mod schedule;
 pub mod services;
 pub mod stop;
 pub mod sums;
