@@ -18,8 +18,8 @@ use crate::source::Span;
 const CALLEE_LIMIT: usize = 2_000;
 /// The largest a function may grow by inlining, in statements.
 const CALLER_LIMIT: usize = 50_000;
-/// The largest function of the library that host code inlines: its glue runs once, and is compiled each time.
-pub(crate) const GLUE_LIMIT: usize = 8;
+/// The largest function of the library that host code inlines: its code runs once a call, and is compiled each time.
+pub(crate) const HOST_LIBRARY_LIMIT: usize = 8;
 /// How many statements inlining may add to a module.
 const MODULE_LIMIT: usize = 200_000;
 
@@ -68,7 +68,7 @@ struct Facts {
     /// It is one of a cycle of calls.
     recursive: bool,
     /// It is the library's and the host's.
-    glue: bool,
+    host_library: bool,
     /// Its body is elsewhere.
     kept: bool,
 }
@@ -88,7 +88,7 @@ impl Facts {
             dispatches,
             splits,
             recursive: false,
-            glue: func.library && func.kind.is_host(),
+            host_library: func.library && func.kind.is_host(),
             kept: func.kept.is_some(),
         }
     }
@@ -195,7 +195,7 @@ impl Inliner<'_> {
         let fits = facts.size <= CALLEE_LIMIT && self.size + facts.size <= CALLER_LIMIT && facts.size <= *self.budget;
         // The user's own code stays apart from the library's that calls it: whose a statement is decides what faults are told of.
         let apart = self.caller.library && self.caller.kind.is_host() && !self.module.func(id).library;
-        let fits = fits && !apart && (!facts.glue || facts.size <= GLUE_LIMIT);
+        let fits = fits && !apart && (!facts.host_library || facts.size <= HOST_LIBRARY_LIMIT);
         !facts.recursive
             && !facts.kept
             && !facts.dispatches

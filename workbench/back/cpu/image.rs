@@ -6,10 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::back::cpu::abi::context::{Side, SlotTable};
 use crate::back::cpu::abi::site::{Named, Site};
-use crate::back::cpu::code::glue;
+use crate::back::cpu::code::kept_code::{self, KeptFunction};
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
-use crate::back::cpu::run::host::Host;
 use crate::ir::format::Piece;
 use crate::ir::{Derived, Elem, FuncId, Function, Module, Op, Param, ParamType, Stmt};
 use crate::source::Span;
@@ -82,7 +81,7 @@ pub struct Image {
 impl Image {
     /// The site that generated code means by a word.
     pub fn site(&self, word: u64) -> Option<&Site> {
-        glue::site(&self.sites, word)
+        kept_code::site(&self.sites, word)
     }
 
     /// The data of the program.
@@ -106,7 +105,7 @@ impl Image {
 pub enum Callee {
     /// A part, by its number.
     Part(u32),
-    Glue(&'static glue::Glue),
+    Kept(&'static KeptFunction),
 }
 
 /// A shared variable that a kernel names, and where in the block's memory it lies.
@@ -165,8 +164,8 @@ pub enum Way {
     Part(usize),
     /// The part of that number, called by way of [`direct`](super::abi::context::direct).
     Direct(usize),
-    /// Glue, called like that.
-    Glue(&'static glue::Glue),
+    /// Kept code, called like that.
+    Kept(&'static KeptFunction),
 }
 
 /// What messages and launches want to know of a parameter.
@@ -222,10 +221,11 @@ impl Entry {
 
 impl Entry {
     /// On which side it runs.
-    pub fn side(&self, host: Option<&dyn Host>) -> Side {
+    /// `is_unified`: whether kernels may touch what is the host's.
+    pub fn side(&self, is_unified: bool) -> Side {
         match self.is_host {
             true => Side::Host,
-            false if host.is_some_and(Host::is_unified) => Side::Both,
+            false if is_unified => Side::Both,
             false => Side::Device,
         }
     }

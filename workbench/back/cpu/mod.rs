@@ -40,7 +40,7 @@ use run::launch::{BoundArgs, LaunchCode};
 use run::schedule;
 
 pub use abi::context::Side;
-pub use code::glue::known;
+pub use code::kept_code::known;
 pub use make::ahead::{Ahead, Claim, absent};
 pub use make::build::prepare;
 pub use make::tiers::{Settled, discard, forget_own, settle, settle_while};

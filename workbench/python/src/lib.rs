@@ -1,6 +1,6 @@
 //! The native half of the Python package `workbench`: compiling, launching, operators; all that must be quick.
 //!
-//! The other half, `py/workbench`, is glue in Python: exceptions, magics, displays, elementwise kernels.
+//! The other half, `py/workbench`, is in Python: exceptions, magics, displays, elementwise kernels.
 
 mod args;
 mod bench;

@@ -19,11 +19,11 @@ pub enum HostFn {
     Printf,
     /// [`fill`](crate::back::cpu::run::memory::fill).
     Fill,
-    /// [`mask`](crate::back::cpu::run::join::mask).
+    /// [`mask`](crate::back::cpu::run::block_sync::mask).
     Mask,
-    /// [`barrier`](crate::back::cpu::run::join::barrier).
+    /// [`barrier`](crate::back::cpu::run::block_sync::barrier).
     Barrier,
-    /// [`collect`](crate::back::cpu::run::join::collect).
+    /// [`collect`](crate::back::cpu::run::block_sync::collect).
     Collect,
     /// [`service`](crate::back::cpu::run::services::service).
     Service,

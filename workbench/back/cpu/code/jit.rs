@@ -20,8 +20,8 @@ pub const NAMESPACE_MODULE: u32 = 0;
 /// The namespace of names that are functions of this crate.
 pub const NAMESPACE_HOST: u32 = 1;
 
-/// The namespace of names that are glue, by their index in [`Links`].
-pub const NAMESPACE_GLUE: u32 = 2;
+/// The namespace of names that are kept code, by their index in [`Links`].
+pub const NAMESPACE_KEPT: u32 = 2;
 
 /// Why code could not be made.
 #[derive(Debug)]
@@ -50,8 +50,8 @@ impl CodeMemory {
 enum Target {
     /// A function of the assembler, by its number.
     Module(u32),
-    /// Glue, by its index in the links.
-    Glue(u32),
+    /// Kept code, by its index in the links.
+    Kept(u32),
     /// An absolute address.
     Address(usize),
     /// A byte of the function; of the assembler, once it is there.
@@ -121,7 +121,7 @@ impl MachineCode {
     }
 }
 
-/// Functions outside of a program that its functions reach, by the index that names each of them ([`NAMESPACE_GLUE`]).
+/// Functions outside of a program that its functions reach, by the index that names each of them ([`NAMESPACE_KEPT`]).
 #[derive(Default)]
 pub struct Links {
     /// Bytes of the stack frame of each.
@@ -136,7 +136,7 @@ pub struct Links {
 pub type Outside = Box<dyn Fn(u32) -> Option<usize> + Send + Sync>;
 
 impl Links {
-    /// The number of the assembler's function that some glue is.
+    /// The number of the assembler's function that some kept code is.
     fn own_number(&self, index: u32) -> Option<usize> {
         self.own.iter().position(|own| *own == index)
     }
@@ -162,7 +162,7 @@ impl Assembler {
         Assembler { links, frame, all_frames, ..Assembler::default() }
     }
 
-    /// The stack frames of all functions added and of all glue, in bytes.
+    /// The stack frames of all functions added and of all kept code, in bytes.
     pub fn all_frames(&self) -> usize {
         self.all_frames
     }
@@ -209,11 +209,11 @@ impl Assembler {
                 Target::Address(address) => address,
                 Target::Offset(offset) => base + offset,
                 Target::Module(index) => own(index as usize).ok_or_else(|| missing("function", index))?,
-                Target::Glue(index) => match self.links.own_number(index) {
+                Target::Kept(index) => match self.links.own_number(index) {
                     Some(number) => own(number),
                     None => self.links.outside.as_ref().and_then(|outside| outside(index)),
                 }
-                .ok_or_else(|| missing("glue", index))?,
+                .ok_or_else(|| missing("kept function", index))?,
             };
             let value = (target as u64).wrapping_add_signed(fixup.addend);
             map[fixup.at..fixup.at + 8].copy_from_slice(&value.to_ne_bytes());
@@ -265,7 +265,7 @@ fn resolve(name: &ExternalName, func: &Function, hosts: &[usize]) -> Result<Targ
             let user = &func.params.user_named_funcs()[*reference];
             match user.namespace {
                 NAMESPACE_MODULE => Ok(Target::Module(user.index)),
-                NAMESPACE_GLUE => Ok(Target::Glue(user.index)),
+                NAMESPACE_KEPT => Ok(Target::Kept(user.index)),
                 NAMESPACE_HOST => hosts.get(user.index as usize).map(|&a| Target::Address(a)).ok_or_else(unknown),
                 _ => Err(unknown()),
             }

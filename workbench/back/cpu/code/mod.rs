@@ -1,7 +1,7 @@
 //! Machine code in memory: [`jit`] makes it of CLIF and lays it out, [`machine`] holds the code of a module and what takes its place,
-//! [`glue`] the library's functions, whose code is kept for all texts, [`size`] the limits of the code generator.
+//! [`kept_code`] the library's functions, whose code is kept for all texts, [`size`] the limits of the code generator.
 
-pub mod glue;
 pub mod jit;
+pub mod kept_code;
 pub mod machine;
 pub mod size;

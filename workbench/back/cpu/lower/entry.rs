@@ -12,8 +12,8 @@ use crate::back::cpu::abi::context::{BufferDesc, DANGLING_DESC, DescField, DescK
 use crate::back::cpu::abi::flags::trusted;
 use crate::back::cpu::abi::host_fn::HostFn;
 use crate::back::cpu::abi::site::{Named, SiteKind};
-use crate::back::cpu::code::glue;
 use crate::back::cpu::code::jit::NAMESPACE_MODULE;
+use crate::back::cpu::code::kept_code;
 use crate::back::cpu::facts::analysis::StridedInfo;
 use crate::back::cpu::facts::roots::Root;
 use crate::ir::{POISON, ParamType, Scalar, Type};
@@ -83,8 +83,8 @@ impl FuncLower<'_, '_> {
             let memory = end.next_multiple_of(data.align.max(1));
             end = memory + size;
             let named = Named { name: data.name.clone(), size: u64::from(data.size), elem: data.elem };
-            let index = if self.is_glue {
-                glue::slot_index(named).unwrap_or(u32::MAX)
+            let index = if self.is_keepable {
+                kept_code::slot_index(named).unwrap_or(u32::MAX)
             } else {
                 self.m.slots.push(named);
                 self.m.slots.len() as u32 - 1
@@ -102,7 +102,7 @@ impl FuncLower<'_, '_> {
         }
         let table = Box::new(table);
         let address = std::ptr::from_ref::<SlotTable>(&table) as i64;
-        if self.is_glue {
+        if self.is_keepable {
             Box::leak(table);
         } else {
             self.m.tables.push(table);

@@ -22,9 +22,9 @@ impl FuncLower<'_, '_> {
             Op::GlobalAddr(global) => Ok(self.start_of(Root::Global(*global))),
             Op::SharedAddr(shared) => Ok(self.start_of(Root::Shared(*shared))),
             Op::FuncAddr(func, signature) => {
-                let address = if self.is_glue {
-                    let found = self.m.glue.get(*func).and_then(|glue| glue.pointer(*signature));
-                    found.ok_or_else(|| self.bad(span, format_args!("the address of {func}, which is no glue")))?
+                let address = if self.is_keepable {
+                    let found = self.m.kept.get(*func).and_then(|kept| kept.pointer(*signature));
+                    found.ok_or_else(|| self.bad(span, format_args!("the address of {func}, which is not kept")))?
                 } else {
                     func.address()
                 };

@@ -33,8 +33,8 @@ use crate::back::cpu::abi::context::{
 use crate::back::cpu::abi::flags::trusted;
 use crate::back::cpu::abi::host_fn::{self, HostFn};
 use crate::back::cpu::abi::site::{Named, Site, SiteKind};
-use crate::back::cpu::code::glue;
-use crate::back::cpu::code::jit::{NAMESPACE_GLUE, NAMESPACE_HOST, NAMESPACE_MODULE};
+use crate::back::cpu::code::jit::{NAMESPACE_HOST, NAMESPACE_KEPT, NAMESPACE_MODULE};
+use crate::back::cpu::code::kept_code::{self, KeptUses};
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::roots::Root;
@@ -63,8 +63,8 @@ pub(super) struct Lowering<'m> {
     pub globals: &'m Globals,
     /// For each function whether its slots must be found by address.
     pub linked: &'m [bool],
-    /// Which functions are glue.
-    pub glue: &'m glue::Uses,
+    /// Which functions are kept code.
+    pub kept: &'m KeptUses,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
     /// What slots are made from.
@@ -140,7 +140,7 @@ struct FuncLower<'a, 'm> {
     info: &'m FuncInfo,
     id: FuncId,
     /// Whether its code belongs to no program.
-    is_glue: bool,
+    is_keepable: bool,
     ctx: clif::Value,
     values: Vec<Option<Val>>,
     locals: Vec<LocalVar>,
@@ -299,7 +299,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         let func = m.module.func(id);
         let bad = || bad_ir(func.span, format!("`{}` was never analysed", func.name));
         let info = m.infos.get(id.index()).and_then(Option::as_ref).ok_or_else(bad)?;
-        let is_glue = m.glue.index(id).is_some();
+        let is_keepable = m.kept.index(id).is_some();
         let mut b = FunctionBuilder::new(out, scratch);
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
@@ -313,7 +313,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             func,
             info,
             id,
-            is_glue,
+            is_keepable,
             ctx,
             values: vec![None; func.values.len()],
             locals: Vec::with_capacity(func.locals.len()),
@@ -401,8 +401,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
     fn new_site(&mut self, span: Span, kind: SiteKind) -> i64 {
         let span = if span.is_none() { self.func.span } else { span };
         let site = Site { span, kind, library: self.func.library };
-        if self.is_glue {
-            return glue::site_word(site) as i64;
+        if self.is_keepable {
+            return kept_code::site_word(site) as i64;
         }
         self.m.sites.push(site);
         self.m.sites.len() as i64 - 1
@@ -645,8 +645,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
             return Err(self.bad(span, format_args!("call of {id}, which does not exist")));
         };
         let number = self.m.numbers.get(id.index()).copied().flatten().map(|number| (NAMESPACE_MODULE, number));
-        let glue = || self.m.glue.index(id).map(|index| (NAMESPACE_GLUE, index));
-        let Some((namespace, number)) = number.or_else(glue) else {
+        let kept = || self.m.kept.index(id).map(|index| (NAMESPACE_KEPT, index));
+        let Some((namespace, number)) = number.or_else(kept) else {
             return Err(self.bad(span, format_args!("call of `{}`, which has no code", func.name)));
         };
         if func.kind == FuncKind::Kernel {
@@ -663,8 +663,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
 
     /// The descriptor of data, and its index.
     fn global(&self, g: Global) -> Option<(&'m BufferDesc, u32)> {
-        if self.is_glue {
-            return self.m.module.globals.get(g.index()).and_then(glue::literal);
+        if self.is_keepable {
+            return self.m.module.globals.get(g.index()).and_then(kept_code::literal);
         }
         let side = if self.func.kind.is_host() { Side::Host } else { Side::Both };
         self.m.globals.view(g.index(), side).map(|desc| (desc, g.index() as u32))

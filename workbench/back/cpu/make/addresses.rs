@@ -12,7 +12,7 @@ use crate::back::cpu::math::rounded::{
     ceil_f32, ceil_f64, floor_f32, floor_f64, fma_f32, fma_f64, rint_f32, rint_f64, trunc_f32, trunc_f64,
 };
 use crate::back::cpu::math::{bessel, lanes, logarithm, norm, reciprocal, special};
-use crate::back::cpu::run::{faults, fibers, join, lookup, memory, output, services, tick};
+use crate::back::cpu::run::{block_sync, faults, fibers, lookup, memory, output, services, tick};
 use crate::ir::MathFn;
 
 /// The address of every function, by its number.
@@ -31,9 +31,9 @@ pub fn addresses() -> Result<&'static [usize], String> {
             lookup::lookup as *const () as usize,
             output::printf as *const () as usize,
             memory::fill as *const () as usize,
-            join::mask as *const () as usize,
-            join::barrier as *const () as usize,
-            join::collect as *const () as usize,
+            block_sync::mask as *const () as usize,
+            block_sync::barrier as *const () as usize,
+            block_sync::collect as *const () as usize,
             services::service as *const () as usize,
             services::launch as *const () as usize,
             services::relocate as *const () as usize,

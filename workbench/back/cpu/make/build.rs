@@ -7,15 +7,16 @@ use cranelift_codegen::ir as clif;
 use cranelift_frontend::FunctionBuilderContext;
 
 use super::compiled::CompiledModule;
-use super::crew::{self, Crew, Job};
 use super::failure::{Failure, Result, internal, too_large};
+use super::parallel::{self, Job, Parallel};
 use super::plan::{self, Plan};
 use super::{addresses, tiers};
 use crate::back::cpu::abi::context::is_direct;
 use crate::back::cpu::abi::site::Named;
 use crate::back::cpu::code::jit::{Assembler, JitError, MachineCode};
+use crate::back::cpu::code::kept_code::{self, KeptUses};
 use crate::back::cpu::code::machine::{self, Machine, Tiers};
-use crate::back::cpu::code::{glue, size};
+use crate::back::cpu::code::size;
 use crate::back::cpu::data::{Globals, Others};
 use crate::back::cpu::image::{self, Callee, Entry, Image, MAX_STATIC_SHARED, SharedPlan, Way};
 use crate::back::cpu::isa::{self, Effort};
@@ -31,7 +32,7 @@ use crate::source::Span;
 /// Makes of a module what [`Code::compile`] takes: as [`pass::prepare_for_cpu`], several functions at a time.
 pub fn prepare(module: &mut Module) {
     let left = pass::prepare_together(module);
-    let mut crew = Crew::new(left.len(), |(mut func, launched): (Function, bool)| {
+    let mut jobs = Parallel::new(left.len(), |(mut func, launched): (Function, bool)| {
         pass::prepare_alone(&mut func, launched);
         func
     });
@@ -39,9 +40,9 @@ pub fn prepare(module: &mut Module) {
         let func = &mut module.functions[id.index()];
         let empty = Function::new("", func.kind, func.span);
         let size = func.values.len();
-        crew.add(size, (std::mem::replace(func, empty), *launched));
+        jobs.add(size, (std::mem::replace(func, empty), *launched));
     }
-    for ((id, _), func) in left.iter().zip(crew.finish()) {
+    for ((id, _), func) in left.iter().zip(jobs.finish()) {
         module.functions[id.index()] = func.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 }
@@ -57,7 +58,7 @@ enum Purpose<'a> {
 }
 
 /// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number, after that
-/// of new glue. Code that is there soon lacks what only saves time: the rows of a kernel whose accesses need no checks, and the rounds of
+/// of new kept code. Code that is there soon lacks what only saves time: the rows of a kernel whose accesses need no checks, and the rounds of
 /// grid-stride loops, the last parts.
 fn compile_all(
     plan: &Plan,
@@ -67,11 +68,11 @@ fn compile_all(
     let bodies = plan.order.iter().map(|id| (*id, Part::Body));
     let thunks = plan.hosts.iter().map(|id| (*id, Part::Thunk));
     let rounds = plan.strided.iter().flat_map(|id| [(*id, Part::Trip), (*id, Part::Round)]);
-    let glue = plan.glue.new.iter().map(|(id, index)| ((*id, Part::Body), *index));
+    let kept = plan.kept.new.iter().map(|(id, index)| ((*id, Part::Body), *index));
     let parts = bodies.chain(thunks).chain(rounds).zip(0..);
-    let parts: Vec<((FuncId, Part), u32)> = glue.chain(parts).collect();
+    let parts: Vec<((FuncId, Part), u32)> = kept.chain(parts).collect();
     let mut builder = FunctionBuilderContext::new();
-    let mut crew = Crew::new(parts.len(), crew::compile);
+    let mut jobs = Parallel::new(parts.len(), parallel::compile);
     let mut added = Vec::with_capacity(parts.len());
     for ((id, part), number) in &parts {
         let is_round = matches!(part, Part::Trip | Part::Round);
@@ -103,9 +104,9 @@ fn compile_all(
         };
         let isa = isa::host(now).map_err(|e| internal(Span::NONE, e.to_owned()))?;
         added.push(*id);
-        crew.add(func.dfg.num_insts(), Job { func, isa, disasm });
+        jobs.add(func.dfg.num_insts(), Job { func, isa, disasm });
     }
-    let made = added.iter().zip(crew.finish()).map(|(id, code)| {
+    let made = added.iter().zip(jobs.finish()).map(|(id, code)| {
         let code = code.unwrap_or_else(|panic| {
             // Good code may do without; whoever works on this wants to hear of it.
             if cfg!(debug_assertions) {
@@ -133,32 +134,32 @@ fn machine(
         Tier::Good | Tier::Lanes | Tier::Wide | Tier::Fibers => Purpose::Good,
     };
     let mut codes = compile_all(plan, lowering, purpose)?;
-    let program = codes.split_off(plan.glue.new.len());
+    let program = codes.split_off(plan.kept.new.len());
     let parts = kept.split_off(kept.len().min(codes.len()));
-    keep_glue(plan, &codes, kept).map_err(|e| Failure::Code(plan.order[0], e))?;
-    glue::publish(&plan.glue, lowering.module);
-    let links = Arc::new(plan.glue.links(Vec::new()));
+    keep_code(plan, &codes, kept).map_err(|e| Failure::Code(plan.order[0], e))?;
+    kept_code::publish(&plan.kept, lowering.module);
+    let links = Arc::new(plan.kept.links(Vec::new()));
     let mut assembler = Assembler::new(links.clone());
-    let (glue, mut frames) = (assembler.all_frames(), HashMap::new());
+    let (kept, mut frames) = (assembler.all_frames(), HashMap::new());
     for (id, code) in program {
         assembler.add(&code);
         *frames.entry(id).or_insert(0) += code.frame as usize;
     }
     // Whether a chain of calls overflows the stack must not depend on which code is there either: the frames of each chain fit together.
-    let fits = || plan.deepest(&frames).map_or(assembler.all_frames(), |own| glue + own) <= stack::CALLS;
+    let fits = || plan.deepest(&frames).map_or(assembler.all_frames(), |own| kept + own) <= stack::CALLS;
     if !is_good && calls && !fits() {
         return Err(Failure::Code(plan.order[0], JitError::TooLarge));
     }
     let machine = Machine::new(assembler, calls).map_err(|e| Failure::Code(plan.order[0], e))?;
-    let mut needs: Vec<&'static Tiers> = plan.glue.list.iter().filter_map(|glue| glue.tiers()).collect();
+    let mut needs: Vec<&'static Tiers> = plan.kept.list.iter().filter_map(|kept| kept.tiers()).collect();
     needs.retain(|tiers| !tiers.are_settled());
     needs.sort_unstable_by_key(|tiers| std::ptr::from_ref(*tiers) as usize);
     needs.dedup_by_key(|tiers| std::ptr::from_ref(*tiers) as usize);
     Ok((machine, (!parts.is_empty()).then_some(machine::Job { parts, calls, links, needs })))
 }
 
-/// Makes the code of a plan's new glue known to all that come after; `parts` is what better code is made from.
-fn keep_glue(
+/// Makes the code of a plan's new kept code known to all that come after; `parts` is what better code is made from.
+fn keep_code(
     plan: &Plan,
     codes: &[(FuncId, MachineCode)],
     parts: Vec<(clif::Function, Effort)>,
@@ -166,32 +167,32 @@ fn keep_glue(
     if codes.is_empty() {
         return Ok(());
     }
-    let own = plan.glue.new.iter().map(|(_, index)| *index).collect();
-    let links = Arc::new(plan.glue.links(own));
+    let own = plan.kept.new.iter().map(|(_, index)| *index).collect();
+    let links = Arc::new(plan.kept.links(own));
     let mut assembler = Assembler::new(links.clone());
     codes.iter().for_each(|(_, code)| assembler.add(code));
     let first = Machine::new(assembler, true)?;
     let job = machine::Job { parts, calls: true, links, needs: Vec::new() };
     let tiers: &'static Tiers = Box::leak(Box::new(Tiers::new(first, Some(job))));
     let frames: Vec<u32> = codes.iter().map(|(_, code)| code.frame).collect();
-    glue::keep(&plan.glue, tiers, &frames);
-    tiers::improve_glue(tiers);
+    kept_code::keep(&plan.kept, tiers, &frames);
+    tiers::improve_kept(tiers);
     Ok(())
 }
 
 /// Makes the code of a module; `None` where it takes bodies that are left out.
 pub fn build(module: &Module, globals: Arc<Globals>, tier: Tier) -> Result<Option<CompiledModule>> {
     if tier == Tier::Auto {
-        let glue = glue::Uses::of(module);
-        let uses_glue = !glue.list.is_empty();
-        let plan = plan::plan(module, glue, tier)?;
+        let kept = KeptUses::of(module);
+        let uses_kept = !kept.list.is_empty();
+        let plan = plan::plan(module, kept, tier)?;
         // How deep a recursion may go depends on the frames, and must not depend on which code is there.
         match if plan.recurses() { None } else { Some(build_plan(module, globals.clone(), tier, plan)) } {
-            Some(Err(_)) if uses_glue => {}
+            Some(Err(_)) if uses_kept => {}
             Some(built) => return built.map(Some),
             None if is_partial(module) => return Ok(None),
             None => {
-                let plan = plan::plan(module, glue::Uses::default(), Tier::Good)?;
+                let plan = plan::plan(module, KeptUses::default(), Tier::Good)?;
                 return build_plan(module, globals, Tier::Good, plan).map(Some);
             }
         }
@@ -199,7 +200,7 @@ pub fn build(module: &Module, globals: Arc<Globals>, tier: Tier) -> Result<Optio
     if is_partial(module) {
         return Ok(None);
     }
-    let plan = plan::plan(module, glue::Uses::default(), tier)?;
+    let plan = plan::plan(module, KeptUses::default(), tier)?;
     let tier = if plan.recurses() && tier == Tier::Soon { Tier::Good } else { tier };
     build_plan(module, globals, tier, plan).map(Some)
 }
@@ -218,7 +219,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
         numbers: &plan.numbers,
         globals: &globals,
         linked: &plan.linked,
-        glue: &plan.glue,
+        kept: &plan.kept,
         sites: Vec::new(),
         slots: Vec::new(),
         tables: Vec::new(),
@@ -227,7 +228,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     let calls = has_hosts || plan.infos.iter().flatten().any(|i| !i.calls.is_empty());
     let made = match machine(&plan, &mut lowering, tier, calls) {
         // Registers handed out in one pass make large frames: good code may still fit.
-        Err(Failure::Code(..)) if !tier.begins_good() && plan.glue.list.is_empty() => {
+        Err(Failure::Code(..)) if !tier.begins_good() && plan.kept.list.is_empty() => {
             (lowering.sites, lowering.slots, lowering.tables) = (Vec::new(), Vec::new(), Vec::new());
             machine(&plan, &mut lowering, Tier::Good, calls)
         }
@@ -263,15 +264,15 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
         }
     }
     for (i, func) in module.functions.iter().enumerate().filter(|(_, f)| f.kind == FuncKind::Host) {
-        if let Some(glue) = plan.glue.get(FuncId::new(i)) {
-            entries[i] = Some(Entry::new(func, None, Way::Glue(glue), None, SharedPlan::default()));
+        if let Some(kept) = plan.kept.get(FuncId::new(i)) {
+            entries[i] = Some(Entry::new(func, None, Way::Kept(kept), None, SharedPlan::default()));
         }
     }
     let mut functions: Vec<Option<(u64, Callee)>> = Vec::new();
     for (id, signature) in &plan.functions {
         let own = plan.numbers[id.index()].map(Callee::Part);
         functions.resize_with(id.index() + 1, || None);
-        functions[id.index()] = own.or_else(|| plan.glue.get(*id).map(Callee::Glue)).map(|callee| (*signature, callee));
+        functions[id.index()] = own.or_else(|| plan.kept.get(*id).map(Callee::Kept)).map(|callee| (*signature, callee));
     }
     let mut formats = Vec::with_capacity(module.formats.len());
     for data in &module.formats {
@@ -298,7 +299,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
 
 pub fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
     let isa = isa::host(Effort::Full).map_err(|e| internal(Span::NONE, e.to_owned()))?;
-    let plan = plan::plan(module, glue::Uses::default(), Tier::Good)?;
+    let plan = plan::plan(module, KeptUses::default(), Tier::Good)?;
     let globals = Globals::new(module, Others::None);
     let mut lowering = Lowering {
         module,
@@ -307,7 +308,7 @@ pub fn disassemble(module: &Module, wanted: Option<FuncId>) -> Result<String> {
         numbers: &plan.numbers,
         globals: &globals,
         linked: &plan.linked,
-        glue: &plan.glue,
+        kept: &plan.kept,
         sites: Vec::new(),
         slots: Vec::new(),
         tables: Vec::new(),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::failure::{Result, too_large};
 use crate::back::cpu::abi::context::is_direct;
-use crate::back::cpu::code::{glue, size};
+use crate::back::cpu::code::kept_code::KeptUses;
+use crate::back::cpu::code::size;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::roots::walk;
 use crate::back::cpu::stack;
@@ -31,18 +32,18 @@ pub struct Plan {
     /// Whose address the program's own code knows, with what tells the functions of their type.
     pub functions: BTreeMap<FuncId, u64>,
     /// What is compiled apart, once for all programs.
-    pub glue: glue::Uses,
+    pub kept: KeptUses,
     /// How many statements all of it has.
     pub stmts: usize,
 }
 
 impl Plan {
-    /// The program's own functions that one may call, by way of glue and of pointers too: glue calls glue and what is pointed at.
+    /// The program's own functions that one may call, by way of kept code and of pointers too: kept code calls kept code and what is pointed at.
     fn callees(&self, id: FuncId) -> Vec<FuncId> {
         let Some(info) = &self.infos[id.index()] else { return Vec::new() };
         let (mut found, mut signatures) = (Vec::new(), Vec::from_iter(info.dispatches));
-        let mut call = |callee: FuncId, signatures: &mut Vec<u64>| match self.glue.get(callee) {
-            Some(glue) => signatures.extend(&glue.dispatches),
+        let mut call = |callee: FuncId, signatures: &mut Vec<u64>| match self.kept.get(callee) {
+            Some(kept) => signatures.extend(&kept.dispatches),
             None if callee.index() < self.infos.len() => found.push(callee),
             None => {}
         };
@@ -53,8 +54,8 @@ impl Plan {
                 asked.push(signature);
                 let fits = self.functions.iter().filter(|(_, known)| **known == signature);
                 fits.for_each(|(callee, _)| call(*callee, &mut signatures));
-                let glue = self.glue.list.iter().filter(|glue| glue.points_with(signature));
-                glue.for_each(|glue| signatures.extend(&glue.dispatches));
+                let kept = self.kept.list.iter().filter(|kept| kept.points_with(signature));
+                kept.for_each(|kept| signatures.extend(&kept.dispatches));
             }
         }
         found.sort_unstable();
@@ -105,7 +106,7 @@ impl Plan {
 ///
 /// # Errors
 /// A limit on code size or stack, as a diagnostic.
-pub fn plan(module: &Module, glue: glue::Uses, tier: Tier) -> Result<Plan> {
+pub fn plan(module: &Module, kept: KeptUses, tier: Tier) -> Result<Plan> {
     let mut infos: Vec<Option<FuncInfo>> = module.functions.iter().map(|_| None).collect();
     let mut numbers = vec![None; infos.len()];
     let mut order = Vec::new();
@@ -116,7 +117,7 @@ pub fn plan(module: &Module, glue: glue::Uses, tier: Tier) -> Result<Plan> {
     work.reverse();
     while let Some(id) = work.pop() {
         let (Some(func), Some(info)) = (module.functions.get(id.index()), infos.get_mut(id.index())) else { continue };
-        if info.is_some() || glue.index(id).is_some() && !glue.is_new(id) {
+        if info.is_some() || kept.index(id).is_some() && !kept.is_new(id) {
             continue;
         }
         check_limits(func, &mut stmts)?;
@@ -130,7 +131,7 @@ pub fn plan(module: &Module, glue: glue::Uses, tier: Tier) -> Result<Plan> {
             return Err(too_large(func));
         }
         *info = Some(found);
-        if glue.index(id).is_none() {
+        if kept.index(id).is_none() {
             numbers[id.index()] = Some(order.len() as u32);
             order.push(id);
         }
@@ -148,22 +149,22 @@ pub fn plan(module: &Module, glue: glue::Uses, tier: Tier) -> Result<Plan> {
         });
         let side = reach(&infos, roots.collect());
         let makes_pointers = |(i, info): (usize, &Option<FuncInfo>)| {
-            let glue = || glue.get(FuncId::new(i)).is_some_and(|glue| glue.makes_pointers);
-            side[i] && (info.as_ref().is_some_and(|info| info.makes_pointers) || glue())
+            let kept = || kept.get(FuncId::new(i)).is_some_and(|kept| kept.makes_pointers);
+            side[i] && (info.as_ref().is_some_and(|info| info.makes_pointers) || kept())
         };
         if infos.iter().enumerate().any(makes_pointers) {
             linked.iter_mut().zip(&side).for_each(|(linked, there)| *linked |= there);
         }
     }
-    // Whatever program glue is made for, others will call it.
-    glue.new.iter().for_each(|(id, _)| linked[id.index()] = true);
+    // Whatever program kept code is made for, others will call it.
+    kept.new.iter().for_each(|(id, _)| linked[id.index()] = true);
     let mut functions = BTreeMap::new();
     let taken = order.iter().filter_map(|id| infos[id.index()].as_ref()).flat_map(|info| info.addresses.iter());
     functions.extend(module.addressed.iter().chain(taken).copied());
-    Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, glue, stmts })
+    Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, kept, stmts })
 }
 
-/// For each function, whether one of `work` is or calls it; of known glue it is not said what that calls.
+/// For each function, whether one of `work` is or calls it; of known kept code it is not said what that calls.
 fn reach(infos: &[Option<FuncInfo>], mut work: Vec<FuncId>) -> Vec<bool> {
     let mut seen = vec![false; infos.len()];
     while let Some(id) = work.pop() {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use cranelift_codegen::Context;
 
 use super::compiled::CompiledModule;
-use super::{addresses, crew};
+use super::{addresses, parallel};
 use crate::back::Dim3;
 use crate::back::cpu::code::jit::{Assembler, MachineCode};
 use crate::back::cpu::code::machine::{Job, Machine, Tiers};
@@ -75,7 +75,7 @@ fn compile(job: Job, wanted: &dyn Fn() -> bool) -> Option<Machine> {
             return None;
         }
         let isa = isa::host(effort).ok()?;
-        let code = crew::with_context(func, |ctx: &mut Context| MachineCode::new(ctx, isa.as_ref(), hosts, false));
+        let code = parallel::with_context(func, |ctx: &mut Context| MachineCode::new(ctx, isa.as_ref(), hosts, false));
         assembler.add(&code.ok()?);
     }
     Machine::new(assembler, job.calls).ok()
@@ -84,7 +84,7 @@ fn compile(job: Job, wanted: &dyn Fn() -> bool) -> Option<Machine> {
 /// What good code is made for.
 enum Work {
     Program(Weak<CompiledModule>),
-    Glue(&'static Tiers),
+    Kept(&'static Tiers),
     Garbage(Box<dyn Send>),
     Wide(Weak<CompiledModule>, Case),
 }
@@ -117,9 +117,9 @@ pub fn improve(module: &Arc<CompiledModule>) {
     }
 }
 
-/// Has the good code of glue made in time; what is not, whoever needs it makes.
-pub fn improve_glue(tiers: &'static Tiers) {
-    queue(&MAKER, Work::Glue(tiers));
+/// Has the good code of kept code made in time; what is not, whoever needs it makes.
+pub fn improve_kept(tiers: &'static Tiers) {
+    queue(&MAKER, Work::Kept(tiers));
 }
 
 /// Has what nobody wants any more freed, on the thread that makes good code once it comes to it: a program takes as long as its parsing.
@@ -244,7 +244,7 @@ fn run(work: &Receiver<Work>, done: &AtomicU64) {
                     make(&module.tiers, &|| Arc::strong_count(&module) > 1);
                 }
             }
-            Work::Glue(tiers) => make(tiers, &|| true),
+            Work::Kept(tiers) => make(tiers, &|| true),
             Work::Garbage(garbage) => drop(garbage),
             Work::Wide(module, case) => {
                 if let Some(module) = module.upgrade()

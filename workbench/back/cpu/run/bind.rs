@@ -31,7 +31,7 @@ impl Binding {
         for info in &entry.derived {
             let (word, desc) = match info.derived {
                 Derived::Member(member) => {
-                    let side = entry.side(config.host);
+                    let side = entry.side(config.host.is_some_and(Host::is_unified));
                     let outside = Outside { descs: &descs, globals: image.data(), host: config.host, side };
                     // SAFETY: the lender of the arguments' memory keeps it until the launch returns, and only a launch changes it.
                     unsafe { read_member(member, info.ty, args, &outside) }

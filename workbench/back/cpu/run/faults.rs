@@ -9,7 +9,7 @@ use super::launch::{Launch, Running};
 use super::lookup::lookup_outside;
 use crate::back::cpu::abi::context::{BufferDesc, DescKind, Side, WorkerCtx};
 use crate::back::cpu::abi::site::{FAR, Named, SiteKind, SiteRoot};
-use crate::back::cpu::code::glue;
+use crate::back::cpu::code::kept_code;
 use crate::back::{FaultKind, RawFault};
 use crate::ir::{ENDED, Elem, Scalar, Type};
 use crate::source::Span;
@@ -154,13 +154,13 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
                 None => unnamed,
             },
         },
-        DescKind::Slot => match glue::slot(&launch.image.slots, index) {
+        DescKind::Slot => match kept_code::slot(&launch.image.slots, index) {
             Some(s) => {
                 Buffer { name: Cow::Borrowed(&s.name), elem: s.elem.map(Elem::from), noun: "a local array", ..unnamed }
             }
             None => unnamed,
         },
-        DescKind::Global => match glue::global(launch.image.data(), index) {
+        DescKind::Global => match kept_code::global(launch.image.data(), index) {
             Some((_, g)) => {
                 Buffer { name: Cow::Borrowed(&g.name), elem: g.elem.map(Elem::from), noun: "a literal", ..unnamed }
             }
@@ -209,11 +209,12 @@ unsafe fn locate(ctx: &Running, launch: &Launch<'_>, root: SiteRoot, a: u64, b: 
                 (launch.descs.get(i as usize).copied().unwrap_or(crate::back::cpu::abi::context::NULL_DESC), a as i64)
             }
         },
-        SiteRoot::Slot(i) => (table(DescKind::Slot, i, glue::slot(&launch.image.slots, i as usize)), a as i64),
+        SiteRoot::Slot(i) => (table(DescKind::Slot, i, kept_code::slot(&launch.image.slots, i as usize)), a as i64),
         SiteRoot::Global(i) => {
             let side = if launch.entry.is_host { Side::Host } else { Side::Both };
             let own = launch.image.data().view(i as usize, side);
-            let desc = own.or_else(|| glue::global(launch.image.data(), i as usize).map(|(desc, _)| desc)).copied();
+            let desc =
+                own.or_else(|| kept_code::global(launch.image.data(), i as usize).map(|(desc, _)| desc)).copied();
             (desc.unwrap_or(crate::back::cpu::abi::context::DANGLING_DESC), a as i64)
         }
         SiteRoot::Shared(i) => {

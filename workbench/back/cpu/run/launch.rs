@@ -11,7 +11,7 @@ use super::sums;
 use super::wide_code::WideCode;
 use crate::back::cpu::abi::context::{BufferDesc, Side, WorkerCtx};
 use crate::back::cpu::abi::site::{Named, SITE_BIT, Site, SiteRoot};
-use crate::back::cpu::code::glue;
+use crate::back::cpu::code::kept_code;
 use crate::back::cpu::code::machine::Machine;
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::image::{Callee, Entry, Image};
@@ -81,7 +81,7 @@ pub struct Launch<'a> {
     pub fault_block: AtomicU64,
     pub helped: AtomicBool,
     /// Where others may help.
-    pub crew: Option<Arc<Crew>>,
+    pub helpers: Option<Arc<LaunchHelpers>>,
     pub finished: Mutex<Finished>,
 }
 
@@ -96,15 +96,15 @@ pub struct Finished {
 
 /// Who works on a launch; outlives it in jobs that come too late.
 #[derive(Default)]
-pub struct Crew {
-    pub state: Mutex<CrewState>,
+pub struct LaunchHelpers {
+    pub state: Mutex<HelpersState>,
     pub left: Condvar,
     /// How many run, for who looks without the lock.
     pub busy: AtomicUsize,
 }
 
 #[derive(Default)]
-pub struct CrewState {
+pub struct HelpersState {
     pub closed: bool,
     pub running: usize,
 }
@@ -211,7 +211,8 @@ pub struct BoundArgs<'a> {
 impl Launch<'_> {
     /// What its threads may reach besides their own memory.
     pub fn outside(&self) -> Outside<'_> {
-        Outside { descs: self.descs, globals: self.image.data(), host: self.host, side: self.entry.side(self.host) }
+        let side = self.entry.side(self.host.is_some_and(Host::is_unified));
+        Outside { descs: self.descs, globals: self.image.data(), host: self.host, side }
     }
 
     /// Which of its members of structs a fault is about.
@@ -232,13 +233,13 @@ impl Launch<'_> {
 
     /// Where the code is of the function at an address of host code's; `None` where there is none of that signature.
     pub fn function(&self, address: u64, signature: u64) -> Option<usize> {
-        if let Some(glue) = glue::function(address, signature) {
-            return glue.address();
+        if let Some(kept) = kept_code::function(address, signature) {
+            return kept.address();
         }
         let index = usize::try_from(address.checked_sub(1)?).ok()?;
         match self.image.functions.get(index)? {
             Some((known, Callee::Part(part))) if *known == signature => self.machine.address(*part as usize),
-            Some((known, Callee::Glue(glue))) if *known == signature => glue.address(),
+            Some((known, Callee::Kept(kept))) if *known == signature => kept.address(),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::host::HostMemory;
 use super::launch::{Launch, Outside, Running};
 use crate::back::cpu::abi::context::{BufferDesc, DANGLING_DESC, DescKind, NULL_DESC, Side, SlotFrame, WorkerCtx};
-use crate::back::cpu::code::glue;
+use crate::back::cpu::code::kept_code;
 
 /// A search for the allocation of an address. One past the end belongs to its allocation unless another one starts there.
 struct Search {
@@ -88,7 +88,7 @@ impl Search {
             self.addr - base < len
         };
         let own = memory.find(self.addr, side).filter(|desc| holds(*desc));
-        own.or_else(|| glue::find(self.addr).map(std::ptr::from_ref).filter(|desc| holds(*desc)))
+        own.or_else(|| kept_code::find(self.addr).map(std::ptr::from_ref).filter(|desc| holds(*desc)))
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
     fn what_begins_where_something_else_ends_is_what_begins() {
         let bytes = b"fifteen letters\0".to_vec();
         let text = GlobalData { name: String::new(), bytes, align: 1, elem: Some(Scalar::I8), space: Space::ReadOnly };
-        let (text, _) = glue::literal(&text).expect("there is room");
+        let (text, _) = kept_code::literal(&text).expect("there is room");
         let memory = HostMemory::default();
         memory.lend(text.base - 32, 32, true, "before", None);
         memory.lend(text.base + text.len, 8, true, "behind", None);

@@ -99,7 +99,7 @@ pub fn run(
         crowd: Apart::default(),
         fault_block: AtomicU64::new(u64::MAX),
         helped: AtomicBool::new(false),
-        crew: parallel.then(Arc::default),
+        helpers: parallel.then(Arc::default),
         finished: Mutex::default(),
     };
     if launch.parallel && work > WORTH_HELP {
@@ -121,59 +121,59 @@ impl Launch<'_> {
         // Read before it is written: every poll comes by here, and a locked instruction waits until all that was stored past the cache is
         // in memory, which took 7 % of a stencil's time.
         let helped = || self.helped.load(Ordering::Relaxed) || self.helped.swap(true, Ordering::Relaxed);
-        let Some(crew) = &self.crew else { return };
+        let Some(helpers) = &self.helpers else { return };
         if left == 0 || helped() {
             return;
         }
-        let helpers = left.min(pool::width() as u64 - 1) as usize;
-        let (launch, crew) = (std::ptr::from_ref(self) as usize, Arc::clone(crew));
-        pool::spawn(helpers, move || {
+        let count = left.min(pool::width() as u64 - 1) as usize;
+        let (launch, helpers) = (std::ptr::from_ref(self) as usize, Arc::clone(helpers));
+        pool::spawn(count, move || {
             {
-                let mut state = lock(&crew.state);
+                let mut state = lock(&helpers.state);
                 if state.closed {
                     return;
                 }
                 state.running += 1;
-                crew.busy.store(state.running, Ordering::Relaxed);
+                helpers.busy.store(state.running, Ordering::Relaxed);
             }
             // SAFETY: the launch is not closed, and `wait` lets it end only when nobody runs.
             let launch = unsafe { &*(launch as *const Launch<'_>) };
             launch.work(Role::Helper);
             {
-                let mut state = lock(&crew.state);
+                let mut state = lock(&helpers.state);
                 state.running -= 1;
-                crew.busy.store(state.running, Ordering::Relaxed);
+                helpers.busy.store(state.running, Ordering::Relaxed);
             }
-            crew.left.notify_all();
+            helpers.left.notify_all();
         });
     }
 
     /// Closes the launch and waits for the helpers that have begun, asking meanwhile whether to stop.
     fn wait(&self) {
-        let Some(crew) = &self.crew else { return };
-        let mut state = lock(&crew.state);
+        let Some(helpers) = &self.helpers else { return };
+        let mut state = lock(&helpers.state);
         state.closed = true;
         if state.running > 0 {
             // Blocks take about as long, so who helps is about to end as well.
             drop(state);
             let begin = Instant::now();
-            while crew.busy.load(Ordering::Relaxed) > 0 && begin.elapsed() < pool::LINGER {
+            while helpers.busy.load(Ordering::Relaxed) > 0 && begin.elapsed() < pool::LINGER {
                 std::hint::spin_loop();
             }
-            state = lock(&crew.state);
+            state = lock(&helpers.state);
         }
         while state.running > 0 {
             if self.interrupt.is_none() {
-                state = crew.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = helpers.left.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             let (guard, waited) =
-                crew.left.wait_timeout(state, INTERRUPT_EVERY).unwrap_or_else(PoisonError::into_inner);
+                helpers.left.wait_timeout(state, INTERRUPT_EVERY).unwrap_or_else(PoisonError::into_inner);
             drop(guard);
             if waited.timed_out() {
                 self.ask();
             }
-            state = lock(&crew.state);
+            state = lock(&helpers.state);
         }
     }
 
@@ -282,9 +282,9 @@ impl Launch<'_> {
                 ctx.direct.0 = address(*part);
                 direct as EntryFn
             }
-            Way::Glue(glue) => {
-                // A program is there when all glue that it uses has been made.
-                ctx.direct.0 = glue.address().expect("glue that is used has code");
+            Way::Kept(kept) => {
+                // A program is there when all kept code that it uses has been made.
+                ctx.direct.0 = kept.address().expect("kept that is used has code");
                 direct as EntryFn
             }
         };

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use super::faults;
 use super::host::{Lent, Raised, Refusal, Reply, Word};
 use super::launch::{Launch, Running};
+use super::lookup::{lookup, lookup_as};
 use crate::back::cpu::abi::context::{BufferDesc, DANGLING_DESC, Side, WorkerCtx};
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::{Dim3, Exception, FaultKind, LaunchConfig, RawArg, RawFault};
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
     }
     if *service == Service::Seen {
         // SAFETY: the caller's promise.
-        unsafe { *words.add(1) = crate::back::cpu::run::lookup::lookup_as(ctx, launch, *words, Side::Both) as u64 };
+        unsafe { *words.add(1) = lookup_as(ctx, launch, *words, Side::Both) as u64 };
         return 0;
     }
     let away = |word: &Word| matches!(word, Word::Memory(lent) if lent.side == Side::Device && lent.bytes > 0);
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
             Reply::Float(value) => *words = value.to_bits(),
             Reply::Address(address) => {
                 *words = address;
-                *words.add(1) = crate::back::cpu::run::lookup::lookup(ctx.head(), address) as u64;
+                *words.add(1) = lookup(ctx.head(), address) as u64;
             }
         }
     }
@@ -137,7 +138,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
     let Some(SiteKind::Launch(kernel)) = launch.site(site).map(|s| &s.kind) else { return 1 };
     let Some(host) = launch.host else { return u64::from(fail(ctx, launch, site, nowhere())) };
     let Some(entry) = launch.image.entry(*kernel) else { return 1 };
-    let side = entry.side(Some(host));
+    let side = entry.side(host.is_unified());
     // SAFETY: the caller's promise.
     let word = |at: usize| unsafe { *words.add(at) };
     let mut at = 7;

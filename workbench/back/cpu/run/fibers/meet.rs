@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::{Fibers, State, at, span};
 use crate::back::cpu::abi::masks::LANES;
 use crate::back::cpu::abi::site::{Joined, SiteKind};
-use crate::back::cpu::run::join::{combine, index_of, show, shuffle};
+use crate::back::cpu::run::block_sync::{combine, index_of, show, shuffle};
 use crate::back::cpu::run::launch::{Launch, Running};
 use crate::back::{FaultKind, RawFault};
 use crate::ir::Collective;

@@ -16,9 +16,9 @@ mod stacks;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use super::join::index_of;
+use super::block_sync::index_of;
 use super::launch::{Launch, Running};
-use super::{faults, tick};
+use super::{faults, poll, stop};
 use crate::back::cpu::abi::context::{EntryFn, SlotFrame, WorkerCtx};
 use crate::back::cpu::abi::host_fn::Reason;
 use crate::back::cpu::abi::site::SiteKind;
@@ -27,7 +27,7 @@ use crate::source::Span;
 use stacks::{Part, Stacks};
 
 /// Operations between polls: few, as whoever looks for others in a function that is called gives way there first.
-const BUDGET: i64 = crate::back::cpu::run::stop::BUDGET >> 6;
+const BUDGET: i64 = stop::BUDGET >> 6;
 
 /// Turns between polls.
 const TURNS: u32 = 1024;
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn give_way(ctx: *mut WorkerCtx, site: u64, reason: u64) -
     unsafe { pause(ctx, at) }
 }
 
-/// As [`tick`](tick::tick) where a fiber calls; `None` where it is none.
+/// As [`tick`](crate::back::cpu::run::tick::tick) where a fiber calls; `None` where it is none.
 ///
 /// # Safety
 /// `ctx` is the running worker's.
@@ -172,7 +172,7 @@ impl Fibers {
         let fault = unsafe { self.rounds(launch, ctx, code) };
         (0..self.threads.len()).for_each(|t| self.discard(t));
         (ctx.stack_limit, ctx.frames, ctx.fiber) = (limit, std::ptr::null(), std::ptr::null());
-        ctx.budget = crate::back::cpu::run::stop::BUDGET;
+        ctx.budget = stop::BUDGET;
         match fault {
             Ok(()) => true,
             Err(fault) => {
@@ -218,7 +218,7 @@ impl Fibers {
                 return Ok(());
             }
             if moved {
-                tick::gets_on(ctx, launch);
+                poll::gets_on(ctx, launch);
             } else if lowest.is_some() {
                 return Err(lowest);
             } else if !any {
@@ -240,10 +240,10 @@ impl Fibers {
         if let Turn::Stop(fault) = look(launch, ctx, t, site) {
             return Err(fault);
         }
-        if !tick::only_waits(ctx, launch) {
+        if !poll::only_waits(ctx, launch) {
             return Ok(());
         }
-        let detail = tick::WAITS.to_owned();
+        let detail = poll::WAITS.to_owned();
         Err(Some(Box::new(at(launch, ctx, t, FaultKind::NoProgress, site, detail))))
     }
 
@@ -368,8 +368,8 @@ fn look(launch: &Launch<'_>, ctx: &mut Running, t: usize, site: u64) -> Turn {
     if launch.is_moot(ctx.block_linear) {
         return Turn::Stop(None);
     }
-    tick::poll(ctx, launch);
-    match tick::reason(launch) {
+    poll::poll(ctx, launch);
+    match poll::reason(launch) {
         Some((kind, detail)) => Turn::Stop(Some(Box::new(at(launch, ctx, t, kind, site, detail)))),
         None => Turn::Over(true),
     }

@@ -1,7 +1,7 @@
 //! Between regions: control that a block shares, masks where it does not, barriers and warp functions.
 //!
 //! As in the code of the other tiers: mask 0 are the threads that run now, mask 1 those that left the kernel, the others those that a
-//! construct has set aside; [`crate::back::cpu::run::join`] does to them what they ask for.
+//! construct has set aside; [`crate::back::cpu::run::block_sync`] does to them what they ask for.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Glue: the library's host functions, whose machine code is made once in a process.
+//! Kept code: the library's host functions, whose machine code is made once in a process.
 //!
 //! Every text that works on tensors calls the same hundred small functions of the library, and making their code took
 //! longer than all of the text's own. A function is known by what it is: the hash of its IR with the hashes of the
@@ -48,11 +48,11 @@ const OURS: u32 = 1 << 31;
 const ADDRESS: u64 = 1 << 62;
 
 /// A function that is kept, or is about to be.
-pub struct Glue {
+pub struct KeptFunction {
     key: Key,
     code: OnceLock<Placed>,
     /// What it calls, or takes the address of.
-    calls: Vec<&'static Glue>,
+    calls: Vec<&'static KeptFunction>,
     /// What tells the functions that it, or what it calls, calls through pointers.
     pub dispatches: Vec<u64>,
     /// Its address, once somebody has taken it, and what tells the functions of its type.
@@ -71,16 +71,16 @@ struct Placed {
 /// What a function is: two independent hashes.
 type Key = (u64, u64);
 
-/// Glue by its address, [`ADDRESS`] taken off. Read as a program runs, so without a lock.
-static FUNCTIONS: [OnceLock<&'static Glue>; MAX_POINTERS] = [const { OnceLock::new() }; MAX_POINTERS];
+/// Kept functions by their addresses, [`ADDRESS`] taken off. Read as a program runs, so without a lock.
+static FUNCTIONS: [OnceLock<&'static KeptFunction>; MAX_POINTERS] = [const { OnceLock::new() }; MAX_POINTERS];
 
-/// The glue at an address of host code's, where it is a function of that signature.
-pub fn function(address: u64, signature: u64) -> Option<&'static Glue> {
+/// The kept code at an address of host code's, where it is a function of that signature.
+pub fn function(address: u64, signature: u64) -> Option<&'static KeptFunction> {
     let index = (address >> 62 == ADDRESS >> 62).then_some((address & !ADDRESS) as usize)?;
-    FUNCTIONS.get(index)?.get().copied().filter(|glue| glue.points_with(signature))
+    FUNCTIONS.get(index)?.get().copied().filter(|kept| kept.points_with(signature))
 }
 
-impl Glue {
+impl KeptFunction {
     /// The best code there is.
     pub fn address(&self) -> Option<usize> {
         let placed = self.code.get()?;
@@ -120,40 +120,40 @@ impl Glue {
     }
 }
 
-/// Which functions of a module are glue.
+/// Which functions of a module are kept code.
 #[derive(Default)]
-pub struct Uses {
+pub struct KeptUses {
     /// For each function its index in `list`.
     of: Vec<Option<u32>>,
     /// All that the module reaches.
-    pub list: Vec<&'static Glue>,
+    pub list: Vec<&'static KeptFunction>,
     /// Those of them that have no code yet: their indices in `list`.
     pub new: Vec<(FuncId, u32)>,
     /// Those that are the same in every text.
     identities: Vec<(Identity, u32)>,
-    places: HashMap<*const Glue, u32>,
+    places: HashMap<*const KeptFunction, u32>,
 }
 
-impl Uses {
+impl KeptUses {
     /// Finds what can be kept of a module and what has been.
     pub fn of(module: &Module) -> Self {
-        let is_glue = |f: &Function| {
+        let is_keepable = |f: &Function| {
             f.library && (f.kind == FuncKind::HostHelper || crate::back::cpu::abi::context::is_direct(f))
         };
-        if !module.functions.iter().any(is_glue) {
-            return Uses::default();
+        if !module.functions.iter().any(is_keepable) {
+            return KeptUses::default();
         }
         let reached = pass::reachable(module);
-        let mut uses = Uses { of: vec![None; module.functions.len()], ..Uses::default() };
+        let mut uses = KeptUses { of: vec![None; module.functions.len()], ..KeptUses::default() };
         let mut found = Vec::new();
         for visit in pass::inline::bottom_up(module) {
             let func = module.func(visit.id);
-            if let Some(glue) = func.kept.and_then(|kept| kept.0.downcast_ref::<Glue>()) {
-                uses.enter_all(glue, &mut found);
-                uses.of[visit.id.index()] = uses.places.get(&std::ptr::from_ref(glue)).copied();
+            if let Some(kept) = func.kept.and_then(|kept| kept.0.downcast_ref::<KeptFunction>()) {
+                uses.enter_all(kept, &mut found);
+                uses.of[visit.id.index()] = uses.places.get(&std::ptr::from_ref(kept)).copied();
                 continue;
             }
-            if visit.recursive || !reached[visit.id.index()] || !is_glue(func) {
+            if visit.recursive || !reached[visit.id.index()] || !is_keepable(func) {
                 continue;
             }
             let Some((key, mut makes_pointers)) = uses.identify(module, func, &found) else { continue };
@@ -166,8 +166,8 @@ impl Uses {
             if known.is_none() && full {
                 continue;
             }
-            let glue = known.unwrap_or_else(|| {
-                let (mut calls, mut dispatches): (Vec<&'static Glue>, Vec<u64>) = (Vec::new(), Vec::new());
+            let kept = known.unwrap_or_else(|| {
+                let (mut calls, mut dispatches): (Vec<&'static KeptFunction>, Vec<u64>) = (Vec::new(), Vec::new());
                 func.body.for_each_stmt(&mut |stmt| {
                     if let Stmt::Dispatch(signature) = stmt {
                         dispatches.push(*signature);
@@ -186,9 +186,9 @@ impl Uses {
                 dispatches.sort_unstable();
                 dispatches.dedup();
                 let (code, pointer) = (OnceLock::new(), OnceLock::new());
-                Box::leak(Box::new(Glue { key, code, calls, dispatches, pointer, makes_pointers }))
+                Box::leak(Box::new(KeptFunction { key, code, calls, dispatches, pointer, makes_pointers }))
             });
-            let index = uses.enter(glue, &mut found);
+            let index = uses.enter(kept, &mut found);
             if known.is_none() {
                 uses.new.push((visit.id, index));
             }
@@ -199,24 +199,24 @@ impl Uses {
     }
 
     /// Adds a function to the list, once; its index.
-    fn enter(&mut self, glue: &'static Glue, found: &mut Vec<Key>) -> u32 {
+    fn enter(&mut self, kept: &'static KeptFunction, found: &mut Vec<Key>) -> u32 {
         let next = self.list.len() as u32;
-        let index = *self.places.entry(std::ptr::from_ref(glue)).or_insert(next);
+        let index = *self.places.entry(std::ptr::from_ref(kept)).or_insert(next);
         if index == next {
-            self.list.push(glue);
-            found.push(glue.key);
+            self.list.push(kept);
+            found.push(kept.key);
         }
         index
     }
 
     /// Adds a function, and what it reaches.
-    fn enter_all(&mut self, glue: &'static Glue, found: &mut Vec<Key>) {
-        let mut work = vec![glue];
-        while let Some(glue) = work.pop() {
+    fn enter_all(&mut self, kept: &'static KeptFunction, found: &mut Vec<Key>) {
+        let mut work = vec![kept];
+        while let Some(kept) = work.pop() {
             let count = self.list.len();
-            self.enter(glue, found);
+            self.enter(kept, found);
             if self.list.len() > count {
-                work.extend(&glue.calls);
+                work.extend(&kept.calls);
             }
         }
     }
@@ -224,7 +224,7 @@ impl Uses {
     /// What functions reach of the list; `own` are those of it that they are themselves.
     pub fn links(&self, own: Vec<u32>) -> Links {
         let list = self.list.clone();
-        let frames = list.iter().map(|glue| glue.frame()).collect();
+        let frames = list.iter().map(|kept| kept.frame()).collect();
         Links { frames, outside: Some(Box::new(move |index| list.get(index as usize)?.address())), own }
     }
 
@@ -233,14 +233,14 @@ impl Uses {
         self.of.get(id.index()).copied().flatten()
     }
 
-    /// A function that is glue.
-    pub fn get(&self, id: FuncId) -> Option<&'static Glue> {
+    /// A function that is kept code.
+    pub fn get(&self, id: FuncId) -> Option<&'static KeptFunction> {
         self.index(id).map(|index| self.list[index as usize])
     }
 
     /// Whether its code is still to be made.
     pub fn is_new(&self, id: FuncId) -> bool {
-        self.get(id).is_some_and(|glue| glue.code.get().is_none())
+        self.get(id).is_some_and(|kept| kept.code.get().is_none())
     }
 
     /// What a function is, and whether it itself makes pointers; `None` when it cannot be kept. `found` are the keys of `list`.
@@ -282,7 +282,7 @@ impl Uses {
 
 /// Gives what a body names of its module numbers in the order of their appearance.
 struct Names<'a> {
-    uses: &'a Uses,
+    uses: &'a KeptUses,
     module: &'a Module,
     found: &'a [Key],
     callees: Vec<(FuncId, Key)>,
@@ -336,11 +336,11 @@ impl Names<'_> {
     }
 }
 
-/// Where glue's slots and literals are known, and glue itself.
+/// Where kept code's slots and literals are known, and kept functions themselves.
 #[derive(Default)]
 struct Tables {
-    functions: HashMap<Key, &'static Glue>,
-    identities: HashMap<Identity, &'static Glue>,
+    functions: HashMap<Key, &'static KeptFunction>,
+    identities: HashMap<Identity, &'static KeptFunction>,
     bodies: HashMap<Identity, &'static Function>,
     /// How many of [`FUNCTIONS`] there are.
     pointers: usize,
@@ -384,20 +384,20 @@ fn with_tables<R>(work: impl FnOnce(&mut Tables) -> R) -> Option<R> {
 }
 
 /// Keeps the code of functions: the parts of `tiers`, in order.
-pub fn keep(uses: &Uses, tiers: &'static Tiers, frames: &[u32]) {
+pub fn keep(uses: &KeptUses, tiers: &'static Tiers, frames: &[u32]) {
     for (part, (&(_, index), &frame)) in uses.new.iter().zip(frames).enumerate() {
         let _ = uses.list[index as usize].code.set(Placed { tiers, part, frame });
     }
     with_tables(|tables| {
         for &(_, index) in &uses.new {
-            let glue = uses.list[index as usize];
-            tables.functions.entry(glue.key).or_insert(glue);
+            let kept = uses.list[index as usize];
+            tables.functions.entry(kept.key).or_insert(kept);
         }
     });
 }
 
 /// Makes the functions of a compiled module known by what they are, so that texts to come need not say how they work.
-pub fn publish(uses: &Uses, module: &Module) {
+pub fn publish(uses: &KeptUses, module: &Module) {
     let is_body = |f: &&Function| f.library && f.kept.is_none() && is_alone(f);
     let bodies = module.functions.iter().filter(is_body).filter_map(|f| Some((f.identity?, f)));
     let mut new: Vec<(Identity, &Function)> = bodies.collect();
@@ -413,11 +413,11 @@ pub fn publish(uses: &Uses, module: &Module) {
     with_tables(|tables| {
         tables.bodies.extend(new);
         for &(identity, index) in &uses.identities {
-            let glue = uses.list[index as usize];
-            if glue.code.get().is_some() {
-                let first = *tables.identities.entry(identity).or_insert(glue);
+            let kept = uses.list[index as usize];
+            if kept.code.get().is_some() {
+                let first = *tables.identities.entry(identity).or_insert(kept);
                 debug_assert!(
-                    first.key == glue.key,
+                    first.key == kept.key,
                     "a function of the library is not the same in every text: {}",
                     module.functions.iter().find(|f| f.identity == Some(identity)).map_or("", |f| &f.name)
                 );
@@ -428,7 +428,7 @@ pub fn publish(uses: &Uses, module: &Module) {
 
 /// Whether a function is one that is inlined, and means the same in any module.
 fn is_alone(func: &Function) -> bool {
-    let limit = if func.kind == FuncKind::Device { MAX_BODY } else { pass::inline::GLUE_LIMIT };
+    let limit = if func.kind == FuncKind::Device { MAX_BODY } else { pass::inline::HOST_LIBRARY_LIMIT };
     let mut alone = matches!(func.kind, FuncKind::Device | FuncKind::HostHelper);
     let mut count = 0;
     func.body.for_each_stmt(&mut |stmt| {
@@ -449,7 +449,7 @@ fn is_alone(func: &Function) -> bool {
 pub fn known(identity: Identity) -> Option<Known> {
     with_tables(|tables| {
         // What one text calls others do not inline, although it is small once it is folded: so who calls it is the same in all of them.
-        let kept = tables.identities.get(&identity).map(|glue| Known::Kept(Kept(*glue)));
+        let kept = tables.identities.get(&identity).map(|kept| Known::Kept(Kept(*kept)));
         kept.or_else(|| tables.bodies.get(&identity).map(|body| Known::Body(body)))
     })
     .flatten()
@@ -556,7 +556,7 @@ mod tests {
         assert!(compiled.is_ok());
         // Another text, with lines before it and another function, of the same types.
         let other = format!("// a line\n{}", TEXT.replace("x + x", "x * x"));
-        let uses = Uses::of(&module(&other));
+        let uses = KeptUses::of(&module(&other));
         let names = |of: &[(FuncId, u32)]| {
             of.iter().map(|(id, _)| module(&other).func(*id).name.to_string()).collect::<Vec<_>>()
         };
@@ -564,7 +564,7 @@ mod tests {
         assert!(uses.list.len() - uses.new.len() >= 3, "{} of {}", uses.new.len(), uses.list.len());
         let new = names(&uses.new);
         assert!(new.iter().all(|name| name.contains("operator*") || name.contains("mul")), "{new:?}");
-        assert!(uses.list.iter().filter(|glue| glue.address().is_some()).count() + new.len() == uses.list.len());
+        assert!(uses.list.iter().filter(|kept| kept.address().is_some()).count() + new.len() == uses.list.len());
     }
 
     const HEAD: &str = "#include <torch/extension.h>\n#include <cuda_fp16.h>\n#include <algorithm>\n#include <map>\n";
@@ -611,7 +611,7 @@ mod tests {
         });
         for text in alone.chain(both) {
             let module = module_with(&text, None);
-            let uses = Uses::of(&module);
+            let uses = KeptUses::of(&module);
             for (identity, index) in &uses.identities {
                 let key = uses.list[*index as usize].key;
                 let (first, of) = keys.entry(*identity).or_insert_with(|| (key, text.clone()));
@@ -661,7 +661,7 @@ mod tests {
     fn functions_are_told_apart_by_all_that_they_are() {
         let mut first = module(TEXT);
         let key = |module: &Module, id: FuncId| {
-            let uses = Uses { of: vec![None; module.functions.len()], ..Uses::default() };
+            let uses = KeptUses { of: vec![None; module.functions.len()], ..KeptUses::default() };
             uses.identify(module, module.func(id), &[]).map(|(key, _)| key)
         };
         let leaf = (0..first.functions.len()).map(FuncId::new).find(|id| {
@@ -699,7 +699,7 @@ mod tests {
                 return x[0];
             }";
         let module = module(text);
-        let uses = Uses::of(&module);
+        let uses = KeptUses::of(&module);
         for (i, func) in module.functions.iter().enumerate().filter(|(_, f)| !f.library) {
             assert!(uses.get(FuncId::new(i)).is_none(), "{}", func.name);
         }

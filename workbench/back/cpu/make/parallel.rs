@@ -41,7 +41,7 @@ pub struct Job {
 }
 
 /// Does jobs; each is known by how many were added before it.
-pub struct Crew<J, R> {
+pub struct Parallel<J, R> {
     shared: Arc<Shared<J, R>>,
     /// How many threads besides the caller's may help.
     helpers: usize,
@@ -63,12 +63,12 @@ struct State<J, R> {
     results: Vec<Option<std::thread::Result<R>>>,
 }
 
-impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
+impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
     /// For so many jobs, each of which `work` does.
     pub fn new(jobs: usize, work: fn(J) -> R) -> Self {
         let state = Mutex::new(State { waiting: Vec::new(), begun: 0, results: Vec::with_capacity(jobs) });
         let helpers = jobs.min(pool::width()) - usize::from(jobs > 0);
-        Crew { shared: Arc::new(Shared { state, done: Condvar::new(), work }), helpers }
+        Parallel { shared: Arc::new(Shared { state, done: Condvar::new(), work }), helpers }
     }
 
     /// Adds a job of about so much work, which may begin at once; does one where many wait.
@@ -107,7 +107,7 @@ impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
     }
 }
 
-impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
+impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
     /// Leaves large jobs to a thread of their own where this one may be asked to stop, which it cannot within a job; the largest job that it
     /// does itself.
     fn leave_large(&self) -> usize {
@@ -125,7 +125,7 @@ impl<J: Send + 'static, R: Send + 'static> Crew<J, R> {
 }
 
 /// Who ends early wants no more results.
-impl<J, R> Drop for Crew<J, R> {
+impl<J, R> Drop for Parallel<J, R> {
     fn drop(&mut self) {
         self.shared.lock().waiting.clear();
     }

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn mask(
 }
 
 /// Who is where.
-struct Crew<'a> {
+struct Participants<'a> {
     threads: usize,
     active: [u32; WARPS],
     /// Threads that have not left the kernel.
@@ -82,20 +82,20 @@ struct Crew<'a> {
     masks: Option<&'a [[u32; WARPS]]>,
 }
 
-impl Crew<'_> {
+impl Participants<'_> {
     /// # Safety
     /// `masks` is null or has the masks of the running function, those of `join` among them.
-    unsafe fn new<'a>(ctx: &Running, masks: *const [u32; WARPS], join: &Join) -> Crew<'a> {
+    unsafe fn new<'a>(ctx: &Running, masks: *const [u32; WARPS], join: &Join) -> Participants<'a> {
         let threads = ctx.dims.iter().map(|d| *d as usize).product();
         let all = full(threads as u64);
         if masks.is_null() {
-            return Crew { threads, active: all, live: all, masks: None };
+            return Participants { threads, active: all, live: all, masks: None };
         }
         let count = join.around.iter().map(|(n, _)| n + 1).max().unwrap_or(0).max(FIRST_MASK);
         // SAFETY: the caller's promise.
         let masks = unsafe { slice::from_raw_parts(masks, count as usize) };
         let live = std::array::from_fn(|w| all[w] & !masks[EXITED as usize][w]);
-        Crew { threads, active: masks[ACTIVE as usize], live, masks: Some(masks) }
+        Participants { threads, active: masks[ACTIVE as usize], live, masks: Some(masks) }
     }
 
     fn warps(&self) -> usize {
@@ -144,16 +144,16 @@ pub unsafe extern "C" fn barrier(ctx: *mut WorkerCtx, number: u64, masks: *const
     // SAFETY: the caller's promise.
     let Some((ctx, launch, site, join)) = (unsafe { site(ctx, number) }) else { return -1 };
     // SAFETY: as above.
-    let crew = unsafe { Crew::new(ctx, masks, join) };
-    if all_here(ctx, launch, site, join, &crew) { 0 } else { -1 }
+    let here = unsafe { Participants::new(ctx, masks, join) };
+    if all_here(ctx, launch, site, join, &here) { 0 } else { -1 }
 }
 
-fn all_here(ctx: &mut Running, launch: &Launch<'_>, site: &Site, join: &Join, crew: &Crew<'_>) -> bool {
-    let missing = (0..crew.warps()).find(|w| crew.active[*w] != crew.live[*w]);
+fn all_here(ctx: &mut Running, launch: &Launch<'_>, site: &Site, join: &Join, here: &Participants<'_>) -> bool {
+    let missing = (0..here.warps()).find(|w| here.active[*w] != here.live[*w]);
     let Some(warp) = missing else { return true };
-    let lane = (crew.live[warp] & !crew.active[warp]).trailing_zeros() as usize;
-    let first = (0..crew.warps()).find_map(|w| {
-        let bits = crew.active[w];
+    let lane = (here.live[warp] & !here.active[warp]).trailing_zeros() as usize;
+    let first = (0..here.warps()).find_map(|w| {
+        let bits = here.active[w];
         (bits != 0).then(|| w * LANES + bits.trailing_zeros() as usize)
     });
     ctx.thread = index_of(ctx, first.unwrap_or(0));
@@ -164,7 +164,7 @@ fn all_here(ctx: &mut Running, launch: &Launch<'_>, site: &Site, join: &Join, cr
     let absent = show(index_of(ctx, warp * LANES + lane));
     let detail = format!("waits at `{name}` for thread {absent}, which went another way");
     let mut fault = faults::at(ctx, launch, FaultKind::BarrierDivergence, site.span, detail);
-    fault.related = crew.parted(ctx, launch, join, warp, lane);
+    fault.related = here.parted(ctx, launch, join, warp, lane);
     ctx.worker.fault = Some(fault);
     false
 }
@@ -243,39 +243,39 @@ pub unsafe extern "C" fn collect(
     let Some((ctx, launch, site, join)) = (unsafe { site(ctx, number) }) else { return -1 };
     let Joined::Collective(op, size, signed) = join.op else { return -1 };
     // SAFETY: as above.
-    let crew = unsafe { Crew::new(ctx, masks, join) };
+    let here = unsafe { Participants::new(ctx, masks, join) };
     let operands = Operands(operands);
     if op.is_block() {
-        if !all_here(ctx, launch, site, join, &crew) {
+        if !all_here(ctx, launch, site, join, &here) {
             return -1;
         }
         let mut count = 0;
-        for w in 0..crew.warps() {
+        for w in 0..here.warps() {
             // SAFETY: as above.
-            let preds = unsafe { operands.lanes(0, w, crew.threads) };
-            count += (0..LANES).filter(|l| crew.active[w] >> l & 1 != 0 && preds[*l] as u8 != 0).count();
+            let preds = unsafe { operands.lanes(0, w, here.threads) };
+            count += (0..LANES).filter(|l| here.active[w] >> l & 1 != 0 && preds[*l] as u8 != 0).count();
         }
-        let live: u32 = crew.active.iter().map(|w| w.count_ones()).sum();
+        let live: u32 = here.active.iter().map(|w| w.count_ones()).sum();
         return match op {
             Collective::SyncAnd => i64::from(count == live as usize),
             Collective::SyncOr => i64::from(count > 0),
             _ => count as i64,
         };
     }
-    for w in 0..crew.warps() {
-        let active = crew.active[w];
+    for w in 0..here.warps() {
+        let active = here.active[w];
         if active == 0 {
             continue;
         }
         // SAFETY: as above.
-        let lanes = |k| unsafe { operands.lanes(k, w, crew.threads) };
+        let lanes = |k| unsafe { operands.lanes(k, w, here.threads) };
         if op == Collective::ActiveMask {
             // SAFETY: as above.
             unsafe { operands.put(w, active, 4, &[u64::from(active); LANES]) };
             continue;
         }
         let named = lanes(0).map(|m| m as u32);
-        if let Err(trouble) = agree(active, crew.live[w], &named) {
+        if let Err(trouble) = agree(active, here.live[w], &named) {
             let (lane, other, why) = trouble;
             ctx.thread = index_of(ctx, w * LANES + lane);
             let detail = match why {
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn collect(
             };
             let mut fault = faults::at(ctx, launch, FaultKind::CollectiveMismatch, site.span, detail);
             if why == Trouble::Absent {
-                fault.related = crew.parted(ctx, launch, join, w, other);
+                fault.related = here.parted(ctx, launch, join, w, other);
             }
             ctx.worker.fault = Some(fault);
             return -1;
