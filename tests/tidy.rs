@@ -1,24 +1,91 @@
-//! Tidy checks: layering, module docs, sizes, what must not be in the repository.
+//! Tidy checks: floors, circles, module docs, sizes, names in docs, what must not be in the repository.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// Who may import whom: a module sees those of a lower rank, its own, and what its line lists beside.
-const LAYERS: &[(&str, u32, &[&str])] = &[
-    ("source", 0, &[]),
-    ("diagnostic", 1, &[]),
-    ("ir", 2, &[]),
-    ("library", 2, &[]),
-    ("front", 3, &[]),
-    ("valid", 3, &[]),
-    ("pass", 3, &[]),
-    ("back", 3, &["pass"]),
-    ("runtime", 4, &[]),
-    ("ops", 5, &[]),
-    ("autograd", 6, &[]),
-    ("check", 6, &["autograd"]),
-    ("bench", 6, &[]),
-    ("plot", 7, &[]),
-    ("display", 8, &[]),
+use structure::modules::Crate;
+use structure::order::{FLOORS, NEVER};
+use structure::rooms::{House, circles_of_files, is_in};
+
+/// Circles of files that there are: the folder that holds all of one, and its files. A circle may shrink, fall into several or move to a
+/// folder within; `cargo xtask structure FOLDER` shows what ties it.
+const CIRCLES: &[(&str, usize)] = &[
+    ("workbench/back", 59),
+    ("workbench/back/cpu", 3),
+    ("workbench/back/cuda", 8),
+    ("workbench/bench", 2),
+    ("workbench/front", 37),
+    ("workbench/front", 2),
+    ("workbench/front/builtins", 12),
+    ("workbench/front/lower", 2),
+    ("workbench/ir", 6),
+    ("workbench/library", 2),
+    ("workbench/ops", 6),
+    ("workbench/ops/schema", 2),
+    ("workbench/pass/independent", 3),
+    ("workbench/plot", 2),
+    ("workbench/runtime", 11),
+    ("workbench/runtime", 2),
+    ("workbench/runtime/host", 20),
+    ("workbench/runtime/host/ops/gradients", 8),
+    ("workbench/valid", 2),
+];
+
+/// Lines of a function, above which it needs an entry in [`LONG`].
+const LONGEST: usize = 100;
+
+/// Functions of more lines than [`LONGEST`], by name, each with the lines it may have. All are to be split; none may grow.
+const LONG: &[(&str, usize)] = &[
+    ("Checker::stmt", 132),
+    ("Emitter::call_lanes", 254),
+    ("Emitter::call_memory", 110),
+    ("Emitter::call_scalar", 172),
+    ("Emitter::eval", 131),
+    ("Evaluator::op", 104),
+    ("FuncLower::lower_stmt", 106),
+    ("Given::value", 113),
+    ("Launch::work", 113),
+    ("Lowerer::lower_body_once", 147),
+    ("Lowerer::out_of_line", 109),
+    ("Parser::decl_specifier_seq", 110),
+    ("Parser::struct_head", 108),
+    ("Printer::line_made", 101),
+    ("Printer::op_lanes", 102),
+    ("Printer::store", 109),
+    ("Python::built", 124),
+    ("Python::run", 126),
+    ("Spare::reduce", 107),
+    ("Split::item", 108),
+    ("State::own", 164),
+    ("State::serve", 270),
+    ("Subscript::read", 102),
+    ("arithmetic", 103),
+    ("bind", 121),
+    ("check", 139),
+    ("convolution", 104),
+    ("gradcheck", 130),
+    ("mentioned", 129),
+    ("plan", 108),
+];
+
+/// Where headers lie that a user's text may include.
+const HEADERS: &str = "headers of CUDA, torch and others, which a text includes";
+
+/// Paths in docs that are none of the repository's, and why they stand there.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("ATen/", HEADERS),
+    ("c10/", HEADERS),
+    ("cub/", HEADERS),
+    ("cooperative_groups/", HEADERS),
+    ("crt/", HEADERS),
+    ("nv/", HEADERS),
+    ("pybind11/", HEADERS),
+    ("torchneuron/", HEADERS),
+    ("habanalabs/", HEADERS),
+    ("tensorflow/", HEADERS),
+    ("THC/", HEADERS),
+    ("nvtx3/", HEADERS),
 ];
 
 fn root() -> &'static Path {
@@ -56,31 +123,173 @@ fn relative(path: &Path) -> String {
     path.display().to_string().replace('\\', "/")
 }
 
+/// The library and its Python bindings, read once.
+fn crates() -> &'static [Crate] {
+    static READ: OnceLock<Vec<Crate>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let first = ["workbench/lib.rs", "workbench/python/src/lib.rs"];
+        first.iter().map(|f| Crate::read(&root(), f).unwrap_or_else(|e| panic!("{e}"))).collect()
+    })
+}
+
 #[test]
-fn imports_point_one_way() {
-    let mut wrong = Vec::new();
-    for (path, text) in library() {
-        let name = relative(&path);
-        let Some(module) = name.strip_prefix("workbench/").and_then(|n| n.split('/').next()) else { continue };
-        let Some(&(_, rank, beside)) = LAYERS.iter().find(|(m, _, _)| *m == module) else { continue };
-        // Tests at the bottom of a file may use anything.
-        let code = text.split("#[cfg(test)]").next().unwrap_or("");
-        if name.ends_with("tests.rs") || name.contains("/tests/") {
-            continue;
+fn rooms_name_only_rooms_of_floors_below() {
+    let (whole, mut wrong) = (&crates()[0], Vec::new());
+    for floors in FLOORS {
+        let house = House::of(whole, floors.folder);
+        let folder = floors.folder;
+        wrong.extend(house.unnamed.iter().map(|room| format!("{folder}: {room} is on no floor")));
+        wrong.extend(house.missing.iter().map(|room| format!("{folder}: {room} is declared, but not there")));
+        let name = |room: usize| house.rooms[room].name.as_str();
+        for ends in &house.up {
+            let (from, to) = (name(ends.0), name(ends.1));
+            if !floors.allowed.iter().any(|(f, t, _)| (*f, *t) == (from, to)) {
+                for arrow in &house.arrows[ends] {
+                    let file = &whole.files[arrow.from].path;
+                    wrong.push(format!("{file}:{}: {from} names {} of {to}", arrow.line, arrow.name));
+                }
+            }
         }
-        for (number, line) in code.lines().enumerate() {
-            if line.trim_start().starts_with("//") {
+        for (from, to, _) in floors.allowed {
+            if !house.up.iter().any(|(f, t)| (name(*f), name(*t)) == (from, to)) {
+                wrong.push(format!("{folder}: {from} names nothing of {to}; it need not be allowed"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "floors:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn some_folders_never_name_others() {
+    let (whole, mut wrong) = (&crates()[0], Vec::new());
+    for (folder, other) in NEVER {
+        for end in [folder, other] {
+            assert!(root().join(end).exists(), "{end} is not there");
+        }
+        for arrow in &whole.arrows {
+            let (from, to) = (&whole.files[arrow.from].path, &whole.files[arrow.to].path);
+            if is_in(folder, from) && is_in(other, to) {
+                wrong.push(format!("{from}:{}: {folder} names {} of {to}", arrow.line, arrow.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these never name those:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn circles_of_files_only_shrink() {
+    let whole = &crates()[0];
+    let mut left: Vec<(&str, usize)> = CIRCLES.to_vec();
+    let mut wrong = Vec::new();
+    for (folder, circle) in circles_of_files(whole, "workbench") {
+        // The entry nearest to it that has so many files left.
+        let fits = left.iter_mut().filter(|(f, size)| is_in(f, &folder) && *size >= circle.len());
+        match fits.max_by_key(|(f, size)| (f.len(), std::cmp::Reverse(*size))) {
+            Some((_, size)) => *size -= circle.len(),
+            None => {
+                let files: Vec<&str> = circle.iter().map(|f| whole.files[*f].path.as_str()).collect();
+                wrong.push(format!("{folder}: {} files: {}", circle.len(), files.join(", ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "new or larger circles; see cargo xtask structure:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_file_is_in_a_crate() {
+    let whole = &crates()[0];
+    let mut unknown = whole.unknown(root(), "workbench");
+    unknown.retain(|f| !f.starts_with("workbench/xtask/") && crates()[1].file(f).is_none());
+    assert!(unknown.is_empty(), "no module declares:\n{}", unknown.join("\n"));
+}
+
+#[test]
+fn long_functions_only_shrink() {
+    let mut found: BTreeMap<&str, Vec<(usize, String)>> = BTreeMap::new();
+    for file in crates().iter().flat_map(|c| &c.files).filter(|f| !f.test) {
+        for function in file.file.functions.iter().filter(|f| f.lines > LONGEST) {
+            let place = format!("{}:{}", file.path, function.line);
+            found.entry(&function.name).or_default().push((function.lines, place));
+        }
+    }
+    let mut wrong = Vec::new();
+    for (name, all) in &mut found {
+        all.sort();
+        let mut allowed: Vec<usize> = LONG.iter().filter(|(n, _)| n == name).map(|(_, lines)| *lines).collect();
+        allowed.sort_unstable();
+        // The longest have the largest entries.
+        let spare = allowed.len().saturating_sub(all.len());
+        let mut entries = allowed.split_off(spare);
+        wrong.extend(allowed.iter().map(|lines| format!("{name} of {lines} lines is there no more")));
+        while let Some((lines, place)) = all.pop() {
+            if entries.pop().is_none_or(|most| most < lines) {
+                wrong.push(format!("(\"{name}\", {lines}), // {place}"));
+            }
+        }
+    }
+    let gone = LONG.iter().filter(|(name, _)| !found.contains_key(name));
+    wrong.extend(gone.map(|(name, _)| format!("{name} is long no more: take out its entry")));
+    assert!(wrong.is_empty(), "functions of more than {LONGEST} lines:\n{}", wrong.join("\n"));
+}
+
+/// All files and folders of the repository, the latter with `/` at the end, but for what is built.
+fn entries(folder: &Path, out: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let built = matches!(name.as_str(), "target" | ".git" | ".venv" | ".lab" | "__pycache__");
+        let Ok(inner) = path.strip_prefix(root()) else { continue };
+        if path.is_dir() {
+            if !built {
+                out.insert(format!("{}/", relative(inner)));
+                entries(&path, out);
+            }
+        } else {
+            out.insert(relative(inner));
+        }
+    }
+}
+
+/// Whether a word looks like a path of the repository.
+fn is_path(word: &str) -> bool {
+    let ends = [".rs", ".py", ".cu", ".cuh", ".md", ".toml", ".sh", ".ipynb"].iter().any(|e| word.ends_with(e));
+    word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        && word.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && (ends || word.ends_with('/'))
+}
+
+#[test]
+fn docs_name_files_that_are_there() {
+    let mut all = BTreeSet::new();
+    entries(root(), &mut all);
+    let mut pages: Vec<(String, String)> = library().into_iter().map(|(p, t)| (relative(&p), t)).collect();
+    for page in all.iter().filter(|p| p.ends_with(".md")) {
+        pages.push((page.clone(), std::fs::read_to_string(root().join(page)).expect("a page")));
+    }
+    let mut unused: BTreeSet<&str> = ELSEWHERE.iter().map(|(path, _)| *path).collect();
+    let mut wrong = Vec::new();
+    for (page, text) in &pages {
+        let mut code = false;
+        for (number, line) in text.lines().enumerate() {
+            if page.ends_with(".rs") && !line.starts_with("//!") {
+                break;
+            }
+            if line.trim_start_matches("//!").trim_start().starts_with("```") {
+                code = !code;
+            }
+            if code {
                 continue;
             }
-            for (other, other_rank, _) in LAYERS {
-                let uses = line.contains(&format!("crate::{other}::")) || line.contains(&format!("crate::{other};"));
-                if uses && *other != module && *other_rank >= rank && !beside.contains(other) {
-                    wrong.push(format!("{name}:{}: {module} imports {other}", number + 1));
+            for word in line.split('`').skip(1).step_by(2).filter(|word| is_path(word)) {
+                // Short forms leave out the folders before.
+                let there = all.iter().any(|e| e.strip_suffix(word).is_some_and(|b| b.is_empty() || b.ends_with('/')));
+                if !there && !unused.remove(word) && !ELSEWHERE.iter().any(|(path, _)| *path == word) {
+                    wrong.push(format!("{page}:{}: {word}", number + 1));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "layering:\n{}", wrong.join("\n"));
+    wrong.extend(unused.iter().map(|path| format!("no page names {path} any more")));
+    assert!(wrong.is_empty(), "docs name what is not there:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -109,7 +318,8 @@ fn the_root_module_stays_short() {
 #[test]
 fn every_module_is_in_the_architecture() {
     let text = std::fs::read_to_string(root().join("workbench/ARCHITECTURE.md")).expect("workbench/ARCHITECTURE.md");
-    for (module, _, _) in LAYERS {
+    let rooms = FLOORS[0].order.iter().copied().flatten();
+    for module in rooms.filter(|room| root().join("workbench").join(room).is_dir()) {
         assert!(text.contains(&format!("`{module}/`")), "ARCHITECTURE.md does not name `{module}/`");
     }
 }
@@ -137,15 +347,12 @@ fn notebooks_are_stored_without_outputs() {
 #[test]
 fn library_code_does_not_give_up() {
     let mut wrong = Vec::new();
-    for (path, text) in library() {
-        let name = relative(&path);
-        if !name.starts_with("workbench/") || name.contains("tests") || name.contains("xtask") {
-            continue;
-        }
-        for (number, line) in text.split("#[cfg(test)]").next().unwrap_or("").lines().enumerate() {
+    for file in crates().iter().flat_map(|c| &c.files).filter(|f| !f.test) {
+        let text = std::fs::read_to_string(root().join(&file.path)).expect("it was read before");
+        for (number, line) in text.lines().enumerate().filter(|(number, _)| !file.file.is_test(number + 1)) {
             let code = line.split("//").next().unwrap_or("");
             if ["todo!(", "unimplemented!(", ".unwrap()"].iter().any(|w| code.contains(w)) {
-                wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
+                wrong.push(format!("{}:{}: {}", file.path, number + 1, line.trim()));
             }
         }
     }

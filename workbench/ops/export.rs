@@ -12,6 +12,7 @@ use super::registry::{Definition, Extent, Implementation};
 use super::schema::{Kind, Schema};
 use super::shape::{ArrayShape, Expr, Extents, Operator, Signature};
 use crate::back::cuda::{device_words, qualified_kernels};
+use crate::front::builtins::is_device_word;
 use crate::ir::{Elem, Function, ParamType, Scalar, Stmt};
 use crate::runtime::program::param_type;
 use crate::runtime::{DType, Error, Kernel, Result};
@@ -109,7 +110,7 @@ fn unknown(kernel: &Kernel, known: Known<'_>) -> Option<String> {
             }
         }
     }
-    let missing = device_words(text).into_iter().find(|name| !known(name) && !own(name));
+    let missing = device_words(text, is_device_word).into_iter().find(|name| !known(name) && !own(name));
     missing.map(|name| format!("it uses `{name}`"))
 }
 

@@ -22,7 +22,7 @@ use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
 use crate::source::{SourceMap, Span};
-use crate::{front, pass};
+use crate::{front, pass, valid};
 
 /// Where a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -156,7 +156,7 @@ impl Program {
         let keeps = options.device == Device::Cpu && options.tier == Tier::Auto;
         let keeper: Option<ir::kept::Keeper> = if keeps { Some(back::cpu::known) } else { None };
         // Of instances the variables are those of their program.
-        let mut ahead = (keeps && same.is_none()).then(back::cpu::Ahead::default);
+        let mut ahead = (keeps && same.is_none()).then(|| back::cpu::Ahead::new(valid::validate));
         let meanwhile = ahead.as_ref().map(|ahead| ahead as &dyn ir::ahead::Ahead);
         let (mut module, mut diags) = front::compile_with(&mut sources, name, text, &options.front, keeper, meanwhile);
         let (module, code, warnings) = match options.device {

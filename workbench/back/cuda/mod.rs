@@ -39,8 +39,9 @@ pub fn qualified_kernels(text: &str) -> Vec<(String, String)> {
     scan::kernels(text, FileId(0), &words).into_iter().map(|s| (s.name, s.qualified)).collect()
 }
 
-/// The names in a text, macros' bodies included, that CUDA gives a meaning without a declaration; each once, in order.
-pub fn device_words(text: &str) -> Vec<String> {
+/// The names in a text, macros' bodies included, that CUDA gives a meaning without a declaration, which `is_one` knows; each once, in
+/// order.
+pub fn device_words(text: &str, is_one: fn(&str) -> bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for token in lex::tokens(text).iter().filter(|t| matches!(t.kind, lex::Kind::Ident | lex::Kind::Directive)) {
         let written = token.text(text);
@@ -48,7 +49,7 @@ pub fn device_words(text: &str) -> Vec<String> {
             continue;
         }
         for word in written.split(|c: char| !c.is_alphanumeric() && c != '_') {
-            if crate::front::builtins::is_device_word(word) && !found.iter().any(|f| f == word) {
+            if is_one(word) && !found.iter().any(|f| f == word) {
                 found.push(word.to_owned());
             }
         }

@@ -1,4 +1,4 @@
-//! Schemas, right and wrong ones. What torch itself says of them is asked in `tests/python/test_torch_schema.py`.
+//! Schemas, right and wrong ones. What torch itself says of them is asked in `tests/torch/test_schema.py`.
 
 use super::{Default, Kind, Schema};
 

@@ -18,8 +18,8 @@ use crate::back::cpu::run::pool;
 use crate::back::cpu::tier::Tier;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Block, FuncId, FuncKind, Function, GlobalData, Module};
+use crate::pass;
 use crate::source::Span;
-use crate::{pass, valid};
 
 /// Statements of one image, after which it gets no more kernels: what nobody has begun when the front end is done is shared by all threads,
 /// what somebody has is waited for.
@@ -34,10 +34,14 @@ const MAX_DATA: usize = 1 << 18;
 /// Most statements of a module: past that a limit of the whole program is near, and what it says had better not wait.
 const MAX_STMTS: usize = 50_000;
 
+/// What is wrong with a module, said by who checks modules.
+pub type Check = fn(&Module) -> Vec<Diagnostic>;
+
 /// Kernels whose code is being made ahead.
 pub struct Ahead {
     /// Anew where the text is read again.
     text: Mutex<Arc<Text>>,
+    check: Check,
 }
 
 /// One reading of a text.
@@ -72,12 +76,6 @@ struct Batch {
     functions: Vec<FuncId>,
     /// The outer is set when it is over, the inner where that went well.
     image: Option<Option<Arc<CompiledModule>>>,
-}
-
-impl Default for Ahead {
-    fn default() -> Self {
-        Ahead { text: Mutex::new(Arc::default()) }
-    }
 }
 
 impl Drop for Ahead {
@@ -119,8 +117,8 @@ impl ir::ahead::Ahead for Ahead {
         state.waiting.push((kernel, reached.to_vec()));
         if !std::mem::replace(&mut state.asked, true) {
             drop(state);
-            let worker = text.clone();
-            if pool::spawn(1, move || worker.work()) == 0 {
+            let (worker, check) = (text.clone(), self.check);
+            if pool::spawn(1, move || worker.work(check)) == 0 {
                 text.close();
             }
         }
@@ -128,6 +126,11 @@ impl ir::ahead::Ahead for Ahead {
 }
 
 impl Ahead {
+    /// Nothing is taken yet. No code is made of a module in which `check` finds an error.
+    pub fn new(check: Check) -> Ahead {
+        Ahead { text: Mutex::new(Arc::default()), check }
+    }
+
     fn text(&self) -> Arc<Text> {
         self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -192,7 +195,7 @@ impl Text {
     }
 
     /// Makes the code of what waits, until nothing does.
-    fn work(&self) {
+    fn work(&self, check: Check) {
         let mut state = self.lock();
         loop {
             if state.closed || state.waiting.is_empty() || state.begun.len() >= MAX_MODULES {
@@ -216,7 +219,7 @@ impl Text {
             let number = state.begun.len();
             state.begun.push(Batch { kernels, functions, image: None });
             drop(state);
-            let image = catch_unwind(AssertUnwindSafe(|| image(module, globals))).unwrap_or(None);
+            let image = catch_unwind(AssertUnwindSafe(|| image(module, globals, check))).unwrap_or(None);
             state = self.lock();
             if let Some(batch) = state.begun.get_mut(number) {
                 batch.image = Some(image);
@@ -267,8 +270,8 @@ fn is_same(a: &Function, b: &Function) -> bool {
 }
 
 /// The code of all kernels of a module, which host code launches. What is wrong with it whoever compiles the whole will say.
-fn image(mut module: Module, globals: Arc<Globals>) -> Option<Arc<CompiledModule>> {
-    if valid::validate(&module).iter().any(Diagnostic::is_error) {
+fn image(mut module: Module, globals: Arc<Globals>, check: Check) -> Option<Arc<CompiledModule>> {
+    if check(&module).iter().any(Diagnostic::is_error) {
         return None;
     }
     for (id, _) in pass::prepare_together(&mut module) {
@@ -298,7 +301,7 @@ mod tests {
 
     /// The module of a text, and what was made ahead of it, once all that was taken has been begun.
     fn compiled(text: &str) -> (Module, Ahead) {
-        let ahead = Ahead::default();
+        let ahead = Ahead::new(crate::valid::validate);
         let options = front::Options::default();
         let (module, diags) =
             front::compile_with(&mut SourceMap::default(), "t.cu", text, &options, None, Some(&ahead));

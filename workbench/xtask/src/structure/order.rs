@@ -1,0 +1,45 @@
+//! The declared floors of folders, the lowest first. `tests/tidy.rs` checks them; `cargo xtask structure` draws them.
+
+/// The floors of a folder's rooms.
+#[derive(Debug)]
+pub struct Floors {
+    /// The folder, from the repository's root.
+    pub folder: &'static str,
+    /// Its floors, the lowest first; a room names only rooms of the floors below. A file and the folder of its name are one room.
+    pub order: &'static [&'static [&'static str]],
+    /// Arrows that run against the order: room, the room it names, why.
+    pub allowed: &'static [(&'static str, &'static str, &'static str)],
+}
+
+/// The folders whose floors are declared.
+pub const FLOORS: &[Floors] = &[Floors {
+    folder: "workbench",
+    order: &[
+        &["source", "steps", "once"],
+        &["diagnostic"],
+        &["ir", "library"],
+        &["front", "valid", "pass"],
+        &["back"],
+        &["runtime"],
+        &["ops"],
+        &["autograd", "bench"],
+        &["check"],
+        &["plot"],
+        &["display"],
+        &["candle"],
+        &["lib"],
+    ],
+    allowed: &[],
+}];
+
+/// Rules beside the floors: files under the first folder never name files under the second.
+pub const NEVER: &[(&str, &str)] = &[
+    ("workbench/back", "workbench/front"),
+    ("workbench/back", "workbench/valid"),
+    ("workbench/check", "workbench/bench"),
+];
+
+/// The declared floors of a folder.
+pub fn declared(folder: &str) -> Option<&'static Floors> {
+    FLOORS.iter().find(|f| f.folder == folder)
+}
