@@ -46,7 +46,7 @@ impl NameTable {
 #[derive(Debug, Clone, Default)]
 pub struct Interner {
     common: Arc<NameTable>,
-    /// Which names of `common` have been met.
+    /// Names of `common` that have been met.
     met: Vec<bool>,
     /// The others; their handles follow.
     own: NameTable,
@@ -60,7 +60,7 @@ impl Interner {
         Interner { met: vec![false; common.names.len()], common, own: NameTable::default() }
     }
 
-    /// Whether a name is one that the library mentions.
+    /// The name is one that the library mentions.
     pub fn is_common(&self, symbol: Symbol) -> bool {
         (symbol.0 as usize) < self.common.names.len()
     }
@@ -93,7 +93,7 @@ impl Interner {
         self.met.iter().enumerate().filter(|(_, met)| **met).map(|(index, _)| Symbol(index as u32))
     }
 
-    /// Whether a name has been met.
+    /// The name has been met.
     pub fn contains(&self, name: &str) -> bool {
         match self.common.map.get(name) {
             Some(&index) => self.met[index as usize],

@@ -17,19 +17,18 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::ast::Symbol;
 use super::lexer::TokenKind;
-use super::lower::Builder;
 use super::types::FnTy;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{
-    Block, Case, FuncId, Function, Global, GlobalData, Identity, Module, Op, Param, ParamType, Scalar, Stmt, Stride,
-    Type, Value,
+    Block, Builder, Case, FuncId, Function, Global, GlobalData, Identity, Module, Op, Param, ParamType, Scalar, Stmt,
+    Stride, Type, Value,
 };
 use crate::source::Span;
 
 /// Grid, block, and bytes of shared memory of a launch.
 pub(super) const CONFIG: usize = 7;
 
-/// Whether a function is known beyond its unit.
+/// Linkage of a function: who knows it beyond its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Linkage {
     /// Its unit alone knows it: `static`, lambdas, what is made for the unit.
@@ -44,16 +43,16 @@ pub(super) enum Linkage {
 
 /// A place in a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct UnitPlace {
     /// The unit, counted from 0.
     pub unit: u32,
-    /// Where in it.
+    /// Place in that unit.
     pub span: Span,
 }
 
-/// Who asks for a symbol that its unit does not define.
+/// Use of a symbol that its unit does not define.
 #[derive(Debug, Clone)]
-struct Asked {
+struct UndefinedUse {
     /// The use.
     used: Span,
     /// The declaration there.
@@ -64,38 +63,38 @@ struct Asked {
 
 /// A symbol.
 #[derive(Debug, Clone)]
-struct Entry<T> {
+struct LinkedSymbol<T> {
     /// The function or variable that it means.
     handle: T,
-    /// Its result or its type, which all units must agree on, and where that was said first.
+    /// Type of the variable or of the function's result, which all units must agree on, and where that was said first.
     ty: (String, Span),
     /// The definition.
-    defined: Option<Place>,
+    defined: Option<UnitPlace>,
     /// A second definition, where each unit keeps its own.
-    again: Option<Place>,
+    again: Option<UnitPlace>,
     /// The first use in a unit that does not define it.
-    asked: Option<Asked>,
+    undefined: Option<UndefinedUse>,
 }
 
-/// What a unit finds of a symbol.
-pub(super) enum Found<T> {
+/// Meaning of a symbol, as a unit finds it.
+pub(super) enum SymbolMeaning<T> {
     /// Nobody has named it.
     Nothing,
-    /// This is what it means.
+    /// Meaning of it.
     Known(T),
     /// It means this, and another unit's declaration there says another type.
     Otherwise(T, String, Span),
 }
 
-/// How much there was of everything before a unit: it may be read again.
+/// Amounts of everything there was before a unit: it may be read again.
 #[derive(Debug, Clone, Default)]
-struct Mark {
+struct UnitStart {
     functions: usize,
     globals: usize,
     shared: usize,
     formats: usize,
     templates: usize,
-    asked: usize,
+    deduced: usize,
     addressed: usize,
 }
 
@@ -103,7 +102,7 @@ struct Mark {
 #[derive(Debug, Clone)]
 struct Chooser {
     func: FuncId,
-    /// What tells the functions of its type; `None` for a launch of any kernel.
+    /// Signature of the functions of its type; `None` for a launch of any kernel.
     signature: Option<u64>,
     launches: bool,
 }
@@ -116,37 +115,37 @@ struct Addressed {
     is_kernel: bool,
 }
 
-/// What units have in common.
+/// State that units have in common.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Links {
-    /// How many units there are.
+    /// Number of units.
     units: u32,
     /// The one being lowered.
     unit: u32,
     /// The names in each, where there are several.
     mentions: Rc<[HashSet<Symbol>]>,
-    functions: HashMap<String, Entry<FuncId>>,
-    variables: HashMap<String, Entry<Global>>,
+    functions: HashMap<String, LinkedSymbol<FuncId>>,
+    variables: HashMap<String, LinkedSymbol<Global>>,
     /// Functions of the library that are in the module.
     library: HashMap<Identity, FuncId>,
-    /// How structs that cross units are laid out, by symbol.
+    /// Layouts of structs that cross units, by symbol.
     layouts: HashMap<String, (String, Span)>,
     choosers: Vec<Chooser>,
     addressed: Vec<Addressed>,
-    /// What units say differently. No unit can do without it.
+    /// Errors about what units say differently. No unit can do without it.
     errors: Vec<Diagnostic>,
     /// Functions of earlier units' declarations that this unit has filled in, as they were.
     filled: Vec<(FuncId, Function)>,
     /// Variables, likewise.
     set: Vec<(Global, GlobalData)>,
-    mark: Mark,
+    mark: UnitStart,
 }
 
 /// The state before a unit, to go back to.
 pub(super) struct Before(Links);
 
 impl Links {
-    /// Of a program of units with these tokens.
+    /// The state of a program of units with these tokens.
     pub fn of(units: &[super::Unit]) -> Self {
         let names = |(_, tokens): &super::Unit| {
             tokens.iter().filter(|t| t.kind == TokenKind::Ident).map(|t| t.symbol).collect()
@@ -155,18 +154,18 @@ impl Links {
         Links { units: units.len() as u32, mentions: mentions.into(), ..Links::default() }
     }
 
-    /// Whether another unit has a name.
+    /// Another unit has the name.
     pub fn is_mentioned_elsewhere(&self, name: Symbol) -> bool {
         let others = self.mentions.iter().enumerate().filter(|(unit, _)| *unit as u32 != self.unit);
         others.into_iter().any(|(_, names)| names.contains(&name))
     }
 
-    /// Whether no unit comes after this one.
+    /// No unit comes after this one.
     pub fn is_last(&self) -> bool {
         self.unit + 1 >= self.units
     }
 
-    /// Whether there is one unit alone.
+    /// The program has one unit alone.
     pub fn is_single(&self) -> bool {
         self.units < 2
     }
@@ -174,13 +173,13 @@ impl Links {
     /// Begins a unit.
     pub fn begin(&mut self, unit: usize, module: &Module) -> Before {
         self.unit = unit as u32;
-        self.mark = Mark {
+        self.mark = UnitStart {
             functions: module.functions.len(),
             globals: module.globals.len(),
             shared: module.shared.len(),
             formats: module.formats.len(),
             templates: module.templates.len(),
-            asked: module.asked.len(),
+            deduced: module.deduced.len(),
             addressed: module.addressed.len(),
         };
         (self.filled, self.set) = (Vec::new(), Vec::new());
@@ -202,7 +201,7 @@ impl Links {
         module.shared.truncate(mark.shared);
         module.formats.truncate(mark.formats);
         module.templates.truncate(mark.templates);
-        module.asked.truncate(mark.asked);
+        module.deduced.truncate(mark.deduced);
         module.addressed.truncate(mark.addressed);
     }
 
@@ -211,41 +210,41 @@ impl Links {
         self.mark.functions
     }
 
-    /// What a symbol means; `ty` is what this unit says of its result or type, at `span`.
-    pub fn function(&self, symbol: &str, ty: &str) -> Found<FuncId> {
+    /// The meaning of a symbol; `ty` is what this unit says of its result or type, at `span`.
+    pub fn function(&self, symbol: &str, ty: &str) -> SymbolMeaning<FuncId> {
         find(&self.functions, symbol, ty)
     }
 
     /// As [`Self::function`], of a variable.
-    pub fn variable(&self, symbol: &str, ty: &str) -> Found<Global> {
+    pub fn variable(&self, symbol: &str, ty: &str) -> SymbolMeaning<Global> {
         find(&self.variables, symbol, ty)
     }
 
     /// Enters a function by its symbol.
     pub fn add_function(&mut self, symbol: &str, handle: FuncId, ty: String, span: Span) {
-        let entry = Entry { handle, ty: (ty, span), defined: None, again: None, asked: None };
+        let entry = LinkedSymbol { handle, ty: (ty, span), defined: None, again: None, undefined: None };
         self.functions.insert(symbol.to_owned(), entry);
     }
 
     /// Enters a variable by its symbol.
     pub fn add_variable(&mut self, symbol: &str, handle: Global, ty: String, span: Span) {
-        let entry = Entry { handle, ty: (ty, span), defined: None, again: None, asked: None };
+        let entry = LinkedSymbol { handle, ty: (ty, span), defined: None, again: None, undefined: None };
         self.variables.insert(symbol.to_owned(), entry);
     }
 
-    /// Where another unit defines a function.
-    pub fn function_defined(&self, symbol: &str) -> Option<Place> {
+    /// The place where another unit defines a function.
+    pub fn function_defined(&self, symbol: &str) -> Option<UnitPlace> {
         self.functions.get(symbol)?.defined.filter(|place| place.unit != self.unit)
     }
 
-    /// Where another unit defines a variable.
-    pub fn variable_defined(&self, symbol: &str) -> Option<Place> {
+    /// The place where another unit defines a variable.
+    pub fn variable_defined(&self, symbol: &str) -> Option<UnitPlace> {
         self.variables.get(symbol)?.defined.filter(|place| place.unit != self.unit)
     }
 
     /// Notes that this unit defines a function.
     pub fn define_function(&mut self, symbol: &str, span: Span, module: &Module) {
-        let place = Place { unit: self.unit, span };
+        let place = UnitPlace { unit: self.unit, span };
         if let Some(entry) = self.functions.get_mut(symbol) {
             entry.defined.get_or_insert(place);
             if entry.handle.index() < self.mark.functions {
@@ -256,7 +255,7 @@ impl Links {
 
     /// Notes that this unit defines a variable; it is set with the data given, where it has been made already.
     pub fn define_variable(&mut self, symbol: &str, span: Span) {
-        let place = Place { unit: self.unit, span };
+        let place = UnitPlace { unit: self.unit, span };
         if let Some(entry) = self.variables.get_mut(symbol) {
             entry.defined.get_or_insert(place);
         }
@@ -272,7 +271,7 @@ impl Links {
 
     /// Notes that this unit has its own of a function that another unit defines, too.
     pub fn own_function(&mut self, symbol: &str, span: Span) {
-        let place = Place { unit: self.unit, span };
+        let place = UnitPlace { unit: self.unit, span };
         if let Some(entry) = self.functions.get_mut(symbol) {
             entry.again.get_or_insert(place);
         }
@@ -280,7 +279,7 @@ impl Links {
 
     /// Notes that this unit has its own of a variable that another unit defines, too.
     pub fn own_variable(&mut self, symbol: &str, span: Span) {
-        let place = Place { unit: self.unit, span };
+        let place = UnitPlace { unit: self.unit, span };
         if let Some(entry) = self.variables.get_mut(symbol) {
             entry.again.get_or_insert(place);
         }
@@ -289,21 +288,21 @@ impl Links {
     /// Notes that this unit uses a function which it does not define.
     pub fn ask_function(&mut self, symbol: &str, used: Span, declared: Span, name: String) {
         if let Some(entry) = self.functions.get_mut(symbol) {
-            entry.asked.get_or_insert(Asked { used, declared, name });
+            entry.undefined.get_or_insert(UndefinedUse { used, declared, name });
         }
     }
 
     /// Notes that this unit declares a variable which it does not define.
     pub fn ask_variable(&mut self, symbol: &str, declared: Span, name: String) {
         if let Some(entry) = self.variables.get_mut(symbol) {
-            entry.asked.get_or_insert(Asked { used: declared, declared, name });
+            entry.undefined.get_or_insert(UndefinedUse { used: declared, declared, name });
         }
     }
 
-    /// What is wrong with variables that functions use where no unit, or more than one, defines them.
+    /// Errors about variables that functions use where no unit, or more than one, defines them.
     pub fn missing_variables(&self, module: &Module) -> Vec<Diagnostic> {
-        let mut open: Vec<Entry<Global>> = Vec::new();
-        let is_open = |e: &&Entry<Global>| e.asked.is_some() && (e.defined.is_none() || e.again.is_some());
+        let mut open: Vec<LinkedSymbol<Global>> = Vec::new();
+        let is_open = |e: &&LinkedSymbol<Global>| e.undefined.is_some() && (e.defined.is_none() || e.again.is_some());
         open.extend(self.variables.values().filter(is_open).cloned());
         if open.is_empty() {
             return Vec::new();
@@ -314,8 +313,8 @@ impl Links {
         }
         open.retain_mut(|entry| {
             let used = uses.get(&entry.handle).copied();
-            if let (Some(asked), Some(used)) = (&mut entry.asked, used) {
-                asked.used = used;
+            if let (Some(undefined), Some(used)) = (&mut entry.undefined, used) {
+                undefined.used = used;
             }
             used.is_some()
         });
@@ -429,26 +428,26 @@ fn argument(b: &mut Builder, places: Value, i: usize, ty: ParamType) -> Value {
     }
 }
 
-fn find<T: Copy>(all: &HashMap<String, Entry<T>>, symbol: &str, ty: &str) -> Found<T> {
+fn find<T: Copy>(all: &HashMap<String, LinkedSymbol<T>>, symbol: &str, ty: &str) -> SymbolMeaning<T> {
     match all.get(symbol) {
-        None => Found::Nothing,
-        Some(entry) if entry.ty.0 == ty => Found::Known(entry.handle),
-        Some(entry) => Found::Otherwise(entry.handle, entry.ty.0.clone(), entry.ty.1),
+        None => SymbolMeaning::Nothing,
+        Some(entry) if entry.ty.0 == ty => SymbolMeaning::Known(entry.handle),
+        Some(entry) => SymbolMeaning::Otherwise(entry.handle, entry.ty.0.clone(), entry.ty.1),
     }
 }
 
 /// Reports a symbol that is used where nobody, or more than one unit, defines it.
-fn unresolved<T>(entry: &Entry<T>, missing: impl Fn(&str) -> String, out: &mut Vec<Diagnostic>) {
-    let Some(asked) = &entry.asked else { return };
+fn unresolved<T>(entry: &LinkedSymbol<T>, missing: impl Fn(&str) -> String, out: &mut Vec<Diagnostic>) {
+    let Some(undefined) = &entry.undefined else { return };
     match (entry.defined, entry.again) {
         (None, _) => {
-            let help = format!("define `{}` in one of the files", asked.name);
-            let diag = Diagnostic::error(Code::Incomplete, asked.used, missing(&asked.name));
-            out.push(diag.related(asked.declared, "only declared here").help(help));
+            let help = format!("define `{}` in one of the files", undefined.name);
+            let diag = Diagnostic::error(Code::Incomplete, undefined.used, missing(&undefined.name));
+            out.push(diag.related(undefined.declared, "only declared here").help(help));
         }
         (Some(first), Some(second)) => {
-            let message = format!("`{}` is used here, and two other files define it", asked.name);
-            let diag = Diagnostic::error(Code::Redefinition, asked.used, message);
+            let message = format!("`{}` is used here, and two other files define it", undefined.name);
+            let diag = Diagnostic::error(Code::Redefinition, undefined.used, message);
             let diag = diag.related(first.span, "defined here").related(second.span, "and here");
             out.push(diag.help("make it `static` in one of them"));
         }
@@ -480,7 +479,7 @@ pub(super) fn chooser_params(ty: &FnTy, launches: bool, span: Span) -> Vec<Param
     types.into_iter().enumerate().map(|(i, ty)| Param::new(format!("arg{i}"), ty, span)).collect()
 }
 
-/// How a function that is only passed on takes a parameter.
+/// The type by which a function that is only passed on takes a parameter.
 pub(super) fn param_type(ty: &super::types::Ty) -> ParamType {
     match ty.ir() {
         Some(Type::Scalar(s)) => ParamType::Scalar(s),
@@ -500,7 +499,7 @@ pub(super) fn forward(func: Function, to: FuncId) -> Function {
     b.finish()
 }
 
-/// Whether a function is there to be called: it has a body, or is known from before.
+/// The function is there to be called: it has a body, or is known from before.
 pub(super) fn has_body(func: &Function) -> bool {
     !func.body.is_empty() || func.kept.is_some()
 }

@@ -3,23 +3,23 @@
 //! Nothing stops at the first error: every stage collects diagnostics, and [`compile`] returns all of them with whatever
 //! module could be made. The module is whole exactly when no diagnostic is an error.
 
-pub mod asked;
 pub mod ast;
 pub mod builtins;
-mod expose;
+mod compile_stack;
 #[cfg(test)]
-mod growth;
+mod complexity;
+pub mod deduced_instances;
+mod host_errors;
 pub mod lexer;
+mod library_cache;
 mod link;
 pub mod lower;
-mod mistake;
 pub mod parser;
 pub mod preprocess;
+mod prune;
 pub mod ptx;
 pub mod reference;
-mod shelf;
-mod spare;
-mod stack;
+mod registrations;
 pub mod types;
 
 pub use lower::nearest;
@@ -34,24 +34,24 @@ use crate::ir::kept::Keeper;
 use crate::ir::{FuncKind, LeftOut, Module};
 use crate::library::Part;
 use crate::source::{FileId, SourceMap, Span};
-use shelf::{Library, Shelf};
+use library_cache::{Library, LibraryCache};
 
-/// What a compilation is told besides the text.
+/// Options of a compilation.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Macros: name and replacement (`-DN=4` is `("N", "4")`, `-DN` is `("N", "1")`); function-like ones as `("F(x)", "x+1")`.
     pub defines: Vec<(String, String)>,
     /// User headers by the name they are included as.
     pub headers: BTreeMap<String, String>,
-    /// Whether each file that the text includes is a translation unit of its own: read alone, linked with the others ([`link`]).
+    /// Files that the text includes are each a translation unit of its own: read alone, linked with the others ([`link`]).
     pub units: bool,
     /// Instances of kernels' templates to make, by name: `scale<float, 4>`.
     pub instances: Vec<String>,
     /// Calls whose instances of kernels' templates to make.
-    pub calls: Vec<asked::Call>,
+    pub calls: Vec<deduced_instances::KernelCall>,
 }
 
-/// What `load_inline` calls the text that binds the functions it is asked for.
+/// Name by which `load_inline` calls the text that binds the functions it is asked for.
 pub const FUNCTIONS: &str = "functions";
 
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
@@ -70,11 +70,11 @@ pub fn compile_with(
     ahead: Option<&dyn Ahead>,
 ) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
-    if let Some(compiled) = stack::with(|| compile_here(sources, file, options, keeper, ahead)) {
+    if let Some(compiled) = compile_stack::with(|| compile_here(sources, file, options, keeper, ahead)) {
         return compiled;
     }
     let span = Span { file, start: 0, end: 0 };
-    let message = format!("the system has no {} MiB of address space to compile in", stack::SIZE >> 20);
+    let message = format!("the system has no {} MiB of address space to compile in", compile_stack::SIZE >> 20);
     (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)])
 }
 
@@ -85,14 +85,14 @@ fn compile_here(
     keeper: Option<Keeper>,
     ahead: Option<&dyn Ahead>,
 ) -> (Module, Vec<Diagnostic>) {
-    let (mark, mut shelf) = (sources.mark(), Shelf::now());
+    let (mark, mut cache) = (sources.mark(), LibraryCache::now());
     loop {
-        match compile_beside(&shelf, sources, file, options, (keeper, ahead)) {
+        match compile_beside(&cache, sources, file, options, (keeper, ahead)) {
             Ok(compiled) => return compiled,
-            // Names have other handles beside a longer shelf.
+            // Names have other handles beside a cache of more texts.
             Err(parts) => {
                 sources.rewind(mark);
-                shelf = shelf.with(&parts);
+                cache = cache.with(&parts);
             }
         }
     }
@@ -100,14 +100,14 @@ fn compile_here(
 
 /// Compiles a text beside what has been read of the library; where that is not enough, the parts that it needs.
 fn compile_beside(
-    shelf: &Shelf,
+    cache: &LibraryCache,
     sources: &mut SourceMap,
     file: FileId,
     options: &Options,
     (keeper, ahead): (Option<Keeper>, Option<&dyn Ahead>),
 ) -> Result<(Module, Vec<Diagnostic>), Vec<&'static Part>> {
     let mut diags = Vec::new();
-    let mut interner = ast::Interner::beside(&shelf.interner);
+    let mut interner = ast::Interner::beside(&cache.interner);
     let preprocess::Preprocessed { tokens, uses, units: starts } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let mut units = if options.units { separate(tokens, &starts, file) } else { vec![(file, tokens)] };
@@ -116,7 +116,7 @@ fn compile_beside(
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
-    for word in asked::words(&options.calls, |name| interner.contains(name)) {
+    for word in deduced_instances::words(&options.calls, |name| interner.contains(name)) {
         interner.intern(word);
     }
     for (_, tokens) in &mut units {
@@ -140,47 +140,52 @@ fn compile_beside(
     }
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));
-    if !shelf.holds(&parts) {
+    if !cache.holds(&parts) {
         return Err(parts);
     }
     let has = |part: &'static Part| parts.iter().any(|p| std::ptr::eq(*p, part));
     let torch = has(&crate::library::TORCH);
     // A text that names torch for its kernels alone has nothing to register.
-    let names_types = || expose::TYPES.iter().any(|name| interner.contains(name));
+    let names_types = || registrations::TYPES.iter().any(|name| interner.contains(name));
     let offers = torch && (has(&crate::library::PYBIND) || names_types());
     let python = has(&crate::library::PYTHON);
     let gaudi = [has(&crate::library::GAUDI), has(&crate::library::GAUDI_TENSORFLOW)];
-    let library = shelf.library(&parts, sources, &interner, keeper);
+    let library = cache.library(&parts, sources, &interner, keeper);
     let names = options.instances.iter().map(|name| name.split('<').next().unwrap_or("").trim());
     let names = names.chain(options.calls.iter().map(|call| call.template.as_str()));
-    let asked: HashSet<ast::Symbol> = names.map(|name| interner.intern(name)).collect();
+    let wanted_templates: HashSet<ast::Symbol> = names.map(|name| interner.intern(name)).collect();
     let launches = units.iter().flat_map(|(_, tokens)| tokens).any(|token| token.kind == lexer::TokenKind::LaunchOpen);
     let ahead = ahead.filter(|_| launches);
     let (mut module, mut links) = (Module::default(), link::Links::of(&units));
     let mut left_out = Vec::new();
     for (number, (file, tokens)) in units.iter_mut().enumerate() {
-        let beside = Beside { library: &library, offers, python, gaudi, ahead };
+        let inputs = CompileInputs { library: &library, offers, python, gaudi, ahead };
         let (start, before) = (links.begin(number, &module), diags.len());
-        let mut spare = spare::Spare::of(*file);
+        let mut pruner = prune::Pruner::of(*file);
         let mut round = 0;
         loop {
-            lowered(sources, tokens.clone(), &beside, options, (&mut module, &mut links), &mut interner, &mut diags);
+            lowered(sources, tokens.clone(), &inputs, options, (&mut module, &mut links), &mut interner, &mut diags);
             round += 1;
             let own = &module.functions[links.first_function()..];
             let host: Vec<_> = own.iter().filter(|f| f.kind == FuncKind::Host).map(|f| f.span).collect();
             let wrong = diags[before..].iter().any(Diagnostic::is_error);
             let called = if wrong { called(&module) } else { Vec::new() };
             let lacks_headers = diags[..before].iter().any(|d| d.code == Code::UnknownInclude);
-            let facts =
-                spare::Facts { diags: &diags[before..], wanted: &asked, host: &host, called: &called, lacks_headers };
-            if round > spare::MAX_ROUNDS || !spare.reduce(tokens, &facts, &interner) {
+            let findings = prune::CompileFindings {
+                diags: &diags[before..],
+                wanted: &wanted_templates,
+                host: &host,
+                called: &called,
+                lacks_headers,
+            };
+            if round > prune::MAX_ROUNDS || !pruner.reduce(tokens, &findings, &interner) {
                 break;
             }
             ahead.inspect(|ahead| ahead.restart());
             diags.truncate(before);
             links.restart(&start, &mut module);
         }
-        left_out.extend(spare.explain(tokens, &mut diags, before, &interner));
+        left_out.extend(pruner.explain(tokens, &mut diags, before, &interner));
     }
     let linking = diags.len();
     lower::finish(&mut module, links, &mut diags);
@@ -195,7 +200,7 @@ fn compile_beside(
         let why = error.help.map_or(error.message.clone(), |help| format!("{} ({help})", error.message));
         LeftOut { name, why, span: error.span }
     }));
-    preprocess::uses::explain(&mut diags, uses, &interner);
+    preprocess::macro_uses::explain(&mut diags, uses, &interner);
     Ok((module, diags))
 }
 
@@ -220,7 +225,7 @@ fn separate(mut tokens: Vec<lexer::Token>, starts: &[(FileId, usize)], file: Fil
     units
 }
 
-/// Where the functions are that something calls, or takes the address of.
+/// The places of functions that something calls, or takes the address of.
 fn called(module: &Module) -> Vec<Span> {
     let mut called = vec![false; module.functions.len()];
     let mut mark = |id: usize| called.get_mut(id).into_iter().for_each(|c| *c = true);
@@ -231,7 +236,7 @@ fn called(module: &Module) -> Vec<Span> {
     module.functions.iter().zip(&called).filter(|(_, called)| **called).map(|(f, _)| f.span).collect()
 }
 
-/// Whether a text names objects of pybind11's: `py::dict`, `module_::import`, or anything by way of `using namespace pybind11`.
+/// The text names objects of pybind11's: `py::dict`, `module_::import`, or anything by way of `using namespace pybind11`.
 fn names_objects(tokens: &[lexer::Token], interner: &mut ast::Interner) -> bool {
     use lexer::{Keyword, TokenKind as T};
     // Names that the text has: to intern another would be to mention it.
@@ -254,16 +259,16 @@ fn names_objects(tokens: &[lexer::Token], interner: &mut ast::Interner) -> bool 
     })
 }
 
-/// What a text is compiled with besides its tokens.
-struct Beside<'s> {
+/// Inputs of a compilation, besides the text's tokens.
+struct CompileInputs<'s> {
     library: &'s Library<'s>,
-    /// Whether host functions without registrations are offered.
+    /// Host functions without registrations are offered.
     offers: bool,
-    /// Whether the text may hold a module of Python's C interface.
+    /// The text may hold a module of Python's C interface.
     python: bool,
-    /// Whether it is of Gaudi's dialect, and TensorFlow's part of it.
+    /// The text is of Gaudi's dialect, and of TensorFlow's part of it.
     gaudi: [bool; 2],
-    /// Who takes kernels while the rest is being lowered.
+    /// Back end that takes kernels while the rest is being lowered.
     ahead: Option<&'s dyn Ahead>,
 }
 
@@ -271,7 +276,7 @@ struct Beside<'s> {
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    &Beside { library, offers, python, gaudi, ahead }: &Beside<'_>,
+    &CompileInputs { library, offers, python, gaudi, ahead }: &CompileInputs<'_>,
     options: &Options,
     (module, links): (&mut Module, &mut link::Links),
     interner: &mut ast::Interner,
@@ -280,11 +285,11 @@ fn lowered(
     let mut names = library.names.clone();
     let unit = parser::parse_after(&mut names, tokens, interner, diags);
     let registers = ["__wb_module", "__wb_library", "__wb_neuron"].iter().any(|name| interner.contains(name));
-    let python = if python { expose::python_text(&unit, interner) } else { None };
+    let python = if python { registrations::python_text(&unit, interner) } else { None };
     let plain = !registers && offers && python.is_none();
-    let exposed = if plain { expose::text(&unit, interner) } else { None };
+    let exposed = if plain { registrations::text(&unit, interner) } else { None };
     let mut ours = None;
-    let kernels = if gaudi[0] { expose::gaudi_text(&unit, gaudi[1], interner) } else { None };
+    let kernels = if gaudi[0] { registrations::gaudi_text(&unit, gaudi[1], interner) } else { None };
     let written: Vec<String> = [python.or(exposed), kernels].into_iter().flatten().collect();
     if !written.is_empty() {
         let text = written.join(" ");
@@ -310,6 +315,6 @@ fn lowered(
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
     let ours = ours.as_ref().map(|(file, unit)| (*file, unit));
-    let beside = lower::Beside { library, sources, ahead, wanted: &wanted, calls: &options.calls };
-    lower::lower(&beside, &unit, ours, (module, links), interner, diags);
+    let inputs = lower::LowerInputs { library, sources, ahead, wanted: &wanted, calls: &options.calls };
+    lower::lower(&inputs, &unit, ours, (module, links), interner, diags);
 }

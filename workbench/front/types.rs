@@ -65,7 +65,7 @@ impl Num {
         Num::Double,
     ];
 
-    /// How the IR holds it.
+    /// The scalar that the IR holds it as.
     pub fn scalar(self) -> Scalar {
         match self {
             Num::Bool => Scalar::Bool,
@@ -172,11 +172,11 @@ pub struct EnumTy {
     pub id: u32,
     /// The user's name, or `enum` for one without.
     pub name: String,
-    /// What holds its values.
+    /// Type that holds its values.
     pub underlying: Num,
     /// `enum class`: converts to nothing implicitly.
     pub scoped: bool,
-    /// Whether its values have no sign: its type is not fixed, and none of its constants is negative.
+    /// The values have no sign: its type is not fixed, and none of its constants is negative.
     pub unsigned: bool,
 }
 
@@ -187,13 +187,13 @@ pub struct StructTy {
     pub id: u32,
     /// The user's name with its template arguments.
     pub name: String,
-    /// Whether its fields share their place.
+    /// The fields share their place.
     pub is_union: bool,
     /// A built-in vector type: its component and how many.
     pub vector: Option<(Num, u32)>,
-    /// What it holds, once that is known.
+    /// Layout, once that is known.
     pub layout: OnceCell<Layout>,
-    /// What `typedef struct { ... } S;` calls it.
+    /// Name that `typedef struct { ... } S;` gives it.
     pub alias: OnceCell<String>,
 }
 
@@ -211,7 +211,7 @@ impl Hash for StructTy {
     }
 }
 
-/// What a struct holds and where.
+/// Layout of a struct: its fields and where they are.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
     /// Bases, in order, with their offsets.
@@ -224,7 +224,7 @@ pub struct Layout {
     pub align: u32,
     /// Some of it is no number at a multiple of its alignment: a bit-field, or a packed member. It is copied by bytes.
     pub by_bytes: bool,
-    /// How many members it has all the way down, itself counted: what a walk over it takes. An array counts as many elements as are
+    /// Number of members that it has all the way down, itself counted: what a walk over it takes. An array counts as many elements as are
     /// written out one by one.
     pub parts: u32,
 }
@@ -237,9 +237,9 @@ pub const MAX_UNROLLED: u32 = 16;
 /// A field of a struct.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Its name; `None` for an unnamed struct or union, whose own fields are reached directly.
+    /// Name; `None` for an unnamed struct or union, whose own fields are reached directly.
     pub name: Option<Symbol>,
-    /// Its type; a reference keeps being one and takes the place of a pointer.
+    /// Type; a reference keeps being one and takes the place of a pointer.
     pub ty: Ty,
     /// In bytes from the start of the struct.
     pub offset: u32,
@@ -247,13 +247,13 @@ pub struct Field {
     pub align: u32,
     /// `packed`: its type aligns nothing.
     pub packed: bool,
-    /// Of a bit-field; their lowest one is 0 before the fields are laid out, and one without a name may have none.
+    /// Bits of a bit-field; their lowest one is 0 before the fields are laid out, and one without a name may have none.
     pub bits: Option<Bits>,
     /// `mutable`: written even in a const object.
     pub mutable: bool,
 }
 
-/// How the members of a struct are packed.
+/// Packing of the members of a struct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packing {
     /// `__attribute__((packed))`: their types align nothing.
@@ -382,7 +382,7 @@ pub enum Kind {
 /// A qualified type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ty {
-    /// What it is.
+    /// Kind of the type.
     pub kind: Kind,
     /// `const`; for arrays the elements carry it.
     pub is_const: bool,
@@ -489,12 +489,12 @@ impl Ty {
         if matches!(self.kind, Kind::Array(..) | Kind::Function(_)) { self.decayed() } else { self }
     }
 
-    /// What a reference refers to, else the type itself.
+    /// The type that a reference refers to, else the type itself.
     pub fn referred(&self) -> &Ty {
         self.target().unwrap_or(self)
     }
 
-    /// Whether it stands for something already reported.
+    /// The type stands for something already reported.
     pub fn is_error(&self) -> bool {
         match &self.kind {
             Kind::Error => true,
@@ -520,7 +520,7 @@ impl Ty {
         matches!(self.kind, Kind::Reference(_) | Kind::RvalueReference(_))
     }
 
-    /// What a reference of either kind refers to.
+    /// The type that a reference of either kind refers to.
     pub fn target(&self) -> Option<&Ty> {
         match &self.kind {
             Kind::Reference(inner) | Kind::RvalueReference(inner) => Some(inner),
@@ -551,7 +551,7 @@ impl Ty {
         self.layout().is_some_and(|l| l.fields.is_empty() && l.bases.iter().all(|(b, _)| b.is_empty_struct()))
     }
 
-    /// How far into a struct a base of it lies; 0 for the struct itself.
+    /// The offset of a base in a struct; 0 for the struct itself.
     pub fn base_offset(&self, base: &StructTy) -> Option<u32> {
         if self.as_struct()?.id == base.id {
             return Some(0);
@@ -559,7 +559,7 @@ impl Ty {
         self.layout()?.bases.iter().find_map(|(ty, at)| Some(at + ty.base_offset(base)?))
     }
 
-    /// What a pointer points at.
+    /// The type that a pointer points at.
     pub fn pointee(&self) -> Option<&Ty> {
         match &self.kind {
             Kind::Pointer(inner) => Some(inner),
@@ -629,7 +629,7 @@ impl Ty {
         }
     }
 
-    /// How many members a copy of it writes out one by one ([`Layout::parts`]).
+    /// The number of members that a copy of it writes out one by one ([`Layout::parts`]).
     pub fn parts(&self) -> u32 {
         match &self.kind {
             Kind::Array(elem, len) => elem.parts().saturating_mul(len.unwrap_or(1).clamp(1, MAX_UNROLLED)),
@@ -638,7 +638,7 @@ impl Ty {
         }
     }
 
-    /// How many objects of struct type it is, those of its members counted: what constructing it takes.
+    /// The number of objects of struct type in it, those of its members counted: what constructing it takes.
     pub fn objects(&self) -> u32 {
         match &self.kind {
             Kind::Array(elem, len) => elem.objects().saturating_mul(len.unwrap_or(1)),
@@ -650,7 +650,7 @@ impl Ty {
         }
     }
 
-    /// Whether it has at most as many parts as a budget says, which they use up.
+    /// The type has at most as many parts as a budget says, which they use up.
     pub fn fits(&self, budget: &mut u32) -> bool {
         if *budget == 0 {
             return false;

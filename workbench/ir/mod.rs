@@ -66,6 +66,7 @@
 //! exceptions.
 
 pub mod ahead;
+pub mod builder;
 pub mod collective;
 pub mod constants;
 pub mod elem;
@@ -82,6 +83,7 @@ pub mod service;
 pub(crate) mod testing;
 pub mod visit;
 
+pub use builder::Builder;
 pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
 pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
@@ -863,7 +865,7 @@ pub struct Module {
     /// Names of kernels' templates, of which a launch may ask for an instance.
     pub templates: Vec<String>,
     /// The kernels that calls from outside asked for, in their order; there is none for a call that no template takes.
-    pub asked: Vec<FuncId>,
+    pub deduced: Vec<FuncId>,
     /// Functions whose address is taken as a number, [`FuncId::address`], by code that host code may call them from, with what tells the
     /// functions of their type.
     pub addressed: Vec<(FuncId, u64)>,

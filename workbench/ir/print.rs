@@ -542,7 +542,7 @@ mod tests {
             ],
             shared: Vec::new(),
             formats: vec![FormatData { text: "n is %d\n".into(), span }],
-            asked: Vec::new(),
+            deduced: Vec::new(),
             templates: Vec::new(),
             addressed: Vec::new(),
             left_out: Vec::new(),

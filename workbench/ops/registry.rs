@@ -9,7 +9,7 @@ use super::binding::{Bound, Source, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
-use crate::front::asked;
+use crate::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
 use crate::ir::{Elem, ParamType, Scalar};
 use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};
 
@@ -132,8 +132,8 @@ pub(crate) struct Template {
 impl Template {
     /// The instance for arrays of these element types, by the names of the arguments.
     pub(crate) fn instance(&self, arrays: Vec<(String, Elem)>) -> Result<Kernel> {
-        let named = arrays.into_iter().map(|(name, elem)| (name, asked::Arg::Array(elem))).collect();
-        self.program.deduce(&asked::Call { template: self.name.clone(), args: asked::Args::Named(named) })
+        let named = arrays.into_iter().map(|(name, elem)| (name, KernelArg::Array(elem))).collect();
+        self.program.deduce(&KernelCall { template: self.name.clone(), args: KernelArgs::Named(named) })
     }
 }
 

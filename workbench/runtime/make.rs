@@ -39,7 +39,7 @@ pub(super) fn cpu_code(
             shared: module.shared.clone(),
             formats: module.formats.clone(),
             templates: module.templates.clone(),
-            asked: module.asked.clone(),
+            deduced: module.deduced.clone(),
             addressed: module.addressed.clone(),
             left_out: Vec::new(),
         };

@@ -105,7 +105,7 @@ struct Inner {
     /// Programs of instances of kernels' templates, by the name asked for.
     instances: Mutex<HashMap<String, Program>>,
     /// Those that calls have asked for.
-    deduced: Mutex<HashMap<front::asked::Call, Kernel>>,
+    deduced: Mutex<HashMap<front::deduced_instances::KernelCall, Kernel>>,
     /// The same text compiled for a GPU, once an operator has asked for it.
     for_gpu: Mutex<Option<Program>>,
     /// What host functions and operators the text offers, once its registrations have run.
@@ -331,14 +331,14 @@ impl Program {
     /// # Errors
     /// [`Error::Argument`] when no template of the name takes such arguments, or they leave some of its own open;
     /// [`Error::Compile`] when the instance does not compile.
-    pub fn deduce(&self, call: &front::asked::Call) -> Result<Kernel> {
+    pub fn deduce(&self, call: &front::deduced_instances::KernelCall) -> Result<Kernel> {
         if let Some(known) = self.0.deduced.lock().unwrap_or_else(PoisonError::into_inner).get(call) {
             return Ok(known.clone());
         }
         let mut options = self.0.options.clone();
         options.front.calls = vec![call.clone()];
         let program = Program::compile_beside(&self.0.text, &options, self.cpu_code())?;
-        let Some(&id) = program.0.module.asked.first() else {
+        let Some(&id) = program.0.module.deduced.first() else {
             let name = &call.template;
             return Err(Error::argument(format!(
                 "the arguments of the template `{name}` do not follow from {}; ask for an instance, such as `{name}<float>`",
@@ -598,16 +598,16 @@ pub(super) fn list(names: &[String]) -> String {
 }
 
 /// `(float32 array, any, int64)`
-fn described(args: &front::asked::Args) -> String {
-    use front::asked::{Arg as Asked, Args};
-    let one = |arg: &Asked| match arg {
-        Asked::Any => "a number".to_owned(),
-        Asked::Array(elem) => format!("an array of {}", DType::from(*elem)),
-        Asked::Number(elem) => format!("a {}", DType::from(*elem)),
+fn described(args: &front::deduced_instances::KernelArgs) -> String {
+    use front::deduced_instances::{KernelArg, KernelArgs};
+    let one = |arg: &KernelArg| match arg {
+        KernelArg::Any => "a number".to_owned(),
+        KernelArg::Array(elem) => format!("an array of {}", DType::from(*elem)),
+        KernelArg::Number(elem) => format!("a {}", DType::from(*elem)),
     };
     let all: Vec<String> = match args {
-        Args::InOrder(args) => args.iter().map(one).collect(),
-        Args::Named(args) => args.iter().map(|(name, arg)| format!("`{name}`, {}", one(arg))).collect(),
+        KernelArgs::InOrder(args) => args.iter().map(one).collect(),
+        KernelArgs::Named(args) => args.iter().map(|(name, arg)| format!("`{name}`, {}", one(arg))).collect(),
     };
     if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
 }

@@ -38,13 +38,13 @@ pub enum Item {
 /// `[inline] namespace a { ... }`; `namespace a::b` is one in the other.
 #[derive(Debug, Clone)]
 pub struct Namespace {
-    /// Its name; `None` for `namespace { ... }`.
+    /// Name; `None` for `namespace { ... }`.
     pub name: Option<Ident>,
     /// `inline namespace`.
     pub is_inline: bool,
-    /// What it holds, in order.
+    /// Declarations in it, in order.
     pub items: Vec<Item>,
-    /// Its head.
+    /// Head.
     pub span: Span,
 }
 
@@ -53,24 +53,24 @@ pub struct Namespace {
 pub struct NamespaceAlias {
     /// The new name.
     pub name: Ident,
-    /// What it means.
+    /// Namespace that it stands for.
     pub target: Name,
 }
 
 /// An explicit instantiation.
 #[derive(Debug, Clone)]
 pub struct Instantiate {
-    /// Of what.
-    pub what: Instance,
+    /// Function or class that is instantiated.
+    pub what: InstantiationTarget,
     /// `extern template`.
     pub is_extern: bool,
     /// All of it.
     pub span: Span,
 }
 
-/// What is instantiated.
+/// Function or class that is instantiated.
 #[derive(Debug, Clone)]
-pub enum Instance {
+pub enum InstantiationTarget {
     /// A function, without a body; its name has template arguments unless they follow from the parameters.
     Function(Box<FunctionDecl>),
     /// `struct S<int>`
@@ -103,7 +103,7 @@ pub struct Specifiers {
     pub constant: bool,
     /// `static`.
     pub is_static: bool,
-    /// Whether it says that no exception leaves it.
+    /// `noexcept`: true where no exception leaves it.
     pub noexcept: Option<bool>,
     /// `extern` (also `extern "C"`).
     pub is_extern: bool,
@@ -121,7 +121,7 @@ pub struct Specifiers {
     pub is_typedef: bool,
 }
 
-/// What sort of function it is.
+/// Sort of a function.
 #[derive(Debug, Clone)]
 pub enum FunctionKind {
     /// An ordinary function or operator.
@@ -142,7 +142,7 @@ pub struct FunctionDecl {
     pub templates: Vec<TemplateHead>,
     /// Specifiers.
     pub specs: Specifiers,
-    /// What sort of function it is.
+    /// Sort of the function.
     pub kind: FunctionKind,
     /// The result type, pointers included; the trailing one, where there is one.
     pub ret: TypeName,
@@ -174,7 +174,7 @@ pub struct FunctionDecl {
 pub struct MemberInit {
     /// A member, a base, or the struct itself.
     pub name: Name,
-    /// Its value: [`Init::Paren`] or [`Init::List`].
+    /// Value: [`Init::Paren`] or [`Init::List`].
     pub init: Init,
     /// `bases(args)...`
     pub pack: bool,
@@ -183,10 +183,10 @@ pub struct MemberInit {
 /// A parameter.
 #[derive(Debug, Clone)]
 pub struct ParamDecl {
-    /// Its type; an array declarator has been turned into a pointer to its element type (`int a[][3]` to `int (*)[3]`), a
+    /// Type; an array declarator has been turned into a pointer to its element type (`int a[][3]` to `int (*)[3]`), a
     /// function into a pointer to it.
     pub ty: TypeName,
-    /// Its name, if any.
+    /// Name, if any.
     pub name: Option<Ident>,
     /// The default argument.
     pub default: Option<Expr>,
@@ -214,9 +214,9 @@ pub struct Declaration {
 /// One declared variable or field.
 #[derive(Debug, Clone)]
 pub struct VarDecl {
-    /// Its whole type.
+    /// Whole type.
     pub ty: TypeName,
-    /// Its name; the empty one for a bit-field without a name.
+    /// Name; the empty one for a bit-field without a name.
     pub name: Ident,
     /// The whole name where it is more than an identifier: `int S::count = 0;`, `bool is_x<float> = true;`.
     pub qualified: Option<Name>,
@@ -243,6 +243,33 @@ pub enum Init {
     Designated(Ident, Box<Init>),
 }
 
+impl Init {
+    /// The expression that an initialiser of a scalar is: itself, or the only one in braces.
+    pub fn only_expr(&self) -> Option<&Expr> {
+        match self {
+            Init::Expr(e) => Some(e),
+            Init::List(items, _) => match items.as_slice() {
+                [Init::Expr(e)] => Some(e),
+                _ => None,
+            },
+            Init::Paren(args, _) => match args.as_slice() {
+                [e] => Some(e),
+                _ => None,
+            },
+            Init::Designated(..) => None,
+        }
+    }
+
+    /// The place of the initialiser.
+    pub fn span(&self) -> Span {
+        match self {
+            Init::Expr(e) => e.span,
+            Init::List(_, span) | Init::Paren(_, span) => *span,
+            Init::Designated(_, value) => value.span(),
+        }
+    }
+}
+
 /// `typedef T name;` or `using name = T;`
 #[derive(Debug, Clone)]
 pub struct Alias {
@@ -250,14 +277,14 @@ pub struct Alias {
     pub templates: Vec<TemplateHead>,
     /// The new name.
     pub name: Ident,
-    /// What it means.
+    /// Type that it stands for.
     pub ty: TypeName,
 }
 
 /// `enum [class] E : T { A, B = 3 };`
 #[derive(Debug, Clone)]
 pub struct EnumDecl {
-    /// Its name, if any.
+    /// Name, if any.
     pub name: Option<Ident>,
     /// `enum class`: constants are reached as `E::A`.
     pub scoped: bool,
@@ -280,7 +307,7 @@ pub struct StaticAssert {
     pub span: Span,
 }
 
-/// Which keyword a struct starts with.
+/// Keyword that a struct starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StructKey {
     /// `struct`
@@ -291,7 +318,7 @@ pub enum StructKey {
     Union,
 }
 
-/// Who may use a member.
+/// Access to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// `public`
@@ -305,16 +332,16 @@ pub enum Access {
 /// `struct`, `class` or `union`.
 #[derive(Debug, Clone)]
 pub struct StructDecl {
-    /// Which of the three.
+    /// Keyword, one of the three.
     pub key: StructKey,
     /// `template <...>` before it, outermost first.
     pub templates: Vec<TemplateHead>,
-    /// Its name, if any; qualified where it is defined outside of what declares it. The last part's arguments are those of a
+    /// Name, if any; qualified where it is defined outside of what declares it. The last part's arguments are those of a
     /// specialisation.
     pub name: Option<Name>,
     /// `: public B`.
     pub bases: Vec<Base>,
-    /// What stands in the braces.
+    /// Members in the braces.
     pub members: Vec<Member>,
     /// In the library: member functions by name, which are declared when the name is looked for.
     pub waiting: HashMap<Symbol, Vec<Member>>,
@@ -333,9 +360,9 @@ pub struct StructDecl {
 /// A base of a struct.
 #[derive(Debug, Clone)]
 pub struct Base {
-    /// How it is inherited.
+    /// Access by which it is inherited.
     pub access: Access,
-    /// Which.
+    /// Name of the base.
     pub name: Name,
     /// `Bases...`
     pub pack: bool,
@@ -344,15 +371,15 @@ pub struct Base {
 /// A member of a struct.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Who may use it.
+    /// Access to it.
     pub access: Access,
-    /// What it is.
+    /// Sort of member, with what it declares.
     pub kind: MemberKind,
     /// All of it.
     pub span: Span,
 }
 
-/// What a member is.
+/// Sorts of members.
 #[derive(Debug, Clone)]
 pub enum MemberKind {
     /// Fields, or static members when [`Specifiers::is_static`].

@@ -8,9 +8,9 @@ use crate::source::Span;
 /// An expression with its place.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// What it is.
+    /// Sort of expression, with its parts.
     pub kind: ExprKind,
-    /// Where.
+    /// Place of the expression.
     pub span: Span,
 }
 
@@ -116,7 +116,7 @@ pub enum BinaryOp {
     Comma,
 }
 
-/// How a cast was written.
+/// Ways to write a cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CastKind {
     /// `(T)e`
@@ -131,7 +131,7 @@ pub enum CastKind {
     Const,
 }
 
-/// What an expression is.
+/// Sorts of expressions.
 #[derive(Debug, Clone)]
 pub enum ExprKind {
     /// A number, character, truth value or `nullptr`.
@@ -174,16 +174,16 @@ pub enum ExprKind {
     },
     /// A cast that is no [`ExprKind::Construct`].
     Cast {
-        /// How it was written.
+        /// Way the cast is written.
         kind: CastKind,
         /// To what.
         ty: Box<TypeName>,
-        /// Of what.
+        /// Operand.
         operand: Box<Expr>,
     },
     /// `T(args)`, with any number of arguments.
     Construct {
-        /// Of what type.
+        /// Type that it is of.
         ty: Box<TypeName>,
         /// From what.
         args: Vec<Expr>,
@@ -256,7 +256,7 @@ pub struct Lambda {
     pub span: Span,
 }
 
-/// How a lambda holds a variable.
+/// Ways a lambda holds a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureMode {
     /// `=`
@@ -268,15 +268,15 @@ pub enum CaptureMode {
 /// One capture.
 #[derive(Debug, Clone)]
 pub struct Capture {
-    /// What is captured.
+    /// Sort of capture.
     pub kind: CaptureKind,
     /// `args...`
     pub pack: bool,
-    /// Where.
+    /// Place of the capture.
     pub span: Span,
 }
 
-/// What a capture is.
+/// Sorts of captures.
 #[derive(Debug, Clone)]
 pub enum CaptureKind {
     /// `x`, `&x`

@@ -10,7 +10,7 @@ use crate::source::Span;
 pub struct Ident {
     /// The name.
     pub name: Symbol,
-    /// Where.
+    /// Place of the identifier.
     pub span: Span,
 }
 
@@ -38,7 +38,7 @@ pub struct NamePart {
 }
 
 impl NamePart {
-    /// Whether the part has no template arguments.
+    /// The part has no template arguments.
     pub fn is_plain(&self) -> bool {
         self.args.is_none()
     }
@@ -90,18 +90,18 @@ impl Name {
 /// One template argument.
 #[derive(Debug, Clone)]
 pub struct TemplateArg {
-    /// What it is.
+    /// Sort of argument.
     pub kind: TemplateArgKind,
     /// `...` follows: a pack is expanded.
     pub pack: bool,
-    /// Where.
+    /// Place of the argument.
     pub span: Span,
 }
 
-/// What a template argument is.
+/// Sorts of template arguments.
 #[derive(Debug, Clone)]
 pub enum TemplateArgKind {
-    /// What is written as a type.
+    /// Argument written as a type.
     Type(TypeName),
     /// All else. A plain name that nothing known declares stands here, too ([`super::ExprKind::Name`]): it may turn out to be
     /// a type or a template.
@@ -154,7 +154,7 @@ pub enum BaseType {
 }
 
 impl BaseType {
-    /// Whether it is `auto`.
+    /// The type is `auto`.
     pub fn is_auto(&self) -> bool {
         matches!(self, BaseType::Auto)
     }
@@ -194,26 +194,26 @@ pub struct TypeName {
     pub is_volatile: bool,
     /// Pointers, references, arrays and functions, from the base outward.
     pub layers: Vec<TypeLayer>,
-    /// Where it was written.
+    /// Place of the parameter.
     pub span: Span,
 }
 
 /// One parameter of a template.
 #[derive(Debug, Clone)]
 pub struct TemplateParam {
-    /// Its name, if any.
+    /// Name, if any.
     pub name: Option<Ident>,
-    /// What it stands for.
+    /// Sort of parameter.
     pub kind: TemplateParamKind,
     /// `typename... T`, `int... N`.
     pub pack: bool,
-    /// What must be true once this one and those before it have their arguments: `template <small T>`, `requires`.
+    /// Constraints once this parameter and those before it have their arguments: `template <small T>`, `requires`.
     pub constraints: Vec<Expr>,
     /// All of it.
     pub span: Span,
 }
 
-/// What a template's parameter stands for.
+/// Sorts of template parameters.
 #[derive(Debug, Clone)]
 pub enum TemplateParamKind {
     /// `typename T = int`
@@ -223,14 +223,14 @@ pub enum TemplateParamKind {
     },
     /// `int N = 4`, `auto V`, `float (*F)(float)`
     Value {
-        /// Its type.
+        /// Type.
         ty: TypeName,
         /// After `=`.
         default: Option<Expr>,
     },
     /// `template <typename> class C = D`
     Template {
-        /// What a template given for it takes.
+        /// Parameters of a template given for it.
         head: TemplateHead,
         /// After `=`.
         default: Option<Name>,

@@ -20,13 +20,13 @@ pub struct Compound {
 /// A statement with its place.
 #[derive(Debug, Clone)]
 pub struct Stmt {
-    /// What it is.
+    /// Sort of statement, with its parts.
     pub kind: StmtKind,
-    /// Where.
+    /// Place of the statement.
     pub span: Span,
 }
 
-/// What a statement is.
+/// Sorts of statements.
 #[derive(Debug, Clone)]
 pub enum StmtKind {
     /// `;`
@@ -56,13 +56,13 @@ pub enum StmtKind {
     /// `if (cond) then else els`. A condition that declares a variable is written as that declaration, in `init`, and the
     /// variable's name.
     If {
-        /// What stands before the `;` (C++17) and the declaration of the condition, in scope of all; at most two.
+        /// Statement before the `;` (C++17) and declaration of the condition, in scope of all; at most two.
         init: Vec<Stmt>,
         /// The condition.
         cond: Expr,
-        /// When true.
+        /// Statement when the condition is true.
         then: Box<Stmt>,
-        /// When false.
+        /// Statement when it is false.
         els: Option<Box<Stmt>>,
         /// `if constexpr`.
         is_constexpr: bool,
@@ -86,7 +86,7 @@ pub enum StmtKind {
     RangeFor {
         /// Before the `;` (C++20).
         init: Option<Box<Stmt>>,
-        /// What each element is bound to.
+        /// Variable that each element is bound to.
         var: RangeVar,
         /// The elements; braced lists are [`super::ExprKind::Braced`].
         range: Expr,
@@ -112,7 +112,7 @@ pub enum StmtKind {
 /// `try body handlers`
 #[derive(Debug, Clone)]
 pub struct Try {
-    /// What may throw.
+    /// Block that may throw.
     pub body: Compound,
     /// A call of what the library makes ready for the handlers.
     pub land: Expr,
@@ -125,9 +125,9 @@ pub struct Try {
 /// `catch (declaration) body`
 #[derive(Debug, Clone)]
 pub struct Handler {
-    /// What it catches; `...` without.
+    /// Parameter that takes what is caught; none for `...`.
     pub param: Option<ParamDecl>,
-    /// What it does.
+    /// Block that handles it.
     pub body: Compound,
     /// The head: `catch (declaration)`.
     pub span: Span,
@@ -142,7 +142,7 @@ pub struct Binding {
     pub ty: TypeName,
     /// The names in brackets.
     pub names: Vec<Ident>,
-    /// What is taken apart.
+    /// Object that is taken apart.
     pub init: Expr,
     /// All of it.
     pub span: Span,
@@ -151,7 +151,7 @@ pub struct Binding {
 /// The variable of a range-based `for`: one name, or several when it takes the element apart (`brackets`).
 #[derive(Debug, Clone)]
 pub struct RangeVar {
-    /// Its type.
+    /// Type.
     pub ty: TypeName,
     /// The names; one unless `brackets`.
     pub names: Vec<Ident>,

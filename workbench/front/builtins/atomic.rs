@@ -2,9 +2,8 @@
 //! sequentially consistent for everybody.
 
 use super::{Lower, P, Sig};
-use crate::front::lower::Builder;
 use crate::front::types::Num;
-use crate::ir::{AtomicOp, Stmt, Value};
+use crate::ir::{AtomicOp, Builder, Stmt, Value};
 
 fn atomic(b: &mut Builder, op: AtomicOp, ptr: Value, value: Value, compare: Option<Value>) -> Value {
     let result = b.func.new_value(b.ty(value), b.span);

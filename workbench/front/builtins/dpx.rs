@@ -6,9 +6,8 @@
 use super::short::*;
 use super::simd::lanes;
 use super::{Lower, Outs, P, Sig};
-use crate::front::lower::Builder;
 use crate::front::types::Num;
-use crate::ir::{BinaryOp, CompareOp, Scalar, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, Scalar, Value};
 
 const TRUTH: P = P::Out(Num::Bool);
 

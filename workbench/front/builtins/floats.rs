@@ -5,9 +5,8 @@
 
 use super::short::*;
 use super::{Lower, Outs, P, Sig, sigs};
-use crate::front::lower::Builder;
 use crate::front::types::Num;
-use crate::ir::{BinaryOp, Block, CompareOp, MathFn, Op, Scalar, Stmt, Stride, Type, Value};
+use crate::ir::{BinaryOp, Block, Builder, CompareOp, MathFn, Op, Scalar, Stmt, Stride, Type, Value};
 
 const OUT_F: P = P::Out(Num::Float);
 const OUT_D: P = P::Out(Num::Double);

@@ -2,8 +2,7 @@
 
 use super::short::*;
 use super::{Lower, Sig, sigs};
-use crate::front::lower::Builder;
-use crate::ir::{BinaryOp, BitFn, CompareOp, Scalar, Value};
+use crate::ir::{BinaryOp, BitFn, Builder, CompareOp, Scalar, Value};
 
 /// The low 24 bits, extended by the type's signedness.
 fn low24(b: &mut Builder, x: Value) -> Value {

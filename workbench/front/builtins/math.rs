@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::ir::MathFn;
 use crate::once::Once;
 
-/// How the types of a math call are found.
+/// Form of a math function: how the types of a call are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `float` when every argument is `float`, else `double` ([cmath.syn]).
@@ -14,7 +14,7 @@ pub enum Form {
     Float,
 }
 
-/// Those whose C signature is not "floats of one type": the tables have them with their own types.
+/// The function has the C signature "floats of one type"; the tables have the others with their own types.
 fn is_plain(f: MathFn) -> bool {
     use MathFn::*;
     !matches!(f, FrexpExp | FrexpMant | Ldexp | Jn | Yn | Rhypot | Norm3d | Norm4d | Rnorm3d | Rnorm4d)

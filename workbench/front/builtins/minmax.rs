@@ -2,8 +2,7 @@
 
 use super::short::*;
 use super::{Lower, Sig, sigs};
-use crate::front::lower::Builder;
-use crate::ir::{BinaryOp, CompareOp, MathFn, Scalar, UnaryOp, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, MathFn, Scalar, UnaryOp, Value};
 
 /// Converts both to the type and takes the smaller or larger.
 fn choose(b: &mut Builder, a: &[Value], ty: Scalar, int: BinaryOp, float: MathFn) -> Value {

@@ -1,4 +1,4 @@
-//! What CUDA C++ has without a declaration, as tables: functions ([`Sig`] records), constants, type names, and what is
+//! Builtins of CUDA C++, which need no declaration, as tables: functions ([`Sig`] records), constants, type names, and what is
 //! understood and not supported.
 //!
 //! One record says a function's name, types, effect and meaning; overloads are records of one name. The type checker
@@ -7,7 +7,7 @@
 mod atomic;
 mod constants;
 mod conversions;
-mod directed;
+mod directed_rounding;
 mod dpx;
 mod floats;
 mod integer;
@@ -32,9 +32,8 @@ pub use unsupported::{
 };
 pub use vector::{Vector, vector, vector_names};
 
-use super::lower::Builder;
 use super::types::{Num, Ty};
-use crate::ir::Value;
+use crate::ir::{Builder, Value};
 use crate::once::Once;
 
 /// The type of a parameter or result of a builtin.
@@ -62,16 +61,16 @@ impl P {
     }
 }
 
-/// What a builtin with pointer results computes: its own result, and one value for each [`P::Out`] in order.
+/// Results of a builtin that writes through pointers: its own result, and one value for each [`P::Out`] in order.
 #[derive(Debug)]
 pub struct Outs {
     /// The function's result.
     pub result: Option<Value>,
-    /// What is written.
+    /// Values to write.
     pub stores: Vec<Value>,
 }
 
-/// How a builtin becomes IR.
+/// Ways a builtin becomes IR.
 #[derive(Debug, Clone, Copy)]
 pub enum Lower {
     /// From the arguments, in order, to the result.
@@ -95,9 +94,9 @@ pub struct Sig {
     pub params: &'static [P],
     /// The result.
     pub ret: P,
-    /// How it becomes IR.
+    /// Way it becomes IR.
     pub lower: Lower,
-    /// What it computes.
+    /// Sentence about what it computes.
     pub doc: &'static str,
 }
 
@@ -108,13 +107,13 @@ impl Sig {
         format!("{} {}({})", self.ret.ty(), self.name, params.join(", "))
     }
 
-    /// Whether only device code may call it.
+    /// Device code alone may call it.
     pub fn device_only(&self) -> bool {
         device_only(self.name)
     }
 }
 
-/// Whether only device code may call a builtin: CUDA's intrinsics begin with two underscores, and atomics are of the device. GCC's are
+/// Device code alone may call a builtin of this name: CUDA's intrinsics begin with two underscores, and atomics are of the device. GCC's are
 /// everybody's.
 pub fn device_only(name: &str) -> bool {
     name.starts_with("__") && !name.starts_with("__builtin_") || name.starts_with("atomic")
@@ -153,8 +152,8 @@ mod short {
 pub static GROUPS: &[(&str, &[&[Sig]])] = &[
     ("Minimum, maximum, absolute value", &[minmax::MIN_MAX, minmax::ABS, minmax::STD]),
     ("Floating point", &[floats::BASIC, floats::INTRINSICS]),
-    ("Directed rounding", &[directed::ARITHMETIC]),
-    ("Conversions", &[conversions::TABLE, directed::CONVERSIONS]),
+    ("Directed rounding", &[directed_rounding::ARITHMETIC]),
+    ("Conversions", &[conversions::TABLE, directed_rounding::CONVERSIONS]),
     ("Integers", &[integer::TABLE]),
     ("SIMD within a word", &[simd::TABLE]),
     ("Dynamic programming (DPX)", &[dpx::TABLE, dpx::TWO, dpx::CHOICE]),
@@ -182,12 +181,12 @@ pub fn lookup(name: &str) -> &'static [&'static Sig] {
     &all[start..start + len]
 }
 
-/// Whether a name is a builtin function of any kind.
+/// The name is a builtin function of any kind.
 pub fn is_function(name: &str) -> bool {
     !lookup(name).is_empty() || math(name).is_some() || matches!(name, "printf" | "assert" | "__trap")
 }
 
-/// Whether CUDA gives a name a meaning without a declaration: a function, a type, a constant, or a keyword of its own.
+/// The name means something to CUDA without a declaration: a function, a type, a constant, or a keyword of its own.
 pub fn is_device_word(name: &str) -> bool {
     name.starts_with("__")
         || is_half_function(name)
@@ -197,7 +196,7 @@ pub fn is_device_word(name: &str) -> bool {
         || constant(name).is_some()
 }
 
-/// Whether it is one of the functions and types of CUDA's headers for half precision, `hexp`, `nv_bfloat162`.
+/// The name is one of the functions and types of CUDA's headers for half precision, `hexp`, `nv_bfloat162`.
 fn is_half_function(name: &str) -> bool {
     let is_word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
     name.len() > 3 && (name.starts_with('h') || name.starts_with("nv_bf")) && is_word(crate::library::half_text())

@@ -6,10 +6,9 @@
 
 use super::short::*;
 use super::{Lower, P, Sig};
-use crate::front::lower::Builder;
-use crate::ir::{BinaryOp, CompareOp, Scalar, UnaryOp, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, Scalar, UnaryOp, Value};
 
-/// What happens in one lane: the lane's type, its operands as `i32`, the result as `i32`.
+/// Operation of one lane: takes the lane's type and its operands as `i32`, gives the result as `i32`.
 type Lane = fn(&mut Builder, Scalar, &[Value]) -> Value;
 
 /// Lane `i` of a word, as `i32`.

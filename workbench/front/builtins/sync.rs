@@ -3,8 +3,7 @@
 use super::short::*;
 use super::warp::collective;
 use super::{Lower, P, Sig, sigs};
-use crate::front::lower::Builder;
-use crate::ir::{Collective, Scalar, Scope, Stmt, Value};
+use crate::ir::{Builder, Collective, Scalar, Scope, Stmt, Value};
 
 const BARRIER: Lower = Lower::Effect(|b, _| b.push(Stmt::Barrier(Scope::Block)));
 const FENCE: Lower = Lower::Effect(|b, _| b.push(Stmt::Fence));

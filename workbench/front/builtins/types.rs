@@ -26,7 +26,7 @@ const TABLE: &[(&str, Num)] = &[
     ("clock_t", Num::Long),
 ];
 
-/// What a type name that the text did not declare stands for.
+/// Type that a name stands for which the text did not declare.
 #[derive(Debug, Clone, Copy)]
 pub enum NamedType {
     /// A number.

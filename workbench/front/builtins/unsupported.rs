@@ -1,15 +1,15 @@
 //! CUDA C++ that is understood and not supported: names, what they are, what to write instead.
 
-/// Why something is refused and what to do about it.
+/// Reason why something is refused, and advice on what to do about it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Advice {
     /// Name, or the beginning of names when `prefix`.
     pub name: &'static str,
-    /// Whether every name that begins with `name` is meant.
+    /// Every name that begins with `name` is meant.
     pub prefix: bool,
-    /// What it is, for "... is not supported: it is ...".
+    /// Description, for "... is not supported: it is ...".
     pub what: &'static str,
-    /// What to write instead.
+    /// Advice on what to write instead.
     pub help: &'static str,
 }
 
@@ -73,12 +73,12 @@ const HOST_OBJECTS: &[Advice] = host! {
     "CLOCKS_PER_SEC" "cerr" "cin" "cout" "endl" "stderr" "stdin" "stdout"
 };
 
-/// Whether a function is of the host's libraries.
+/// The function is of the host's libraries.
 pub fn is_host_function(name: &str) -> bool {
     find(HOST_FUNCTIONS, name).is_some()
 }
 
-/// Whether an object or constant is of the host's libraries.
+/// The object or constant is of the host's libraries.
 pub fn is_host_object(name: &str) -> bool {
     find(HOST_OBJECTS, name).is_some()
 }

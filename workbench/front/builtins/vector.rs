@@ -7,9 +7,9 @@ use crate::front::types::Num;
 pub struct Vector {
     /// `float4`
     pub name: &'static str,
-    /// What its components are.
+    /// Type of its components.
     pub num: Num,
-    /// How many.
+    /// Number of its components.
     pub len: u32,
     /// In bytes.
     pub align: u32,

@@ -2,8 +2,7 @@
 
 use super::short::*;
 use super::{Lower, Outs, P, Sig, sigs};
-use crate::front::lower::Builder;
-use crate::ir::{Collective, ReduceOp, Scalar, Shuffle, Stmt, Value};
+use crate::ir::{Builder, Collective, ReduceOp, Scalar, Shuffle, Stmt, Value};
 
 /// A collective with its result.
 pub fn collective(b: &mut Builder, op: Collective, ty: Scalar, args: Vec<Value>) -> Value {

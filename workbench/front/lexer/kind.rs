@@ -1,4 +1,4 @@
-//! What kinds of token there are: punctuation (recognised by logos), keywords (recognised after preprocessing).
+//! Kinds of tokens: punctuation (recognised by logos), keywords (recognised after preprocessing).
 
 use logos::Logos;
 use rustc_hash::FxHashMap as HashMap;
@@ -7,7 +7,7 @@ use crate::once::Once;
 
 macro_rules! kinds {
     ($($name:ident $text:tt,)*) => {
-        /// What a token is.
+        /// Kind of a token.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Logos)]
         pub enum TokenKind {
             /// End of the text; every token list has exactly one, at its end.
@@ -64,7 +64,7 @@ macro_rules! kinds {
         }
 
         impl TokenKind {
-            /// How a punctuator is written; empty for every other kind.
+            /// Spelling of a punctuator; empty for every other kind.
             pub fn spelling(self) -> &'static str {
                 match self {
                     $(TokenKind::$name => $text,)*
@@ -100,7 +100,7 @@ macro_rules! keywords {
         }
 
         impl Keyword {
-            /// Its usual spelling.
+            /// Usual spelling.
             pub fn spelling(self) -> &'static str {
                 match self { $(Keyword::$name => $text,)* }
             }
@@ -156,12 +156,12 @@ keywords! {
 }
 
 impl TokenKind {
-    /// What a name is after preprocessing: a keyword, an operator written as a word, or a plain name.
+    /// Kind of a name after preprocessing: a keyword, an operator written as a word, or a plain name.
     pub fn of_word(word: &str) -> TokenKind {
         WORDS.get(word).copied().unwrap_or(TokenKind::Ident)
     }
 
-    /// Whether the token is an error of lexing, to be reported by whoever consumes it.
+    /// The token is an error of lexing, to be reported by whoever consumes it.
     pub fn is_garbage(self) -> bool {
         matches!(
             self,
@@ -172,7 +172,7 @@ impl TokenKind {
         )
     }
 
-    /// Whether the text of the token is held by its symbol.
+    /// The text of the token is held by its symbol.
     pub fn has_symbol(self) -> bool {
         matches!(self, TokenKind::Ident | TokenKind::Keyword(_) | TokenKind::Number | TokenKind::Str | TokenKind::Char)
     }

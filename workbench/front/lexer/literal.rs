@@ -7,7 +7,7 @@ use crate::front::ast::{IntSuffix, Literal};
 pub struct Number {
     /// Value and type.
     pub literal: Literal,
-    /// What is odd about it, as one sentence.
+    /// Warning about it, as one sentence.
     pub warning: Option<String>,
 }
 

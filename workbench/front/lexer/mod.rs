@@ -20,13 +20,13 @@ use crate::source::{FileId, Span};
 /// A token: what it is, its text where that varies, and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Token {
-    /// What it is.
+    /// Kind of the token.
     pub kind: TokenKind,
     /// Blanks and line ends before it, and how it came to be.
     pub flags: Flags,
-    /// Its spelling, where [`TokenKind::has_symbol`]; meaningless otherwise.
+    /// Spelling, where [`TokenKind::has_symbol`]; meaningless otherwise.
     pub symbol: Symbol,
-    /// Its place; for a token out of a macro's body the place of the macro's use.
+    /// Place of the token; for a token out of a macro's body the place of the macro's use.
     pub span: Span,
 }
 
@@ -44,7 +44,7 @@ impl Flags {
     /// It comes from the body of a macro, not from text that the user sees at its span.
     pub const FROM_MACRO: Flags = Flags(8);
 
-    /// Whether any bit of `other` is set.
+    /// Bits of `other` are set, one at least.
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }
@@ -68,7 +68,7 @@ impl Token {
         if self.kind.has_symbol() { interner.name(self.symbol) } else { self.kind.spelling() }
     }
 
-    /// Whether anything separates it from the token before it.
+    /// Something separates it from the token before it.
     pub fn spaced(&self) -> bool {
         self.flags.has(Flags::SPACE.with(Flags::LINE_START))
     }
@@ -93,7 +93,7 @@ pub fn lex_one(text: &str, interner: &mut Interner) -> Option<Token> {
 }
 
 impl Token {
-    /// Whether the token leaves part of `text`, its whole source, uncovered.
+    /// The token leaves part of `text`, its whole source, uncovered.
     fn spaced_after_start(&self, text: &str) -> bool {
         self.span.start != 0 || self.span.end as usize != text.len()
     }
@@ -143,7 +143,7 @@ struct OffsetMap<'a> {
 }
 
 impl OffsetMap<'_> {
-    /// Where a token starts: behind continuations that stand right before it.
+    /// Start of a token: behind continuations that stand right before it.
     fn start(&mut self, at: u32) -> u32 {
         while self.splices.get(self.next).is_some_and(|s| s.at <= at) {
             self.next += 1;
@@ -151,7 +151,7 @@ impl OffsetMap<'_> {
         at + self.removed()
     }
 
-    /// Where a token ends: before continuations that stand right behind it.
+    /// End of a token: before continuations that stand right behind it.
     fn end(&mut self, at: u32) -> u32 {
         while self.splices.get(self.next).is_some_and(|s| s.at < at) {
             self.next += 1;
@@ -245,7 +245,7 @@ fn lex_spliced(text: &str, original: &str, splices: &[Splice], file: FileId, int
     tokens
 }
 
-/// Whether a string literal, spelled with prefix and quotes, is a raw one.
+/// The string literal, spelled with prefix and quotes, is a raw one.
 pub fn is_raw(spelling: &str) -> bool {
     spelling.split('"').next().is_some_and(|prefix| prefix.ends_with('R'))
 }

@@ -1,115 +1,69 @@
 //! The syntax tree to IR: names resolved, types checked, conversions made explicit.
 //!
 //! Declarations are taken in text order, since C++ lets a name be used only after its declaration. Each expression is
-//! first *checked* into a typed tree (`expr`, `operators`, `call`, `cast`: [`tree::Typed`]), folding constants on the
-//! way, and then *emitted* (`emit`). Statements (`stmt`, `switch`) do both, one after the other. An error turns its
-//! expression into one of error type, about which everything above it stays silent.
+//! first *checked* into a typed tree ([`expressions`]: [`Typed`]), folding constants on the way ([`constants`]), and then
+//! *emitted* ([`emit`]). Statements ([`statements`]) do both, one after the other. An error turns its expression into one
+//! of error type, about which everything above it stays silent.
 //!
 //! Nothing of a template is looked at before it is used: an instance is its syntax lowered again, in a scope where its
-//! parameters are bound (`template`, `deduce`, `instance`). Bodies of instances and methods wait in a queue until the
-//! function being lowered is done. A struct is a type with a layout (`class`); its objects are places in memory, its
-//! values are nodes that are written straight into one (`object`).
+//! parameters are bound ([`templates`]). Bodies of instances and methods wait in a queue until the function being lowered
+//! is done ([`functions`]). A class is a type with a layout ([`classes`]); its objects are places in memory, its values
+//! are nodes that are written straight into one.
+//!
+//! There is a folder for each chapter of the language, with a page of its own. All of them add methods to the
+//! [`Lowerer`], whose state is declared here. Names are looked up in [`scopes`], variables are made in [`declarations`],
+//! calls choose among functions in [`overloads`], and what only host code has is in [`host`].
 
-mod access;
-mod aggregate;
-mod ahead;
-mod asked;
-mod bits;
-mod body;
-mod builder;
-mod builtin_value;
-mod call;
-mod call_builtin;
-mod cast;
-mod class;
-mod class_fields;
-mod class_methods;
-mod constant;
-mod construct;
-mod convert;
-mod dangling;
-mod decl;
-mod deduce;
+mod classes;
+mod constants;
+mod declarations;
 mod emit;
-mod emit_call;
-mod evaluate;
-mod exact;
-mod exceptions;
-mod expr;
-mod find;
-mod fold;
-mod function;
-mod function_pointer;
-mod global;
+mod expressions;
+mod functions;
 mod host;
-mod host_data;
-mod identity;
-mod init;
-mod instance;
-mod lambda;
-mod launch;
-mod lifetime;
-mod linkage;
-mod list;
-mod member;
-mod memory;
-mod names;
-mod namespace;
-mod object;
-mod operators;
-mod out_of_line;
-mod overload;
-mod partial;
-mod printf;
-mod range;
-mod rank;
-mod resolve;
-mod shared;
-mod stmt;
-mod switch;
-mod symbols;
-mod template;
-mod template_args;
-pub(in crate::front) mod tree;
-mod unsupported;
-mod usage;
-mod user_operator;
-mod variable_length;
-mod vector;
-mod waiting;
-mod walk;
+mod overloads;
+mod scopes;
+mod statements;
+mod templates;
 
 #[cfg(test)]
 mod tests;
 
-pub use builder::Builder;
-pub use names::nearest;
+pub use scopes::names::nearest;
 
-use super::asked::Call;
 use super::ast::{
     BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
     TypeName,
 };
+use super::deduced_instances::KernelCall;
+use super::library_cache::Library;
 use super::link::{Linkage, Links};
-use super::shelf::Library;
 use super::types::{FnTy, StructTy, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::ahead::Ahead;
-use crate::ir::{Const, FuncId, FuncKind, Function, Global, Identity, Label, Local, Module, Shared, Slot, Value};
+use crate::ir::{
+    Builder, Const, FuncId, FuncKind, Function, Global, Identity, Label, Local, Module, Shared, Slot, Value,
+};
 use crate::source::{FileId, SourceMap, Span};
-use class::Class;
-use names::{Callable, ScopeId, Scopes, TArg};
+use classes::access;
+use classes::definitions::Class;
+use expressions::typed_tree::{FuncIndex, TemplateIndex, Typed, VarId};
+use functions::identity;
+use functions::pointers::Dispatcher;
+use functions::usage::Usage;
+use host::variables::HostVar;
+use overloads::exact_matches::ExactMatches;
+use overloads::ranking::Arg;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use scopes::names::{Callable, ScopeId, Scopes, TArg};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use template::Template;
-use tree::{FuncIndex, TemplateIndex, Typed, VarId};
-use usage::Usage;
+use templates::declarations::Template;
 
 /// Most messages of one text; what follows is noise.
 const MAX_DIAGNOSTICS: usize = 100;
 
-/// Where a function may run.
+/// Side of the machine that a function may run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     /// `__global__`
@@ -122,7 +76,7 @@ enum Side {
     Both,
 }
 
-/// Where a variable lives.
+/// Storage of a variable.
 #[derive(Debug, Clone, Copy)]
 enum Storage {
     /// Never assigned and never addressed: the value itself.
@@ -145,11 +99,11 @@ enum Storage {
     Nowhere,
 }
 
-/// What happens at the end of a scope.
+/// Work at the end of a scope.
 #[derive(Debug, Clone)]
 struct Cleanup {
     what: Cleaned,
-    /// Whether there is anything to do, where that depends on the way to the end of the scope.
+    /// Flag that says whether there is anything to do, where that depends on the way to the end of the scope.
     made: Option<Local>,
 }
 
@@ -168,24 +122,24 @@ enum Cleaned {
 /// Parts of an object that is being made, one after the other.
 #[derive(Debug, Clone)]
 struct Parts {
-    /// Where the object is.
+    /// Address of the object.
     object: Local,
-    /// How many of its parts are made; none before the first, and none once the object is there, which is another's business then.
+    /// Number of its parts that are made; none before the first, and none once the object is there, which is another's business then.
     made: Local,
-    /// Those of its parts that are to be destroyed: offset and type.
+    /// Parts of it that are to be destroyed: offset and type.
     parts: Rc<[(u32, Ty)]>,
 }
 
-/// Where exceptions go: out of the block of its label.
+/// Landing of exceptions: they go out of the block of its label.
 struct Landing {
     label: Label,
-    /// What is to be cleaned up there, in the order it was made.
+    /// Cleanups there, in the order that their objects were made.
     made: Vec<Cleanup>,
-    /// Whether anything that can run goes there.
+    /// Something that can run goes there.
     used: bool,
 }
 
-/// Where a scope began: so many objects there were before, and what was [`FuncState::scope_depth`].
+/// Mark of where a scope began: the number of objects there were before, and what was [`FuncState::scope_depth`].
 #[derive(Debug, Clone, Copy)]
 struct ScopeMark {
     cleanups: usize,
@@ -194,11 +148,11 @@ struct ScopeMark {
 
 struct Variable {
     name: Symbol,
-    /// Its declared type; a reference keeps being one.
+    /// Declared type; a reference keeps being one.
     ty: Ty,
     span: Span,
     storage: Storage,
-    /// Its value, when it is a constant scalar.
+    /// Value, when it is a constant scalar.
     constant: Option<Const>,
     /// The function it belongs to; 0 at namespace scope.
     owner: u32,
@@ -210,7 +164,7 @@ impl Variable {
     }
 }
 
-/// What sort of function it is.
+/// Role of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Plain,
@@ -219,9 +173,9 @@ enum Role {
     Conversion,
 }
 
-/// What a function runs.
+/// Body of a function as written, with its parameters and the initialisers of members.
 #[derive(Clone, Copy)]
-struct Code<'a> {
+struct Body<'a> {
     params: &'a [ParamDecl],
     inits: &'a [MemberInit],
     body: &'a Compound,
@@ -229,7 +183,7 @@ struct Code<'a> {
     noexcept: bool,
 }
 
-/// How far the body of a function has come.
+/// Progress of the body of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     /// Nobody has asked for it.
@@ -242,18 +196,18 @@ enum Progress {
     Done,
 }
 
-/// Where an instance was asked for, and what asked for that.
-struct Context {
+/// Use that an instance of a template is made for, and the instance that holds that use.
+struct InstanceContext {
     /// `f<float>`
     what: String,
     span: Span,
-    outer: Option<Rc<Context>>,
+    outer: Option<Rc<InstanceContext>>,
 }
 
 /// A function of the text, from its first declaration on.
 struct FuncInfo<'a> {
     name: Symbol,
-    /// Its name with the struct it belongs to and its template arguments.
+    /// Name with the struct it belongs to and its template arguments.
     display: String,
     side: Side,
     role: Role,
@@ -262,42 +216,42 @@ struct FuncInfo<'a> {
     ret: Ty,
     /// The result as written, while it is `auto` and not known yet.
     auto: Option<Option<&'a TypeName>>,
-    /// Where its name is.
+    /// Place of its name.
     span: Span,
     /// From the first specifier to the closing parenthesis.
     whole: Span,
     id: Option<FuncId>,
     defined: bool,
-    /// Its first call.
+    /// First call.
     called: Option<Span>,
-    /// What that call was lowered for.
-    called_in: Option<Rc<Context>>,
-    /// Who calls it that may run on the device.
+    /// Instance that the call was lowered for.
+    called_in: Option<Rc<InstanceContext>>,
+    /// Functions that call it and may run on the device.
     callers: Vec<FuncIndex>,
     /// It was refused as a whole; calls of it stay silent.
     broken: bool,
-    code: Option<Code<'a>>,
+    code: Option<Body<'a>>,
     bounds: &'a [Expr],
     /// The scope its parameters and body are in.
     scope: ScopeId,
-    /// What a method runs on.
+    /// Object type that a method runs on.
     this: Option<Ty>,
     constexpr: bool,
     deleted: bool,
     explicit: bool,
-    /// Who may call it, where it is a method.
+    /// Access to it, where it is a method.
     guard: access::Guard,
     progress: Progress,
     /// The template it is an instance of.
     template: Option<(TemplateIndex, Rc<[TArg]>)>,
-    context: Option<Rc<Context>>,
+    context: Option<Rc<InstanceContext>>,
     linkage: Linkage,
-    /// What other units know it by, once it has a handle that they share.
+    /// Symbol by which other units know it, once it has a handle that they share.
     symbol: Option<Rc<str>>,
 }
 
 impl FuncInfo<'_> {
-    /// How many arguments a call must give.
+    /// The number of arguments that a call must give.
     fn required(&self) -> usize {
         self.defaults.iter().position(Option::is_some).unwrap_or(self.params.len())
     }
@@ -307,11 +261,11 @@ impl FuncInfo<'_> {
 struct Target {
     label: Label,
     kind: TargetKind,
-    /// Whether something that can run breaks out of it.
+    /// Something that can run breaks out of it.
     broken: bool,
-    /// Whether something that can run continues it.
+    /// Something that can run continues it.
     continued: bool,
-    /// How many objects wait for their destructors outside of it.
+    /// Number of objects that wait for their destructors outside of it.
     cleanups: usize,
 }
 
@@ -323,18 +277,18 @@ enum TargetKind {
     Switch,
 }
 
-/// What belongs to the function being lowered.
+/// State of the function being lowered.
 struct FuncState<'a> {
     b: Builder,
     side: Side,
-    /// Whether a body is being lowered at all, rather than something at namespace scope.
+    /// A body is being lowered, rather than something at namespace scope.
     inside: bool,
     /// The function; `None` at namespace scope.
     index: Option<FuncIndex>,
     name: String,
-    /// Whether what is being written may not be aligned.
+    /// Places being written may not be aligned.
     by_bytes: bool,
-    /// Whether it holds what only this text knows: a function's address, as a number.
+    /// The function holds what only this text knows: a function's address, as a number.
     is_own: bool,
     ret: Ty,
     /// The result as written, while it is `auto` and no `return` has been met.
@@ -355,9 +309,9 @@ struct FuncState<'a> {
     result: u32,
     /// Objects whose destructors run when their block ends.
     cleanups: Vec<Cleanup>,
-    /// How many blocks were open where the innermost scope of them began.
+    /// Number of blocks that were open where the innermost scope of them began.
     scope_depth: usize,
-    /// Where exceptions go, the innermost last. The first is the function's own.
+    /// Landings of exceptions, the innermost last. The first is the function's own.
     landings: Vec<Landing>,
     /// The object whose parts are being made, and how many are.
     in_parts: Option<(Local, i64)>,
@@ -398,7 +352,7 @@ impl FuncState<'_> {
 }
 
 /// Names that mean something to the language itself.
-struct Known {
+struct KnownNames {
     components: [Symbol; 4],
     call: Symbol,
     index: Symbol,
@@ -411,14 +365,14 @@ struct Known {
     operators: HashMap<&'static str, Symbol>,
 }
 
-impl Known {
+impl KnownNames {
     fn new(interner: &mut Interner) -> Self {
         let signs = [
             "+", "-", "*", "/", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&", "^", "|", "&&", "||", ",", "!",
             "~", "++", "--", "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=",
         ];
         let operators = signs.into_iter().map(|s| (s, interner.intern(&format!("operator{s}")))).collect();
-        Known {
+        KnownNames {
             components: ["x", "y", "z", "w"].map(|s| interner.intern(s)),
             call: interner.intern("operator()"),
             index: interner.intern("operator[]"),
@@ -439,25 +393,25 @@ type OverloadSet = (Rc<[Callable]>, Option<Rc<[TArg]>>);
 struct Lowerer<'a> {
     unit: &'a TranslationUnit,
     library: &'a Library<'a>,
-    /// What was written for the text, which stands in no file of the user's.
+    /// File of what was written for the text, which stands in no file of the user's.
     written: Option<FileId>,
     sources: &'a SourceMap,
     interner: &'a Interner,
-    known: Known,
+    known: KnownNames,
     diags: &'a mut Vec<Diagnostic>,
-    /// How many messages this stage may still add.
+    /// Number of messages that this stage may still add.
     room: usize,
     warning_room: usize,
-    /// How many times messages are being held back: what fails is only tried.
+    /// Depth of trials: above 0, messages are held back, since what fails is only tried.
     quiet: u32,
-    /// Whether something was reported while they were.
+    /// Something was reported while they were.
     failed: bool,
-    /// Whether a warning was.
+    /// A warning was reported while they were.
     warned: bool,
     /// Inside how many operands whose type alone is asked for.
     unevaluated: u32,
     module: Module,
-    /// What the unit shares with others, and the names of functions that it has bodies for.
+    /// State that the unit shares with others, and the names of functions that it has bodies for.
     links: Links,
     bodies: HashSet<Symbol>,
     /// Instances of class templates that the text instantiates by `template struct S<int>;`.
@@ -467,27 +421,27 @@ struct Lowerer<'a> {
     funcs: Vec<FuncInfo<'a>>,
     classes: Vec<Class<'a>>,
     class_identities: HashMap<u32, Option<Identity>>,
-    /// Whether the user's text may change what the library means; see [`identity`].
+    /// The user's text may change what the library means; see [`identity`].
     adapts: bool,
-    /// Whether the text has handlers of exceptions.
+    /// The text has handlers of exceptions.
     catches: bool,
     templates: Vec<Template<'a>>,
     vectors: HashMap<&'static str, Rc<StructTy>>,
     /// Constants of enums: the enum's id, the name, the value.
     enum_constants: Vec<(u32, Symbol, Const)>,
     enums: u32,
-    /// Where each enum was declared.
+    /// Places where enums were declared, in order.
     enum_places: Vec<(Span, ScopeId)>,
     /// The namespace that each enum was declared in.
     enum_scopes: Vec<(u32, ScopeId)>,
-    /// What the last evaluation of a constant stumbled over.
+    /// Obstacle that the last evaluation of a constant stumbled over.
     obstacle_found: Option<(String, Span)>,
     /// Braced lists and overload sets that typed expressions refer to.
     braced: Vec<(&'a [Init], ScopeId)>,
-    /// What their entries are, once somebody has asked.
-    braced_shapes: HashMap<u32, Option<Rc<[rank::Arg]>>>,
+    /// Shapes of their entries, once somebody has asked.
+    braced_shapes: HashMap<u32, Option<Rc<[Arg]>>>,
     /// Large sets of functions by the types that they take; a set by its first.
-    exact_sets: HashMap<Callable, exact::Exact>,
+    exact_sets: HashMap<Callable, ExactMatches>,
     /// Lists within lists whose entries are being looked at.
     list_depth: u32,
     overloads: Vec<OverloadSet>,
@@ -502,27 +456,27 @@ struct Lowerer<'a> {
     /// Names of methods that some class makes public though its base does not.
     passed_on: HashSet<Symbol>,
     /// Functions that call through an address, by type.
-    dispatchers: Vec<function_pointer::Dispatcher>,
-    /// What launches kernels by their addresses, by type.
+    dispatchers: Vec<Dispatcher>,
+    /// Functions that launch kernels by their addresses, by type.
     launchers: Vec<(FnTy, FuncIndex)>,
     /// Variables of the device that may change.
     symbols: HashSet<VarId>,
-    /// Where a warning has said of a name that CUB has it no more.
+    /// Places where a warning has said of a name that CUB has it no more.
     removed: HashSet<Span>,
     /// Dynamic shared memory by namespace, text and name: its type, and where it is declared.
     dynamic: HashMap<(ScopeId, FileId, Symbol), (Ty, Span)>,
     any_launcher: Option<FuncIndex>,
     /// Templates are being ordered, for which their constraints are not asked: what stands for their arguments is invented.
     ordering: bool,
-    /// What stands for functions that are built in, where those are values.
+    /// Functions that stand for those that are built in, where these are values.
     builtin_values: HashMap<Symbol, Rc<[Callable]>>,
-    /// How variables of the host are declared.
-    host_vars: HashMap<VarId, host_data::HostVar<'a>>,
+    /// Declarations of variables of the host.
+    host_vars: HashMap<VarId, HostVar<'a>>,
     /// Variables that are declared `extern` and not defined so far.
     only_declared: HashSet<VarId>,
-    /// Those of them that are no constants, in the order they were asked for.
+    /// Variables of the host that are no constants, in the order they were asked for.
     computed: Vec<VarId>,
-    /// Who takes kernels while the rest is being lowered.
+    /// Back end that takes kernels while the rest is being lowered.
     ahead: Option<&'a dyn Ahead>,
     /// The kernels that it has not taken yet, and which functions are in the module whole.
     untaken: Vec<FuncId>,
@@ -530,32 +484,32 @@ struct Lowerer<'a> {
     /// Functions whose bodies wait: those that only the device runs, and the others.
     device_queue: VecDeque<FuncIndex>,
     queue: VecDeque<FuncIndex>,
-    context: Option<Rc<Context>>,
+    context: Option<Rc<InstanceContext>>,
     instances: u32,
     serials: u32,
     f: FuncState<'a>,
     depth: u32,
 }
 
-/// What a unit is lowered with besides its own text.
-pub struct Beside<'s> {
-    /// What has been read of the library.
+/// Inputs of the lowering of a unit, besides its own text.
+pub struct LowerInputs<'s> {
+    /// Library as far as it has been read.
     pub library: &'s Library<'s>,
     /// The texts that its places are in.
     pub sources: &'s SourceMap,
-    /// Who takes kernels meanwhile.
+    /// Back end that takes kernels meanwhile.
     pub ahead: Option<&'s dyn Ahead>,
     /// Instances of kernels' templates to make besides: `using x = name<...>;` items with the spelling asked for.
     pub wanted: &'s [(String, TranslationUnit)],
     /// Calls whose instances of kernels' templates to make.
-    pub calls: &'s [Call],
+    pub calls: &'s [KernelCall],
 }
 
 /// Lowers a unit after what it reaches of the library, then what of ours stands `after` it, in a file of its own, into the `module` that
 /// holds the units before it; what could not be lowered is left out and reported. What the library declares is lowered only where it is
 /// used, and the text may declare its names anew.
 pub(in crate::front) fn lower(
-    beside: &Beside<'_>,
+    inputs: &LowerInputs<'_>,
     unit: &TranslationUnit,
     after: Option<(FileId, &TranslationUnit)>,
     (module, links): (&mut Module, &mut Links),
@@ -563,11 +517,11 @@ pub(in crate::front) fn lower(
     diags: &mut Vec<Diagnostic>,
 ) {
     let written = after.map(|(file, _)| file);
-    let mut lowerer = Lowerer::new(beside.library, unit, written, beside.sources, interner, diags);
+    let mut lowerer = Lowerer::new(inputs.library, unit, written, inputs.sources, interner, diags);
     (lowerer.module, lowerer.links) = (std::mem::take(module), std::mem::take(links));
     lowerer.adapts = lowerer.may_adapt(&unit.items);
     lowerer.catches = lowerer.interner.contains(crate::library::LAND);
-    lowerer.ahead = beside.ahead;
+    lowerer.ahead = inputs.ahead;
     if !lowerer.links.is_single() {
         Lowerer::names_with_bodies(&unit.items, &mut lowerer.bodies);
         lowerer.whole = lowerer.whole_before();
@@ -575,7 +529,7 @@ pub(in crate::front) fn lower(
     lowerer.open_library();
     lowerer.declarations(&unit.items);
     after.into_iter().for_each(|(_, unit)| lowerer.declarations(&unit.items));
-    for (shown, request) in beside.wanted {
+    for (shown, request) in inputs.wanted {
         if let Some(Item::Alias(alias)) = request.items.last()
             && let BaseType::Named(name) = &alias.ty.base
             && lowerer.is_unit_of(name, shown)
@@ -584,8 +538,8 @@ pub(in crate::front) fn lower(
             lowerer.drain();
         }
     }
-    for call in beside.calls {
-        lowerer.asked_instance(call);
+    for call in inputs.calls {
+        lowerer.deduced_instance(call);
         lowerer.drain();
     }
     lowerer.complete_instances();
@@ -612,7 +566,7 @@ impl<'a> Lowerer<'a> {
         interner: &'a mut Interner,
         diags: &'a mut Vec<Diagnostic>,
     ) -> Self {
-        let known = Known::new(interner);
+        let known = KnownNames::new(interner);
         Lowerer {
             unit,
             library,
@@ -711,7 +665,8 @@ impl<'a> Lowerer<'a> {
             self.warned |= !diag.is_error();
             return;
         }
-        let chain: Vec<Rc<Context>> = std::iter::successors(self.context.clone(), |c| c.outer.clone()).collect();
+        let chain: Vec<Rc<InstanceContext>> =
+            std::iter::successors(self.context.clone(), |c| c.outer.clone()).collect();
         // What fails inside a template of the library is said of the user's line that uses it.
         let outside = chain.iter().position(|c| !self.in_library(c.span)).filter(|_| self.in_library(diag.span));
         if let Some(at) = outside {
@@ -766,7 +721,7 @@ impl<'a> Lowerer<'a> {
         (result, fine)
     }
 
-    /// Whether a place lies in a text of ours rather than the user's.
+    /// The place lies in a text of ours rather than the user's.
     fn in_library(&self, span: Span) -> bool {
         span.file.is_common() || self.written == Some(span.file)
     }
@@ -783,7 +738,7 @@ impl<'a> Lowerer<'a> {
         &mut self.funcs[index.0 as usize]
     }
 
-    /// Whether the text being lowered runs on the device.
+    /// The text being lowered runs on the device.
     fn on_device(&self) -> bool {
         self.f.inside && self.f.side != Side::Host
     }

@@ -8,9 +8,9 @@ use crate::front::ast::{Expr, ExprKind, IntSuffix, Literal};
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::front::preprocess::PACK;
 
-/// What attributes say of the layout of a type or a variable.
+/// Layout of a type or a variable, as attributes give it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Layout {
+pub(super) struct LayoutAttributes {
     /// `alignas(n)`, `__align__(n)`, `aligned(n)`.
     pub align: Option<Arc<Expr>>,
     /// `packed`
@@ -24,7 +24,7 @@ const GREATEST: u64 = 16;
 
 impl Parser<'_> {
     /// Attributes of what is laid out.
-    pub(super) fn attributes(&mut self, layout: &mut Layout) -> PResult<()> {
+    pub(super) fn attributes(&mut self, layout: &mut LayoutAttributes) -> PResult<()> {
         loop {
             match self.kind() {
                 T::Keyword(K::Align | K::Alignas) => layout.align = Some(self.alignment()?),
@@ -42,7 +42,7 @@ impl Parser<'_> {
     pub(super) fn skip_attributes(&mut self) {
         while self.at_word(K::Attribute) || self.at(T::LBracket) && self.kind_at(1) == T::LBracket {
             self.eat_word(K::Attribute);
-            let mut layout = Layout::default();
+            let mut layout = LayoutAttributes::default();
             let start = self.pos;
             if self.attribute_list(&mut layout).is_err() {
                 return;
@@ -56,7 +56,7 @@ impl Parser<'_> {
     }
 
     /// `((a, b(1)))`, `[[a, ns::b(1)]]`.
-    fn attribute_list(&mut self, layout: &mut Layout) -> PResult<()> {
+    fn attribute_list(&mut self, layout: &mut LayoutAttributes) -> PResult<()> {
         let start = self.pos;
         let end = self.closers.get(start).copied().unwrap_or(u32::MAX) as usize;
         if end <= start || end >= self.tokens.len() {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::lookahead::Position;
-use super::names::{Entry, NameKind};
+use super::declared_names::{NameEntry, NameKind};
+use super::name::Position;
 use super::{PResult, Parser, Reported};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
@@ -15,12 +15,12 @@ use crate::front::lexer::TokenKind as T;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// Whether a word that is one only here stands at the current token.
+    /// The word, which is a keyword only here, stands at the current token.
     pub(super) fn at_context_word(&self, word: &str) -> bool {
         self.at(T::Ident) && self.peek().text(self.interner) == word
     }
 
-    /// Whether the name of a concept stands at `index`.
+    /// The name of a concept stands at `index`.
     pub(super) fn concept_at(&mut self, index: usize) -> bool {
         self.scan_name(index).is_some_and(|scan| scan.kind == NameKind::Concept)
     }
@@ -35,7 +35,7 @@ impl Parser<'_> {
         }
         self.expect(T::Assign)?;
         let value = self.constant_expr()?;
-        self.names.declare_entry(name.name, Entry { kind: NameKind::Concept, template: true, scope: None });
+        self.names.declare_entry(name.name, NameEntry { kind: NameKind::Concept, template: true, scope: None });
         self.expect_semi("this concept")?;
         let span = self.since(start);
         let ty =
@@ -131,7 +131,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a concept says of a parameter; of a pack, of each of its elements.
+/// The constraint that a concept puts on a parameter; on a pack, on each of its elements.
 fn held(concept: Name, pack: bool) -> Expr {
     let span = concept.span;
     let one = Expr { kind: ExprKind::Name(concept), span };

@@ -1,8 +1,8 @@
 //! Declarations: namespaces, variables, aliases, `using`.
 
 use super::declarator::Declarator;
-use super::lookahead::Position;
-use super::names::{Entry, NameKind, ScopeId};
+use super::declared_names::{NameEntry, NameKind, NameScopeId};
+use super::name::Position;
 use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
@@ -101,7 +101,7 @@ impl Parser<'_> {
                     (NameKind::Namespace, Some(scope)) => scope,
                     _ => self.names.new_scope(),
                 };
-                let entry = Entry { kind: NameKind::Namespace, template: false, scope: Some(scope) };
+                let entry = NameEntry { kind: NameKind::Namespace, template: false, scope: Some(scope) };
                 self.names.declare_entry(name.name, entry);
                 scope
             }
@@ -124,7 +124,7 @@ impl Parser<'_> {
         let target = self.name(Position::Type)?;
         let scope = self.scope_of(&target.parts, target.global);
         let kind = if scope.is_some() { NameKind::Namespace } else { NameKind::Free };
-        self.names.declare_entry(name.name, Entry { kind, template: false, scope });
+        self.names.declare_entry(name.name, NameEntry { kind, template: false, scope });
         self.expect_semi("this namespace alias")?;
         Ok(NamespaceAlias { name, target })
     }
@@ -227,7 +227,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether what follows a struct or enum is no declarator of the same declaration: its `;` is missing.
+    /// Tokens after a struct or enum are no declarator of the same declaration: its `;` is missing.
     pub(super) fn declares_no_more(&self) -> bool {
         let next = self.peek();
         let fresh = next.flags.has(Flags::LINE_START);
@@ -288,21 +288,22 @@ impl Parser<'_> {
         // In scope from here on, its own initializer included.
         let simple = name.simple();
         if let Some(name) = simple {
-            let entry = Entry { kind: NameKind::Value, template, scope: None };
+            let entry = NameEntry { kind: NameKind::Value, template, scope: None };
             self.names.declare_entry(name.name, entry);
         }
         // Where GCC takes the attributes of a variable.
-        let mut layout = super::attribute::Layout { align: specs.align.clone(), packed: specs.packed, pack: None };
+        let mut layout =
+            super::attribute::LayoutAttributes { align: specs.align.clone(), packed: specs.packed, pack: None };
         self.attributes(&mut layout)?;
         let ty = specs.with(declarator.layers, declarator.ty_end);
         let qualifiers = name.qualifiers().to_vec();
         let init = self.within(&qualifiers, name.global, Self::variable_init)?;
         let qualified = if simple.is_some() { None } else { Some(name.clone()) };
-        let super::attribute::Layout { align, packed, .. } = layout;
+        let super::attribute::LayoutAttributes { align, packed, .. } = layout;
         Ok(VarDecl { ty, name: name.last(), qualified, bits: None, align, packed, init })
     }
 
-    /// What follows the name of a variable.
+    /// Initialiser after the name of a variable.
     fn variable_init(&mut self) -> PResult<Option<Init>> {
         Ok(match self.kind() {
             T::Assign => {
@@ -399,11 +400,11 @@ impl Parser<'_> {
 
     /// An alias of a struct reaches the struct's members.
     fn declare_alias(&mut self, name: Ident, ty: &TypeName, template: bool) {
-        let scope: Option<ScopeId> = match &ty.base {
+        let scope: Option<NameScopeId> = match &ty.base {
             BaseType::Named(base) if ty.layers.is_empty() => self.scope_of(&base.parts, base.global),
             _ => None,
         };
-        self.names.declare_entry(name.name, Entry { kind: NameKind::Type, template, scope });
+        self.names.declare_entry(name.name, NameEntry { kind: NameKind::Type, template, scope });
     }
 
     /// `using X = T;`, `using namespace x;`, `using a::b;`
@@ -459,7 +460,7 @@ impl Parser<'_> {
             Some(scope) => self.names.member(scope, last),
             None => None,
         };
-        let builtin = super::names::is_builtin_type(self.interner.name(last));
+        let builtin = super::declared_names::is_builtin_type(self.interner.name(last));
         match known {
             Some(entry) => self.names.declare_entry(last, entry),
             None if typename || builtin => self.names.declare(last, NameKind::Type),

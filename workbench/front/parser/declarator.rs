@@ -1,6 +1,6 @@
 //! Declarators: pointers, references, arrays and parameters around a name.
 
-use super::lookahead::Position;
+use super::name::Position;
 use super::types::{DeclSpecs, Untyped};
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
@@ -11,7 +11,7 @@ use crate::source::Span;
 /// Most pointers and arrays of one type.
 const MAX_LAYERS: usize = 64;
 
-/// What stands around a declared name.
+/// Layers of a type that stand around a declared name.
 pub(super) struct Declarator {
     /// From the base outward.
     pub layers: Vec<TypeLayer>,
@@ -267,7 +267,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the `(` here belongs to the declarator.
+    /// The `(` here belongs to the declarator.
     fn nested_declarator(&mut self, named: bool) -> bool {
         match self.kind_at(1) {
             T::Star | T::Amp | T::AmpAmp => true,

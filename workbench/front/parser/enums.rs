@@ -1,6 +1,6 @@
 //! `enum`.
 
-use super::names::NameKind;
+use super::declared_names::NameKind;
 use super::{PResult, Parser};
 use crate::front::ast::{BaseType, EnumDecl, Ident};
 use crate::front::lexer::{Keyword as K, TokenKind as T};

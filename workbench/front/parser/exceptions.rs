@@ -1,6 +1,6 @@
 //! `try` and its handlers.
 
-use super::names::NameKind;
+use super::declared_names::NameKind;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Compound, Handler, ParamDecl, StmtKind, Try};

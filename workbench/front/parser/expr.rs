@@ -3,8 +3,8 @@
 //! [`Parser::height`] is the height of the expression parsed last; whoever builds a node on top of others goes through
 //! [`Parser::node`], which holds it against the limit.
 
-use super::names::NameKind;
-use super::types::is_simple_type_word;
+use super::declared_names::NameKind;
+use super::fundamental_types::is_simple_type_word;
 use super::{MAX_HEIGHT, PResult, Parser};
 use crate::front::ast::{BinaryOp, CastKind, Expr, ExprKind, FoldOp, TypeName, UnaryOp};
 use crate::front::lexer::{Keyword as K, TokenKind as T};
@@ -157,7 +157,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Whether the operator here belongs to what is around the expression: it closes template arguments, or folds a pack.
+    /// The operator here belongs to what is around the expression: it closes template arguments, or folds a pack.
     fn ends_here(&self) -> bool {
         self.in_angle && self.at_angle_close() || self.kind_at(1) == T::Ellipsis
     }
@@ -185,7 +185,7 @@ impl Parser<'_> {
         self.node(ExprKind::Unary(op, Box::new(operand)), span, self.height)
     }
 
-    /// Whether the `(` here holds the type of a cast.
+    /// The `(` here holds the type of a cast.
     fn cast_follows(&mut self) -> bool {
         let index = self.pos + 1;
         match self.at_index(index).kind {
@@ -202,7 +202,7 @@ impl Parser<'_> {
                 }
             }
             // `(typename T::type(x))` and `(decltype(x)(y))` are rare, and read as casts only where they close.
-            T::Keyword(word) => super::types::is_type_word(word) && !self.is_typed_value(index),
+            T::Keyword(word) => super::fundamental_types::is_type_word(word) && !self.is_typed_value(index),
             T::Ident | T::ColonColon => {
                 // The usual parenthesis starts with a variable.
                 if self.declared_value(index) {
@@ -241,13 +241,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `(*)` or `(&)` stands at `index`, as after the result of a function type.
+    /// A `(*)` or `(&)` stands at `index`, as after the result of a function type.
     fn abstract_pointer_at(&self, index: usize) -> bool {
         matches!(self.at_index(index + 1).kind, T::Star | T::Amp | T::AmpAmp)
             && self.at_index(self.skip_pointers(index + 1)).kind == T::RParen
     }
 
-    /// Whether a value starts with the `typename` or `decltype` at `index`: `(typename T::type(x))`.
+    /// A value starts with the `typename` or `decltype` at `index`: `(typename T::type(x))`.
     pub(super) fn is_typed_value(&mut self, index: usize) -> bool {
         let end = match self.at_index(index).kind {
             T::Keyword(K::Typename) => self.scan_name(index + 1).map(|s| s.end),
@@ -313,7 +313,7 @@ impl Parser<'_> {
         self.node(ExprKind::SizeofExpr(Box::new(operand)), self.since(word.span), self.height)
     }
 
-    /// Whether the type at `index` starts a value: `sizeof(S{})`, `sizeof(T().x)`.
+    /// The type at `index` starts a value: `sizeof(S{})`, `sizeof(T().x)`.
     fn is_constructed(&mut self, index: usize) -> bool {
         let end = match self.at_index(index).kind {
             T::Ident | T::ColonColon => self.scan_name(index).map(|s| s.end),

@@ -1,8 +1,8 @@
 //! Functions: parameters, what follows them, bodies.
 
 use super::declarator::Declarator;
-use super::lookahead::Position;
-use super::names::NameKind;
+use super::declared_names::NameKind;
+use super::name::Position;
 use super::types::{DeclSpecs, Untyped};
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
@@ -13,7 +13,7 @@ use crate::front::ast::{
 use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
 use crate::source::Span;
 
-/// Whether a function is `operator new`, `operator delete` or one of those for arrays.
+/// The function is `operator new`, `operator delete` or one of those for arrays.
 pub fn is_of_heap(name: &str) -> bool {
     name.starts_with("operator new") || name.starts_with("operator delete")
 }
@@ -128,7 +128,7 @@ impl Parser<'_> {
         said
     }
 
-    /// What stands between the parameters and the body.
+    /// Specifiers between the parameters and the body.
     fn function_suffixes(&mut self, func: &mut FunctionDecl) -> PResult<()> {
         loop {
             match self.kind() {
@@ -289,7 +289,7 @@ impl Parser<'_> {
         params
     }
 
-    /// Whether a declaration ends without a body.
+    /// The declaration ends without a body.
     fn declares_only(&self, mut at: usize) -> bool {
         loop {
             match self.at_index(at).kind {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::declared_names::NameKind;
 use super::expr::fold_operator;
-use super::names::NameKind;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Capture, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Specifiers};

@@ -1,9 +1,10 @@
-//! Reading ahead: what a name means, whether a declaration, a type or parameters start here. Nothing is consumed.
+//! Lookahead: what a name means, whether a declaration, a type or parameters start here. Nothing is consumed.
 
 use super::Parser;
-use super::name::{Lookup, MAX_PARTS};
-use super::names::{Entry, NameKind};
-use super::types::{is_function_specifier, is_simple_type_word, is_type_word};
+use super::declared_names::{NameEntry, NameKind};
+use super::fundamental_types::{is_simple_type_word, is_type_word};
+use super::name::{Lookup, MAX_PARTS, Position};
+use super::types::is_function_specifier;
 use crate::front::ast::Symbol;
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 
@@ -13,20 +14,11 @@ const MAX_UNSURE: usize = 64;
 /// Most tokens of template arguments that are read ahead at all.
 const MAX_SURE: usize = 1024;
 
-/// Where a name stands, which decides doubtful `<`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Position {
-    /// Where a type or the name of a declaration may stand.
-    Type,
-    /// In an expression.
-    Expr,
-}
-
 /// A name read ahead.
 pub(super) struct NameScan {
     /// Index of the token after it.
     pub end: usize,
-    /// Its last identifier.
+    /// Last identifier.
     pub symbol: Symbol,
     /// The identifier before the last one.
     pub before: Option<Symbol>,
@@ -87,10 +79,10 @@ impl Parser<'_> {
         None
     }
 
-    /// Whether the `<` at `index` after a name starts template arguments; where they end.
+    /// The end of the template arguments that the `<` at `index` after a name starts, if it does.
     pub(super) fn args_follow(
         &mut self,
-        entry: Entry,
+        entry: NameEntry,
         lookup: Lookup,
         index: usize,
         position: Position,
@@ -123,7 +115,7 @@ impl Parser<'_> {
         sure.then_some(args)
     }
 
-    /// Whether an argument of the `<` at `index`, up to `end`, can be nothing but a type.
+    /// An argument of the `<` at `index`, up to `end`, can be nothing but a type.
     fn holds_type(&mut self, index: usize, end: usize) -> bool {
         (index + 1..end).any(|at| {
             matches!(self.at_index(at - 1).kind, T::Lt | T::Comma) && self.type_at(at) && {
@@ -211,7 +203,7 @@ impl Parser<'_> {
         at
     }
 
-    /// Whether a type starts at `index`, as in a cast or `sizeof`.
+    /// A type starts at `index`, as in a cast or `sizeof`.
     pub(super) fn type_at(&mut self, index: usize) -> bool {
         match self.at_index(index).kind {
             T::Keyword(word) => is_type_word(word),
@@ -222,7 +214,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the `(` after a name holds parameters rather than an initializer.
+    /// The `(` after a name holds parameters rather than an initializer.
     pub(super) fn parameters_follow(&mut self) -> bool {
         let index = self.pos + 1;
         match self.at_index(index).kind {
@@ -267,7 +259,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the `(` at `index` begins `(&name)[n]`, `(*name)(...)` or `(*)(...)`: a parameter, not a call.
+    /// The `(` at `index` begins `(&name)[n]`, `(*name)(...)` or `(*)(...)`: a parameter, not a call.
     fn pointer_in_parens(&self, index: usize) -> bool {
         if !matches!(self.at_index(index + 1).kind, T::Star | T::Amp | T::AmpAmp) {
             return false;
@@ -279,7 +271,7 @@ impl Parser<'_> {
             && matches!(self.at_index(end + 1).kind, T::LBracket | T::LParen)
     }
 
-    /// Whether the token at `index` names a variable or function that is no template.
+    /// The token at `index` names a variable or function that is no template.
     pub(super) fn declared_value(&mut self, index: usize) -> bool {
         let token = self.at_index(index);
         token.kind == T::Ident && {
@@ -288,7 +280,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a declaration starts at `index` rather than an expression.
+    /// A declaration starts at `index` rather than an expression.
     pub(super) fn starts_declaration(&mut self, mut index: usize) -> bool {
         // Attributes stand before either.
         loop {
@@ -332,7 +324,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the name at `index` is the type of a declaration.
+    /// The name at `index` is the type of a declaration.
     fn name_declares(&mut self, index: usize) -> bool {
         // The usual statement starts with a variable or a call.
         if self.declared_value(index) || self.at_index(index + 1).kind == T::LParen && !self.type_at(index) {
@@ -364,7 +356,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the `(` at `index`, after a type, starts a declarator: what can be a declaration is one.
+    /// The `(` at `index`, after a type, starts a declarator: what can be a declaration is one.
     fn paren_declares(&mut self, index: usize) -> bool {
         match self.at_index(index + 1).kind {
             T::Star | T::Amp | T::AmpAmp => {
@@ -382,7 +374,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `auto [a, b]` stands at `index`, with specifiers before it.
+    /// A binding `auto [a, b]` stands at `index`, with specifiers before it.
     pub(super) fn binding_at(&self, index: usize) -> bool {
         let mut at = index;
         let mut auto = false;

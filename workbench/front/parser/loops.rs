@@ -1,6 +1,6 @@
 //! Loops.
 
-use super::names::NameKind;
+use super::declared_names::NameKind;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Compound, Expr, ExprKind, Literal, Name, RangeVar, Stmt, StmtKind, UnaryOp};
@@ -143,12 +143,12 @@ impl Parser<'_> {
         Err(self.report(Diagnostic::error(Code::Syntax, span, text).help(help)))
     }
 
-    /// Whether a `:` stands in the parentheses here, behind at most one `;`.
+    /// A `:` stands in the parentheses here, behind at most one `;`.
     fn is_range_for(&self) -> bool {
         self.range_colon().is_some()
     }
 
-    /// Whether a `;` stands before that `:`.
+    /// A `;` stands before that `:`.
     fn semi_before_colon(&self) -> bool {
         // From behind the opening parenthesis.
         self.pos > 0 && self.range_colon_from(self.pos - 1).is_some_and(|(_, semi)| semi)
@@ -158,7 +158,7 @@ impl Parser<'_> {
         self.range_colon_from(self.pos)
     }
 
-    /// Where the `:` of a range is in the parentheses at `index`, and whether a `;` stands before it.
+    /// The index of the `:` of a range in the parentheses at `index`, and whether a `;` stands before it.
     fn range_colon_from(&self, index: usize) -> Option<(usize, bool)> {
         let mut depth = 0usize;
         let mut questions = 0usize;

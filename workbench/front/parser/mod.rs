@@ -5,7 +5,7 @@
 //! the parser's own recursion, [`MAX_HEIGHT`] the height of expressions that grow without recursion (`a + b + c + ...`), so
 //! that every later walk, and dropping the tree, may recurse freely.
 //!
-//! C++ cannot be parsed without knowing which names are types and which are templates ([`names`]); where the text does not
+//! C++ cannot be parsed without knowing which names are types and which are templates ([`declared_names`]); where the text does not
 //! tell (dependent names, the names of libraries), what follows decides ([`lookahead`]). Templates are read once, as
 //! written. The bodies of member functions are read after all members of their struct, since they may use them.
 
@@ -13,16 +13,17 @@ mod attribute;
 mod concept;
 mod decl;
 mod declarator;
+mod declared_names;
 mod enums;
 mod exceptions;
 mod expr;
 mod function;
-mod heap;
+mod fundamental_types;
 mod lambda;
 mod lookahead;
 mod loops;
 mod name;
-mod names;
+mod new_delete;
 mod primary;
 mod record;
 mod recover;
@@ -32,16 +33,15 @@ mod template;
 mod tests;
 mod types;
 mod unsupported;
-mod words;
 
 use super::ast::{Ident, Interner, Item, Symbol, TranslationUnit};
 use super::lexer::{Flags, Keyword, Token, TokenKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 use crate::steps::step;
+pub use declared_names::DeclaredNames;
 pub(super) use function::is_of_heap;
 pub(super) use name::is_overloadable;
-pub use names::Names;
 
 /// Deepest nesting of statements, declarators and parentheses, `else if` included.
 pub const MAX_NESTING: u32 = 256;
@@ -52,12 +52,12 @@ const MAX_ERRORS: usize = 50;
 
 /// Parses a whole text, recovering at statement and declaration boundaries.
 pub fn parse(tokens: Vec<Token>, interner: &mut Interner, diags: &mut Vec<Diagnostic>) -> TranslationUnit {
-    parse_after(&mut Names::default(), tokens, interner, diags)
+    parse_after(&mut DeclaredNames::default(), tokens, interner, diags)
 }
 
 /// Parses a text that follows others, which declared `names`; adds its own.
 pub fn parse_after(
-    names: &mut Names,
+    names: &mut DeclaredNames,
     mut tokens: Vec<Token>,
     interner: &mut Interner,
     diags: &mut Vec<Diagnostic>,
@@ -110,7 +110,7 @@ struct Parser<'a> {
     pos: usize,
     interner: &'a mut Interner,
     diags: &'a mut Vec<Diagnostic>,
-    names: Names,
+    names: DeclaredNames,
     unit: &'a mut TranslationUnit,
     /// Productions open inside one another, held against [`MAX_NESTING`].
     depth: u32,
@@ -205,7 +205,7 @@ impl Parser<'_> {
         Span { start: prev.end, ..prev }
     }
 
-    /// How messages call the current token.
+    /// The current token as messages call it.
     fn found(&self) -> String {
         let token = self.peek();
         match token.kind {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::lookahead::Position;
-use super::names::{Entry, NameKind, ScopeId};
-use super::types::is_type_word;
+use super::declared_names::{NameEntry, NameKind, NameScopeId};
+use super::fundamental_types::is_type_word;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Ident, Name, NamePart, Symbol, TemplateArg, TemplateArgKind};
@@ -14,7 +13,16 @@ use crate::source::Span;
 /// Most parts of one name.
 pub(super) const MAX_PARTS: usize = 64;
 
-/// Where the next part of a qualified name is looked up.
+/// Place of a name, which decides doubtful `<`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    /// Place where a type or the name of a declaration may stand.
+    Type,
+    /// In an expression.
+    Expr,
+}
+
+/// Place where the next part of a qualified name is looked up.
 #[derive(Clone, Copy)]
 pub(super) enum Lookup {
     /// It is the first part.
@@ -22,7 +30,7 @@ pub(super) enum Lookup {
     /// After a leading `::`.
     Global,
     /// In a scope of the text.
-    Scope(ScopeId),
+    Scope(NameScopeId),
     /// In a namespace that the text does not declare.
     Foreign,
     /// In a type that is not known yet, as after `T::`.
@@ -30,9 +38,9 @@ pub(super) enum Lookup {
 }
 
 impl Parser<'_> {
-    /// What a part of a name means.
-    pub(super) fn lookup_part(&mut self, at: Lookup, symbol: Symbol) -> Entry {
-        let free = Entry::plain(NameKind::Free);
+    /// The entry of a part of a name.
+    pub(super) fn lookup_part(&mut self, at: Lookup, symbol: Symbol) -> NameEntry {
+        let free = NameEntry::plain(NameKind::Free);
         match at {
             Lookup::Here => self.names.lookup(symbol, self.interner),
             Lookup::Global => match self.names.global(symbol) {
@@ -40,15 +48,15 @@ impl Parser<'_> {
                 None => free,
             },
             Lookup::Scope(scope) => self.names.member(scope, symbol).unwrap_or(free),
-            Lookup::Foreign if super::names::is_builtin_type(self.interner.name(symbol)) => {
-                Entry::plain(NameKind::Type)
+            Lookup::Foreign if super::declared_names::is_builtin_type(self.interner.name(symbol)) => {
+                NameEntry::plain(NameKind::Type)
             }
             Lookup::Foreign | Lookup::Dependent => free,
         }
     }
 
-    /// Where the part after `entry::` is looked up.
-    pub(super) fn lookup_in(at: Lookup, entry: Entry) -> Lookup {
+    /// The place where the part after `entry::` is looked up.
+    pub(super) fn lookup_in(at: Lookup, entry: NameEntry) -> Lookup {
         match (entry.scope, entry.kind) {
             (Some(scope), _) => Lookup::Scope(scope),
             (None, NameKind::Type) => Lookup::Dependent,
@@ -97,7 +105,7 @@ impl Parser<'_> {
     }
 
     /// The scope that the qualifiers of a name lead to.
-    pub(super) fn scope_of(&mut self, parts: &[NamePart], global: bool) -> Option<ScopeId> {
+    pub(super) fn scope_of(&mut self, parts: &[NamePart], global: bool) -> Option<NameScopeId> {
         let mut at = if global { Lookup::Global } else { Lookup::Here };
         let mut scope = None;
         for part in parts {
@@ -187,12 +195,13 @@ impl Parser<'_> {
         Ok(TemplateArg { kind, pack, span: self.since(start) })
     }
 
-    /// Whether the template argument here is a type.
+    /// The template argument here is a type.
     fn type_arg_follows(&mut self) -> bool {
         match self.kind() {
-            T::Keyword(word) if super::types::is_simple_type_word(word) => {
+            T::Keyword(word) if super::fundamental_types::is_simple_type_word(word) => {
                 let mut at = self.pos;
-                while matches!(self.at_index(at).kind, T::Keyword(word) if super::types::is_simple_type_word(word)) {
+                while matches!(self.at_index(at).kind, T::Keyword(word) if super::fundamental_types::is_simple_type_word(word))
+                {
                     at += 1;
                 }
                 match self.at_index(at).kind {
@@ -236,7 +245,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the `(` at `index`, after a type, starts parameters or a declarator rather than a value.
+    /// The `(` at `index`, after a type, starts parameters or a declarator rather than a value.
     pub(super) fn function_type_at(&mut self, index: usize) -> bool {
         match self.at_index(index + 1).kind {
             T::RParen | T::Star | T::Amp | T::AmpAmp => true,
@@ -244,7 +253,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether template arguments or parameters end here.
+    /// Template arguments or parameters end here.
     pub(super) fn at_angle_close(&self) -> bool {
         matches!(self.kind(), T::Gt | T::Shr | T::LaunchClose)
     }

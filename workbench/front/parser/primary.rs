@@ -1,8 +1,9 @@
 //! Primary and postfix expressions.
 
-use super::lookahead::Position;
-use super::names::NameKind;
-use super::types::{is_function_specifier, is_simple_type_word};
+use super::declared_names::NameKind;
+use super::fundamental_types::is_simple_type_word;
+use super::name::Position;
+use super::types::is_function_specifier;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{BaseType, CastKind, Expr, ExprKind, Ident, Literal, Name, NamePart, TypeName, UnaryOp};
@@ -16,7 +17,7 @@ impl Parser<'_> {
         self.postfix_of(expr)
     }
 
-    /// What follows the expression parsed last.
+    /// Postfix operators after the expression parsed last.
     pub(super) fn postfix_of(&mut self, mut expr: Expr) -> PResult<Expr> {
         let mut height = self.height;
         loop {
@@ -92,13 +93,13 @@ impl Parser<'_> {
         self.node(ExprKind::Cast { kind: CastKind::Static, ty: Box::new(ty), operand: Box::new(operand) }, span, height)
     }
 
-    /// Whether `operator` is followed by a type, not by a sign.
+    /// A type follows `operator`, not a sign.
     fn names_conversion(&self) -> bool {
         let next = self.kind_at(1);
         !super::name::is_overloadable(next) && !matches!(next, T::LParen | T::LBracket)
     }
 
-    /// What follows `.` or `->`.
+    /// The name after `.` or `->`.
     fn member_name(&mut self) -> PResult<Name> {
         let template = self.eat_word(K::Template);
         if self.at(T::Tilde) {
@@ -115,7 +116,7 @@ impl Parser<'_> {
         Ok(Name { global: false, parts: vec![NamePart { ident, args }], span: self.since(ident.span) })
     }
 
-    /// Whether the `<` after a member, of which nothing is known, starts template arguments: a call must follow.
+    /// The `<` after a member, of which nothing is known, starts template arguments: a call must follow.
     fn member_args_follow(&mut self) -> bool {
         self.scan_template_args(self.pos, false)
             .is_some_and(|args| !args.split && self.at_index(args.end).kind == T::LParen)
@@ -229,7 +230,7 @@ impl Parser<'_> {
                 self.unsupported_statement(word);
                 return Ok(self.leaf(ExprKind::Error, token.span));
             }
-            _ if is_function_specifier(word) || super::types::is_type_word(word) => {
+            _ if is_function_specifier(word) || super::fundamental_types::is_type_word(word) => {
                 let text = format!("`{}` starts a declaration, which cannot stand here", word.spelling());
                 return Err(self.report(Diagnostic::error(Code::Syntax, token.span, text)));
             }
@@ -268,7 +269,7 @@ impl Parser<'_> {
         self.construct(ty, start, below)
     }
 
-    /// What follows the type, of height `below`, of a value.
+    /// The rest of a value after its type, which is of height `below`.
     #[inline(never)]
     pub(super) fn construct(&mut self, ty: TypeName, start: Span, below: u32) -> PResult<Expr> {
         let ty = Box::new(ty);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::lookahead::Position;
-use super::names::{Entry, NameKind, ScopeId};
+use super::declared_names::{NameEntry, NameKind, NameScopeId};
+use super::name::Position;
 use super::types::DeclSpecs;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
@@ -23,7 +23,7 @@ struct Pending {
     body: usize,
 }
 
-/// What the inside of a struct needs to know of it.
+/// State of a struct that its inside needs to know.
 struct Inside {
     access: Access,
     members: Vec<Member>,
@@ -60,7 +60,7 @@ impl Parser<'_> {
             T::Keyword(K::Union) => StructKey::Union,
             _ => StructKey::Struct,
         };
-        let mut layout = super::attribute::Layout::default();
+        let mut layout = super::attribute::LayoutAttributes::default();
         self.struct_attributes(&mut layout)?;
         let mut name = match self.kind() {
             T::Ident | T::ColonColon => Some(self.name(Position::Type)?),
@@ -131,7 +131,7 @@ impl Parser<'_> {
         // `typedef struct { ... } S;` is a struct called S; the members of one without a name belong to what is around it.
         if name.is_none() && typedef && self.at(T::Ident) {
             let ident = Ident { name: self.peek().symbol, span: self.peek().span };
-            let entry = Entry { kind: NameKind::Type, template: false, scope: Some(scope) };
+            let entry = NameEntry { kind: NameKind::Type, template: false, scope: Some(scope) };
             self.names.declare_entry(ident.name, entry);
             name = Some(ident.into());
         } else if name.is_none() && self.at(T::Semi) {
@@ -157,7 +157,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether the `:` here, after the name of a struct, starts a bit-field: `struct S : 3;` is none that anyone writes.
+    /// The `:` here, after the name of a struct, starts a bit-field: `struct S : 3;` is none that anyone writes.
     fn in_bit_field(&self) -> bool {
         self.kind_at(1) == T::Number
     }
@@ -168,7 +168,7 @@ impl Parser<'_> {
     }
 
     /// Declares the name of a struct; the scope of its members. One that is `known` keeps what is known of it.
-    fn declare_struct(&mut self, ident: Ident, templates: &[TemplateHead], known: bool) -> ScopeId {
+    fn declare_struct(&mut self, ident: Ident, templates: &[TemplateHead], known: bool) -> NameScopeId {
         let old = self.names.lookup(ident.name, self.interner);
         if let (NameKind::Type, Some(scope)) = (old.kind, old.scope)
             && (known || !self.names.is_complete(scope))
@@ -177,12 +177,12 @@ impl Parser<'_> {
         }
         let scope = self.names.new_scope();
         let template = templates.last().is_some_and(|head| !head.params.is_empty());
-        self.names.declare_entry(ident.name, Entry { kind: NameKind::Type, template, scope: Some(scope) });
+        self.names.declare_entry(ident.name, NameEntry { kind: NameKind::Type, template, scope: Some(scope) });
         scope
     }
 
     /// `alignas(n)`, `__align__(n)`, `__attribute__((packed))` and hints.
-    fn struct_attributes(&mut self, layout: &mut super::attribute::Layout) -> PResult<()> {
+    fn struct_attributes(&mut self, layout: &mut super::attribute::LayoutAttributes) -> PResult<()> {
         loop {
             self.attributes(layout)?;
             // Lambdas may be called by either side; a struct needs no mark.
@@ -194,7 +194,7 @@ impl Parser<'_> {
     }
 
     /// base-clause, after the `:`.
-    fn bases(&mut self, access: Access, scope: ScopeId) -> PResult<Vec<Base>> {
+    fn bases(&mut self, access: Access, scope: NameScopeId) -> PResult<Vec<Base>> {
         let mut bases = Vec::new();
         loop {
             let mut access = access;

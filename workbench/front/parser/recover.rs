@@ -1,7 +1,7 @@
 //! Recovery: matching braces beforehand, and skipping to where the next statement or declaration starts.
 
 use super::Parser;
-use super::names::NameKind;
+use super::declared_names::NameKind;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::lexer::{Flags, Keyword, TokenKind};
 use crate::source::Span;
@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.diags.push(diag.related(end, "the text ends here").help("add the missing `}`"));
     }
 
-    /// Where the `{` at `index` closes.
+    /// The index at which the `{` at `index` closes.
     pub(super) fn closer(&self, index: usize) -> usize {
         (self.closers[index] as usize).min(self.tokens.len() - 1)
     }

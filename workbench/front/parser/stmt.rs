@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::names::NameKind;
+use super::declared_names::NameKind;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
@@ -413,7 +413,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a `)` closes before the next `;` or brace: the `;` here then belongs to a condition.
+    /// A `)` closes before the next `;` or brace: the `;` here then belongs to a condition.
     fn bracket_end_is_ahead(&self) -> bool {
         let mut depth = 0usize;
         for index in self.pos + 1..self.tokens.len() {

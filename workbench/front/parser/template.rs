@@ -1,11 +1,11 @@
 //! Templates: their heads, explicit instantiations.
 
-use super::lookahead::Position;
-use super::names::NameKind;
+use super::declared_names::NameKind;
+use super::name::Position;
 use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
-    Ident, Instance, Instantiate, Item, TemplateHead, TemplateParam, TemplateParamKind, TypeLayer,
+    Ident, Instantiate, InstantiationTarget, Item, TemplateHead, TemplateParam, TemplateParamKind, TypeLayer,
 };
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `typename` or `class` here starts a parameter of its own rather than the type of a value.
+    /// A `typename` or `class` here starts a parameter of its own rather than the type of a value.
     fn type_param_follows(&self) -> bool {
         let at = 1 + usize::from(self.kind_at(1) == T::Ellipsis);
         let at = at + usize::from(self.kind_at(at) == T::Ident);
@@ -195,7 +195,7 @@ impl Parser<'_> {
         self.bump();
         let what = if matches!(self.kind(), T::Keyword(K::Struct | K::Class | K::Union)) {
             self.bump();
-            Instance::Struct(self.name(Position::Type)?)
+            InstantiationTarget::Struct(self.name(Position::Type)?)
         } else {
             let first = self.peek().span;
             let specs = self.decl_specifiers()?;
@@ -208,7 +208,7 @@ impl Parser<'_> {
                 let text = "explicit instantiations of variables are not supported";
                 return Err(self.unsupported(span, text, "leave it out: a template is instantiated where it is used"));
             }
-            Instance::Function(Box::new(self.function_head(Vec::new(), specs, declarator, target, first)?))
+            InstantiationTarget::Function(Box::new(self.function_head(Vec::new(), specs, declarator, target, first)?))
         };
         if self.at(T::LBrace) {
             let text = "`template` without `<>` instantiates, and takes no body";

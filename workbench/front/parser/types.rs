@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::lookahead::Position;
-use super::names::NameKind;
-use super::words::Words;
+use super::declared_names::NameKind;
+use super::fundamental_types::TypeWords;
+use super::name::Position;
 use super::{PResult, Parser, Reported};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
@@ -13,7 +13,7 @@ use crate::front::ast::{
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
 
-/// What a declaration without a type declares.
+/// Kind of a declaration without a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Untyped {
     /// `S(...)`
@@ -24,7 +24,7 @@ pub(super) enum Untyped {
     Conversion,
 }
 
-/// What stands before the declarators.
+/// Specifiers before the declarators.
 pub(super) struct DeclSpecs {
     pub specs: Specifiers,
     pub base: BaseType,
@@ -85,7 +85,7 @@ impl Parser<'_> {
             struct_decl: None,
             ty_span: Span::NONE,
         };
-        let mut words = Words::default();
+        let mut words = TypeWords::default();
         let mut any_word = false;
         let mut named: Option<BaseType> = None;
         loop {
@@ -223,7 +223,8 @@ impl Parser<'_> {
                 return Ok(true);
             }
             K::Attribute | K::Align | K::Alignas => {
-                let mut layout = super::attribute::Layout { align: out.align.take(), packed: out.packed, pack: None };
+                let mut layout =
+                    super::attribute::LayoutAttributes { align: out.align.take(), packed: out.packed, pack: None };
                 self.attributes(&mut layout)?;
                 out.align = layout.align;
                 out.packed = layout.packed;
@@ -269,7 +270,7 @@ impl Parser<'_> {
         Ok(BaseType::Decltype(Arc::new(expr)))
     }
 
-    /// Whether a constructor, destructor or conversion starts at the name here: `S(`, `S::S(`, `S<T>::~S(`, `S::operator T(`.
+    /// The constructor, destructor or conversion that starts at the name here: `S(`, `S::S(`, `S<T>::~S(`, `S::operator T(`.
     fn untyped_member(&mut self) -> Option<Untyped> {
         let token = self.peek();
         if self.kind_at(1) == T::LParen {
@@ -337,7 +338,7 @@ impl Parser<'_> {
             return false;
         }
         let follows = match self.kind_at(1) {
-            T::Keyword(word) => Words::default().of(word).is_some() || is_function_specifier(word),
+            T::Keyword(word) => TypeWords::default().of(word).is_some() || is_function_specifier(word),
             _ => false,
         };
         if !follows {
@@ -356,7 +357,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Whether the name here, known or not, can be a type by what follows it.
+    /// The name here, known or not, can be a type by what follows it.
     fn name_can_be_type(&mut self) -> bool {
         let Some(scan) = self.scan_name(self.pos) else { return false };
         scan.kind == NameKind::Type
@@ -411,7 +412,7 @@ impl Parser<'_> {
         if name.parts.len() > 1
             && name.last_part().is_plain()
             && std(self, &name)
-            && super::names::is_builtin_type(self.interner.name(name.last().name))
+            && super::declared_names::is_builtin_type(self.interner.name(name.last().name))
         {
             name.parts.drain(..name.parts.len() - 1);
         }
@@ -437,21 +438,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a keyword can start a type, storage aside.
-pub(super) fn is_type_word(word: K) -> bool {
-    Words::default().of(word).is_some()
-        || matches!(
-            word,
-            K::Const | K::Volatile | K::Enum | K::Struct | K::Class | K::Union | K::Typename | K::Decltype
-        )
-}
-
-/// Whether a keyword names a fundamental type (or part of one).
-pub(super) fn is_simple_type_word(word: K) -> bool {
-    Words::default().of(word).is_some()
-}
-
-/// Whether a keyword can only start a declaration.
+/// The keyword can only start a declaration.
 pub(super) fn is_function_specifier(word: K) -> bool {
     matches!(
         word,

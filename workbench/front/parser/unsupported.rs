@@ -1,4 +1,4 @@
-//! What the language understands but does not support yet: each construct is named once and skipped whole, so that
+//! Constructs that the language has and that are not supported yet: each is named once and skipped whole, so that
 //! everything around it is still examined.
 
 use super::{PResult, Parser, Reported};

@@ -68,7 +68,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether a name is a macro; operators of conditions count as defined.
+    /// The name is a macro; operators of conditions count as defined.
     pub(super) fn is_defined(&mut self, name: Token) -> bool {
         self.lookup(name.symbol).is_some()
             || matches!(self.interner.name(name.symbol), "__has_include" | "__has_attribute" | "__has_cpp_attribute")
@@ -130,7 +130,7 @@ struct Reader<'a> {
     depth: u32,
 }
 
-/// How tightly an infix operator binds; 0 for everything else.
+/// The power with which an infix operator binds; 0 for everything else.
 fn power(kind: TokenKind) -> u8 {
     use TokenKind as T;
     match kind {

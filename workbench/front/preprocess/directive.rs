@@ -1,6 +1,6 @@
 //! Directives: conditionals, includes, definitions, pragmas.
 
-use super::{Condition, Header, MAX_INCLUDE_DEPTH, MAX_INCLUDES, PACK, Preprocessor, State, headers};
+use super::{Condition, Header, MAX_INCLUDE_DEPTH, MAX_INCLUDES, MacroState, PACK, Preprocessor, headers};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::Symbol;
 use crate::front::lexer::{Flags, Keyword, Token, TokenKind, lex};
@@ -23,7 +23,7 @@ impl Preprocessor<'_> {
             }
             "undef" => {
                 if let Some(name) = self.macro_name(rest, span) {
-                    self.set_state(name.symbol, State::Undefined);
+                    self.set_state(name.symbol, MacroState::Undefined);
                     self.extra(&rest[1..]);
                 }
             }
@@ -269,7 +269,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether `__has_include` finds a header.
+    /// The header that `__has_include` asks for is there.
     pub(super) fn find_header(&mut self, name: &str, quoted: bool) -> bool {
         self.resolve_header(name, quoted).is_some() || headers::is_known(name)
     }
@@ -354,7 +354,7 @@ impl Preprocessor<'_> {
     fn builtin_header(&mut self, name: &str) {
         if matches!(name, "assert.h" | "cassert") {
             let assert = self.interner.intern("assert");
-            self.set_state(assert, State::Unseen);
+            self.set_state(assert, MacroState::Unseen);
         }
     }
 
@@ -476,7 +476,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Where a line ends.
+/// The end of a line.
 fn last_span(line: &[Token]) -> Span {
     line.last().map_or(Span::NONE, |t| t.span)
 }

@@ -1,10 +1,10 @@
-//! Uses of macros: argument collection, `#`, `##`, replacement and rescanning.
+//! Expansion of macros: argument collection, `#`, `##`, replacement and rescanning.
 
 use std::rc::Rc;
 
-use super::macros::{Builtin, Item, Macro, Piece};
-use super::uses::MacroUse;
-use super::{Context, MAX_NESTING, Preprocessor};
+use super::macro_uses::MacroUse;
+use super::macros::{BuiltinMacro, Macro, Piece, ReplacementItem};
+use super::{MAX_NESTING, PendingTokens, Preprocessor};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::lexer::{Flags, Token, TokenKind, lex_one};
 use crate::source::Span;
@@ -42,7 +42,7 @@ impl Preprocessor<'_> {
     /// Expands tokens on their own, as an argument or a condition.
     pub(super) fn expand_list(&mut self, tokens: Vec<Token>) -> Vec<Token> {
         let depth = self.contexts.len();
-        self.contexts.push(Context { tokens, pos: 0, owner: None, barrier: true });
+        self.contexts.push(PendingTokens { tokens, pos: 0, owner: None, barrier: true });
         let mut out = Vec::new();
         while let Some(token) = self.next_expanded() {
             out.push(token);
@@ -95,28 +95,28 @@ impl Preprocessor<'_> {
             return None;
         }
         self.slot(name.symbol).disabled += 1;
-        self.contexts.push(Context { tokens, pos: 0, owner: Some(name.symbol), barrier: false });
+        self.contexts.push(PendingTokens { tokens, pos: 0, owner: Some(name.symbol), barrier: false });
         None
     }
 
     /// `__LINE__` and its like.
-    fn builtin(&mut self, name: Token, builtin: Builtin) -> Option<Token> {
+    fn builtin(&mut self, name: Token, builtin: BuiltinMacro) -> Option<Token> {
         match builtin {
-            Builtin::Line => {
+            BuiltinMacro::Line => {
                 let line = self.sources.line_column(name.span).map_or(0, |lc| lc.line);
                 Some(self.text_token(TokenKind::Number, &line.to_string(), name))
             }
-            Builtin::File => {
+            BuiltinMacro::File => {
                 let file = self.sources.file(name.span.file).map_or("", |f| f.name.as_str());
                 let text = format!("\"{}\"", file.replace('\\', "\\\\").replace('"', "\\\""));
                 Some(self.text_token(TokenKind::Str, &text, name))
             }
-            Builtin::Counter => {
+            BuiltinMacro::Counter => {
                 self.counter += 1;
                 let text = (self.counter - 1).to_string();
                 Some(self.text_token(TokenKind::Number, &text, name))
             }
-            Builtin::Pragma => {
+            BuiltinMacro::Pragma => {
                 if !self.paren_follows() {
                     self.error(Code::BadDirective, name.span, "`_Pragma` needs a string in parentheses");
                     return None;
@@ -139,7 +139,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether the next token is `(`; used-up contexts are left on the way.
+    /// The next token is `(`; used-up contexts are left on the way.
     fn paren_follows(&mut self) -> bool {
         while let Some(context) = self.contexts.last() {
             if let Some(token) = context.tokens.get(context.pos) {
@@ -232,7 +232,13 @@ impl Preprocessor<'_> {
     }
 
     /// The replacement with arguments put in.
-    fn substitute(&mut self, items: &[Item], found: &Macro, args: &mut [Argument], use_span: Span) -> Vec<Token> {
+    fn substitute(
+        &mut self,
+        items: &[ReplacementItem],
+        found: &Macro,
+        args: &mut [Argument],
+        use_span: Span,
+    ) -> Vec<Token> {
         let mut out: Vec<Token> = Vec::new();
         // Whether the operand left of a `##` was empty.
         let mut left_empty = true;

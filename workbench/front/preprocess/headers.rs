@@ -1,4 +1,4 @@
-//! What is built in: names of headers, and macros that those headers and the compiler define.
+//! Headers that are built in, by name, and macros that those headers and the compiler define.
 //!
 //! The constants are there without any include, because NVRTC's and torch's users rely on what their headers drag in.
 
@@ -273,7 +273,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     HEADERS.iter().chain(FOLDERS).copied()
 }
 
-/// Whether a header is built in.
+/// The header is built in.
 pub(super) fn is_known(name: &str) -> bool {
     HEADERS.contains(&name) || FOLDERS.iter().any(|folder| name.starts_with(folder))
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Preprocessor, State, headers};
+use super::{MacroState, Preprocessor, headers};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::Symbol;
 use crate::front::lexer::{Token, TokenKind, lex};
@@ -14,17 +14,17 @@ pub(super) struct Macro {
     /// `None` for an object-like macro. A variadic one has its variadic parameter last.
     pub params: Option<Vec<Symbol>>,
     pub variadic: bool,
-    pub items: Vec<Item>,
+    pub items: Vec<ReplacementItem>,
     /// The replacement as written, to compare definitions.
     raw: Vec<Token>,
     /// The name where it was defined; [`Span::NONE`] for predefined ones.
     pub span: Span,
-    pub builtin: Option<Builtin>,
+    pub builtin: Option<BuiltinMacro>,
 }
 
 /// Macros whose replacement depends on the place of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Builtin {
+pub(super) enum BuiltinMacro {
     Line,
     File,
     Counter,
@@ -34,7 +34,7 @@ pub(super) enum Builtin {
 
 /// A part of a replacement.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
+pub(super) struct ReplacementItem {
     pub piece: Piece,
     /// The token it was written as; gives blanks and messages.
     pub token: Token,
@@ -49,11 +49,11 @@ pub(super) enum Piece {
     /// `#param`.
     Stringify(usize),
     /// `__VA_OPT__( items )`.
-    VaOpt(Vec<Item>),
+    VaOpt(Vec<ReplacementItem>),
 }
 
 impl Macro {
-    fn builtin(builtin: Builtin) -> Macro {
+    fn builtin(builtin: BuiltinMacro) -> Macro {
         Macro {
             params: None,
             variadic: false,
@@ -64,7 +64,7 @@ impl Macro {
         }
     }
 
-    /// Whether two definitions say the same.
+    /// The two definitions say the same.
     fn same(&self, other: &Macro) -> bool {
         let key = |t: &Token, first: bool| (t.kind, t.kind.has_symbol().then_some(t.symbol), !first && t.spaced());
         self.params == other.params
@@ -78,12 +78,12 @@ impl Preprocessor<'_> {
     /// The macro of a name, predefined ones made on first sight.
     pub(super) fn lookup(&mut self, symbol: Symbol) -> Option<Rc<Macro>> {
         match &self.slot(symbol).state {
-            State::Defined(found) => return Some(found.clone()),
-            State::Undefined => return None,
-            State::Unseen => {}
+            MacroState::Defined(found) => return Some(found.clone()),
+            MacroState::Undefined => return None,
+            MacroState::Unseen => {}
         }
         let made = self.predefined(symbol).map(Rc::new);
-        self.set_state(symbol, made.clone().map_or(State::Undefined, State::Defined));
+        self.set_state(symbol, made.clone().map_or(MacroState::Undefined, MacroState::Defined));
         made
     }
 
@@ -91,10 +91,10 @@ impl Preprocessor<'_> {
     fn predefined(&mut self, symbol: Symbol) -> Option<Macro> {
         let name = self.interner.name(symbol);
         let builtin = match name {
-            "__LINE__" => Some(Builtin::Line),
-            "__FILE__" => Some(Builtin::File),
-            "__COUNTER__" => Some(Builtin::Counter),
-            "_Pragma" => Some(Builtin::Pragma),
+            "__LINE__" => Some(BuiltinMacro::Line),
+            "__FILE__" => Some(BuiltinMacro::File),
+            "__COUNTER__" => Some(BuiltinMacro::Counter),
+            "_Pragma" => Some(BuiltinMacro::Pragma),
             _ => None,
         };
         if let Some(builtin) = builtin {
@@ -122,7 +122,7 @@ impl Preprocessor<'_> {
         for (name, text) in crate::library::SAMPLES_MACROS {
             let symbol = self.interner.intern(name);
             if let Some(made) = self.macro_of_text(text) {
-                self.set_state(symbol, State::Defined(Rc::new(made)));
+                self.set_state(symbol, MacroState::Defined(Rc::new(made)));
             }
         }
     }
@@ -138,7 +138,7 @@ impl Preprocessor<'_> {
                 return;
             }
         };
-        if let State::Defined(old) = &self.slot(name.symbol).state
+        if let MacroState::Defined(old) = &self.slot(name.symbol).state
             && !old.span.is_none()
             && !old.same(&made)
         {
@@ -147,7 +147,7 @@ impl Preprocessor<'_> {
             let diag = Diagnostic::warning(Code::BadMacro, name.span, text).related(span, "first defined here");
             self.diags.push(diag.help("write `#undef` before it if this is meant"));
         }
-        self.set_state(name.symbol, State::Defined(Rc::new(made)));
+        self.set_state(name.symbol, MacroState::Defined(Rc::new(made)));
     }
 
     /// The name a `#define`, `#undef` or `#ifdef` is about.
@@ -223,9 +223,9 @@ impl Preprocessor<'_> {
     }
 
     /// A replacement as items.
-    fn items(&mut self, body: &[Token], made: &Macro) -> Result<Vec<Item>, Box<Diagnostic>> {
+    fn items(&mut self, body: &[Token], made: &Macro) -> Result<Vec<ReplacementItem>, Box<Diagnostic>> {
         let bad = |span: Span, text: &str| Box::new(Diagnostic::error(Code::BadMacro, span, text));
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<ReplacementItem> = Vec::new();
         let param = |t: &Token| match (&made.params, t.kind) {
             (Some(params), TokenKind::Ident) => params.iter().position(|&p| p == t.symbol),
             _ => None,
@@ -272,13 +272,13 @@ impl Preprocessor<'_> {
                 },
                 _ => Piece::Token,
             };
-            items.push(Item { piece, token, paste: false });
+            items.push(ReplacementItem { piece, token, paste: false });
         }
         Ok(items)
     }
 }
 
-/// How many tokens `( ... )` at the start of `tokens` takes.
+/// The number of tokens that `( ... )` at the start of `tokens` takes.
 fn parenthesised(tokens: &[Token]) -> Option<usize> {
     if tokens.first()?.kind != TokenKind::LParen {
         return None;

@@ -9,10 +9,10 @@ mod condition;
 mod directive;
 mod expand;
 pub(crate) mod headers;
+pub(crate) mod macro_uses;
 mod macros;
 #[cfg(test)]
 mod tests;
-pub(crate) mod uses;
 
 use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
@@ -23,10 +23,10 @@ use super::lexer::{Flags, Keyword, Token, TokenKind, is_raw, lex};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceMap, Span};
 use crate::steps::{step, steps};
+use macro_uses::MacroUse;
 use macros::Macro;
-use uses::MacroUse;
 
-/// What `#pragma pack(n)` puts behind `struct` as an attribute, with the number: no name of a text is it.
+/// Spelling of the attribute that `#pragma pack(n)` puts behind `struct`, with the number: no name of a text is it.
 pub(super) const PACK: &str = "#pragma pack";
 
 /// Most tokens that expansion and included headers may produce in one compilation.
@@ -46,7 +46,7 @@ pub const MAX_SOURCE: usize = 16 << 20;
 /// Unknown characters reported one by one; the rest are counted.
 const MAX_GARBAGE: usize = 20;
 
-/// What preprocessing makes of a file.
+/// Result of preprocessing a file.
 #[derive(Debug)]
 pub struct Preprocessed {
     /// The tokens end with one `Eof`; where a limit was passed there is nothing but it.
@@ -96,7 +96,7 @@ pub fn preprocess(
 }
 
 /// A file being read.
-struct Frame {
+struct FileFrame {
     tokens: Rc<[Token]>,
     pos: usize,
     file: FileId,
@@ -109,14 +109,14 @@ struct Frame {
 struct Condition {
     /// The directive.
     span: Span,
-    /// Whether one of its groups has been read.
+    /// One of its groups has been read.
     taken: bool,
-    /// Whether `#else` has been passed.
+    /// The `#else` has been passed.
     seen_else: bool,
 }
 
 /// Tokens waiting to be read before the file goes on.
-struct Context {
+struct PendingTokens {
     tokens: Vec<Token>,
     pos: usize,
     /// The macro they replace.
@@ -125,18 +125,18 @@ struct Context {
     barrier: bool,
 }
 
-/// What is known about a name.
+/// State of a name.
 #[derive(Default)]
-struct Slot {
-    state: State,
-    /// How many contexts of this macro are open.
+struct NameState {
+    state: MacroState,
+    /// Number of open contexts of this macro.
     disabled: u32,
-    /// What the name is after preprocessing, once asked.
+    /// Kind of the name after preprocessing, once asked.
     word: Option<TokenKind>,
 }
 
 #[derive(Clone, Default)]
-enum State {
+enum MacroState {
     /// Not met yet; may be predefined.
     #[default]
     Unseen,
@@ -156,9 +156,9 @@ struct Preprocessor<'a> {
     options: &'a Options,
     interner: &'a mut Interner,
     diags: &'a mut Vec<Diagnostic>,
-    frames: Vec<Frame>,
-    contexts: Vec<Context>,
-    slots: Vec<Slot>,
+    frames: Vec<FileFrame>,
+    contexts: Vec<PendingTokens>,
+    slots: Vec<NameState>,
     headers: HashMap<String, Header>,
     includes: usize,
     counter: u32,
@@ -178,11 +178,11 @@ struct Preprocessor<'a> {
     last_eof: Span,
     /// The files that the text itself has included.
     own_includes: Vec<FileId>,
-    /// What `#pragma pack` says now, and what it said at each `push`, with the name that was given there.
+    /// Packing that `#pragma pack` says now, and what it said at each `push`, with the name that was given there.
     pack: Option<u32>,
     packs: Vec<(Option<String>, Option<u32>)>,
     /// States of names that the unit being read has changed, as they were: with the unit its macros end.
-    before_unit: Option<Vec<(Symbol, State)>>,
+    before_unit: Option<Vec<(Symbol, MacroState)>>,
 }
 
 impl Preprocessor<'_> {
@@ -282,16 +282,16 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn slot(&mut self, symbol: Symbol) -> &mut Slot {
+    fn slot(&mut self, symbol: Symbol) -> &mut NameState {
         let index = symbol.0 as usize;
         if index >= self.slots.len() {
-            self.slots.resize_with(index + 64, Slot::default);
+            self.slots.resize_with(index + 64, NameState::default);
         }
         &mut self.slots[index]
     }
 
     /// Gives a macro's name a new state; within a unit the old one is noted.
-    fn set_state(&mut self, symbol: Symbol, state: State) {
+    fn set_state(&mut self, symbol: Symbol, state: MacroState) {
         let old = std::mem::replace(&mut self.slot(symbol).state, state);
         if let Some(before) = &mut self.before_unit {
             before.push((symbol, old));
@@ -398,7 +398,7 @@ impl Preprocessor<'_> {
     }
 
     fn push_frame(&mut self, tokens: Rc<[Token]>, file: FileId, name: String) {
-        self.frames.push(Frame { tokens, pos: 0, file, name, conditions: Vec::new() });
+        self.frames.push(FileFrame { tokens, pos: 0, file, name, conditions: Vec::new() });
     }
 
     /// Makes a file of the `-D` options, to be read before the text.
@@ -454,7 +454,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// What closes the raw string that a text starts with.
+/// The characters that close the raw string which a text starts with.
 fn raw_closing(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('"').filter(|_| is_raw(text))?;
     rest.split_once('(').map(|(delimiter, _)| format!("){delimiter}\""))
@@ -466,7 +466,7 @@ fn first_line(span: Span, text: &str) -> Span {
     Span { end: span.start + len, ..span }
 }
 
-/// What to say about characters that start no token.
+/// The message about characters that start no token.
 fn garbage_diagnostic(span: Span, text: &str) -> Diagnostic {
     let first = text.chars().next().unwrap_or('\u{fffd}');
     let visible =

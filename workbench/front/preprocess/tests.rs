@@ -1,4 +1,4 @@
-//! Tests of the preprocess.
+//! Tests of the preprocessor.
 use super::*;
 use crate::diagnostic::Severity;
 

@@ -16,20 +16,20 @@ use crate::source::{FileId, Span};
 
 /// One operand of an `asm` statement.
 struct Operand {
-    /// Its name, for `%[name]`.
+    /// Name, for `%[name]`.
     name: String,
     /// The letters of its constraint, `=f`.
     constraint: String,
-    /// Its expression.
+    /// Expression.
     tokens: Vec<Token>,
 }
 
-/// What is between the parentheses of an `asm` statement.
+/// Parts between the parentheses of an `asm` statement.
 struct Statement {
     template: String,
     outputs: Vec<Operand>,
     inputs: Vec<Operand>,
-    /// How many tokens it takes, with its `;`.
+    /// Number of tokens that it takes, with its `;`.
     length: usize,
 }
 
@@ -56,7 +56,7 @@ pub fn rewrite(tokens: &mut Vec<Token>, interner: &mut Interner) {
     *tokens = out;
 }
 
-/// Why the `asm` statement at the start of some tokens is not understood.
+/// The reason why the `asm` statement at the start of some tokens is not understood.
 pub fn refusal(tokens: &[Token], interner: &Interner) -> Option<String> {
     let statement = read(tokens, interner)?;
     translation(&statement).err()

@@ -3,10 +3,10 @@
 /// A row for each function, as [`rows`] reads them.
 pub const KEPT: &str = include_str!("accuracy.tsv");
 
-/// What was found of a function.
+/// Accuracy that was found of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// Its name.
+    /// Name.
     pub name: &'a str,
     /// The largest distance from the `double` form, rounded to `float`, in ULP; none where the sweep has not been made.
     pub error: Option<u64>,

@@ -1,10 +1,10 @@
-//! What the language is made of, each with a text that a test compiles; and what it leaves outside, each with a text that
+//! Constructs of the language, each with a text that a test compiles; and those it leaves outside, each with a text that
 //! must be refused.
 
 /// A construct of the language.
 #[derive(Debug)]
 pub struct Construct {
-    /// What it is, in the words of the standard or of CUDA's guide.
+    /// Name of the construct, in the words of the standard or of CUDA's guide.
     pub what: &'static str,
     /// A text that uses it.
     pub example: &'static str,
@@ -14,7 +14,7 @@ macro_rules! constructs {
     ($($what:literal, $example:literal;)*) => { &[$(Construct { what: $what, example: $example },)*] };
 }
 
-/// What is supported, by what it is about. Every example compiles, and every kernel in it is made into machine code.
+/// Constructs that are supported, by subject. Every example compiles, and every kernel in it is made into machine code.
 pub static SUPPORTED: &[(&str, &[Construct])] = &[
     (
         "Kernels and functions",
@@ -99,7 +99,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
     ),
 ];
 
-/// What is understood and stays outside, with a text that is refused. What to write meanwhile is in the message.
+/// Constructs that are understood and stay outside, with a text that is refused. What to write meanwhile is in the message.
 pub static OUTSIDE: &[Construct] = constructs! {
     "PTX of bulk copies, of memory barriers, of clusters, of matrices of warp groups", "__global__ void k(int* y) { asm volatile(\"cp.async.bulk.commit_group;\"); }";
     "textures and surfaces", "__global__ void k(cudaTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 0, 0); }";

@@ -141,7 +141,7 @@ fn list<'a>(out: &mut String, title: &str, names: impl Iterator<Item = &'a str>)
     let _ = write!(out, "\n{title}: {}.\n", names.join(", "));
 }
 
-/// What a text of the library declares, by qualified name; what is only for itself left out.
+/// The names that a text of the library declares, qualified; those that are only for itself left out.
 fn declared(part: &crate::library::Part) -> BTreeSet<String> {
     let mut sources = SourceMap::default();
     let mut interner = Interner::default();

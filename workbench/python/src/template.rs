@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
-use workbench::front::asked::{Arg, Args, Call};
+use workbench::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
 use workbench::ir::{Elem, Scalar};
 use workbench::runtime::{DType, Device, Error, Program};
 
@@ -74,9 +74,9 @@ impl KernelTemplate {
         for (at, object) in args.iter().enumerate() {
             shapes.push(Known::of(&object, at, self.program.options().device)?);
         }
-        let call = |numbers: bool| Call {
+        let call = |numbers: bool| KernelCall {
             template: self.name.clone(),
-            args: Args::InOrder(shapes.iter().map(|known| known.arg(numbers)).collect()),
+            args: KernelArgs::InOrder(shapes.iter().map(|known| known.arg(numbers)).collect()),
         };
         // Numbers of Python's fit any type, as long as arrays say which.
         let (typed, loose) = (call(false), call(true));
@@ -219,11 +219,11 @@ impl Known {
         }
     }
 
-    fn arg(&self, numbers: bool) -> Arg {
+    fn arg(&self, numbers: bool) -> KernelArg {
         match self {
-            Known::Array(elem) => Arg::Array(*elem),
-            Known::Number(elem) if numbers => Arg::Number(*elem),
-            Known::Number(_) | Known::Nothing => Arg::Any,
+            Known::Array(elem) => KernelArg::Array(*elem),
+            Known::Number(elem) if numbers => KernelArg::Number(*elem),
+            Known::Number(_) | Known::Nothing => KernelArg::Any,
         }
     }
 }

@@ -105,8 +105,8 @@ impl Dump<'_> {
             Item::Instantiate(i) => {
                 let head = if i.is_extern { "extern-instantiate" } else { "instantiate" };
                 match &i.what {
-                    Instance::Function(f) => format!("({head} {})", self.function(f)),
-                    Instance::Struct(n) => format!("({head} {})", self.path(n)),
+                    InstantiationTarget::Function(f) => format!("({head} {})", self.function(f)),
+                    InstantiationTarget::Struct(n) => format!("({head} {})", self.path(n)),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What is read and refused: each construct once, in place, and the rest still examined.
+//! Constructs that are read and refused: each once, in place, and the rest still examined.
 
 use super::*;
 

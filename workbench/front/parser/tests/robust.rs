@@ -1,4 +1,4 @@
-//! Whatever is typed: bounded nesting, no panics, every text ends.
+//! Texts of whatever kind: bounded nesting, no panics, every text ends.
 
 use super::*;
 
@@ -296,7 +296,7 @@ fn a_megabyte_of_text_is_read() {
     assert!(faults(&format!("void f() {{ {} }}", "if (a; ".repeat(100_000))).len() < 100);
 }
 
-/// Where a bracket looked for its end through all that follow, these took minutes.
+/// These took minutes where a bracket looked for its end through all that follow.
 #[test]
 fn brackets_of_launches_are_looked_for_once() {
     for text in ["k<<<(1 ", "k<< <1 ", "k<<<1 >> , "] {

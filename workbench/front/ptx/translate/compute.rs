@@ -209,7 +209,7 @@ fn wide(ty: &str) -> Option<&'static str> {
     })
 }
 
-/// What an instruction computes from its operands.
+/// The expression that an instruction computes from its operands.
 fn expression(op: &str, modifiers: &[&str], ty: &str, cpp: &str, values: &[&str]) -> Option<String> {
     let is_float = ty.starts_with('f');
     let f = if ty == "f64" { "" } else { "f" };
@@ -265,7 +265,7 @@ fn expression(op: &str, modifiers: &[&str], ty: &str, cpp: &str, values: &[&str]
     })
 }
 
-/// What gives the high half of a product.
+/// The function that gives the high half of a product.
 fn high(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "u32" => "__umulhi",

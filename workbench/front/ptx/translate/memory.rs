@@ -159,7 +159,7 @@ impl Translator<'_> {
     }
 }
 
-/// Whether an address is one of shared memory, by its 32-bit number.
+/// The address is one of shared memory, by its 32-bit number.
 fn is_shared(parts: &[&str]) -> bool {
     parts.iter().any(|part| matches!(*part, "shared" | "shared::cta"))
 }
@@ -182,7 +182,7 @@ fn vector(ty: &str, n: usize) -> Option<String> {
     Some(format!("{base}{n}"))
 }
 
-/// What an access moves: the type, how many of it, and its order among others'.
+/// The object of an access: the type, the number of values, and its order among others'.
 fn memory<'a>(parts: &[&'a str]) -> Option<(&'a str, usize, &'a str)> {
     let ty = parts.last()?;
     let (mut n, mut order) = (1, "");

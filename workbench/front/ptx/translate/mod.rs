@@ -22,12 +22,12 @@ const MAX_REGISTERS: usize = 1024;
 struct Translator<'a> {
     /// Names of the statement's operands, for `%[name]`.
     operands: &'a [&'a str],
-    /// How many of them are outputs, which come first.
+    /// Number of those that are outputs, which come first.
     outputs: usize,
     registers: Vec<Register>,
-    /// How many registers there were where each open brace began.
+    /// Numbers of registers that there were where each open brace began.
     scopes: Vec<usize>,
-    /// How many were declared in all.
+    /// Number of registers declared in all.
     declared: usize,
     out: String,
 }
@@ -112,7 +112,7 @@ fn operands(text: &str) -> Vec<String> {
     found
 }
 
-/// What stands within braces.
+/// The parts within braces.
 fn list(text: &str) -> Option<Vec<String>> {
     text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(operands)
 }
@@ -243,7 +243,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Where `[a+16]` points, as arguments of `at`.
+    /// The address that `[a+16]` means, as arguments of `at`.
     fn address(&self, text: &str, shared: bool) -> Result<String> {
         let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(|| refused(text))?;
         let (base, offset) = match inner.rfind(['+', '-']).filter(|at| *at > 0) {
@@ -403,7 +403,7 @@ fn special(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Why an instruction is not translated: what of it is not known.
+/// The reason why an instruction is not translated: what of it is not known.
 fn refused(what: &str) -> String {
     what.to_owned()
 }
