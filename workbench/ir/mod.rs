@@ -69,6 +69,7 @@ pub mod ahead;
 pub mod builder;
 pub mod collective;
 pub mod constants;
+pub mod data;
 pub mod elem;
 pub mod entities;
 pub(crate) mod eval;
@@ -85,6 +86,7 @@ pub mod visit;
 
 pub use builder::Builder;
 pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
+pub use data::{FormatData, GlobalData, MAX_SHARED_ALIGN, SharedData, Space};
 pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use kept::{Identity, Kept, Known};
@@ -775,80 +777,6 @@ impl Function {
     pub fn ty(&self, v: Value) -> Type {
         self.values[v.index()].ty
     }
-}
-
-/// Who may change data of a module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Space {
-    /// Nobody: string literals and constant tables.
-    #[default]
-    ReadOnly,
-    /// The host, between launches: `__constant__` variables.
-    Constant,
-    /// Kernels, and the host between launches: `__device__` variables.
-    Device,
-    /// Kernels and host code: `__managed__` variables.
-    Managed,
-    /// Host code: its variables at namespace scope.
-    Host,
-}
-
-impl Space {
-    /// Whether code may write it.
-    pub fn is_writable(self) -> bool {
-        matches!(self, Space::Device | Space::Managed | Space::Host)
-    }
-}
-
-/// What the shared memory of a block begins at a multiple of, as on the devices: kernels that swizzle count on it.
-pub const MAX_SHARED_ALIGN: u32 = 4096;
-
-/// A shared variable: one for each block that runs a kernel which names it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SharedData {
-    /// The user's name.
-    pub name: String,
-    /// Size in bytes; 0 for a dynamic one, which is as large as the launch says.
-    pub size: u32,
-    /// Alignment in bytes, a power of two up to [`MAX_SHARED_ALIGN`].
-    pub align: u32,
-    /// The scalar its elements are, when all are the same.
-    pub elem: Option<Scalar>,
-    /// `extern __shared__`.
-    pub dynamic: bool,
-    /// Where it is declared.
-    pub span: Span,
-}
-
-/// Data of a module: string literals, constant tables, `__constant__` and `__device__` variables.
-#[derive(Debug, Clone, PartialEq, Hash)]
-pub struct GlobalData {
-    /// The user's name, or empty for a literal.
-    pub name: String,
-    /// The bytes at the start; a string literal includes its closing NUL.
-    pub bytes: Vec<u8>,
-    /// Alignment in bytes, a power of two up to 16.
-    pub align: u32,
-    /// The scalar its elements are, when all are the same.
-    pub elem: Option<Scalar>,
-    /// Who may change it.
-    pub space: Space,
-}
-
-impl GlobalData {
-    /// Whether it is a literal of an expression's.
-    pub fn is_literal(&self) -> bool {
-        self.space == Space::ReadOnly && self.name.is_empty()
-    }
-}
-
-/// A printf format: the literal's bytes after escapes, without the closing NUL.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FormatData {
-    /// The bytes.
-    pub text: String,
-    /// The literal.
-    pub span: Span,
 }
 
 /// Everything one source text became.
