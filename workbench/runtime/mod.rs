@@ -12,6 +12,7 @@ mod options;
 pub mod program;
 pub mod records;
 pub mod render;
+mod report;
 mod shapes;
 pub mod structure;
 pub mod symbol;
@@ -24,9 +25,9 @@ pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use on_gpu::{has_queued, synchronize};
 pub use program::{
-    Arg, BufferArg, CompileOptions, Device, Kernel, Program, Report, Settled, Tier, discard, forget_own, settle,
-    settle_while,
+    Arg, BufferArg, CompileOptions, Device, Kernel, Program, Settled, Tier, discard, forget_own, settle, settle_while,
 };
+pub use report::{Report, output_text};
 pub use structure::{Given, Packed};
 pub use symbol::Symbol;
 pub use tensor::Tensor;

@@ -15,10 +15,10 @@ use super::host::turns::Turns;
 use super::host::{Export, LibraryEntry, Notes};
 use super::make::{cpu_code, cuda_code};
 pub use super::options::CompileOptions;
-use super::{DType, Error, Fault, Result};
+use super::{DType, Error, Fault, Report, Result};
 use crate::back::cpu::Refusal;
 pub use crate::back::cpu::{Settled, Tier, discard, forget_own, settle, settle_while};
-use crate::back::{self, LaunchConfig, Outcome, PrintfRecord, RawArg};
+use crate::back::{self, LaunchConfig, Outcome, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
 use crate::source::{SourceMap, Span};
@@ -63,36 +63,6 @@ impl Arg {
     pub fn of_default(default: Const) -> Self {
         if default == Const::Null { Arg::Null } else { Arg::Scalar(default) }
     }
-}
-
-/// What a launch that went well hands back.
-#[derive(Debug, Clone, Default)]
-pub struct Report {
-    /// printf records in (block, thread, time) order.
-    pub output: Vec<PrintfRecord>,
-    /// How many records were dropped past the bound.
-    pub dropped: u64,
-    /// What `TORCH_WARN` of a host function has said.
-    pub warnings: Vec<String>,
-}
-
-impl Report {
-    /// All output joined, with a line that says how much was dropped.
-    pub fn text(&self) -> String {
-        output_text(&self.output, self.dropped)
-    }
-}
-
-/// printf records joined, with a line that says how many were dropped.
-pub fn output_text(output: &[PrintfRecord], dropped: u64) -> String {
-    let mut text: String = output.iter().map(|r| r.text.as_str()).collect();
-    if dropped > 0 {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&format!("[{dropped} more printf calls were dropped]\n"));
-    }
-    text
 }
 
 struct Inner {
@@ -356,7 +326,7 @@ impl Program {
     }
 
     /// Launches a kernel for host code.
-    pub(super) fn launch_from_host(
+    fn launch_from_host(
         &self,
         kernel: FuncId,
         args: &[RawArg],
@@ -376,7 +346,7 @@ impl Program {
     }
 
     /// Lets host code launch the kernel at an address with so many bytes of dynamic shared memory: CUDA's code.
-    pub(super) fn allow_shared(&self, address: u64, bytes: i64) -> i32 {
+    fn allow_shared_of(&self, address: u64, bytes: i64) -> i32 {
         let is_it = |(id, func): &(FuncId, &ir::Function)| {
             func.kind == FuncKind::Kernel && u64::try_from(id.address()).is_ok_and(|at| at == address)
         };

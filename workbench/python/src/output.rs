@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use workbench::runtime::PrintfRecord;
-use workbench::runtime::program::output_text;
+use workbench::runtime::output_text;
 
 /// Writes the records, and a line with the number dropped.
 pub fn write(py: Python<'_>, records: &[PrintfRecord], dropped: u64) -> PyResult<()> {

@@ -28,7 +28,7 @@ use super::{room, work};
 use crate::back::cpu::{Host, HostMemory, Raised, Refusal, Reply, Source, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, Service};
-use crate::runtime::program::{Program, Report};
+use crate::runtime::{Error, Report};
 use crate::source::{FileId, Span};
 
 /// Most values on the stack, tensors, and allocations of a call.
@@ -86,9 +86,37 @@ pub fn set_dispatcher(dispatcher: Dispatcher) {
     _ = DISPATCHER.set(dispatcher);
 }
 
+/// The program that host code is a part of, as far as its calls need it.
+pub trait HostProgram: Send + Sync {
+    /// Launches a kernel of the program.
+    ///
+    /// # Errors
+    /// Why it could not be launched.
+    fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal>;
+
+    /// Lets host code launch the kernel at an address with so many bytes of dynamic shared memory: CUDA's code.
+    fn allow_shared(&self, address: u64, bytes: i64) -> i32;
+
+    /// Runs the backward of a `Function` at an address, in a call that is made for it.
+    ///
+    /// # Errors
+    /// What went wrong in it.
+    fn call_back(&self, call: &Call<'_>, back: i64, limits: Limits<'_>) -> Result<Report, Error>;
+}
+
+/// What a program has for each call of its host code.
+#[derive(Debug, Clone)]
+pub struct ProgramState {
+    /// What host code has left for later calls.
+    pub notes: Arc<Notes>,
+    /// Whether kernels may touch what is the host's (`unified_memory`).
+    pub is_unified: bool,
+}
+
 /// What host code runs on while one call of it lasts.
 pub struct Call<'p> {
-    program: &'p Program,
+    program: &'p dyn HostProgram,
+    shared: ProgramState,
     limits: Limits<'p>,
     /// How long it may take.
     limit: Option<Duration>,
@@ -177,15 +205,17 @@ impl<'p> Call<'p> {
 
     /// A call of what is named so; `args` are taken from the stack, the last first.
     pub fn new(
-        program: &'p Program,
+        program: &'p dyn HostProgram,
+        shared: ProgramState,
         names: Arc<Names>,
         args: Vec<Value>,
         device: DeviceTag,
         limits: Limits<'p>,
     ) -> Self {
-        let state = Box::new(State::new(program, names, args, device, limits.below_autograd));
+        let state = Box::new(State::new(shared.notes.clone(), names, args, device, limits.below_autograd));
         let limit = limits.left();
-        Call { program, limits, limit, polled: Mutex::default(), memory: Arc::default(), state: Mutex::new(state) }
+        let (polled, memory, state) = (Mutex::default(), Arc::default(), Mutex::new(state));
+        Call { program, shared, limits, limit, polled, memory, state }
     }
 
     /// What `TORCH_WARN` has said so far.
@@ -287,7 +317,7 @@ impl Host for Call<'_> {
     }
 
     fn is_unified(&self) -> bool {
-        self.program.options().unified_memory
+        self.shared.is_unified
     }
 
     fn catch(&self, exception: RawFault) -> Option<RawFault> {
@@ -298,7 +328,7 @@ impl Host for Call<'_> {
         if self.limits.shapes_only {
             return Ok(Outcome { output: Vec::new(), dropped: 0, fault: None });
         }
-        self.program.launch_from_host(kernel, args, config)
+        self.program.launch(kernel, args, config)
     }
 
     fn refuse(&self, refusal: &Refusal, fault: RawFault) {
@@ -307,7 +337,7 @@ impl Host for Call<'_> {
 }
 
 impl State {
-    fn new(program: &Program, names: Arc<Names>, mut args: Vec<Value>, device: DeviceTag, below: bool) -> Self {
+    fn new(notes: Arc<Notes>, names: Arc<Names>, mut args: Vec<Value>, device: DeviceTag, below: bool) -> Self {
         args.reverse();
         State {
             stack: args,
@@ -331,7 +361,7 @@ impl State {
             freeing: None,
             exceptions: Exceptions::default(),
             neuron: Neuron::default(),
-            notes: program.notes().clone(),
+            notes,
             served: 0,
             tape: Tape::new(below),
         }

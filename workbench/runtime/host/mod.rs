@@ -23,7 +23,7 @@ mod work;
 pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
 pub use call::recording::Recording;
 pub use call::tape::tensors_of;
-pub use call::{Call, Dispatched, Dispatcher, Limits, set_dispatcher};
+pub use call::{Call, Dispatched, Dispatcher, HostProgram, Limits, ProgramState, set_dispatcher};
 pub(in crate::runtime) use export::Names;
 pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 pub use foreign::{Foreign, ForeignObject};

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::super::host::turns::Turns;
 use super::super::host::{
-    Call, Core, DeviceTag, Export, LibraryEntry, LibraryLine, Limits, Names, Notes, Recording, Value,
+    Call, Core, DeviceTag, Export, HostProgram, LibraryEntry, LibraryLine, Limits, Names, ProgramState, Recording,
+    Value,
 };
-use super::super::{Error, Result};
-use super::{Arg, Code, Program, Report, bind, list, scalar_from_bits};
-use crate::back::{LaunchConfig, RawArg};
+use super::super::{Error, Report, Result};
+use super::{Arg, Code, Program, bind, list, scalar_from_bits};
+use crate::back::cpu::Refusal;
+use crate::back::{LaunchConfig, Outcome, RawArg};
 use crate::ir::{self, Const, FuncId, FuncKind, Param};
 
 /// The function that calls a wrapper, where the module has one.
@@ -49,7 +51,7 @@ impl Program {
             return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
         };
         let device = if self.0.is_for_gpus { DeviceTag::CUDA } else { DeviceTag::CPU };
-        let call = Call::new(self, Arc::new(Names::of(&func.name)), Vec::new(), device, limits);
+        let call = Call::new(self, self.shared_state(), Arc::new(Names::of(&func.name)), Vec::new(), device, limits);
         let mut config = LaunchConfig::new(1, 1);
         (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
         config.host = Some(&call);
@@ -87,9 +89,9 @@ impl Program {
         Ok(&self.registered(Limits::default())?.1)
     }
 
-    /// What host code leaves for later calls.
-    pub(in crate::runtime) fn notes(&self) -> &Arc<Notes> {
-        &self.0.notes
+    /// What it has for each call of its host code.
+    fn shared_state(&self) -> ProgramState {
+        ProgramState { notes: self.0.notes.clone(), is_unified: self.0.options.unified_memory }
     }
 
     /// An entry of the library's own, `tpc_execute`, where the text is of a dialect that has it.
@@ -113,7 +115,14 @@ impl Program {
             registrations.sort_by_key(|(_, f)| !f.name.starts_with(Call::COMPUTE));
             for (i, func) in registrations {
                 let limits = Limits { interrupt: limits.interrupt, deadline: limits.deadline, ..Limits::default() };
-                let call = Call::new(self, Arc::new(Names::of(&func.name)), Vec::new(), DeviceTag::CPU, limits);
+                let call = Call::new(
+                    self,
+                    self.shared_state(),
+                    Arc::new(Names::of(&func.name)),
+                    Vec::new(),
+                    DeviceTag::CPU,
+                    limits,
+                );
                 let mut config = LaunchConfig::new(1, 1);
                 (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
                 config.host = Some(&call);
@@ -188,22 +197,9 @@ impl Program {
     ) -> Result<(Value, Report, Recording)> {
         let given = args.clone();
         let (call, report) = self.ran(export, args, limits, None, Some(wants))?;
-        let done = call.into_recording(self, &given);
+        let done = call.into_recording(Arc::new(self.clone()), &given);
         let (value, recording) = done.map_err(|(_, message)| Error::Other(message))?;
         Ok((value, report, recording))
-    }
-
-    /// Runs a function of the library in a call: one whose address is `back`.
-    pub(in crate::runtime) fn call_back(&self, call: &Call<'_>, back: i64, limits: Limits<'_>) -> Result<Report> {
-        let (Some(entry), Code::Cpu(code)) = (self.0.entry, &self.0.code) else {
-            return Err(Error::argument("the gradient of a text that has no host functions".to_owned()));
-        };
-        let mut config = LaunchConfig::new(1, 1);
-        (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
-        config.host = Some(call);
-        let mut outcome = code.launch(entry, &[RawArg::Scalar(back as u64), RawArg::Scalar(0)], &config);
-        call.complete(&mut outcome);
-        self.report("backward", outcome, call.warnings())
     }
 
     /// A call that is over, with its result still in it.
@@ -231,7 +227,7 @@ impl Program {
         }
         let device = if self.0.options.strict_device { DeviceTag::CPU } else { export.device(self.0.is_for_gpus) };
         let args = args.into_iter().map(|value| value.on(device)).collect();
-        let mut call = Call::new(self, export.names.clone(), args, device, limits);
+        let mut call = Call::new(self, self.shared_state(), export.names.clone(), args, device, limits);
         if let Some(core) = core {
             call = call.on_core(core);
         }
@@ -254,5 +250,32 @@ impl Program {
         }
         let report = self.report(&export.name, outcome, call.warnings())?;
         Ok((call, report))
+    }
+}
+
+impl HostProgram for Program {
+    fn launch(
+        &self,
+        kernel: FuncId,
+        args: &[RawArg],
+        config: &LaunchConfig<'_>,
+    ) -> std::result::Result<Outcome, Refusal> {
+        self.launch_from_host(kernel, args, config)
+    }
+
+    fn allow_shared(&self, address: u64, bytes: i64) -> i32 {
+        self.allow_shared_of(address, bytes)
+    }
+
+    fn call_back(&self, call: &Call<'_>, back: i64, limits: Limits<'_>) -> Result<Report> {
+        let (Some(entry), Code::Cpu(code)) = (self.0.entry, &self.0.code) else {
+            return Err(Error::argument("the gradient of a text that has no host functions".to_owned()));
+        };
+        let mut config = LaunchConfig::new(1, 1);
+        (config.serial, config.interrupt, config.timeout) = (true, limits.interrupt, limits.left());
+        config.host = Some(call);
+        let mut outcome = code.launch(entry, &[RawArg::Scalar(back as u64), RawArg::Scalar(0)], &config);
+        call.complete(&mut outcome);
+        self.report("backward", outcome, call.warnings())
     }
 }

@@ -9,15 +9,15 @@ use super::super::ops;
 use super::super::ops::gradients::{self, Place};
 use super::super::value::Value;
 use super::tape::{Edge, Meta, Node, Variable, What, is_same_view, memory_of, runtime, tensors_of, with_tensors};
-use super::{Call, Limits, State};
+use super::{Call, HostProgram, Limits, ProgramState, State};
 use crate::back::cpu::HostMemory;
 use crate::back::{Exception, PrintfRecord};
-use crate::runtime::Error;
-use crate::runtime::program::{Program, Report};
+use crate::runtime::{Error, Report};
 
 /// A call that is over, and what it recorded. It keeps the memory of the call.
 pub struct Recording {
-    program: Program,
+    program: Arc<dyn HostProgram>,
+    shared: ProgramState,
     memory: Arc<HostMemory>,
     state: Mutex<Option<Box<State>>>,
     inputs: usize,
@@ -57,7 +57,7 @@ impl<'p> Call<'p> {
     ///
     /// # Errors
     /// As of a tensor that is stale.
-    pub fn into_recording(self, program: &Program, given: &[Value]) -> Answer<(Value, Recording)> {
+    pub fn into_recording(self, program: Arc<dyn HostProgram>, given: &[Value]) -> Answer<(Value, Recording)> {
         let memory = self.memory;
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let value = state.stack.pop().unwrap_or(Value::None);
@@ -95,9 +95,10 @@ impl<'p> Call<'p> {
         let value = with_tensors(value, &mut |t| t.numbered(0)).kept();
         state.tape.on = false;
         let is_random = state.tape.is_random;
-        let (program, state) = (program.clone(), Mutex::new(Some(state)));
+        let (shared, state) = (self.shared, Mutex::new(Some(state)));
         let recording = Recording {
             program,
+            shared,
             memory,
             state,
             inputs,
@@ -113,14 +114,15 @@ impl<'p> Call<'p> {
     }
 
     /// A call of a `Function`'s backward in the memory of the call that recorded it.
-    fn again(program: &'p Program, memory: &Arc<HostMemory>, mut state: Box<State>, limits: Limits<'p>) -> Self {
+    fn again(recording: &'p Recording, mut state: Box<State>, limits: Limits<'p>) -> Self {
         (state.argument, state.freeing) = (None, None);
         state.warnings.clear();
         state.names = Arc::new(Names::of("backward"));
         (state.tape.grad_mode, state.tape.below) = (false, false);
         state.tape.pending.clear();
         let (limit, polled) = (limits.left(), Mutex::default());
-        Call { program, limits, limit, polled, memory: memory.clone(), state: Mutex::new(state) }
+        let (shared, memory) = (recording.shared.clone(), recording.memory.clone());
+        Call { program: &*recording.program, shared, limits, limit, polled, memory, state: Mutex::new(state) }
     }
 }
 
@@ -269,11 +271,11 @@ impl Recording {
     ) -> Result<Vec<Option<HostTensor>>, Error> {
         let What::Function { back, context, slots, .. } = function else { return Ok(Vec::new()) };
         let grads = grads.into_iter().map(|grad| grad.map_or(Value::None, Value::Tensor)).collect();
-        let mut own =
-            std::mem::replace(state, State::new(&self.program, Arc::default(), Vec::new(), DeviceTag::CPU, false));
+        let notes = self.shared.notes.clone();
+        let mut own = std::mem::replace(state, State::new(notes, Arc::default(), Vec::new(), DeviceTag::CPU, false));
         own.stack = vec![Value::List(grads)];
         own.tape.context = *context;
-        let call = Call::again(&self.program, &self.memory, Box::new(own), limits);
+        let call = Call::again(self, Box::new(own), limits);
         let ran = self.program.call_back(&call, *back, limits);
         *state = *call.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let value = state.stack.pop().unwrap_or(Value::None);

@@ -1,0 +1,33 @@
+//! Reports: what a launch or a call of host code that went well hands back besides its results.
+
+use crate::back::PrintfRecord;
+
+/// What a launch that went well hands back.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// printf records in (block, thread, time) order.
+    pub output: Vec<PrintfRecord>,
+    /// How many records were dropped past the bound.
+    pub dropped: u64,
+    /// What `TORCH_WARN` of a host function has said.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// All output joined, with a line that says how much was dropped.
+    pub fn text(&self) -> String {
+        output_text(&self.output, self.dropped)
+    }
+}
+
+/// printf records joined, with a line that says how many were dropped.
+pub fn output_text(output: &[PrintfRecord], dropped: u64) -> String {
+    let mut text: String = output.iter().map(|r| r.text.as_str()).collect();
+    if dropped > 0 {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("[{dropped} more printf calls were dropped]\n"));
+    }
+    text
+}
