@@ -279,7 +279,9 @@ fn docs_name_files_that_are_there() {
             if code {
                 continue;
             }
-            for word in line.split('`').skip(1).step_by(2).filter(|word| is_path(word)) {
+            // Paths in commands count, too.
+            let words = line.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
+            for word in words.filter(|word| is_path(word)) {
                 // Short forms leave out the folders before.
                 let there = all.iter().any(|e| e.strip_suffix(word).is_some_and(|b| b.is_empty() || b.ends_with('/')));
                 if !there && !unused.remove(word) && !ELSEWHERE.iter().any(|(path, _)| *path == word) {

@@ -12,7 +12,9 @@ pub struct Floors {
 }
 
 /// The folders whose floors are declared.
-pub const FLOORS: &[Floors] = &[Floors {
+pub const FLOORS: &[Floors] = &[CRATE, CPU];
+
+const CRATE: Floors = Floors {
     folder: "workbench",
     order: &[
         &["source", "steps", "once"],
@@ -30,12 +32,35 @@ pub const FLOORS: &[Floors] = &[Floors {
         &["lib"],
     ],
     allowed: &[],
-}];
+};
+
+const CPU: Floors = Floors {
+    folder: "workbench/back/cpu",
+    order: &[
+        &["math"],
+        &["abi"],
+        &["isa", "stack", "tier", "data"],
+        &["facts"],
+        &["code"],
+        &["image", "lower"],
+        &["run"],
+        &["wide"],
+        &["make"],
+        &["mod"],
+    ],
+    allowed: &[],
+};
 
 /// Rules beside the floors: files under the first folder never name files under the second.
 pub const NEVER: &[(&str, &str)] = &[
     ("workbench/back", "workbench/front"),
     ("workbench/back", "workbench/valid"),
+    ("workbench/back/cpu/lower", "workbench/back/cpu/run"),
+    ("workbench/back/cpu/lower", "workbench/back/cpu/make"),
+    ("workbench/back/cpu/wide/print", "workbench/back/cpu/run"),
+    ("workbench/back/cpu/wide/print", "workbench/back/cpu/make"),
+    ("workbench/runtime/host", "workbench/runtime/program"),
+    ("workbench/runtime/host", "workbench/runtime/program.rs"),
     ("workbench/check", "workbench/bench"),
 ];
 
