@@ -12,8 +12,9 @@ use rustc_hash::FxHashMap as HashMap;
 use super::ast::{
     BaseType, FunctionKind, Interner, Item, MemberKind, StructDecl, Symbol, TemplateArgKind, TranslationUnit, TypeName,
 };
+use super::options::Options;
 use super::parser::{DeclaredNames, parse_after};
-use super::{Options, builtins, preprocess};
+use super::{builtins, preprocess};
 use crate::ir::kept::Keeper;
 use crate::library::{Part, all};
 use crate::source::{SourceFile, SourceMap, Span};

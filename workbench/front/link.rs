@@ -146,8 +146,8 @@ pub(super) struct Before(Links);
 
 impl Links {
     /// The state of a program of units with these tokens.
-    pub fn of(units: &[super::Unit]) -> Self {
-        let names = |(_, tokens): &super::Unit| {
+    pub fn of(units: &[super::options::Unit]) -> Self {
+        let names = |(_, tokens): &super::options::Unit| {
             tokens.iter().filter(|t| t.kind == TokenKind::Ident).map(|t| t.symbol).collect()
         };
         let mentions = if units.len() < 2 { Vec::new() } else { units.iter().map(names).collect() };

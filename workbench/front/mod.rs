@@ -14,17 +14,15 @@ pub mod lexer;
 mod library_cache;
 mod link;
 pub mod lower;
+mod options;
 pub mod parser;
 pub mod preprocess;
 mod prune;
 pub mod ptx;
 pub mod reference;
 mod registrations;
+mod spelling;
 pub mod types;
-
-pub use lower::nearest;
-
-use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet as HashSet;
 
@@ -35,24 +33,9 @@ use crate::ir::{FuncKind, LeftOut, Module};
 use crate::library::Part;
 use crate::source::{FileId, SourceMap, Span};
 use library_cache::{Library, LibraryCache};
-
-/// Options of a compilation.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Macros: name and replacement (`-DN=4` is `("N", "4")`, `-DN` is `("N", "1")`); function-like ones as `("F(x)", "x+1")`.
-    pub defines: Vec<(String, String)>,
-    /// User headers by the name they are included as.
-    pub headers: BTreeMap<String, String>,
-    /// Files that the text includes are each a translation unit of its own: read alone, linked with the others ([`link`]).
-    pub units: bool,
-    /// Instances of kernels' templates to make, by name: `scale<float, 4>`.
-    pub instances: Vec<String>,
-    /// Calls whose instances of kernels' templates to make.
-    pub calls: Vec<deduced_instances::KernelCall>,
-}
-
-/// Name by which `load_inline` calls the text that binds the functions it is asked for.
-pub const FUNCTIONS: &str = "functions";
+use options::Unit;
+pub use options::{FUNCTIONS, Options};
+pub use spelling::nearest;
 
 /// Compiles one text. `name` is what messages call it; `sources` receives it and every header it includes.
 pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Options) -> (Module, Vec<Diagnostic>) {
@@ -203,9 +186,6 @@ fn compile_beside(
     preprocess::macro_uses::explain(&mut diags, uses, &interner);
     Ok((module, diags))
 }
-
-/// A translation unit: its file, and its tokens.
-type Unit = (FileId, Vec<lexer::Token>);
 
 /// The units of a text `file`; `starts` are their files, and the places in `tokens` where they begin. One without any tokens is none.
 fn separate(mut tokens: Vec<lexer::Token>, starts: &[(FileId, usize)], file: FileId) -> Vec<Unit> {

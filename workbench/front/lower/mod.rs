@@ -29,8 +29,6 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
-pub use scopes::names::nearest;
-
 use super::ast::{
     BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
     TypeName,

@@ -7,7 +7,7 @@ use crate::front::ast::{
     Binding, Compound, Declaration, Expr, ExprKind, Ident, Item, Specifiers, Stmt, StmtKind, TypeLayer, TypeName,
 };
 use crate::front::lexer::{Flags, Keyword as K, TokenKind as T};
-use crate::front::nearest;
+use crate::front::spelling::nearest;
 use crate::source::Span;
 
 /// One `if` of an `else if` chain.

@@ -17,9 +17,9 @@ mod tests;
 use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
-use super::Options;
 use super::ast::{Interner, Symbol};
 use super::lexer::{Flags, Keyword, Token, TokenKind, is_raw, lex};
+use super::options::Options;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceMap, Span};
 use crate::steps::{step, steps};

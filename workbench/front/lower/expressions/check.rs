@@ -6,8 +6,9 @@ use crate::front::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, IntSuffix, Lite
 use crate::front::builtins::{self, Advice};
 use crate::front::lower::scopes::lookup::Found;
 use crate::front::lower::scopes::mentioned_names;
-use crate::front::lower::scopes::names::{Callable, Decl, TArg, nearest};
+use crate::front::lower::scopes::names::{Callable, Decl, TArg};
 use crate::front::lower::{Lowerer, Side, Storage};
+use crate::front::spelling::nearest;
 use crate::front::types::{FnTy, Kind, Num, Ty};
 use crate::ir::{Builtin, Const, Scalar};
 use crate::source::Span;
@@ -293,7 +294,7 @@ impl<'a> Lowerer<'a> {
     /// The function that `functions` of `load_inline` means by a name: torch's own text sees the host functions that the C++ text declares,
     /// and not what else the CUDA text calls so, such as the kernel.
     fn bound_function(&self, set: &[Callable], span: Span) -> Option<FuncIndex> {
-        if self.sources.file(span.file).is_none_or(|file| file.name != crate::front::FUNCTIONS) {
+        if self.sources.file(span.file).is_none_or(|file| file.name != crate::front::options::FUNCTIONS) {
             return None;
         }
         let host = |c: &Callable| match c {

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use super::names::{Callable, Decl, FieldDecl, GLOBAL, ScopeId, TArg, nearest};
+use super::names::{Callable, Decl, FieldDecl, GLOBAL, ScopeId, TArg};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Name, NamePart};
 use crate::front::lower::Lowerer;
 use crate::front::lower::expressions::typed_tree::{TemplateIndex, Typed, VarId};
+use crate::front::spelling::nearest;
 use crate::front::types::{Kind, Ty};
 use crate::ir::Const;
 use crate::source::Span;
