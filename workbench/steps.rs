@@ -3,6 +3,11 @@
 //! The parser counts the tokens it looks at, the lowerer the expressions, statements, names and candidates. Every few milliseconds
 //! the thread asks whether somebody wants it to stop; then the compilation ends at once, wherever it is: it unwinds to
 //! [`interruptible`], and nothing of it is used any more.
+//!
+//! Tokens, expressions, statements, names, candidates and copies of typed trees count. No sub-expression is checked twice: entries of a
+//! braced list that were checked to rank functions are kept until their values are wanted (`Lowerer::kept`). The back end asks between
+//! functions; what takes the code generator longer is left to a thread of its own where somebody may ask (`back/cpu/make/parallel.rs`).
+//! `front/complexity` holds the steps of every construct that nests or chains against the size of its text.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

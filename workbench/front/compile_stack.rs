@@ -1,7 +1,7 @@
 //! The stack that a compilation gets: a large one of its own, on the caller's thread, which the thread keeps for its next compilation.
 //!
-//! A thread of its own took a fifth of a kernel's compile time, most of it for memory that one thread asks for and another frees; a
-//! stack that is new each time takes a fortieth of a text's, for pages that the system clears, gives and takes back.
+//! A thread of its own would cost a compilation memory that one thread asks for and another frees; a new stack each time, pages that the
+//! system clears, gives and takes back.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

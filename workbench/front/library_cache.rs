@@ -1,6 +1,6 @@
 //! The library, read once a process: its texts become syntax trees that all compilations share, and of their declarations a compilation
-//! lowers those whose names it looks up ([`super::lower`], `scopes/lazy_declarations.rs`). Reading all of the 16-bit floats took longer than a whole kernel
-//! does, and reading what a text of tensors reaches took a third of its compilation.
+//! lowers those whose names it looks up ([`super::lower`], `scopes/lazy_declarations.rs`). Reading all of a library would take longer than
+//! compiling a kernel.
 //!
 //! Texts are read in the order of [`crate::library::all`], as far as somebody has needed them, whatever else was compiled before: what a
 //! text of the library means follows from those before it. Its declarations at namespace scope have numbers in that order.

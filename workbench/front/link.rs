@@ -10,6 +10,10 @@
 //! functions and variables of the device, as in whole-program compilation (CUDA's compiler driver manual, "Separate Compilation"):
 //! another unit may use them as long as one unit alone defines them. Functions of the library are the same in every unit by their
 //! [`Identity`].
+//!
+//! A declaration's handle is filled in by the unit that defines its symbol, so no code is rewritten and addresses need no relocation. Two
+//! definitions, and symbols that no unit defines, are errors that name both places. `load_inline` puts its registrations behind the C++
+//! source, as torch does.
 
 use std::rc::Rc;
 

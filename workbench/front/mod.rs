@@ -2,6 +2,28 @@
 //!
 //! Nothing stops at the first error: every stage collects diagnostics, and [`compile`] returns all of them with whatever
 //! module could be made. The module is whole exactly when no diagnostic is an error.
+//!
+//! # What is left out
+//! Texts of repositories hold host classes and variants for other hardware. Where something is not supported and no kernel needs it (by
+//! name, `prune.rs`), the unit is read again without it, with a warning. Of functions of one name, those that no call has chosen are not
+//! needed. A mistake (`host_errors.rs`) stays an error in such code too, and an error that comes of what was left out gives way to the
+//! reason for that.
+//!
+//! # The library
+//! Libraries are read once a process (`library_cache.rs`), and a declaration of theirs is lowered when a lookup meets its name
+//! (`lower/scopes/lazy_declarations.rs`). So a class may have any number of members without a text that uses three paying for the rest. A
+//! message about the library's text is moved to the user's line that uses it, and names no place of the library.
+//!
+//! # Order
+//! Kernels of a text that launches some are handed to the back end as soon as each is lowered with all that it calls, and before the next
+//! host function is (`lower/host/early_kernels.rs`). Bodies for the device are lowered before others that wait.
+//!
+//! # Units
+//! Sources of one extension are translation units (`link.rs`): each is preprocessed, parsed and lowered alone, into one module.
+//!
+//! # Time
+//! Every stage takes time linear in the text and counts its steps (`steps.rs`); `complexity/` checks that. The front end runs on one
+//! processor, on a stack that its thread keeps (`compile_stack.rs`).
 
 pub mod ast;
 pub mod builtins;

@@ -2,6 +2,22 @@
 //! asynchronous copies, vector arithmetic of the CUDA samples, what kernels use of torch's headers. The front end reads such a text
 //! before the user's that mentions something of it; NVRTC, which comes with CUDA's own headers and no others, is given [`STD`],
 //! [`C10_HALF`] and [`ATEN`] the same way, and [`HELPER_MATH`] as the header that a text includes.
+//!
+//! # Which texts a program opens
+//! Texts are read in one order ([`all`]), what most texts ask for first. The words that a text mentions tell which parts it opens (here and
+//! in `more.rs`), one bit each. Large parts are folders of files that are one text: Thrust (`thrust/`), CUB for the whole device
+//! (`cub_device/`), `torch::nn::functional` (`torch_functional/`).
+//!
+//! # How the library is made
+//! Algorithms of Thrust and CUB are kernels that the library launches: a thread an element, or one thread for what goes from one element to
+//! the next. The body of a functor keeps its place in the user's text where it is inlined (`pass/inline.rs`), so its faults are reported
+//! there; a fault in such a kernel names the algorithm and the line that calls it. Tables in `torch.cuh` (`__WB_NATIVES` and its like)
+//! declare an operation once, as a member and as a function. Layers and losses (`torch_nn.cuh`) are made of other operations, in C++ as
+//! torch documents them, so shapes without data come by themselves, but for losses over classes, which look at their targets. cuBLAS
+//! (`cublas.cuh`) is host code on torch's operations over views of the memory that it is given; a handle is a place in a table of the
+//! program.
+//!
+//! Library functions are called, not inlined, unless tiny: host code is glue, and what is compiled each time is to be small.
 
 mod macros;
 mod more;

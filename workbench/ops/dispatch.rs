@@ -1,4 +1,10 @@
 //! Which implementation serves a call: the first whose parameters have the arrays' element types. Nothing is cast.
+//!
+//! An operator of a template begins with the first of a few types that its text compiles for, which shows how its parameters are bound; a
+//! call for whose arrays no kernel is there adds one. `register_kernel` adds kernels by their parameters' types, and callables by the type
+//! of the first array (`outside.py`); which one serves is decided here alone (`Implementation::Outside` is a number that the Python half
+//! knows), so shapes and types without data follow the same choice. Where callables serve some calls torch asks in Python; without any the
+//! boxed kernel stays. Results share no memory with arguments unless the schema says so: host functions' and callables' that do are copied.
 
 use std::cell::Cell;
 use std::sync::{Arc, PoisonError};

@@ -20,6 +20,8 @@
 //! (its shapes), `gradient` and `setup` (its backward and `setup_context`), `vmap` (its rule for batches) and `reference` name functions
 //! of it. Where none of these is said references have the operators' names. `operator` is the qualified name of one that the text
 //! registers, where the name alone would not do. `[[softmax.kernels]]` are further implementations: a `function`, or a `kernel` with a `text` of its own.
+//!
+//! `op.save` writes a manifest with the text and what it is compiled with, and a Python file beside it (`saving.py`).
 
 use std::collections::BTreeMap;
 

@@ -2,6 +2,10 @@
 //!
 //! A call has two halves, so that every front end allocates outputs its own way: [`Op::plan`] works out what comes back
 //! and how the kernel is launched, [`Op::run`] runs it on the caller's memory. [`Op::call`] does both for Rust.
+//!
+//! A write that the schema does not declare is a fault on the CPU; for a GPU the text is looked at (`pass/writes.rs`), and an operator that
+//! writes such an argument anywhere is refused. An operator's text is compiled for the GPU when it is first called with such arrays, with
+//! the same macros, headers, instances and binding.
 
 mod again;
 pub mod binding;

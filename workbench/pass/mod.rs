@@ -16,6 +16,8 @@
 //! | [`waits`] | loops that may wait for other threads
 //! | [`widen`] | the float64 twin of a float32 kernel |
 //! | [`writes`] | which parameters' memory a kernel writes |
+//!
+//! Kernels of one text are prepared side by side; `prepare_alone` is what takes each function by itself.
 
 pub mod anchors;
 pub mod fold;

@@ -1,5 +1,10 @@
 //! What arrays of structs, of complex numbers and of 8-bit floats are as a kernel's: which memory a pointer to structs takes, and what to
 //! say of an array that does not fit.
+//!
+//! A pointer takes an array of its element type. Of a kernel's pointer to structs or to pointers the front end keeps what one of them is
+//! (`Param::pointee`). NumPy's structured types are compared by names, places and types; complex numbers as two floats; 8-bit floats by
+//! their kind. A list of arrays becomes a table of addresses, memory of the launch's like any other, and each array is lent to the launch.
+//! An array that does not fit is reported with both layouts, or with the `view` that keeps what the bits mean.
 
 use super::DType;
 use super::program::numpy_name;

@@ -1,4 +1,7 @@
 //! Shapes of what host functions give, from shapes alone.
+//!
+//! The function runs on address space that nobody wrote, launches left out, twice with other values; operations that ask for values are
+//! errors.
 
 use super::host::{Export, Fill, HostTensor, Limits, Value, hollowly};
 use super::program::Program;

@@ -3,6 +3,40 @@
 //! The text itself is what NVRTC compiles: `emit` blanks its host part in place and puts a prelude before it, `log_map`
 //! brings messages back to the user's lines. Nothing links against CUDA: `nvrtc` and `driver` look it up when asked, so a
 //! machine without a GPU compiles, and one without NVRTC says what is missing.
+//!
+//! # Text
+//! Host functions and host includes are blanked in place, so that every line keeps its number. The prelude (`prelude.cuh`) supplies
+//! typedefs, constants, and `printf` and `assert` that write to a log of our own. NVRTC comes without a standard library and without
+//! torch's headers: a text that names `std`, or what kernels use of ATen, gets our parts of them (`library/`) before it. A struct by value
+//! is copied, and the device's addresses are put in place of the host's (`Reach` says where). What is missing of NVRTC or the driver is
+//! `DeviceUnavailable`, which says how to get it.
+//!
+//! # Launches
+//! Host arrays are copied to device 0 and back, on a stream of our own that is waited for. Arrays that lie on a GPU are passed by their
+//! addresses, and the launch is queued (`LaunchConfig::queue`); what they say of themselves is read in `python/src/on_gpu.rs`. A launch
+//! goes to the GPU of its arrays, in the primary context, and to the stream asked for, else to the one that the arrays' library uses now,
+//! else to the one that their interface names. Streams of other arrays in the same launch come before it and after it, by events; where a
+//! stream is asked for, those that interfaces name come before it, and nothing waits for it.
+//!
+//! The owner of memory keeps it until the kernel has run: torch and CuPy do, for what is used on the stream that it was made on. A library
+//! that tells nobody its stream (JAX) may give memory away once the array is gone, so a launch on such arrays is waited for, unless a
+//! stream is asked for.
+//!
+//! # The driver
+//! While a kernel runs the driver loads no module, unloads none and frees no memory, and cannot be interrupted meanwhile. So a module is
+//! loaded when what was queued has ended, which is waited for interruptibly, and memory for host arrays comes of a pool of our own
+//! (`Context::allocate`), which frees in the order of our stream. Modules are unloaded only when nothing is queued, and never where a graph
+//! was given a kernel of theirs.
+//!
+//! # Logs
+//! The log of printf, asserts and traps holds one launch's. So a text in which one of them is left is waited for, as is a launch with a
+//! timeout, after what others have put on its stream, which is neither timed nor counted for it; both are refused while a stream is
+//! captured into a graph.
+//!
+//! # Tests
+//! Tests run on a driver that stands in for NVIDIA's (`tests/python/driver/standin.c`): kernels are C functions, device memory can be
+//! touched by nobody else, and what is queued does not run until somebody asks. What needs a GPU is in `tests/gpu/`, whose `run.py` keeps
+//! the result as JSON.
 
 mod driver;
 mod emit;

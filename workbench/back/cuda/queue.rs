@@ -1,8 +1,10 @@
-//! Kernels that are queued: nobody waits for them, so what they do wrong shows later, and is told of then by their names.
+//! Kernels that are queued: nobody waits for them, so what they do wrong shows later (at `wb.synchronize()`, at a later launch, at the end
+//! of a cell), and is reported then by their names.
 //!
-//! To wait is to ask an event behind the last one of each stream. It is recorded at once, for the stream may be gone when somebody waits;
-//! on the default stream, which never goes, not before that: on an H100 an event behind each kernel took 4 us of its time. The driver
-//! says no more of an error than that one of the kernels before it made it, so every kernel counts that was queued since somebody last waited.
+//! To wait is to ask an event behind the last kernel of each stream, so waiting can be interrupted, also for another thread's launch. The
+//! event is recorded at once, for the stream may be gone when somebody waits; on the default stream, which never goes, only when somebody
+//! waits, as an event costs the GPU time (`MEASUREMENTS.md`). The driver says no more of an error than that one of the kernels before it
+//! made it, so every kernel counts that was queued since somebody last waited.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

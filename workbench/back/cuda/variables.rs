@@ -2,6 +2,8 @@
 //!
 //! Each GPU has its own, in the module that is loaded there. What is written is kept, so that a GPU that the program comes to later
 //! begins with it; what is read is what the first GPU has that the program ran on.
+//!
+//! Variables are found in the PTX by the last name of their mangled ones; kernels too, where a function of CUDA's has their name.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;

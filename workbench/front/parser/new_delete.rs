@@ -1,4 +1,6 @@
 //! `new` and `delete`: calls of the library's functions that ask host code's heap.
+//!
+//! The library's templates ask what a class has of its own (`__wb_has_new`).
 
 use super::{PResult, Parser};
 use crate::front::ast::{Expr, ExprKind, Ident, Name, NamePart, TemplateArg, TemplateArgKind, TypeLayer, TypeName};

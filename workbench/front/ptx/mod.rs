@@ -6,6 +6,10 @@
 //! asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
 //! { auto& __wb_o0 = (y); float __wb_a0; const auto __wb_a1 = __wb_ptx::given<float>(x); __wb_ptx::put(__wb_a0, ...); __wb_ptx::give(__wb_o0, __wb_a0); }
 //! ```
+//!
+//! An `asm` statement becomes a block with a variable for each operand and a statement for each instruction, whose tokens stand where the
+//! `asm` stood. A pointer stays a pointer, so what is loaded through it is checked as any access. `cp.async` copies at once; `mma.sync` is
+//! shuffles and sums (`library/ptx_matrix.cuh`).
 
 mod translate;
 

@@ -1,9 +1,9 @@
-//! Memory of large results, kept when they go: an operator that is called again writes where its last result was, which spares the system
-//! a page to hand out, and to clear, for every 4 KiB (a call of a streaming operator on 16 Mi floats takes half of the time).
+//! Memory of large results, kept when they go: an operator that is called again writes where its last result was, which spares the system a
+//! page to hand out, and to clear, for every 4 KiB.
 //!
-//! NumPy asks through a memory handler ([`PyDataMem_SetHandler`], NumPy 1.22 on), so results own their memory as any array does. No more than
-//! [`limit`] is kept, and nothing for much longer than [`LONGEST`]. (To offer it to the system meanwhile, by `MADV_FREE`, costs as much as the
-//! kernel where results are 16 MiB.)
+//! NumPy asks through a memory handler ([`PyDataMem_SetHandler`], NumPy 1.22 on), so results own their memory as any array does. No more
+//! than [`limit`] is kept, and nothing for much longer than [`LONGEST`]. Offering the memory to the system meanwhile (`MADV_FREE`) gains
+//! nothing (`MEASUREMENTS.md`).
 //!
 //! [`PyDataMem_SetHandler`]: https://numpy.org/doc/stable/reference/c-api/data_memory.html
 

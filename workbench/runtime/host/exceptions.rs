@@ -1,5 +1,8 @@
 //! Exceptions that host code throws and catches. One is *in flight* from where it was caught until a handler takes it or it goes on, and
 //! *handled* from then to the end of the handler. Both nest: destructors that run meanwhile, and handlers, may have their own.
+//!
+//! Texts tell what may catch an object by keys of its type and its bases that go with the throw. What the run time raises has a number
+//! (`library/host.cuh`).
 
 use super::array::Answer;
 use crate::back::{Exception, FaultKind, RawFault};

@@ -1,4 +1,9 @@
 //! Objects of the notebook's language that are no values to host code: it asks that language for what it wants of them.
+//!
+//! A foreign object (a class's instance, a function) is a trait that the Python package implements, asked on the thread that made the call
+//! and has the interpreter. Python code may keep what it is given, so the tensors of such a call hold their arrays themselves
+//! (`Storage::owned`); an exception that Python code raised is kept beside and comes out as itself. pybind11's objects
+//! (`library/pybind.cuh`) are those of the C interface with what pybind11 writes for them.
 
 use std::fmt::Debug;
 use std::ops::Deref;

@@ -1,4 +1,6 @@
 //! AWS Neuron's dialect of host code: tightly coupled memory, streams, and a destination that several cores write.
+//!
+//! Neuron's libraries (`library/neuron.cuh`) are operators with a shape function beside the kernel, which several cores run in turn.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,8 @@
 //! What host code leaves with its program: descriptors of operators, kernels by their names. Memory ends with a call; numbers and texts
 //! under a key do not.
+//!
+//! Gaudi's descriptors (`library/gaudi.cuh`, `gaudi_tensorflow.cuh`) are kept like that. `registrations::gaudi_text` writes what makes the
+//! kernels of such a text known; a kernel's parameters are bound by a template from its type.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

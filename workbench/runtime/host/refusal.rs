@@ -1,5 +1,7 @@
 //! Launches of host code that could not begin. As on a GPU the call goes on and the error waits to be asked for (`cudaGetLastError`); what
 //! nobody asked for ends the call when it is over, so that no result rests on a kernel that never ran.
+//!
+//! A grid without blocks is no such error: nothing is left to do.
 
 use super::value::Value;
 use crate::back::RawFault;

@@ -1,5 +1,7 @@
 //! Work: what an operation on tensors does, counted, so that it ends on its way when its time is up or somebody wants it to, or when there is
 //! no memory to go on with. It unwinds to [`watched`] or to [`contained`] then, and nothing of it is used any more.
+//!
+//! Loops over elements go through `ops/sweep.rs`, which counts them; other loops call `tick`.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;

@@ -11,6 +11,11 @@
 //! Kept code belongs to no program, so it names nothing of one: its [`Site`]s are addresses rather than numbers, its slots
 //! and literals are in tables of this module. Only a function that calls nothing but others of its kind, and touches no data
 //! that can change, can be kept.
+//!
+//! A known function is neither lowered nor checked, inlined into, folded or hashed, and what it calls is never met. Programs that need
+//! every body (of other tiers, or with recursion) are compiled once more without. Library files have the same `FileId` in every
+//! compilation, so spans in kept code are the same in all. Slots get their descriptors and poison from a table by one call; what goes wrong
+//! in a library function leaves it by one exit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};

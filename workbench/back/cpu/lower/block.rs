@@ -4,6 +4,12 @@
 //! each warp) say who is active: mask 0 are those that run now, mask 1 those that left the kernel, the others those that a
 //! construct has set aside. A thread that leaves a construct out of a region moves its bit; a region runs the threads of mask 0, and
 //! when that is empty, control goes on where the innermost construct with masks brings some back.
+//!
+//! What all threads share (uniform, and without faults) is computed once, ahead of the region; a cheap value is computed anew where it is
+//! needed; any other that outlives its region is kept in scratch, an array of one element a thread (`facts/split.rs` decides). Local arrays
+//! that outlive a region have memory of their own. Where control is the same for all threads a barrier costs nothing. With masks, an `if`
+//! runs both sides in text order, and a loop runs until no thread is left. All warps of a block are walked together, which is one of the
+//! orders that CUDA allows.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 

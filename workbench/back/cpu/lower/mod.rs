@@ -3,6 +3,28 @@
 //! A kernel becomes a function that runs its body for a row of threads (all x of one y and z); one that is a grid-stride loop
 //! gets two more, see [`stride`]; one with splits runs a block, see [`block`], or a thread, see [`fiber`]. A device or host function becomes a function that gives (status, result). A fault calls a
 //! helper from a cold block and returns status 1; callers pass the status on.
+//!
+//! # Checks
+//! A pointer is a pair (address, buffer). Where the buffer is known when compiling (a parameter, a slot), it is an offset that is checked
+//! against a limit in a register. An index that would move a pointer by more than 2^48 bytes moves it by a fixed amount that is in no
+//! buffer, and the message names the index; indices made of 32-bit numbers cannot do that and are not looked at. The checks of one access
+//! share one exit. A division is checked with one branch.
+//!
+//! # Good rows
+//! Affine accesses are checked once a row, in its prologue ([`row`]), with the fully checked loop as the way out. Where one guard such as
+//! `if (i < n)` stands round all that a kernel does, a row ends at the first thread that the guard stops. In a good row, a kernel that is
+//! straight-line code below its guards runs in 128-bit lanes ([`vector`]): four threads at a time, up to sixteen between two looks at the
+//! guards. The scalar loop stays for all other rows and for what is left over, and agrees bit for bit.
+//!
+//! # Registers
+//! Polls go through a function that preserves every register, and the operands of a fault go through the context: neither calls nor block
+//! parameters of cold paths burden the register allocator, which is the larger part of making good code. Functions without loops leave
+//! their budget in the context.
+//!
+//! # Soon and good
+//! Code that is there soon lacks what only saves time: the branch to good rows is a jump past them ([`Shortcut`]), so the code generator
+//! never sees them, and the rounds of grid-stride loops are left out. So after a fault, rounds of higher threads may have run or not. Good
+//! code is made from the whole.
 
 mod access;
 mod arith;

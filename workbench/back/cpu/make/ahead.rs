@@ -4,6 +4,10 @@
 //! The front end takes half of the time that a text with host code needs, on one processor, and the kernels about as much of the rest.
 //! What is made ahead counts as long as it is what the finished module says; where it is not, or could not be made, the program is compiled
 //! as if nobody had tried, and says why it does not compile, too.
+//!
+//! Data is at one place, read-only data included, as its addresses can be compared ([`Others`]), and an image of kernels looks addresses up
+//! in all of the program's. Kernels that may call by address (whose callees are known in the end alone), texts with much data, programs of
+//! instances, and tiers other than the default are left out. Every message, and every limit, is the program's.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,22 @@
 //! Making code: [`plan`] says what of a module is compiled, [`build`] lowers and compiles it, [`parallel`] several functions at a time,
 //! [`ahead`] kernels of a text that is still being lowered, [`tiers`] better code in the background.
+//!
+//! # Which tier runs
+//! 1. *Soon*: at once, without value numbering and with registers handed out in one pass. 2. *Good*: from the same CLIF with everything, on
+//! a thread of its own. One store puts it in place. A launch that is estimated to take milliseconds waits for it, and timing always does
+//! for what it launches. Functions that call themselves have one tier, because frames tell how deep they may go. Functions that the first
+//! tier has no room for get good code at once. 3. *Lanes*: for kernels whose launches have taken a while, 16 threads side by side by our
+//! own compiler ([`wide`](crate::back::cpu::wide)). 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that
+//! compiler's code of the same text takes the place of lanes. Where it fails, lanes stay.
+//!
+//! A launch keeps its tier to its end. All tiers compute the same bits, but for the sign and payload of NaN, and in wide code for the order
+//! of float atomics. A kernel whose threads run as fibers has good code alone.
+//!
+//! # Processors
+//! A compilation uses two processors where it can: functions are handed out, the largest first, for the passes that take each alone and for
+//! machine code. The front end runs on one processor. So kernels of a text that launches some are made ahead, each as soon as it is lowered
+//! with all that it calls. What nobody wants any more (a prepared module, a program that others have crowded out) is freed on the thread
+//! that makes good code.
 
 pub mod addresses;
 pub mod ahead;

@@ -1,5 +1,7 @@
 //! Several functions at a time: the thread that compiles prepares jobs one after the other, idle threads of the pool take what is
 //! prepared, and it takes what is left. It waits only for what somebody has begun, never for a thread that is busy with a launch.
+//!
+//! A function that takes the code generator long is left to a thread of its own where the compiling thread may be asked to stop.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;

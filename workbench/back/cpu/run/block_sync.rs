@@ -1,4 +1,8 @@
 //! What threads of a block do together, called by generated code between regions: masks, barriers, warp functions.
+//!
+//! Barriers check that all threads that have not left the kernel are there; warp functions, that the lanes which their masks name are there
+//! or have left. A thread that is missing is a fault that names both lines. A shuffle from a lane that does not take part gives zero, as
+//! the hardware does.
 
 use std::slice;
 

@@ -1,8 +1,7 @@
-//! On which processor helping threads wake: not on that of the thread that wakes them.
+//! Placement of helping threads: they wake on another processor than that of the thread that wakes them.
 //!
-//! A scheduler may wake a thread on its waker's processor and leave the others idle until its next tick. On a virtual machine of two
-//! processors (Linux 6.18) it did so 58 times of 60 when both threads had slept for 20 ms, and a helper came 1.8 ms late to a compilation
-//! that had 2.1 ms left; kept off its waker's processor it is there after 0.08 ms.
+//! Schedulers may wake a thread on its waker's processor and leave the others idle until their next tick. A helper that wakes there waits
+//! until the compilation or the launch that it should help with is nearly done (`MEASUREMENTS.md`).
 
 use std::sync::atomic::{AtomicI32, Ordering};
 

@@ -1,8 +1,8 @@
 //! The schedule of a launch: workers claim ranges of blocks in ascending order from one counter.
 //!
-//! The caller always works too. It calls helpers when the estimate of the work, the time its first blocks took, or its
-//! first poll says that waking a thread (about 12 µs) pays. A helper that comes too late finds the launch closed and goes
-//! away, so a launch never waits for a thread that has not begun, and may be made from anywhere, a pool thread included.
+//! The caller always works too. It calls helpers when the estimate of the work, the time its first blocks took, or its first poll says that
+//! waking a thread pays. A helper that comes too late finds the launch closed and goes away, so a launch never waits for a thread that has
+//! not begun, and may be made from anywhere, a pool thread included.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,8 +1,7 @@
 //! Ticks: what generated code calls every fraction of a millisecond to have its launch [polled](super::poll).
 //!
-//! Generated code counts down a budget of operations and calls [`tick`] when it is used up. A fixed budget is enough: even
-//! where each operation is a cache miss, it lasts a few tens of milliseconds, and where each is one cycle, a poll's 50 ns
-//! are far below a thousandth of it.
+//! Generated code counts down a budget of operations and calls [`tick`] when it is used up. A fixed budget is enough: where each operation
+//! is a cache miss it lasts a few tens of milliseconds, and where each is one cycle, a poll is far below a thousandth of it.
 
 use super::launch::Running;
 use super::poll::{WAITS, is_stuck, poll, reason};

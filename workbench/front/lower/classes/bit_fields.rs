@@ -2,6 +2,8 @@
 //!
 //! Both are read and written byte by byte, as compilers for GPUs do it where the alignment is not known. What a write leaves alone of
 //! its first and last byte is read before, so that other bit-fields there stay as they are.
+//!
+//! Alignment of an address follows from the place that it is computed from; a cast states it anew.
 
 use crate::front::lower::Lowerer;
 use crate::front::lower::expressions::typed_tree::{Node, Typed};

@@ -7,6 +7,9 @@
 //! - `construction`: constructors, copies, and what the language makes by itself. `initializer_list`: classes made from braced lists.
 //! - `bit_fields`: members that are no number at a multiple of its alignment.
 //! - `vectors`: CUDA's vector types, `float4` and the like.
+//!
+//! Layouts are GCC's for x86-64, with bit-fields, `packed`, `aligned` and `#pragma pack` (`Layout::new` in `front/types.rs`); random
+//! structs are held against `g++`. The preprocessor hands `#pragma pack` on as an attribute behind `struct`.
 
 pub(super) mod access;
 pub(super) mod bit_fields;

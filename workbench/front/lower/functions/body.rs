@@ -1,4 +1,6 @@
 //! The body of a function: its parameters, its statements, its end.
+//!
+//! A function for both sides that does what only the host can, and that nothing of the device reaches, is lowered once more as the host's.
 
 use super::usage::{Callee, Usage};
 use crate::diagnostic::{Code, Diagnostic};

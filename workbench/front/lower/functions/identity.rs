@@ -7,6 +7,9 @@
 //! A template also finds what is declared beside its arguments' types ([basic.lookup.argdep]). Of types at global scope (vectors, the 16-bit
 //! floats) that is whatever the text declares there, so an instance for such a type has no identity. In a text that declares something in
 //! the library's namespaces, or specialises one of its templates, nothing has.
+//!
+//! The identity is the place of the declaration and the template arguments. By it a back end has the code of functions that are called, and
+//! the IR of those that are inlined.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -1,5 +1,8 @@
 //! Usage of the names of a function, found before it is lowered: whose address is taken (they live in memory) and
 //! which are assigned (the others are plain values). By name, not by declaration: a namesake only loses some speed.
+//!
+//! An operator may write its right operand (`in >> x`), which only those that read from streams and archives do, so of kernels only
+//! declared operators count.
 
 use crate::front::ast::{
     BaseType, BinaryOp, CaptureKind, CaptureMode, Compound, Expr, ExprKind, Init, Lambda, Stmt, StmtKind, Symbol,

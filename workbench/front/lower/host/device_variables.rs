@@ -1,5 +1,7 @@
 //! Variables of the device in host code: there such a name stands for the variable and is none, so that what reads, writes or passes its
 //! memory is wrong on every GPU.
+//!
+//! Functions that take the variable itself (`cudaMemcpyToSymbol`) are the way to its memory.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::lower::expressions::typed_tree::{Node, Typed, VarId};

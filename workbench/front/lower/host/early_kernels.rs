@@ -1,4 +1,6 @@
 //! Kernels that are whole go to whoever makes code of them, while host functions are still being lowered.
+//!
+//! A copy of a kernel goes as soon as it is lowered with all that it calls, and before the next host function is.
 
 use crate::diagnostic::Diagnostic;
 use crate::front::lower::{Lowerer, Side};

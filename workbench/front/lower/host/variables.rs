@@ -1,6 +1,9 @@
 //! Variables of host code at namespace scope, `static long calls;`: data of the module, made where a host function first names one. What
 //! is no constant (a table of functions and texts) is computed once, by a function that runs before any other of the program. There all of
 //! the text's variables get their values in the order they are defined in, those that nobody names as well where that may do something.
+//!
+//! A computed `static` of a function gets its value where control first passes it. An object that owns memory cannot outlive its call:
+//! constant ones are made anew, others are refused.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Init, Specifiers, VarDecl};

@@ -1,9 +1,11 @@
-//! Declarations of the library, which are lowered when a lookup meets their names: a text of tensors looks up some hundred of them, and
-//! those mention seven hundred more, which nobody asks for.
+//! Lazy declarations: declarations of the library, lowered when a lookup meets their names. A text of tensors looks up a small part of what
+//! those mention in turn.
 //!
-//! A lookup that comes to a namespace of the library's, or to a struct of it, where declarations of the name wait, stops there
-//! ([`Waits`]); they are lowered as if nothing else were being lowered, and the lookup starts again. A declaration sees those before it
-//! alone, as in any text of C++: no two wait for each other. Bodies come later and see all.
+//! A lookup that comes to a namespace of the library's, or to a struct of it, where declarations of the name wait, stops there ([`Waits`]);
+//! they are lowered as if nothing else were being lowered, and the lookup starts again. So every lookup of the lowerer goes through
+//! `Lowerer::lookup`, `lookup_in` or `here`. A declaration asks for those before it alone, as in any text of C++: no two wait for each
+//! other. Bodies come later and ask for all. A declaration would also see later ones that somebody has asked for; the library is written so
+//! that they mean nothing to it, and the tests look all of it up, each declaration alone and in three orders.
 //!
 //! Operators are looked up by their sign, which many share: one waits until a type that it is for has been lowered. Constructors, operators
 //! and fields of a struct belong to it; its other functions wait for their names.

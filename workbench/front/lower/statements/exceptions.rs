@@ -7,6 +7,23 @@
 //! hold is memory of the call.
 //!
 //! Texts tell what may catch an object: the key of each type that it is, with the offset of that base in it.
+//!
+//! # Without handlers
+//! `throw` is a call of the library that ends the call of host code with the class that pybind11 gives its exception (`Service::Raise`). No
+//! destructor runs in a text without `try`, and none has to: the memory goes with the call. A text without `try` pays nothing.
+//!
+//! # With handlers
+//! A call binds whether it raised, and a branch follows; the structured IR needs no other notion of exceptions. What is tried is a `Scope`
+//! that the branch breaks out of, and so is a function that has objects to destroy. Statuses come up through the library's functions as
+//! faults do; `host::catch` takes the exceptions among them out of the context, and memory faults, deadlines and interrupts pass. What the
+//! run time or a `TORCH_CHECK` raises has a number, of which `__wb_land` makes an object of the class that torch or the standard library
+//! has. `what()` is no virtual function: it is asked once, as the object is thrown.
+//!
+//! # Objects
+//! Objects go at the end of their statement or scope; one that is made on one of several paths there has a flag that says so
+//! (`Lowerer::note_cleanup`). An object made of parts counts those that are made (`Cleaned::Parts`), and a landing destroys so many. A
+//! vector, which goes however far it has come, is zeros before its constructor begins. In a `noexcept` function, in any text, calls go to a
+//! landing that ends the call (`Service::Terminate`); destructors are such functions.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Handler, Try};

@@ -1,5 +1,9 @@
 //! The end of a variable's life: pointers into it that are kept in variables of the scopes round its own point at nothing from there on, and
 //! whoever follows one is told so. Pointers that went through memory, or through a function, are not followed.
+//!
+//! A pointer to a local variable is good for as long as its function's frame, as code has one descriptor a slot. So when a variable's scope
+//! ends, variables of the scopes round it that may have been assigned a pointer into it are made to point at `ir::ENDED`, if they then
+//! point there. Pointers that are not followed are found where the frame has ended.
 
 use crate::front::ast::VarDecl;
 use crate::front::lower::expressions::typed_tree::{Node, Typed};

@@ -1,4 +1,7 @@
 //! Instances of kernels' templates for calls from outside, deduced as C++ deduces them from a launch ([temp.deduct.call]).
+//!
+//! A template of kernels that a launch or an operator names has the instance that the arrays' types ask for; the text is compiled once more
+//! with it (`Program::deduce`).
 
 use super::declarations::TemplateKind;
 use crate::front::ast::{BaseType, FunctionDecl, ParamDecl, TemplateParamKind};

@@ -1,4 +1,7 @@
-"""Schemas of callables that have none written: from the types that Python's annotations say."""
+"""Schemas of callables that have none written: from the types that Python's annotations say.
+
+A name alone takes its schema from the C++ type, as torch's `m.def` does, or from annotations.
+"""
 
 from __future__ import annotations
 

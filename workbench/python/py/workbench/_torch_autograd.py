@@ -4,6 +4,8 @@
 the call to it, though it is that transform which is calling: `torch.func.grad` fails. What runs for the key `Autograd` is one level of
 several, so this is a function of one level. It takes lists of tensors, keyword-only arguments, and defaults that the dispatcher leaves
 out.
+
+Gradients are on for the levels below it; forward mode is refused.
 """
 
 from __future__ import annotations

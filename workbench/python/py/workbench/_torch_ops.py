@@ -3,6 +3,10 @@
 An operator is defined once for as long as its schema stays: the dispatcher calls it by name, so a cell that is run again changes what
 runs without torch knowing. A changed schema takes the definition out and makes another. What torch's compilers have built holds shapes
 and gradients of its own; it is forgotten when those change.
+
+The tag of all shapes and gradients is in the key of torch's caches on disk, without which inductor serves an old backward, in the same
+process and in the next. In a compiled function torch's tracer sees no Python in a handle, so handles are put into its graph whole
+(`allow_in_graph`), where they are traced as `torch.ops` is; that waits for the import of torch's compiler as operators wait for torch.
 """
 
 from __future__ import annotations

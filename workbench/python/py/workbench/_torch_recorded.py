@@ -2,6 +2,10 @@
 
 Host code that runs on tensors that require grad records what it does (`runtime/host/call/recording.rs`): operations, functions of
 `torch::autograd::Function`, other operators. The record is the graph of one call; here it becomes one node of torch's graph.
+
+Its backward asks the `Recording`; torch tells by what the node saves whether what it reads was written meanwhile. For graphs, which see
+no recordings, there is an operator `name__gradient` that runs the call once more and its gradient; it refuses what draws random numbers.
+Functions of a module go the same way as operators.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""`op.save`: an operator as a manifest, with its text, and a Python file beside it with the functions that belong to it."""
+"""`op.save`: an operator as a manifest, with its text, and a Python file beside it with the functions that belong to it.
+
+A function goes there as its own text, with what it uses before it (`functions.py`, shared with export): modules imported, constants
+repeated, functions written out, operators looked up by name when called. What cannot be said in a text (closures, methods, lambdas) is
+refused before anything is written. `wb.load_library` runs that Python file with `trust=True` alone, and takes no file from outside of the
+manifest's folder. A text's own registrations run in any case: they are host code, checked, which reaches neither files nor the process.
+To unpickle an operator is to run Python that its pickle holds.
+"""
 
 from __future__ import annotations
 

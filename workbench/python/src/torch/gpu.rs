@@ -1,4 +1,7 @@
 //! Calls whose tensors lie on a GPU: which one, and the stream that torch uses there now.
+//!
+//! Outputs are torch's by its own allocator, on the stream that torch uses then, which a function of `libtorch_cuda.so` says; Python hands
+//! over its address. Of host functions the boxed kernel says that they run on the CPU.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};

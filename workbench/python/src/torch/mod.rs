@@ -3,6 +3,30 @@
 //!
 //! The Python half (`_torch_ops.py`) defines schemas, shapes without data and gradients; this half implements them for the CPU
 //! and for GPUs.
+//!
+//! # Definitions
+//! Every operator is in `torch.ops` at once, or once torch is imported (`torch_side.py` waits for that without importing it). Calls of
+//! handles with torch's tensors go the same way, so gradients, tracing and tensors without data are torch's business. The trampoline calls
+//! a name: a cell that is run again with the same schema changes nothing in torch but the gradient; another schema is another definition.
+//!
+//! A stack follows the schema that torch has, which the trampoline keeps; where the operator's is another by now, the call is refused. A
+//! schema changes when no call is inside, and calls that come meanwhile wait: torch looks at it once more on the way out, and its own
+//! objects in `torch.ops` point at memory that goes with it. Objects that somebody may hold are given the new operator in place.
+//!
+//! # Failures
+//! A boxed kernel is told neither whom it is called for nor how to fail. Failures are raised by torch's own function from a frame that owns
+//! nothing; the exception itself is kept for callers that come through a handle, which get it instead of torch's `RuntimeError`.
+//!
+//! # Autograd
+//! What an operator writes counts as changed for autograd by a kernel for `ADInplaceOrView`. An operator that computes a gradient and has
+//! none itself refuses to be differentiated: torch would take zeros. A kernel for `Autograd`, once registered, stays as long as the
+//! operator's definition and asks for the gradient at every call: torch crashes where a kernel in Python goes while a compiled function or
+//! another thread is about to call it. Without a gradient by then, backward says so.
+//!
+//! # Dispatch keys
+//! The boxed kernel serves CPU and CUDA. `Scalar` and complex arguments do not pass through boxed kernels: such operators have kernels in
+//! Python. Schemas without a tensor of their own are registered for `CompositeExplicitAutograd` as well, or a call without tensors would
+//! find no kernel.
 
 mod abi;
 mod boxed;

@@ -4,6 +4,13 @@
 //! A tensor has a number on the tape ([`HostTensor::variable`]), which says what made it: an argument, an operation, a
 //! `torch::autograd::Function`, another operator. An operation in place gives its target's number another maker, and what it is a view of one
 //! as well; any other view of that is stale from then on: where it is used its maker is a view of what was written.
+//!
+//! # Backward
+//! Tensors have numbers; operations, functions of `torch::autograd::Function` and calls of operators are nodes. A backward runs where its
+//! forward did, with the context that it left, as often as somebody asks; nothing runs twice, so random numbers and counters are right.
+//! `Function::apply` leaves a pointer to an instance (`__wb_back`) that takes gradients off the stack and calls the user's backward. An
+//! operator called meanwhile records itself, and its `Recording` is one node. Nothing is recorded without a tensor that requires grad.
+//! Which operators ask for that in torch is told from the module (`program/gradients.rs`); all others need no kernel in Python.
 
 use std::collections::HashMap;
 

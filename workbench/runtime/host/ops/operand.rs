@@ -1,5 +1,7 @@
 //! Operands in the type that an operation computes in. Each is brought there before anything is computed, as torch brings them: numbers
 //! and tensors alike, each in one place.
+//!
+//! Which type the operands of an operation are brought to, and which numbers a type refuses, is said here alone.
 
 use ndarray::{ArrayD, IxDyn};
 

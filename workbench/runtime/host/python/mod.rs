@@ -3,6 +3,9 @@
 //! A `PyObject*` is a number: 0 is NULL, 1 to 3 are None, True and False, negative ones are classes of exceptions, and the rest stand for
 //! objects of this call: the number of the call above, the object's place in the low [`PLACE_BITS`]. Objects stay until the call ends; lists,
 //! tuples and dictionaries hold numbers of others, so that two who hold a list see the same one.
+//!
+//! Changes of lists that the caller gave are refused, as the caller would not see them. `PyInit_` functions run once, like the other
+//! registrations.
 
 mod build;
 mod compare;

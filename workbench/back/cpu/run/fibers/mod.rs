@@ -10,6 +10,11 @@
 //! the ones at the first place of the text are answered. Lanes meet again behind a condition as far as they can.
 //!
 //! When a thread faults those above it go no further; those below it run until they end or wait, for the lowest fault is the one told.
+//!
+//! Stacks are cut from one mapping a worker. Polls and messages run on the worker's own stack. A warp function is over when all lanes of
+//! its mask that have not left wait at the same operation with the same mask, wherever that is in the text; a barrier, when all threads are
+//! at it. Threads also give way around volatile stores to shared memory, so that lanes store in step.
+//! [`Tier::Fibers`](crate::back::cpu::Tier::Fibers) runs every kernel so.
 
 mod meet;
 mod stacks;

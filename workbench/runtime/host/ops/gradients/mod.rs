@@ -1,5 +1,9 @@
 //! Derivatives of operations, by torch's names: what goes back through each (the formulas are those of calculus; where a function has a kink
 //! or a tie, torch's choice, `tools/autograd/derivatives.yaml` of PyTorch).
+//!
+//! Of operations that only move elements one formula serves all: the operation runs on the numbers of the elements. An operation without a
+//! formula is an error by its name when a gradient comes to it. What a derivative reads, which may not be written before it, is one table
+//! (`reads.rs`).
 
 mod contractions;
 mod elementwise;
