@@ -53,7 +53,7 @@ const TOGETHER: u32 = 200;
 const BETWEEN: usize = 160;
 
 /// A place to point at.
-struct Place<'a> {
+struct Annotation<'a> {
     kind: AnnotationKind,
     excerpt: Excerpt,
     span: Span,
@@ -66,7 +66,7 @@ fn one(renderer: &Renderer, diag: &Diagnostic, sources: &SourceMap) -> String {
         Severity::Warning => Level::WARNING,
     };
     let primary = place(AnnotationKind::Primary, diag.span, &diag.label, sources);
-    let mut snippets: Vec<Vec<Place<'_>>> = primary.into_iter().map(|p| vec![p]).collect();
+    let mut snippets: Vec<Vec<Annotation<'_>>> = primary.into_iter().map(|p| vec![p]).collect();
     for (span, label) in &diag.related {
         let Some(other) = place(AnnotationKind::Context, *span, label, sources) else { continue };
         match snippets.first_mut().filter(|places| together(&places[0], &other)) {
@@ -94,19 +94,19 @@ fn one(renderer: &Renderer, diag: &Diagnostic, sources: &SourceMap) -> String {
 }
 
 /// Whether the second place is shown in the first one's excerpt.
-fn together(a: &Place<'_>, b: &Place<'_>) -> bool {
+fn together(a: &Annotation<'_>, b: &Annotation<'_>) -> bool {
     a.span.file == b.span.file
         && a.excerpt.line.abs_diff(b.excerpt.line) <= TOGETHER
         && !a.excerpt.trimmed
         && !b.excerpt.trimmed
 }
 
-fn place<'a>(kind: AnnotationKind, span: Span, label: &'a str, sources: &SourceMap) -> Option<Place<'a>> {
-    Some(Place { kind, excerpt: excerpt(sources, span)?, span, label })
+fn place<'a>(kind: AnnotationKind, span: Span, label: &'a str, sources: &SourceMap) -> Option<Annotation<'a>> {
+    Some(Annotation { kind, excerpt: excerpt(sources, span)?, span, label })
 }
 
 /// Adds the header of the first place and the lines of all; all lie in one file, and only a lone one is trimmed.
-fn show<'a>(elements: &mut Vec<Element<'a>>, places: &[Place<'a>], sources: &SourceMap) {
+fn show<'a>(elements: &mut Vec<Element<'a>>, places: &[Annotation<'a>], sources: &SourceMap) {
     let Some(first) = places.first() else { return };
     let Some(file) = sources.file(first.span.file) else { return };
     let (low, high) =

@@ -12,28 +12,28 @@ pub struct Identity(pub u64, pub u64);
 
 /// What a back end made of a function, which it alone can read.
 #[derive(Clone, Copy)]
-pub struct Kept(pub &'static (dyn Any + Send + Sync));
+pub struct KeptHandle(pub &'static (dyn Any + Send + Sync));
 
-impl PartialEq for Kept {
+impl PartialEq for KeptHandle {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::addr_eq(self.0, other.0)
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for KeptHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kept({:p})", self.0)
+        write!(f, "KeptHandle({:p})", self.0)
     }
 }
 
 /// What is known of a function of the library from before.
 #[derive(Debug, Clone, Copy)]
-pub enum Known {
+pub enum KnownFunction {
     /// It was made.
-    Kept(Kept),
+    Kept(KeptHandle),
     /// It calls nothing and names nothing of its module: this is it, what it called inlined.
     Body(&'static Function),
 }
 
 /// Asks a back end what it knows of a function.
-pub type Keeper = fn(Identity) -> Option<Known>;
+pub type Keeper = fn(Identity) -> Option<KnownFunction>;

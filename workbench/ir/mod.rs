@@ -89,7 +89,7 @@ pub use collective::{AtomicOp, Collective, ReduceOp, Shuffle};
 pub use data::{FormatData, GlobalData, MAX_SHARED_ALIGN, SharedData, Space};
 pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
-pub use kept::{Identity, Kept, Known};
+pub use kept::{Identity, KeptHandle, KnownFunction};
 pub use math::MathFn;
 pub use param::{Anchor, Derived, MemberAt, Param, ParamType};
 pub use service::Service;
@@ -725,7 +725,7 @@ pub struct Function {
     /// For a function of the library that is the same in every text: which it is.
     pub identity: Option<Identity>,
     /// What it was made into before. Then its body is left out.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptHandle>,
 }
 
 impl Function {

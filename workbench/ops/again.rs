@@ -44,7 +44,7 @@ impl Like {
     }
 }
 
-struct Known {
+struct LastCall {
     age: u64,
     args: SmallVec<[Like; 8]>,
     plan: Arc<Plan>,
@@ -55,7 +55,7 @@ struct Known {
 pub(crate) struct Last {
     /// Rises whenever what a plan depends on besides the arguments changes.
     age: AtomicU64,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<LastCall>>,
 }
 
 impl Last {
@@ -79,7 +79,7 @@ impl Last {
     /// Keeps a plan that was made when things were so old.
     pub fn keep(&self, age: u64, args: &[ArgValue<'_>], plan: &Arc<Plan>) {
         if let Ok(mut known) = self.known.try_lock() {
-            *known = Some(Known { age, args: args.iter().map(Like::of).collect(), plan: plan.clone() });
+            *known = Some(LastCall { age, args: args.iter().map(Like::of).collect(), plan: plan.clone() });
         }
     }
 }

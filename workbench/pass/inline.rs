@@ -26,7 +26,7 @@ const MODULE_LIMIT: usize = 200_000;
 /// Inlines what can be in every function of the module.
 pub fn run(module: &mut Module) {
     let order = bottom_up(module);
-    let mut facts: Vec<Facts> = module.functions.iter().map(Facts::of).collect();
+    let mut facts: Vec<CalleeFacts> = module.functions.iter().map(CalleeFacts::of).collect();
     let mut budget = MODULE_LIMIT;
     for visit in &order {
         facts[visit.id.index()].recursive = visit.recursive;
@@ -51,13 +51,13 @@ pub fn run(module: &mut Module) {
         let body = std::mem::take(&mut inliner.caller.body);
         let body = inliner.block(body, 0);
         func.body = body;
-        facts[at] = Facts { recursive, ..Facts::of(&func) };
+        facts[at] = CalleeFacts { recursive, ..CalleeFacts::of(&func) };
         module.functions[at] = func;
     }
 }
 
 /// What is known of a function.
-struct Facts {
+struct CalleeFacts {
     size: usize,
     depth: usize,
     calls: bool,
@@ -73,7 +73,7 @@ struct Facts {
     kept: bool,
 }
 
-impl Facts {
+impl CalleeFacts {
     fn of(func: &Function) -> Self {
         let (mut calls, mut splits, mut dispatches) = (false, false, false);
         func.body.for_each_stmt(&mut |stmt| {
@@ -81,7 +81,7 @@ impl Facts {
             calls |= matches!(stmt, Stmt::Call { .. });
             splits |= matches!(stmt, Stmt::Barrier(_) | Stmt::Collective { .. } | Stmt::Store { volatile: true, .. });
         });
-        Facts {
+        CalleeFacts {
             size: func.body.count(),
             depth: func.body.depth(),
             calls,
@@ -160,7 +160,7 @@ pub(crate) fn bottom_up(module: &Module) -> Vec<Visit> {
 
 struct Inliner<'a> {
     module: &'a Module,
-    facts: &'a [Facts],
+    facts: &'a [CalleeFacts],
     caller: &'a mut Function,
     /// What each value of the caller is now called.
     aliases: Vec<Value>,

@@ -57,7 +57,7 @@ pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
             .enumerate()
             .map(|(k, &p)| Tracker { base: add.param(p), writers: add.param(first + k) })
             .collect();
-        let mut walk = Walk { func, origins, elems, tracked, id };
+        let mut walk = WriteWalk { func, origins, elems, tracked, id };
         let body = walk.block(body);
         out.stmts.extend(body.stmts);
         out.spans.extend(body.spans);
@@ -71,7 +71,7 @@ struct Tracker {
     writers: Value,
 }
 
-struct Walk<'a> {
+struct WriteWalk<'a> {
     func: &'a mut Function,
     origins: Vec<Origin<Option<u32>>>,
     elems: Vec<Option<(Scalar, usize)>>,
@@ -79,7 +79,7 @@ struct Walk<'a> {
     id: Value,
 }
 
-impl Walk<'_> {
+impl WriteWalk<'_> {
     fn block(&mut self, block: Block) -> Block {
         let mut out = Block::default();
         for (mut stmt, span) in block.stmts.into_iter().zip(block.spans) {

@@ -16,14 +16,14 @@ use crate::source::Span;
 const MAX_CELLS: usize = 64;
 
 /// Where a pointer points: a slot and an offset in bytes.
-type Place = (Slot, i64);
+type SlotPlace = (Slot, i64);
 
 /// Promotes what can be; whether anything was.
 pub fn run(func: &mut Function) -> bool {
     if func.slots.is_empty() {
         return false;
     }
-    let facts = Facts::of(func);
+    let facts = SlotFacts::of(func);
     let places = facts.places;
     let mut locals = BTreeMap::new();
     let mut kept = Vec::new();
@@ -62,18 +62,18 @@ fn is_disjoint(cells: &BTreeMap<i64, Type>) -> bool {
     cells.len() <= MAX_CELLS && ends.zip(cells.keys().skip(1)).all(|(end, next)| end <= *next)
 }
 
-struct Facts<'f> {
+struct SlotFacts<'f> {
     func: &'f Function,
     ints: Vec<Option<i64>>,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<SlotPlace>>,
     cells: Vec<Cells>,
 }
 
-impl<'f> Facts<'f> {
+impl<'f> SlotFacts<'f> {
     fn of(func: &'f Function) -> Self {
         let count = func.values.len();
         let cells = vec![Some(BTreeMap::new()); func.slots.len()];
-        let mut facts = Facts { func, ints: vec![None; count], places: vec![None; count], cells };
+        let mut facts = SlotFacts { func, ints: vec![None; count], places: vec![None; count], cells };
         func.body.for_each_stmt(&mut |stmt| facts.stmt(stmt));
         facts
     }
@@ -125,8 +125,8 @@ impl<'f> Facts<'f> {
 
 struct Rewrite<'a> {
     func: &'a mut Function,
-    places: &'a [Option<Place>],
-    locals: &'a BTreeMap<Place, (Local, Type)>,
+    places: &'a [Option<SlotPlace>],
+    locals: &'a BTreeMap<SlotPlace, (Local, Type)>,
     /// For each slot its new number; `None` when it is gone.
     numbers: &'a [Option<Slot>],
 }

@@ -11,7 +11,7 @@ pub fn find(func: &Function) -> Vec<bool> {
     if !any {
         return waits;
     }
-    let mut facts = Facts { values: vec![false; func.values.len()], locals: vec![false; func.locals.len()] };
+    let mut facts = WaitFacts { values: vec![false; func.values.len()], locals: vec![false; func.locals.len()] };
     while facts.block(&func.body, false) {}
     func.body.for_each_stmt(&mut |stmt| {
         if let Stmt::Loop { label, body, step } = stmt {
@@ -48,12 +48,12 @@ fn reads_others(stmt: &Stmt) -> bool {
 }
 
 /// What depends on other threads.
-struct Facts {
+struct WaitFacts {
     values: Vec<bool>,
     locals: Vec<bool>,
 }
 
-impl Facts {
+impl WaitFacts {
     /// One round over a block whose running at all depends on others or not; whether anything was learnt.
     fn block(&mut self, block: &Block, inside: bool) -> bool {
         let mut changed = false;
@@ -90,7 +90,7 @@ impl Facts {
 
 /// The ways out of a loop.
 struct Ways<'a> {
-    facts: &'a Facts,
+    facts: &'a WaitFacts,
     label: Label,
     any: bool,
     all: bool,

@@ -71,7 +71,7 @@ struct Inner {
     sources: Arc<SourceMap>,
     module: ir::Module,
     warnings: Vec<Diagnostic>,
-    code: Code,
+    code: DeviceCode,
     /// Programs of instances of kernels' templates, by the name asked for.
     instances: Mutex<HashMap<String, Program>>,
     /// Those that calls have asked for.
@@ -92,7 +92,7 @@ struct Inner {
     is_for_gpus: bool,
 }
 
-enum Code {
+enum DeviceCode {
     Cpu(back::cpu::Code),
     Cuda(Box<back::cuda::Code>),
 }
@@ -132,7 +132,7 @@ impl Program {
         let (module, code, warnings) = match options.device {
             Device::Cpu => loop {
                 match cpu_code(&module, diags, same, options.tier, ahead.take()) {
-                    Ok(Some((code, warnings))) => break (module, Code::Cpu(code), warnings),
+                    Ok(Some((code, warnings))) => break (module, DeviceCode::Cpu(code), warnings),
                     Ok(None) => {
                         sources = SourceMap::new();
                         (module, diags) = front::compile(&mut sources, name, text, &options.front);
@@ -142,7 +142,7 @@ impl Program {
             },
             Device::Cuda => {
                 let (module, code, warnings) = cuda_code(text, name, options, &mut sources, module, &diags)?;
-                (module, Code::Cuda(Box::new(code)), warnings)
+                (module, DeviceCode::Cuda(Box::new(code)), warnings)
             }
         };
         let is_for_gpus = module.kernels().next().is_some() || sources.has(crate::library::CUBLAS.name);
@@ -183,7 +183,7 @@ impl Program {
                 sources: self.0.sources.clone(),
                 module,
                 warnings,
-                code: Code::Cpu(code),
+                code: DeviceCode::Cpu(code),
                 instances: Mutex::default(),
                 deduced: Mutex::default(),
                 for_gpu: Mutex::default(),
@@ -205,8 +205,8 @@ impl Program {
 
     pub(super) fn cpu_code(&self) -> Option<&back::cpu::Code> {
         match &self.0.code {
-            Code::Cpu(code) => Some(code),
-            Code::Cuda(_) => None,
+            DeviceCode::Cpu(code) => Some(code),
+            DeviceCode::Cuda(_) => None,
         }
     }
 
@@ -257,7 +257,7 @@ impl Program {
         }
         match self.0.module.kernels().find(|(_, f)| f.name == name) {
             Some((id, _)) => Ok(Kernel { program: self.clone(), id }),
-            None if let Code::Cuda(code) = &self.0.code
+            None if let DeviceCode::Cuda(code) = &self.0.code
                 && let Some(why) = code.unlaunchable(name) =>
             {
                 Err(Error::argument(why))
@@ -335,13 +335,13 @@ impl Program {
         let func = self.0.module.func(kernel);
         check_extents(func, config)?;
         match &self.0.code {
-            Code::Cpu(code) => {
+            DeviceCode::Cpu(code) => {
                 let fixed = code.static_shared(kernel);
                 check_shared(func, fixed, config)?;
                 self.0.allowed.check(func, kernel, fixed, config)?;
                 Ok(code.launch(kernel, args, config))
             }
-            Code::Cuda(_) => Err(refused(NOT_SUPPORTED, "host code runs on the CPU only".to_owned())),
+            DeviceCode::Cuda(_) => Err(refused(NOT_SUPPORTED, "host code runs on the CPU only".to_owned())),
         }
     }
 
@@ -370,19 +370,19 @@ impl Program {
     /// What runs, as text: machine code of this CPU, or PTX.
     pub fn asm(&self) -> String {
         match &self.0.code {
-            Code::Cpu(code) => {
+            DeviceCode::Cpu(code) => {
                 let mut prepared = self.0.module.clone();
                 back::cpu::prepare(&mut prepared);
                 code.asm(&prepared, None)
             }
-            Code::Cuda(code) => code.ptx().to_owned(),
+            DeviceCode::Cuda(code) => code.ptx().to_owned(),
         }
     }
 
     pub(super) fn cuda(&self, what: &str) -> Result<&back::cuda::Code> {
         match &self.0.code {
-            Code::Cuda(code) => Ok(code),
-            Code::Cpu(_) => Err(Error::argument(format!(
+            DeviceCode::Cuda(code) => Ok(code),
+            DeviceCode::Cpu(_) => Err(Error::argument(format!(
                 "a program compiled for the CPU has no {what}; compile it with device=\"cuda\""
             ))),
         }
@@ -482,15 +482,15 @@ impl Kernel {
         check_extents(func, config)?;
         let raw = bind(&func.name, &func.params, args)?;
         let outcome = match &self.program.0.code {
-            Code::Cpu(_) if config.queue.is_some() => {
+            DeviceCode::Cpu(_) if config.queue.is_some() => {
                 let what = format!("`{}` is compiled for the CPU, and its arrays lie on a GPU", func.name);
                 return Err(Error::argument(format!("{what}; compile the text with device=\"cuda\"")));
             }
-            Code::Cpu(code) => {
+            DeviceCode::Cpu(code) => {
                 check_shared(func, code.static_shared(self.id), config)?;
                 code.launch(self.id, &raw, config)
             }
-            Code::Cuda(code) => {
+            DeviceCode::Cuda(code) => {
                 let is_table = |r: &&back::Reach| matches!(func.params.get(r.param), Some(p) if !matches!(p.ty, ParamType::Bytes { .. }));
                 if let Some(r) = config.reach.iter().find(is_table) {
                     let what = format!(
@@ -513,8 +513,8 @@ impl Kernel {
     /// Which machine code its last launch on the CPU ran: `soon`, `good`, `lanes` or `wide`; `None` before the first, and on a GPU.
     pub fn tier(&self) -> Option<&'static str> {
         match &self.program.0.code {
-            Code::Cpu(code) => code.last_tier(self.id),
-            Code::Cuda(_) => None,
+            DeviceCode::Cpu(code) => code.last_tier(self.id),
+            DeviceCode::Cuda(_) => None,
         }
     }
 
@@ -524,8 +524,8 @@ impl Kernel {
     /// Why there is none, as a sentence.
     pub fn c_source(&self, block: impl Into<back::Dim3>) -> std::result::Result<String, String> {
         match &self.program.0.code {
-            Code::Cpu(code) => code.wide_text(self.id, block.into()),
-            Code::Cuda(_) => Err("it runs on a GPU".to_owned()),
+            DeviceCode::Cpu(code) => code.wide_text(self.id, block.into()),
+            DeviceCode::Cuda(_) => Err("it runs on a GPU".to_owned()),
         }
     }
 

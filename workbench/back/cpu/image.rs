@@ -60,7 +60,7 @@ pub const MAX_STATIC_SHARED: u32 = 48 * 1024;
 /// What a launch reads of a compiled module besides its machine code.
 pub struct Image {
     /// For each function the way in, where there is one.
-    pub entries: Vec<Option<Entry>>,
+    pub entries: Vec<Option<EntryPoint>>,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
     /// Read by generated code alone.
@@ -95,7 +95,7 @@ impl Image {
     }
 
     /// The entry of a function that may be launched, wherever in the program it is.
-    pub fn entry(&self, func: FuncId) -> Option<&Entry> {
+    pub fn entry(&self, func: FuncId) -> Option<&EntryPoint> {
         let image = if self.has(func) { self } else { self.ahead.iter().find(|image| image.has(func))? };
         image.entries[func.index()].as_ref()
     }
@@ -129,7 +129,7 @@ pub struct SharedPlan {
 }
 
 /// A function that can be launched.
-pub struct Entry {
+pub struct EntryPoint {
     pub way: Way,
     pub name: String,
     pub span: Span,
@@ -184,7 +184,7 @@ pub struct DerivedInfo {
     pub ty: ParamType,
 }
 
-impl Entry {
+impl EntryPoint {
     /// Of a function, with what analysis found of one that is the program's own.
     pub fn new(func: &Function, info: Option<&FuncInfo>, way: Way, rounds: Option<usize>, shared: SharedPlan) -> Self {
         let passed = func.params.iter().filter(|p| p.derived.is_none());
@@ -199,7 +199,7 @@ impl Entry {
             let by_value = matches!(p.ty, ParamType::Bytes { .. });
             ParamInfo { name: p.name.clone(), is_ptr, by_value, elem }
         });
-        Entry {
+        EntryPoint {
             way,
             name: func.name.clone(),
             span: func.span,
@@ -219,7 +219,7 @@ impl Entry {
     }
 }
 
-impl Entry {
+impl EntryPoint {
     /// On which side it runs.
     /// `is_unified`: whether kernels may touch what is the host's.
     pub fn side(&self, is_unified: bool) -> Side {

@@ -223,7 +223,7 @@ pub(super) struct Abandoned {
 
 /// What launches on a GPU share, one at a time.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct GpuState {
     /// The GPU's index.
     pub device: u32,
     pub context: Option<Context>,
@@ -234,7 +234,7 @@ pub(super) struct State {
 }
 
 // SAFETY: driver handles may be used from any thread.
-unsafe impl Send for State {}
+unsafe impl Send for GpuState {}
 
 /// The process that has launched something; 0 before.
 static OWNER: AtomicU32 = AtomicU32::new(0);
@@ -262,7 +262,7 @@ pub(super) fn own() -> Result<(), String> {
 }
 
 /// A GPU's state; it stays for as long as the process runs.
-type Shared = &'static Mutex<State>;
+type Shared = &'static Mutex<GpuState>;
 
 static STATES: Mutex<BTreeMap<u32, Shared>> = Mutex::new(BTreeMap::new());
 
@@ -271,7 +271,7 @@ static UNUSED: Mutex<Vec<Module>> = Mutex::new(Vec::new());
 
 /// The state of a GPU, locked for one launch; `None` when interrupted while another launch, which may take long, has it. Only after
 /// [`own`], or where [`is_ours`].
-pub(super) fn state(device: u32, interrupt: Option<&dyn Interrupt>) -> Option<MutexGuard<'static, State>> {
+pub(super) fn state(device: u32, interrupt: Option<&dyn Interrupt>) -> Option<MutexGuard<'static, GpuState>> {
     let mut patience = Patience::new(interrupt);
     loop {
         match try_state(device) {
@@ -283,10 +283,10 @@ pub(super) fn state(device: u32, interrupt: Option<&dyn Interrupt>) -> Option<Mu
 }
 
 /// The state of a GPU; `None` while another thread has it.
-pub(super) fn try_state(device: u32) -> Option<MutexGuard<'static, State>> {
+pub(super) fn try_state(device: u32) -> Option<MutexGuard<'static, GpuState>> {
     let shared: Shared = {
         let mut all = STATES.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry(device).or_insert_with(|| Box::leak(Box::new(Mutex::new(State { device, ..State::default() }))))
+        all.entry(device).or_insert_with(|| Box::leak(Box::new(Mutex::new(GpuState { device, ..GpuState::default() }))))
     };
     match shared.try_lock() {
         Ok(state) => Some(state),
@@ -312,7 +312,7 @@ pub fn device_of(address: u64) -> Option<u32> {
     u32::try_from(index).ok()
 }
 
-impl State {
+impl GpuState {
     /// The context, made if there is none, current on this thread and with no kernel of ours running.
     ///
     /// # Errors
@@ -539,7 +539,7 @@ pub(super) struct Modules {
 
 impl Module {
     /// Loads machine code, or PTX where there is none for this device. The context is current.
-    fn load(state: &State, cubin: &[u8], ptx: &str) -> Result<Self, DriverError> {
+    fn load(state: &GpuState, cubin: &[u8], ptx: &str) -> Result<Self, DriverError> {
         let image = |bytes: &[u8]| {
             // SAFETY: the bytes are what NVRTC made; the driver copies them. PTX ends in a NUL.
             unsafe { result::module::load_data(bytes.as_ptr().cast::<c_void>()) }
@@ -586,7 +586,7 @@ impl Modules {
     /// A kernel of the module of the current context.
     pub fn function(
         &mut self,
-        state: &State,
+        state: &GpuState,
         cubin: &[u8],
         ptx: &str,
         name: &str,
@@ -605,7 +605,7 @@ impl Modules {
     }
 
     /// The module of the current context, loaded when it is first asked for.
-    pub fn of(&mut self, state: &State, cubin: &[u8], ptx: &str) -> Result<sys::CUmodule, DriverError> {
+    pub fn of(&mut self, state: &GpuState, cubin: &[u8], ptx: &str) -> Result<sys::CUmodule, DriverError> {
         if let Some(known) = self.loaded.iter().find(|m| m.device == state.device) {
             return Ok(known.handle);
         }

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult};
 
-use super::driver::{self, Abandoned, Context, Previous, State};
+use super::driver::{self, Abandoned, Context, GpuState, Previous};
 use super::queue::{self, Patience, Refused};
 use super::{Code, record, variables};
 use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach};
@@ -47,7 +47,7 @@ enum End {
 }
 
 /// What is launched: the launch's own arguments, with the kernel's name in the machine code.
-struct Launch<'a> {
+struct GpuLaunch<'a> {
     kernel: &'a str,
     lowered: &'a str,
     params: &'a [Param],
@@ -75,7 +75,7 @@ impl Code {
                 None => format!("the program compiled for the GPU has no kernel `{kernel}`"),
             }));
         };
-        let launch = Launch { kernel, lowered, params, args, config };
+        let launch = GpuLaunch { kernel, lowered, params, args, config };
         let gone = |kind, detail: &str| {
             self.outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, kind, detail.to_owned())))
         };
@@ -130,7 +130,13 @@ impl Code {
     }
 
     /// Queues a kernel, or puts it into the graph that the stream is recorded into.
-    fn put(&self, state: &mut State, launch: &Launch<'_>, queue: Queue<'_>, is_captured: bool) -> Result<(), Failure> {
+    fn put(
+        &self,
+        state: &mut GpuState,
+        launch: &GpuLaunch<'_>,
+        queue: Queue<'_>,
+        is_captured: bool,
+    ) -> Result<(), Failure> {
         let function = self.function(state, launch)?;
         self.start(launch, function, queue.stream as sys::CUstream, &[])?;
         if is_captured {
@@ -141,7 +147,7 @@ impl Code {
     }
 
     /// What comes of a kernel that could not be queued.
-    fn not_queued(&self, state: &mut State, kernel: &str, failure: &Failure) -> Result<Outcome, Refused> {
+    fn not_queued(&self, state: &mut GpuState, kernel: &str, failure: &Failure) -> Result<Outcome, Refused> {
         if !driver::breaks_context(failure.error) || driver::launches_block() {
             return Ok(self.failed(state, kernel, failure));
         }
@@ -157,7 +163,7 @@ impl Code {
     }
 
     /// The kernel in the module of the current context.
-    fn function(&self, state: &State, launch: &Launch<'_>) -> Result<sys::CUfunction, Failure> {
+    fn function(&self, state: &GpuState, launch: &GpuLaunch<'_>) -> Result<sys::CUfunction, Failure> {
         let function = self
             .modules()
             .function(state, self.cubin(), self.ptx(), launch.lowered)
@@ -177,7 +183,7 @@ impl Code {
     /// Puts the kernel on a stream, between what it waits for and what waits for it. `regions`: where host memory lies on the device.
     fn start(
         &self,
-        launch: &Launch<'_>,
+        launch: &GpuLaunch<'_>,
         function: sys::CUfunction,
         stream: sys::CUstream,
         regions: &[Region],
@@ -217,8 +223,8 @@ impl Code {
     /// Runs a kernel and waits for it.
     fn run(
         &self,
-        state: &mut State,
-        launch: &Launch<'_>,
+        state: &mut GpuState,
+        launch: &GpuLaunch<'_>,
         memory: &mut Vec<sys::CUdeviceptr>,
     ) -> Result<Outcome, Failure> {
         let (kernel, config) = (launch.kernel, launch.config);
@@ -269,7 +275,7 @@ impl Code {
     }
 
     /// The module, loaded once in each context.
-    pub(super) fn module(&self, state: &State) -> Result<sys::CUmodule, DriverError> {
+    pub(super) fn module(&self, state: &GpuState) -> Result<sys::CUmodule, DriverError> {
         self.modules().of(state, self.cubin(), self.ptx())
     }
 
@@ -282,7 +288,7 @@ impl Code {
     }
 
     /// The outcome of a launch that the driver ended.
-    fn failed(&self, state: &mut State, kernel: &str, failure: &Failure) -> Outcome {
+    fn failed(&self, state: &mut GpuState, kernel: &str, failure: &Failure) -> Outcome {
         let broken = driver::breaks_context(failure.error);
         // What was written before the fault is in host memory, whatever became of the context.
         let log = match &state.context {

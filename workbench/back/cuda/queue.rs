@@ -13,7 +13,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUresult};
 
 use super::Code;
-use super::driver::{self, Previous, State};
+use super::driver::{self, GpuState, Previous};
 use crate::back::{FaultKind, Interrupt, RawFault};
 use crate::source::{SourceMap, Span};
 
@@ -180,7 +180,7 @@ impl Queued {
     }
 }
 
-impl State {
+impl GpuState {
     /// Waits for all that was queued on this GPU, whose context is current; `false` when interrupted.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUresult};
 
 use super::Code;
-use super::driver::{self, Previous, State};
+use super::driver::{self, GpuState, Previous};
 use super::queue::{Late, Refused};
 use crate::back::{FaultKind, Interrupt, RawFault};
 
@@ -172,7 +172,7 @@ impl Code {
 }
 
 /// Our stream of the current context.
-pub(super) fn stream(state: &State) -> Result<sys::CUstream, DriverError> {
+pub(super) fn stream(state: &GpuState) -> Result<sys::CUstream, DriverError> {
     state.context.as_ref().map(|c| c.stream).ok_or(DriverError(CUresult::CUDA_ERROR_INVALID_CONTEXT))
 }
 

@@ -18,7 +18,7 @@ use crate::source::Span;
 
 pub(crate) use dead::locals as drop_locals;
 use number::Numbers;
-use simplify::{Known, Simple};
+use simplify::{KnownValues, Simple};
 
 /// The most ops of an `if`'s two sides that are computed always instead.
 const SELECT_OPS: usize = 4;
@@ -28,7 +28,7 @@ pub fn run(func: &mut Function) {
     let body = std::mem::take(&mut func.body);
     let mut folder = Folder {
         aliases: (0..func.values.len()).map(Value::new).collect(),
-        known: Known {
+        known: KnownValues {
             types: func.values.iter().map(|data| data.ty).collect(),
             consts: vec![None; func.values.len()],
             made: vec![None; func.values.len()],
@@ -53,7 +53,7 @@ struct Folder<'a> {
     func: &'a mut Function,
     /// What each value is a copy of; itself for most.
     aliases: Vec<Value>,
-    known: Known,
+    known: KnownValues,
     /// What each local surely holds here; the value is visible here.
     held: Vec<Option<Value>>,
     /// What has been computed on the way here.

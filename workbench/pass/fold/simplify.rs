@@ -18,7 +18,7 @@ pub(super) enum Simple {
 }
 
 /// What is known of values.
-pub(super) struct Known {
+pub(super) struct KnownValues {
     pub(super) types: Vec<Type>,
     /// The constant a value is.
     pub(super) consts: Vec<Option<Const>>,
@@ -26,7 +26,7 @@ pub(super) struct Known {
     pub(super) made: Vec<Option<Op>>,
 }
 
-impl Known {
+impl KnownValues {
     fn constant(&self, v: Value) -> Option<Const> {
         self.consts[v.index()]
     }

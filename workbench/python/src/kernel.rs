@@ -198,7 +198,7 @@ impl Kernel {
         let result = if small {
             self.kernel.launch_raw(&config, &bundle.args)
         } else {
-            let lent = Lent(&bundle.args);
+            let lent = LentArgs(&bundle.args);
             let kernel = &self.kernel;
             py.detach(|| kernel.launch_raw(&config, lent.get()))
         };
@@ -208,14 +208,14 @@ impl Kernel {
 }
 
 /// Arguments on their way past the GIL: the arrays they point into are kept alive by the caller.
-pub struct Lent<'a>(pub &'a [runtime::Arg]);
+pub struct LentArgs<'a>(pub &'a [runtime::Arg]);
 
 // SAFETY: `Arg` holds plain addresses and numbers; their memory outlives the launch, which blocks the lender.
-unsafe impl Send for Lent<'_> {}
+unsafe impl Send for LentArgs<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Lent<'_> {}
+unsafe impl Sync for LentArgs<'_> {}
 
-impl<'a> Lent<'a> {
+impl<'a> LentArgs<'a> {
     /// The arguments.
     pub fn get(&self) -> &'a [runtime::Arg] {
         self.0

@@ -524,7 +524,7 @@ impl NativeOp {
         let result = if small {
             self.op.run(plan, args, outputs, &config)
         } else {
-            let lent = Lent { plan, args, outputs };
+            let lent = LentPlan { plan, args, outputs };
             let op = &self.op;
             py.detach(|| lent.run(op, &config))
         };
@@ -602,18 +602,18 @@ pub fn with_call<R>(arguments: Py<PyTuple>, f: impl FnOnce() -> R) -> R {
 }
 
 /// A planned call on its way past the GIL.
-struct Lent<'a> {
+struct LentPlan<'a> {
     plan: &'a Plan,
     args: &'a [ArgValue<'a>],
     outputs: &'a [*mut u8],
 }
 
 // SAFETY: plan and arguments are plain addresses and numbers; their memory outlives the launch, which blocks the lender.
-unsafe impl Send for Lent<'_> {}
+unsafe impl Send for LentPlan<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Lent<'_> {}
+unsafe impl Sync for LentPlan<'_> {}
 
-impl Lent<'_> {
+impl LentPlan<'_> {
     fn run(&self, op: &ops::Op, config: &RunConfig<'_>) -> workbench::runtime::Result<Report> {
         op.run(self.plan, self.args, self.outputs, config)
     }

@@ -72,7 +72,7 @@ impl KernelTemplate {
         self.stale.warn(py)?;
         let mut shapes = Vec::with_capacity(args.len());
         for (at, object) in args.iter().enumerate() {
-            shapes.push(Known::of(&object, at, self.program.options().device)?);
+            shapes.push(ParamHint::of(&object, at, self.program.options().device)?);
         }
         let call = |numbers: bool| KernelCall {
             template: self.name.clone(),
@@ -81,7 +81,7 @@ impl KernelTemplate {
         // Numbers of Python's fit any type, as long as arrays say which.
         let (typed, loose) = (call(false), call(true));
         let kernel = match compiling(py, || self.program.deduce(&typed))? {
-            Err(Error::Argument(_)) if shapes.iter().any(|known| matches!(known, Known::Number(_))) => {
+            Err(Error::Argument(_)) if shapes.iter().any(|known| matches!(known, ParamHint::Number(_))) => {
                 compiling(py, || self.program.deduce(&loose))?
             }
             found => found,
@@ -168,18 +168,18 @@ impl TemplateLauncher {
 }
 
 /// What an object says of the type of its parameter.
-enum Known {
+enum ParamHint {
     Nothing,
     Array(Elem),
     Number(Elem),
 }
 
-impl Known {
+impl ParamHint {
     /// `at` is the argument's place, whose parameter has no name until the instance is known.
     fn of(object: &Bound<'_, PyAny>, at: usize, device: Device) -> PyResult<Self> {
         let py = object.py();
         if object.is_none() || object.is_instance_of::<PyDict>() {
-            return Ok(Known::Nothing);
+            return Ok(ParamHint::Nothing);
         }
         // As literals are in C++.
         for (is, scalar) in [
@@ -188,12 +188,12 @@ impl Known {
             (object.is_instance_of::<PyFloat>(), Scalar::F64),
         ] {
             if is {
-                return Ok(Known::Number(scalar.into()));
+                return Ok(ParamHint::Number(scalar.into()));
             }
         }
         if let Some(view) = View::of(object) {
             return match view.dtype() {
-                Some(dtype) => Ok(Known::Array(dtype.into())),
+                Some(dtype) => Ok(ParamHint::Array(dtype.into())),
                 None => Err(argument(py, format!("an array of {} is nothing that C can point at", view.dtype_name()))),
             };
         }
@@ -201,7 +201,7 @@ impl Known {
             && let Some(array) = GpuArray::of(object, &format!("arg{at}"))?
         {
             return match array.dtype() {
-                Some(dtype) => Ok(Known::Array(dtype.into())),
+                Some(dtype) => Ok(ParamHint::Array(dtype.into())),
                 None => Err(argument(py, format!("an array of {} is nothing that C can point at", array.dtype_name))),
             };
         }
@@ -210,20 +210,20 @@ impl Known {
             && let Ok(name) =
                 object.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract::<String>())
         {
-            return Ok(DType::from_name(&name).map_or(Known::Nothing, |dtype| Known::Number(dtype.into())));
+            return Ok(DType::from_name(&name).map_or(ParamHint::Nothing, |dtype| ParamHint::Number(dtype.into())));
         }
         let array = args::interop(py)?.call_method1("as_array", (object, false, format!("arg{at}"), "T*"))?;
         match View::of(&array).and_then(|view| view.dtype()) {
-            Some(dtype) => Ok(Known::Array(dtype.into())),
-            None => Ok(Known::Nothing),
+            Some(dtype) => Ok(ParamHint::Array(dtype.into())),
+            None => Ok(ParamHint::Nothing),
         }
     }
 
     fn arg(&self, numbers: bool) -> KernelArg {
         match self {
-            Known::Array(elem) => KernelArg::Array(*elem),
-            Known::Number(elem) if numbers => KernelArg::Number(*elem),
-            Known::Number(_) | Known::Nothing => KernelArg::Any,
+            ParamHint::Array(elem) => KernelArg::Array(*elem),
+            ParamHint::Number(elem) if numbers => KernelArg::Number(*elem),
+            ParamHint::Number(_) | ParamHint::Nothing => KernelArg::Any,
         }
     }
 }

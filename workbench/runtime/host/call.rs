@@ -124,7 +124,7 @@ pub struct Call<'p> {
     polled: Mutex<Option<Instant>>,
     memory: Arc<HostMemory>,
     /// Large, and the call is handed on by value.
-    state: Mutex<Box<State>>,
+    state: Mutex<Box<CallState>>,
 }
 
 /// An allocation of the text's.
@@ -136,7 +136,7 @@ struct Allocated {
 }
 
 /// What changes during a call.
-pub(super) struct State {
+pub(super) struct CallState {
     /// The stack of values.
     pub stack: Vec<Value>,
     /// Tensors by their handles, less one; with how many hold each.
@@ -212,7 +212,7 @@ impl<'p> Call<'p> {
         device: DeviceTag,
         limits: Limits<'p>,
     ) -> Self {
-        let state = Box::new(State::new(shared.notes.clone(), names, args, device, limits.below_autograd));
+        let state = Box::new(CallState::new(shared.notes.clone(), names, args, device, limits.below_autograd));
         let limit = limits.left();
         let (polled, memory, state) = (Mutex::default(), Arc::default(), Mutex::new(state));
         Call { program, shared, limits, limit, polled, memory, state }
@@ -280,7 +280,7 @@ impl<'p> Call<'p> {
     }
 }
 
-impl Drop for State {
+impl Drop for CallState {
     fn drop(&mut self) {
         self.free_blocks();
     }
@@ -336,10 +336,10 @@ impl Host for Call<'_> {
     }
 }
 
-impl State {
+impl CallState {
     fn new(notes: Arc<Notes>, names: Arc<Names>, mut args: Vec<Value>, device: DeviceTag, below: bool) -> Self {
         args.reverse();
-        State {
+        CallState {
             stack: args,
             tensors: Vec::new(),
             free: Vec::new(),

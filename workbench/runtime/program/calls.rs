@@ -8,7 +8,7 @@ use super::super::host::{
     Value,
 };
 use super::super::{Error, Report, Result};
-use super::{Arg, Code, Program, bind, list, scalar_from_bits};
+use super::{Arg, DeviceCode, Program, bind, list, scalar_from_bits};
 use crate::back::cpu::Refusal;
 use crate::back::{LaunchConfig, Outcome, RawArg};
 use crate::ir::{self, Const, FuncId, FuncKind, Param};
@@ -47,7 +47,7 @@ impl Program {
         let (id, func) = self.host(name)?;
         let args: Vec<Arg> = args.iter().copied().map(Arg::Scalar).collect();
         let raw = bind(&func.name, &func.params, &args)?;
-        let Code::Cpu(code) = &self.0.code else {
+        let DeviceCode::Cpu(code) = &self.0.code else {
             return Err(Error::argument(format!("`{name}` is a host function: compile the text with device=\"cpu\"")));
         };
         let device = if self.0.is_for_gpus { DeviceTag::CUDA } else { DeviceTag::CPU };
@@ -108,7 +108,7 @@ impl Program {
             return Ok(known);
         }
         let (mut exports, mut library) = (Vec::new(), Vec::new());
-        if let Code::Cpu(code) = &self.0.code {
+        if let DeviceCode::Cpu(code) = &self.0.code {
             let functions = self.0.module.functions.iter().enumerate();
             let mut registrations: Vec<_> = functions.filter(|(_, f)| f.name.starts_with(Call::REGISTER)).collect();
             // Variables are computed first.
@@ -211,7 +211,7 @@ impl Program {
         core: Option<Core>,
         wants: Option<&[bool]>,
     ) -> Result<(Call<'p>, Report)> {
-        let (Some(entry), Code::Cpu(code)) = (self.0.entry, &self.0.code) else {
+        let (Some(entry), DeviceCode::Cpu(code)) = (self.0.entry, &self.0.code) else {
             let message = format!("`{}` is a host function: compile the text with device=\"cpu\"", export.name);
             return Err(Error::argument(message));
         };
@@ -268,7 +268,7 @@ impl HostProgram for Program {
     }
 
     fn call_back(&self, call: &Call<'_>, back: i64, limits: Limits<'_>) -> Result<Report> {
-        let (Some(entry), Code::Cpu(code)) = (self.0.entry, &self.0.code) else {
+        let (Some(entry), DeviceCode::Cpu(code)) = (self.0.entry, &self.0.code) else {
             return Err(Error::argument("the gradient of a text that has no host functions".to_owned()));
         };
         let mut config = LaunchConfig::new(1, 1);

@@ -28,7 +28,7 @@ use super::machine::Tiers;
 use crate::back::cpu::abi::context::{BufferDesc, DescKind};
 use crate::back::cpu::abi::site::{Named, Site};
 use crate::ir::{
-    Block, FuncId, FuncKind, Function, Global, GlobalData, Identity, Kept, Known, Module, Op, Space, Stmt,
+    Block, FuncId, FuncKind, Function, Global, GlobalData, Identity, KeptHandle, KnownFunction, Module, Op, Space, Stmt,
 };
 use crate::once::Once;
 use crate::pass;
@@ -451,11 +451,11 @@ fn is_alone(func: &Function) -> bool {
 }
 
 /// What is known of the function of an identity.
-pub fn known(identity: Identity) -> Option<Known> {
+pub fn known(identity: Identity) -> Option<KnownFunction> {
     with_tables(|tables| {
         // What one text calls others do not inline, although it is small once it is folded: so who calls it is the same in all of them.
-        let kept = tables.identities.get(&identity).map(|kept| Known::Kept(Kept(*kept)));
-        kept.or_else(|| tables.bodies.get(&identity).map(|body| Known::Body(body)))
+        let kept = tables.identities.get(&identity).map(|kept| KnownFunction::Kept(KeptHandle(*kept)));
+        kept.or_else(|| tables.bodies.get(&identity).map(|body| KnownFunction::Body(body)))
     })
     .flatten()
 }

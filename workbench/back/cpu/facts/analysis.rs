@@ -123,7 +123,7 @@ impl FuncInfo {
             strided: None,
         };
         info.count(func);
-        let mut facts = Facts {
+        let mut facts = FunctionFacts {
             module,
             func,
             root: vec![Root::Unset; func.values.len()],
@@ -212,7 +212,7 @@ impl StridedInfo {
     }
 }
 
-struct Facts<'m> {
+struct FunctionFacts<'m> {
     module: &'m Module,
     func: &'m Function,
     root: Vec<Root>,
@@ -227,7 +227,7 @@ fn divisor_log2(n: u64) -> u8 {
     n.trailing_zeros().min(u32::from(MAX_ALIGN)) as u8
 }
 
-impl Facts<'_> {
+impl FunctionFacts<'_> {
     fn solve(&mut self) {
         for round in 0.. {
             let changed = self.round();

@@ -86,7 +86,7 @@ impl SplitPlan {
         }
         let uniformity = uniformity::analyze(module, func);
         let regions = regions::split(func, &splits, &uniformity);
-        let mut facts = Facts::new(func, &uniformity);
+        let mut facts = SplitFacts::new(func, &uniformity);
         facts.units(&regions.body, &func.body, 0);
         facts.share();
         let (masked, masked_return, masks) = facts.masks(&regions);
@@ -153,7 +153,7 @@ struct Unit<'f> {
     loops: u32,
 }
 
-struct Facts<'f> {
+struct SplitFacts<'f> {
     func: &'f Function,
     uniformity: &'f Uniformity,
     /// Whether a walk over the function for every local is affordable.
@@ -190,10 +190,10 @@ fn stmt_of(node: &Node) -> Option<usize> {
     }
 }
 
-impl<'f> Facts<'f> {
+impl<'f> SplitFacts<'f> {
     fn new(func: &'f Function, uniformity: &'f Uniformity) -> Self {
         let (values, locals) = (func.values.len(), func.locals.len());
-        Facts {
+        SplitFacts {
             func,
             uniformity,
             small: locals.saturating_mul(func.body.count()) <= MAX_WALKS,
@@ -535,7 +535,7 @@ fn surely_set(stmts: &[Stmt], local: Local) -> bool {
 
 /// Which constructs threads leave one by one.
 struct Masks<'a, 'f> {
-    facts: &'a Facts<'f>,
+    facts: &'a SplitFacts<'f>,
     masked: HashSet<Label>,
     masked_return: bool,
     diverges: bool,

@@ -63,13 +63,13 @@ pub struct VectorPlan {
 
 /// What a local holds at some place of the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Bound {
+enum LocalBound {
     Value(Value),
     /// Lanes or a mask chosen from both sides of a branch.
     Joined(Kind),
 }
 
-type Env = BTreeMap<Local, Bound>;
+type Env = BTreeMap<Local, LocalBound>;
 
 struct Planner<'p, 'f> {
     func: &'f Function,
@@ -211,7 +211,7 @@ impl Planner<'_, '_> {
                 Some(())
             }
             Stmt::Set(local, v) => {
-                env.insert(*local, Bound::Value(*v));
+                env.insert(*local, LocalBound::Value(*v));
                 Some(())
             }
             Stmt::If { cond, then, els } => self.branch(*cond, then, els, env),
@@ -250,7 +250,7 @@ impl Planner<'_, '_> {
                         _ if a == b => {}
                         _ => return None,
                     }
-                    env.insert(local, Bound::Joined(a));
+                    env.insert(local, LocalBound::Joined(a));
                 }
                 // Set on one side only, and read on none after: the text's own poison.
                 None => {
@@ -262,10 +262,10 @@ impl Planner<'_, '_> {
     }
 
     /// What a local's value is in a form that lanes can be chosen from.
-    fn bound_kind(&self, bound: Bound) -> Option<Kind> {
+    fn bound_kind(&self, bound: LocalBound) -> Option<Kind> {
         match bound {
-            Bound::Joined(kind) => Some(kind),
-            Bound::Value(v) => self.lanes(v).map(Kind::Lanes).or_else(|| self.truth(v).map(Kind::Mask)),
+            LocalBound::Joined(kind) => Some(kind),
+            LocalBound::Value(v) => self.lanes(v).map(Kind::Lanes).or_else(|| self.truth(v).map(Kind::Mask)),
         }
     }
 
@@ -302,11 +302,11 @@ impl Planner<'_, '_> {
     fn op(&mut self, v: Value, op: &Op, env: &Env, masked: bool) -> Option<Kind> {
         if let Op::Get(local) = op {
             return match env.get(local)? {
-                Bound::Value(from) => {
+                LocalBound::Value(from) => {
                     *self.plan.alias.get_mut(v.index())? = Some(*from);
                     Some(self.kind(*from))
                 }
-                Bound::Joined(kind) => Some(*kind),
+                LocalBound::Joined(kind) => Some(*kind),
             };
         }
         if let Some(line) = self.finder.line(v) {

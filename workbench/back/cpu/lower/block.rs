@@ -25,7 +25,7 @@ use crate::pass::regions::{Node, Sequence};
 use crate::source::Span;
 
 /// The walk over a block's regions.
-pub(super) struct Walk<'m> {
+pub(super) struct RegionWalk<'m> {
     pub(super) plan: &'m SplitPlan,
     pub(super) ops: Ops<'m>,
     pub(super) scratch: clif::Value,
@@ -72,7 +72,7 @@ impl<'m> FuncLower<'_, 'm> {
         }
         let done = self.b.create_block();
         let masks = plan.masks.then(|| self.stack_slot(MASK_BYTES * FIRST_MASK, 8));
-        self.walk = Some(Walk {
+        self.walk = Some(RegionWalk {
             plan,
             ops: self.ops(),
             scratch,
@@ -109,7 +109,7 @@ impl<'m> FuncLower<'_, 'm> {
         self.finish_exits()
     }
 
-    pub(super) fn walk(&mut self) -> Result<&mut Walk<'m>> {
+    pub(super) fn walk(&mut self) -> Result<&mut RegionWalk<'m>> {
         match &mut self.walk {
             Some(walk) => Ok(walk),
             None => Err(super::bad_ir(self.func.span, "a split in a function that has none".to_owned())),

@@ -199,7 +199,7 @@ struct FuncLower<'a, 'm> {
     refs: FxHashMap<(u32, u32), FuncRef>,
     depth: usize,
     /// In a kernel with splits.
-    walk: Option<block::Walk<'m>>,
+    walk: Option<block::RegionWalk<'m>>,
     /// Where threads are fibers: the loops around in which they ask who is together, and how many rounds of each are over.
     rounds: Vec<(Label, Variable)>,
 }

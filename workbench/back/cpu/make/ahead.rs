@@ -51,13 +51,13 @@ pub struct Ahead {
 /// One reading of a text.
 #[derive(Default)]
 struct Text {
-    state: Mutex<State>,
+    state: Mutex<TextState>,
     /// Told when an image is done.
     done: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct TextState {
     /// Kernels that nobody has begun, each with what it reaches.
     waiting: Vec<(FuncId, Vec<FuncId>)>,
     functions: FxHashMap<FuncId, Arc<Function>>,
@@ -107,7 +107,7 @@ impl ir::ahead::Ahead for Ahead {
         for id in reached {
             state.functions.entry(*id).or_insert_with(|| Arc::new(module.func(*id).clone()));
         }
-        let State { tables, .. } = &mut *state;
+        let TextState { tables, .. } = &mut *state;
         let new = &module.globals[tables.globals.len()..];
         let bytes = |all: &[GlobalData]| all.iter().map(|global| global.bytes.len()).sum::<usize>();
         if bytes(&tables.globals) + bytes(new) > MAX_DATA {
@@ -187,7 +187,7 @@ impl Claim {
 }
 
 impl Text {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TextState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -233,7 +233,7 @@ impl Text {
     }
 }
 
-impl State {
+impl TextState {
     /// The module of these functions alone, each where it is in the whole one.
     fn module(&self, functions: &[FuncId]) -> Module {
         let count = functions.last().map_or(0, |last| last.index() + 1);

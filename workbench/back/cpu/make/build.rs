@@ -18,7 +18,7 @@ use crate::back::cpu::code::kept_code::{self, KeptUses};
 use crate::back::cpu::code::machine::{self, Machine, Tiers};
 use crate::back::cpu::code::size;
 use crate::back::cpu::data::{Globals, Others};
-use crate::back::cpu::image::{self, Callee, Entry, Image, MAX_STATIC_SHARED, SharedPlan, Way};
+use crate::back::cpu::image::{self, Callee, EntryPoint, Image, MAX_STATIC_SHARED, SharedPlan, Way};
 use crate::back::cpu::isa::{self, Effort};
 use crate::back::cpu::lower::{self, Lowering, Part};
 use crate::back::cpu::stack;
@@ -237,7 +237,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     let (first, job) = made.map_err(|failure| failure.explain(module))?;
     let (sites, slots, tables) = (lowering.sites, lowering.slots, lowering.tables);
     let tiers = Tiers::new(first, job);
-    let mut entries: Vec<Option<Entry>> = module.functions.iter().map(|_| None).collect();
+    let mut entries: Vec<Option<EntryPoint>> = module.functions.iter().map(|_| None).collect();
     let places = |all: &[FuncId]| all.iter().enumerate().map(|(i, id)| (*id, i)).collect::<HashMap<_, _>>();
     let (hosts, strided) = (places(&plan.hosts), places(&plan.strided));
     for (number, id) in plan.order.iter().enumerate() {
@@ -260,12 +260,12 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
         if let (Some(way), Some(info)) = (way, &plan.infos[id.index()]) {
             let first = plan.order.len() + plan.hosts.len();
             let rounds = strided.get(id).map(|i| first + 2 * i);
-            entries[id.index()] = Some(Entry::new(func, Some(info), way, rounds, shared));
+            entries[id.index()] = Some(EntryPoint::new(func, Some(info), way, rounds, shared));
         }
     }
     for (i, func) in module.functions.iter().enumerate().filter(|(_, f)| f.kind == FuncKind::Host) {
         if let Some(kept) = plan.kept.get(FuncId::new(i)) {
-            entries[i] = Some(Entry::new(func, None, Way::Kept(kept), None, SharedPlan::default()));
+            entries[i] = Some(EntryPoint::new(func, None, Way::Kept(kept), None, SharedPlan::default()));
         }
     }
     let mut functions: Vec<Option<(u64, Callee)>> = Vec::new();

@@ -50,13 +50,13 @@ pub struct Parallel<J, R> {
 }
 
 struct Shared<J, R> {
-    state: Mutex<State<J, R>>,
+    state: Mutex<QueueState<J, R>>,
     /// Told when the last begun job is done.
     done: Condvar,
     work: fn(J) -> R,
 }
 
-struct State<J, R> {
+struct QueueState<J, R> {
     /// With about how much work they are.
     waiting: Vec<(usize, usize, J)>,
     /// Jobs that somebody has taken and not finished.
@@ -68,7 +68,7 @@ struct State<J, R> {
 impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
     /// For so many jobs, each of which `work` does.
     pub fn new(jobs: usize, work: fn(J) -> R) -> Self {
-        let state = Mutex::new(State { waiting: Vec::new(), begun: 0, results: Vec::with_capacity(jobs) });
+        let state = Mutex::new(QueueState { waiting: Vec::new(), begun: 0, results: Vec::with_capacity(jobs) });
         let helpers = jobs.min(pool::width()) - usize::from(jobs > 0);
         Parallel { shared: Arc::new(Shared { state, done: Condvar::new(), work }), helpers }
     }
@@ -134,7 +134,7 @@ impl<J, R> Drop for Parallel<J, R> {
 }
 
 impl<J, R> Shared<J, R> {
-    fn lock(&self) -> MutexGuard<'_, State<J, R>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<J, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

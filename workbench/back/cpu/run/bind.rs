@@ -6,7 +6,7 @@ use super::host::Host;
 use super::launch::Outside;
 use super::lookup::lookup_outside;
 use crate::back::cpu::abi::context::{BufferDesc, DescKind, NULL_DESC, Side};
-use crate::back::cpu::image::{Entry, Image};
+use crate::back::cpu::image::{EntryPoint, Image};
 use crate::back::{LaunchConfig, RawArg};
 use crate::ir::{Derived, Elem, MemberAt, ParamType};
 
@@ -22,7 +22,7 @@ pub struct Binding {
 
 impl Binding {
     /// Binds the arguments of an entry point, which fit its parameters.
-    pub fn new(image: &Image, entry: &Entry, args: &[RawArg], config: &LaunchConfig<'_>) -> Self {
+    pub fn new(image: &Image, entry: &EntryPoint, args: &[RawArg], config: &LaunchConfig<'_>) -> Self {
         let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
         let all = args.iter().copied().chain(lent).enumerate();
         let mut descs: SmallVec<[BufferDesc; 8]> = all.map(|(i, arg)| describe_arg(i, &arg)).collect();
@@ -52,7 +52,7 @@ impl Binding {
     }
 
     /// A word for each parameter: a scalar's bits, or the address of a descriptor of this binding, which must stay where it is.
-    pub fn words(&self, entry: &Entry, args: &[RawArg]) -> SmallVec<[u64; 12]> {
+    pub fn words(&self, entry: &EntryPoint, args: &[RawArg]) -> SmallVec<[u64; 12]> {
         let passed = args.iter().zip(&self.descs).map(|(arg, desc)| match arg {
             RawArg::Scalar(bits) => *bits,
             RawArg::Buffer { .. } | RawArg::Away { .. } | RawArg::Null => std::ptr::from_ref(desc) as u64,

@@ -106,13 +106,13 @@ const MOST_FREED: usize = 4096;
 /// memory that was given back describes nothing any more.
 #[derive(Default)]
 pub struct HostMemory {
-    state: RwLock<State>,
+    state: RwLock<Allocations>,
     /// The local variables of host code that waits for a launch; null while none does.
     pub(super) frames: AtomicPtr<SlotFrame>,
 }
 
 #[derive(Default)]
-struct State {
+struct Allocations {
     live: BTreeMap<u64, Lending>,
     /// All there ever were; freed at the end.
     all: Vec<*mut Views>,
@@ -191,10 +191,10 @@ impl Source {
 }
 
 // SAFETY: the pointers are this structure's own boxes.
-unsafe impl Send for State {}
+unsafe impl Send for Allocations {}
 
 // SAFETY: descriptors change only under the lock's write side, in a service, while no kernel of the host code runs.
-unsafe impl Sync for State {}
+unsafe impl Sync for Allocations {}
 
 impl HostMemory {
     /// Lends so many bytes at `base`. Lent twice, the larger size holds, and it may be written, and touched, if one of the two may.

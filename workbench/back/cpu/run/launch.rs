@@ -14,7 +14,7 @@ use crate::back::cpu::abi::site::{Named, SITE_BIT, Site, SiteRoot};
 use crate::back::cpu::code::kept_code;
 use crate::back::cpu::code::machine::Machine;
 use crate::back::cpu::data::Globals;
-use crate::back::cpu::image::{Callee, Entry, Image};
+use crate::back::cpu::image::{Callee, EntryPoint, Image};
 use crate::back::cpu::tier::Tier;
 use crate::back::{Dim3, Interrupt, PrintfRecord, RawFault};
 use crate::ir::Derived;
@@ -41,7 +41,7 @@ pub struct Launch<'a> {
     /// Wide code, which then runs instead.
     pub wide: Option<Arc<WideCode>>,
     /// The kernel or host function.
-    pub entry: &'a Entry,
+    pub entry: &'a EntryPoint,
     /// A descriptor for each argument, then one for each of `reach`.
     pub descs: &'a [BufferDesc],
     /// A descriptor for each parameter that the launch worked out.

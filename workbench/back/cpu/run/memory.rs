@@ -14,19 +14,19 @@ const MAX_KEPT: usize = 512 << 20;
 const MAX_CACHED: usize = 64 << 20;
 
 thread_local! {
-    static KEPT: Cell<Option<Kept>> = const { Cell::new(None) };
+    static KEPT: Cell<Option<BlockMemory>> = const { Cell::new(None) };
 }
 
 /// What the threads of the blocks that a worker runs keep while others run.
 #[derive(Default)]
-pub struct Kept {
+pub struct BlockMemory {
     pub scratch: Vec<u128>,
     pub slots: Vec<u128>,
     /// For each thread of a block its index, packed.
     pub threads: Vec<u32>,
 }
 
-impl Kept {
+impl BlockMemory {
     /// Memory for blocks of those extents, local arrays for so many threads; `None` when that is too much.
     pub fn new((scratch, slots): (usize, usize), room: usize, block: Dim3) -> Option<Self> {
         let slots = slots.checked_mul(room).filter(|bytes| *bytes <= MAX_KEPT)?;

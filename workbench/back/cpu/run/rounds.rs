@@ -57,7 +57,7 @@ enum Turn {
 
 impl Row {
     /// Where a thread of this row stands among all of the launch.
-    fn place(&self, x: u32) -> Place {
+    fn place(&self, x: u32) -> ThreadPlace {
         (self.linear, self.z, self.y, x)
     }
 
@@ -67,7 +67,7 @@ impl Row {
 }
 
 /// Block, and thread in z, y and x: ordered as faults are.
-type Place = (u64, u32, u32, u32);
+type ThreadPlace = (u64, u32, u32, u32);
 
 impl Rounds {
     /// # Safety
@@ -108,9 +108,9 @@ impl Rounds {
     /// # Safety
     /// As for [`Rounds::run`].
     unsafe fn take_turns(&self, launch: &Launch<'_>, ctx: &mut Running, turns: &mut Vec<Row>) -> bool {
-        let mut lowest: Option<Place> = None;
+        let mut lowest: Option<ThreadPlace> = None;
         // Whether a thread of the row is below the lowest fault.
-        let matters = |lowest: Option<Place>, row: &Row| lowest.is_none_or(|place| row.place(0) < place);
+        let matters = |lowest: Option<ThreadPlace>, row: &Row| lowest.is_none_or(|place| row.place(0) < place);
         while !turns.is_empty() {
             let mut kept = 0;
             for i in 0..turns.len() {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::fibers::Fibers;
 use super::float_env::FloatEnv;
 use super::launch::{Apart, BoundArgs, Launch, LaunchCode, Role, Running, Worker, lock};
-use super::memory::{Kept, SharedMemory};
+use super::memory::{BlockMemory, SharedMemory};
 use super::records::merge;
 use super::rounds::{self, Rounds};
 use super::stop::{BUDGET, INTERRUPT_EVERY, Stop, StopFlag};
@@ -20,7 +20,7 @@ use super::wide_code::settle_stores;
 use super::{pool, sums, tick};
 use crate::back::cpu::abi::context::{EntryFn, THREAD_KNOWN, WorkerCtx, direct};
 use crate::back::cpu::abi::site::Named;
-use crate::back::cpu::image::{Entry, Image, Way};
+use crate::back::cpu::image::{EntryPoint, Image, Way};
 use crate::back::cpu::stack;
 use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, RawFault};
 
@@ -44,7 +44,7 @@ const CLAIM: f64 = 200_000.0;
 const MAX_RUN: u64 = 1024;
 
 /// Whether a launch is worth waiting for good code.
-pub fn is_worth_good_code(entry: &Entry, config: &LaunchConfig<'_>) -> bool {
+pub fn is_worth_good_code(entry: &EntryPoint, config: &LaunchConfig<'_>) -> bool {
     let threads = config.grid.count() as f64 * config.block.count() as f64;
     let work = threads * entry.estimate as f64 * NS_PER_OP;
     work > WORTH_GOOD_CODE * if config.serial { 1.0 } else { pool::width() as f64 }
@@ -53,7 +53,7 @@ pub fn is_worth_good_code(entry: &Entry, config: &LaunchConfig<'_>) -> bool {
 /// Runs `entry`; gives the result of a host function as bits.
 pub fn run(
     image: &Image,
-    entry: &Entry,
+    entry: &EntryPoint,
     LaunchCode { machine, wide, tier }: LaunchCode<'_>,
     BoundArgs { descs, derived, args, deadline }: BoundArgs<'_>,
     config: &LaunchConfig<'_>,
@@ -232,7 +232,7 @@ impl Launch<'_> {
         let mut shared = SharedMemory::new(self.image.shared.len(), &self.entry.shared, self.shared_mem, overwritten);
         let mut kept = match self.keeps() {
             None => None,
-            Some(needs) => match Kept::new(needs, self.room(), self.block) {
+            Some(needs) => match BlockMemory::new(needs, self.room(), self.block) {
                 Some(kept) => Some(kept),
                 None => return self.record(0, self.too_much_kept(needs.1)),
             },

@@ -11,7 +11,7 @@ use crate::front::lower::scopes::names::{Callable, Decl};
 use crate::front::lower::{FuncState, InstanceContext, Lowerer, Progress, Role, Side, Storage, Variable};
 use crate::front::types::{Kind, StructTy, Ty};
 use crate::ir::layout::{Member, MemberType, StructLayout};
-use crate::ir::{Builder, Const, Elem, Function, Known, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
+use crate::ir::{Builder, Const, Elem, Function, KnownFunction, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -187,11 +187,11 @@ impl<'a> Lowerer<'a> {
         func.identity = identity.filter(|_| !state.is_own);
         match known {
             None => {}
-            Some(Known::Body(body)) => {
+            Some(KnownFunction::Body(body)) => {
                 let Function { values, locals, slots, labels, body, .. } = body.clone();
                 func = Function { values, locals, slots, labels, body, ..func };
             }
-            Some(Known::Kept(kept)) => {
+            Some(KnownFunction::Kept(kept)) => {
                 let empty = Function::new(func.name, func.kind, func.span);
                 func = Function { params: func.params, library: true, identity, kept: Some(kept), ..empty };
             }

@@ -18,7 +18,7 @@ use crate::front::lower::expressions::typed_tree::FuncIndex;
 use crate::front::lower::scopes::names::{GLOBAL, ScopeId, ScopeKind, TArg};
 use crate::front::lower::{Lowerer, Side};
 use crate::front::types::{FnTy, Kind, StructTy, Ty};
-use crate::ir::{Identity, Known, Module};
+use crate::ir::{Identity, KnownFunction, Module};
 use crate::once::Once;
 use crate::source::Span;
 
@@ -116,7 +116,7 @@ impl Lowerer<'_> {
     }
 
     /// The function as another text has made it, if any has.
-    pub(super) fn known_before(&self, index: FuncIndex, identity: Option<Identity>) -> Option<Known> {
+    pub(super) fn known_before(&self, index: FuncIndex, identity: Option<Identity>) -> Option<KnownFunction> {
         let func = self.func(index);
         // What constants are computed with is needed as it is written, and a result that is not written follows from the body.
         let fits = func.side != Side::Kernel && !func.constexpr && func.auto.is_none();

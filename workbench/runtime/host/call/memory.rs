@@ -7,7 +7,7 @@ use super::super::array::{Answer, HostTensor, Storage};
 use super::super::value::{Value, cpp_name};
 use super::super::{ops, room, work};
 use super::operands::Operands;
-use super::{Allocated, Call, MAX_VALUES, State};
+use super::{Allocated, Call, CallState, MAX_VALUES};
 use crate::back::cpu::{Host as _, HostMemory, Lent, Raised, Reply, Side, Source};
 use crate::back::{Exception, FaultKind};
 use crate::ir::Service;
@@ -165,7 +165,7 @@ impl Call<'_> {
     }
 }
 
-impl State {
+impl CallState {
     /// Memory of so many bytes.
     pub(super) fn allocate(&mut self, memory: &HostMemory, bytes: i64, source: Source) -> Answer<Reply> {
         let failed = || (Exception::Memory, format!("no memory for {bytes} bytes"));

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::super::array::{Answer, DeviceTag, HostTensor};
 use super::super::export::Names;
 use super::super::ops;
-use super::super::ops::gradients::{self, Place};
+use super::super::ops::gradients::{self, ElementPlaces};
 use super::super::value::Value;
 use super::tape::{Edge, Meta, Node, Variable, What, is_same_view, memory_of, runtime, tensors_of, with_tensors};
-use super::{Call, HostProgram, Limits, ProgramState, State};
+use super::{Call, CallState, HostProgram, Limits, ProgramState};
 use crate::back::cpu::HostMemory;
 use crate::back::{Exception, PrintfRecord};
 use crate::runtime::{Error, Report};
@@ -19,7 +19,7 @@ pub struct Recording {
     program: Arc<dyn HostProgram>,
     shared: ProgramState,
     memory: Arc<HostMemory>,
-    state: Mutex<Option<Box<State>>>,
+    state: Mutex<Option<Box<CallState>>>,
     inputs: usize,
     /// What made the tensors of the result, in order, and after them those that it wrote.
     outputs: Vec<Option<Edge>>,
@@ -114,7 +114,7 @@ impl<'p> Call<'p> {
     }
 
     /// A call of a `Function`'s backward in the memory of the call that recorded it.
-    fn again(recording: &'p Recording, mut state: Box<State>, limits: Limits<'p>) -> Self {
+    fn again(recording: &'p Recording, mut state: Box<CallState>, limits: Limits<'p>) -> Self {
         (state.argument, state.freeing) = (None, None);
         state.warnings.clear();
         state.names = Arc::new(Names::of("backward"));
@@ -184,7 +184,7 @@ impl Recording {
     fn walk(
         &self,
         nodes: &[Node],
-        state: &mut State,
+        state: &mut CallState,
         grads: Vec<Option<HostTensor>>,
         limits: Limits<'_>,
         report: &mut Report,
@@ -263,7 +263,7 @@ impl Recording {
     /// Runs a `Function`'s backward: a gradient for each of its tensors.
     fn function(
         &self,
-        state: &mut State,
+        state: &mut CallState,
         function: &What,
         grads: Vec<Option<HostTensor>>,
         limits: Limits<'_>,
@@ -272,7 +272,8 @@ impl Recording {
         let What::Function { back, context, slots, .. } = function else { return Ok(Vec::new()) };
         let grads = grads.into_iter().map(|grad| grad.map_or(Value::None, Value::Tensor)).collect();
         let notes = self.shared.notes.clone();
-        let mut own = std::mem::replace(state, State::new(notes, Arc::default(), Vec::new(), DeviceTag::CPU, false));
+        let mut own =
+            std::mem::replace(state, CallState::new(notes, Arc::default(), Vec::new(), DeviceTag::CPU, false));
         own.stack = vec![Value::List(grads)];
         own.tape.context = *context;
         let call = Call::again(self, Box::new(own), limits);
@@ -314,7 +315,7 @@ impl Recording {
 }
 
 /// A gradient of a tensor of which a part was written: that of the rest, and that of the part.
-fn divided(grad: HostTensor, whole: &Place, part: &Place) -> Answer<Vec<Option<HostTensor>>> {
+fn divided(grad: HostTensor, whole: &ElementPlaces, part: &ElementPlaces) -> Answer<Vec<Option<HostTensor>>> {
     let device = grad.device();
     let buffer = HostTensor::new(grad.dtype(), &[whole.reach() + 1], device, true)?;
     let rest = buffer.viewed(whole.shape.clone(), whole.strides.clone(), 0);

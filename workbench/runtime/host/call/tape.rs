@@ -16,9 +16,9 @@ use std::collections::HashMap;
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
 use super::super::ops;
-use super::super::ops::gradients::{self, Place, Reads};
+use super::super::ops::gradients::{self, ElementPlaces, Reads};
 use super::super::value::Value;
-use super::State;
+use super::CallState;
 use super::recording::Recording;
 use crate::back::Exception;
 use crate::runtime::DType;
@@ -54,9 +54,9 @@ pub(super) enum What {
     /// An operator that has no gradient.
     Opaque(String),
     /// A tensor of which a view was written: what it was, and what the view is now.
-    Region { whole: Place, part: Place },
+    Region { whole: ElementPlaces, part: ElementPlaces },
     /// A view of a tensor that was written after the view was made.
-    Part { whole: Place, part: Place },
+    Part { whole: ElementPlaces, part: ElementPlaces },
     /// A tensor that was told to require grad: nobody asks for its gradient.
     Leaf,
 }
@@ -78,7 +78,7 @@ pub(super) struct Variable {
     /// The number of what it is a view of; 0: of nothing that is recorded.
     pub(super) base: u32,
     pub(super) meta: Meta,
-    pub(super) place: Place,
+    pub(super) place: ElementPlaces,
     /// How often a recorded operation had written its memory.
     pub(super) version: u32,
     /// Which argument it is.
@@ -203,7 +203,7 @@ impl Tape {
 
     fn fresh(&mut self, tensor: HostTensor, edge: Option<Edge>, input: Option<usize>) -> HostTensor {
         let version = self.written.get(&memory_of(&tensor)).copied().unwrap_or_default().recorded;
-        let (meta, place) = (Meta::of(&tensor), Place::of(&tensor));
+        let (meta, place) = (Meta::of(&tensor), ElementPlaces::of(&tensor));
         self.variables.push(Variable { edge, base: 0, meta, place, version, input });
         tensor.numbered(self.variables.len() as u32)
     }
@@ -524,7 +524,7 @@ impl Tape {
         if root.version + 1 != now {
             return;
         }
-        let (meta, whole, part) = (root.meta.clone(), root.place.clone(), Place::of(tensor));
+        let (meta, whole, part) = (root.meta.clone(), root.place.clone(), ElementPlaces::of(tensor));
         self.nodes.push(Node {
             what: What::Region { whole, part },
             inputs: vec![root.edge, edge],
@@ -574,7 +574,7 @@ impl Tape {
     }
 }
 
-impl State {
+impl CallState {
     /// Runs an operation on tensors, and records it where a gradient is wanted.
     pub(super) fn operate(&mut self, name: &str, args: Vec<Value>) -> Answer<Value> {
         if !self.tape.on {

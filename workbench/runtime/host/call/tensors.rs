@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::super::array::{Answer, HostTensor};
 use super::super::value::{cpp_name, of_torch_number, torch_number};
-use super::{MAX_VALUES, State, no_memory};
+use super::{CallState, MAX_VALUES, no_memory};
 use crate::back::Exception;
 use crate::back::cpu::{HostMemory, Reply};
 
-impl State {
+impl CallState {
     /// Makes a handle for a tensor.
     pub(super) fn adopt(&mut self, tensor: HostTensor) -> Answer<i64> {
         let place = match self.free.pop() {

@@ -106,7 +106,7 @@ enum Key {
     Same(i64),
 }
 
-struct Entry {
+struct ObjectEntry {
     object: Object,
     /// It is a copy of one of the caller's, who would not see a change.
     foreign: bool,
@@ -114,7 +114,7 @@ struct Entry {
 
 /// The objects of a call, and the error that is set.
 pub(super) struct Python {
-    entries: Vec<Entry>,
+    entries: Vec<ObjectEntry>,
     exceptions: Vec<Object>,
     /// Addresses of the types that the text has asked for.
     types: [i64; TYPES.len()],
@@ -133,7 +133,7 @@ impl Default for Python {
     fn default() -> Self {
         static CALLS: AtomicI64 = AtomicI64::new(0);
         let constants = [Value::None, Value::None, Value::Bool(true), Value::Bool(false)];
-        let entries = constants.map(|value| Entry { object: Object::Leaf(value), foreign: false });
+        let entries = constants.map(|value| ObjectEntry { object: Object::Leaf(value), foreign: false });
         Python {
             entries: entries.into(),
             exceptions: Exception::ALL.into_iter().map(Object::Exception).collect(),
@@ -194,7 +194,7 @@ impl Python {
         if self.entries.len() >= MAX_OBJECTS {
             return Err((Exception::Runtime, "too many Python objects: they stay until the call ends".to_owned()));
         }
-        self.entries.push(Entry { object, foreign });
+        self.entries.push(ObjectEntry { object, foreign });
         Ok(self.call << PLACE_BITS | (self.entries.len() as i64 - 1))
     }
 
@@ -425,7 +425,7 @@ fn is_of(of: usize, kind: i64) -> bool {
 }
 
 /// An argument of the caller's is a copy here: a change would be lost.
-fn refuse_foreign(entry: &Entry) -> Answer<()> {
+fn refuse_foreign(entry: &ObjectEntry) -> Answer<()> {
     if !entry.foreign {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use smallvec::SmallVec;
 
-use super::{Fibers, State, at, span};
+use super::{Fibers, ThreadState, at, span};
 use crate::back::cpu::abi::masks::LANES;
 use crate::back::cpu::abi::site::{Joined, SiteKind};
 use crate::back::cpu::run::block_sync::{combine, index_of, show, shuffle};
@@ -85,7 +85,7 @@ impl Fibers {
     /// What a waiting thread waits at: site, operation, operands.
     fn waiting(&self, launch: &Launch<'_>, t: usize) -> Option<(u64, Joined, *mut u64)> {
         match self.threads.get(t)?.state {
-            State::Waits(site, words) => Some((site, joined(launch, site)?, words)),
+            ThreadState::Waits(site, words) => Some((site, joined(launch, site)?, words)),
             _ => None,
         }
     }
@@ -100,12 +100,12 @@ impl Fibers {
 
     /// Lets a thread go on; its call has that result.
     fn release(&mut self, t: usize, result: Option<u64>) {
-        let State::Waits(_, words) = self.threads[t].state else { return };
+        let ThreadState::Waits(_, words) = self.threads[t].state else { return };
         if let Some(result) = result {
             // SAFETY: there is room for a result.
             unsafe { *words = result };
         }
-        self.threads[t].state = State::Ready(0);
+        self.threads[t].state = ThreadState::Ready(0);
     }
 
     /// A thread has come to where it waits; lets those go on who are complete now.
@@ -175,7 +175,7 @@ impl Fibers {
         let mut operands = [[0; LANES]; 3];
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             match self.threads.get(first + lane).map(|thread| thread.state) {
-                None | Some(State::Gone) => continue,
+                None | Some(ThreadState::Gone) => continue,
                 _ => {}
             }
             let Some((_, _, words)) =
@@ -236,10 +236,10 @@ impl Fibers {
     pub(super) fn stuck(&self, launch: &Launch<'_>, ctx: &mut Running) -> Option<RawFault> {
         let (t, (site, op, _)) = (0..self.threads.len()).find_map(|t| Some((t, self.waiting(launch, t)?)))?;
         let elsewhere = |t: &usize| match self.threads[*t].state {
-            State::Waits(other, _) => Some(span(launch, other)),
+            ThreadState::Waits(other, _) => Some(span(launch, other)),
             _ => None,
         };
-        let left = |t: usize| self.threads.get(t).is_some_and(|thread| thread.state != State::Gone);
+        let left = |t: usize| self.threads.get(t).is_some_and(|thread| thread.state != ThreadState::Gone);
         let Some((_, mask, _)) = self.named(launch, t) else {
             let is_here = |t: usize| self.waiting(launch, t).is_some_and(|(other, ..)| other == site);
             let absent = (0..self.threads.len()).find(|t| left(*t) && !is_here(*t))?;

@@ -90,7 +90,7 @@ pub unsafe fn tick(ctx: *mut WorkerCtx, site: u64) -> Option<i64> {
 
 /// What a thread does.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum ThreadState {
     /// It has not begun.
     New,
     /// It goes on when it is its turn, with that as what its call gives.
@@ -107,7 +107,7 @@ enum State {
 
 /// A thread of the running block.
 struct Thread {
-    state: State,
+    state: ThreadState,
     fiber: Option<Coroutine<i64, Pause, u32, Part>>,
     /// The way back from it, once it has begun.
     way: *const Way,
@@ -118,17 +118,17 @@ struct Thread {
 }
 
 const NEW: Thread =
-    Thread { state: State::New, fiber: None, way: std::ptr::null(), frames: std::ptr::null(), stack: (0, 0) };
+    Thread { state: ThreadState::New, fiber: None, way: std::ptr::null(), frames: std::ptr::null(), stack: (0, 0) };
 
 impl Thread {
     /// Whether it would do something if it had its turn.
     fn can_run(&self) -> bool {
-        matches!(self.state, State::New | State::Ready(_) | State::Spins(..))
+        matches!(self.state, ThreadState::New | ThreadState::Ready(_) | ThreadState::Spins(..))
     }
 
     /// Whether it would get on.
     fn gets_on(&self) -> bool {
-        matches!(self.state, State::New | State::Ready(_) | State::Spins(_, false))
+        matches!(self.state, ThreadState::New | ThreadState::Ready(_) | ThreadState::Spins(_, false))
     }
 }
 
@@ -237,7 +237,7 @@ impl Fibers {
     /// Nobody gets on: all who run look for something.
     fn wait(&self, launch: &Launch<'_>, ctx: &mut Running) -> Result<(), Option<Box<RawFault>>> {
         let spins = |thread: &Thread| match thread.state {
-            State::Spins(site, _) => Some(site),
+            ThreadState::Spins(site, _) => Some(site),
             _ => None,
         };
         let found = self.threads.iter().enumerate().find_map(|(t, thread)| Some((t, spins(thread)?)));
@@ -263,7 +263,7 @@ impl Fibers {
         let thread = &mut self.threads[t];
         let was = thread.state;
         let mut input = match was {
-            State::Ready(input) => input,
+            ThreadState::Ready(input) => input,
             _ => 0,
         };
         let fiber = match &mut thread.fiber {
@@ -307,7 +307,7 @@ impl Fibers {
         ctx.fiber = std::ptr::null();
         let is_idle = {
             let changed = ctx.progress != before;
-            move |site: u64| !changed && matches!(was, State::Spins(last, _) if last == site)
+            move |site: u64| !changed && matches!(was, ThreadState::Spins(last, _) if last == site)
         };
         let (state, site) = match result {
             CoroutineResult::Return(0) => {
@@ -321,10 +321,12 @@ impl Fibers {
                 };
             }
             // A loop of a function that is called has no budget from then on, so that it polls at the end of each round.
-            CoroutineResult::Yield(Pause::Poll(site) | Pause::Spin(site)) => (State::Spins(site, is_idle(site)), site),
-            CoroutineResult::Yield(Pause::Step(site)) => (State::Ready(0), site),
+            CoroutineResult::Yield(Pause::Poll(site) | Pause::Spin(site)) => {
+                (ThreadState::Spins(site, is_idle(site)), site)
+            }
+            CoroutineResult::Yield(Pause::Step(site)) => (ThreadState::Ready(0), site),
             CoroutineResult::Yield(Pause::Meet(site, words)) => {
-                self.threads[t].state = State::Waits(site, words);
+                self.threads[t].state = ThreadState::Waits(site, words);
                 if let Err(fault) = self.arrive(launch, ctx, t, site) {
                     return Turn::Fault(fault);
                 }
@@ -339,14 +341,14 @@ impl Fibers {
                 return Turn::Stop(fault);
             }
         }
-        Turn::Over(!matches!(state, State::Spins(_, true)))
+        Turn::Over(!matches!(state, ThreadState::Spins(_, true)))
     }
 
     /// A thread has left the kernel.
     fn leave(&mut self, launch: &Launch<'_>, t: usize) {
         let thread = &mut self.threads[t];
         thread.fiber = None;
-        thread.state = State::Gone;
+        thread.state = ThreadState::Gone;
         self.stacks.give_back(thread.stack.0);
         self.gone += 1;
         self.left(launch, t);
@@ -362,8 +364,8 @@ impl Fibers {
             }
             self.stacks.give_back(thread.stack.0);
         }
-        if thread.state != State::Gone {
-            thread.state = State::Dropped;
+        if thread.state != ThreadState::Gone {
+            thread.state = ThreadState::Dropped;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::places::{Place, of_whole};
+use super::places::{ElementPlaces, of_whole};
 use super::{Answer, HostTensor, Made, Step, Value, ints, op, tensor};
 use crate::runtime::host::array::contiguous_strides;
 
@@ -59,8 +59,8 @@ fn contracted(step: &Step<'_>, i: usize) -> Answer<Value> {
         return Ok(made);
     }
     // A label that comes twice is a diagonal.
-    let whole = Place { shape: own.shape().into(), strides: dense, offset: 0 };
-    let part = Place { shape: shape[..].into(), strides: strides[..].into(), offset: 0 };
+    let whole = ElementPlaces { shape: own.shape().into(), strides: dense, offset: 0 };
+    let part = ElementPlaces { shape: shape[..].into(), strides: strides[..].into(), offset: 0 };
     of_whole(&tensor(made)?, &whole, &part).map(Value::Tensor)
 }
 

@@ -17,7 +17,7 @@ mod scans;
 use super::{Answer, DeviceTag, HostTensor, Value, run};
 use crate::back::Exception;
 use crate::runtime::DType;
-pub use places::{Place, of_whole};
+pub use places::{ElementPlaces, of_whole};
 pub use reads::{Reads, reads};
 
 /// Whether the results of an operation have no gradient: they are no numbers of the argument's, or do not depend on its values.

@@ -2,7 +2,8 @@
 //! and the gradient of an element is the sum of those of the places where its number comes.
 
 use super::{
-    Answer, HostTensor, Made, Place, Step, Value, binary, dropped, mul, of_whole, op, reshaped, scaled, tensor, unary,
+    Answer, ElementPlaces, HostTensor, Made, Step, Value, binary, dropped, mul, of_whole, op, reshaped, scaled, tensor,
+    unary,
 };
 use crate::runtime::DType;
 use crate::runtime::host::ops::run;
@@ -94,7 +95,8 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
             let (Some(result), Value::Tensor(grad)) = (step.results.first(), step.grad()?) else {
                 return step.unknown("result");
             };
-            of_whole(&grad, &Place::of(step.tensor(0)?), &Place::of(result)).map(|grad| Some(Value::Tensor(grad)))
+            of_whole(&grad, &ElementPlaces::of(step.tensor(0)?), &ElementPlaces::of(result))
+                .map(|grad| Some(Value::Tensor(grad)))
         }),
         "trace" => step.each(|_| {
             let shape = step.tensor(0)?.shape();

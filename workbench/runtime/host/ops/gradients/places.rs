@@ -7,7 +7,7 @@ use crate::runtime::host::ops::run;
 
 /// Where a tensor's elements lie in its memory.
 #[derive(Clone)]
-pub struct Place {
+pub struct ElementPlaces {
     /// Its extents.
     pub shape: Dims,
     /// How far elements lie from each other in each dimension.
@@ -16,10 +16,10 @@ pub struct Place {
     pub offset: i64,
 }
 
-impl Place {
+impl ElementPlaces {
     /// Where a tensor's elements lie.
     pub fn of(tensor: &HostTensor) -> Self {
-        Place { shape: tensor.shape().into(), strides: tensor.strides().into(), offset: tensor.offset() }
+        ElementPlaces { shape: tensor.shape().into(), strides: tensor.strides().into(), offset: tensor.offset() }
     }
 
     /// How far its last element lies from its first.
@@ -45,7 +45,7 @@ impl Place {
 ///
 /// # Errors
 /// Where the part reaches beyond the whole, or elements of the whole lie on each other.
-pub fn of_whole(grad: &HostTensor, whole: &Place, part: &Place) -> Answer<HostTensor> {
+pub fn of_whole(grad: &HostTensor, whole: &ElementPlaces, part: &ElementPlaces) -> Answer<HostTensor> {
     let device = grad.device();
     if grad.numel() == 0 {
         return HostTensor::new(grad.dtype(), &whole.shape, device, true);
