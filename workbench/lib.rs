@@ -1,8 +1,8 @@
 //! Workbench: write a CUDA kernel in a notebook cell; call it, check it, time it, see it.
 //!
-//! The pipeline, in the order text takes through it: [`source`] -> [`front`] -> [`ir`] -> [`valid`] -> [`pass`] ->
-//! [`back`] -> [`runtime`] -> [`ops`] -> [`autograd`], [`check`], [`bench`] -> [`plot`] -> [`display`].
-//! `ARCHITECTURE.md` beside this file tells the whole story.
+//! The pipeline, in the order text takes through it: [`source`] -> [`front`] -> [`ir`] -> [`valid`] -> [`pass`] -> [`back`] -> [`runtime`]
+//! -> [`ops`] -> [`autograd`], [`check`], [`bench`] -> [`plot`] -> [`display`]. `ARCHITECTURE.md` beside this file is the map; each
+//! folder's page says how it works.
 
 pub mod autograd;
 pub mod back;

@@ -5,11 +5,11 @@
 //! call by `cuda_on_cpu.h`, in which threads are a loop, or fibers where the kernel has barriers.
 //!
 //! `op.export` writes a torch extension that builds without this project: this file says in torch's C++ what `plan.rs` does (checks, dims,
-//! outputs, launch); `export.py` adds setup.py, registrations, the fake (Python made of the shape signature) and the gradient, and
-//! records calls with their results for its test. A text is one extension module, so texts cannot clash; its CUDA half is another, left out
-//! where there is no nvcc. The CPU half includes the same text behind `_export/cuda_on_cpu.h`, which is CUDA's words as C++: it is written
-//! only where every word of CUDA's in the text is one of that header's, which the exporter reads to know. Launchers of the CUDA half are
-//! tested without a GPU: they are CUDA C++ of torch's dialect, so the package's own front end runs them, and NVRTC compiles the kernels.
+//! outputs, launch); `export.py` adds setup.py, registrations, the fake (Python made of the shape signature) and the gradient, and records
+//! calls with their results for its test. A text is one extension module, so texts cannot clash; its CUDA half is another, left out where
+//! there is no nvcc. The CPU half includes the same text behind `_export/cuda_on_cpu.h`, which is CUDA's words as C++: it is written only
+//! where every word of CUDA's in the text is one of that header's, which the exporter reads to know. Launchers of the CUDA half are tested
+//! without a GPU: they are CUDA C++ of torch's dialect, so the package's own front end runs them, and NVRTC compiles the kernels.
 
 use std::fmt::Write;
 

@@ -1,11 +1,10 @@
 //! Operators that texts register with the dispatcher (`TORCH_LIBRARY`, `TORCH_LIBRARY_IMPL` and their kin): schemas, implementations by
-//! dispatch key, calls by name. Texts add to one another: one may define an operator and another implement it, and a text that is run
-//! again replaces what it said before.
+//! dispatch key, calls by name. Texts add to one another: one may define an operator and another implement it, and a text that is run again
+//! replaces what it said before.
 //!
 //! Here functions are checked against schemas, arguments bound, and dispatch keys chosen. What a schema does not mark as written is sealed
 //! for the call. `wb.op` of a host function writes a `TORCH_LIBRARY_FRAGMENT` behind the text, so such an operator is one of these; one of
-//! a callable has its schema here and its function in Python. [`set_shape_rule`] has the results of
-//! every call held against a shape.
+//! a callable has its schema here and its function in Python. [`set_shape_rule`] has the results of every call held against a shape.
 
 use std::cell::Cell;
 use std::collections::HashMap;

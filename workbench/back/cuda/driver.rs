@@ -1,8 +1,8 @@
 //! The NVIDIA driver, looked up at run time, and this process's contexts: on each GPU the primary one, which torch and CuPy use too.
 //!
 //! A fault such as an illegal address breaks the context it happened in, and with it CUDA for the whole process: whoever asks for the GPU
-//! again is given the same error, a new context too (seen with driver 580; the driver's manual says that the process must be
-//! restarted). So the GPU is refused from then on, with the name of the kernel that did it.
+//! again is given the same error, a new context too, as the driver's manual says. So the GPU is refused from then on, with the name of the
+//! kernel that did it.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

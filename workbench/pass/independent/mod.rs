@@ -10,6 +10,8 @@
 //!
 //! What is not seen to be needed keeps its code; where that turns out to be wrong, threads meet a fault that says so. Blocks are taken to be of
 //! one dimension, or to have whole warps in x.
+//!
+//! Locks, retried exchanges, queues, and what waits for other blocks are told apart and keep their code.
 
 mod collectives;
 mod lanes;

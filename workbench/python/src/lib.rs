@@ -1,6 +1,8 @@
 //! The native half of the Python package `workbench`: compiling, launching, operators; all that must be quick.
 //!
 //! The other half, `py/workbench`, is in Python: exceptions, magics, displays, elementwise kernels.
+//!
+//! The allocator of this crate's own code is mimalloc; Rust programs choose their own.
 
 mod args;
 mod bench;

@@ -1,7 +1,7 @@
 //! Host functions with tensors: what runs them, and how the notebook calls them.
 //!
-//! A text's registrations (`PYBIND11_MODULE`, `TORCH_LIBRARY`) are functions that run once, and leave [`Export`]s. A call puts
-//! its arguments on the stack of values, runs the export's code as one thread, and takes the result from there. All tensors, strings and
+//! A text's registrations (`PYBIND11_MODULE`, `TORCH_LIBRARY`) are functions that run once, and leave [`Export`]s. A call puts its
+//! arguments on the stack of values, runs the export's code as one thread, and takes the result from there. All tensors, strings and
 //! allocations of a call are the call's ([`Call`]) and end with it, however it ends.
 //!
 //! # Services
@@ -32,7 +32,8 @@
 //! Registrations become functions that run once; `front/registrations.rs` writes one for texts without any. An export is a pair of function
 //! pointers: one takes arguments off the stack and puts the result there, made by a template from the function's type; the other is the
 //! function. A `TORCH_LIBRARY` leaves lines ([`LibraryEntry`]): a schema, a name, a function with the schema that its type has;
-//! `ops/library.rs` keeps them. Host code reaches operators through a function that `ops` hands down ([`set_dispatcher`]).
+//! `ops/library.rs` keeps them. Registrations are called without an entry point of their own (`context::direct`), and the function that
+//! calls exports is kept code. Host code reaches operators through a function that `ops` hands down ([`set_dispatcher`]).
 //!
 //! # Stopping
 //! Operations count their work (`work.rs`): every few thousand elements the clock is asked, and every few milliseconds the user; one whose

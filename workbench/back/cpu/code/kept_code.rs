@@ -1,16 +1,14 @@
 //! Kept code: the library's host functions, whose machine code is made once in a process.
 //!
-//! Every text that works on tensors calls the same hundred small functions of the library, and making their code took
-//! longer than all of the text's own. A function is known by what it is: the hash of its IR with the hashes of the
-//! functions it calls in the place of their numbers. One that was compiled before is not compiled again, by whatever text
+//! Texts that work on tensors call the same small functions of the library. Such a function is known by what it is: the hash of its IR with
+//! the hashes of the functions it calls in the place of their numbers. One that was compiled before is not compiled again, by whatever text
 //! it is asked for; texts call it where it lies. What is kept stays until the process ends, so there is a bound to it.
 //!
 //! A function that is the same in every text ([`Identity`]) is known by that as well, before it is lowered: by its code, or by its IR where
 //! it is small enough to be inlined ([`known`]).
 //!
-//! Kept code belongs to no program, so it names nothing of one: its [`Site`]s are addresses rather than numbers, its slots
-//! and literals are in tables of this module. Only a function that calls nothing but others of its kind, and touches no data
-//! that can change, can be kept.
+//! Kept code belongs to no program, so it names nothing of one: its [`Site`]s are addresses rather than numbers, its slots and literals are
+//! in tables of this module. Only a function that calls nothing but others of its kind, and touches no data that can change, can be kept.
 //!
 //! A known function is neither lowered nor checked, inlined into, folded or hashed, and what it calls is never met. Programs that need
 //! every body (of other tiers, or with recursion) are compiled once more without. Library files have the same `FileId` in every

@@ -1,8 +1,8 @@
 //! IR to CLIF, one function at a time.
 //!
-//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z); one that is a grid-stride loop
-//! gets two more, see [`stride`]; one with splits runs a block, see [`block`], or a thread, see [`fiber`]. A device or host function becomes a function that gives (status, result). A fault calls a
-//! helper from a cold block and returns status 1; callers pass the status on.
+//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z); one that is a grid-stride loop gets two
+//! more, see [`stride`]; one with splits runs a block, see [`block`], or a thread, see [`fiber`]. A device or host function becomes a
+//! function that gives (status, result). A fault calls a helper from a cold block and returns status 1; callers pass the status on.
 //!
 //! # Checks
 //! A pointer is a pair (address, buffer). Where the buffer is known when compiling (a parameter, a slot), it is an offset that is checked

@@ -2,15 +2,17 @@
 //! [`ahead`] kernels of a text that is still being lowered, [`tiers`] better code in the background.
 //!
 //! # Which tier runs
-//! 1. *Soon*: at once, without value numbering and with registers handed out in one pass. 2. *Good*: from the same CLIF with everything, on
-//! a thread of its own. One store puts it in place. A launch that is estimated to take milliseconds waits for it, and timing always does
-//! for what it launches. Functions that call themselves have one tier, because frames tell how deep they may go. Functions that the first
-//! tier has no room for get good code at once. 3. *Lanes*: for kernels whose launches have taken a while, 16 threads side by side by our
-//! own compiler ([`wide`](crate::back::cpu::wide)). 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that
-//! compiler's code of the same text takes the place of lanes. Where it fails, lanes stay.
+//! 1. *Soon*: at once, without value numbering and with registers handed out in one pass.
+//! 2. *Good*: from the same CLIF with everything, on a thread of its own. One store puts it in place. A launch that is estimated to take
+//!    milliseconds waits for it, and timing always does for what it launches. Functions that call themselves have one tier, because frames
+//!    tell how deep they may go. Functions that the first tier has no room for get good code at once.
+//! 3. *Lanes*: for kernels whose launches have taken a while, 16 threads side by side by our own compiler
+//!    ([`wide`](crate::back::cpu::wide)).
+//! 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that compiler's code of the same text takes the place of
+//!    lanes. Where it fails, lanes stay.
 //!
 //! A launch keeps its tier to its end. All tiers compute the same bits, but for the sign and payload of NaN, and in wide code for the order
-//! of float atomics. A kernel whose threads run as fibers has good code alone.
+//! of float atomics. `wb.set_tier` chooses a tier, `kernel.tier` tells it; the file tests and whole kernels run in all.
 //!
 //! # Processors
 //! A compilation uses two processors where it can: functions are handed out, the largest first, for the passes that take each alone and for

@@ -15,9 +15,9 @@
 //! # With handlers
 //! A call binds whether it raised, and a branch follows; the structured IR needs no other notion of exceptions. What is tried is a `Scope`
 //! that the branch breaks out of, and so is a function that has objects to destroy. Statuses come up through the library's functions as
-//! faults do; `host::catch` takes the exceptions among them out of the context, and memory faults, deadlines and interrupts pass. What the
-//! run time or a `TORCH_CHECK` raises has a number, of which `__wb_land` makes an object of the class that torch or the standard library
-//! has. `what()` is no virtual function: it is asked once, as the object is thrown.
+//! faults do; `services::catch` takes the exceptions among them out of the context, and memory faults, deadlines and interrupts pass. What
+//! the run time or a `TORCH_CHECK` raises has a number, of which `__wb_land` makes an object of the class that torch or the standard
+//! library has. `what()` is no virtual function: it is asked once, as the object is thrown.
 //!
 //! # Objects
 //! Objects go at the end of their statement or scope; one that is made on one of several paths there has a flag that says so
