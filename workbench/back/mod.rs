@@ -6,6 +6,7 @@
 
 pub mod cpu;
 pub mod cuda;
+pub mod lane;
 pub mod printf;
 
 use std::fmt;

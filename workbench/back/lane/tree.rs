@@ -1,0 +1,375 @@
+//! Kernels as trees.
+//!
+//! Numbers follow C: narrow integers become `int`s before arithmetic, operands are brought to a common type, and a condition is whatever is
+//! not zero. Lanes and masks are computed by operations of the [table](super::table) alone, but for `&`, `|`, `^` and `~` of masks.
+
+use std::rc::Rc;
+
+use super::memory::Space;
+use super::table::Op;
+use super::types::{Kind, Ty};
+use crate::ir::MathFn;
+
+/// A variable of a kernel, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u32);
+
+impl Var {
+    /// Its place among the variables.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A place that control goes to, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Label(pub u32);
+
+/// A function of the kernel's, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FunctionId(pub u32);
+
+/// What a variable is for, where that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Nothing of the kind.
+    #[default]
+    Plain,
+    /// What is left to do until somebody looks at the clock.
+    Budget,
+    /// Whether stores to an array go past the cache.
+    PastCache,
+}
+
+/// A variable.
+#[derive(Debug, Clone)]
+pub struct VarData {
+    /// What it is called.
+    pub name: String,
+    /// Its type.
+    pub ty: Ty,
+    /// Of an address where that is.
+    pub space: Space,
+    /// What it is for.
+    pub role: Role,
+    /// Whether it is what it is declared as for good.
+    pub constant: bool,
+}
+
+/// An operator with one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unary {
+    /// `-`, of numbers.
+    Neg,
+    /// `~`, of integers and masks.
+    Invert,
+    /// `!`.
+    Not,
+}
+
+/// An operator with two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "their signs say what they are")]
+pub enum Binary {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Xor,
+    Or,
+    /// `&&`: the second operand is not computed where the first is false.
+    Both,
+    /// `||`: the second operand is not computed where the first is true.
+    Either,
+}
+
+impl Binary {
+    /// C's operator.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Binary::Mul => "*",
+            Binary::Div => "/",
+            Binary::Rem => "%",
+            Binary::Add => "+",
+            Binary::Sub => "-",
+            Binary::Shl => "<<",
+            Binary::Shr => ">>",
+            Binary::Lt => "<",
+            Binary::Le => "<=",
+            Binary::Gt => ">",
+            Binary::Ge => ">=",
+            Binary::Eq => "==",
+            Binary::Ne => "!=",
+            Binary::And => "&",
+            Binary::Xor => "^",
+            Binary::Or => "|",
+            Binary::Both => "&&",
+            Binary::Either => "||",
+        }
+    }
+
+    /// Whether it gives a truth value of numbers.
+    pub const fn compares(self) -> bool {
+        matches!(self, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne)
+    }
+
+    /// Whether it is of bits: `&`, `|` or `^`.
+    pub const fn is_of_bits(self) -> bool {
+        matches!(self, Binary::And | Binary::Or | Binary::Xor)
+    }
+}
+
+/// A member of the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Whether anything went wrong.
+    Faulted,
+    /// The thread that faulted.
+    Thread,
+    /// The block that faulted, counted from the first of the call.
+    Block,
+    /// The running block, counted likewise.
+    Now,
+    /// Where blocks are one long row: which row of threads runs.
+    Row,
+}
+
+impl Field {
+    /// All of them.
+    pub const ALL: [Field; 5] = [Field::Faulted, Field::Thread, Field::Block, Field::Now, Field::Row];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Field::Faulted => "faulted",
+            Field::Thread => "thread",
+            Field::Block => "block",
+            Field::Now => "now",
+            Field::Row => "row",
+        }
+    }
+}
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expr {
+    /// An integer of a type: its bits, how many, and whether it has no sign.
+    Int(u64, u8, bool),
+    /// A float, of 32 bits where that is true.
+    Real(f64, bool),
+    /// What a variable holds; of an array and the state the address.
+    Var(Var),
+    /// An operator.
+    Unary(Unary, Box<Expr>),
+    /// An operator.
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// The second where the first holds, else the third; the other is not computed.
+    Choose(Box<[Expr; 3]>),
+    /// As a type.
+    Cast(Ty, Box<Expr>),
+    /// What is at an address.
+    At(Space, Box<Expr>),
+    /// What is so many elements behind an address.
+    Index(Box<Expr>, Box<Expr>),
+    /// A member of the state.
+    Field(Var, Field),
+    /// Sets a place, or changes it by an operator; gives what is there then.
+    Assign(Option<Binary>, Box<Expr>, Box<Expr>),
+    /// An operation.
+    Op(Op, Box<[Expr]>),
+    /// A call of a function of the kernel's.
+    Call(FunctionId, Box<[Expr]>),
+    /// A call of a function of this process, by its address, which is a function's.
+    Host(Box<Host>),
+}
+
+/// A call of a function of this process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Host {
+    /// What it gives.
+    pub gives: Ty,
+    /// What it takes.
+    pub params: Rc<[Ty]>,
+    /// Where it is.
+    pub address: Expr,
+    /// What it is given.
+    pub args: Vec<Expr>,
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stmt {
+    /// Statements one after the other, with variables of their own.
+    Block(Vec<Stmt>),
+    /// Declares a variable that begins as this.
+    Let(Var, Expr),
+    /// Declares a variable; an array, and the state, in memory, the state as nothing gone wrong.
+    Declare(Var),
+    /// Computes something for what it does.
+    Do(Expr),
+    /// A choice.
+    If(Box<If>),
+    /// A loop.
+    Loop(Box<Loop>),
+    /// A statement for each lane of a mask, with the lane's number.
+    EachLane(Expr, Var, Box<Stmt>),
+    /// A block without control flow, which is worth code of its own.
+    Straight(Box<Stmt>),
+    /// A place to go to.
+    Label(Label),
+    /// Goes there.
+    Goto(Label),
+    /// Goes behind the innermost loop.
+    Break,
+    /// Ends the function.
+    Return(Option<Expr>),
+}
+
+/// `if`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct If {
+    /// Whether to go there.
+    pub cond: Expr,
+    /// Where to.
+    pub then: Stmt,
+    /// Where else.
+    pub els: Option<Stmt>,
+}
+
+/// `for (first; cond; step) body`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loop {
+    /// What comes before.
+    pub first: Option<Stmt>,
+    /// On what condition there is a round more; always, where there is none.
+    pub cond: Option<Expr>,
+    /// What follows a round.
+    pub step: Option<Expr>,
+    /// A round.
+    pub body: Stmt,
+}
+
+/// A function of lanes: straight-line code, which is compiled where it is called.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// What it is called.
+    pub name: String,
+    /// The math function that it is, of lanes of a kind.
+    pub math: Option<(MathFn, Kind)>,
+    /// What it gives.
+    pub gives: Ty,
+    /// What it takes.
+    pub params: Vec<Var>,
+    /// Declarations, and a `return`.
+    pub body: Vec<Stmt>,
+}
+
+/// A constant array.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// What it is called.
+    pub var: Var,
+    /// What is in it.
+    pub words: Box<[u32]>,
+}
+
+/// A kernel.
+#[derive(Debug, Clone, Default)]
+pub struct Kernel {
+    /// All variables.
+    pub vars: Vec<VarData>,
+    /// What labels are called.
+    pub labels: Vec<String>,
+    /// Constant arrays.
+    pub tables: Vec<Table>,
+    /// Its functions, each before it is called.
+    pub functions: Vec<Function>,
+    /// What it is given: the context, the arguments.
+    pub params: Vec<Var>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+}
+
+impl Kernel {
+    /// What a variable is.
+    pub fn var(&self, var: Var) -> &VarData {
+        &self.vars[var.index()]
+    }
+
+    /// A function.
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+
+    /// Where memory is that an address points into.
+    pub fn space(&self, at: &Expr) -> Space {
+        match at {
+            Expr::Var(var) => self.var(*var).space,
+            Expr::Binary(Binary::Add, a, _) => self.space(a),
+            Expr::Cast(Ty::Ptr(_), a) => self.space(a),
+            _ => Space::Unknown,
+        }
+    }
+}
+
+impl Expr {
+    /// Calls for each expression that it is made of, first itself.
+    pub fn for_each<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        f(self);
+        match self {
+            Expr::Int(..) | Expr::Real(..) | Expr::Var(_) | Expr::Field(..) => {}
+            Expr::Unary(_, a) | Expr::Cast(_, a) | Expr::At(_, a) => a.for_each(f),
+            Expr::Binary(_, a, b) | Expr::Index(a, b) | Expr::Assign(_, a, b) => {
+                a.for_each(f);
+                b.for_each(f);
+            }
+            Expr::Choose(parts) => parts.iter().for_each(|part| part.for_each(f)),
+            Expr::Op(_, args) | Expr::Call(_, args) => args.iter().for_each(|arg| arg.for_each(f)),
+            Expr::Host(host) => {
+                host.address.for_each(f);
+                host.args.iter().for_each(|arg| arg.for_each(f));
+            }
+        }
+    }
+}
+
+impl Stmt {
+    /// Calls for each expression in it, those that others are made of included.
+    pub fn for_each_expr<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Stmt::Block(all) => all.iter().for_each(|stmt| stmt.for_each_expr(f)),
+            Stmt::Let(_, value) => value.for_each(f),
+            Stmt::Declare(_) | Stmt::Label(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Return(None) => {}
+            Stmt::Do(expr) | Stmt::Return(Some(expr)) => expr.for_each(f),
+            Stmt::If(of) => {
+                of.cond.for_each(f);
+                of.then.for_each_expr(f);
+                if let Some(els) = &of.els {
+                    els.for_each_expr(f);
+                }
+            }
+            Stmt::Loop(of) => {
+                if let Some(first) = &of.first {
+                    first.for_each_expr(f);
+                }
+                of.cond.iter().chain(&of.step).for_each(|expr| expr.for_each(f));
+                of.body.for_each_expr(f);
+            }
+            Stmt::EachLane(mask, _, body) => {
+                mask.for_each(f);
+                body.for_each_expr(f);
+            }
+            Stmt::Straight(body) => body.for_each_expr(f),
+        }
+    }
+}
